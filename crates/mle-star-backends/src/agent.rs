@@ -1,0 +1,1 @@
+//! Agents: rules built in (`offline`).

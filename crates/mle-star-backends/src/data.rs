@@ -1,0 +1,3 @@
+//! Data folders: what is in them, and what they say about the task.
+
+pub mod profile;

@@ -1,0 +1,1 @@
+//! Python environments and the processes that run scripts.

@@ -1,0 +1,264 @@
+//! How a run is to be done: every key of the configuration, its default and its range.
+//!
+//! [`Config`] is what `config.json` holds. Layers (options, file, environment) are the command line's
+//! business; here every value is present.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::agents::AgentType;
+
+/// Which agents answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AgentsChoice {
+    /// `claude` where it and its credentials are found, else `offline`.
+    Auto,
+    /// The `claude` command line.
+    Claude,
+    /// Rules built into the program.
+    Offline,
+}
+
+/// Where scripts run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Executor {
+    /// On this machine.
+    Local,
+    /// On a Ray cluster.
+    Ray,
+}
+
+/// On or off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Switch {
+    /// Yes.
+    On,
+    /// No.
+    Off,
+}
+
+/// Each phase's share of the time, in percent; the four add up to 100.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PhaseTimeBudget {
+    /// Share of Phase 1.
+    pub phase1_pct: f64,
+    /// Share of Phase 2.
+    pub phase2_pct: f64,
+    /// Share of Phase 3.
+    pub phase3_pct: f64,
+    /// Share of finalization.
+    pub finalization_pct: f64,
+}
+
+/// Every setting of a run. Counts follow the paper's letters: M, T, K, L, R.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// M: how many models are retrieved and tried.
+    pub num_retrieved_models: u32,
+    /// T: outer steps of refinement on each path.
+    pub outer_loop_steps: u32,
+    /// K: attempts at each code block.
+    pub inner_loop_steps: u32,
+    /// L: refinement paths side by side.
+    pub num_parallel_solutions: u32,
+    /// R: ensemble rounds.
+    pub ensemble_rounds: u32,
+    /// Wall-clock limit of the run, in seconds.
+    pub time_limit_seconds: u64,
+    /// Training rows that scripts may use before finalization.
+    pub subsample_limit: u32,
+    /// Repairs of one failing script.
+    pub max_debug_attempts: u32,
+    /// Money limit of the run, in US dollars.
+    pub max_budget_usd: Option<f64>,
+    /// Permission mode handed to the agents.
+    pub permission_mode: String,
+    /// Model handed to the agents.
+    pub model: String,
+    /// Level of `mle-star.log`: `ERROR`, `WARN`, `INFO` or `DEBUG`.
+    pub log_level: String,
+    /// A second log file, appended to.
+    pub log_file: Option<PathBuf>,
+    /// Each phase's share of the time.
+    pub phase_time_budget: PhaseTimeBudget,
+    /// Which agents answer.
+    pub agents: AgentsChoice,
+    /// Where scripts run.
+    pub executor: Executor,
+    /// Limit of one script, in seconds; `None`: what its phase has left.
+    pub script_timeout_seconds: Option<u64>,
+    /// Limit of one agent call, in seconds.
+    pub agent_timeout_seconds: u64,
+    /// How long an overloaded service is waited for, in seconds per call.
+    pub overload_patience_seconds: u64,
+    /// Agent calls at once.
+    pub max_concurrent_agents: u32,
+    /// Scripts at once; `None`: one per GPU, else one.
+    pub max_concurrent_scripts: Option<u32>,
+    /// A Python interpreter to use as it is; `None`: the program's own environment.
+    pub python: Option<PathBuf>,
+    /// Network access of scripts.
+    pub network: Switch,
+    /// Memory limit of one script with everything it starts, in MiB.
+    pub memory_limit_mb: Option<u64>,
+    /// Models for single agents.
+    pub agent_models: BTreeMap<AgentType, String>,
+    /// The `claude` executable.
+    pub claude_path: Option<PathBuf>,
+    /// Web search by the retriever.
+    pub search: Switch,
+    /// Sites the retriever may not read.
+    pub search_blocked_domains: Vec<String>,
+    /// A file with models given by hand.
+    pub retrieved_models: Option<PathBuf>,
+    /// Warm Python workers.
+    pub warm_start: Switch,
+    /// A folder with templates that replace the built-in ones.
+    pub prompts: Option<PathBuf>,
+}
+
+/// A value out of its range.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{field} must be {constraint}")]
+pub struct OutOfRange {
+    /// The key.
+    pub field: &'static str,
+    /// What holds for its value.
+    pub constraint: &'static str,
+}
+
+impl Default for PhaseTimeBudget {
+    fn default() -> Self {
+        Self { phase1_pct: 10.0, phase2_pct: 65.0, phase3_pct: 15.0, finalization_pct: 10.0 }
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            num_retrieved_models: 4,
+            outer_loop_steps: 4,
+            inner_loop_steps: 4,
+            num_parallel_solutions: 2,
+            ensemble_rounds: 5,
+            time_limit_seconds: 86_400,
+            subsample_limit: 30_000,
+            max_debug_attempts: 3,
+            max_budget_usd: None,
+            permission_mode: "bypassPermissions".to_owned(),
+            model: "sonnet".to_owned(),
+            log_level: "INFO".to_owned(),
+            log_file: None,
+            phase_time_budget: PhaseTimeBudget::default(),
+            agents: AgentsChoice::Auto,
+            executor: Executor::Local,
+            script_timeout_seconds: None,
+            agent_timeout_seconds: 900,
+            overload_patience_seconds: 3600,
+            max_concurrent_agents: 8,
+            max_concurrent_scripts: None,
+            python: None,
+            network: Switch::Off,
+            memory_limit_mb: None,
+            agent_models: BTreeMap::new(),
+            claude_path: None,
+            search: Switch::On,
+            search_blocked_domains: Vec::new(),
+            retrieved_models: None,
+            warm_start: Switch::On,
+            prompts: None,
+        }
+    }
+}
+
+impl Config {
+    /// Checks every range.
+    ///
+    /// # Errors
+    /// The first key whose value is out of its range.
+    pub fn validate(&self) -> Result<(), OutOfRange> {
+        let at_least_one = [
+            ("num_retrieved_models", u64::from(self.num_retrieved_models)),
+            ("outer_loop_steps", u64::from(self.outer_loop_steps)),
+            ("inner_loop_steps", u64::from(self.inner_loop_steps)),
+            ("num_parallel_solutions", u64::from(self.num_parallel_solutions)),
+            ("ensemble_rounds", u64::from(self.ensemble_rounds)),
+            ("time_limit_seconds", self.time_limit_seconds),
+            ("subsample_limit", u64::from(self.subsample_limit)),
+            ("max_debug_attempts", u64::from(self.max_debug_attempts)),
+            ("script_timeout_seconds", self.script_timeout_seconds.unwrap_or(1)),
+            ("agent_timeout_seconds", self.agent_timeout_seconds),
+            ("max_concurrent_agents", u64::from(self.max_concurrent_agents)),
+            ("max_concurrent_scripts", u64::from(self.max_concurrent_scripts.unwrap_or(1))),
+            ("memory_limit_mb", self.memory_limit_mb.unwrap_or(1)),
+        ];
+        if let Some((field, _)) = at_least_one.into_iter().find(|(_, value)| *value < 1) {
+            return Err(OutOfRange { field, constraint: "at least 1" });
+        }
+        if self.max_budget_usd.is_some_and(|usd| !usd.is_finite() || usd <= 0.0) {
+            return Err(OutOfRange { field: "max_budget_usd", constraint: "a positive number of US dollars" });
+        }
+        if !["ERROR", "WARN", "INFO", "DEBUG"].contains(&self.log_level.as_str()) {
+            return Err(OutOfRange { field: "log_level", constraint: "ERROR, WARN, INFO or DEBUG" });
+        }
+        self.phase_time_budget.validate()
+    }
+}
+
+impl PhaseTimeBudget {
+    fn validate(self) -> Result<(), OutOfRange> {
+        let shares = [self.phase1_pct, self.phase2_pct, self.phase3_pct, self.finalization_pct];
+        let in_range = shares.iter().all(|share| share.is_finite() && *share >= 0.0);
+        let sum: f64 = shares.iter().sum();
+        if in_range && (sum - 100.0).abs() < 1e-6 && self.finalization_pct > 0.0 {
+            return Ok(());
+        }
+        Err(OutOfRange {
+            field: "phase_time_budget",
+            constraint: "four shares of at least 0 that add up to 100, with finalization above 0",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_are_the_papers_and_survive_json() {
+        let config = Config::default();
+        assert_eq!(config.validate(), Ok(()));
+        let json = serde_json::to_string(&config).unwrap();
+        assert_eq!(serde_json::from_str::<Config>(&json).unwrap(), config);
+        let counts = (config.num_retrieved_models, config.outer_loop_steps, config.inner_loop_steps);
+        assert_eq!((counts, config.num_parallel_solutions, config.ensemble_rounds), ((4, 4, 4), 2, 5));
+    }
+
+    #[test]
+    fn values_out_of_range_name_their_key() {
+        let check = |change: fn(&mut Config), field: &str| {
+            let mut config = Config::default();
+            change(&mut config);
+            assert_eq!(config.validate().unwrap_err().field, field);
+        };
+        check(|c| c.num_retrieved_models = 0, "num_retrieved_models");
+        check(|c| c.time_limit_seconds = 0, "time_limit_seconds");
+        check(|c| c.max_budget_usd = Some(f64::NAN), "max_budget_usd");
+        check(|c| c.max_budget_usd = Some(0.0), "max_budget_usd");
+        check(|c| c.log_level = "LOUD".to_owned(), "log_level");
+        check(|c| c.phase_time_budget.phase1_pct = 20.0, "phase_time_budget");
+        check(|c| c.script_timeout_seconds = Some(0), "script_timeout_seconds");
+    }
+
+    #[test]
+    fn unknown_keys_are_refused() {
+        assert!(serde_json::from_str::<Config>(r#"{"outer_steps": 3}"#).is_err());
+    }
+}

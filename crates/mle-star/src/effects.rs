@@ -1,0 +1,273 @@
+//! The two effects, as the outside sees them: ask an agent, run a script.
+//!
+//! [`AgentBackend`] and [`ScriptRunner`] are what an implementation provides; the types here are what
+//! crosses the border and, for answers and outcomes, what the journal keeps. The algorithms do not call
+//! the backends: they go through [`Ctx`](crate::ctx::Ctx).
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::agents::{AgentType, Variant};
+use crate::place::Place;
+use crate::stop::Stop;
+
+/// Answers agents' prompts.
+#[async_trait]
+pub trait AgentBackend: Send + Sync {
+    /// Asks one agent once. A reply that failed is a reply; only what ends the run is a [`Stop`].
+    /// Dropping the future ends everything the call started.
+    async fn ask(&self, request: &AgentRequest) -> Result<AgentReply, Stop>;
+}
+
+/// Runs Python scripts.
+#[async_trait]
+pub trait ScriptRunner: Send + Sync {
+    /// Runs one script to its end or its deadline. A script that failed is an outcome; only what ends the
+    /// run is a [`Stop`]. Dropping the future ends the script and everything it started.
+    async fn run(&self, request: &ScriptRequest) -> Result<ScriptOutcome, Stop>;
+}
+
+/// One question to one agent.
+#[derive(Clone, Debug)]
+pub struct AgentRequest {
+    /// Where in the algorithm.
+    pub place: Place,
+    /// Who is asked.
+    pub agent: AgentType,
+    /// Which of the agent's several tasks, when it has more than one.
+    pub variant: Option<Variant>,
+    /// Persona, task, metric and machine.
+    pub system: String,
+    /// The rendered template.
+    pub prompt: String,
+    /// The typed values the template was rendered from, by variable name.
+    pub inputs: Map<String, Value>,
+    /// Tools the agent may use; empty means none at all.
+    pub tools: &'static [&'static str],
+    /// JSON schema of a structured answer.
+    pub schema: Option<Value>,
+    /// The model to use.
+    pub model: String,
+    /// Limit of the call.
+    pub timeout: Duration,
+}
+
+/// What came back from an agent, and what it cost.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AgentReply {
+    /// The answer or the failure.
+    pub answer: Answer,
+    /// Money and tokens.
+    #[serde(default)]
+    pub usage: Usage,
+}
+
+/// An agent's answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Answer {
+    /// It answered.
+    Text {
+        /// The whole text.
+        text: String,
+        /// The structured answer, when one was asked for and given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        structured: Option<Value>,
+    },
+    /// It did not answer; the rule for this agent decides what follows.
+    Failed {
+        /// Why, in words.
+        reason: String,
+    },
+    /// It was not asked: a limit had been reached.
+    Refused {
+        /// Which one.
+        limit: Limit,
+    },
+}
+
+/// Money and tokens of one agent call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Usage {
+    /// US dollars; `None` when unknown.
+    pub cost_usd: Option<f64>,
+    /// Tokens read, outside any cache.
+    pub input: u64,
+    /// Tokens written.
+    pub output: u64,
+    /// Tokens read from the cache.
+    pub cache_read: u64,
+    /// Tokens written to the cache.
+    pub cache_write: u64,
+}
+
+/// One script to run.
+#[derive(Clone, Debug)]
+pub struct ScriptRequest {
+    /// Where in the algorithm; names the files kept of the run.
+    pub place: Place,
+    /// The whole script.
+    pub script: String,
+    /// What is wanted from it.
+    pub purpose: Purpose,
+    /// Wall-clock limit.
+    pub timeout: Duration,
+    /// Which of the `max_concurrent_scripts` slots it occupies, from 0; no two scripts share one.
+    pub slot: usize,
+}
+
+/// What a script is run for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    /// A validation score.
+    Score,
+    /// The printed effects of an ablation study.
+    Ablation,
+    /// `./final/submission.csv`.
+    Submission,
+}
+
+/// What a script did.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ScriptOutcome {
+    /// How it ended.
+    pub end: ScriptEnd,
+    /// Wall-clock seconds.
+    pub duration_seconds: f64,
+    /// What it printed.
+    pub stdout: Captured,
+    /// What it printed to standard error.
+    pub stderr: Captured,
+    /// The last score line's value in the whole of stdout, as [`ScoreScanner`](crate::score::ScoreScanner) finds it.
+    pub score: Option<f64>,
+    /// The last traceback of stderr.
+    pub traceback: Option<String>,
+    /// `./final/submission.csv` checked, when the script wrote one.
+    pub submission: Option<Submission>,
+    /// What was stopped, cut or cleaned up, in words a debugger can use.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// How a script ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum ScriptEnd {
+    /// By itself.
+    Exited {
+        /// Its exit code.
+        code: i32,
+    },
+    /// By a signal.
+    Signalled {
+        /// The signal's number.
+        signal: i32,
+    },
+    /// It was stopped at its limit.
+    TimedOut,
+    /// It was not run: a limit had been reached.
+    Refused {
+        /// Which one.
+        limit: Limit,
+    },
+}
+
+/// Head and tail of a stream; the whole of it is in the run's `logs/`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Captured {
+    /// The first bytes, as text; everything, when `tail` is empty.
+    pub head: String,
+    /// The last bytes, as text, when something between is missing.
+    pub tail: String,
+    /// How many bytes the stream had in all.
+    pub bytes: u64,
+}
+
+/// A submission file and what is wrong with it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Submission {
+    /// Size of the file in bytes.
+    pub bytes: u64,
+    /// Data rows; `None` when it does not parse.
+    pub rows: Option<u64>,
+    /// What is wrong, one sentence each; empty when it is valid.
+    pub findings: Vec<String>,
+}
+
+/// A limit that makes the run do less than it was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// The run's time.
+    Time,
+    /// The run's money.
+    Budget,
+    /// The share of time of a phase or a path; the run itself goes on.
+    Share,
+}
+
+impl AgentReply {
+    /// A plain answer that cost nothing.
+    pub fn text(text: impl Into<String>) -> Self {
+        let answer = Answer::Text { text: text.into(), structured: None };
+        Self { answer, usage: Usage { cost_usd: Some(0.0), ..Usage::default() } }
+    }
+
+    /// A failure whose cost is given.
+    pub fn failed(reason: impl Into<String>, usage: Usage) -> Self {
+        Self { answer: Answer::Failed { reason: reason.into() }, usage }
+    }
+}
+
+impl ScriptOutcome {
+    /// Did it fail as a program? Non-zero exit, signal, time-out, refusal, or a traceback on stderr.
+    pub fn is_error(&self) -> bool {
+        self.end != ScriptEnd::Exited { code: 0 } || self.traceback.is_some()
+    }
+
+    /// The outcome of a script that was never started.
+    pub fn refused(limit: Limit) -> Self {
+        Self {
+            end: ScriptEnd::Refused { limit },
+            duration_seconds: 0.0,
+            stdout: Captured::default(),
+            stderr: Captured::default(),
+            score: None,
+            traceback: None,
+            submission: None,
+            notes: Vec::new(),
+        }
+    }
+}
+
+impl Captured {
+    /// A stream short enough to be kept whole.
+    pub fn whole(text: impl Into<String>) -> Self {
+        let head = text.into();
+        Self { bytes: head.len() as u64, head, tail: String::new() }
+    }
+
+    /// The stream as text, with the cut named.
+    pub fn text(&self) -> String {
+        if self.tail.is_empty() {
+            return self.head.clone();
+        }
+        let kept = (self.head.len() + self.tail.len()) as u64;
+        format!("{}\n[… {} bytes cut …]\n{}", self.head, self.bytes.saturating_sub(kept), self.tail)
+    }
+}
+
+impl Limit {
+    /// The limit in words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Time => "time limit",
+            Self::Budget => "budget",
+            Self::Share => "time share",
+        }
+    }
+}

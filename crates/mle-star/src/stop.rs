@@ -1,0 +1,48 @@
+//! What ends a run early.
+//!
+//! Outcomes (a script failed, a reply had no code, a limit refused an effect) are data and are recorded.
+//! A [`Stop`] is everything else; it travels by `?` and leaves the journal ready for a resume.
+
+use crate::place::Place;
+
+/// Why the run cannot go on now.
+#[derive(Debug, thiserror::Error)]
+pub enum Stop {
+    /// The user or the system asked for it.
+    #[error("interrupted")]
+    Interrupted,
+    /// The journal and the program disagree, or the journal cannot be written.
+    #[error(transparent)]
+    Journal(#[from] crate::journal::JournalError),
+    /// Something outside is broken in a way that does not pass: a refused login, a missing interpreter.
+    #[error(transparent)]
+    Outside(#[from] Trouble),
+    /// The algorithm could not make a solution.
+    #[error("{0}")]
+    NoSolution(String),
+    /// A defect of this program.
+    #[error("internal error at {place}: {what}")]
+    Bug {
+        /// Where.
+        place: Place,
+        /// What was violated.
+        what: String,
+    },
+}
+
+/// An error for people: what is wrong, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct Trouble {
+    /// One clear sentence, a lowercase fragment without full stop.
+    pub message: String,
+    /// What to do next.
+    pub hint: String,
+}
+
+impl Trouble {
+    /// An error with its hint.
+    pub fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: hint.into() }
+    }
+}
