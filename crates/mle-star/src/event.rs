@@ -26,7 +26,14 @@ pub enum Event {
     /// An agent is being asked.
     AgentStarted { place: Place, agent: AgentType, variant: Option<Variant>, timeout: f64 },
     /// An agent answered or failed (`failure` says how).
-    AgentEnded { place: Place, agent: AgentType, seconds: f64, usage: Usage, failure: Option<String>, replayed: bool },
+    AgentEnded {
+        place: Place,
+        agent: AgentType,
+        seconds: f64,
+        usage: Usage,
+        failure: Option<String>,
+        replayed: bool,
+    },
     /// A script waits for its slot no longer and runs.
     ScriptStarted { place: Place, timeout: f64 },
     /// A script ended; `failure` is the first words of what went wrong.
