@@ -119,6 +119,9 @@ pub fn ordinal(number: u32) -> String {
 }
 
 #[cfg(test)]
+mod instructions;
+
+#[cfg(test)]
 mod tests {
     use serde_json::{Map, Value, json};
 
