@@ -1,8 +1,377 @@
-//! The run's memory.
+//! The run's memory: every effect once, durable before its value is used.
+//!
+//! A [`Journal`] is one SQLite file in the run folder with one writer. [`Journal::once`] is the heart: an
+//! effect whose outcome is recorded is read back, any other is performed and recorded. Decisions taken from
+//! the clock or the purse are records too ([`Journal::decide`]), so a run is a function of its journal.
+//! Everything that only looks (reports, lists) uses [`read`].
+
+mod reader;
+mod store;
+
+use std::collections::HashSet;
+use std::fs::{File, TryLockError};
+use std::io::{Read as _, Seek as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio::time::Instant;
+
+pub use reader::{EffectRecord, EffectState, Snapshot, read};
+use store::{Found, NewEffect, Store};
+
+use crate::config::Config;
+use crate::effects::{AgentReply, Answer, Limit, ScriptEnd, ScriptOutcome, Usage};
+use crate::place::Place;
+use crate::stop::Stop;
+use crate::task::Task;
+
+/// The inputs of a run as they were frozen before anything was done.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Frozen {
+    /// The run's name.
+    pub run_id: String,
+    /// The task, every guess made.
+    pub task: Task,
+    /// The configuration, every default filled in.
+    pub config: Config,
+    /// Every template by its file name.
+    pub prompts: std::collections::BTreeMap<String, String>,
+    /// A digest of the data folder.
+    pub data_id: String,
+}
+
+/// The one writer of a run's journal.
+pub struct Journal {
+    store: Mutex<Store>,
+    visited: Mutex<HashSet<Place>>,
+    started: Instant,
+    elapsed_before: f64,
+    _lock: File,
+}
+
+/// What kind of effect a record is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// An agent was asked.
+    Agent,
+    /// A script was run.
+    Script,
+    /// Something was decided from the clock or the purse.
+    Decision,
+}
+
+/// What identifies an effect before it is performed.
+pub struct Entry<'a> {
+    /// Where.
+    pub place: &'a Place,
+    /// What.
+    pub kind: Kind,
+    /// Everything that determines the outcome; a resume must bring the same.
+    pub input: &'a Value,
+    /// What is kept of the request for people.
+    pub request: &'a Value,
+}
+
+/// A value that is in the journal.
+#[derive(Clone, Debug)]
+pub struct Recorded<T> {
+    /// The value.
+    pub value: T,
+    /// When the effect ended.
+    pub at: jiff::Timestamp,
+    /// Was it read back instead of done again?
+    pub replayed: bool,
+}
+
+/// An outcome as the journal sees it.
+pub trait Outcome: Serialize + DeserializeOwned + Send {
+    /// Money and tokens, for an agent's reply.
+    fn usage(&self) -> Option<Usage> {
+        None
+    }
+
+    /// The limit that refused the effect, when one did.
+    fn limit(&self) -> Option<Limit> {
+        None
+    }
+}
+
 /// What is wrong with a journal.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
-    /// Placeholder.
-    #[error("x")]
-    X,
+    /// There is none at this path.
+    #[error("there is no journal at {0}")]
+    Missing(PathBuf),
+    /// There is one already.
+    #[error("{0} already holds a run")]
+    Exists(PathBuf),
+    /// Another process writes it.
+    #[error("the run is held by another process ({holder})")]
+    Held {
+        /// What that process wrote about itself.
+        holder: String,
+    },
+    /// It was written by another version of the format.
+    #[error("{path} has journal format {found}; this program reads format {}", store::FORMAT)]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// The format it names.
+        found: i64,
+    },
+    /// The file is not a journal, or is damaged.
+    #[error("{path} is not a readable journal: {what}")]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What was found.
+        what: String,
+    },
+    /// A step came back with another input than the one recorded.
+    #[error("{place} was recorded with another input")]
+    OtherInput {
+        /// The place.
+        place: Place,
+    },
+    /// It cannot be written.
+    #[error("the journal cannot be written: {0}")]
+    Write(#[from] rusqlite::Error),
+    /// Its folder cannot be used.
+    #[error("the run folder cannot be used: {0}")]
+    Io(#[from] std::io::Error),
+}
+
+impl Journal {
+    /// Makes the journal of a new run in `folder`, which exists.
+    ///
+    /// # Errors
+    /// When the folder already holds a journal or cannot be written.
+    pub fn create(folder: &Path, frozen: &Frozen) -> Result<Self, JournalError> {
+        let lock = lock(folder)?;
+        let path = folder.join(store::FILE);
+        if path.exists() {
+            return Err(JournalError::Exists(folder.to_owned()));
+        }
+        let store = Store::create(&path, frozen)?;
+        Ok(Self::new(store, lock, 0.0))
+    }
+
+    /// Opens the journal of an interrupted run for writing; effects that had begun and not ended will be
+    /// done again.
+    ///
+    /// # Errors
+    /// When another process holds it, or it is missing, damaged or of another format.
+    pub fn open(folder: &Path) -> Result<(Self, Frozen), JournalError> {
+        let path = folder.join(store::FILE);
+        if !path.exists() {
+            return Err(JournalError::Missing(path));
+        }
+        let lock = lock(folder)?;
+        let store = Store::open(&path)?;
+        let frozen = store.frozen(&path)?;
+        store.void_unfinished()?;
+        let elapsed = store.elapsed()?;
+        Ok((Self::new(store, lock, elapsed), frozen))
+    }
+
+    /// Seconds the run has taken so far, earlier processes included.
+    pub fn elapsed(&self) -> f64 {
+        self.elapsed_before + self.started.elapsed().as_secs_f64()
+    }
+
+    /// Notes the time, so that a killed process loses little of it.
+    ///
+    /// # Errors
+    /// When the journal cannot be written.
+    pub fn heartbeat(&self) -> Result<(), JournalError> {
+        Ok(self.store().heartbeat(self.elapsed())?)
+    }
+
+    /// The outcome recorded at this place, or `effect` performed and recorded.
+    ///
+    /// # Errors
+    /// The effect's own stop; another input than the recorded one; a place used twice in one run.
+    pub async fn once<T: Outcome>(
+        &self,
+        entry: Entry<'_>,
+        effect: impl Future<Output = Result<T, Stop>>,
+    ) -> Result<Recorded<T>, Stop> {
+        self.visit(entry.place)?;
+        let digest = digest(entry.input);
+        if let Some(found) = self.recorded(&entry, &digest)? {
+            return self.read_back(entry.place, &found);
+        }
+        let new = NewEffect { entry: &entry, digest: &digest, elapsed: self.elapsed() };
+        let seq = self.store().begin(&new).map_err(JournalError::from)?;
+        let value = effect.await?;
+        let at = self.store().end(seq, &value, self.elapsed()).map_err(JournalError::from)?;
+        Ok(Recorded { value, at, replayed: false })
+    }
+
+    /// The limit that was recorded for leaving out the step at `place`.
+    ///
+    /// # Errors
+    /// When the journal cannot be read.
+    pub fn decided(&self, place: &Place) -> Result<Option<Limit>, JournalError> {
+        Ok(self.store().decided(place)?)
+    }
+
+    /// Has any effect below `place` ended? Then its step was begun, whatever the clock says now.
+    ///
+    /// # Errors
+    /// When the journal cannot be read.
+    pub fn begun_below(&self, place: &Place) -> Result<bool, JournalError> {
+        Ok(self.store().ended_below(place)?)
+    }
+
+    /// Records that the step at `place` is left out because of `limit`.
+    ///
+    /// # Errors
+    /// When the journal cannot be written.
+    pub fn decide(&self, place: &Place, limit: Limit) -> Result<(), JournalError> {
+        Ok(self.store().decide(place, limit, self.elapsed())?)
+    }
+
+    /// The elapsed seconds at which the stage called `place` first began.
+    ///
+    /// # Errors
+    /// When the journal cannot be read or written.
+    pub fn mark(&self, place: &Place) -> Result<f64, JournalError> {
+        Ok(self.store().mark(place, self.elapsed())?)
+    }
+
+    /// Makes the record at `place` not count: it ended the run, and a resume does it again.
+    ///
+    /// # Errors
+    /// When the journal cannot be written.
+    pub fn void(&self, place: &Place) -> Result<(), JournalError> {
+        Ok(self.store().void(place)?)
+    }
+
+    /// Goes back to the first step that the run's own limit left out. What was recorded after it is set
+    /// aside and counts again only where exactly the same is asked for.
+    ///
+    /// # Errors
+    /// When the journal cannot be written.
+    pub fn reopen(&self) -> Result<(), JournalError> {
+        Ok(self.store().reopen()?)
+    }
+
+    /// Replaces the frozen configuration, for a resume with a larger limit.
+    ///
+    /// # Errors
+    /// When the journal cannot be written.
+    pub fn refreeze(&self, frozen: &Frozen) -> Result<(), JournalError> {
+        Ok(self.store().write_frozen(frozen)?)
+    }
+
+    /// Every record, oldest first.
+    ///
+    /// # Errors
+    /// When the journal cannot be read.
+    pub fn effects(&self) -> Result<Vec<EffectRecord>, JournalError> {
+        Ok(self.store().effects()?)
+    }
+
+    fn new(store: Store, lock: File, elapsed_before: f64) -> Self {
+        let visited = Mutex::default();
+        Self { store: Mutex::new(store), visited, started: Instant::now(), elapsed_before, _lock: lock }
+    }
+
+    fn store(&self) -> MutexGuard<'_, Store> {
+        self.store.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn visit(&self, place: &Place) -> Result<(), Stop> {
+        let mut visited = self.visited.lock().unwrap_or_else(PoisonError::into_inner);
+        if visited.insert(place.clone()) {
+            return Ok(());
+        }
+        Err(Stop::Bug { place: place.clone(), what: "the same place was used twice in one run".to_owned() })
+    }
+
+    fn recorded(&self, entry: &Entry<'_>, digest: &str) -> Result<Option<Found>, Stop> {
+        let store = self.store();
+        if let Some(found) = store.live(entry.place).map_err(JournalError::from)? {
+            if found.digest != digest {
+                return Err(JournalError::OtherInput { place: entry.place.clone() }.into());
+            }
+            return Ok(Some(found));
+        }
+        Ok(store.take_back(entry.place, digest).map_err(JournalError::from)?)
+    }
+
+    fn read_back<T: Outcome>(&self, place: &Place, found: &Found) -> Result<Recorded<T>, Stop> {
+        let damaged = |what: String| JournalError::Damaged { path: place.as_str().into(), what };
+        let value = serde_json::from_str(&found.outcome).map_err(|error| damaged(error.to_string()))?;
+        let at = found.ended_at.parse().map_err(|error: jiff::Error| damaged(error.to_string()))?;
+        Ok(Recorded { value, at, replayed: true })
+    }
+}
+
+impl JournalError {
+    /// What to do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Missing(_) => "name a run with `mle-star list`",
+            Self::Exists(_) => "choose another --run-id, or go on with `mle-star resume`",
+            Self::Held { .. } => "wait until it ends, or stop that process first",
+            Self::Format { .. } => "use the version of mle-star that wrote it",
+            Self::Damaged { .. } => "restore the file from a copy; nothing was changed in it",
+            Self::OtherInput { .. } => {
+                "a script, prompt, model or data file differs from the first time; restore it or start a new run"
+            }
+            Self::Write(_) | Self::Io(_) => "make room or give write access, then resume the run",
+        }
+    }
+}
+
+impl Outcome for AgentReply {
+    fn usage(&self) -> Option<Usage> {
+        Some(self.usage)
+    }
+
+    fn limit(&self) -> Option<Limit> {
+        match self.answer {
+            Answer::Refused { limit } => Some(limit),
+            Answer::Text { .. } | Answer::Failed { .. } => None,
+        }
+    }
+}
+
+impl Outcome for ScriptOutcome {
+    fn limit(&self) -> Option<Limit> {
+        match self.end {
+            ScriptEnd::Refused { limit } => Some(limit),
+            ScriptEnd::Exited { .. } | ScriptEnd::Signalled { .. } | ScriptEnd::TimedOut => None,
+        }
+    }
+}
+
+/// The digest of an input: the same for the same JSON value.
+pub fn digest(input: &Value) -> String {
+    blake3::hash(input.to_string().as_bytes()).to_hex().to_string()
+}
+
+fn lock(folder: &Path) -> Result<File, JournalError> {
+    let path = folder.join("journal.lock");
+    let mut file = File::options().read(true).write(true).create(true).truncate(false).open(path)?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::Error(error)) => return Err(error.into()),
+        Err(TryLockError::WouldBlock) => {
+            let mut holder = String::new();
+            file.read_to_string(&mut holder)?;
+            return Err(JournalError::Held { holder });
+        }
+    }
+    file.set_len(0)?;
+    file.rewind()?;
+    write!(file, "process {}", std::process::id())?;
+    file.flush()?;
+    Ok(file)
 }

@@ -1,0 +1,92 @@
+//! Looking at a journal without holding it: for lists, reports and pages.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::store::{self, Store};
+use super::{Frozen, JournalError, Kind};
+use crate::effects::{Limit, Usage};
+use crate::place::Place;
+
+/// A journal at one moment.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// The run's inputs.
+    pub frozen: Frozen,
+    /// When the run was made, RFC 3339.
+    pub created_at: String,
+    /// Seconds the run has taken so far.
+    pub elapsed: f64,
+    /// Every record, oldest first.
+    pub effects: Vec<EffectRecord>,
+}
+
+/// One record.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EffectRecord {
+    /// Order of beginning.
+    pub seq: i64,
+    /// Where.
+    pub place: Place,
+    /// What.
+    pub kind: Kind,
+    /// Does it count?
+    pub state: EffectState,
+    /// What was asked: the prompt, or the script.
+    pub request: Value,
+    /// What came back, as the outcome's JSON; `None` while it has not ended.
+    pub outcome: Option<Value>,
+    /// The limit that refused it or decided it.
+    pub limit: Option<Limit>,
+    /// Money and tokens.
+    pub usage: Usage,
+    /// RFC 3339.
+    pub begun_at: String,
+    /// RFC 3339.
+    pub ended_at: Option<String>,
+    /// Seconds into the run.
+    pub elapsed_begun: f64,
+    /// Seconds into the run.
+    pub elapsed_ended: Option<f64>,
+}
+
+impl EffectRecord {
+    /// Does it count?
+    pub fn counts(&self) -> bool {
+        self.state == EffectState::Ended
+    }
+}
+
+/// Does a record count?
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EffectState {
+    /// It is being done, or its process died.
+    Begun,
+    /// It counts.
+    Ended,
+    /// It was interrupted, or ended the run, and is done again.
+    Void,
+    /// A larger limit reopened the run before it.
+    Aside,
+}
+
+/// Reads the journal in a run folder, also while the run goes on.
+///
+/// # Errors
+/// When it is missing, damaged or of another format.
+pub fn read(folder: &Path) -> Result<Snapshot, JournalError> {
+    let path = folder.join(store::FILE);
+    if !path.exists() {
+        return Err(JournalError::Missing(path));
+    }
+    let store = Store::open_read_only(&path)?;
+    Ok(Snapshot {
+        frozen: store.frozen(&path)?,
+        created_at: store.get("created_at")?.unwrap_or_default(),
+        elapsed: store.elapsed()?,
+        effects: store.effects()?,
+    })
+}

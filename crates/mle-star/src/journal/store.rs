@@ -1,0 +1,319 @@
+//! The SQLite file behind the journal: tables, statements, states of a record.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
+
+use super::reader::{EffectRecord, EffectState};
+use super::{Entry, Frozen, JournalError, Outcome};
+use crate::effects::{Limit, Usage};
+use crate::place::Place;
+
+/// The file's name in a run folder.
+pub(super) const FILE: &str = "journal.db";
+/// The version of the tables below.
+pub(super) const FORMAT: i64 = 1;
+/// Marks the file as ours: "MLES".
+const APPLICATION_ID: i64 = 0x4d4c_4553;
+
+/// A record's `state`: `begun`, then `ended`; `void` when it does not count (it was interrupted, or it
+/// ended the run); `aside` when a larger limit reopened the run before it.
+const TABLES: &str = "
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+CREATE TABLE effects (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    place TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    state TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    request TEXT NOT NULL,
+    outcome TEXT,
+    limit_hit TEXT,
+    cost_usd REAL,
+    tokens_input INTEGER, tokens_output INTEGER, tokens_cache_read INTEGER, tokens_cache_write INTEGER,
+    begun_at TEXT NOT NULL, ended_at TEXT,
+    elapsed_begun REAL NOT NULL, elapsed_ended REAL
+) STRICT;
+CREATE UNIQUE INDEX one_live_record ON effects (place) WHERE state IN ('begun', 'ended');
+CREATE INDEX by_place ON effects (place);
+";
+
+pub(super) struct Store {
+    db: Connection,
+}
+
+pub(super) struct NewEffect<'a> {
+    pub entry: &'a Entry<'a>,
+    pub digest: &'a str,
+    pub elapsed: f64,
+}
+
+pub(super) struct Found {
+    pub digest: String,
+    pub outcome: String,
+    pub ended_at: String,
+}
+
+impl Store {
+    pub fn create(path: &Path, frozen: &Frozen) -> Result<Self, JournalError> {
+        let store = Self { db: Connection::open(path)? };
+        store.prepare_for_writing()?;
+        store.db.execute_batch("BEGIN IMMEDIATE;")?;
+        store.db.execute_batch(TABLES)?;
+        store.db.pragma_update(None, "application_id", APPLICATION_ID)?;
+        store.db.pragma_update(None, "user_version", FORMAT)?;
+        store.set("created_at", &jiff::Timestamp::now().to_string())?;
+        store.write_frozen(frozen)?;
+        store.db.execute_batch("COMMIT;")?;
+        Ok(store)
+    }
+
+    /// Opens for writing. Nothing is changed before the format is known to be ours.
+    pub fn open(path: &Path) -> Result<Self, JournalError> {
+        drop(Self::open_read_only(path)?);
+        let store = Self { db: Connection::open(path)? };
+        store.prepare_for_writing()?;
+        Ok(store)
+    }
+
+    pub fn open_read_only(path: &Path) -> Result<Self, JournalError> {
+        let damaged =
+            |error: rusqlite::Error| JournalError::Damaged { path: path.into(), what: error.to_string() };
+        let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(damaged)?;
+        db.busy_timeout(Duration::from_secs(10)).map_err(damaged)?;
+        let pragma =
+            |name: &str| db.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).map_err(damaged);
+        if pragma("application_id")? != APPLICATION_ID {
+            return Err(JournalError::Damaged {
+                path: path.into(),
+                what: "it is another kind of file".to_owned(),
+            });
+        }
+        match pragma("user_version")? {
+            FORMAT => {}
+            found => return Err(JournalError::Format { path: path.into(), found }),
+        }
+        let check: String = db.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(damaged)?;
+        if check != "ok" {
+            return Err(JournalError::Damaged { path: path.into(), what: check });
+        }
+        Ok(Self { db })
+    }
+
+    pub fn frozen(&self, path: &Path) -> Result<Frozen, JournalError> {
+        let damaged = |what: String| JournalError::Damaged { path: path.into(), what };
+        let text = self.get("frozen")?.ok_or_else(|| damaged("the frozen inputs are missing".to_owned()))?;
+        serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))
+    }
+
+    pub fn write_frozen(&self, frozen: &Frozen) -> rusqlite::Result<()> {
+        let text = serde_json::to_string(frozen).map_err(json_error)?;
+        self.set("frozen", &text)
+    }
+
+    pub fn void_unfinished(&self) -> rusqlite::Result<()> {
+        self.db.execute("UPDATE effects SET state = 'void' WHERE state = 'begun'", []).map(drop)
+    }
+
+    pub fn void(&self, place: &Place) -> rusqlite::Result<()> {
+        let sql = "UPDATE effects SET state = 'void' WHERE place = ?1 AND state = 'ended'";
+        self.db.execute(sql, [place.as_str()]).map(drop)
+    }
+
+    pub fn elapsed(&self) -> rusqlite::Result<f64> {
+        let sql = "SELECT max(max(elapsed_begun, coalesce(elapsed_ended, 0))) FROM effects";
+        let recorded: Option<f64> = self.db.query_row(sql, [], |row| row.get(0))?;
+        let beat: Option<f64> = self.get("elapsed")?.and_then(|text| text.parse().ok());
+        Ok(recorded.unwrap_or(0.0).max(beat.unwrap_or(0.0)))
+    }
+
+    pub fn heartbeat(&self, elapsed: f64) -> rusqlite::Result<()> {
+        self.set("elapsed", &elapsed.to_string())
+    }
+
+    pub fn live(&self, place: &Place) -> rusqlite::Result<Option<Found>> {
+        let sql = "SELECT digest, outcome, ended_at FROM effects WHERE place = ?1 AND state = 'ended'";
+        self.db.prepare_cached(sql)?.query_row([place.as_str()], found).optional()
+    }
+
+    /// A record set aside counts again when exactly the same is asked for.
+    pub fn take_back(&self, place: &Place, digest: &str) -> rusqlite::Result<Option<Found>> {
+        let sql = "UPDATE effects SET state = 'ended' WHERE seq = (SELECT max(seq) FROM effects
+                   WHERE place = ?1 AND digest = ?2 AND state = 'aside') RETURNING digest, outcome, ended_at";
+        self.db.prepare_cached(sql)?.query_row([place.as_str(), digest], found).optional()
+    }
+
+    pub fn begin(&self, new: &NewEffect<'_>) -> rusqlite::Result<i64> {
+        let sql = "INSERT INTO effects (place, kind, state, digest, request, begun_at, elapsed_begun)
+                   VALUES (?1, ?2, 'begun', ?3, ?4, ?5, ?6)";
+        let kind = name(&new.entry.kind)?;
+        let (place, request) = (new.entry.place.as_str(), new.entry.request.to_string());
+        let values = params![place, kind, new.digest, request, now(), new.elapsed];
+        self.db.prepare_cached(sql)?.insert(values)
+    }
+
+    pub fn end<T: Outcome>(
+        &mut self,
+        seq: i64,
+        value: &T,
+        elapsed: f64,
+    ) -> rusqlite::Result<jiff::Timestamp> {
+        let sql = "UPDATE effects SET state = 'ended', outcome = ?2, limit_hit = ?3, cost_usd = ?4,
+                   tokens_input = ?5, tokens_output = ?6, tokens_cache_read = ?7, tokens_cache_write = ?8,
+                   ended_at = ?9, elapsed_ended = ?10 WHERE seq = ?1";
+        let at = jiff::Timestamp::now();
+        let usage = value.usage();
+        let tokens = |pick: fn(&Usage) -> u64| {
+            usage.as_ref().map(pick).map(|count| i64::try_from(count).unwrap_or(i64::MAX))
+        };
+        let cost = usage.and_then(|usage| usage.cost_usd);
+        let outcome = serde_json::to_string(value).map_err(json_error)?;
+        let limit = value.limit().map(|limit| name(&limit)).transpose()?;
+        let values = params![
+            seq,
+            outcome,
+            limit,
+            cost,
+            tokens(|u| u.input),
+            tokens(|u| u.output),
+            tokens(|u| u.cache_read),
+            tokens(|u| u.cache_write),
+            at.to_string(),
+            elapsed
+        ];
+        // What cost money survives a power cut as well.
+        let paid = cost.is_some_and(|cost| cost > 0.0);
+        self.synchronous(paid)?;
+        self.db.prepare_cached(sql)?.execute(values)?;
+        self.synchronous(false)?;
+        Ok(at)
+    }
+
+    pub fn decided(&self, place: &Place) -> rusqlite::Result<Option<Limit>> {
+        let sql = "SELECT limit_hit FROM effects
+                   WHERE place = ?1 AND kind = 'decision' AND state = 'ended' AND limit_hit IS NOT NULL";
+        let text: Option<String> = self.db.query_row(sql, [place.as_str()], |row| row.get(0)).optional()?;
+        text.map(|text| parse(&text)).transpose()
+    }
+
+    pub fn decide(&self, place: &Place, limit: Limit, elapsed: f64) -> rusqlite::Result<()> {
+        self.insert_decision(place, Some(limit), elapsed)
+    }
+
+    pub fn mark(&self, place: &Place, elapsed: f64) -> rusqlite::Result<f64> {
+        let sql =
+            "SELECT elapsed_begun FROM effects WHERE place = ?1 AND kind = 'decision' AND state = 'ended'";
+        if let Some(first) = self.db.query_row(sql, [place.as_str()], |row| row.get(0)).optional()? {
+            return Ok(first);
+        }
+        self.insert_decision(place, None, elapsed)?;
+        Ok(elapsed)
+    }
+
+    pub fn ended_below(&self, place: &Place) -> rusqlite::Result<bool> {
+        let sql = "SELECT EXISTS (SELECT 1 FROM effects WHERE place > ?1 AND place < ?2
+                   AND state = 'ended' AND kind <> 'decision' AND limit_hit IS NULL)";
+        // '0' is the character after '/': everything that starts with "PLACE/".
+        let (from, to) = (format!("{place}/"), format!("{place}0"));
+        self.db.query_row(sql, [from, to], |row| row.get(0))
+    }
+
+    pub fn reopen(&mut self) -> rusqlite::Result<()> {
+        let first = "SELECT min(seq) FROM effects WHERE state = 'ended' AND limit_hit IS NOT NULL";
+        let transaction = self.db.transaction()?;
+        let from: Option<i64> = transaction.query_row(first, [], |row| row.get(0))?;
+        if let Some(from) = from {
+            let void = "UPDATE effects SET state = 'void' WHERE seq >= ?1 AND state = 'ended'
+                        AND (limit_hit IS NOT NULL OR kind = 'decision')";
+            transaction.execute(void, [from])?;
+            transaction
+                .execute("UPDATE effects SET state = 'aside' WHERE seq >= ?1 AND state = 'ended'", [from])?;
+        }
+        transaction.commit()
+    }
+
+    pub fn effects(&self) -> rusqlite::Result<Vec<EffectRecord>> {
+        let sql = "SELECT seq, place, kind, state, request, outcome, limit_hit, cost_usd, tokens_input,
+                   tokens_output, tokens_cache_read, tokens_cache_write, begun_at, ended_at, elapsed_begun,
+                   elapsed_ended FROM effects ORDER BY seq";
+        self.db.prepare(sql)?.query_map([], effect_record)?.collect()
+    }
+
+    pub fn get(&self, key: &str) -> rusqlite::Result<Option<String>> {
+        self.db.query_row("SELECT value FROM meta WHERE key = ?1", [key], |row| row.get(0)).optional()
+    }
+
+    fn set(&self, key: &str, value: &str) -> rusqlite::Result<()> {
+        let sql = "INSERT INTO meta VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = excluded.value";
+        self.db.prepare_cached(sql)?.execute([key, value]).map(drop)
+    }
+
+    fn insert_decision(&self, place: &Place, limit: Option<Limit>, elapsed: f64) -> rusqlite::Result<()> {
+        let sql = "INSERT INTO effects (place, kind, state, digest, request, outcome, limit_hit, begun_at,
+                   ended_at, elapsed_begun, elapsed_ended)
+                   VALUES (?1, 'decision', 'ended', '', 'null', 'null', ?2, ?3, ?3, ?4, ?4)";
+        let limit = limit.map(|limit| name(&limit)).transpose()?;
+        self.db.execute(sql, params![place.as_str(), limit, now(), elapsed]).map(drop)
+    }
+
+    fn prepare_for_writing(&self) -> rusqlite::Result<()> {
+        self.db.busy_timeout(Duration::from_secs(10))?;
+        self.db.pragma_update(None, "journal_mode", "WAL")?;
+        self.synchronous(false)
+    }
+
+    /// `NORMAL` survives the death of the process, `FULL` a power cut too.
+    fn synchronous(&self, full: bool) -> rusqlite::Result<()> {
+        self.db.pragma_update(None, "synchronous", if full { "FULL" } else { "NORMAL" })
+    }
+}
+
+fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
+    Ok(Found { digest: row.get(0)?, outcome: row.get(1)?, ended_at: row.get(2)? })
+}
+
+fn effect_record(row: &Row<'_>) -> rusqlite::Result<EffectRecord> {
+    let json = |text: String| serde_json::from_str(&text).map_err(json_error);
+    let tokens = |index| {
+        let count = row.get::<_, Option<i64>>(index)?.unwrap_or_default();
+        Ok::<u64, rusqlite::Error>(u64::try_from(count).unwrap_or_default())
+    };
+    Ok(EffectRecord {
+        seq: row.get(0)?,
+        place: Place::from(row.get::<_, String>(1)?.as_str()),
+        kind: parse(&row.get::<_, String>(2)?)?,
+        state: parse::<EffectState>(&row.get::<_, String>(3)?)?,
+        request: json(row.get(4)?)?,
+        outcome: row.get::<_, Option<String>>(5)?.map(json).transpose()?,
+        limit: row.get::<_, Option<String>>(6)?.map(|text| parse(&text)).transpose()?,
+        usage: Usage {
+            cost_usd: row.get(7)?,
+            input: tokens(8)?,
+            output: tokens(9)?,
+            cache_read: tokens(10)?,
+            cache_write: tokens(11)?,
+        },
+        begun_at: row.get(12)?,
+        ended_at: row.get(13)?,
+        elapsed_begun: row.get(14)?,
+        elapsed_ended: row.get(15)?,
+    })
+}
+
+fn name(value: &impl serde::Serialize) -> rusqlite::Result<String> {
+    let value = serde_json::to_value(value).map_err(json_error)?;
+    Ok(value.as_str().unwrap_or_default().to_owned())
+}
+
+fn parse<T: serde::de::DeserializeOwned>(text: &str) -> rusqlite::Result<T> {
+    serde_json::from_value(serde_json::Value::String(text.to_owned())).map_err(json_error)
+}
+
+fn json_error(error: serde_json::Error) -> rusqlite::Error {
+    rusqlite::Error::ToSqlConversionFailure(Box::new(error))
+}
+
+fn now() -> String {
+    jiff::Timestamp::now().to_string()
+}

@@ -1,0 +1,178 @@
+//! The agents' templates: built in, each replaceable by a user's file of the same name.
+
+use std::collections::BTreeMap;
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
+use minijinja::{Environment, UndefinedBehavior};
+
+macro_rules! templates {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../prompts/", $name)))),*]
+    };
+}
+
+/// Every built-in template by its file name.
+pub const BUILT_IN: &[(&str, &str)] = templates![
+    "ablation.md",
+    "coder.md",
+    "data.md",
+    "debugger.md",
+    "ens_planner.md",
+    "ensembler.md",
+    "extractor.md",
+    "init.md",
+    "leakage_correction.md",
+    "leakage_detection.md",
+    "merger.md",
+    "planner.md",
+    "retriever.md",
+    "summarize.md",
+    "system.md",
+    "test.md",
+    "test_contamination.md",
+    "test_subsampling_extract.md",
+    "test_subsampling_remove.md",
+];
+
+/// A run's templates, ready to render.
+#[derive(Debug)]
+pub struct Prompts {
+    environment: Environment<'static>,
+    texts: BTreeMap<String, String>,
+}
+
+/// What is wrong with a template.
+#[derive(Debug, thiserror::Error)]
+pub enum PromptError {
+    /// A file that replaces nothing.
+    #[error("there is no template called {0}")]
+    Unknown(String),
+    /// It does not compile, or names a value that is not there.
+    #[error("template {name}: {source}")]
+    Template {
+        /// The file's name.
+        name: String,
+        /// What the engine says.
+        source: minijinja::Error,
+    },
+}
+
+impl Prompts {
+    /// The built-in templates with some replaced, by file name.
+    ///
+    /// # Errors
+    /// A name that is not built in, or a text that does not compile.
+    pub fn new(replacements: BTreeMap<String, String>) -> Result<Self, PromptError> {
+        let mut texts: BTreeMap<String, String> =
+            BUILT_IN.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
+        for (name, text) in replacements {
+            let slot = texts.get_mut(&name).ok_or(PromptError::Unknown(name))?;
+            *slot = text;
+        }
+        let mut environment = Environment::new();
+        environment.set_undefined_behavior(UndefinedBehavior::Strict);
+        let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
+        environment.set_syntax(syntax.map_err(|source| PromptError::Template { name: String::new(), source })?);
+        environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
+        environment.add_filter("ordinal", ordinal);
+        for (name, text) in &texts {
+            let added = environment.add_template_owned(name.clone(), text.clone());
+            added.map_err(|source| PromptError::Template { name: name.clone(), source })?;
+        }
+        Ok(Self { environment, texts })
+    }
+
+    /// The text of every template by its file name.
+    pub fn texts(&self) -> &BTreeMap<String, String> {
+        &self.texts
+    }
+
+    /// A template's text; empty for a name that is not built in.
+    pub fn text(&self, name: &str) -> &str {
+        self.texts.get(name).map_or("", String::as_str)
+    }
+
+    /// A template with its values filled in, in one pass: what is inserted is never interpreted.
+    ///
+    /// # Errors
+    /// A value that the template names and `values` lacks.
+    pub fn render(
+        &self,
+        name: &str,
+        values: &serde_json::Map<String, serde_json::Value>,
+    ) -> Result<String, PromptError> {
+        let render = || self.environment.get_template(name)?.render(Serde(values));
+        render().map_err(|source| PromptError::Template { name: name.to_owned(), source })
+    }
+}
+
+/// 1 becomes `1st`, 2 `2nd`, 11 `11th`.
+pub fn ordinal(number: u32) -> String {
+    let ending = match (number % 10, number % 100) {
+        (1, rest) if rest != 11 => "st",
+        (2, rest) if rest != 12 => "nd",
+        (3, rest) if rest != 13 => "rd",
+        _ => "th",
+    };
+    format!("{number}{ending}")
+}
+
+#[cfg(test)]
+mod instructions;
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Map, Value, json};
+
+    use super::*;
+
+    fn render(template: &str, values: &Value) -> Result<String, PromptError> {
+        let prompts = Prompts::new(BTreeMap::from([("coder.md".to_owned(), template.to_owned())])).unwrap();
+        prompts.render("coder.md", values.as_object().unwrap_or(&Map::new()))
+    }
+
+    #[test]
+    fn inserted_text_is_never_interpreted() {
+        let check = |template: &str, values: Value, expected: &str| {
+            assert_eq!(render(template, &values).unwrap(), expected);
+        };
+        check("{{ a }} {x}", json!({"a": "{{ b }} {b} {% if %}"}), "{{ b }} {b} {% if %} {x}");
+        check("{{ a }}", json!({"a": "<b>&\"'"}), "<b>&\"'");
+        check(
+            "{% for s in l %}{{ loop.index | ordinal }} {{ s }};{% endfor %}",
+            json!({"l": ["a", "b"]}),
+            "1st a;2nd b;",
+        );
+    }
+
+    #[test]
+    fn a_missing_value_names_the_template() {
+        let error = render("{{ nothing }}", &json!({})).unwrap_err().to_string();
+        assert!(error.contains("coder.md"), "{error}");
+    }
+
+    #[test]
+    fn only_built_in_names_can_be_replaced() {
+        let error = Prompts::new(BTreeMap::from([("codr.md".to_owned(), String::new())])).unwrap_err();
+        assert!(matches!(error, PromptError::Unknown(name) if name == "codr.md"));
+    }
+
+    #[test]
+    fn ordinals_are_english() {
+        let check = |number, expected: &str| assert_eq!(ordinal(number), expected);
+        [
+            (1, "1st"),
+            (2, "2nd"),
+            (3, "3rd"),
+            (4, "4th"),
+            (11, "11th"),
+            (12, "12th"),
+            (13, "13th"),
+            (21, "21st"),
+            (112, "112th"),
+        ]
+        .into_iter()
+        .for_each(|(number, expected)| check(number, expected));
+    }
+}

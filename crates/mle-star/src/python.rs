@@ -1,0 +1,107 @@
+//! What the program knows about Python: does a text parse, and does it end its own process?
+
+use ruff_python_ast::visitor::{Visitor, walk_expr};
+use ruff_python_ast::{Expr, Stmt};
+use ruff_python_parser::parse_module;
+
+/// Does the text parse as Python and do something? Bare words and strings, as in a sentence of prose that
+/// happens to parse, do not count as code.
+pub fn is_code(text: &str) -> bool {
+    let Ok(parsed) = parse_module(&dedent(text)) else { return false };
+    parsed.suite().iter().any(|statement| match statement {
+        Stmt::Expr(expression) => {
+            matches!(*expression.value, Expr::Call(_) | Expr::Await(_) | Expr::Yield(_))
+        }
+        Stmt::AnnAssign(assignment) => assignment.value.is_some(),
+        _ => true,
+    })
+}
+
+/// The first call that would end the script's own process: `exit`, `quit`, `sys.exit` or `os._exit`.
+///
+/// Looks at the syntax tree, so that names in strings and methods such as `parser.exit` pass; a text that
+/// does not parse is searched as text.
+pub fn exit_call(text: &str) -> Option<&'static str> {
+    let Ok(parsed) = parse_module(text) else { return exit_text(text) };
+    let mut search = ExitSearch(None);
+    search.visit_body(parsed.suite());
+    search.0
+}
+
+struct ExitSearch(Option<&'static str>);
+
+impl Visitor<'_> for ExitSearch {
+    fn visit_expr(&mut self, expression: &Expr) {
+        if let Expr::Call(call) = expression {
+            self.0 = self.0.or(exit_name(&call.func));
+        }
+        walk_expr(self, expression);
+    }
+}
+
+fn exit_name(function: &Expr) -> Option<&'static str> {
+    match function {
+        Expr::Name(name) => ["exit", "quit"].into_iter().find(|exit| name.id.as_str() == *exit),
+        Expr::Attribute(attribute) => {
+            let Expr::Name(module) = &*attribute.value else { return None };
+            match (module.id.as_str(), attribute.attr.as_str()) {
+                ("sys", "exit") => Some("sys.exit"),
+                ("os", "_exit") => Some("os._exit"),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+fn exit_text(text: &str) -> Option<&'static str> {
+    ["sys.exit", "os._exit", "exit", "quit"].into_iter().find(|name| {
+        text.match_indices(name).any(|(at, _)| {
+            let before = text[..at].chars().next_back();
+            let free = !before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '.');
+            free && text[at + name.len()..].trim_start_matches([' ', '\t']).starts_with('(')
+        })
+    })
+}
+
+/// The text without the white space that all its lines begin with.
+fn dedent(text: &str) -> String {
+    let indent = |line: &str| line.len() - line.trim_start_matches([' ', '\t']).len();
+    let common = text.lines().filter(|line| !line.trim().is_empty()).map(indent).min().unwrap_or(0);
+    text.lines().map(|line| line.get(common..).unwrap_or("")).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_is_told_from_prose() {
+        let check = |text: &str, expected: bool| assert_eq!(is_code(text), expected, "{text:?}");
+        check("x = 1", true);
+        check("    x = 1\n    y = f(x)", true);
+        check("print('a')", true);
+        check("import numpy", true);
+        check("def f():\n    return {1: '}'}\n", true);
+        check("I would use LightGBM here.", false);
+        check("Sorry", false);
+        check("'All the provided information is used.'", false);
+        check("Note: this", false);
+        check("", false);
+        check("x = = 1", false);
+    }
+
+    #[test]
+    fn calls_that_end_the_process_are_found_in_the_tree() {
+        let check = |text: &str, expected: Option<&str>| assert_eq!(exit_call(text), expected, "{text:?}");
+        check("exit()", Some("exit"));
+        check("if x:\n    quit(1)", Some("quit"));
+        check("import sys\nsys.exit(0)", Some("sys.exit"));
+        check("def f():\n    os._exit(1)", Some("os._exit"));
+        check("# exit()\nparser.exit(2)\nprint('exit()')", None);
+        check("x = [exit(1) for _ in y]", Some("exit"));
+        check("x = = 1\nsys.exit (0)", Some("sys.exit"));
+        check("x = = 1\nparser.exit(0)", None);
+        check("x = = 1\nmy_exit(0)", None);
+    }
+}
