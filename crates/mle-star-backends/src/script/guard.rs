@@ -65,6 +65,10 @@ fn become_script() -> io::Result<()> {
     if getppid() == Pid::from_raw(1) {
         return Err(io::Error::from(Errno::ESRCH));
     }
+    // Descriptors that the program itself inherited are none of the script's business. Where the kernel is
+    // too old for this they pass, as they would from a shell.
+    // SAFETY: marks descriptors of this process to be closed by exec.
+    unsafe { libc::syscall(libc::SYS_close_range, 3, u32::MAX, libc::CLOSE_RANGE_CLOEXEC) };
     SigSet::all().thread_unblock()?;
     Ok(())
 }

@@ -105,11 +105,15 @@ fn lossy(bytes: &[u8]) -> String {
 
 /// How many bytes at the end belong to a character whose rest is missing.
 fn split_character_at_end(bytes: &[u8]) -> usize {
-    let start = bytes.len().saturating_sub(3);
-    match std::str::from_utf8(&bytes[start..]) {
-        Err(error) if error.error_len().is_none() => bytes.len() - start - error.valid_up_to(),
-        _ => 0,
-    }
+    let from_end = bytes.iter().rev().take(3).position(|byte| byte & 0xC0 != 0x80);
+    let Some(present) = from_end.map(|position| position + 1) else { return 0 };
+    let whole = match bytes[bytes.len() - present] {
+        0xC0..=0xDF => 2,
+        0xE0..=0xEF => 3,
+        0xF0..=0xF7 => 4,
+        _ => 1,
+    };
+    if present < whole { present } else { 0 }
 }
 
 #[cfg(test)]

@@ -1,12 +1,16 @@
 //! A running script with everything it starts, as one thing that can be watched and ended.
 
+use std::fs;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, poll};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 
 use super::guard::{self, REPORT, TERMINATE};
@@ -14,12 +18,19 @@ use super::guard::{self, REPORT, TERMINATE};
 /// How long a dropped tree is waited for, in milliseconds; it takes a few as a rule.
 const LAST_WAIT_MS: u16 = 10_000;
 
+/// By this variable processes are found again whose guard was killed.
+const MARK: &str = "MLE_STAR_SCRIPT";
+/// How many trees this process has started.
+static TREES: AtomicU64 = AtomicU64::new(0);
+
 /// A script, its guard and all descendants. Dropping it ends them all before the drop returns.
 pub(super) struct Tree {
     guard: Child,
     /// The guard ends everything when this is closed.
     control: Option<PipeWriter>,
     report: PipeReader,
+    /// The value of [`MARK`] that every process of the tree inherits.
+    mark: String,
 }
 
 /// How a tree ended.
@@ -40,10 +51,12 @@ impl Tree {
         let (orders, control) = io::pipe()?;
         let (report, status) = io::pipe()?;
         guard::arrange(&mut command, orders.into(), status.into());
+        let mark = format!("{}.{}", std::process::id(), TREES.fetch_add(1, Ordering::Relaxed));
+        command.env(MARK, &mark);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut guard = command.spawn()?;
         let streams = guard.stdout.take().zip(guard.stderr.take());
-        let tree = Self { guard, control: Some(control), report };
+        let tree = Self { mark, guard, control: Some(control), report };
         let (stdout, stderr) = streams.ok_or(io::ErrorKind::BrokenPipe)?;
         Ok((tree, stdout, stderr))
     }
@@ -75,6 +88,7 @@ impl Tree {
         let mut report = Vec::with_capacity(REPORT);
         self.report.read_to_end(&mut report)?;
         let Ok([a, b, c, d, e, f, g, h]) = <[u8; REPORT]>::try_from(report) else {
+            end_strays(&self.mark);
             return Ok(Ending { status: None, left_behind: 0 });
         };
         let status = Some(ExitStatus::from_raw(i32::from_ne_bytes([a, b, c, d])));
@@ -88,5 +102,26 @@ impl Drop for Tree {
         self.kill();
         let mut hung_up = [PollFd::new(self.report.as_fd(), PollFlags::POLLIN)];
         while poll(&mut hung_up, LAST_WAIT_MS) == Err(Errno::EINTR) {}
+    }
+}
+
+/// Kills every process that carries `mark` in its environment. What they start meanwhile is found by looking
+/// again, until there is none.
+fn end_strays(mark: &str) {
+    let carried = format!("{MARK}={mark}");
+    let carries = |process: &i32| {
+        let environment = fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|variable| variable == carried.as_bytes())
+    };
+    for _ in 0..100 {
+        let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+        let processes = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+        let strays: Vec<i32> = processes.filter(carries).collect();
+        if strays.is_empty() {
+            return;
+        }
+        for stray in strays {
+            let _ = kill(Pid::from_raw(stray), Signal::SIGKILL);
+        }
     }
 }

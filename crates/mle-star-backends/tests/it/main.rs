@@ -1,0 +1,3 @@
+//! Tests of what lies outside: real processes, real files.
+
+mod scripts;
