@@ -209,9 +209,10 @@ fn usage_trouble(error: &clap::Error) -> Trouble {
     let text = error.render().to_string();
     let whole = text.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ");
     let message = whole.split_whitespace().collect::<Vec<_>>().join(" ");
-    let suggested = [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand, ContextKind::SuggestedValue]
-        .into_iter()
-        .find_map(|kind| error.get(kind).map(suggestion));
+    let suggested =
+        [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand, ContextKind::SuggestedValue]
+            .into_iter()
+            .find_map(|kind| error.get(kind).map(suggestion));
     let hint = match suggested {
         Some(word) => format!("did you mean {word}?"),
         None => "see `mle-star --help`, or `mle-star COMMAND --help`".to_owned(),

@@ -32,7 +32,10 @@ impl Document {
     /// The file cannot be read or parsed; the message has file, line and column.
     pub fn read(path: &Path) -> Result<Self, Trouble> {
         let text = fs::read_to_string(path).map_err(|error| {
-            Trouble::new(format!("cannot read {}: {error}", path.display()), "check the path and its permissions")
+            Trouble::new(
+                format!("cannot read {}: {error}", path.display()),
+                "check the path and its permissions",
+            )
         })?;
         let is_toml = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml"));
         let values = if is_toml { parse_toml(path, &text)? } else { parse_yaml(path, &text)? };
@@ -71,7 +74,10 @@ fn yaml(text: &str) -> Result<Value, serde_saphyr::Error> {
 fn parse_yaml(path: &Path, text: &str) -> Result<Map<String, Value>, Trouble> {
     if let Some((line, column)) = tab_indent(text) {
         let at = Position { file: path.to_owned(), line, column };
-        return Err(Trouble::new(format!("{at}: a tab in the indentation"), "YAML wants blanks there; replace the tab"));
+        return Err(Trouble::new(
+            format!("{at}: a tab in the indentation"),
+            "YAML wants blanks there; replace the tab",
+        ));
     }
     let parsed = yaml(text).map_err(|error| {
         let place = error.location();
@@ -98,7 +104,10 @@ fn parse_toml(path: &Path, text: &str) -> Result<Map<String, Value>, Trouble> {
         let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
         let at = Position { file: path.to_owned(), line, column };
         let message = error.message().lines().next().unwrap_or("not TOML").to_owned();
-        Trouble::new(format!("{at}: {message}"), "mend the file; it must be TOML with one `key = value` a line")
+        Trouble::new(
+            format!("{at}: {message}"),
+            "mend the file; it must be TOML with one `key = value` a line",
+        )
     })
 }
 
@@ -191,7 +200,8 @@ mod tests {
 
     #[test]
     fn keys_are_found_where_they_stand() {
-        let check = |text: &str, keys: &[&str], expected| assert_eq!(position(text, keys), expected, "{keys:?}");
+        let check =
+            |text: &str, keys: &[&str], expected| assert_eq!(position(text, keys), expected, "{keys:?}");
         check("a: 1\nb: 2\n", &["b"], (2, 1));
         check("m: the b: x\nb: 2\n", &["b"], (2, 1));
         check("p:\n  a: 1\nq:\n  a: 2\n", &["q", "a"], (4, 3));

@@ -9,7 +9,8 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         let part = if candidate.contains(&word) || word.contains(candidate) { 0.4 } else { 0.0 };
         whole + part
     };
-    known.into_iter().max_by(|a, b| close(a).total_cmp(&close(b)))
+    // Of equals the first.
+    known.into_iter().min_by(|a, b| close(b).total_cmp(&close(a)))
 }
 
 #[cfg(test)]
@@ -18,7 +19,14 @@ mod tests {
 
     #[test]
     fn the_nearest_key_is_the_one_meant() {
-        let keys = ["outer_loop_steps", "inner_loop_steps", "time_limit_seconds", "model", "max_budget_usd", "agents"];
+        let keys = [
+            "outer_loop_steps",
+            "inner_loop_steps",
+            "time_limit_seconds",
+            "model",
+            "max_budget_usd",
+            "agents",
+        ];
         let check = |word: &str, expected: &str| assert_eq!(nearest(word, keys), Some(expected), "{word}");
         check("outer_steps", "outer_loop_steps");
         check("time_limit", "time_limit_seconds");

@@ -24,7 +24,12 @@ pub struct Claimed {
 ///
 /// # Errors
 /// A name that exists or is no file name, or a runs directory that cannot be written.
-pub fn claim(runs_dir: &Path, wanted: Option<&str>, task: &str, now: &jiff::Zoned) -> Result<Claimed, Trouble> {
+pub fn claim(
+    runs_dir: &Path,
+    wanted: Option<&str>,
+    task: &str,
+    now: &jiff::Zoned,
+) -> Result<Claimed, Trouble> {
     if let Some(id) = wanted {
         check_id(id)?;
     }

@@ -32,7 +32,8 @@ pub fn text(text: &str) {
 /// Turns a panic into one sentence.
 pub fn install_panic_hook() {
     panic::set_hook(Box::new(|info: &PanicHookInfo<'_>| {
-        let at = info.location().map(|place| format!(" at {}:{}", place.file(), place.line())).unwrap_or_default();
+        let at =
+            info.location().map(|place| format!(" at {}:{}", place.file(), place.line())).unwrap_or_default();
         let what = info.payload_as_str().unwrap_or("no message");
         error(&Trouble::new(
             format!("internal error{at}: {what}"),

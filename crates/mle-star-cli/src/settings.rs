@@ -136,7 +136,11 @@ fn checked_value(key: &str, value: &Value) -> Value {
 }
 
 /// Does the layer still read as what it is, with this setting in it? `before` holds the known inner keys.
-fn check(setting: &Setting, layer: &mut Map<String, Value>, before: &Map<String, Value>) -> Result<(), Trouble> {
+fn check(
+    setting: &Setting,
+    layer: &mut Map<String, Value>,
+    before: &Map<String, Value>,
+) -> Result<(), Trouble> {
     let name = setting.key.split('.').next().unwrap_or_default();
     let only = Map::from_iter([(name.to_owned(), layer.get(name).cloned().unwrap_or_default())]);
     let reads = |only: &Map<String, Value>| {
@@ -150,7 +154,11 @@ fn check(setting: &Setting, layer: &mut Map<String, Value>, before: &Map<String,
     // A model called 4 is a text all the same.
     if let Value::Number(_) | Value::Bool(_) = setting.value {
         let mut as_text = Map::new();
-        put(&mut as_text, &setting.key.split('.').collect::<Vec<_>>(), Value::from(setting.value.to_string()));
+        put(
+            &mut as_text,
+            &setting.key.split('.').collect::<Vec<_>>(),
+            Value::from(setting.value.to_string()),
+        );
         if reads(&as_text).is_none() {
             put(layer, &setting.key.split('.').collect::<Vec<_>>(), Value::from(setting.value.to_string()));
             return Ok(());
@@ -193,8 +201,9 @@ pub fn wanted(error: &str) -> String {
 }
 
 fn typed<T: for<'a> Deserialize<'a>>(layer: Map<String, Value>) -> Result<T, Trouble> {
-    serde_json::from_value(Value::Object(layer))
-        .map_err(|error| Trouble::new(format!("the settings do not fit together: {error}"), "check the config file"))
+    serde_json::from_value(Value::Object(layer)).map_err(|error| {
+        Trouble::new(format!("the settings do not fit together: {error}"), "check the config file")
+    })
 }
 
 #[cfg(test)]
@@ -205,15 +214,16 @@ mod tests {
     use crate::args::RunArgs;
     use crate::document::Document;
 
-    fn layered(env: &[(&str, &str)], file: &str, options: RunArgs) -> Result<Settings, Trouble> {
+    fn layered(env: &[(&str, &str)], file: &str, options: &RunArgs) -> Result<Settings, Trouble> {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("config.yaml");
         fs::write(&path, file).unwrap();
         let document = Document::read(&path)?;
-        let lookup = |name: &str| env.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
-        let mut settings = from_environment(&lookup)?;
+        let lookup =
+            |name: &str| env.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+        let mut settings = from_environment(&lookup);
         settings.extend(from_file(&document));
-        settings.extend(from_run_options(&options)?);
+        settings.extend(from_run_options(options)?);
         resolve(settings)
     }
 
@@ -225,17 +235,26 @@ mod tests {
 
     #[test]
     fn option_beats_file_beats_environment_beats_default() {
-        let env = [("MLE_STAR_MODEL", "from-env"), ("MLE_STAR_TIME_LIMIT", "100"), ("MLE_STAR_LOG_LEVEL", "debug")];
+        let env =
+            [("MLE_STAR_MODEL", "from-env"), ("MLE_STAR_TIME_LIMIT", "100"), ("MLE_STAR_LOG_LEVEL", "debug")];
         let with_option = || options(|args| args.model = Some("from-option".to_owned()));
-        let check = |env: &[(&str, &str)], file: &str, options, expected: (&str, u64, &str)| {
-            let config = layered(env, file, options).unwrap().config;
-            assert_eq!((config.model.as_str(), config.time_limit_seconds, config.log_level.as_str()), expected);
+        let check = |env: &[(&str, &str)], file: &str, options: RunArgs, expected: (&str, u64, &str)| {
+            let config = layered(env, file, &options).unwrap().config;
+            assert_eq!(
+                (config.model.as_str(), config.time_limit_seconds, config.log_level.as_str()),
+                expected
+            );
         };
         check(&[], "", RunArgs::default(), ("sonnet", 86_400, "INFO"));
         check(&env, "", RunArgs::default(), ("from-env", 100, "DEBUG"));
         check(&env, "model: from-file\n", RunArgs::default(), ("from-file", 100, "DEBUG"));
         check(&env, "model: from-file\nlog_level: warn\n", with_option(), ("from-option", 100, "WARN"));
-        check(&[], "time_limit_seconds: 5", options(|a| a.time_limit = Some("7".to_owned())), ("sonnet", 7, "INFO"));
+        check(
+            &[],
+            "time_limit_seconds: 5",
+            options(|a| a.time_limit = Some("7".to_owned())),
+            ("sonnet", 7, "INFO"),
+        );
     }
 
     #[test]
@@ -249,11 +268,17 @@ mod tests {
             args.runs_dir = Some("r".into());
             args.metric = Some("4".to_owned());
             args.direction = Some("minimize".to_owned());
-            args.set = vec!["phase_time_budget.phase1_pct=15".to_owned(), "phase_time_budget.phase2_pct=60".to_owned()];
-            args.set.extend(["agent_models.coder=opus".to_owned(), "search_blocked_domains=[a.com, b.com]".to_owned()]);
+            args.set = vec![
+                "phase_time_budget.phase1_pct=15".to_owned(),
+                "phase_time_budget.phase2_pct=60".to_owned(),
+            ];
+            args.set.extend([
+                "agent_models.coder=opus".to_owned(),
+                "search_blocked_domains=[a.com, b.com]".to_owned(),
+            ]);
             args.set.push("network=on".to_owned());
         });
-        let Settings { config, invocation } = layered(&[], "", args).unwrap();
+        let Settings { config, invocation } = layered(&[], "", &args).unwrap();
         assert_eq!((config.max_concurrent_scripts, config.max_budget_usd), (Some(3), Some(2.5)));
         assert_eq!(config.prompts, Some("p".into()));
         assert_eq!((config.phase_time_budget.phase1_pct, config.phase_time_budget.phase3_pct), (15.0, 15.0));
@@ -266,8 +291,8 @@ mod tests {
 
     #[test]
     fn mistakes_name_their_place_and_what_is_right() {
-        let check = |env: &[(&str, &str)], file: &str, options, message: &str, hint: &str| {
-            let trouble = layered(env, file, options).unwrap_err();
+        let check = |env: &[(&str, &str)], file: &str, options: RunArgs, message: &str, hint: &str| {
+            let trouble = layered(env, file, &options).unwrap_err();
             assert!(trouble.message.contains(message), "{trouble} / {message}");
             assert!(trouble.hint.contains(hint), "{} / {hint}", trouble.hint);
         };
@@ -275,15 +300,39 @@ mod tests {
         let none = RunArgs::default;
         check(&[], "model: a\nouter_steps: 3\n", none(), "config.yaml:2:1: unknown", "outer_loop_steps");
         check(&[], "phase_time_budget:\n  phase_1: 3\n", none(), "config.yaml:2:3: unknown", "phase1_pct");
-        check(&[], "outer_loop_steps: ten\n", none(), "config.yaml:1:1: outer_loop_steps is \"ten\"", "a whole number");
+        check(
+            &[],
+            "outer_loop_steps: ten\n",
+            none(),
+            "config.yaml:1:1: outer_loop_steps is \"ten\"",
+            "a whole number",
+        );
         check(&[], "agents: robots\n", none(), "agents is \"robots\"", "auto or claude or offline");
-        check(&[], "\nouter_loop_steps: 0\n", none(), "outer_loop_steps must be at least 1 (", "outer_loop_steps");
+        check(
+            &[],
+            "\nouter_loop_steps: 0\n",
+            none(),
+            "outer_loop_steps must be at least 1 (",
+            "outer_loop_steps",
+        );
         check(&[], "phase_time_budget:\n  phase1_pct: 50\n", none(), "add up to 100", "");
         check(&[], "agent_models:\n  codr: x\n", none(), "agent_models", "coder");
-        check(&[("MLE_STAR_TIME_LIMIT", "soon")], "", none(), "MLE_STAR_TIME_LIMIT: time_limit_seconds", "whole number");
+        check(
+            &[("MLE_STAR_TIME_LIMIT", "soon")],
+            "",
+            none(),
+            "MLE_STAR_TIME_LIMIT: time_limit_seconds",
+            "whole number",
+        );
         check(&[], "", set("time_limit=3"), "--set: unknown config key \"time_limit\"", "time_limit_seconds");
         check(&[], "", set("time_limit_seconds"), "--set time_limit_seconds", "KEY=VALUE");
-        check(&[], "", options(|a| a.direction = Some("up".to_owned())), "--direction", "maximize or minimize");
+        check(
+            &[],
+            "",
+            options(|a| a.direction = Some("up".to_owned())),
+            "--direction",
+            "maximize or minimize",
+        );
         check(&[], "", options(|a| a.time_limit = Some("-3".to_owned())), "--time-limit", "whole number");
         check(&[], "\tmodel: x\n", none(), "config.yaml:1:1: a tab", "blanks");
     }

@@ -51,19 +51,22 @@ pub struct TaskFile {
 pub fn read(path: &Path) -> Result<TaskFile, Trouble> {
     let document = Document::read(path)?;
     check_keys(&document)?;
-    let mut task: TaskFile = serde_json::from_value(Value::Object(document.values.clone())).map_err(|error| {
-        let what = error.to_string();
-        Trouble::new(format!("{}: {what}", path.display()), "mend the task file")
-    })?;
+    let mut task: TaskFile =
+        serde_json::from_value(Value::Object(document.values.clone())).map_err(|error| {
+            let what = error.to_string();
+            Trouble::new(format!("{}: {what}", path.display()), "mend the task file")
+        })?;
     let folder = document.folder();
     let absolute = |path: &mut Option<PathBuf>| *path = path.take().map(|path| folder.join(path));
     absolute(&mut task.data_dir);
     absolute(&mut task.output_dir);
     task.description = task.description.map(|text| text_or_file(folder, text, "md txt rst")).transpose()?;
-    task.baseline_solution = task.baseline_solution.map(|text| text_or_file(folder, text, "py")).transpose()?;
+    task.baseline_solution =
+        task.baseline_solution.map(|text| text_or_file(folder, text, "py")).transpose()?;
     let discussions = task.reference_discussions.into_iter();
-    task.reference_discussions =
-        discussions.map(|text| text_or_file(folder, text, "md txt rst py html ipynb")).collect::<Result<_, _>>()?;
+    task.reference_discussions = discussions
+        .map(|text| text_or_file(folder, text, "md txt rst py html ipynb"))
+        .collect::<Result<_, _>>()?;
     Ok(task)
 }
 
@@ -77,7 +80,10 @@ fn check_keys(document: &Document) -> Result<(), Trouble> {
         let at = document.position(&[key]);
         if !known.contains_key(key) {
             let nearest = nearest(key, known.keys().map(String::as_str)).unwrap_or_default();
-            return Err(Trouble::new(format!("{at}: unknown task key \"{key}\""), format!("did you mean {nearest}?")));
+            return Err(Trouble::new(
+                format!("{at}: unknown task key \"{key}\""),
+                format!("did you mean {nearest}?"),
+            ));
         }
         let only = Value::Object(Map::from_iter([(key.clone(), value.clone())]));
         if let Err(error) = serde_json::from_value::<TaskFile>(only) {
@@ -122,10 +128,15 @@ mod tests {
 
     #[test]
     fn texts_may_stand_in_files() {
-        let task = read_text("task.yaml", "description: notes.md\nreference_discussions: [notes.md, plain]\n").unwrap();
+        let task =
+            read_text("task.yaml", "description: notes.md\nreference_discussions: [notes.md, plain]\n")
+                .unwrap();
         assert_eq!(task.description.as_deref(), Some("the words"));
         assert_eq!(task.reference_discussions, ["the words", "plain"]);
-        let toml = read_text("task.toml", "description = \"see the file notes.txt\"\nmetric_direction = \"minimize\"\n");
+        let toml = read_text(
+            "task.toml",
+            "description = \"see the file notes.txt\"\nmetric_direction = \"minimize\"\n",
+        );
         assert_eq!(toml.unwrap().metric_direction, Some(Direction::Minimize));
     }
 

@@ -43,7 +43,8 @@ pub fn find(task: &Path) -> Result<TaskSource, Trouble> {
             None => Ok(from_folder(task)),
         };
     }
-    let is_task = task.extension().is_some_and(|ending| ["yaml", "yml", "toml"].iter().any(|known| ending == *known));
+    let is_task =
+        task.extension().is_some_and(|ending| ["yaml", "yml", "toml"].iter().any(|known| ending == *known));
     if !is_task {
         let hint = "give a task file that ends in .yaml, .yml or .toml, or the folder that holds train.csv";
         return Err(Trouble::new(format!("{shown} is neither a folder nor a task file"), hint));
@@ -111,7 +112,11 @@ mod tests {
                 fs::write(path, text).unwrap();
             }
             let source = find(&root.join(task)).unwrap();
-            assert_eq!(source.data_dir.canonicalize().unwrap(), root.join(data).canonicalize().unwrap(), "{task}");
+            assert_eq!(
+                source.data_dir.canonicalize().unwrap(),
+                root.join(data).canonicalize().unwrap(),
+                "{task}"
+            );
             assert_eq!(source.config, config.map(|name| root.join(name)));
             assert_eq!(source.name, "house-prices");
         };

@@ -45,13 +45,10 @@ pub fn process_environment(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// Settings of the environment.
-///
-/// # Errors
-/// None today; a variable's value is checked with its key.
-pub fn from_environment(lookup: &Environment<'_>) -> Result<Vec<Setting>, Trouble> {
+/// Settings of the environment; a variable's value is checked with its key.
+pub fn from_environment(lookup: &Environment<'_>) -> Vec<Setting> {
     let set = VARIABLES.iter().filter_map(|(name, key)| Some((name, key, lookup(name)?)));
-    Ok(set.map(|(name, key, value)| setting(key, &value, name)).collect())
+    set.map(|(name, key, value)| setting(key, &value, name)).collect()
 }
 
 /// Settings of a config file.
@@ -59,11 +56,13 @@ pub fn from_file(document: &Document) -> Vec<Setting> {
     let mut settings = Vec::new();
     for (key, value) in &document.values {
         match value {
-            Value::Object(inner) if !inner.is_empty() => settings.extend(inner.iter().map(|(name, value)| Setting {
-                key: format!("{key}.{name}"),
-                value: value.clone(),
-                origin: document.position(&[key, name]),
-            })),
+            Value::Object(inner) if !inner.is_empty() => {
+                settings.extend(inner.iter().map(|(name, value)| Setting {
+                    key: format!("{key}.{name}"),
+                    value: value.clone(),
+                    origin: document.position(&[key, name]),
+                }));
+            }
             _ => settings.push(Setting {
                 key: key.clone(),
                 value: from_folder(document.folder(), key, value),
