@@ -7,7 +7,7 @@ use crate::Folder;
 
 #[test]
 fn a_second_writer_is_told_who_holds_the_run() {
-    let folder = Folder::new();
+    let folder = Folder::fresh();
     let journal = Journal::create(folder.path(), &frozen()).unwrap();
     let Err(JournalError::Held { holder }) = Journal::open(folder.path()) else { panic!("two writers") };
     assert_eq!(holder, format!("process {}", std::process::id()));
@@ -20,7 +20,7 @@ fn a_second_writer_is_told_who_holds_the_run() {
 #[test]
 fn foreign_and_damaged_files_are_refused_untouched() {
     let check = |spoil: &dyn Fn(&std::path::Path), expected: &str| {
-        let folder = Folder::new();
+        let folder = Folder::fresh();
         drop(Journal::create(folder.path(), &frozen()).unwrap());
         let file = folder.path().join("journal.db");
         spoil(&file);
@@ -44,7 +44,7 @@ fn foreign_and_damaged_files_are_refused_untouched() {
 
 #[test]
 fn a_missing_journal_says_so() {
-    let folder = Folder::new();
+    let folder = Folder::fresh();
     assert!(matches!(Journal::open(folder.path()), Err(JournalError::Missing(_))));
     assert!(matches!(read(folder.path()), Err(JournalError::Missing(_))));
 }

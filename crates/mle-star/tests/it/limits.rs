@@ -116,7 +116,7 @@ async fn an_unknown_cost_is_unknown() {
 
 #[tokio::test(start_paused = true)]
 async fn a_larger_limit_goes_on_where_the_old_one_made_it_skip() {
-    let (mut inputs, folder) = (timed(60), Folder::new());
+    let (mut inputs, folder) = (timed(60), Folder::fresh());
     inputs.config.num_retrieved_models = 1; // so that Phase 1 is whole
     let world = World::new().takes(0, 4);
     let journal = Journal::create(folder.path(), &inputs).unwrap();
@@ -145,7 +145,7 @@ async fn a_larger_limit_goes_on_where_the_old_one_made_it_skip() {
 
 #[tokio::test(start_paused = true)]
 async fn a_decision_from_the_clock_stands_after_a_resume() {
-    let (inputs, folder) = (timed(60), Folder::new());
+    let (inputs, folder) = (timed(60), Folder::fresh());
     let world = World::new().takes(0, 4);
     let journal = Journal::create(folder.path(), &inputs).unwrap();
     let first = go_on(&world, &inputs, &journal).await.unwrap().result;

@@ -25,7 +25,7 @@ pub struct Folder(tempfile::TempDir);
 
 impl Folder {
     /// An empty one.
-    pub fn new() -> Self {
+    pub fn fresh() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
 
@@ -37,7 +37,7 @@ impl Folder {
 
 /// A fresh run of `frozen` in `world`.
 pub async fn run(world: &World, frozen: &Frozen) -> Result<Finished, Stop> {
-    let folder = Folder::new();
+    let folder = Folder::fresh();
     let journal = Journal::create(folder.path(), frozen).unwrap();
     go_on(world, frozen, &journal).await
 }

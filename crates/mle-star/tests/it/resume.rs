@@ -59,7 +59,7 @@ fn cut(folder: &Folder, count: usize) -> usize {
 
 #[tokio::test]
 async fn every_prefix_of_a_journal_leads_to_the_same_end() {
-    let (world, inputs, whole) = (eventful(), inputs(), Folder::new());
+    let (world, inputs, whole) = (eventful(), inputs(), Folder::fresh());
     let journal = Journal::create(whole.path(), &inputs).unwrap();
     let expected = timeless(go_on(&world, &inputs, &journal).await.unwrap().result);
     drop(journal);
@@ -68,7 +68,7 @@ async fn every_prefix_of_a_journal_leads_to_the_same_end() {
     let records = read(whole.path()).unwrap().effects.len();
     assert!(effects.len() > 50, "{} effects", effects.len());
     for count in 0..=records {
-        let folder = Folder::new();
+        let folder = Folder::fresh();
         std::fs::copy(whole.path().join("journal.db"), folder.path().join("journal.db")).unwrap();
         let kept = cut(&folder, count);
         world.forget();
@@ -86,7 +86,7 @@ async fn every_prefix_of_a_journal_leads_to_the_same_end() {
 #[tokio::test]
 async fn what_ended_the_run_is_done_again_and_nothing_else() {
     let check = async |place: &str| {
-        let (world, inputs, folder) = (eventful().breaks_once(place), inputs(), Folder::new());
+        let (world, inputs, folder) = (eventful().breaks_once(place), inputs(), Folder::fresh());
         let journal = Journal::create(folder.path(), &inputs).unwrap();
         assert!(matches!(go_on(&world, &inputs, &journal).await, Err(Stop::Outside(_))), "{place}");
         drop(journal);
@@ -115,7 +115,7 @@ async fn what_ended_the_run_is_done_again_and_nothing_else() {
 
 #[tokio::test]
 async fn a_retriever_that_died_is_asked_again() {
-    let (inputs, folder) = (inputs(), Folder::new());
+    let (inputs, folder) = (inputs(), Folder::fresh());
     let check = async |world: World, folder: &Folder| {
         let journal = Journal::create(folder.path(), &inputs).unwrap();
         let Err(Stop::NoSolution(message)) = go_on(&world, &inputs, &journal).await else {
@@ -126,13 +126,13 @@ async fn a_retriever_that_died_is_asked_again() {
     check(World::new().agent_fails("phase1/retriever"), &folder).await;
     let (journal, frozen) = Journal::open(folder.path()).unwrap();
     go_on(&World::new(), &frozen, &journal).await.unwrap();
-    check(World::new().agent("phase1/retriever", r#"{"models": []}"#), &Folder::new()).await;
-    check(World::new().agent("phase1/retriever", "no idea"), &Folder::new()).await;
+    check(World::new().agent("phase1/retriever", r#"{"models": []}"#), &Folder::fresh()).await;
+    check(World::new().agent("phase1/retriever", "no idea"), &Folder::fresh()).await;
 }
 
 #[tokio::test]
 async fn an_interrupt_stops_at_once_and_loses_nothing() {
-    let (inputs, folder, world) = (inputs(), Folder::new(), eventful());
+    let (inputs, folder, world) = (inputs(), Folder::fresh(), eventful());
     let journal = Journal::create(folder.path(), &inputs).unwrap();
     let (sender, cancel) = tokio::sync::watch::channel(true);
     let prompts = mle_star::prompts::Prompts::new(std::collections::BTreeMap::new()).unwrap();
@@ -154,7 +154,7 @@ async fn an_interrupt_stops_at_once_and_loses_nothing() {
 
 #[tokio::test]
 async fn a_changed_input_stops_the_run_and_names_the_place() {
-    let (inputs, folder, world) = (inputs(), Folder::new(), World::new());
+    let (inputs, folder, world) = (inputs(), Folder::fresh(), World::new());
     let journal = Journal::create(folder.path(), &inputs).unwrap();
     go_on(&world, &inputs, &journal).await.unwrap();
     drop(journal);
@@ -166,7 +166,7 @@ async fn a_changed_input_stops_the_run_and_names_the_place() {
 
 #[tokio::test]
 async fn records_hold_what_was_asked_and_what_came_back() {
-    let (inputs, folder, world) = (inputs(), Folder::new(), World::new().costs(Some(0.25)));
+    let (inputs, folder, world) = (inputs(), Folder::fresh(), World::new().costs(Some(0.25)));
     let journal = Journal::create(folder.path(), &inputs).unwrap();
     go_on(&world, &inputs, &journal).await.unwrap();
     let snapshot = read(folder.path()).unwrap();
