@@ -169,7 +169,10 @@ fn failure(start: &Start, stop: Stop, signals: &signals::Signals) -> Failure {
 fn interrupted(start: &Start, signals: &signals::Signals) -> Failure {
     let after = duration(start.journal.elapsed());
     let message = format!("interrupted after {after}");
-    Failure { exit: signals.exit(), trouble: Trouble::new(message, format!("go on with: {}", resume_command(start))) }
+    Failure {
+        exit: signals.exit(),
+        trouble: Trouble::new(message, format!("go on with: {}", resume_command(start))),
+    }
 }
 
 /// What to type to go on with a run.

@@ -7,14 +7,17 @@ mod args;
 mod commands;
 mod credentials;
 mod document;
+mod drive;
 mod exit;
 mod freeze;
 mod nearest;
+mod run_folder;
 mod runs;
 mod say;
 mod settings;
 mod task_file;
 mod task_source;
+mod watch;
 
 use std::process::ExitCode;
 

@@ -38,7 +38,8 @@ fn begin(prepared: Prepared) -> Result<Start, Failure> {
         no_color: process_environment("NO_COLOR").is_some(),
     };
     let mut opening = sources;
-    opening.extend(guesses.iter().map(|guess| format!("  {}: {} ({})", guess.field, guess.value, guess.reason)));
+    opening
+        .extend(guesses.iter().map(|guess| format!("  {}: {} ({})", guess.field, guess.value, guess.reason)));
     opening.push(format!("run: {}", claimed.folder.display()));
     Ok(Start { folder: claimed.folder, frozen, prompts, journal, profile, view, opening })
 }

@@ -19,7 +19,11 @@ use crate::watch::duration;
 ///
 /// # Errors
 /// The disk is full or the folder not writable any more.
-pub fn finish(start: &Start, backends: &Backends, finished: Finished) -> Result<(Exit, Vec<String>), Trouble> {
+pub fn finish(
+    start: &Start,
+    backends: &Backends,
+    finished: Finished,
+) -> Result<(Exit, Vec<String>), Trouble> {
     let folder = &start.folder;
     let stem = finished.submission.as_ref().map(mle_star::place::Place::file_stem);
     let submission = stem.and_then(|stem| backends.scripts.submission(&stem));
@@ -51,7 +55,8 @@ pub fn exit_of(result: &FinalResult) -> Exit {
 /// The task's own output folder gets a copy; a folder that is gone by now is a note, no failure.
 fn copy_out(result: &FinalResult, output_dir: Option<&Path>) -> Vec<String> {
     let Some(folder) = output_dir.filter(|_| !result.submission_path.is_empty()) else { return Vec::new() };
-    let copied = fs::create_dir_all(folder).and_then(|()| fs::copy(&result.submission_path, folder.join("submission.csv")));
+    let copied = fs::create_dir_all(folder)
+        .and_then(|()| fs::copy(&result.submission_path, folder.join("submission.csv")));
     copied.err().map(|error| format!("note: no copy in {}: {error}", folder.display())).into_iter().collect()
 }
 
@@ -61,20 +66,31 @@ fn last_lines(start: &Start, result: &FinalResult) -> Vec<String> {
     let score = score.or_else(|| result.final_solution.score).unwrap_or(result.phase1.initial_score);
     let mut lines = vec![
         String::new(),
-        format!("{}: {} (validation), {}", task.evaluation_metric, crate::watch::number(score), duration(result.total_duration_seconds)),
+        format!(
+            "{}: {} (validation), {}",
+            task.evaluation_metric,
+            crate::watch::number(score),
+            duration(result.total_duration_seconds)
+        ),
     ];
     if let Some(limit) = result.stopped_by {
         let (which, option) = match limit {
             StoppedBy::Time => ("time", "--time-limit"),
             StoppedBy::Budget => ("money", "--max-budget-usd"),
         };
-        lines.push(format!("the {which} limit cut the run short; more with: {} {option} X", super::resume_command(start)));
+        lines.push(format!(
+            "the {which} limit cut the run short; more with: {} {option} X",
+            super::resume_command(start)
+        ));
     }
     if result.leakage_suspected {
         lines.push("note: the solution may leak the answers it is scored on; see the report".to_owned());
     }
     if result.submission_path.is_empty() {
-        lines.push(format!("no valid submission; the best solution is {}", start.folder.join("final/solution.py").display()));
+        lines.push(format!(
+            "no valid submission; the best solution is {}",
+            start.folder.join("final/solution.py").display()
+        ));
     } else {
         lines.push(format!("submission: {}", result.submission_path));
     }

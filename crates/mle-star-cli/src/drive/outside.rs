@@ -16,8 +16,20 @@ use crate::exit::Failure;
 
 /// Libraries worth a word to those who write scripts; the rest is what these need.
 const TELLING: [&str; 14] = [
-    "numpy", "pandas", "scipy", "scikit-learn", "lightgbm", "xgboost", "xgboost-cpu", "catboost", "torch", "tensorflow",
-    "transformers", "polars", "statsmodels", "nltk",
+    "numpy",
+    "pandas",
+    "scipy",
+    "scikit-learn",
+    "lightgbm",
+    "xgboost",
+    "xgboost-cpu",
+    "catboost",
+    "torch",
+    "tensorflow",
+    "transformers",
+    "polars",
+    "statsmodels",
+    "nltk",
 ];
 
 /// Everything outside, ready.
@@ -57,7 +69,12 @@ fn agents(_start: &Start) -> Result<Box<dyn AgentBackend>, Trouble> {
     Err(Trouble::new("the offline agents are not there yet", "wait"))
 }
 
-fn runner(start: &Start, environment: Environment, machine: Machine, slots: usize) -> Result<LocalRunner, Failure> {
+fn runner(
+    start: &Start,
+    environment: Environment,
+    machine: Machine,
+    slots: usize,
+) -> Result<LocalRunner, Failure> {
     let task = &start.frozen.task;
     let data_dir = plain_data(start)?;
     let sample = start.profile.sample.as_ref().map(|sample| data_dir.join(&sample.file));
@@ -91,13 +108,20 @@ fn environment_line(environment: &Environment, machine: &Machine, slots: usize) 
         Origin::Own => "own environment",
         Origin::Given => "as given",
     };
-    let scripts = if slots == 1 { "1 script at a time".to_owned() } else { format!("{slots} scripts at once") };
-    format!("{} ({whose}), {} cores, {} GPUs, {scripts}", environment.version, machine.cores, machine.gpus.len())
+    let scripts =
+        if slots == 1 { "1 script at a time".to_owned() } else { format!("{slots} scripts at once") };
+    format!(
+        "{} ({whose}), {} cores, {} GPUs, {scripts}",
+        environment.version,
+        machine.cores,
+        machine.gpus.len()
+    )
 }
 
 fn environment_text(environment: &Environment, machine: &Machine, slots: usize, network: Switch) -> String {
     let mut text = format!("Python {}", environment.version);
-    let telling = environment.libraries.iter().filter(|(name, _)| TELLING.contains(&name.to_lowercase().as_str()));
+    let telling =
+        environment.libraries.iter().filter(|(name, _)| TELLING.contains(&name.to_lowercase().as_str()));
     let libraries: Vec<String> = telling.map(|(name, version)| format!("{name} {version}")).collect();
     if !libraries.is_empty() {
         // Writing to a string cannot fail.

@@ -65,7 +65,9 @@ impl Log {
 impl EventSink for Log {
     fn emit(&self, event: Event) {
         let started = match &event {
-            Event::AgentStarted { place, agent, .. } => Some(format!("{}: {} asked", place_name(place), agent_name(*agent))),
+            Event::AgentStarted { place, agent, .. } => {
+                Some(format!("{}: {} asked", place_name(place), agent_name(*agent)))
+            }
             Event::ScriptStarted { place, .. } => Some(format!("{}: script started", place_name(place))),
             _ => None,
         };

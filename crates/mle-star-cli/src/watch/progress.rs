@@ -47,9 +47,13 @@ impl Progress {
             Event::StepEnded { place, .. } => {
                 return Some(self.steps.remove(place)?.elapsed().as_secs_f64());
             }
-            Event::AgentStarted { place, agent, timeout, .. } => self.begin(place, agent_name(*agent), *timeout),
+            Event::AgentStarted { place, agent, timeout, .. } => {
+                self.begin(place, agent_name(*agent), *timeout)
+            }
             Event::ScriptStarted { place, timeout } => self.begin(place, "script".to_owned(), *timeout),
-            Event::AgentEnded { place, .. } | Event::ScriptEnded { place, .. } | Event::Skipped { place, .. } => {
+            Event::AgentEnded { place, .. }
+            | Event::ScriptEnded { place, .. }
+            | Event::Skipped { place, .. } => {
                 self.running.remove(place);
             }
             Event::Best { score, .. } => self.best = Some(*score),
@@ -79,7 +83,8 @@ impl Progress {
             running => format!(" (+{} more)", running - 1),
         };
         let for_how_long = duration(effect.since.elapsed().as_secs_f64());
-        let of = if effect.timeout > 0.0 { format!(" of {}", duration(effect.timeout)) } else { String::new() };
+        let of =
+            if effect.timeout > 0.0 { format!(" of {}", duration(effect.timeout)) } else { String::new() };
         Some(format!("{}: {} {for_how_long}{of}{others}", place_name(place), effect.name))
     }
 
@@ -100,16 +105,30 @@ mod tests {
         let mut progress = Progress::new(0.0);
         let place = || Place::from("phase1/candidate-0/init");
         progress.take(&Event::PhaseStarted { phase: Phase::Phase1 });
-        progress.take(&Event::AgentStarted { place: place(), agent: AgentType::Init, variant: None, timeout: 0.0 });
+        progress.take(&Event::AgentStarted {
+            place: place(),
+            agent: AgentType::Init,
+            variant: None,
+            timeout: 0.0,
+        });
         progress.take(&Event::ScriptStarted { place: Place::from("phase1/candidate-1/run"), timeout: 60.0 });
         progress.take(&Event::Best { place: place(), score: 0.5, from: None });
         let line = progress.line();
-        for part in ["Phase 1: initial solution", "candidate 1: init 0.0 s (+1 more)", "best 0.50000", "elapsed"] {
+        for part in
+            ["Phase 1: initial solution", "candidate 1: init 0.0 s (+1 more)", "best 0.50000", "elapsed"]
+        {
             assert!(line.contains(part), "{line}");
         }
         let usage = Usage::default();
         let (seconds, failure, replayed) = (0.0, None, false);
-        progress.take(&Event::AgentEnded { place: place(), agent: AgentType::Init, seconds, usage, failure, replayed });
+        progress.take(&Event::AgentEnded {
+            place: place(),
+            agent: AgentType::Init,
+            seconds,
+            usage,
+            failure,
+            replayed,
+        });
         assert!(progress.line().contains("candidate 2: script 0.0 s of 1m 00s"), "{}", progress.line());
     }
 }

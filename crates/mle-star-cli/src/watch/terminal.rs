@@ -77,7 +77,8 @@ impl Terminal {
     }
 
     fn draw(state: &mut State) {
-        let width = terminal_size::terminal_size_of(io::stderr()).map_or(80, |(width, _)| usize::from(width.0));
+        let width =
+            terminal_size::terminal_size_of(io::stderr()).map_or(80, |(width, _)| usize::from(width.0));
         // One column stays free: a full line would wrap and could not be taken away.
         let line: String = state.progress.line().chars().take(width.saturating_sub(1)).collect();
         let _ = write!(io::stderr(), "\r\x1b[2K{line}");

@@ -26,7 +26,8 @@ pub fn line(event: &Event, seconds: Option<f64>) -> Option<(Weight, String)> {
             (Weight::News, format!("  {:<28} left out: {}", place_name(place), limit.name()))
         }
         Event::AgentEnded { place, agent, failure: Some(failure), .. } => {
-            let text = format!("  {:<28} {} failed: {}", place_name(place), agent_name(*agent), first_line(failure));
+            let text =
+                format!("  {:<28} {} failed: {}", place_name(place), agent_name(*agent), first_line(failure));
             (Weight::Warning, text)
         }
         Event::AgentEnded { place, agent, seconds, replayed, .. } => {
@@ -46,7 +47,8 @@ pub fn line(event: &Event, seconds: Option<f64>) -> Option<(Weight, String)> {
             (Weight::News, format!("  best so far {}{before}", number(*score)))
         }
         Event::Warning { place, text } => {
-            let at = if place.as_str().is_empty() { String::new() } else { format!(" ({})", place_name(place)) };
+            let at =
+                if place.as_str().is_empty() { String::new() } else { format!(" ({})", place_name(place)) };
             (Weight::Warning, format!("  note: {}{at}", first_line(text)))
         }
         Event::StepStarted { .. } | Event::AgentStarted { .. } | Event::ScriptStarted { .. } => return None,
@@ -96,7 +98,8 @@ fn step_line(place: &Place, score: Option<f64>, accepted: bool, note: &str, seco
     let score = score.map_or_else(|| "no score".to_owned(), |score| format!("score {}", number(score)));
     let verdict = if accepted { "kept" } else { "not kept" };
     let time = seconds.map_or_else(String::new, duration);
-    let line = format!("  {:<28} {score:<16} {verdict:<8} {time:>7}  {}", place_name(place), first_line(note));
+    let line =
+        format!("  {:<28} {score:<16} {verdict:<8} {time:>7}  {}", place_name(place), first_line(note));
     line.trim_end().to_owned()
 }
 
@@ -122,7 +125,13 @@ pub fn number(score: f64) -> String {
     if size != 0.0 && !(1e-4..1e6).contains(&size) {
         return format!("{score:.4e}");
     }
-    let digits = if size >= 1000.0 { 2 } else if size >= 10.0 { 4 } else { 5 };
+    let digits = if size >= 1000.0 {
+        2
+    } else if size >= 10.0 {
+        4
+    } else {
+        5
+    };
     format!("{score:.digits$}")
 }
 
@@ -173,7 +182,13 @@ mod tests {
             let place = Place::from("phase1/candidate-0");
             line(&Event::StepEnded { place, score, accepted, note: note.to_owned() }, Some(3.0)).unwrap().1
         };
-        assert_eq!(step(Some(0.5), true, "LightGBM"), "  candidate 1                  score 0.50000    kept       3.0 s  LightGBM");
-        assert_eq!(step(None, false, "\na\nb"), "  candidate 1                  no score         not kept   3.0 s  a");
+        assert_eq!(
+            step(Some(0.5), true, "LightGBM"),
+            "  candidate 1                  score 0.50000    kept       3.0 s  LightGBM"
+        );
+        assert_eq!(
+            step(None, false, "\na\nb"),
+            "  candidate 1                  no score         not kept   3.0 s  a"
+        );
     }
 }
