@@ -12,7 +12,9 @@ use mle_star_backends::script::environment::requirements_txt;
 use super::Start;
 use super::outside::Backends;
 use crate::exit::Exit;
+use crate::report;
 use crate::run_folder::{unwritable, write_json, write_whole};
+use crate::run_view::{self, State};
 use crate::watch::duration;
 
 /// Writes the results; gives the exit code and the last lines to show.
@@ -42,6 +44,7 @@ pub fn finish(
     };
     let result = write().map_err(|error| unwritable(folder, &error))?;
     let mut lines = copy_out(&result, start.frozen.task.output_dir.as_deref());
+    lines.extend(write_report(start, &result));
     write_json(&folder.join("result.json"), &result).map_err(|error| unwritable(folder, &error))?;
     lines.extend(last_lines(start, &result));
     Ok((exit_of(&result), lines))
@@ -58,6 +61,17 @@ fn copy_out(result: &FinalResult, output_dir: Option<&Path>) -> Vec<String> {
     let copied = fs::create_dir_all(folder)
         .and_then(|()| fs::copy(&result.submission_path, folder.join("submission.csv")));
     copied.err().map(|error| format!("note: no copy in {}: {error}", folder.display())).into_iter().collect()
+}
+
+/// The report is made before the result is there; without it the run is still a success.
+fn write_report(start: &Start, result: &FinalResult) -> Option<String> {
+    let view = run_view::read(&start.folder).map_err(|error| error.to_string());
+    let written = view.and_then(|mut view| {
+        view.summary.state = State::Finished;
+        view.summary.submission = Some(result.submission_path.clone()).filter(|path| !path.is_empty());
+        report::write(&view, Some(result)).map_err(|trouble| trouble.message)
+    });
+    written.err().map(|error| format!("note: no report: {error}"))
 }
 
 fn last_lines(start: &Start, result: &FinalResult) -> Vec<String> {
