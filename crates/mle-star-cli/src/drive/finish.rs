@@ -77,7 +77,7 @@ fn write_report(start: &Start, result: &FinalResult) -> Option<String> {
 fn last_lines(start: &Start, result: &FinalResult) -> Vec<String> {
     let task = &start.frozen.task;
     let score = result.phase3.as_ref().map(|ensemble| ensemble.best_ensemble_score);
-    let score = score.or_else(|| result.final_solution.score).unwrap_or(result.phase1.initial_score);
+    let score = score.or(result.final_solution.score).unwrap_or(result.phase1.initial_score);
     let mut lines = vec![
         String::new(),
         format!(

@@ -48,7 +48,7 @@ impl Progress {
                 return Some(self.steps.remove(place)?.elapsed().as_secs_f64());
             }
             Event::AgentStarted { place, agent, timeout, .. } => {
-                self.begin(place, agent_name(*agent), *timeout)
+                self.begin(place, agent_name(*agent), *timeout);
             }
             Event::ScriptStarted { place, timeout } => self.begin(place, "script".to_owned(), *timeout),
             Event::AgentEnded { place, .. }
