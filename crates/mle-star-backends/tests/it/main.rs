@@ -1,0 +1,3 @@
+//! Integration tests of the outside.
+
+mod offline;
