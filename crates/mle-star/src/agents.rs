@@ -1,37 +1,280 @@
-//! The agents: one file each, from typed input to typed answer. No loops and no retries here; those are
-//! the pipeline's.
+//! The agents: one file each, from typed input through a template to a typed answer.
+//!
+//! No loops and no retries here; those are the pipeline's. Each function says in its result what the rule
+//! for a failed answer needs: `None` where the algorithm goes on without one. [`reply`] reads what models
+//! really send.
 
+mod ablation;
+mod coder;
+mod data;
+mod debugger;
+mod ens_planner;
+mod ensembler;
+mod extractor;
+mod history;
+mod init;
+mod leakage;
+mod merger;
+mod planner;
+pub mod reply;
+mod retriever;
+mod summarize;
+mod test;
+
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+pub use self::extractor::RefinePlan;
+pub use self::leakage::{LeakageAnswer, LeakageStatus};
+pub use self::retriever::RetrievedModel;
+pub use self::test::Verdict;
+pub(crate) use self::{
+    ablation::ablation,
+    coder::coder,
+    data::data,
+    debugger::debugger,
+    ens_planner::ens_planner,
+    ensembler::ensembler,
+    extractor::{Question, extractor},
+    init::init,
+    leakage::{correct_leakage, detect_leakage},
+    merger::merger,
+    planner::planner,
+    retriever::retriever,
+    summarize::summarize,
+    test::{contamination, subsampling_extract, subsampling_remove, test},
+};
 
 /// The paper's fourteen agents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "described in docs/paper-map.md and by the agents' own files")]
 pub enum AgentType {
+    /// Finds models worth trying.
     Retriever,
+    /// Writes a first solution for one model.
     Init,
+    /// Builds one solution into another.
     Merger,
+    /// Writes an ablation study.
     Ablation,
+    /// Puts the study's result into words.
     Summarize,
+    /// Picks the code block that matters most, with a first plan for it.
     Extractor,
+    /// Carries out a plan on a code block.
     Coder,
+    /// Proposes the next plan for a code block.
     Planner,
+    /// Proposes how to combine solutions.
     EnsPlanner,
+    /// Combines solutions by a plan.
     Ensembler,
+    /// Repairs a failing script.
     Debugger,
+    /// Finds and corrects data leakage.
     Leakage,
+    /// Finds data that a solution leaves unused.
     Data,
+    /// Turns a solution into a submission script, and other work on final solutions.
     Test,
 }
 
 /// The several tasks of `leakage` and `test`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "described by the agents' own files")]
 pub enum Variant {
+    /// Leakage: is there any?
     Detection,
+    /// Leakage: rewrite the block without it.
     Correction,
+    /// Test: which block subsamples?
     SubsamplingExtract,
+    /// Test: the block without subsampling.
     SubsamplingRemove,
+    /// Test: is the solution a copy of a discussion?
     Contamination,
+}
+
+/// What is fixed about an agent: its task in one sentence and its tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AgentDefinition {
+    /// The agent.
+    pub agent: AgentType,
+    /// What it is for.
+    pub description: &'static str,
+    /// What it may use; empty means nothing at all.
+    pub tools: &'static [&'static str],
+}
+
+/// One question before it is rendered.
+pub(crate) struct Call {
+    /// The last name of its place.
+    pub name: String,
+    pub agent: AgentType,
+    pub variant: Option<Variant>,
+    pub template: &'static str,
+    /// The typed values of the template, which also determine the answer.
+    pub inputs: Map<String, Value>,
+    /// Values derived from the inputs for the template alone.
+    pub rendered_only: Map<String, Value>,
+    pub tools: &'static [&'static str],
+    pub schema: Option<Value>,
+}
+
+impl AgentType {
+    /// All agents, in the order of the paper.
+    pub const ALL: [Self; 14] = [
+        Self::Retriever,
+        Self::Init,
+        Self::Merger,
+        Self::Ablation,
+        Self::Summarize,
+        Self::Extractor,
+        Self::Coder,
+        Self::Planner,
+        Self::EnsPlanner,
+        Self::Ensembler,
+        Self::Debugger,
+        Self::Leakage,
+        Self::Data,
+        Self::Test,
+    ];
+
+    /// The name in files, places and the agents' environment.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Retriever => "retriever",
+            Self::Init => "init",
+            Self::Merger => "merger",
+            Self::Ablation => "ablation",
+            Self::Summarize => "summarize",
+            Self::Extractor => "extractor",
+            Self::Coder => "coder",
+            Self::Planner => "planner",
+            Self::EnsPlanner => "ens_planner",
+            Self::Ensembler => "ensembler",
+            Self::Debugger => "debugger",
+            Self::Leakage => "leakage",
+            Self::Data => "data",
+            Self::Test => "test",
+        }
+    }
+
+    /// What is fixed about the agent.
+    pub fn definition(self) -> AgentDefinition {
+        let (description, tools): (_, &[&str]) = match self {
+            Self::Retriever => {
+                ("Searches the web for models that suit the competition", &["WebSearch", "WebFetch"])
+            }
+            Self::Init => ("Writes a first solution script for a given model", &["Read"]),
+            Self::Merger => ("Builds a reference solution into a base solution", &["Read"]),
+            Self::Ablation => ("Writes an ablation study of the current solution", &["Read"]),
+            Self::Summarize => ("Puts the result of an ablation study into words", &[]),
+            Self::Extractor => {
+                ("Picks the most influential code block and proposes a plan for it", &["Read"])
+            }
+            Self::Coder => ("Agent that implements a refinement plan on a target code block", &[]),
+            Self::Planner => (
+                "Agent that proposes the next refinement strategy using feedback from previous attempts",
+                &[],
+            ),
+            Self::EnsPlanner => {
+                ("Agent that proposes ensemble strategies for combining L solution scripts", &[])
+            }
+            Self::Ensembler => (
+                "Agent that implements an ensemble plan on L solution scripts into a single Python program",
+                &["Read"],
+            ),
+            Self::Debugger => ("Repairs run errors in solution scripts", &["Read", "Bash"]),
+            Self::Leakage => ("Finds data leakage in preprocessing code and corrects it", &["Read"]),
+            Self::Data => ("Finds supplied data that a script leaves unused", &["Read"]),
+            Self::Test => {
+                ("Agent that transforms a validation solution into a test submission script", &["Read"])
+            }
+        };
+        AgentDefinition { agent: self, description, tools }
+    }
+}
+
+impl Variant {
+    /// The name in the agents' environment.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Detection => "detection",
+            Self::Correction => "correction",
+            Self::SubsamplingExtract => "subsampling_extract",
+            Self::SubsamplingRemove => "subsampling_remove",
+            Self::Contamination => "contamination",
+        }
+    }
+}
+
+impl Call {
+    /// A call of the agent's default task, at a place called like the agent.
+    fn new(agent: AgentType, template: &'static str, inputs: Value) -> Self {
+        let inputs = if let Value::Object(inputs) = inputs { inputs } else { Map::new() };
+        let tools = agent.definition().tools;
+        let (rendered_only, name) = (Map::new(), agent.name().to_owned());
+        Self { name, agent, variant: None, template, inputs, rendered_only, tools, schema: None }
+    }
+
+    fn named(self, name: impl Into<String>) -> Self {
+        Self { name: name.into(), ..self }
+    }
+
+    fn variant(self, variant: Variant) -> Self {
+        Self { variant: Some(variant), ..self }
+    }
+
+    fn tools(self, tools: &'static [&'static str]) -> Self {
+        Self { tools, ..self }
+    }
+
+    fn answered_by<T: JsonSchema>(self) -> Self {
+        Self { schema: Some(schemars::schema_for!(T).to_value()), ..self }
+    }
+
+    fn rendering(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.rendered_only.insert(name.to_owned(), value.into());
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_are_fourteen_agents_with_the_names_of_the_paper() {
+        let names: std::collections::BTreeSet<_> = AgentType::ALL.map(AgentType::name).into_iter().collect();
+        assert_eq!(names.len(), 14);
+        for agent in AgentType::ALL {
+            assert_eq!(serde_json::to_value(agent).unwrap(), agent.name());
+            assert!(!agent.definition().description.is_empty());
+        }
+    }
+
+    #[test]
+    fn tools_are_the_ones_decided() {
+        let check =
+            |agent: AgentType, tools: &[&str]| assert_eq!(agent.definition().tools, tools, "{agent:?}");
+        check(AgentType::Retriever, &["WebSearch", "WebFetch"]);
+        check(AgentType::Debugger, &["Read", "Bash"]);
+        for agent in [AgentType::Summarize, AgentType::Coder, AgentType::Planner, AgentType::EnsPlanner] {
+            check(agent, &[]);
+        }
+        for agent in [
+            AgentType::Init,
+            AgentType::Merger,
+            AgentType::Ablation,
+            AgentType::Extractor,
+            AgentType::Ensembler,
+            AgentType::Leakage,
+            AgentType::Data,
+            AgentType::Test,
+        ] {
+            check(agent, &["Read"]);
+        }
+    }
 }

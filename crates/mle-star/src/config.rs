@@ -203,7 +203,10 @@ impl Config {
             return Err(OutOfRange { field, constraint: "at least 1" });
         }
         if self.max_budget_usd.is_some_and(|usd| !usd.is_finite() || usd <= 0.0) {
-            return Err(OutOfRange { field: "max_budget_usd", constraint: "a positive number of US dollars" });
+            return Err(OutOfRange {
+                field: "max_budget_usd",
+                constraint: "a positive number of US dollars",
+            });
         }
         if !["ERROR", "WARN", "INFO", "DEBUG"].contains(&self.log_level.as_str()) {
             return Err(OutOfRange { field: "log_level", constraint: "ERROR, WARN, INFO or DEBUG" });

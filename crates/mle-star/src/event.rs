@@ -15,8 +15,6 @@ use crate::place::{Phase, Place};
 pub enum Event {
     /// A phase begins.
     PhaseStarted { phase: Phase },
-    /// A phase is over.
-    PhaseEnded { phase: Phase, seconds: f64 },
     /// A step of the algorithm begins: a candidate, a merge, an outer step, an attempt, a round.
     StepStarted { place: Place, of: u32 },
     /// A step is over; `score` is that of the step's own solution, `None` when it has none.
@@ -26,7 +24,14 @@ pub enum Event {
     /// An agent is being asked.
     AgentStarted { place: Place, agent: AgentType, variant: Option<Variant>, timeout: f64 },
     /// An agent answered or failed (`failure` says how).
-    AgentEnded { place: Place, agent: AgentType, seconds: f64, usage: Usage, failure: Option<String>, replayed: bool },
+    AgentEnded {
+        place: Place,
+        agent: AgentType,
+        seconds: f64,
+        usage: Usage,
+        failure: Option<String>,
+        replayed: bool,
+    },
     /// A script waits for its slot no longer and runs.
     ScriptStarted { place: Place, timeout: f64 },
     /// A script ended; `failure` is the first words of what went wrong.

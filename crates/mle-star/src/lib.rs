@@ -5,12 +5,22 @@
 
 pub mod agents;
 pub mod config;
+pub mod ctx;
 pub mod effects;
+pub mod evaluate;
 pub mod event;
 pub mod journal;
+mod limits;
 pub mod metric;
+pub mod pipeline;
 pub mod place;
+pub mod prompts;
+mod python;
+pub mod result;
 pub mod score;
+mod slots;
 pub mod solution;
 pub mod stop;
 pub mod task;
+#[cfg(feature = "testing")]
+pub mod testing;

@@ -74,7 +74,9 @@ impl Limits {
         let ensemble = if config.num_parallel_solutions > 1 { shares.phase3_pct } else { 0.0 };
         let idle = shares.phase3_pct - ensemble;
         let (own, later) = match phase {
-            Phase::Phase1 => (shares.phase1_pct, shares.phase2_pct + shares.phase3_pct + shares.finalization_pct),
+            Phase::Phase1 => {
+                (shares.phase1_pct, shares.phase2_pct + shares.phase3_pct + shares.finalization_pct)
+            }
             Phase::Phase2 => (shares.phase2_pct + idle, ensemble + shares.finalization_pct),
             Phase::Phase3 => (shares.phase3_pct, shares.finalization_pct),
             Phase::Finalization => (1.0, 0.0),

@@ -132,7 +132,11 @@ mod tests {
     fn places_know_phase_path_and_session() {
         let check = |text: &str, phase, path, session: &str| {
             let place = Place::from(text);
-            assert_eq!((place.phase(), place.path(), place.session().as_str()), (phase, path, session), "{text}");
+            assert_eq!(
+                (place.phase(), place.path(), place.session().as_str()),
+                (phase, path, session),
+                "{text}"
+            );
         };
         check("phase1/candidate-0/init", Some(Phase::Phase1), None, "phase1");
         check("phase2/path-3/t0/k1/coder", Some(Phase::Phase2), Some(3), "path-3");

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use minijinja::{Environment, UndefinedBehavior, Value};
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
+use minijinja::{Environment, UndefinedBehavior};
 
 macro_rules! templates {
     ($($name:literal),* $(,)?) => {
@@ -70,8 +72,9 @@ impl Prompts {
         }
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
-        environment.set_trim_blocks(true);
-        environment.set_lstrip_blocks(true);
+        let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
+        environment
+            .set_syntax(syntax.map_err(|source| PromptError::Template { name: String::new(), source })?);
         environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
         environment.add_filter("ordinal", ordinal);
         for (name, text) in &texts {
@@ -95,8 +98,12 @@ impl Prompts {
     ///
     /// # Errors
     /// A value that the template names and `values` lacks.
-    pub fn render(&self, name: &str, values: &serde_json::Map<String, serde_json::Value>) -> Result<String, PromptError> {
-        let render = || self.environment.get_template(name)?.render(Value::from_serialize(values));
+    pub fn render(
+        &self,
+        name: &str,
+        values: &serde_json::Map<String, serde_json::Value>,
+    ) -> Result<String, PromptError> {
+        let render = || self.environment.get_template(name)?.render(Serde(values));
         render().map_err(|source| PromptError::Template { name: name.to_owned(), source })
     }
 }
@@ -111,6 +118,9 @@ pub fn ordinal(number: u32) -> String {
     };
     format!("{number}{ending}")
 }
+
+#[cfg(test)]
+mod instructions;
 
 #[cfg(test)]
 mod tests {
@@ -130,7 +140,11 @@ mod tests {
         };
         check("{{ a }} {x}", json!({"a": "{{ b }} {b} {% if %}"}), "{{ b }} {b} {% if %} {x}");
         check("{{ a }}", json!({"a": "<b>&\"'"}), "<b>&\"'");
-        check("{% for s in l %}{{ loop.index | ordinal }} {{ s }};{% endfor %}", json!({"l": ["a", "b"]}), "1st a;2nd b;");
+        check(
+            "{% for s in l %}{{ loop.index | ordinal }} {{ s }};{% endfor %}",
+            json!({"l": ["a", "b"]}),
+            "1st a;2nd b;",
+        );
     }
 
     #[test]
@@ -148,8 +162,18 @@ mod tests {
     #[test]
     fn ordinals_are_english() {
         let check = |number, expected: &str| assert_eq!(ordinal(number), expected);
-        [(1, "1st"), (2, "2nd"), (3, "3rd"), (4, "4th"), (11, "11th"), (12, "12th"), (13, "13th"), (21, "21st"), (112, "112th")]
-            .into_iter()
-            .for_each(|(number, expected)| check(number, expected));
+        [
+            (1, "1st"),
+            (2, "2nd"),
+            (3, "3rd"),
+            (4, "4th"),
+            (11, "11th"),
+            (12, "12th"),
+            (13, "13th"),
+            (21, "21st"),
+            (112, "112th"),
+        ]
+        .into_iter()
+        .for_each(|(number, expected)| check(number, expected));
     }
 }

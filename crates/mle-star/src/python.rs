@@ -9,7 +9,9 @@ use ruff_python_parser::parse_module;
 pub fn is_code(text: &str) -> bool {
     let Ok(parsed) = parse_module(&dedent(text)) else { return false };
     parsed.suite().iter().any(|statement| match statement {
-        Stmt::Expr(expression) => matches!(*expression.value, Expr::Call(_) | Expr::Await(_) | Expr::Yield(_)),
+        Stmt::Expr(expression) => {
+            matches!(*expression.value, Expr::Call(_) | Expr::Await(_) | Expr::Yield(_))
+        }
         Stmt::AnnAssign(assignment) => assignment.value.is_some(),
         _ => true,
     })

@@ -41,6 +41,7 @@ pub struct Scored {
     score: Score,
     place: Place,
     ran_at: jiff::Timestamp,
+    wrote_submission: bool,
 }
 
 /// A piece of a solution that can be replaced: its text occurs there exactly once.
@@ -76,11 +77,13 @@ impl Solution {
         if quoted.trim().is_empty() {
             return Err(BlockError::Empty);
         }
-        match occurrences(&self.text, quoted) {
-            0 => self.find_block_by_lines(quoted),
-            1 => Ok(CodeBlock(quoted.to_owned())),
-            _ => Err(BlockError::Repeated),
+        // Without the line ends around it, so that a replacement without them does not glue lines together.
+        for part in [quoted.trim_matches(['\n', '\r']), quoted] {
+            if occurrences(&self.text, part) == 1 {
+                return Ok(CodeBlock(part.to_owned()));
+            }
         }
+        if self.text.contains(quoted) { Err(BlockError::Repeated) } else { self.find_block_by_lines(quoted) }
     }
 
     /// This solution with `block` replaced by `replacement`; everything outside the block is untouched.
@@ -130,8 +133,14 @@ impl CodeBlock {
 
 impl Scored {
     /// For [`evaluate`](crate::evaluate::evaluate) alone: the text that ran at `place` scored `score`.
-    pub(crate) fn new(solution: Solution, score: Score, place: Place, ran_at: jiff::Timestamp) -> Self {
-        Self { solution, score, place, ran_at }
+    pub(crate) fn new(
+        solution: Solution,
+        score: Score,
+        place: Place,
+        ran_at: jiff::Timestamp,
+        wrote_submission: bool,
+    ) -> Self {
+        Self { solution, score, place, ran_at, wrote_submission }
     }
 
     /// The script.
@@ -152,6 +161,17 @@ impl Scored {
     /// The place of the run that gave the score.
     pub fn place(&self) -> &Place {
         &self.place
+    }
+
+    /// The step of the algorithm that made it: the place without its run and repairs.
+    pub fn step(&self) -> Place {
+        let step = self.place.parent();
+        if step.last().starts_with("debug-") { step.parent() } else { step }
+    }
+
+    /// Did that run leave a valid submission?
+    pub fn wrote_submission(&self) -> bool {
+        self.wrote_submission
     }
 
     /// When that run ended.

@@ -20,6 +20,9 @@ pub enum Stop {
     /// The algorithm could not make a solution.
     #[error("{0}")]
     NoSolution(String),
+    /// A limit ended the run before it had a solution.
+    #[error("the {} ended the run before it had a solution", .0.name())]
+    Limit(crate::effects::Limit),
     /// A defect of this program.
     #[error("internal error at {place}: {what}")]
     Bug {

@@ -1,3 +1,4 @@
-//! Integration tests of the outside.
+//! Tests of what lies outside: real processes, real files.
 
 mod offline;
+mod scripts;

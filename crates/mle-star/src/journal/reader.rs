@@ -52,6 +52,13 @@ pub struct EffectRecord {
     pub elapsed_ended: Option<f64>,
 }
 
+impl EffectRecord {
+    /// Does it count?
+    pub fn counts(&self) -> bool {
+        self.state == EffectState::Ended
+    }
+}
+
 /// Does a record count?
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -78,12 +78,17 @@ impl Store {
     }
 
     pub fn open_read_only(path: &Path) -> Result<Self, JournalError> {
-        let damaged = |error: rusqlite::Error| JournalError::Damaged { path: path.into(), what: error.to_string() };
+        let damaged =
+            |error: rusqlite::Error| JournalError::Damaged { path: path.into(), what: error.to_string() };
         let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(damaged)?;
         db.busy_timeout(Duration::from_secs(10)).map_err(damaged)?;
-        let pragma = |name: &str| db.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).map_err(damaged);
+        let pragma =
+            |name: &str| db.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).map_err(damaged);
         if pragma("application_id")? != APPLICATION_ID {
-            return Err(JournalError::Damaged { path: path.into(), what: "it is another kind of file".to_owned() });
+            return Err(JournalError::Damaged {
+                path: path.into(),
+                what: "it is another kind of file".to_owned(),
+            });
         }
         match pragma("user_version")? {
             FORMAT => {}
@@ -148,20 +153,34 @@ impl Store {
         self.db.prepare_cached(sql)?.insert(values)
     }
 
-    pub fn end<T: Outcome>(&mut self, seq: i64, value: &T, elapsed: f64) -> rusqlite::Result<jiff::Timestamp> {
+    pub fn end<T: Outcome>(
+        &mut self,
+        seq: i64,
+        value: &T,
+        elapsed: f64,
+    ) -> rusqlite::Result<jiff::Timestamp> {
         let sql = "UPDATE effects SET state = 'ended', outcome = ?2, limit_hit = ?3, cost_usd = ?4,
                    tokens_input = ?5, tokens_output = ?6, tokens_cache_read = ?7, tokens_cache_write = ?8,
                    ended_at = ?9, elapsed_ended = ?10 WHERE seq = ?1";
         let at = jiff::Timestamp::now();
         let usage = value.usage();
-        let tokens = |pick: fn(&Usage) -> u64| usage.as_ref().map(pick).map(|count| i64::try_from(count).unwrap_or(i64::MAX));
+        let tokens = |pick: fn(&Usage) -> u64| {
+            usage.as_ref().map(pick).map(|count| i64::try_from(count).unwrap_or(i64::MAX))
+        };
         let cost = usage.and_then(|usage| usage.cost_usd);
         let outcome = serde_json::to_string(value).map_err(json_error)?;
         let limit = value.limit().map(|limit| name(&limit)).transpose()?;
         let values = params![
-            seq, outcome, limit, cost,
-            tokens(|u| u.input), tokens(|u| u.output), tokens(|u| u.cache_read), tokens(|u| u.cache_write),
-            at.to_string(), elapsed
+            seq,
+            outcome,
+            limit,
+            cost,
+            tokens(|u| u.input),
+            tokens(|u| u.output),
+            tokens(|u| u.cache_read),
+            tokens(|u| u.cache_write),
+            at.to_string(),
+            elapsed
         ];
         // What cost money survives a power cut as well.
         let paid = cost.is_some_and(|cost| cost > 0.0);
@@ -183,7 +202,8 @@ impl Store {
     }
 
     pub fn mark(&self, place: &Place, elapsed: f64) -> rusqlite::Result<f64> {
-        let sql = "SELECT elapsed_begun FROM effects WHERE place = ?1 AND kind = 'decision' AND state = 'ended'";
+        let sql =
+            "SELECT elapsed_begun FROM effects WHERE place = ?1 AND kind = 'decision' AND state = 'ended'";
         if let Some(first) = self.db.query_row(sql, [place.as_str()], |row| row.get(0)).optional()? {
             return Ok(first);
         }
@@ -207,7 +227,8 @@ impl Store {
             let void = "UPDATE effects SET state = 'void' WHERE seq >= ?1 AND state = 'ended'
                         AND (limit_hit IS NOT NULL OR kind = 'decision')";
             transaction.execute(void, [from])?;
-            transaction.execute("UPDATE effects SET state = 'aside' WHERE seq >= ?1 AND state = 'ended'", [from])?;
+            transaction
+                .execute("UPDATE effects SET state = 'aside' WHERE seq >= ?1 AND state = 'ended'", [from])?;
         }
         transaction.commit()
     }

@@ -33,7 +33,7 @@ pub(crate) fn interpreter() -> Option<PathBuf> {
 pub(crate) fn run(python: &Path, folder: &Path, script: &str) -> String {
     let file = folder.join("solution.py");
     std::fs::write(&file, script).unwrap();
-    let output = Command::new(python).arg("solution.py").current_dir(folder).output().unwrap();
+    let output = Command::new(python).arg("solution.py").env("OMP_NUM_THREADS", "1").current_dir(folder).output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{stderr}\n{script}");
     assert_eq!(stderr, "", "nothing on standard error:\n{script}");

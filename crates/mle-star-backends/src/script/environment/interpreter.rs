@@ -1,0 +1,119 @@
+//! Finds interpreters and asks them about themselves.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use mle_star::stop::Trouble;
+use serde::Deserialize;
+use tokio::process::Command;
+use tokio::time::timeout;
+
+use super::{Environment, Origin};
+
+/// The oldest version that works.
+const OLDEST: (u32, u32) = (3, 10);
+/// Names looked for on PATH, best first.
+const NAMES: [&str; 7] =
+    ["python3", "python3.13", "python3.12", "python3.11", "python3.10", "python3.14", "python"];
+/// How long an interpreter may take to say what it is.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// What an interpreter says about itself; the syntax works back to Python 2.7, so that an old one can answer.
+const ABOUT: &str = "import json, platform, sys, sysconfig\n\
+    print(json.dumps([sys.executable, list(sys.version_info[:3]), sysconfig.get_platform()]))";
+/// Lists the installed distributions; an unreadable one is left out.
+const LIBRARIES: &str = "import importlib.metadata, json\n\
+    found = {}\n\
+    for d in importlib.metadata.distributions():\n\
+    \x20   name = d.metadata['Name']\n\
+    \x20   if name and d.version: found.setdefault(name, d.version)\n\
+    print(json.dumps(sorted(found.items(), key=lambda pair: pair[0].lower())))";
+
+/// What an interpreter said about itself.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Interpreter {
+    /// Its own absolute path, behind any launcher.
+    pub(super) python: PathBuf,
+    version: (u32, u32, u32),
+    /// For example `linux-x86_64`.
+    pub(super) platform: String,
+}
+
+impl Interpreter {
+    /// The version as text.
+    pub(super) fn version(&self) -> String {
+        let (major, minor, micro) = self.version;
+        format!("{major}.{minor}.{micro}")
+    }
+
+    fn is_new_enough(&self) -> bool {
+        (self.version.0, self.version.1) >= OLDEST
+    }
+}
+
+/// The user's interpreter as an environment.
+pub(super) async fn given(python: &Path) -> Result<Environment, Trouble> {
+    let hint = "give a working Python 3.10 or newer with `python`, or leave it out for the program's own";
+    let said = about(python).await.map_err(|reason| {
+        Trouble::new(format!("the interpreter {} does not work: {reason}", python.display()), hint)
+    })?;
+    if !said.is_new_enough() {
+        let message = format!("{} is Python {}, too old for scripts", python.display(), said.version());
+        return Err(Trouble::new(message, hint));
+    }
+    let libraries = libraries(&said.python).await?;
+    Ok(Environment { origin: Origin::Given, version: said.version(), python: said.python, libraries })
+}
+
+/// The first interpreter on PATH that is new enough.
+pub(super) async fn on_path() -> Result<Interpreter, Trouble> {
+    let mut old = Vec::new();
+    for name in NAMES {
+        match about(Path::new(name)).await {
+            Ok(said) if said.is_new_enough() => return Ok(said),
+            Ok(said) => old.push(format!("{name} is {}", said.version())),
+            Err(_) => {}
+        }
+    }
+    let hint = "install Python 3.10 or newer (with its venv module), or give an interpreter with `python`";
+    let message = match old.as_slice() {
+        [] => "no Python was found on PATH".to_owned(),
+        found => format!("no Python on PATH is new enough: {}", found.join(", ")),
+    };
+    Err(Trouble::new(message, hint))
+}
+
+/// Every installed distribution of an interpreter.
+pub(super) async fn libraries(python: &Path) -> Result<Vec<(String, String)>, Trouble> {
+    answer(python, LIBRARIES).await.map_err(|reason| {
+        let message = format!("{} cannot list its libraries: {reason}", python.display());
+        Trouble::new(message, "give another interpreter with `python`")
+    })
+}
+
+async fn about(python: &Path) -> Result<Interpreter, String> {
+    answer(python, ABOUT).await
+}
+
+/// Runs a few lines of Python and reads the JSON on the last line they print.
+async fn answer<T: for<'de> Deserialize<'de>>(python: &Path, code: &str) -> Result<T, String> {
+    let mut command = Command::new(python);
+    command.args(["-c", code]).stdin(Stdio::null()).kill_on_drop(true);
+    let output = match timeout(LIMIT, command.output()).await {
+        Err(_) => return Err(format!("no answer within {} s", LIMIT.as_secs())),
+        Ok(Err(error)) if error.kind() == io::ErrorKind::NotFound => {
+            return Err("there is no such file".to_owned());
+        }
+        Ok(Err(error)) => return Err(error.to_string()),
+        Ok(Ok(output)) => output,
+    };
+    if !output.status.success() {
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        return Err(stderr.lines().last().map_or_else(|| output.status.to_string(), str::to_owned));
+    }
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let last = stdout.trim_end().lines().last().unwrap_or_default();
+    serde_json::from_str(last).map_err(|_| format!("it does not answer as Python does: {last:?}"))
+}

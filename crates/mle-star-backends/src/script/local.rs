@@ -1,0 +1,294 @@
+//! Runs scripts on this machine.
+//!
+//! Each script is a fresh Python process in a fresh folder, under a guard that ends everything it started.
+//! Kept of a run: the script, its streams up to a cap, and the submission it wrote.
+
+use std::env;
+use std::fs;
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use mle_star::effects::{ScriptEnd, ScriptOutcome, ScriptRequest, ScriptRunner, Submission};
+use mle_star::score::ScoreScanner;
+use mle_star::stop::{Stop, Trouble};
+use tokio::process::Command;
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+
+use super::environment::Environment;
+use super::input::Data;
+use super::machine::Machine;
+use super::memory;
+use super::stream::Stream;
+use super::submission::check_submission;
+use super::traceback::TracebackScanner;
+use super::tree::{Ending, Tree};
+use super::variables::{Share, variables};
+use super::workplace::{SCRIPT, Workplace, broken};
+
+/// Between the request to end and the end.
+const GRACE: Duration = Duration::from_secs(5);
+/// How long output may still come after every process of the tree is gone.
+const LAST_OUTPUT: Duration = Duration::from_secs(2);
+
+/// What a [`LocalRunner`] needs to know.
+#[derive(Clone, Debug)]
+pub struct LocalSetup {
+    /// The run's folder; receives `solutions/`, `logs/`, `submissions/` and, while scripts run, `work/`.
+    pub run_folder: PathBuf,
+    /// The data; scripts see it as `./input`.
+    pub data_dir: PathBuf,
+    /// The interpreter.
+    pub environment: Environment,
+    /// What is shared out among the slots.
+    pub machine: Machine,
+    /// How many scripts run at once.
+    pub slots: usize,
+    /// What submissions are checked against.
+    pub sample_submission: Option<PathBuf>,
+    /// The column that names a row; `None`: the sample's first one.
+    pub id_column: Option<String>,
+    /// Memory limit of one script with everything it starts, in MiB.
+    pub memory_limit_mib: Option<u64>,
+}
+
+/// Runs scripts as processes of this machine.
+#[derive(Clone, Debug)]
+pub struct LocalRunner {
+    setup: Arc<LocalSetup>,
+    data: Arc<Data>,
+}
+
+/// How a script ended, and what had to be done about it.
+struct Watched {
+    end: ScriptEnd,
+    notes: Vec<String>,
+}
+
+impl LocalRunner {
+    /// A runner for one run. Looks at every data file once, to notice later when one has changed.
+    ///
+    /// # Errors
+    /// The data folder cannot be read, or the run's folder cannot be made.
+    pub fn new(setup: LocalSetup) -> Result<Self, Trouble> {
+        for name in ["logs", "solutions", "submissions", "work"] {
+            let folder = setup.run_folder.join(name);
+            fs::create_dir_all(&folder).map_err(|error| broken("make", &folder, &error))?;
+        }
+        let absolute = |path: &Path| path.canonicalize().map_err(|error| broken("read", path, &error));
+        let (run_folder, data_dir) = (absolute(&setup.run_folder)?, absolute(&setup.data_dir)?);
+        let data = Data::new(data_dir.clone(), run_folder.clone());
+        let data = Arc::new(data.map_err(|error| broken("read", &data_dir, &error))?);
+        Ok(Self { setup: Arc::new(LocalSetup { run_folder, data_dir, ..setup }), data })
+    }
+
+    /// The submission that the script at `stem`, its place's file stem, wrote, when it wrote one.
+    pub fn submission(&self, stem: &str) -> Option<PathBuf> {
+        Some(self.kept_submission(stem)).filter(|file| file.exists())
+    }
+
+    fn kept_submission(&self, stem: &str) -> PathBuf {
+        self.setup.run_folder.join("submissions").join(format!("{stem}.csv"))
+    }
+
+    async fn prepare(&self, request: &ScriptRequest) -> Result<Workplace, Trouble> {
+        let (setup, data) = (Arc::clone(&self.setup), Arc::clone(&self.data));
+        let (stem, script) = (request.place.file_stem(), request.script.clone());
+        let stale = self.kept_submission(&stem);
+        let work = move || {
+            let saved = setup.run_folder.join("solutions").join(format!("{stem}.py"));
+            fs::write(&saved, &script).map_err(|error| broken("write", &saved, &error))?;
+            let folder = setup.run_folder.join("work").join(&stem);
+            let _ = fs::remove_file(stale);
+            Workplace::new(folder.clone(), &script, &data).map_err(|error| broken("make", &folder, &error))
+        };
+        in_background(work).await?
+    }
+
+    fn command(&self, request: &ScriptRequest, workplace: &Workplace) -> Command {
+        let setup = &self.setup;
+        let share = Share::of(&setup.machine, setup.slots, request.slot);
+        let environment = &setup.environment;
+        let all = variables(env::vars_os(), environment, &share, &workplace.home(), workplace.temporary());
+        let mut command = Command::new(&environment.python);
+        command.arg(SCRIPT).current_dir(workplace.folder()).env_clear().envs(all);
+        command
+    }
+
+    fn trouble(&self, failure: Failure) -> Trouble {
+        match failure {
+            Failure::Log(file, error) => broken("write", &file, &error),
+            Failure::Process(error) => Trouble::new(
+                format!("cannot run scripts with {}: {error}", self.setup.environment.python.display()),
+                "check that the interpreter is there and that the system allows more processes",
+            ),
+        }
+    }
+
+    /// Checks and keeps the submission, looks whether the data is whole, removes the folder.
+    async fn finish(&self, stem: &str, workplace: Workplace) -> Result<Finished, Trouble> {
+        let (setup, data) = (Arc::clone(&self.setup), Arc::clone(&self.data));
+        let kept = self.kept_submission(stem);
+        let work = move || {
+            let submission = workplace.submission().map(|file| {
+                let sample = setup.sample_submission.as_deref();
+                let checked = check_submission(&file, sample, setup.id_column.as_deref());
+                fs::rename(&file, &kept).map_err(|error| broken("keep", &kept, &error)).map(|()| checked)
+            });
+            Ok(Finished { submission: submission.transpose()?, damage: data.damage() })
+        };
+        in_background(work).await?
+    }
+}
+
+/// What a script may use.
+#[derive(Clone, Copy)]
+struct Limits {
+    time: Duration,
+    memory_mib: Option<u64>,
+}
+
+/// What can break around a script.
+enum Failure {
+    /// It cannot be started or waited for.
+    Process(io::Error),
+    /// Its output cannot be written to this file.
+    Log(PathBuf, io::Error),
+}
+
+/// What is known after the folder was looked through.
+struct Finished {
+    submission: Option<Submission>,
+    damage: Option<String>,
+}
+
+#[async_trait]
+impl ScriptRunner for LocalRunner {
+    async fn run(&self, request: &ScriptRequest) -> Result<ScriptOutcome, Stop> {
+        let stem = request.place.file_stem();
+        let workplace = self.prepare(request).await?;
+        let log = |kind| self.setup.run_folder.join("logs").join(format!("{stem}.{kind}"));
+        let mut stdout = Stream::new(log("stdout"), ScoreScanner::default());
+        let mut stderr = Stream::new(log("stderr"), TracebackScanner::default());
+        let started = Instant::now();
+        let command = self.command(request, &workplace);
+        let limits = Limits { time: request.timeout, memory_mib: self.setup.memory_limit_mib };
+        let watched = run_watched(command, limits, &mut stdout, &mut stderr).await;
+        let Watched { end, mut notes } = watched.map_err(|failure| self.trouble(failure))?;
+        let duration_seconds = started.elapsed().as_secs_f64();
+        let finished = self.finish(&stem, workplace).await?;
+        notes.extend([stdout.cut("stdout"), stderr.cut("stderr"), finished.damage].into_iter().flatten());
+        Ok(ScriptOutcome {
+            end,
+            duration_seconds,
+            stdout: stdout.captured(),
+            stderr: stderr.captured(),
+            score: stdout.scanner.score(),
+            traceback: stderr.scanner.traceback(),
+            submission: finished.submission,
+            notes,
+        })
+    }
+}
+
+/// Starts the script and sees it to its end. When this returns or is dropped, nothing of it runs any more.
+async fn run_watched(
+    command: Command,
+    limits: Limits,
+    stdout: &mut Stream<ScoreScanner>,
+    stderr: &mut Stream<TracebackScanner>,
+) -> Result<Watched, Failure> {
+    let (tree, out, err) = Tree::spawn(command).map_err(Failure::Process)?;
+    let pumps = async {
+        let out =
+            async { stdout.pump(out, ScoreScanner::feed).await.map_err(|e| (stdout.file().to_owned(), e)) };
+        let err = async {
+            stderr.pump(err, TracebackScanner::feed).await.map_err(|e| (stderr.file().to_owned(), e))
+        };
+        tokio::try_join!(out, err).map_err(|(file, error)| Failure::Log(file, error))
+    };
+    let mut pumps = pin!(pumps);
+    let mut watch = pin!(watch(tree, limits));
+    tokio::select! {
+        watched = &mut watch => {
+            // Nothing that could write is left; what is in the pipes is read, and no process outside waited for.
+            if let Ok(pumped) = timeout(LAST_OUTPUT, &mut pumps).await {
+                pumped?;
+            }
+            watched.map_err(Failure::Process)
+        }
+        pumped = &mut pumps => {
+            pumped?;
+            watch.await.map_err(Failure::Process)
+        }
+    }
+}
+
+async fn watch(mut tree: Tree, limits: Limits) -> io::Result<Watched> {
+    let memory_limit = limits.memory_mib.zip(tree.root());
+    let over_memory = async {
+        match memory_limit {
+            Some((limit, root)) => (memory::exceeded(root, limit).await, limit),
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        ending = tree.ended() => Ok(Watched::by_itself(ending?)),
+        () = tokio::time::sleep(limits.time) => stop_at_limit(&mut tree, limits.time).await,
+        (used, limit) = over_memory => {
+            tree.kill();
+            let mut watched = Watched::by_itself(tree.ended().await?);
+            watched.notes = vec![format!("stopped: it used {used} MiB of memory, the limit is {limit} MiB")];
+            Ok(watched)
+        }
+    }
+}
+
+/// Asks first, then kills.
+async fn stop_at_limit(tree: &mut Tree, limit: Duration) -> io::Result<Watched> {
+    tree.terminate();
+    if timeout(GRACE, tree.ended()).await.is_err() {
+        tree.kill();
+        tree.ended().await?;
+    }
+    let note = format!("stopped after {:.1} s, the time it had", limit.as_secs_f64());
+    Ok(Watched { end: ScriptEnd::TimedOut, notes: vec![note] })
+}
+
+impl Watched {
+    fn by_itself(ending: Ending) -> Self {
+        let mut notes = Vec::new();
+        let end = match ending.status {
+            Some(status) => match (status.code(), status.signal()) {
+                (Some(code), _) => ScriptEnd::Exited { code },
+                (None, signal) => ScriptEnd::Signalled { signal: signal.unwrap_or_default() },
+            },
+            None => {
+                notes
+                    .push("the process that guards the script was killed, and the script with it".to_owned());
+                ScriptEnd::Signalled { signal: 9 }
+            }
+        };
+        if ending.left_behind > 0 {
+            let count = ending.left_behind;
+            notes
+                .push(format!("{count} processes that the script had started and not waited for were ended"));
+        }
+        Self { end, notes }
+    }
+}
+
+/// Runs file work where it does not hold up anything else.
+async fn in_background<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Trouble> {
+    spawn_blocking(work).await.map_err(|error| {
+        Trouble::new(
+            format!("a background task broke: {error}"),
+            "this is a defect of mle-star, please report it",
+        )
+    })
+}

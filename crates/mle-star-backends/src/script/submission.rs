@@ -1,0 +1,317 @@
+//! Checks a submission file against the sample submission.
+//!
+//! Both files are read row by row, side by side, so that a submission of any size can be checked; ids are
+//! collected only once they turn out to differ.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::path::Path;
+
+use csv::{Reader, StringRecord};
+use mle_star::effects::Submission;
+
+/// How many offending rows or values a finding names.
+const NAMED: usize = 3;
+
+/// Checks the CSV file `file`.
+///
+/// Against `sample`: the same columns in the same order, the same number of rows, the same ids in the same
+/// order, no missing values where the sample has none, finite numbers where the sample has numbers. Ids stand
+/// in `id_column`, else in the sample's first column. Without a sample: it parses and has a data row.
+pub fn check_submission(file: &Path, sample: Option<&Path>, id_column: Option<&str>) -> Submission {
+    let bytes = fs::metadata(file).map_or(0, |meta| meta.len());
+    let checked = match sample {
+        None => count_rows(file).map(|rows| (rows, Vec::new())).map_err(|unreadable| unreadable.text("")),
+        Some(sample) => Sample::read(sample, id_column)
+            .map_err(|unreadable| unreadable.text("the sample submission: "))
+            .and_then(|sample| compare(file, &sample).map_err(|unreadable| unreadable.text(""))),
+    };
+    match checked {
+        Err(finding) => Submission { bytes, rows: None, findings: vec![finding] },
+        Ok((rows, mut findings)) => {
+            if rows == 0 {
+                findings.insert(0, "there is no data row below the header".to_owned());
+            }
+            Submission { bytes, rows: Some(rows), findings }
+        }
+    }
+}
+
+/// A file that is no CSV table.
+struct Unreadable(String);
+
+impl Unreadable {
+    fn text(self, whose: &str) -> String {
+        format!("{whose}{}", self.0)
+    }
+}
+
+impl From<csv::Error> for Unreadable {
+    fn from(error: csv::Error) -> Self {
+        let row = error.position().map_or(0, csv::Position::record);
+        Self(match error.kind() {
+            csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+                format!("row {row} has {len} fields, the header has {expected_len}")
+            }
+            csv::ErrorKind::Utf8 { .. } => format!("row {row} is not UTF-8 text"),
+            _ => format!("the file cannot be read: {error}"),
+        })
+    }
+}
+
+fn open(file: &Path) -> Result<(Reader<File>, Vec<String>), Unreadable> {
+    let mut reader = Reader::from_path(file)?;
+    let columns: Vec<String> = reader.headers()?.iter().map(|name| name.trim().to_owned()).collect();
+    if columns.is_empty() {
+        return Err(Unreadable("the file is empty".to_owned()));
+    }
+    Ok((reader, columns))
+}
+
+fn count_rows(file: &Path) -> Result<u64, Unreadable> {
+    let (mut reader, _) = open(file)?;
+    let (mut record, mut rows) = (StringRecord::new(), 0);
+    while reader.read_record(&mut record)? {
+        rows += 1;
+    }
+    Ok(rows)
+}
+
+/// What the sample submission asks for.
+struct Sample<'a> {
+    file: &'a Path,
+    columns: Vec<String>,
+    wants: Vec<Wants>,
+    rows: u64,
+    /// Position of the id column, when there is one.
+    id: Option<usize>,
+}
+
+/// What the sample's values in one column ask for.
+#[derive(Clone)]
+struct Wants {
+    numbers: bool,
+    may_be_missing: bool,
+    /// The first value, until another one is seen.
+    constant: Option<String>,
+}
+
+impl<'a> Sample<'a> {
+    fn read(file: &'a Path, id_column: Option<&str>) -> Result<Self, Unreadable> {
+        let (mut reader, columns) = open(file)?;
+        let unseen = Wants { numbers: true, may_be_missing: false, constant: None };
+        let mut sample = Self { file, wants: vec![unseen; columns.len()], columns, rows: 0, id: None };
+        let mut seen_values = vec![false; sample.columns.len()];
+        let mut record = StringRecord::new();
+        while reader.read_record(&mut record)? {
+            for ((value, wants), seen) in record.iter().zip(&mut sample.wants).zip(&mut seen_values) {
+                wants.see(value.trim(), sample.rows == 0);
+                *seen |= !is_missing(value.trim(), true);
+            }
+            sample.rows += 1;
+        }
+        for (wants, seen) in sample.wants.iter_mut().zip(seen_values) {
+            wants.numbers &= seen;
+        }
+        sample.id = sample.id_position(id_column);
+        Ok(sample)
+    }
+
+    /// The named column, else the first one unless it is the only one or the same value in every row.
+    fn id_position(&self, id_column: Option<&str>) -> Option<usize> {
+        let named = id_column.and_then(|name| self.columns.iter().position(|column| column == name));
+        let first_is_id = self.columns.len() > 1 && (self.rows < 2 || self.wants[0].constant.is_none());
+        named.or(first_is_id.then_some(0))
+    }
+}
+
+impl Wants {
+    fn see(&mut self, value: &str, first: bool) {
+        if first {
+            self.constant = Some(value.to_owned());
+        } else if self.constant.as_deref() != Some(value) {
+            self.constant = None;
+        }
+        let missing = is_missing(value, true);
+        self.may_be_missing |= missing;
+        self.numbers &= missing || is_finite_number(value);
+    }
+}
+
+/// Compares row by row; gives the number of rows and what is wrong.
+fn compare(file: &Path, sample: &Sample<'_>) -> Result<(u64, Vec<String>), Unreadable> {
+    let (mut reader, columns) = open(file)?;
+    let (mut expected, _) = open(sample.file)?;
+    let mut findings = compare_columns(&columns, &sample.columns);
+    let place = |name: &String| columns.iter().position(|column| column == name);
+    let mut values: Vec<ColumnCheck<'_>> = sample
+        .columns
+        .iter()
+        .zip(&sample.wants)
+        .filter_map(|(name, wants)| Some(ColumnCheck::new(name, place(name)?, wants)))
+        .collect();
+    let id = sample.id.and_then(|position| Some((place(&sample.columns[position])?, position)));
+    let (mut rows, mut first_other_id) = (0, None);
+    let (mut record, mut expected_record) = (StringRecord::new(), StringRecord::new());
+    while reader.read_record(&mut record)? {
+        rows += 1;
+        values.iter_mut().for_each(|check| check.see(rows, &record));
+        if let Some((here, there)) = id
+            && first_other_id.is_none()
+            && expected.read_record(&mut expected_record)?
+        {
+            let (found, wanted) = (field(&record, here), field(&expected_record, there));
+            first_other_id = (found != wanted).then(|| (rows, found.to_owned(), wanted.to_owned()));
+        }
+    }
+    if rows != sample.rows {
+        findings.push(format!("there are {rows} data rows; the sample submission has {}", sample.rows));
+    }
+    if let Some((here, there)) = id
+        && (rows != sample.rows || first_other_id.is_some())
+    {
+        findings.extend(compare_ids((file, here), (sample.file, there), first_other_id)?);
+    }
+    findings.extend(values.iter().flat_map(ColumnCheck::findings));
+    Ok((rows, findings))
+}
+
+fn compare_columns(found: &[String], wanted: &[String]) -> Vec<String> {
+    if found == wanted {
+        return Vec::new();
+    }
+    let lacks = |side: &[String], name: &String| !side.contains(name);
+    let missing =
+        wanted.iter().filter(|name| lacks(found, name)).map(|name| format!("column `{name}` is missing"));
+    let surplus = found.iter().filter(|name| lacks(wanted, name)).map(|name| match name.as_str() {
+        "" => "a column without a name is not in the sample submission (write the file with index=False)"
+            .to_owned(),
+        name => format!("column `{name}` is not in the sample submission"),
+    });
+    let mut findings: Vec<String> = missing.chain(surplus).collect();
+    if findings.is_empty() {
+        findings.push(format!(
+            "the columns are {}; the sample submission has {}, in this order",
+            quoted(found),
+            quoted(wanted)
+        ));
+    }
+    findings
+}
+
+/// Says in which ids two columns differ, or from where on their order differs.
+fn compare_ids(
+    found: (&Path, usize),
+    wanted: (&Path, usize),
+    first_other: Option<(u64, String, String)>,
+) -> Result<Vec<String>, Unreadable> {
+    let mut left: HashMap<String, i64> = HashMap::new();
+    let name = each_value(wanted, |_, id| *left.entry(id.to_owned()).or_default() += 1)?;
+    let (mut unknown, mut repeated) = (Offenders::default(), Offenders::default());
+    each_value(found, |row, id| match left.get_mut(id) {
+        None => unknown.add(|| format!("`{id}` in row {row}")),
+        Some(0) => repeated.add(|| format!("`{id}` in row {row}")),
+        Some(count) => *count -= 1,
+    })?;
+    let mut missing = Offenders::default();
+    each_value(wanted, |_, id| {
+        if left.get_mut(id).is_some_and(|count| std::mem::take(count) > 0) {
+            missing.add(|| format!("`{id}`"));
+        }
+    })?;
+    let about = [
+        (missing, "ids of the sample are missing"),
+        (unknown, "ids are not in the sample"),
+        (repeated, "ids are repeated"),
+    ];
+    let mut findings: Vec<String> = about.iter().filter_map(|(who, what)| who.finding(&name, what)).collect();
+    if let (true, Some((row, found, wanted))) = (findings.is_empty(), first_other) {
+        findings.push(format!(
+            "column `{name}`: the ids are in another order than the sample's from row {row} on: `{found}` instead of `{wanted}`"
+        ));
+    }
+    Ok(findings)
+}
+
+/// Calls `see` with each row's number and its value in one column; gives the column's name.
+fn each_value((file, column): (&Path, usize), mut see: impl FnMut(u64, &str)) -> Result<String, Unreadable> {
+    let (mut reader, mut columns) = open(file)?;
+    let (mut record, mut row) = (StringRecord::new(), 0);
+    while reader.read_record(&mut record)? {
+        row += 1;
+        see(row, field(&record, column));
+    }
+    Ok(columns.swap_remove(column))
+}
+
+/// The values of one column that are not as the sample's.
+struct ColumnCheck<'a> {
+    name: &'a str,
+    position: usize,
+    wants: &'a Wants,
+    missing: Offenders,
+    no_numbers: Offenders,
+}
+
+impl<'a> ColumnCheck<'a> {
+    fn new(name: &'a str, position: usize, wants: &'a Wants) -> Self {
+        Self { name, position, wants, missing: Offenders::default(), no_numbers: Offenders::default() }
+    }
+
+    fn see(&mut self, row: u64, record: &StringRecord) {
+        let value = field(record, self.position);
+        if is_missing(value, self.wants.numbers) {
+            if !self.wants.may_be_missing {
+                self.missing.add(|| format!("row {row}"));
+            }
+        } else if self.wants.numbers && !is_finite_number(value) {
+            self.no_numbers.add(|| format!("`{value}` in row {row}"));
+        }
+    }
+
+    fn findings(&self) -> impl Iterator<Item = String> {
+        let missing = self.missing.finding(self.name, "values are missing");
+        let no_numbers = self.no_numbers.finding(self.name, "values are not finite numbers");
+        missing.into_iter().chain(no_numbers)
+    }
+}
+
+/// How many rows offend, and the first of them.
+#[derive(Default)]
+struct Offenders {
+    count: u64,
+    first: Vec<String>,
+}
+
+impl Offenders {
+    fn add(&mut self, name: impl FnOnce() -> String) {
+        self.count += 1;
+        if self.first.len() < NAMED {
+            self.first.push(name());
+        }
+    }
+
+    fn finding(&self, column: &str, what: &str) -> Option<String> {
+        let (count, first) = (self.count, self.first.join(", "));
+        (count > 0).then(|| format!("column `{column}`: {count} {what}, first {first}"))
+    }
+}
+
+fn field(record: &StringRecord, position: usize) -> &str {
+    record.get(position).unwrap_or_default().trim()
+}
+
+/// In a column of texts, `None` or `NA` may be a label; in a column of numbers it is a missing value.
+fn is_missing(value: &str, among_numbers: bool) -> bool {
+    let same = |word: &&str| value.eq_ignore_ascii_case(word);
+    ["", "nan", "<na>"].iter().any(|word| same(word))
+        || among_numbers && ["na", "n/a", "none", "null", "nat"].iter().any(|word| same(word))
+}
+
+fn is_finite_number(value: &str) -> bool {
+    value.parse::<f64>().is_ok_and(f64::is_finite)
+}
+
+fn quoted(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,148 @@
+//! The environment variables of a script: the user's, without secrets, with its share of the machine.
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+use super::environment::{Environment, Origin};
+use super::machine::Machine;
+
+/// Beginnings of names that hold secrets or speak to agents.
+const SECRET_STARTS: [&str; 4] = ["ANTHROPIC_", "AWS_", "CLAUDE_", "MLE_STAR_"];
+/// Ends of names that hold secrets.
+const SECRET_ENDS: [&str; 5] = ["TOKEN", "_API_KEY", "_PASSWORD", "_CREDENTIALS", "_PASSPHRASE"];
+/// Set anew for each script, or harmful to it.
+const REPLACED: [&str; 11] = [
+    "HOME",
+    "PWD",
+    "OLDPWD",
+    "PYTHONDONTWRITEBYTECODE",
+    "SSH_AUTH_SOCK",
+    "TEMP",
+    "TMP",
+    "TMPDIR",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+];
+/// What would make the program's own interpreter find other people's libraries.
+const OTHER_PYTHONS: [&str; 5] =
+    ["PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONUSERBASE", "VIRTUAL_ENV"];
+/// Read by the libraries' thread pools when they start.
+const THREADS: [&str; 6] = [
+    "OMP_NUM_THREADS",
+    "OMP_THREAD_LIMIT",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMEXPR_MAX_THREADS",
+    "LOKY_MAX_CPU_COUNT",
+];
+
+/// A slot's part of the machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Share {
+    /// Cores for this slot, at least one.
+    pub(super) cores: usize,
+    /// The GPUs' numbers, none when the machine has none.
+    pub(super) gpus: Vec<u32>,
+}
+
+impl Share {
+    /// Cores are divided evenly, GPUs dealt out in turn; with fewer GPUs than slots, slots share one.
+    pub(super) fn of(machine: &Machine, slots: usize, slot: usize) -> Self {
+        let slots = slots.max(1);
+        let cores = (machine.cores / slots).max(1);
+        let dealt = machine.gpus.len().min(slots);
+        let mine = |position: &usize| dealt > 0 && position % dealt == slot % dealt;
+        let gpus = machine.gpus.iter().enumerate().filter(|(position, _)| mine(position));
+        Self { cores, gpus: gpus.map(|(_, gpu)| gpu.index).collect() }
+    }
+}
+
+/// Everything a script finds in its environment, made from `inherited`.
+pub(super) fn variables(
+    inherited: impl IntoIterator<Item = (OsString, OsString)>,
+    environment: &Environment,
+    share: &Share,
+    home: &Path,
+    temporary: &Path,
+) -> Vec<(OsString, OsString)> {
+    let own = environment.origin == Origin::Own;
+    let kept = |name: &OsStr| {
+        let name = name.to_string_lossy();
+        !(is_secret(&name) || REPLACED.contains(&&*name) || own && OTHER_PYTHONS.contains(&&*name))
+    };
+    let mut all: Vec<_> = inherited.into_iter().filter(|(name, _)| kept(name)).collect();
+    let mut set = |name: &str, value: OsString| {
+        all.retain(|(other, _)| other != name);
+        all.push((name.into(), value));
+    };
+    set("PYTHONUNBUFFERED", "1".into());
+    set("PYTHONHASHSEED", "0".into());
+    set("HOME", home.into());
+    set("TMPDIR", temporary.into());
+    for name in THREADS {
+        set(name, share.cores.to_string().into());
+    }
+    if !share.gpus.is_empty() {
+        let list: Vec<String> = share.gpus.iter().map(u32::to_string).collect();
+        set("CUDA_VISIBLE_DEVICES", list.join(",").into());
+    }
+    all
+}
+
+fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    SECRET_STARTS.iter().any(|start| name.starts_with(start))
+        || SECRET_ENDS.iter().any(|end| name.ends_with(end))
+        || name.contains("_SECRET")
+        || name.starts_with("SECRET")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::script::machine::Gpu;
+
+    #[test]
+    fn slots_share_cores_and_gpus() {
+        let check = |cores, gpus: u32, slots, slot, expected: (usize, &[u32])| {
+            let gpu = |index| Gpu { index, name: String::new(), memory_mib: 0 };
+            let machine = Machine { cores, memory_mib: 0, gpus: (0..gpus).map(gpu).collect() };
+            let share = Share::of(&machine, slots, slot);
+            assert_eq!((share.cores, share.gpus.as_slice()), expected, "{cores} {gpus} {slots} {slot}");
+        };
+        check(8, 0, 1, 0, (8, &[]));
+        check(8, 0, 3, 2, (2, &[]));
+        check(2, 0, 4, 3, (1, &[]));
+        check(8, 1, 1, 0, (8, &[0]));
+        check(8, 4, 2, 0, (4, &[0, 2]));
+        check(8, 4, 2, 1, (4, &[1, 3]));
+        check(8, 2, 4, 2, (2, &[0]));
+        check(8, 2, 4, 3, (2, &[1]));
+        check(8, 1, 0, 0, (8, &[0]));
+    }
+
+    #[test]
+    fn secrets_do_not_pass_and_the_rest_does() {
+        let check = |name: &str, origin: Origin, expected: bool| {
+            let environment = Environment { origin, ..Environment::default() };
+            let share = Share { cores: 2, gpus: vec![] };
+            let inherited = [(name.into(), "inherited".into())];
+            let found = variables(inherited, &environment, &share, Path::new("/h"), Path::new("/t"));
+            assert_eq!(found.iter().any(|(_, value)| value == "inherited"), expected, "{name}");
+        };
+        for name in ["PATH", "LANG", "LD_LIBRARY_PATH", "HTTPS_PROXY", "TOKENIZERS_PARALLELISM", "TZ"] {
+            check(name, Origin::Own, true);
+        }
+        let secrets =
+            ["ANTHROPIC_API_KEY", "AWS_PROFILE", "CLAUDE_CONFIG_DIR", "HF_TOKEN", "hf_token", "X_API_KEY"];
+        let more = ["MY_SECRET_KEY", "DB_PASSWORD", "SECRET", "TMP", "HOME", "PYTHONHASHSEED"];
+        for name in secrets.into_iter().chain(more).chain(["PYTHONDONTWRITEBYTECODE", "OMP_NUM_THREADS"]) {
+            check(name, Origin::Given, false);
+        }
+        // Without a GPU to give, what the user hid stays hidden.
+        check("CUDA_VISIBLE_DEVICES", Origin::Own, true);
+        check("PYTHONPATH", Origin::Own, false);
+        check("PYTHONPATH", Origin::Given, true);
+    }
+}

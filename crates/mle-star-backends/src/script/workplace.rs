@@ -1,0 +1,117 @@
+//! The fresh folder that one script runs in, and what is kept of it.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use mle_star::stop::Trouble;
+
+use super::input::Data;
+
+/// The script's file name; tracebacks show it.
+pub(super) const SCRIPT: &str = "solution.py";
+/// Where a script writes what it submits.
+pub(super) const SUBMISSION: &str = "final/submission.csv";
+/// Sockets in TMPDIR have at most 107 bytes for their path, of which multiprocessing takes some forty.
+const LONGEST_TEMPORARY: usize = 60;
+
+/// A script's folder: `solution.py`, `input/`, `final/`, a private HOME and TMPDIR. Removed when dropped.
+#[derive(Debug)]
+pub(super) struct Workplace {
+    folder: PathBuf,
+    temporary: PathBuf,
+}
+
+impl Workplace {
+    /// Makes the folder anew; what a killed run left there is removed first.
+    ///
+    /// # Errors
+    /// The folder cannot be made or written.
+    pub(super) fn new(folder: PathBuf, script: &str, data: &Data) -> io::Result<Self> {
+        remove_tree(&folder)?;
+        let workplace = Self { temporary: folder.join(".tmp"), folder };
+        fs::create_dir_all(workplace.folder.join("final"))?;
+        for private in [workplace.home(), workplace.temporary.clone()] {
+            fs::DirBuilder::new().mode(0o700).create(private)?;
+        }
+        data.show(&workplace.folder.join("input"))?;
+        fs::write(workplace.folder.join(SCRIPT), script)?;
+        workplace.with_short_temporary()
+    }
+
+    /// Where the script runs.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The script's HOME.
+    pub(super) fn home(&self) -> PathBuf {
+        self.folder.join(".home")
+    }
+
+    /// The script's TMPDIR; a short link to it where its own path is too long for sockets.
+    pub(super) fn temporary(&self) -> &Path {
+        &self.temporary
+    }
+
+    /// The submission, when the script wrote one as a regular file.
+    pub(super) fn submission(&self) -> Option<PathBuf> {
+        let file = self.folder.join(SUBMISSION);
+        fs::symlink_metadata(&file).is_ok_and(|meta| meta.is_file()).then_some(file)
+    }
+
+    fn with_short_temporary(mut self) -> io::Result<Self> {
+        if self.temporary.as_os_str().len() > LONGEST_TEMPORARY {
+            let link = |path: &Path| symlink(&self.temporary, path);
+            let short = tempfile::Builder::new().prefix("mle-star-").make(link)?;
+            // Removed by this workplace, whose folder it stands for.
+            let (_, path) = short.keep().map_err(|kept| kept.error)?;
+            self.temporary = path;
+        }
+        Ok(self)
+    }
+}
+
+impl Drop for Workplace {
+    fn drop(&mut self) {
+        if !self.temporary.starts_with(&self.folder) {
+            let _ = fs::remove_file(&self.temporary);
+        }
+        // What cannot be removed now is removed before the same place runs again.
+        let _ = remove_tree(&self.folder);
+    }
+}
+
+/// Removes a folder with everything below it, folders that a script made unwritable included.
+pub(super) fn remove_tree(folder: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(folder) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(_) => {
+            open_up(folder);
+            fs::remove_dir_all(folder)
+        }
+    }
+}
+
+fn open_up(folder: &Path) {
+    let _ = fs::set_permissions(folder, fs::Permissions::from_mode(0o700));
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            open_up(&entry.path());
+        }
+    }
+}
+
+/// An input or output error for people.
+pub(super) fn broken(doing: &str, path: &Path, error: &io::Error) -> Trouble {
+    let hint = match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "free disk space, then resume the run",
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "make the folder writable, or choose another one with --runs-dir"
+        }
+        _ => "check the disk and the folder, then resume the run",
+    };
+    Trouble::new(format!("cannot {doing} {}: {error}", path.display()), hint)
+}

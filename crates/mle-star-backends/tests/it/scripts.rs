@@ -1,0 +1,5 @@
+//! Running scripts, and checking what they submit.
+
+mod runner;
+mod submission;
+mod world;

@@ -1,0 +1,141 @@
+//! A run folder, a data folder and an interpreter for one test.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::fd::AsFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use mle_star::effects::{Purpose, ScriptOutcome, ScriptRequest, ScriptRunner};
+use mle_star::place::Place;
+use mle_star_backends::script::environment::{EnvironmentChoice, python_environment};
+use mle_star_backends::script::local::{LocalRunner, LocalSetup};
+use mle_star_backends::script::machine::Machine;
+use nix::libc;
+use nix::poll::{PollFd, PollFlags, poll};
+use nix::sys::stat::Mode;
+
+/// The place that scripts of tests run at, and the stem of its files.
+pub const PLACE: &str = "phase1/candidate-0/run";
+pub const STEM: &str = "phase1.candidate-0.run";
+
+pub struct World {
+    pub folder: tempfile::TempDir,
+    pub setup: LocalSetup,
+}
+
+impl World {
+    pub async fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let data_dir = folder.path().join("data");
+        fs::create_dir(&data_dir).unwrap();
+        fs::write(data_dir.join("train.csv"), "id,y\n1,0\n").unwrap();
+        fs::write(folder.path().join("sample.csv"), "id,y\n1,0.5\n2,0.5\n").unwrap();
+        let given = EnvironmentChoice::Given("python3".into());
+        let setup = LocalSetup {
+            run_folder: folder.path().join("run"),
+            data_dir,
+            environment: python_environment(given, &|_| ()).await.unwrap(),
+            machine: Machine { cores: 2, memory_mib: 1000, gpus: Vec::new() },
+            slots: 1,
+            sample_submission: Some(folder.path().join("sample.csv")),
+            id_column: None,
+            memory_limit_mib: None,
+        };
+        Self { folder, setup }
+    }
+
+    pub fn runner(&self) -> LocalRunner {
+        LocalRunner::new(self.setup.clone()).unwrap()
+    }
+
+    pub async fn run(&self, script: &str) -> ScriptOutcome {
+        self.runner().run(&request(script, Duration::from_secs(60))).await.unwrap()
+    }
+
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.setup.run_folder.join(name)
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.file(name)).unwrap()
+    }
+}
+
+pub fn request(script: &str, timeout: Duration) -> ScriptRequest {
+    let place = Place::from(PLACE);
+    ScriptRequest { place, script: script.to_owned(), purpose: Purpose::Score, timeout, slot: 0 }
+}
+
+/// A named pipe that a script's whole family holds open: it hears them, and it ends when the last one dies.
+pub struct Pulse {
+    pub path: PathBuf,
+    reader: File,
+}
+
+impl Pulse {
+    pub fn new(folder: &Path) -> Self {
+        let path = folder.join("pulse");
+        nix::unistd::mkfifo(&path, Mode::S_IRWXU).unwrap();
+        let reader = fs::OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(&path).unwrap();
+        Self { path, reader }
+    }
+
+    /// Waits for the next bytes; empty at the end of the last writer.
+    fn next(&mut self, patience: Duration) -> Option<Vec<u8>> {
+        let mut ready = [PollFd::new(self.reader.as_fd(), PollFlags::POLLIN)];
+        let patience = u16::try_from(patience.as_millis()).unwrap();
+        (poll(&mut ready, patience).unwrap() > 0).then_some(())?;
+        let mut bytes = vec![0; 64];
+        let length = self.reader.read(&mut bytes).unwrap();
+        bytes.truncate(length);
+        Some(bytes)
+    }
+
+    /// Waits until somebody has written.
+    pub fn wait_for_life(&mut self) {
+        let heard = self.next(Duration::from_secs(30)).expect("nobody wrote");
+        assert!(!heard.is_empty(), "ended before anybody wrote");
+    }
+
+    /// Are all writers dead, or will they be within `patience`?
+    pub fn is_dead_within(&mut self, patience: Duration) -> bool {
+        while let Some(bytes) = self.next(patience) {
+            if bytes.is_empty() {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// A script that starts a child and a daemon, both deaf to SIGTERM, says so, and then does `last`.
+    pub fn family(&self, last: &str) -> String {
+        format!(
+            r#"
+import os, signal, subprocess, sys, time
+pulse = os.open({:?}, os.O_WRONLY)
+ready, tell = os.pipe()
+def deaf():
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() > 0:
+        os._exit(0)
+    os.setsid()
+    deaf()
+    for stream in (0, 1, 2):
+        os.close(stream)
+    os.write(tell, b"d")
+    time.sleep(600)
+os.read(ready, 1)
+child = subprocess.Popen(["sleep", "600"], pass_fds=[pulse], preexec_fn=deaf)
+print("started", flush=True)
+os.write(pulse, b"!")
+{last}
+"#,
+            self.path
+        )
+    }
+}

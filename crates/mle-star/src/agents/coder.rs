@@ -1,0 +1,19 @@
+//! `A_coder` (Figure 15): a plan carried out on a code block.
+
+use serde_json::json;
+
+use super::{AgentType, Call, reply};
+use crate::ctx::Ctx;
+use crate::solution::CodeBlock;
+use crate::stop::Stop;
+
+/// The improved block; `None` when the reply held no code.
+pub(crate) async fn coder(ctx: &Ctx<'_>, block: &CodeBlock, plan: &str) -> Result<Option<String>, Stop> {
+    let inputs = json!({"code_block": block.as_str(), "plan": plan});
+    let answer = ctx.ask(Call::new(AgentType::Coder, "coder.md", inputs)).await?;
+    let code = reply::code(&answer);
+    if code.is_none() {
+        ctx.warn(format!("the coder's reply holds no code: {}", reply::excerpt(&answer)));
+    }
+    Ok(code)
+}

@@ -1,0 +1,28 @@
+//! `A_data` (Figure 22): data that the solution leaves unused is built in.
+
+use serde_json::json;
+
+use super::{AgentType, Call, reply};
+use crate::ctx::Ctx;
+use crate::solution::Solution;
+use crate::stop::Stop;
+
+/// The agent's way to say that nothing is left unused.
+const ALL_USED: &str = "all the provided information is used.";
+
+/// The revised solution; `None` when everything is used already, or the reply held no code.
+pub(crate) async fn data(ctx: &Ctx<'_>, solution: &Solution) -> Result<Option<Solution>, Stop> {
+    let inputs = json!({"initial_solution": solution.text, "task_description": ctx.task().description});
+    let answer = ctx.ask(Call::new(AgentType::Data, "data.md", inputs)).await?;
+    if reply::text(&answer).is_some_and(|text| text.to_lowercase().contains(ALL_USED)) {
+        return Ok(None);
+    }
+    let code = reply::code(&answer);
+    if code.is_none() {
+        ctx.warn(format!(
+            "the data check's reply holds neither code nor a verdict: {}",
+            reply::excerpt(&answer)
+        ));
+    }
+    Ok(code.filter(|text| *text != solution.text).map(|text| solution.with_text(text)))
+}

@@ -1,0 +1,26 @@
+//! `A_ensembler` (Figure 18): one script that combines the solutions by a plan.
+
+use serde_json::json;
+
+use super::{AgentType, Call, reply};
+use crate::ctx::Ctx;
+use crate::solution::{Scored, Solution, SolutionPhase};
+use crate::stop::Stop;
+
+/// The combined solution; `None` when the reply held no code.
+pub(crate) async fn ensembler(
+    ctx: &Ctx<'_>,
+    plan: &str,
+    solutions: &[Scored],
+) -> Result<Option<Solution>, Stop> {
+    let texts: Vec<&str> = solutions.iter().map(Scored::text).collect();
+    let inputs = json!({"solutions": texts, "plan": plan});
+    let call =
+        Call::new(AgentType::Ensembler, "ensembler.md", inputs).rendering("num_solutions", solutions.len());
+    let answer = ctx.ask(call).await?;
+    let code = reply::code(&answer);
+    if code.is_none() {
+        ctx.warn(format!("the ensembler's reply holds no code: {}", reply::excerpt(&answer)));
+    }
+    Ok(code.map(|text| Solution::new(text, SolutionPhase::Ensemble)))
+}

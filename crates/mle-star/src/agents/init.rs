@@ -1,0 +1,20 @@
+//! `A_init` (Figure 10): a first, simple solution for one model.
+
+use serde_json::json;
+
+use super::{AgentType, Call, RetrievedModel, reply};
+use crate::ctx::Ctx;
+use crate::solution::{Solution, SolutionPhase};
+use crate::stop::Stop;
+
+/// The candidate for `model`; its text is empty when the reply held no code, and then fails like a script.
+pub(crate) async fn init(ctx: &Ctx<'_>, model: &RetrievedModel) -> Result<Solution, Stop> {
+    let inputs = json!({
+        "task_description": ctx.task().description,
+        "model_name": model.model_name,
+        "example_code": model.example_code,
+    });
+    let answer = ctx.ask(Call::new(AgentType::Init, "init.md", inputs)).await?;
+    let text = reply::code(&answer).unwrap_or_default();
+    Ok(Solution { source_model: Some(model.model_name.clone()), ..Solution::new(text, SolutionPhase::Init) })
+}

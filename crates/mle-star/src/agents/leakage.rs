@@ -1,0 +1,63 @@
+//! `A_leakage` (Figures 20 and 21): leakage found, then corrected block by block.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::{AgentType, Call, Variant, reply};
+use crate::ctx::Ctx;
+use crate::solution::{CodeBlock, Solution};
+use crate::stop::Stop;
+
+/// The verdict on one preprocessing block.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LeakageAnswer {
+    /// Does it leak?
+    pub leakage_status: LeakageStatus,
+    /// An exact excerpt of the solution.
+    pub code_block: String,
+}
+
+/// Does a block leak?
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum LeakageStatus {
+    /// Validation or test rows influence training.
+    #[serde(rename = "Yes Data Leakage")]
+    Yes,
+    /// They do not.
+    #[serde(rename = "No Data Leakage")]
+    No,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct LeakageDetectionOutput {
+    #[schemars(length(min = 1))]
+    answers: Vec<LeakageAnswer>,
+}
+
+/// The blocks that leak, as the agent quotes them; none when the reply cannot be read.
+pub(crate) async fn detect_leakage(ctx: &Ctx<'_>, solution: &Solution) -> Result<Vec<String>, Stop> {
+    let call = Call::new(AgentType::Leakage, "leakage_detection.md", json!({"code": solution.text}));
+    let call = call.variant(Variant::Detection).answered_by::<LeakageDetectionOutput>();
+    let answer = ctx.ask(call).await?;
+    let Some(found) = reply::structured::<LeakageDetectionOutput>(&answer, "answers") else {
+        ctx.warn(format!("the leakage check's reply cannot be read: {}", reply::excerpt(&answer)));
+        return Ok(Vec::new());
+    };
+    let leaks = found.answers.into_iter().filter(|answer| answer.leakage_status == LeakageStatus::Yes);
+    Ok(leaks.map(|answer| answer.code_block).collect())
+}
+
+/// Correction number `count` (from 1): the block without the leak; `None` when the reply held no code or
+/// the same block.
+pub(crate) async fn correct_leakage(
+    ctx: &Ctx<'_>,
+    count: usize,
+    solution: &Solution,
+    block: &CodeBlock,
+) -> Result<Option<String>, Stop> {
+    let inputs = json!({"code": solution.text, "code_block": block.as_str()});
+    let call = Call::new(AgentType::Leakage, "leakage_correction.md", inputs);
+    let answer = ctx.ask(call.variant(Variant::Correction).named(format!("leakage-fix-{count}"))).await?;
+    Ok(reply::code(&answer).filter(|code| code.trim() != block.as_str().trim()))
+}

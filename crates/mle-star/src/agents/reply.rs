@@ -1,0 +1,264 @@
+//! Reading what models really send: code in fences or without, JSON in fences or prose, thinking first.
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::effects::{AgentReply, Answer};
+use crate::python::is_code;
+
+/// Code taken from a reply.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExtractedCode {
+    /// The code.
+    pub text: String,
+    /// Did it stand in a fence? If not, it is the whole reply and may be prose.
+    pub fenced: bool,
+}
+
+/// The longest fenced block by characters; without a fence, the whole reply, trimmed.
+///
+/// A fence is a line of at least three backticks or tildes; an unclosed one runs to the end.
+pub fn extract_code_block(reply: &str) -> ExtractedCode {
+    let reply = clean(reply);
+    match fenced_blocks(&reply).into_iter().max_by_key(|block| block.chars().count()) {
+        Some(text) => ExtractedCode { text, fenced: true },
+        None => ExtractedCode { text: reply.trim().to_owned(), fenced: false },
+    }
+}
+
+/// The Python code of a reply; `None` when it is empty, or unfenced text that is not Python.
+pub(crate) fn code(reply: &AgentReply) -> Option<String> {
+    let code = extract_code_block(text(reply)?);
+    let usable = !code.text.trim().is_empty() && (code.fenced || is_code(&code.text));
+    usable.then_some(code.text)
+}
+
+/// The prose of a reply, trimmed and without thinking; `None` when nothing is left.
+pub(crate) fn prose(reply: &AgentReply) -> Option<String> {
+    let text = clean(text(reply)?).trim().to_owned();
+    (!text.is_empty()).then_some(text)
+}
+
+/// The structured answer of a reply: as given, or found in its text. A bare list is taken for the object
+/// `{field: list}`.
+pub(crate) fn structured<T: DeserializeOwned>(reply: &AgentReply, field: &str) -> Option<T> {
+    let Answer::Text { text, structured } = &reply.answer else { return None };
+    let given = structured.clone().and_then(|value| read(value, field));
+    given.or_else(|| json_values(&clean(text)).into_iter().find_map(|value| read(value, field)))
+}
+
+/// The text of an answer, whatever is in it.
+pub(crate) fn text(reply: &AgentReply) -> Option<&str> {
+    match &reply.answer {
+        Answer::Text { text, .. } => Some(text),
+        Answer::Failed { .. } | Answer::Refused { .. } => None,
+    }
+}
+
+/// The first characters of a failed reply, for a warning.
+pub(crate) fn excerpt(reply: &AgentReply) -> String {
+    match &reply.answer {
+        Answer::Text { text, .. } => text.chars().take(200).collect(),
+        Answer::Failed { reason } => reason.chars().take(200).collect(),
+        Answer::Refused { limit } => limit.name().to_owned(),
+    }
+}
+
+fn read<T: DeserializeOwned>(value: Value, field: &str) -> Option<T> {
+    let value = match value {
+        Value::Array(_) => Value::Object([(field.to_owned(), value)].into_iter().collect()),
+        // One item where a list of one was meant.
+        Value::Object(ref item) if !item.contains_key(field) && field.ends_with('s') => {
+            return serde_json::from_value(value.clone())
+                .ok()
+                .or_else(|| read(Value::Array(vec![value]), field));
+        }
+        other => other,
+    };
+    serde_json::from_value(value).ok()
+}
+
+/// Line ends made `\n`, leading thinking removed.
+fn clean(reply: &str) -> String {
+    let reply = reply.replace("\r\n", "\n");
+    let mut rest = reply.trim_start();
+    for tag in ["think", "thinking", "thought", "reasoning"] {
+        let Some(thought) = rest.strip_prefix(&format!("<{tag}>")) else { continue };
+        rest = match thought.split_once(&format!("</{tag}>")) {
+            Some((_, answer)) => answer.trim_start_matches('\n'),
+            None => thought,
+        };
+    }
+    // Some models send only the closing tag.
+    if let Some((thought, answer)) = rest.split_once("</think>")
+        && !thought.contains("```")
+    {
+        rest = answer.trim_start_matches('\n');
+    }
+    rest.to_owned()
+}
+
+fn fenced_blocks(reply: &str) -> Vec<String> {
+    let mut blocks = Vec::new();
+    let mut open: Option<(Fence, Vec<&str>)> = None;
+    for line in reply.lines() {
+        open = match (open, fence(line)) {
+            (None, Some(fence)) => Some((fence, Vec::new())),
+            (None, None) => None,
+            (Some((start, lines)), Some(end)) if end.closes(&start) => {
+                blocks.push(start.dedent(&lines));
+                None
+            }
+            (Some((start, mut lines)), _) => {
+                lines.push(line);
+                Some((start, lines))
+            }
+        };
+    }
+    if let Some((start, lines)) = open {
+        blocks.push(start.dedent(&lines));
+    }
+    blocks
+}
+
+#[derive(Clone, Copy)]
+struct Fence {
+    mark: char,
+    length: usize,
+    indent: usize,
+    bare: bool,
+}
+
+/// A line of three or more backticks or tildes, with at most a language name behind them.
+fn fence(line: &str) -> Option<Fence> {
+    let trimmed = line.trim_start();
+    let mark = trimmed.chars().next().filter(|mark| ['`', '~'].contains(mark))?;
+    let length = trimmed.chars().take_while(|c| *c == mark).count();
+    let info = trimmed[length..].trim();
+    let named = info.chars().all(|c| c.is_alphanumeric() || " _+-.#{}=\"".contains(c));
+    (length >= 3 && named).then_some(Fence {
+        mark,
+        length,
+        indent: line.len() - trimmed.len(),
+        bare: info.is_empty(),
+    })
+}
+
+impl Fence {
+    fn closes(&self, start: &Self) -> bool {
+        self.bare && self.mark == start.mark && self.length >= start.length
+    }
+
+    /// The lines without the indentation of their fence.
+    fn dedent(&self, lines: &[&str]) -> String {
+        let strip = |line: &&str| {
+            let blanks = line.len() - line.trim_start_matches(' ').len();
+            line[blanks.min(self.indent)..].to_owned()
+        };
+        lines.iter().map(strip).collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// Every JSON value that can be found in a text: in its fenced blocks, as a whole, or starting at any
+/// bracket.
+fn json_values(text: &str) -> Vec<Value> {
+    let blocks = fenced_blocks(text);
+    let sources = blocks.iter().map(String::as_str).chain([text]);
+    sources
+        .flat_map(|source| {
+            let starts = source.char_indices().filter(|(_, c)| ['{', '['].contains(c)).map(|(at, _)| at);
+            starts
+                .filter_map(|at| {
+                    let mut values = serde_json::Deserializer::from_str(&source[at..]).into_iter::<Value>();
+                    values.next()?.ok()
+                })
+                .take(50)
+                .collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    struct Plans {
+        plans: Vec<Plan>,
+    }
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    struct Plan {
+        code_block: String,
+    }
+
+    #[test]
+    fn the_longest_block_is_the_code() {
+        let check = |reply: &str, text: &str, fenced: bool| {
+            assert_eq!(
+                extract_code_block(reply),
+                ExtractedCode { text: text.to_owned(), fenced },
+                "{reply:?}"
+            );
+        };
+        check("```python\nprint('hello')\n```", "print('hello')", true);
+        check("```\nprint('hello')\n```\n", "print('hello')", true);
+        check("Here:\r\n```python\r\na = 1\r\nb = 2\r\n```\r\nDone.", "a = 1\nb = 2", true);
+        check("```py\nx = 1\n```\ntext\n```python\nlonger = 'block'\n```", "longer = 'block'", true);
+        check("```python\nx = 1\ny = 2", "x = 1\ny = 2", true);
+        check("<think>```python\nno = 1 + 2 + 3\n```</think>\n```python\nx = 1\n```", "x = 1", true);
+        check("hmm, let me see</think>\nx = 1", "x = 1", false);
+        check("  print('hello')\n", "print('hello')", false);
+        check("", "", false);
+        check("````md\n```python\nx = 1\n```\n````", "```python\nx = 1\n```", true);
+        check("1. First:\n   ```python\n   if a:\n       b()\n   ```", "if a:\n    b()", true);
+        check("```python\ns = '''\n``` not a fence\n'''\n```", "s = '''\n``` not a fence\n'''", true);
+        check("~~~python\nx = 'ü'\n~~~", "x = 'ü'", true);
+    }
+
+    #[test]
+    fn unfenced_prose_is_no_code() {
+        let check = |reply: &str, expected: Option<&str>| {
+            assert_eq!(code(&AgentReply::text(reply)).as_deref(), expected, "{reply:?}");
+        };
+        check("x = 1", Some("x = 1"));
+        check("I cannot do that, sorry.", None);
+        check("```python\n\n```", None);
+        check("", None);
+        check("```\nnot python at all\n```", Some("not python at all"));
+    }
+
+    #[test]
+    fn json_is_found_wherever_it_stands() {
+        let check = |reply: &str, expected: Option<&[&str]>| {
+            let found: Option<Plans> = structured(&AgentReply::text(reply), "plans");
+            let blocks =
+                found.map(|found| found.plans.into_iter().map(|plan| plan.code_block).collect::<Vec<_>>());
+            assert_eq!(
+                blocks.as_deref(),
+                expected.map(|list| list.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>()).as_deref(),
+                "{reply:?}"
+            );
+        };
+        check(r#"{"plans": [{"code_block": "x", "plan": "p"}]}"#, Some(&["x"]));
+        check(r#"[{"code_block": "x"}, {"code_block": "y"}]"#, Some(&["x", "y"]));
+        check("Sure! Here is {my} answer:\n```json\n[{\"code_block\": \"x\"}]\n```\nBye", Some(&["x"]));
+        check("<think>{\"plans\": []}</think>{\"plans\": [{\"code_block\": \"}{\"}]}", Some(&["}{"]));
+        check(r#"My choice is {"code_block": "x"} because."#, Some(&["x"]));
+        check("no json here", None);
+        check("{\"plans\": [{\"code_block\": ", None);
+        check("", None);
+    }
+
+    #[test]
+    fn a_structured_answer_comes_before_the_text() {
+        let answer = Answer::Text {
+            text: r#"{"plans": []}"#.to_owned(),
+            structured: Some(serde_json::json!({"plans": [{"code_block": "x"}]})),
+        };
+        let reply = AgentReply { answer, ..AgentReply::text("") };
+        assert_eq!(structured::<Plans>(&reply, "plans").unwrap().plans.len(), 1);
+    }
+}

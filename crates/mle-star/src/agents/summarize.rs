@@ -1,0 +1,36 @@
+//! `A_summarize` (Figure 13): an ablation study's result in words.
+
+use serde_json::json;
+
+use super::{AgentType, Call, reply};
+use crate::ctx::Ctx;
+use crate::stop::Stop;
+
+/// How much of the raw output stands in for a summary, in characters.
+const FALLBACK: usize = 2000;
+
+/// The summary; an empty reply is replaced by the end of the raw output.
+pub(crate) async fn summarize(ctx: &Ctx<'_>, ablation: &str, raw_result: &str) -> Result<String, Stop> {
+    let inputs = json!({"ablation_code": ablation, "raw_result": raw_result});
+    let answer = ctx.ask(Call::new(AgentType::Summarize, "summarize.md", inputs)).await?;
+    Ok(reply::prose(&answer).unwrap_or_else(|| {
+        ctx.warn(format!("the summary was empty: {}", reply::excerpt(&answer)));
+        format!("[Auto-summary from raw output] {}", last_chars(raw_result, FALLBACK))
+    }))
+}
+
+fn last_chars(text: &str, count: usize) -> &str {
+    let skip = text.chars().count().saturating_sub(count);
+    text.char_indices().nth(skip).map_or("", |(at, _)| &text[at..])
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_end_is_counted_in_characters() {
+        let check = |text, count, expected: &str| assert_eq!(super::last_chars(text, count), expected);
+        check("äöü", 2, "öü");
+        check("äöü", 5, "äöü");
+        check("", 5, "");
+    }
+}

@@ -1,0 +1,88 @@
+//! `A_test` (Figures 25 to 28): the submission script, subsampling found and removed, and the comparison
+//! with known solutions.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::{AgentType, Call, Variant, reply};
+use crate::ctx::Ctx;
+use crate::solution::{CodeBlock, Solution, SolutionPhase};
+use crate::stop::Stop;
+
+/// Is a solution a copy of a known one?
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Verdict {
+    /// Sufficiently different.
+    Novel,
+    /// Too similar.
+    Same,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct DataContaminationResult {
+    verdict: Verdict,
+}
+
+/// The submission script; its text is empty when the reply held no code, and then fails like a script.
+pub(crate) async fn test(ctx: &Ctx<'_>, solution: &Solution) -> Result<Solution, Stop> {
+    let inputs = json!({"task_description": ctx.task().description, "final_solution": solution.text});
+    let answer = ctx.ask(Call::new(AgentType::Test, "test.md", inputs)).await?;
+    let code = reply::code(&answer);
+    if code.is_none() {
+        ctx.warn(format!("the reply holds no submission script: {}", reply::excerpt(&answer)));
+    }
+    Ok(Solution::new(code.unwrap_or_default(), SolutionPhase::Final))
+}
+
+/// The block that subsamples, as it stands in the solution; `None` when there is none.
+pub(crate) async fn subsampling_extract(
+    ctx: &Ctx<'_>,
+    solution: &Solution,
+) -> Result<Option<CodeBlock>, Stop> {
+    let inputs = json!({"final_solution": solution.text});
+    let call = Call::new(AgentType::Test, "test_subsampling_extract.md", inputs);
+    let answer = ctx.ask(call.variant(Variant::SubsamplingExtract).named("subsampling_extract")).await?;
+    let Some(quoted) = reply::code(&answer) else { return Ok(None) };
+    let found = solution.find_block(&quoted);
+    if let Err(error) = &found {
+        ctx.warn(format!("subsampling is left as it is: {error}"));
+    }
+    Ok(found.ok())
+}
+
+/// The block without its subsampling; `None` when the reply held no code.
+pub(crate) async fn subsampling_remove(ctx: &Ctx<'_>, block: &CodeBlock) -> Result<Option<String>, Stop> {
+    let inputs = json!({"code_block_with_subsampling": block.as_str()});
+    let call = Call::new(AgentType::Test, "test_subsampling_remove.md", inputs);
+    let answer = ctx.ask(call.variant(Variant::SubsamplingRemove).named("subsampling_remove")).await?;
+    let code = reply::code(&answer);
+    if code.is_none() {
+        ctx.warn(format!("subsampling is left as it is: {}", reply::excerpt(&answer)));
+    }
+    Ok(code)
+}
+
+/// The comparison with reference number `count` (from 0); `None` when the reply cannot be read.
+pub(crate) async fn contamination(
+    ctx: &Ctx<'_>,
+    count: usize,
+    solution: &Solution,
+    reference: &str,
+) -> Result<Option<Verdict>, Stop> {
+    let inputs = json!({"reference_discussion": reference, "final_solution": solution.text});
+    let call = Call::new(AgentType::Test, "test_contamination.md", inputs).tools(&[]);
+    let call = call.variant(Variant::Contamination).named(format!("contamination-{count}"));
+    let answer = ctx.ask(call.answered_by::<DataContaminationResult>()).await?;
+    let verdict =
+        reply::structured::<DataContaminationResult>(&answer, "verdict").map(|result| result.verdict);
+    let verdict = verdict.or_else(|| match reply::prose(&answer)?.trim_matches(['\'', '"', '.', '`']) {
+        "Novel" => Some(Verdict::Novel),
+        "Same" => Some(Verdict::Same),
+        _ => None,
+    });
+    if verdict.is_none() {
+        ctx.warn(format!("the comparison's verdict cannot be read: {}", reply::excerpt(&answer)));
+    }
+    Ok(verdict)
+}

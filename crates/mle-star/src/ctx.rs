@@ -1,0 +1,424 @@
+//! The way to the two effects: named by place, remembered, limited and reported.
+//!
+//! The algorithms see a [`Ctx`] and nothing else. [`Ctx::ask`] and [`Ctx::run`] perform an effect at most
+//! once per place over all the processes a run may need; a limit that refuses one makes it an outcome
+//! (`Refused`), which every rule of the algorithms already handles as a failure.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde_json::{Map, Value, json};
+use tokio::sync::{Semaphore, SemaphorePermit};
+
+use crate::agents::Call;
+use crate::config::Config;
+use crate::effects::{
+    AgentBackend, AgentReply, AgentRequest, Answer, Limit, Purpose, ScriptOutcome, ScriptRequest,
+    ScriptRunner,
+};
+use crate::event::{Event, EventSink};
+use crate::journal::{EffectRecord, Entry, Journal, Kind, Recorded};
+use crate::limits::Limits;
+use crate::metric::Score;
+use crate::place::{Phase, Place};
+use crate::prompts::Prompts;
+use crate::result::Lineage;
+use crate::slots::Slots;
+use crate::solution::Scored;
+use crate::stop::{Stop, Trouble};
+use crate::task::Task;
+
+/// Everything outside that a run is given.
+#[derive(Clone, Copy)]
+pub struct Outside<'a> {
+    /// Who answers.
+    pub agents: &'a dyn AgentBackend,
+    /// Who runs scripts.
+    pub scripts: &'a dyn ScriptRunner,
+    /// Who watches.
+    pub events: &'a dyn EventSink,
+    /// Whether the user wants the run to stop: completes when so.
+    pub cancel: &'a tokio::sync::watch::Receiver<bool>,
+    /// What scripts will find, in a few lines for the prompts: Python, libraries, cores, GPUs, network.
+    pub environment: &'a str,
+    /// How many scripts may run at once.
+    pub slots: usize,
+}
+
+/// One run under way.
+pub(crate) struct Run<'a> {
+    pub task: &'a Task,
+    pub config: &'a Config,
+    pub journal: &'a Journal,
+    pub limits: Limits,
+    prompts: &'a Prompts,
+    data_id: &'a str,
+    outside: Outside<'a>,
+    agent_permits: Semaphore,
+    slots: Slots,
+    story: Mutex<Story>,
+}
+
+/// What the run has seen so far; rebuilt by every replay.
+#[derive(Default)]
+struct Story {
+    best: Option<Score>,
+    /// The first limit of the run's own that left something out.
+    limit: Option<Limit>,
+    lineage: BTreeMap<Place, Lineage>,
+}
+
+/// A place in the algorithm of a run under way.
+#[derive(Clone)]
+pub struct Ctx<'a> {
+    run: &'a Run<'a>,
+    place: Place,
+}
+
+impl<'a> Run<'a> {
+    pub fn new(
+        frozen: &'a crate::journal::Frozen,
+        prompts: &'a Prompts,
+        journal: &'a Journal,
+        outside: Outside<'a>,
+    ) -> Self {
+        Self {
+            task: &frozen.task,
+            config: &frozen.config,
+            journal,
+            limits: Limits::new(&frozen.config),
+            prompts,
+            data_id: &frozen.data_id,
+            outside,
+            agent_permits: Semaphore::new(frozen.config.max_concurrent_agents as usize),
+            slots: Slots::new(outside.slots),
+            story: Mutex::default(),
+        }
+    }
+
+    pub fn root(&'a self) -> Ctx<'a> {
+        Ctx { run: self, place: Place::root() }
+    }
+
+    fn emit(&self, event: Event) {
+        self.outside.events.emit(event);
+    }
+
+    fn story(&self) -> MutexGuard<'_, Story> {
+        self.story.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<'a> Ctx<'a> {
+    /// The same run, one name further down.
+    #[must_use]
+    pub fn at(&self, name: impl std::fmt::Display) -> Self {
+        Self { run: self.run, place: self.place.join(name) }
+    }
+
+    /// Where this is.
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// The task.
+    pub fn task(&self) -> &'a Task {
+        self.run.task
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> &'a Config {
+        self.run.config
+    }
+
+    /// A score on the task's metric; `None` when the number is not finite.
+    pub fn score(&self, value: f64) -> Option<Score> {
+        Score::new(value, self.run.task.metric_direction)
+    }
+
+    /// Asks an agent.
+    pub(crate) async fn ask(&self, call: Call) -> Result<AgentReply, Stop> {
+        let place = self.place.join(&call.name);
+        let (agent, variant, model) = (call.agent, call.variant, self.model(&call));
+        let values = self.template_values(&call);
+        let render =
+            |name: &str| self.run.prompts.render(name, &values).map_err(|error| template_trouble(&error));
+        let (prompt, system) = (render(call.template)?, render("system.md")?);
+        let templates = [self.run.prompts.text(call.template), self.run.prompts.text("system.md")];
+        let input = json!({
+            "agent": agent, "variant": variant, "model": model, "tools": call.tools, "schema": call.schema,
+            "templates": templates, "inputs": call.inputs,
+        });
+        let kept = json!({"agent": agent, "variant": variant, "model": model, "prompt": prompt});
+        let entry = Entry { place: &place, kind: Kind::Agent, input: &input, request: &kept };
+        let request = AgentRequest {
+            place: place.clone(),
+            agent,
+            variant,
+            system,
+            prompt,
+            inputs: call.inputs,
+            tools: call.tools,
+            schema: call.schema,
+            model,
+            timeout: std::time::Duration::ZERO,
+        };
+        let started = self.run.journal.elapsed();
+        let reply = self.run.journal.once(entry, self.perform_ask(request)).await?;
+        if reply.replayed {
+            self.run.limits.spend(agent, &reply.value.usage);
+        }
+        self.report_reply(&place, agent, &reply, started);
+        Ok(reply.value)
+    }
+
+    /// Runs a script at `run` below this place.
+    pub(crate) async fn run(&self, script: &str, purpose: Purpose) -> Result<Recorded<ScriptOutcome>, Stop> {
+        let place = self.place.join("run");
+        let input = json!({"script": script, "purpose": purpose, "data": self.run.data_id});
+        let kept = json!({"script": script, "purpose": purpose});
+        let entry = Entry { place: &place, kind: Kind::Script, input: &input, request: &kept };
+        let outcome = self.run.journal.once(entry, self.perform_run(&place, script, purpose)).await?;
+        self.run.limits.use_script_time(&place, outcome.value.duration_seconds);
+        self.report_outcome(&place, &outcome);
+        Ok(outcome)
+    }
+
+    /// May the step at this place begin? `Some` limit when it is left out, now or at an earlier time.
+    pub(crate) fn skip(&self, of: u32) -> Result<Option<Limit>, Stop> {
+        let journal = self.run.journal;
+        let limit = match journal.decided(&self.place)? {
+            Some(limit) => Some(limit),
+            None if journal.begun_below(&self.place)? => None,
+            None => self
+                .run
+                .limits
+                .out_of_time(&self.place, journal.elapsed())
+                .map_or(Ok(None), |limit| journal.decide(&self.place, limit).map(|()| Some(limit)))?,
+        };
+        match limit {
+            Some(limit) => self.report_refusal(&self.place, limit),
+            None => self.emit(Event::StepStarted { place: self.place.clone(), of }),
+        }
+        Ok(limit)
+    }
+
+    /// The step at this place is over.
+    pub(crate) fn step_ended(&self, score: Option<Score>, accepted: bool, note: impl Into<String>) {
+        let (place, score) = (self.place.clone(), score.map(Score::value));
+        self.emit(Event::StepEnded { place, score, accepted, note: note.into() });
+    }
+
+    /// There is a scored solution; tells when it is the best of the run so far.
+    pub(crate) fn scored(&self, scored: &Scored) {
+        self.run.limits.found_solution();
+        let best = &mut self.run.story().best;
+        if best.is_some_and(|best| !scored.score().beats(best)) {
+            return;
+        }
+        let from = best.replace(scored.score()).map(Score::value);
+        self.emit(Event::Best { place: scored.step(), score: scored.score().value(), from });
+    }
+
+    /// `made` was accepted and was made from `from`.
+    pub(crate) fn descends(&self, made: &Scored, from: &[&Scored]) {
+        self.descends_to(&made.step(), Some(made.score()), from);
+    }
+
+    /// What was made at `step` was accepted and was made from `from`.
+    pub(crate) fn descends_to(&self, step: &Place, score: Option<Score>, from: &[&Scored]) {
+        let phase = step.phase().map_or("", Phase::name).to_owned();
+        let from = from.iter().map(|scored| scored.step()).collect();
+        let entry = Lineage { place: step.clone(), phase, score: score.map(Score::value), from };
+        self.run.story().lineage.insert(step.clone(), entry);
+    }
+
+    /// How the solution of `step` came about, oldest steps first.
+    pub(crate) fn lineage(&self, step: &Place) -> Vec<Lineage> {
+        let story = self.run.story();
+        let (mut entries, mut wanted): (Vec<Lineage>, Vec<Place>) = (Vec::new(), vec![step.clone()]);
+        while let Some(place) = wanted.pop() {
+            let Some(entry) = story.lineage.get(&place) else { continue };
+            entries.retain(|known| known.place != place);
+            wanted.extend(entry.from.iter().cloned());
+            entries.push(entry.clone());
+        }
+        entries.reverse();
+        entries
+    }
+
+    /// The first limit of the run's own that left something out.
+    pub(crate) fn limit_reached(&self) -> Option<Limit> {
+        self.run.story().limit
+    }
+
+    /// A phase begins here, now or when it first did: it has its share of the time that was left then.
+    pub(crate) fn begin_phase(&self, phase: Phase) -> Result<(), Stop> {
+        let began = self.run.journal.mark(&self.place)?;
+        self.run.limits.begin_phase(phase, self.run.config, began);
+        self.emit(Event::PhaseStarted { phase });
+        Ok(())
+    }
+
+    /// Paths that share the script slots share the phase's time.
+    pub(crate) fn divide_among_paths(&self, paths: usize) -> Result<(), Stop> {
+        let began = self.run.journal.mark(&self.place)?;
+        self.run.limits.divide_among_paths(paths, self.run.outside.slots, began);
+        Ok(())
+    }
+
+    /// Seconds into the run at which a stage, named by its place, first began.
+    pub(crate) fn began(&self, stage: &str) -> Result<f64, Stop> {
+        Ok(self.run.journal.mark(&Place::from(stage))?)
+    }
+
+    /// Every record of the journal.
+    pub(crate) fn effects(&self) -> Result<Vec<EffectRecord>, Stop> {
+        Ok(self.run.journal.effects()?)
+    }
+
+    /// Tells whoever watches.
+    pub(crate) fn emit(&self, event: Event) {
+        self.run.emit(event);
+    }
+
+    /// Something a person should know that stops nothing.
+    pub(crate) fn warn(&self, text: impl Into<String>) {
+        self.emit(Event::Warning { place: self.place.clone(), text: text.into() });
+    }
+
+    /// The reply called `name` ended the run: a resume asks again.
+    pub(crate) fn forget(&self, name: &str) -> Result<(), Stop> {
+        Ok(self.run.journal.void(&self.place.join(name))?)
+    }
+
+    async fn perform_ask(&self, mut request: AgentRequest) -> Result<AgentReply, Stop> {
+        let _permit = self.or_interrupted(permit(&self.run.agent_permits)).await??;
+        let limits = &self.run.limits;
+        let refused = |limit| Ok(AgentReply { answer: Answer::Refused { limit }, usage: free() });
+        let now = self.run.journal.elapsed();
+        if let Some(limit) = limits.out_of_time(&request.place, now) {
+            return refused(limit);
+        }
+        let estimate = match limits.out_of_money(&request.place, request.agent) {
+            Ok(estimate) => estimate,
+            Err(limit) => return refused(limit),
+        };
+        request.timeout = limits.agent_timeout(&request.place, now);
+        self.emit(Event::AgentStarted {
+            place: request.place.clone(),
+            agent: request.agent,
+            variant: request.variant,
+            timeout: request.timeout.as_secs_f64(),
+        });
+        let reply = self.or_interrupted(self.run.outside.agents.ask(&request)).await.and_then(|reply| reply);
+        let usage = reply.as_ref().map_or_else(|_| free(), |reply| reply.usage);
+        if limits.settle(estimate, request.agent, &usage) {
+            self.warn("80 % of the budget is spent");
+        }
+        reply
+    }
+
+    async fn perform_run(
+        &self,
+        place: &Place,
+        script: &str,
+        purpose: Purpose,
+    ) -> Result<ScriptOutcome, Stop> {
+        let slot = self.or_interrupted(self.run.slots.lease()).await?;
+        let (limits, now) = (&self.run.limits, self.run.journal.elapsed());
+        if let Some(limit) = limits.out_of_time(place, now) {
+            return Ok(ScriptOutcome::refused(limit));
+        }
+        let timeout = limits.script_timeout(place, purpose == Purpose::Ablation, now);
+        self.emit(Event::ScriptStarted { place: place.clone(), timeout: timeout.as_secs_f64() });
+        let (place, script) = (place.clone(), script.to_owned());
+        let request = ScriptRequest { place, script, purpose, timeout, slot: slot.index() };
+        self.or_interrupted(self.run.outside.scripts.run(&request)).await?
+    }
+
+    /// The value of `effect`, which is dropped when the user interrupts the run.
+    async fn or_interrupted<T>(&self, effect: impl Future<Output = T>) -> Result<T, Stop> {
+        let mut cancel = self.run.outside.cancel.clone();
+        let cancelled = async move {
+            // A sender that is gone can interrupt nothing.
+            if cancel.wait_for(|wanted| *wanted).await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        };
+        tokio::select! {
+            biased;
+            () = cancelled => Err(Stop::Interrupted),
+            value = effect => Ok(value),
+        }
+    }
+
+    fn model(&self, call: &Call) -> String {
+        self.run.config.agent_models.get(&call.agent).unwrap_or(&self.run.config.model).clone()
+    }
+
+    fn template_values(&self, call: &Call) -> Map<String, Value> {
+        let task = self.run.task;
+        let mut values = call.inputs.clone();
+        values.extend(call.rendered_only.clone());
+        let common = [
+            ("task_description", json!(task.description)),
+            ("metric", json!(task.evaluation_metric)),
+            ("direction", json!(task.metric_direction)),
+            ("comparative", json!(task.metric_direction.comparative())),
+            ("subsample_limit", json!(self.run.config.subsample_limit)),
+            ("environment", json!(self.run.outside.environment)),
+        ];
+        values.extend(common.map(|(name, value)| (name.to_owned(), value)));
+        values
+    }
+
+    fn report_reply(
+        &self,
+        place: &Place,
+        agent: crate::agents::AgentType,
+        reply: &Recorded<AgentReply>,
+        started: f64,
+    ) {
+        let failure = match &reply.value.answer {
+            Answer::Text { .. } => None,
+            Answer::Failed { reason } => Some(reason.clone()),
+            Answer::Refused { limit } => return self.report_refusal(place, *limit),
+        };
+        let seconds = if reply.replayed { 0.0 } else { self.run.journal.elapsed() - started };
+        let (place, usage, replayed) = (place.clone(), reply.value.usage, reply.replayed);
+        self.emit(Event::AgentEnded { place, agent, seconds, usage, failure, replayed });
+    }
+
+    fn report_outcome(&self, place: &Place, outcome: &Recorded<ScriptOutcome>) {
+        if let crate::effects::ScriptEnd::Refused { limit } = outcome.value.end {
+            return self.report_refusal(place, limit);
+        }
+        let (seconds, score, replayed) =
+            (outcome.value.duration_seconds, outcome.value.score, outcome.replayed);
+        let failure = outcome.value.is_error().then(|| crate::evaluate::headline(&outcome.value));
+        for note in &outcome.value.notes {
+            self.emit(Event::Warning { place: place.clone(), text: note.clone() });
+        }
+        self.emit(Event::ScriptEnded { place: place.clone(), seconds, score, failure, replayed });
+    }
+
+    fn report_refusal(&self, place: &Place, limit: Limit) {
+        if limit != Limit::Share {
+            self.run.story().limit.get_or_insert(limit);
+        }
+        self.emit(Event::Skipped { place: place.clone(), limit });
+    }
+}
+
+async fn permit(permits: &Semaphore) -> Result<SemaphorePermit<'_>, Stop> {
+    permits.acquire().await.map_err(|_| Stop::Interrupted)
+}
+
+fn free() -> crate::effects::Usage {
+    crate::effects::Usage { cost_usd: Some(0.0), ..crate::effects::Usage::default() }
+}
+
+fn template_trouble(error: &crate::prompts::PromptError) -> Stop {
+    Trouble::new(error.to_string(), "compare it with the built-in one: `mle-star prompts export DIR`").into()
+}

@@ -1,0 +1,235 @@
+//! h(s): leakage check, run, and repair on failure. The only maker of a [`Scored`] solution.
+
+use crate::agents;
+use crate::ctx::Ctx;
+use crate::effects::{Limit, Purpose, ScriptEnd, ScriptOutcome};
+use crate::python::exit_call;
+use crate::solution::{Scored, Solution};
+use crate::stop::Stop;
+
+/// What became of a script.
+pub(crate) struct Execution {
+    /// The text that was run last.
+    pub solution: Solution,
+    /// What it did; `Err` when it failed to the end.
+    pub result: Result<Ran, Failure>,
+}
+
+/// A script that did what was wanted of it.
+pub(crate) struct Ran {
+    pub outcome: ScriptOutcome,
+    pub place: crate::place::Place,
+    pub at: jiff::Timestamp,
+}
+
+/// Why a script did not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Failure {
+    /// The error as the debugger sees it.
+    pub error: String,
+    /// The limit that kept it from running.
+    pub limit: Option<Limit>,
+}
+
+/// h(s): the solution with its score, or how it failed.
+pub(crate) struct Evaluation {
+    /// The text that was run last.
+    pub solution: Solution,
+    pub scored: Result<Scored, Failure>,
+}
+
+/// A solution after the leakage check.
+pub(crate) struct Checked {
+    pub solution: Solution,
+    /// A leak was found that could not be corrected.
+    pub leaks: bool,
+}
+
+impl Evaluation {
+    /// A solution that a limit kept from being made.
+    pub fn refused(solution: Solution, limit: Limit) -> Self {
+        let error = format!("not run: {}", limit.name());
+        Self { solution, scored: Err(Failure { error, limit: Some(limit) }) }
+    }
+}
+
+/// h(s) of the paper: checks the solution for leakage, runs it, and has it repaired while it fails.
+pub(crate) async fn evaluate(ctx: &Ctx<'_>, solution: Solution) -> Result<Evaluation, Stop> {
+    let checked = without_leakage(ctx, solution).await?;
+    evaluate_checked(ctx, checked.solution).await
+}
+
+/// h(s) of a solution that has been through the leakage check.
+pub(crate) async fn evaluate_checked(ctx: &Ctx<'_>, solution: Solution) -> Result<Evaluation, Stop> {
+    let Execution { solution, result } = execute(ctx, solution, Purpose::Score).await?;
+    let scored = result.and_then(|ran| {
+        let score = ran.outcome.score.and_then(|value| ctx.score(value)).ok_or_else(no_score)?;
+        let submission = ran.outcome.submission.is_some_and(|submission| submission.findings.is_empty());
+        Ok(Scored::new(solution.clone(), score, ran.place, ran.at, submission))
+    });
+    if let Ok(scored) = &scored {
+        ctx.scored(scored);
+    }
+    Ok(Evaluation { solution, scored })
+}
+
+/// Runs a script; while it fails, the debugger repairs it and the repaired text is checked and run.
+pub(crate) async fn execute(ctx: &Ctx<'_>, solution: Solution, purpose: Purpose) -> Result<Execution, Stop> {
+    let mut execution = attempt(ctx, solution, purpose).await?;
+    for count in 1..=ctx.config().max_debug_attempts {
+        let Err(failure) = &execution.result else { break };
+        if failure.limit.is_some() {
+            break;
+        }
+        let ctx = &ctx.at(format_args!("debug-{count}"));
+        let Some(repaired) = agents::debugger(ctx, &execution.solution, &failure.error).await? else {
+            continue;
+        };
+        let mut repaired = repaired;
+        if purpose == Purpose::Score {
+            repaired = repaired.with_text(with_score_line(repaired.text.clone()));
+        }
+        if purpose != Purpose::Ablation {
+            repaired = without_leakage(ctx, repaired).await?.solution;
+        }
+        // The same text would fail the same way.
+        if repaired != execution.solution {
+            execution = attempt(ctx, repaired, purpose).await?;
+        }
+    }
+    Ok(execution)
+}
+
+/// Finds leaks and has each leaking block corrected.
+pub(crate) async fn without_leakage(ctx: &Ctx<'_>, mut solution: Solution) -> Result<Checked, Stop> {
+    let mut leaks = false;
+    if solution.text.trim().is_empty() {
+        return Ok(Checked { solution, leaks });
+    }
+    for (index, quoted) in agents::detect_leakage(ctx, &solution).await?.iter().enumerate() {
+        let block = match solution.find_block(quoted) {
+            Ok(block) => block,
+            Err(error) => {
+                ctx.warn(format!("a leak was reported and not corrected: {error}"));
+                leaks = true;
+                continue;
+            }
+        };
+        let corrected = agents::correct_leakage(ctx, index + 1, &solution, &block).await?;
+        match corrected.and_then(|code| solution.replace_block(&block, &code).ok()) {
+            Some(replaced) => solution = replaced,
+            None => {
+                ctx.warn("a leak was reported and its correction is unusable");
+                leaks = true;
+            }
+        }
+    }
+    Ok(Checked { solution, leaks })
+}
+
+/// Runs a script once.
+async fn attempt(ctx: &Ctx<'_>, solution: Solution, purpose: Purpose) -> Result<Execution, Stop> {
+    if let Some(error) = rejection(&solution.text) {
+        return Ok(Execution { solution, result: Err(Failure { error, limit: None }) });
+    }
+    let run = ctx.run(&solution.text, purpose).await?;
+    let result = match failure(&run.value, purpose) {
+        Some(failure) => Err(failure),
+        None => Ok(Ran { outcome: run.value, place: ctx.place().join("run"), at: run.at }),
+    };
+    Ok(Execution { solution, result })
+}
+
+/// Why a script is not run at all.
+fn rejection(text: &str) -> Option<String> {
+    if text.trim().is_empty() {
+        return Some("The script is empty: there was no code in the reply.".to_owned());
+    }
+    exit_call(text).map(|call| {
+        format!("The script calls {call}(), which is not allowed because it hides how the script ended. Remove the call.")
+    })
+}
+
+fn failure(outcome: &ScriptOutcome, purpose: Purpose) -> Option<Failure> {
+    if let ScriptEnd::Refused { limit } = outcome.end {
+        return Some(Failure { error: format!("not run: {}", limit.name()), limit: Some(limit) });
+    }
+    let failed = |error: String| Some(Failure { error, limit: None });
+    if outcome.is_error() {
+        return failed(error_text(outcome));
+    }
+    match purpose {
+        Purpose::Score if outcome.score.is_none() => Some(no_score()),
+        Purpose::Score | Purpose::Ablation => None,
+        Purpose::Submission => match &outcome.submission {
+            None => failed("The script ran, but did not write ./final/submission.csv.".to_owned()),
+            Some(submission) if submission.findings.is_empty() => None,
+            Some(submission) => failed(format!(
+                "./final/submission.csv is not valid:\n- {}",
+                submission.findings.join("\n- ")
+            )),
+        },
+    }
+}
+
+fn no_score() -> Failure {
+    let error = "The script ran, but its output has no line `Final Validation Performance: <number>` with a finite number.";
+    Failure { error: error.to_owned(), limit: None }
+}
+
+/// What went wrong, for the debugger: the traceback where there is one, else what is known.
+fn error_text(outcome: &ScriptOutcome) -> String {
+    let mut text = outcome.traceback.clone().unwrap_or_else(|| {
+        let output = outcome.stderr.text();
+        let tail: String = output
+            .lines()
+            .rev()
+            .take(40)
+            .collect::<Vec<_>>()
+            .into_iter()
+            .rev()
+            .collect::<Vec<_>>()
+            .join("\n");
+        format!("{}\n{tail}", headline(outcome))
+    });
+    for note in &outcome.notes {
+        text.push_str("\nNote: ");
+        text.push_str(note);
+    }
+    text.trim_end().to_owned()
+}
+
+/// What went wrong, in one line for people.
+pub(crate) fn headline(outcome: &ScriptOutcome) -> String {
+    match outcome.end {
+        ScriptEnd::TimedOut => {
+            format!("The script was stopped at its time limit after {:.0} s.", outcome.duration_seconds)
+        }
+        ScriptEnd::Signalled { signal } => format!("The script was killed by signal {signal}."),
+        ScriptEnd::Refused { limit } => format!("not run: {}", limit.name()),
+        ScriptEnd::Exited { code } => match outcome.traceback.as_deref().and_then(exception) {
+            Some(exception) => exception.to_owned(),
+            None => format!("The script ended with exit code {code}."),
+        },
+    }
+}
+
+/// The exception's own line: the last of a traceback that is not indented.
+fn exception(traceback: &str) -> Option<&str> {
+    traceback.lines().rev().find(|line| !line.trim().is_empty() && !line.starts_with([' ', '\t']))
+}
+
+/// A repaired script that lost its score line gets it back.
+fn with_score_line(text: String) -> String {
+    if text.contains("Final Validation Performance") {
+        return text;
+    }
+    const LINE: &str = "print(f\"Final Validation Performance: {final_validation_score}\")\n";
+    match text.lines().position(|line| line.starts_with("if __name__")) {
+        Some(main) => {
+            let lines: Vec<&str> = text.lines().collect();
+            format!("{}\n{LINE}{}\n", lines[..main].join("\n"), lines[main..].join("\n"))
+        }
+        None => format!("{}\n{LINE}", text.trim_end()),
+    }
+}

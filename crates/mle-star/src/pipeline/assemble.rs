@@ -1,0 +1,145 @@
+//! The result put together from what the phases left and what the journal counted.
+
+use super::Finished;
+use super::ensemble::Ensemble;
+use super::finalize::Last;
+use super::initial::Initial;
+use super::refine::Refined;
+use crate::ctx::Ctx;
+use crate::effects::Usage;
+use crate::evaluate::Evaluation;
+use crate::journal::{EffectRecord, Kind};
+use crate::place::{Phase, Place};
+use crate::result::{
+    Costs, Durations, FinalResult, Phase1Result, Phase2Result, Phase3Result, SolutionScript, Tokens,
+};
+use crate::stop::Stop;
+
+pub(super) fn assemble(
+    ctx: &Ctx<'_>,
+    initial: &Initial,
+    refined: &[Refined],
+    ensemble: Option<&Ensemble>,
+    last: Last,
+) -> Result<Finished, Stop> {
+    let effects = ctx.effects()?;
+    let durations = durations(ctx, ensemble.is_some())?;
+    let costs = costs(&effects, refined.len());
+    let result = FinalResult {
+        task: ctx.task().clone(),
+        config: ctx.config().clone(),
+        phase1: phase1(initial),
+        phase2_results: refined.iter().map(phase2).collect(),
+        phase3: ensemble.map(|ensemble| phase3(refined, ensemble)),
+        submission_path: String::new(),
+        contamination: last.contamination,
+        total_duration_seconds: durations.total_duration_seconds,
+        total_cost_usd: costs.total_cost_usd,
+        durations,
+        costs,
+        tokens: tokens(&effects),
+        lineage: ctx.lineage(&last.step),
+        leakage_suspected: initial.leakage_suspected || last.leakage_suspected,
+        phases_completed: phases_completed(&effects, ensemble.is_some(), last.completed),
+        stopped_by: ctx.limit_reached().and_then(Into::into),
+        final_solution: last.solution,
+    };
+    Ok(Finished { result, submission: last.submission })
+}
+
+fn phase1(initial: &Initial) -> Phase1Result {
+    let script = |candidate: &Evaluation| match &candidate.scored {
+        Ok(scored) => SolutionScript::from(scored),
+        Err(_) => SolutionScript::failed(&candidate.solution),
+    };
+    let candidate_solutions: Vec<SolutionScript> = initial.candidates.iter().map(script).collect();
+    Phase1Result {
+        retrieved_models: initial.models.clone(),
+        candidate_scores: candidate_solutions.iter().map(|candidate| candidate.score).collect(),
+        candidate_solutions,
+        initial_solution: SolutionScript::from(&initial.best),
+        initial_score: initial.best.score().value(),
+        merges: initial.merges.clone(),
+    }
+}
+
+fn phase2(path: &Refined) -> Phase2Result {
+    Phase2Result {
+        ablation_summaries: path.steps.iter().map(|step| step.ablation_summary.clone()).collect(),
+        refined_blocks: path.blocks(),
+        best_solution: SolutionScript::from(&path.best),
+        best_score: path.best.score().value(),
+        step_history: path.steps.clone(),
+    }
+}
+
+fn phase3(refined: &[Refined], ensemble: &Ensemble) -> Phase3Result {
+    Phase3Result {
+        input_solutions: refined.iter().map(|path| SolutionScript::from(&path.best)).collect(),
+        ensemble_plans: ensemble.rounds.iter().map(|round| round.plan.clone()).collect(),
+        ensemble_scores: ensemble.rounds.iter().map(|round| round.score).collect(),
+        attempts: ensemble.rounds.clone(),
+        best_ensemble: SolutionScript::from(&ensemble.best),
+        best_ensemble_score: ensemble.best.score().value(),
+    }
+}
+
+/// Seconds between the beginnings of the phases, as recorded; the last one ends now.
+fn durations(ctx: &Ctx<'_>, with_ensemble: bool) -> Result<Durations, Stop> {
+    let total = ctx.began("end")?;
+    let began = |phase: Phase| ctx.began(phase.name());
+    let (phase1, phase2, finalization) =
+        (began(Phase::Phase1)?, began(Phase::Phase2)?, began(Phase::Finalization)?);
+    let phase3 = if with_ensemble { began(Phase::Phase3)? } else { finalization };
+    Ok(Durations {
+        phase1_duration_seconds: phase2 - phase1,
+        phase2_duration_seconds: phase3 - phase2,
+        phase3_duration_seconds: finalization - phase3,
+        finalization_duration_seconds: total - finalization,
+        total_duration_seconds: total,
+    })
+}
+
+fn costs(effects: &[EffectRecord], paths: usize) -> Costs {
+    let phase = |phase: Phase| cost(effects, |place| place.phase() == Some(phase));
+    Costs {
+        phase1_cost_usd: phase(Phase::Phase1),
+        phase2_cost_usd: phase(Phase::Phase2),
+        phase2_per_path_cost_usd: (0..paths)
+            .map(|path| cost(effects, |place| place.path() == Some(path)))
+            .collect(),
+        phase3_cost_usd: phase(Phase::Phase3),
+        finalization_cost_usd: phase(Phase::Finalization),
+        total_cost_usd: cost(effects, |_| true),
+    }
+}
+
+/// The sum over the ended agent calls, also those that do not count any more; unknown when one is unknown.
+fn cost(effects: &[EffectRecord], belongs: impl Fn(&Place) -> bool) -> Option<f64> {
+    let calls = effects.iter().filter(|effect| effect.kind == Kind::Agent && effect.outcome.is_some());
+    calls.filter(|effect| belongs(&effect.place)).map(|effect| effect.usage.cost_usd).sum()
+}
+
+fn tokens(effects: &[EffectRecord]) -> Tokens {
+    let sum = |pick: fn(&Usage) -> u64| effects.iter().map(|effect| pick(&effect.usage)).sum();
+    Tokens {
+        input: sum(|usage| usage.input),
+        output: sum(|usage| usage.output),
+        cache_read: sum(|usage| usage.cache_read),
+        cache_write: sum(|usage| usage.cache_write),
+    }
+}
+
+/// The phases in which no limit left anything out.
+fn phases_completed(effects: &[EffectRecord], with_ensemble: bool, finalized: bool) -> Vec<String> {
+    let cut = |phase: Phase| {
+        let of_phase = |effect: &&EffectRecord| effect.place.phase() == Some(phase);
+        effects.iter().filter(of_phase).any(|effect| effect.counts() && effect.limit.is_some())
+    };
+    let done = |phase: &Phase| match phase {
+        Phase::Phase3 if !with_ensemble => false,
+        Phase::Finalization => finalized && !cut(*phase),
+        _ => !cut(*phase),
+    };
+    Phase::ALL.iter().filter(|phase| done(phase)).map(|phase| phase.name().to_owned()).collect()
+}
