@@ -6,7 +6,7 @@ use std::time::Instant;
 use mle_star::event::Event;
 use mle_star::place::{Phase, Place};
 
-use super::words::{agent_name, duration, number, phase_title, place_name};
+use super::words::{Ended, agent_name, duration, number, phase_title, place_name};
 
 /// The run as its events tell it.
 pub struct Progress {
@@ -14,6 +14,7 @@ pub struct Progress {
     elapsed_before: f64,
     phase: Option<Phase>,
     best: Option<f64>,
+    best_at: Option<Place>,
     running: BTreeMap<Place, Effect>,
     steps: BTreeMap<Place, Instant>,
 }
@@ -32,20 +33,23 @@ impl Progress {
             elapsed_before,
             phase: None,
             best: None,
+            best_at: None,
             running: BTreeMap::new(),
             steps: BTreeMap::new(),
         }
     }
 
-    /// Takes in an event; gives the seconds that a step took when it ends one.
-    pub fn take(&mut self, event: &Event) -> Option<f64> {
+    /// Takes in an event; tells what is known about it when it ends a step.
+    pub fn take(&mut self, event: &Event) -> Ended {
         match event {
             Event::PhaseStarted { phase } => self.phase = Some(*phase),
             Event::StepStarted { place, .. } => {
                 self.steps.insert(place.clone(), Instant::now());
             }
             Event::StepEnded { place, .. } => {
-                return Some(self.steps.remove(place)?.elapsed().as_secs_f64());
+                let began = self.steps.remove(place);
+                let seconds = began.map(|began| began.elapsed().as_secs_f64());
+                return Ended { seconds, is_best: self.best_at.as_ref() == Some(place) };
             }
             Event::AgentStarted { place, agent, timeout, .. } => {
                 self.begin(place, agent_name(*agent), *timeout);
@@ -56,10 +60,13 @@ impl Progress {
             | Event::Skipped { place, .. } => {
                 self.running.remove(place);
             }
-            Event::Best { score, .. } => self.best = Some(*score),
+            Event::Best { place, score, .. } => {
+                self.best = Some(*score);
+                self.best_at = Some(place.clone());
+            }
             Event::Warning { .. } => {}
         }
-        None
+        Ended::default()
     }
 
     /// Seconds of the whole run.
