@@ -175,7 +175,7 @@ async fn nothing_survives_the_script_however_it_ends() {
     check("", SOON, ScriptEnd::Exited { code: 0 }).await;
     check("raise ValueError", SOON, ScriptEnd::Exited { code: 1 }).await;
     check("os.kill(os.getpid(), 9)", SOON, ScriptEnd::Signalled { signal: 9 }).await;
-    check("time.sleep(600)", Duration::from_secs(2), ScriptEnd::TimedOut).await;
+    check("time.sleep(600)", Duration::from_secs(3), ScriptEnd::TimedOut).await;
 }
 
 #[tokio::test]
