@@ -5,6 +5,7 @@
 
 pub mod agreement;
 mod dates;
+pub mod digest;
 mod folder;
 pub mod infer;
 pub mod metric_names;

@@ -1,2 +1,42 @@
-//! The command line.
-fn main() {}
+//! The command line of `mle-star`.
+//!
+//! [`args`] is what can be typed, [`settings`] and [`task_source`] turn it into a frozen task and
+//! configuration ([`freeze`]), one module per command under [`commands`] does the rest.
+
+mod args;
+mod commands;
+mod credentials;
+mod document;
+mod exit;
+mod freeze;
+mod nearest;
+mod runs;
+mod say;
+mod settings;
+mod task_file;
+mod task_source;
+
+use std::process::ExitCode;
+
+use crate::exit::Exit;
+
+fn main() -> ExitCode {
+    say::install_panic_hook();
+    // A panic has been told already; what is left is its exit code.
+    let exit = std::panic::catch_unwind(start).unwrap_or(Exit::Failed);
+    ExitCode::from(exit.code())
+}
+
+fn start() -> Exit {
+    let cli = match args::parse() {
+        Ok(cli) => cli,
+        Err(exit) => return exit,
+    };
+    match commands::perform(cli.command) {
+        Ok(exit) => exit,
+        Err(failure) => {
+            say::error(&failure.trouble);
+            failure.exit
+        }
+    }
+}

@@ -22,3 +22,5 @@ mod slots;
 pub mod solution;
 pub mod stop;
 pub mod task;
+#[cfg(feature = "testing")]
+pub mod testing;

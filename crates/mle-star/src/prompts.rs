@@ -73,7 +73,8 @@ impl Prompts {
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
-        environment.set_syntax(syntax.map_err(|source| PromptError::Template { name: String::new(), source })?);
+        environment
+            .set_syntax(syntax.map_err(|source| PromptError::Template { name: String::new(), source })?);
         environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
         environment.add_filter("ordinal", ordinal);
         for (name, text) in &texts {

@@ -42,7 +42,7 @@ pub(super) struct Source {
 pub(super) fn list(data_dir: &Path) -> Result<Listing, Trouble> {
     let mut listing = Listing::default();
     let mut sources = Vec::new();
-    for path in files_of(data_dir)? {
+    for path in files(data_dir)? {
         match source_of(data_dir, &path) {
             Some(source) => sources.push(source),
             None => listing.other.push(path),
@@ -98,7 +98,11 @@ impl Source {
     }
 }
 
-fn files_of(data_dir: &Path) -> Result<Vec<PathBuf>, Trouble> {
+/// Every file of a data folder, relative paths in order; hidden ones and those about the task left out.
+///
+/// # Errors
+/// The folder is missing, not a folder, unreadable, or empty.
+pub(super) fn files(data_dir: &Path) -> Result<Vec<PathBuf>, Trouble> {
     let name = data_dir.display();
     if !data_dir.exists() {
         return Err(Trouble::new(
@@ -118,6 +122,7 @@ fn files_of(data_dir: &Path) -> Result<Vec<PathBuf>, Trouble> {
         let hint = "put train.csv, test.csv and sample_submission.csv into it";
         return Err(Trouble::new(format!("the data folder {name} is empty"), hint));
     }
+    found.sort();
     found.retain(|path| !ABOUT_THE_TASK.iter().any(|name| path == Path::new(name)));
     Ok(found)
 }

@@ -1,0 +1,228 @@
+//! What can be typed: commands and their options. The doc comments are the help text.
+
+use std::path::PathBuf;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Args, Parser, Subcommand};
+use mle_star::stop::Trouble;
+
+use crate::exit::Exit;
+use crate::say;
+
+/// Turn a machine-learning task into a verified submission.
+///
+/// Give a data folder or a task file to `run`; the program searches for models, writes and runs Python
+/// scripts, refines the best one part by part, combines solutions, and checks the submission it makes.
+#[derive(Debug, Parser)]
+#[command(name = "mle-star", version, arg_required_else_help = true, max_term_width = 100)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Solve a task
+    Run(Box<RunArgs>),
+    /// Go on with an interrupted or failed run
+    Resume(ResumeArgs),
+    /// List the runs of a runs directory
+    List(ListArgs),
+    /// Show one run
+    Show(RunRef),
+    /// Write a run's report.html
+    Report(RunRef),
+    /// Look at a data folder and write a task.yaml for it
+    Init(InitArgs),
+    /// Say what this machine offers
+    Doctor(DoctorArgs),
+    /// Work with the agents' prompt templates
+    #[command(subcommand)]
+    Prompts(PromptsCommand),
+}
+
+/// Solve a task
+///
+/// Every option is also a key of the config file. An option wins over the config file, that over the
+/// environment (MLE_STAR_MODEL, MLE_STAR_LOG_LEVEL, MLE_STAR_MAX_BUDGET, MLE_STAR_TIME_LIMIT,
+/// MLE_STAR_CLAUDE_PATH, MLE_STAR_RUNS_DIR), and that over the default.
+#[derive(Debug, Default, Args)]
+pub struct RunArgs {
+    /// Use this task: a task file (YAML or TOML), or a folder with train.csv, test.csv,
+    /// sample_submission.csv and description.md
+    pub task: PathBuf,
+    /// Let these agents answer: auto, claude or offline
+    #[arg(long, value_name = "WHO")]
+    pub agents: Option<String>,
+    /// Read settings from this YAML or TOML file
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Set any config key; repeatable
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Hand this model to the agents
+    #[arg(long)]
+    pub model: Option<String>,
+    /// End the run within this time
+    #[arg(long, value_name = "SECONDS")]
+    pub time_limit: Option<String>,
+    /// Spend no more than this
+    #[arg(long, value_name = "X")]
+    pub max_budget_usd: Option<String>,
+    /// Replace built-in prompt templates by those of this folder
+    #[arg(long, value_name = "DIR")]
+    pub prompts: Option<PathBuf>,
+    /// Keep runs in this folder [default: ./runs]
+    #[arg(long, value_name = "DIR")]
+    pub runs_dir: Option<PathBuf>,
+    /// Call the run so [default: the task's name with date and time]
+    #[arg(long, value_name = "ID")]
+    pub run_id: Option<String>,
+    /// Score by this metric
+    #[arg(long, value_name = "NAME")]
+    pub metric: Option<String>,
+    /// Say which scores win: maximize or minimize
+    #[arg(long, value_name = "WHICH")]
+    pub direction: Option<String>,
+    /// Predict this column
+    #[arg(long, value_name = "COLUMN")]
+    pub target: Option<String>,
+    /// Name rows by this column
+    #[arg(long, value_name = "COLUMN")]
+    pub id_column: Option<String>,
+    /// Run scripts here: local or ray
+    #[arg(long, value_name = "WHERE")]
+    pub executor: Option<String>,
+    /// Run so many scripts at once [default: one per GPU, else one]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<String>,
+    /// Print one event per line as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Print nothing but errors
+    #[arg(long)]
+    pub quiet: bool,
+}
+
+/// Go on with an interrupted or failed run
+///
+/// Repeats no finished step. Task, settings and templates are those of the run.
+#[derive(Debug, Args)]
+pub struct ResumeArgs {
+    /// Name the run by its id or the path of its folder
+    pub run: String,
+    /// Look for the run in this folder [default: ./runs]
+    #[arg(long, value_name = "DIR")]
+    pub runs_dir: Option<PathBuf>,
+    /// Raise the run's time limit
+    #[arg(long, value_name = "SECONDS")]
+    pub time_limit: Option<String>,
+    /// Raise the run's money limit
+    #[arg(long, value_name = "X")]
+    pub max_budget_usd: Option<String>,
+    /// Print one event per line as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Print nothing but errors
+    #[arg(long)]
+    pub quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ListArgs {
+    /// List the runs of this folder [default: ./runs]
+    #[arg(long, value_name = "DIR")]
+    pub runs_dir: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct RunRef {
+    /// Name the run by its id or the path of its folder
+    pub run: String,
+    /// Look for the run in this folder [default: ./runs]
+    #[arg(long, value_name = "DIR")]
+    pub runs_dir: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct InitArgs {
+    /// Look at this data folder
+    pub dir: PathBuf,
+    /// Score by this metric
+    #[arg(long, value_name = "NAME")]
+    pub metric: Option<String>,
+    /// Say which scores win: maximize or minimize
+    #[arg(long, value_name = "WHICH")]
+    pub direction: Option<String>,
+    /// Predict this column
+    #[arg(long, value_name = "COLUMN")]
+    pub target: Option<String>,
+    /// Name rows by this column
+    #[arg(long, value_name = "COLUMN")]
+    pub id_column: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum PromptsCommand {
+    /// Write the built-in templates into a folder, to be changed and given to `run --prompts`
+    Export {
+        /// Write them here
+        dir: PathBuf,
+    },
+}
+
+/// What was typed.
+///
+/// # Errors
+/// The exit code of help, version (done) or bad usage, after it was told.
+pub fn parse() -> Result<Cli, Exit> {
+    Cli::try_parse().map_err(|error| match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            say::text(&error.render().to_string());
+            Exit::Done
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            say::talk(error.render().to_string().trim_end());
+            Exit::Usage
+        }
+        _ => {
+            say::error(&usage_trouble(&error));
+            Exit::Usage
+        }
+    })
+}
+
+fn usage_trouble(error: &clap::Error) -> Trouble {
+    let text = error.render().to_string();
+    let whole = text.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ");
+    let message = whole.split_whitespace().collect::<Vec<_>>().join(" ");
+    let suggested =
+        [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand, ContextKind::SuggestedValue]
+            .into_iter()
+            .find_map(|kind| error.get(kind).map(suggestion));
+    let hint = match suggested {
+        Some(word) => format!("did you mean {word}?"),
+        None => "see `mle-star --help`, or `mle-star COMMAND --help`".to_owned(),
+    };
+    Trouble::new(message, hint)
+}
+
+fn suggestion(value: &ContextValue) -> String {
+    match value {
+        ContextValue::Strings(words) => words.join(" or "),
+        other => other.to_string(),
+    }
+}

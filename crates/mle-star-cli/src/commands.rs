@@ -1,0 +1,32 @@
+//! One module per command.
+
+mod init;
+
+mod prompts;
+mod run;
+
+use std::path::PathBuf;
+
+use crate::args::Command;
+use crate::exit::{Exit, Failure};
+use crate::runs;
+use crate::settings::process_environment;
+
+/// Does what was asked for.
+///
+/// # Errors
+/// What went wrong, with its exit code.
+pub fn perform(command: Command) -> Result<Exit, Failure> {
+    match command {
+        Command::Run(args) => run::run(&args),
+        Command::Init(args) => init::init(&args),
+        Command::Prompts(command) => prompts::perform(&command),
+        _ => Ok(Exit::Done),
+    }
+}
+
+/// The runs directory of a command that only names it.
+fn runs_dir(given: Option<PathBuf>) -> PathBuf {
+    let from_environment = || process_environment("MLE_STAR_RUNS_DIR").map(PathBuf::from);
+    given.or_else(from_environment).unwrap_or_else(|| PathBuf::from(runs::DEFAULT_DIR))
+}

@@ -1,0 +1,123 @@
+//! `init`: a task file for a data folder, every guess explained.
+
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+
+use mle_star::stop::Trouble;
+use mle_star_backends::data::infer::{Given, Inferred};
+
+use crate::args::InitArgs;
+use crate::exit::{Exit, Failure};
+use crate::settings::{Setting, Settings, resolve};
+use crate::task_source::{self, TaskSource};
+use crate::{freeze, say};
+
+/// Writes `task.yaml` into the folder.
+///
+/// # Errors
+/// A folder without data, a guess that cannot be made, a task file that exists.
+pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
+    let source = task_source::find(&args.dir)?;
+    if let Some(path) = &source.path {
+        return Err(exists(path).into());
+    }
+    let (_, inferred, description) = freeze::look(&source, &given(args)?)?;
+    let path = args.dir.join("task.yaml");
+    let text = task_text(&args.dir, &source, &inferred, &description);
+    let written = OpenOptions::new().write(true).create_new(true).open(&path);
+    written.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => exists(&path),
+        _ => Trouble::new(
+            format!("cannot write {}: {error}", path.display()),
+            "check the folder's permissions",
+        ),
+    })?;
+    say::data(&path.display().to_string());
+    say::talk(&format!("check the guesses in it, then: mle-star run {}", args.dir.display()));
+    Ok(Exit::Done)
+}
+
+fn exists(path: &Path) -> Trouble {
+    Trouble::new(
+        format!("{} exists already", path.display()),
+        "remove or rename it first, or change it by hand",
+    )
+}
+
+fn given(args: &InitArgs) -> Result<Given, Trouble> {
+    let options = [
+        ("metric", "--metric", &args.metric),
+        ("direction", "--direction", &args.direction),
+        ("target", "--target", &args.target),
+        ("id_column", "--id-column", &args.id_column),
+    ];
+    let settings = options.into_iter().filter_map(|(key, option, value)| {
+        let value = value.as_ref()?.as_str().into();
+        Some(Setting { key: key.to_owned(), value, origin: option.to_owned() })
+    });
+    let Settings { invocation, .. } = resolve(settings)?;
+    Ok(Given {
+        metric: invocation.metric,
+        direction: invocation.direction,
+        target: invocation.target,
+        id: invocation.id_column,
+        ..Given::default()
+    })
+}
+
+/// A word of the domain as files spell it.
+fn word(value: &impl serde::Serialize) -> String {
+    serde_json::to_value(value).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+/// A text as a YAML value: as it is where that is safe, else in quotes (JSON's are YAML's).
+fn quoted(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
+    let means_something_else = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
+    let is_plain = text.starts_with(|c: char| c.is_ascii_alphabetic()) && text.chars().all(plain);
+    if is_plain && !means_something_else.contains(&text.to_lowercase().as_str()) {
+        return text.to_owned();
+    }
+    serde_json::Value::from(text).to_string()
+}
+
+fn task_text(dir: &Path, source: &TaskSource, inferred: &Inferred, description: &str) -> String {
+    let reason = |field: &str| {
+        let guess = inferred.guesses.iter().find(|guess| guess.field == field);
+        guess.map_or_else(|| "as given".to_owned(), |guess| guess.reason.clone())
+    };
+    let data_dir = source.data_dir.strip_prefix(dir).unwrap_or(&source.data_dir).display().to_string();
+    let data_dir = if data_dir.is_empty() { ".".to_owned() } else { data_dir };
+    let mut text =
+        String::from("# A task for mle-star. Everything here was guessed; correct what is wrong.\n\n");
+    let mut field = |name: &str, value: Option<String>, why: String| {
+        let why = why.replace('\n', " ");
+        let line = match value {
+            Some(value) => format!("{name}: {value}"),
+            None => format!("# {name}:"),
+        };
+        text.push_str(&format!("# {why}\n{line}\n\n"));
+    };
+    field("competition_id", Some(quoted(&source.name)), "the folder's name".to_owned());
+    field("task_type", Some(word(&inferred.task_type)), reason("task_type"));
+    field("data_modality", Some(word(&inferred.data_modality)), reason("data_modality"));
+    field("evaluation_metric", Some(quoted(&inferred.metric)), reason("evaluation_metric"));
+    field("metric_direction", Some(inferred.direction.name().to_owned()), reason("metric_direction"));
+    let target = inferred
+        .target_unknown
+        .as_ref()
+        .map_or_else(|| reason("target_column"), |t| format!("{t}: {}", t.hint));
+    field("target_column", inferred.target.as_deref().map(quoted), target);
+    let id = if inferred.id.is_some() { reason("id_column") } else { "no column names the rows".to_owned() };
+    field("id_column", inferred.id.as_deref().map(quoted), id);
+    field("data_dir", Some(quoted(&data_dir)), "where the tables are, seen from this file".to_owned());
+    let words = if description.is_empty() {
+        "the task in words"
+    } else {
+        "read from description.md while this is left out"
+    };
+    field("description", None, words.to_owned());
+    field("output_dir", None, "a folder that also receives submission.csv".to_owned());
+    text
+}

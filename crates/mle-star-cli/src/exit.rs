@@ -1,0 +1,60 @@
+//! Exit codes, and errors that know theirs.
+
+use mle_star::stop::Trouble;
+
+/// How the program ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// All is well; for a run: a submission was produced and verified.
+    Done,
+    /// The run failed, or the program did.
+    Failed,
+    /// Bad usage, task or configuration.
+    Usage,
+    /// A solution, but no valid submission.
+    NoSubmission,
+    /// A limit was reached before there was a solution.
+    LimitReached,
+    /// Interrupted from the keyboard.
+    Interrupted,
+    /// Asked to end.
+    Terminated,
+}
+
+/// An error for people and the exit code that goes with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The code.
+    pub exit: Exit,
+    /// The error.
+    pub trouble: Trouble,
+}
+
+impl Exit {
+    /// The code as the shell sees it.
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Failed => 1,
+            Self::Usage => 2,
+            Self::NoSubmission => 3,
+            Self::LimitReached => 4,
+            Self::Interrupted => 130,
+            Self::Terminated => 143,
+        }
+    }
+}
+
+impl Failure {
+    /// Something failed that is not the input's fault.
+    pub fn failed(trouble: Trouble) -> Self {
+        Self { exit: Exit::Failed, trouble }
+    }
+}
+
+/// Trouble with what the user gave, unless said otherwise.
+impl From<Trouble> for Failure {
+    fn from(trouble: Trouble) -> Self {
+        Self { exit: Exit::Usage, trouble }
+    }
+}

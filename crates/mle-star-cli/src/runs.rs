@@ -1,0 +1,137 @@
+//! The runs directory: new run folders, and finding old ones.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use mle_star::stop::Trouble;
+
+use crate::nearest::nearest;
+
+/// Where runs are kept unless said otherwise.
+pub const DEFAULT_DIR: &str = "runs";
+
+/// A new run's folder, empty and this process's own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claimed {
+    /// The run's name.
+    pub id: String,
+    /// Its folder.
+    pub folder: PathBuf,
+}
+
+/// Makes a folder for a new run, called `wanted`, else after the task and the time.
+///
+/// # Errors
+/// A name that exists or is no file name, or a runs directory that cannot be written.
+pub fn claim(
+    runs_dir: &Path,
+    wanted: Option<&str>,
+    task: &str,
+    now: &jiff::Zoned,
+) -> Result<Claimed, Trouble> {
+    if let Some(id) = wanted {
+        check_id(id)?;
+    }
+    fs::create_dir_all(runs_dir).map_err(|error| unwritable(runs_dir, &error))?;
+    let default = || format!("{task}-{}", now.strftime("%Y%m%d-%H%M%S"));
+    let first = wanted.map_or_else(default, str::to_owned);
+    for attempt in 1..1000 {
+        let id = if attempt == 1 { first.clone() } else { format!("{first}-{attempt}") };
+        let folder = runs_dir.join(&id);
+        match fs::create_dir(&folder) {
+            Ok(()) => return Ok(Claimed { id, folder }),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists && wanted.is_none() => {}
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                let message = format!("run {id} exists already in {}", runs_dir.display());
+                let hint = format!("choose another --run-id, or go on with it: mle-star resume {id}");
+                return Err(Trouble::new(message, hint));
+            }
+            Err(error) => return Err(unwritable(runs_dir, &error)),
+        }
+    }
+    Err(Trouble::new("too many runs began in the same second", "try again"))
+}
+
+/// The folder of the run that a person named by id or path.
+///
+/// # Errors
+/// There is no such run.
+pub fn find(run: &str, runs_dir: &Path) -> Result<PathBuf, Trouble> {
+    let candidates = [runs_dir.join(run), PathBuf::from(run)];
+    if let Some(folder) = candidates.into_iter().find(|folder| is_run(folder)) {
+        return Ok(folder);
+    }
+    let known: Vec<String> = all(runs_dir).iter().filter_map(|folder| name(folder)).collect();
+    let hint = match nearest(run, known.iter().map(String::as_str)) {
+        Some(nearest) => format!("did you mean {nearest}? `mle-star list` shows all runs"),
+        None => "`mle-star list` shows the runs; another runs directory is given with --runs-dir".to_owned(),
+    };
+    Err(Trouble::new(format!("no run called {run} in {}", runs_dir.display()), hint))
+}
+
+/// Every run folder of a runs directory, by name.
+pub fn all(runs_dir: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(runs_dir).into_iter().flatten().flatten();
+    let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| is_run(path)).collect();
+    folders.sort();
+    folders
+}
+
+/// A run folder's id.
+pub fn name(folder: &Path) -> Option<String> {
+    let whole = folder.canonicalize().ok()?;
+    Some(whole.file_name()?.to_string_lossy().into_owned())
+}
+
+fn is_run(folder: &Path) -> bool {
+    ["journal.db", "task.json"].iter().any(|file| folder.join(file).is_file())
+}
+
+fn check_id(id: &str) -> Result<(), Trouble> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    if !id.is_empty() && id.len() <= 100 && !id.starts_with(['.', '-']) && id.chars().all(allowed) {
+        return Ok(());
+    }
+    let hint = "use up to 100 letters, digits, '-', '_' and '.', not starting with '.' or '-'";
+    Err(Trouble::new(format!("\"{id}\" cannot be a run id"), hint))
+}
+
+fn unwritable(runs_dir: &Path, error: &std::io::Error) -> Trouble {
+    let message = format!("cannot write to the runs directory {}: {error}", runs_dir.display());
+    Trouble::new(message, "give a folder you may write to with --runs-dir")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_made_unique_and_given_ones_are_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let runs = dir.path().join("deep/runs");
+        let now: jiff::Zoned = "2025-01-02T03:04:05[UTC]".parse().unwrap();
+        let id = |wanted| claim(&runs, wanted, "titanic", &now).map(|claimed| claimed.id);
+        assert_eq!(id(None).unwrap(), "titanic-20250102-030405");
+        assert_eq!(id(None).unwrap(), "titanic-20250102-030405-2");
+        assert_eq!(id(Some("mine")).unwrap(), "mine");
+        assert!(id(Some("mine")).unwrap_err().message.contains("exists already"));
+        for bad in ["", "a/b", "..", "-x", "a b"] {
+            assert!(id(Some(bad)).unwrap_err().message.contains("cannot be a run id"), "{bad}");
+        }
+    }
+
+    #[test]
+    fn runs_are_found_by_id_and_by_path() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("one");
+        fs::create_dir(&folder).unwrap();
+        fs::create_dir(dir.path().join("no-run")).unwrap();
+        fs::write(folder.join("task.json"), "{}").unwrap();
+        assert_eq!(find("one", dir.path()).unwrap(), folder);
+        assert_eq!(find(folder.to_str().unwrap(), Path::new("/nowhere")).unwrap(), folder);
+        assert_eq!(all(dir.path()), [folder]);
+        assert!(find("on", dir.path()).unwrap_err().hint.contains("did you mean one?"));
+        assert!(find("no-run", dir.path()).is_err());
+    }
+}

@@ -1,0 +1,339 @@
+//! Where settings come from, and which one wins: option, config file, environment, default.
+//!
+//! Every source is turned into [`Setting`]s that know where they came from; [`resolve`] lays them over the
+//! defaults, so that each mistake is told with its place.
+
+mod sources;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use mle_star::config::Config;
+use mle_star::metric::Direction;
+use mle_star::stop::Trouble;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+pub use sources::{Environment, from_environment, from_file, from_run_options, process_environment};
+
+use crate::nearest::nearest;
+
+/// One key's value and where it was given.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setting {
+    /// The key; one inside another is written `phase_time_budget.phase1_pct`.
+    pub key: String,
+    /// Its value.
+    pub value: Value,
+    /// For messages: `--time-limit`, `MLE_STAR_MODEL`, `config.yaml:3:1`.
+    pub origin: String,
+}
+
+/// What a config file may say besides the [`Config`]: where the run lives and what the task leaves open.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Invocation {
+    /// The folder of runs.
+    pub runs_dir: Option<PathBuf>,
+    /// The run's name.
+    pub run_id: Option<String>,
+    /// Replaces the task's metric.
+    pub metric: Option<String>,
+    /// Replaces the task's direction.
+    pub direction: Option<Direction>,
+    /// Replaces the task's target column.
+    pub target: Option<String>,
+    /// Replaces the task's id column.
+    pub id_column: Option<String>,
+    /// Events as JSON.
+    pub json: bool,
+    /// Errors only.
+    pub quiet: bool,
+}
+
+/// Every setting, layered.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Settings {
+    /// How the run is done.
+    pub config: Config,
+    /// Where, and what the task leaves open.
+    pub invocation: Invocation,
+}
+
+/// Keys whose values are `on` or `off`; a boolean is understood, too.
+const SWITCHES: [&str; 3] = ["network", "search", "warm_start"];
+
+/// Lays settings over the defaults; later ones win.
+///
+/// # Errors
+/// An unknown key (the nearest known one is named), a value of the wrong kind, a value out of its range.
+pub fn resolve(settings: impl IntoIterator<Item = Setting>) -> Result<Settings, Trouble> {
+    let (mut config, mut invocation) = (defaults::<Config>(), defaults::<Invocation>());
+    let mut origins = BTreeMap::new();
+    for setting in settings {
+        let names: Vec<&str> = setting.key.split('.').collect();
+        let layer = match (config.contains_key(names[0]), invocation.contains_key(names[0])) {
+            (true, _) => &mut config,
+            (false, true) => &mut invocation,
+            (false, false) => return Err(unknown_key(&setting, &config, &invocation)),
+        };
+        let before = layer.clone();
+        put(layer, &names, checked_value(names[0], &setting.value));
+        check(&setting, layer, &before)?;
+        origins.insert(names[0].to_owned(), setting.origin.clone());
+    }
+    let settings = Settings { config: typed(config)?, invocation: typed(invocation)? };
+    settings.config.validate().map_err(|error| {
+        let origin = origins.get(error.field).map(|origin| format!(" ({origin})")).unwrap_or_default();
+        Trouble::new(format!("{error}{origin}"), format!("give {} a value that is allowed", error.field))
+    })?;
+    Ok(settings)
+}
+
+/// Every key that a config file may have at its top level.
+fn known_keys(config: &Map<String, Value>, invocation: &Map<String, Value>) -> Vec<String> {
+    config.keys().chain(invocation.keys()).cloned().collect()
+}
+
+fn unknown_key(setting: &Setting, config: &Map<String, Value>, invocation: &Map<String, Value>) -> Trouble {
+    let known = known_keys(config, invocation);
+    let nearest = nearest(&setting.key, known.iter().map(String::as_str)).unwrap_or_default();
+    let message = format!("{}: unknown config key \"{}\"", setting.origin, setting.key);
+    Trouble::new(message, format!("did you mean {nearest}?"))
+}
+
+fn defaults<T: Default + Serialize>() -> Map<String, Value> {
+    match serde_json::to_value(T::default()) {
+        Ok(Value::Object(map)) => map,
+        _ => Map::new(),
+    }
+}
+
+fn put(map: &mut Map<String, Value>, names: &[&str], value: Value) {
+    match names {
+        [] => {}
+        [name] => {
+            map.insert((*name).to_owned(), value);
+        }
+        [name, inner @ ..] => {
+            let below = map.entry((*name).to_owned()).or_insert_with(|| Value::Object(Map::new()));
+            if !below.is_object() {
+                *below = Value::Object(Map::new());
+            }
+            if let Value::Object(below) = below {
+                put(below, inner, value);
+            }
+        }
+    }
+}
+
+fn checked_value(key: &str, value: &Value) -> Value {
+    match value {
+        Value::Bool(on) if SWITCHES.contains(&key) => Value::from(if *on { "on" } else { "off" }),
+        Value::String(level) if key == "log_level" => Value::from(level.to_uppercase()),
+        other => other.clone(),
+    }
+}
+
+/// Does the layer still read as what it is, with this setting in it? `before` holds the known inner keys.
+fn check(
+    setting: &Setting,
+    layer: &mut Map<String, Value>,
+    before: &Map<String, Value>,
+) -> Result<(), Trouble> {
+    let name = setting.key.split('.').next().unwrap_or_default();
+    let only = Map::from_iter([(name.to_owned(), layer.get(name).cloned().unwrap_or_default())]);
+    let reads = |only: &Map<String, Value>| {
+        if defaults::<Config>().contains_key(name) {
+            serde_json::from_value::<Config>(Value::Object(only.clone())).err()
+        } else {
+            serde_json::from_value::<Invocation>(Value::Object(only.clone())).err()
+        }
+    };
+    let Some(error) = reads(&only) else { return Ok(()) };
+    // A model called 4 is a text all the same.
+    if let Value::Number(_) | Value::Bool(_) = setting.value {
+        let mut as_text = Map::new();
+        put(
+            &mut as_text,
+            &setting.key.split('.').collect::<Vec<_>>(),
+            Value::from(setting.value.to_string()),
+        );
+        if reads(&as_text).is_none() {
+            put(layer, &setting.key.split('.').collect::<Vec<_>>(), Value::from(setting.value.to_string()));
+            return Ok(());
+        }
+    }
+    Err(wrong_value(setting, &error.to_string(), before.get(name)))
+}
+
+fn wrong_value(setting: &Setting, error: &str, known: Option<&Value>) -> Trouble {
+    let Setting { key, value, origin } = setting;
+    if let (true, Some(Value::Object(known))) = (error.contains("unknown field"), known) {
+        let inner = key.rsplit('.').next().unwrap_or(key);
+        let (outer, _) = key.split_once('.').unwrap_or((key, ""));
+        let nearest = nearest(inner, known.keys().map(String::as_str)).unwrap_or_default();
+        return Trouble::new(
+            format!("{origin}: unknown config key \"{key}\""),
+            format!("did you mean {outer}.{nearest}?"),
+        );
+    }
+    let shown = value.as_str().map_or_else(|| value.to_string(), |text| format!("\"{text}\""));
+    let wanted = wanted(error);
+    Trouble::new(format!("{origin}: {key} is {shown}, but must be {wanted}"), format!("give {key} {wanted}"))
+}
+
+/// What serde expected, in plain words.
+pub fn wanted(error: &str) -> String {
+    let expected = error.rsplit_once("expected ").map_or(error, |(_, expected)| expected);
+    let plain = match expected {
+        "u32" | "u64" | "usize" => "a whole number, 0 or more",
+        "f64" => "a number",
+        "a string" | "path string" | "a borrowed string" => "a text",
+        "a boolean" => "true or false",
+        "a sequence" => "a list",
+        "a map" => "a list of `key: value` lines",
+        other if other.starts_with("struct ") => "a list of `key: value` lines",
+        other if other.starts_with("string or map") => "a word",
+        other => return other.trim_start_matches("one of ").replace("`, `", " or ").replace('`', ""),
+    };
+    plain.to_owned()
+}
+
+fn typed<T: for<'a> Deserialize<'a>>(layer: Map<String, Value>) -> Result<T, Trouble> {
+    serde_json::from_value(Value::Object(layer)).map_err(|error| {
+        Trouble::new(format!("the settings do not fit together: {error}"), "check the config file")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::args::RunArgs;
+    use crate::document::Document;
+
+    fn layered(env: &[(&str, &str)], file: &str, options: &RunArgs) -> Result<Settings, Trouble> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("config.yaml");
+        fs::write(&path, file).unwrap();
+        let document = Document::read(&path)?;
+        let lookup =
+            |name: &str| env.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+        let mut settings = from_environment(&lookup);
+        settings.extend(from_file(&document));
+        settings.extend(from_run_options(options)?);
+        resolve(settings)
+    }
+
+    fn options(change: impl FnOnce(&mut RunArgs)) -> RunArgs {
+        let mut args = RunArgs::default();
+        change(&mut args);
+        args
+    }
+
+    #[test]
+    fn option_beats_file_beats_environment_beats_default() {
+        let env =
+            [("MLE_STAR_MODEL", "from-env"), ("MLE_STAR_TIME_LIMIT", "100"), ("MLE_STAR_LOG_LEVEL", "debug")];
+        let with_option = || options(|args| args.model = Some("from-option".to_owned()));
+        let check = |env: &[(&str, &str)], file: &str, options: RunArgs, expected: (&str, u64, &str)| {
+            let config = layered(env, file, &options).unwrap().config;
+            assert_eq!(
+                (config.model.as_str(), config.time_limit_seconds, config.log_level.as_str()),
+                expected
+            );
+        };
+        check(&[], "", RunArgs::default(), ("sonnet", 86_400, "INFO"));
+        check(&env, "", RunArgs::default(), ("from-env", 100, "DEBUG"));
+        check(&env, "model: from-file\n", RunArgs::default(), ("from-file", 100, "DEBUG"));
+        check(&env, "model: from-file\nlog_level: warn\n", with_option(), ("from-option", 100, "WARN"));
+        check(
+            &[],
+            "time_limit_seconds: 5",
+            options(|a| a.time_limit = Some("7".to_owned())),
+            ("sonnet", 7, "INFO"),
+        );
+    }
+
+    #[test]
+    fn every_named_option_sets_its_key() {
+        let args = options(|args| {
+            args.agents = Some("offline".to_owned());
+            args.jobs = Some("3".to_owned());
+            args.max_budget_usd = Some("2.5".to_owned());
+            args.executor = Some("local".to_owned());
+            args.prompts = Some("p".into());
+            args.runs_dir = Some("r".into());
+            args.metric = Some("4".to_owned());
+            args.direction = Some("minimize".to_owned());
+            args.set = vec![
+                "phase_time_budget.phase1_pct=15".to_owned(),
+                "phase_time_budget.phase2_pct=60".to_owned(),
+            ];
+            args.set.extend([
+                "agent_models.coder=opus".to_owned(),
+                "search_blocked_domains=[a.com, b.com]".to_owned(),
+            ]);
+            args.set.push("network=on".to_owned());
+        });
+        let Settings { config, invocation } = layered(&[], "", &args).unwrap();
+        assert_eq!((config.max_concurrent_scripts, config.max_budget_usd), (Some(3), Some(2.5)));
+        assert_eq!(config.prompts, Some("p".into()));
+        assert_eq!((config.phase_time_budget.phase1_pct, config.phase_time_budget.phase3_pct), (15.0, 15.0));
+        assert_eq!(config.agent_models.len(), 1);
+        assert_eq!(config.search_blocked_domains, ["a.com", "b.com"]);
+        assert_eq!(config.network, mle_star::config::Switch::On);
+        assert_eq!((invocation.runs_dir, invocation.metric.as_deref()), (Some("r".into()), Some("4")));
+        assert_eq!(invocation.direction, Some(Direction::Minimize));
+    }
+
+    #[test]
+    fn mistakes_name_their_place_and_what_is_right() {
+        let check = |env: &[(&str, &str)], file: &str, options: RunArgs, message: &str, hint: &str| {
+            let trouble = layered(env, file, &options).unwrap_err();
+            assert!(trouble.message.contains(message), "{trouble} / {message}");
+            assert!(trouble.hint.contains(hint), "{} / {hint}", trouble.hint);
+        };
+        let set = |text: &str| options(|args| args.set = vec![text.to_owned()]);
+        let none = RunArgs::default;
+        check(&[], "model: a\nouter_steps: 3\n", none(), "config.yaml:2:1: unknown", "outer_loop_steps");
+        check(&[], "phase_time_budget:\n  phase_1: 3\n", none(), "config.yaml:2:3: unknown", "phase1_pct");
+        check(
+            &[],
+            "outer_loop_steps: ten\n",
+            none(),
+            "config.yaml:1:1: outer_loop_steps is \"ten\"",
+            "a whole number",
+        );
+        check(&[], "agents: robots\n", none(), "agents is \"robots\"", "auto or claude or offline");
+        check(
+            &[],
+            "\nouter_loop_steps: 0\n",
+            none(),
+            "outer_loop_steps must be at least 1 (",
+            "outer_loop_steps",
+        );
+        check(&[], "phase_time_budget:\n  phase1_pct: 50\n", none(), "add up to 100", "");
+        check(&[], "agent_models:\n  codr: x\n", none(), "agent_models", "coder");
+        check(
+            &[("MLE_STAR_TIME_LIMIT", "soon")],
+            "",
+            none(),
+            "MLE_STAR_TIME_LIMIT: time_limit_seconds",
+            "whole number",
+        );
+        check(&[], "", set("time_limit=3"), "--set: unknown config key \"time_limit\"", "time_limit_seconds");
+        check(&[], "", set("time_limit_seconds"), "--set time_limit_seconds", "KEY=VALUE");
+        check(
+            &[],
+            "",
+            options(|a| a.direction = Some("up".to_owned())),
+            "--direction",
+            "maximize or minimize",
+        );
+        check(&[], "", options(|a| a.time_limit = Some("-3".to_owned())), "--time-limit", "whole number");
+        check(&[], "\tmodel: x\n", none(), "config.yaml:1:1: a tab", "blanks");
+    }
+}

@@ -1,0 +1,125 @@
+//! Settings from the environment, from a file, and from options.
+
+use std::path::{Path, PathBuf};
+
+use mle_star::stop::Trouble;
+use serde_json::Value;
+
+use super::Setting;
+use crate::args::RunArgs;
+use crate::document::{Document, parse_value};
+
+/// Looks up an environment variable; empty counts as not set.
+pub type Environment<'a> = dyn Fn(&str) -> Option<String> + 'a;
+
+/// Variables and the keys they set.
+const VARIABLES: [(&str, &str); 6] = [
+    ("MLE_STAR_MODEL", "model"),
+    ("MLE_STAR_LOG_LEVEL", "log_level"),
+    ("MLE_STAR_MAX_BUDGET", "max_budget_usd"),
+    ("MLE_STAR_TIME_LIMIT", "time_limit_seconds"),
+    ("MLE_STAR_CLAUDE_PATH", "claude_path"),
+    ("MLE_STAR_RUNS_DIR", "runs_dir"),
+];
+
+/// Keys whose values are always texts, whatever they look like.
+const TEXTS: [&str; 11] = [
+    "model",
+    "log_level",
+    "claude_path",
+    "runs_dir",
+    "run_id",
+    "metric",
+    "target",
+    "id_column",
+    "python",
+    "prompts",
+    "log_file",
+];
+
+/// Keys of a file whose values are paths that start from the file's folder.
+const PATHS: [&str; 6] = ["log_file", "retrieved_models", "prompts", "runs_dir", "python", "claude_path"];
+
+/// Looks variables up in the environment of this process.
+pub fn process_environment(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// Settings of the environment; a variable's value is checked with its key.
+pub fn from_environment(lookup: &Environment<'_>) -> Vec<Setting> {
+    let set = VARIABLES.iter().filter_map(|(name, key)| Some((name, key, lookup(name)?)));
+    set.map(|(name, key, value)| setting(key, &value, name)).collect()
+}
+
+/// Settings of a config file.
+pub fn from_file(document: &Document) -> Vec<Setting> {
+    let mut settings = Vec::new();
+    for (key, value) in &document.values {
+        match value {
+            Value::Object(inner) if !inner.is_empty() => {
+                settings.extend(inner.iter().map(|(name, value)| Setting {
+                    key: format!("{key}.{name}"),
+                    value: value.clone(),
+                    origin: document.position(&[key, name]),
+                }));
+            }
+            _ => settings.push(Setting {
+                key: key.clone(),
+                value: from_folder(document.folder(), key, value),
+                origin: document.position(&[key]),
+            }),
+        }
+    }
+    settings
+}
+
+/// Settings of the options of `run`, `--set` first: a named option wins over it.
+///
+/// # Errors
+/// A `--set` without `=`.
+pub fn from_run_options(args: &RunArgs) -> Result<Vec<Setting>, Trouble> {
+    let mut settings = Vec::new();
+    for text in &args.set {
+        let Some((key, value)) = text.split_once('=') else {
+            return Err(Trouble::new(format!("--set {text} has no value"), "write --set KEY=VALUE"));
+        };
+        settings.push(setting(key.trim(), value.trim(), "--set"));
+    }
+    let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
+    let named = [
+        ("agents", "--agents", args.agents.clone()),
+        ("model", "--model", args.model.clone()),
+        ("time_limit_seconds", "--time-limit", args.time_limit.clone()),
+        ("max_budget_usd", "--max-budget-usd", args.max_budget_usd.clone()),
+        ("prompts", "--prompts", path(&args.prompts)),
+        ("runs_dir", "--runs-dir", path(&args.runs_dir)),
+        ("run_id", "--run-id", args.run_id.clone()),
+        ("metric", "--metric", args.metric.clone()),
+        ("direction", "--direction", args.direction.clone()),
+        ("target", "--target", args.target.clone()),
+        ("id_column", "--id-column", args.id_column.clone()),
+        ("executor", "--executor", args.executor.clone()),
+        ("max_concurrent_scripts", "--jobs", args.jobs.clone()),
+        ("json", "--json", args.json.then(|| "true".to_owned())),
+        ("quiet", "--quiet", args.quiet.then(|| "true".to_owned())),
+    ];
+    let given = named.into_iter().filter_map(|(key, option, value)| Some(setting(key, &value?, option)));
+    settings.extend(given);
+    Ok(settings)
+}
+
+fn setting(key: &str, text: &str, origin: &str) -> Setting {
+    let value = if TEXTS.contains(&key) { Value::from(text) } else { parse_value(text) };
+    Setting { key: key.to_owned(), value, origin: origin.to_owned() }
+}
+
+/// A path of a file as seen from here; a bare `python3` stays a name to be looked up on PATH.
+fn from_folder(folder: &Path, key: &str, value: &Value) -> Value {
+    match value {
+        Value::String(text) if PATHS.contains(&key) => {
+            let is_command = matches!(key, "python" | "claude_path") && !text.contains('/');
+            if is_command { value.clone() } else { Value::from(folder.join(text).display().to_string()) }
+        }
+        _ => value.clone(),
+    }
+}

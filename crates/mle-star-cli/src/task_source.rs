@@ -1,0 +1,138 @@
+//! What the user named: a task file, a folder with one, or a plain data folder.
+
+use std::path::{Path, PathBuf};
+
+use mle_star::stop::Trouble;
+
+use crate::task_file::{self, TaskFile};
+
+const TASK_FILES: [&str; 3] = ["task.yaml", "task.yml", "task.toml"];
+const CONFIG_FILES: [&str; 3] = ["config.yaml", "config.yml", "config.toml"];
+/// Where MLE-bench keeps what solvers may see, and where task files usually keep their data.
+const NESTED_DATA: [&str; 5] = ["prepared/public", "public", "data", "input", "."];
+const TRAINING_TABLES: [&str; 3] = ["train.csv", "train.csv.zip", "train.zip"];
+
+/// A task as it was found, before anything is inferred.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TaskSource {
+    /// What the task file says; nothing for a plain folder.
+    pub file: TaskFile,
+    /// The task file, when there is one.
+    pub path: Option<PathBuf>,
+    /// The data folder.
+    pub data_dir: PathBuf,
+    /// The task's name when the file gives none.
+    pub name: String,
+    /// A config file beside the task.
+    pub config: Option<PathBuf>,
+}
+
+/// Finds the task that `task` names.
+///
+/// # Errors
+/// Nothing is there, or it is no task file; the task file's own mistakes.
+pub fn find(task: &Path) -> Result<TaskSource, Trouble> {
+    let shown = task.display();
+    if !task.exists() {
+        let hint = "give a data folder or a task file (.yaml, .yml or .toml)";
+        return Err(Trouble::new(format!("no such folder or task file: {shown}"), hint));
+    }
+    if task.is_dir() {
+        return match first_of(task, &TASK_FILES) {
+            Some(path) => from_file(&path),
+            None => Ok(from_folder(task)),
+        };
+    }
+    let is_task =
+        task.extension().is_some_and(|ending| ["yaml", "yml", "toml"].iter().any(|known| ending == *known));
+    if !is_task {
+        let hint = "give a task file that ends in .yaml, .yml or .toml, or the folder that holds train.csv";
+        return Err(Trouble::new(format!("{shown} is neither a folder nor a task file"), hint));
+    }
+    from_file(task)
+}
+
+fn from_file(path: &Path) -> Result<TaskSource, Trouble> {
+    let file = task_file::read(path)?;
+    let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
+    let data_dir = file.data_dir.clone().unwrap_or_else(|| data_below(folder, &["data", "input", "."]));
+    Ok(TaskSource {
+        name: name_of(folder),
+        config: first_of(folder, &CONFIG_FILES),
+        path: Some(path.to_owned()),
+        data_dir,
+        file,
+    })
+}
+
+fn from_folder(folder: &Path) -> TaskSource {
+    TaskSource {
+        name: name_of(folder),
+        config: first_of(folder, &CONFIG_FILES),
+        data_dir: data_below(folder, &NESTED_DATA),
+        ..TaskSource::default()
+    }
+}
+
+/// The folder itself when it has the training table, else the first of `names` that has it.
+fn data_below(folder: &Path, names: &[&str]) -> PathBuf {
+    let holds_training = |folder: &Path| first_of(folder, &TRAINING_TABLES).is_some();
+    let nested = || names.iter().map(|name| folder.join(name)).find(|below| holds_training(below));
+    if holds_training(folder) { folder.to_owned() } else { nested().unwrap_or_else(|| folder.to_owned()) }
+}
+
+fn first_of(folder: &Path, names: &[&str]) -> Option<PathBuf> {
+    names.iter().map(|name| folder.join(name)).find(|path| path.is_file())
+}
+
+/// A name from the folder's path; `prepared/public` and the like say nothing.
+fn name_of(folder: &Path) -> String {
+    let whole = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    let names = whole.iter().rev().map(|name| name.to_string_lossy().into_owned());
+    let telling = |name: &String| !["public", "prepared", "data", "input", "/"].contains(&name.as_str());
+    let name = names.into_iter().find(telling).unwrap_or_else(|| "task".to_owned());
+    let slug: String = name.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
+    slug.trim_matches('-').to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn files_and_folders_lead_to_their_data() {
+        let check = |files: &[(&str, &str)], task: &str, data: &str, config: Option<&str>| {
+            let dir = tempfile::tempdir().unwrap();
+            let root = dir.path().join("House Prices");
+            for (name, text) in files {
+                let path = root.join(name);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, text).unwrap();
+            }
+            let source = find(&root.join(task)).unwrap();
+            assert_eq!(
+                source.data_dir.canonicalize().unwrap(),
+                root.join(data).canonicalize().unwrap(),
+                "{task}"
+            );
+            assert_eq!(source.config, config.map(|name| root.join(name)));
+            assert_eq!(source.name, "house-prices");
+        };
+        check(&[("train.csv", "")], "", "", None);
+        check(&[("train.csv.zip", ""), ("config.yaml", "")], "", "", Some("config.yaml"));
+        check(&[("prepared/public/train.csv", "")], "", "prepared/public", None);
+        check(&[("prepared/public/train.csv", "")], "prepared/public", "prepared/public", None);
+        check(&[("task.yaml", "data_dir: tables"), ("tables/x", "")], "", "tables", None);
+        check(&[("task.toml", "data_dir = 'tables'"), ("tables/x", "")], "task.toml", "tables", None);
+        check(&[("task.yml", ""), ("data/train.csv", "")], "task.yml", "data", None);
+    }
+
+    #[test]
+    fn anything_else_is_refused() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        assert!(find(Path::new("/no/such")).unwrap_err().message.contains("no such folder"));
+        assert!(find(file.path()).unwrap_err().message.contains("neither a folder nor a task file"));
+    }
+}

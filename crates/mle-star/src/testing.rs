@@ -1,0 +1,284 @@
+//! A world for tests: agents and scripts whose answers are a function of the place they are asked at.
+//!
+//! [`World`] implements both traits of [`effects`](crate::effects). Everything it is not told otherwise
+//! goes well: code that runs, scores of 0.5, no leakage, a valid submission. [`World::trace`] is the list
+//! of effects performed, which is what most tests compare.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+
+use crate::agents::{AgentType, Variant};
+use crate::config::Config;
+use crate::effects::{
+    AgentBackend, AgentReply, AgentRequest, Captured, Purpose, ScriptEnd, ScriptOutcome, ScriptRequest,
+    ScriptRunner, Submission, Usage,
+};
+use crate::event::{Event, EventSink};
+use crate::journal::Frozen;
+use crate::metric::Direction;
+use crate::place::Place;
+use crate::prompts::Prompts;
+use crate::stop::{Stop, Trouble};
+use crate::task::{DataModality, Task, TaskType};
+
+/// Agents and scripts by place.
+#[derive(Default)]
+pub struct World {
+    agents: HashMap<String, AgentReply>,
+    scripts: HashMap<String, ScriptOutcome>,
+    stops: Mutex<HashMap<String, Trouble>>,
+    agent_seconds: u64,
+    script_seconds: u64,
+    cost_usd: Option<f64>,
+    log: Mutex<Log>,
+}
+
+#[derive(Default)]
+struct Log {
+    requests: Vec<AgentRequest>,
+    scripts: Vec<ScriptRequest>,
+    trace: Vec<Place>,
+    events: Vec<Event>,
+}
+
+impl World {
+    /// A world in which everything goes well, at once and for nothing.
+    pub fn new() -> Self {
+        Self { cost_usd: Some(0.0), ..Self::default() }
+    }
+
+    /// The agent asked at `place` answers `text`.
+    #[must_use]
+    pub fn agent(mut self, place: &str, text: &str) -> Self {
+        self.agents.insert(place.to_owned(), AgentReply::text(text));
+        self
+    }
+
+    /// The agent asked at `place` fails.
+    #[must_use]
+    pub fn agent_fails(mut self, place: &str) -> Self {
+        self.agents.insert(place.to_owned(), AgentReply::failed("the agent died", Usage::default()));
+        self
+    }
+
+    /// The script run at `place` prints this score.
+    #[must_use]
+    pub fn scores(self, place: &str, score: f64) -> Self {
+        self.script(place, ran(Some(score)))
+    }
+
+    /// The script run at `place` fails with a traceback.
+    #[must_use]
+    pub fn fails(self, place: &str) -> Self {
+        self.script(place, failed("ValueError: broken"))
+    }
+
+    /// The script run at `place` does this.
+    #[must_use]
+    pub fn script(mut self, place: &str, outcome: ScriptOutcome) -> Self {
+        self.scripts.insert(place.to_owned(), outcome);
+        self
+    }
+
+    /// The outside breaks once at `place`, in a way that ends the run.
+    #[must_use]
+    pub fn breaks_once(self, place: &str) -> Self {
+        self.lock_stops().insert(place.to_owned(), Trouble::new("the outside is broken", "mend it"));
+        self
+    }
+
+    /// Each agent call and each script takes this long, in seconds of the tokio clock.
+    #[must_use]
+    pub fn takes(self, agent_seconds: u64, script_seconds: u64) -> Self {
+        Self { agent_seconds, script_seconds, ..self }
+    }
+
+    /// Each agent call costs this much; `None`: nobody knows.
+    #[must_use]
+    pub fn costs(self, cost_usd: Option<f64>) -> Self {
+        Self { cost_usd, ..self }
+    }
+
+    /// The places of the effects performed, in order of beginning.
+    pub fn trace(&self) -> Vec<String> {
+        self.log().trace.iter().map(ToString::to_string).collect()
+    }
+
+    /// What was asked at `place`.
+    pub fn request(&self, place: &str) -> Option<AgentRequest> {
+        self.log().requests.iter().find(|request| request.place.as_str() == place).cloned()
+    }
+
+    /// What was run at `place`.
+    pub fn script_run(&self, place: &str) -> Option<ScriptRequest> {
+        self.log().scripts.iter().find(|request| request.place.as_str() == place).cloned()
+    }
+
+    /// The events so far.
+    pub fn events(&self) -> Vec<Event> {
+        self.log().events.clone()
+    }
+
+    /// Everything seen so far is forgotten; the answers stay.
+    pub fn forget(&self) {
+        *self.log() = Log::default();
+    }
+
+    fn log(&self) -> MutexGuard<'_, Log> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock_stops(&self) -> MutexGuard<'_, HashMap<String, Trouble>> {
+        self.stops.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn stop(&self, place: &Place) -> Result<(), Stop> {
+        self.lock_stops().remove(place.as_str()).map_or(Ok(()), |trouble| Err(trouble.into()))
+    }
+}
+
+#[async_trait]
+impl AgentBackend for World {
+    async fn ask(&self, request: &AgentRequest) -> Result<AgentReply, Stop> {
+        self.log().trace.push(request.place.clone());
+        self.log().requests.push(request.clone());
+        self.stop(&request.place)?;
+        pause(self.agent_seconds).await;
+        let told = self.agents.get(request.place.as_str()).cloned();
+        let mut reply = told.unwrap_or_else(|| AgentReply::text(usual_answer(request)));
+        reply.usage.cost_usd = self.cost_usd;
+        Ok(reply)
+    }
+}
+
+#[async_trait]
+impl ScriptRunner for World {
+    async fn run(&self, request: &ScriptRequest) -> Result<ScriptOutcome, Stop> {
+        self.log().trace.push(request.place.clone());
+        self.log().scripts.push(request.clone());
+        self.stop(&request.place)?;
+        let wanted = Duration::from_secs(self.script_seconds);
+        pause(wanted.min(request.timeout).as_secs()).await;
+        let mut outcome = match self.scripts.get(request.place.as_str()) {
+            _ if wanted > request.timeout => ScriptOutcome { end: ScriptEnd::TimedOut, ..ran(None) },
+            Some(told) => told.clone(),
+            None => usual_outcome(request),
+        };
+        outcome.duration_seconds = wanted.min(request.timeout).as_secs_f64();
+        Ok(outcome)
+    }
+}
+
+impl EventSink for World {
+    fn emit(&self, event: Event) {
+        self.log().events.push(event);
+    }
+}
+
+/// A script that ran and printed this score.
+pub fn ran(score: Option<f64>) -> ScriptOutcome {
+    ScriptOutcome {
+        end: ScriptEnd::Exited { code: 0 },
+        duration_seconds: 0.0,
+        stdout: Captured::whole("output"),
+        stderr: Captured::default(),
+        score,
+        traceback: None,
+        submission: None,
+        notes: Vec::new(),
+    }
+}
+
+/// A script that ended with this exception.
+pub fn failed(exception: &str) -> ScriptOutcome {
+    let traceback =
+        format!("Traceback (most recent call last):\n  File \"solution.py\", line 1\n{exception}");
+    ScriptOutcome { end: ScriptEnd::Exited { code: 1 }, traceback: Some(traceback), ..ran(None) }
+}
+
+/// A script that wrote a submission with these findings.
+pub fn submitted(findings: &[&str]) -> ScriptOutcome {
+    let findings = findings.iter().map(|finding| (*finding).to_owned()).collect();
+    ScriptOutcome { submission: Some(Submission { bytes: 20, rows: Some(2), findings }), ..ran(None) }
+}
+
+/// A frozen run of a maximised metric with small counts: M=2, T=1, K=2, L=2, R=2.
+pub fn frozen() -> Frozen {
+    let task = Task {
+        competition_id: "toy".to_owned(),
+        task_type: TaskType::Tabular,
+        data_modality: DataModality::Tabular,
+        evaluation_metric: "accuracy".to_owned(),
+        metric_direction: Direction::Maximize,
+        description: "Predict y from x.".to_owned(),
+        data_dir: PathBuf::from("/data"),
+        output_dir: None,
+        target_column: Some("y".to_owned()),
+        id_column: None,
+        reference_discussions: Vec::new(),
+        baseline_solution: None,
+    };
+    let config = Config {
+        num_retrieved_models: 2,
+        outer_loop_steps: 1,
+        inner_loop_steps: 2,
+        num_parallel_solutions: 2,
+        ensemble_rounds: 2,
+        ..Config::default()
+    };
+    let prompts = Prompts::new(std::collections::BTreeMap::new());
+    let prompts = prompts.map(|prompts| prompts.texts().clone()).unwrap_or_default();
+    Frozen { run_id: "toy-run".to_owned(), task, config, prompts, data_id: "data".to_owned() }
+}
+
+fn usual_answer(request: &AgentRequest) -> String {
+    let place = &request.place;
+    let script = format!("```python\nprint('start')\nblock = '{place}'\nprint(block)\n```");
+    match (request.agent, request.variant) {
+        (AgentType::Retriever, _) => {
+            let count = request.inputs.get("num_models").and_then(Value::as_u64).unwrap_or(1);
+            let model = |n| json!({"model_name": format!("model-{n}"), "example_code": "fit()"});
+            json!({"models": (0..count).map(model).collect::<Vec<_>>()}).to_string()
+        }
+        (AgentType::Extractor, _) => {
+            let block =
+                block_of(request.inputs.get("solution_script").and_then(Value::as_str).unwrap_or_default());
+            json!({"plans": [{"code_block": block, "plan": format!("plan of {place}")}]}).to_string()
+        }
+        (AgentType::Leakage, Some(Variant::Detection)) => {
+            json!({"answers": [{"leakage_status": "No Data Leakage", "code_block": ""}]}).to_string()
+        }
+        (AgentType::Data, _) => "All the provided information is used.".to_owned(),
+        (AgentType::Test, Some(Variant::SubsamplingExtract)) => "There is no subsampling.".to_owned(),
+        (AgentType::Test, Some(Variant::Contamination)) => json!({"verdict": "Novel"}).to_string(),
+        (AgentType::Summarize | AgentType::Planner | AgentType::EnsPlanner, _) => format!("words of {place}"),
+        (AgentType::Coder | AgentType::Leakage, _) => format!("```python\nblock = '{place}'\n```"),
+        _ => script,
+    }
+}
+
+/// The line that the usual scripts offer for refinement.
+fn block_of(script: &str) -> &str {
+    script.lines().find(|line| line.starts_with("block = ")).unwrap_or_default()
+}
+
+fn usual_outcome(request: &ScriptRequest) -> ScriptOutcome {
+    match request.purpose {
+        Purpose::Score => ran(Some(0.5)),
+        Purpose::Ablation => ran(None),
+        Purpose::Submission => submitted(&[]),
+    }
+}
+
+async fn pause(seconds: u64) {
+    if seconds > 0 {
+        tokio::time::sleep(Duration::from_secs(seconds)).await;
+    }
+    // Lets concurrent paths interleave even when nothing takes time.
+    tokio::task::yield_now().await;
+}

@@ -1,0 +1,158 @@
+//! Time and money.
+
+use mle_star::event::Event;
+use mle_star::journal::{Frozen, Journal};
+use mle_star::result::{FinalResult, StoppedBy};
+use mle_star::stop::Stop;
+use mle_star::testing::{World, frozen};
+
+use crate::{Folder, go_on, run};
+
+fn timed(limit: u64) -> Frozen {
+    let mut inputs = frozen();
+    inputs.config.time_limit_seconds = limit;
+    (inputs.config.outer_loop_steps, inputs.config.inner_loop_steps) = (4, 4);
+    inputs
+}
+
+fn records_are_whole(result: &FinalResult) {
+    for path in &result.phase2_results {
+        assert_eq!(path.step_history.len(), 4);
+        for step in &path.step_history {
+            assert!(step.was_skipped || step.inner_loop_attempts.len() == 4, "{step:?}");
+        }
+    }
+    assert_eq!(result.phase3.as_ref().unwrap().ensemble_scores.len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_ends_in_time_with_all_its_records() {
+    for (limit, script) in [(60, 3), (600, 20), (7200, 300)] {
+        let world = World::new().takes(0, script);
+        let result = run(&world, &timed(limit)).await.unwrap().result;
+        let taken = result.total_duration_seconds;
+        #[expect(clippy::cast_precision_loss, reason = "small")]
+        let allowed = limit as f64;
+        assert!(taken <= allowed + 1.0, "{taken} of {limit}");
+        assert!(taken > allowed * 0.5, "a run of {limit} s used only {taken}");
+        records_are_whole(&result);
+        assert!(
+            !world.trace().is_empty()
+                && result
+                    .phase2_results
+                    .iter()
+                    .any(|path| { path.step_history.iter().any(|step| step.failed == Some(true)) }),
+            "nothing was cut at {limit} s"
+        );
+        assert!(world.trace().iter().any(|place| place == "finalization/run"), "{limit}");
+        assert!(world.events().iter().any(|event| matches!(event, Event::Skipped { .. })));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn paths_that_share_a_slot_share_the_time() {
+    let world = World::new().takes(0, 10);
+    run(&world, &timed(600)).await.unwrap();
+    let scripts =
+        |path: &str| world.trace().iter().filter(|p| p.starts_with(path) && p.ends_with("/run")).count();
+    let (first, second) = (scripts("phase2/path-0"), scripts("phase2/path-1"));
+    assert!(first.abs_diff(second) <= 1 && first > 5, "{first} {second}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_a_solution_phase_1_may_go_on() {
+    let world = World::new().takes(0, 40);
+    // Phase 1's share of 100 s is 10 s; the first script takes 40.
+    let result = run(&world, &timed(100)).await.unwrap().result;
+    assert_eq!(result.phase1.candidate_scores.iter().flatten().count(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_limit_before_the_first_solution_ends_the_run() {
+    let world = World::new().takes(0, 500);
+    assert!(matches!(run(&world, &timed(100)).await, Err(Stop::Limit(mle_star::effects::Limit::Time))));
+    let mut inputs = frozen();
+    inputs.config.max_budget_usd = Some(1.0);
+    let world = World::new().costs(Some(1.2));
+    assert!(matches!(run(&world, &inputs).await, Err(Stop::Limit(mle_star::effects::Limit::Budget))));
+}
+
+#[tokio::test]
+async fn money_stops_the_search_and_finalization_uses_its_reserve() {
+    for paths in [1, 2, 8] {
+        let mut inputs = frozen();
+        inputs.config.max_budget_usd = Some(3.0);
+        inputs.config.num_parallel_solutions = paths;
+        inputs.config.outer_loop_steps = 8;
+        let world = World::new().costs(Some(0.05));
+        let result = run(&world, &inputs).await.unwrap().result;
+        let spent = result.total_cost_usd.unwrap();
+        assert!(spent <= 3.0 + 1e-9 && spent > 2.5, "{spent} with {paths} paths");
+        assert_eq!(result.stopped_by, Some(StoppedBy::Budget));
+        assert!(world.trace().contains(&"finalization/test".to_owned()));
+        let warnings = world
+            .events()
+            .iter()
+            .filter(|event| matches!(event, Event::Warning { text, .. } if text.contains("80 %")))
+            .count();
+        assert_eq!(warnings, 1);
+        let parts = result.costs;
+        let sum = [
+            parts.phase1_cost_usd,
+            parts.phase2_cost_usd,
+            parts.phase3_cost_usd,
+            parts.finalization_cost_usd,
+        ];
+        assert!((sum.iter().flatten().sum::<f64>() - spent).abs() < 1e-9);
+        assert_eq!(parts.phase2_per_path_cost_usd.len(), paths as usize);
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_cost_is_unknown() {
+    let result = run(&World::new().costs(None), &frozen()).await.unwrap().result;
+    assert_eq!((result.total_cost_usd, result.costs.phase3_cost_usd), (None, None));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_larger_limit_goes_on_where_the_old_one_made_it_skip() {
+    let (mut inputs, folder) = (timed(60), Folder::fresh());
+    inputs.config.num_retrieved_models = 1; // so that Phase 1 is whole
+    let world = World::new().takes(0, 4);
+    let journal = Journal::create(folder.path(), &inputs).unwrap();
+    let short = go_on(&world, &inputs, &journal).await.unwrap().result;
+    let done_before: Vec<String> = world.trace();
+    drop(journal);
+    world.forget();
+    let (journal, mut frozen) = Journal::open(folder.path()).unwrap();
+    frozen.config.time_limit_seconds = 86_400;
+    journal.refreeze(&frozen).unwrap();
+    journal.reopen().unwrap();
+    let long = go_on(&world, &frozen, &journal).await.unwrap().result;
+    assert!(
+        long.phase2_results.iter().all(|path| path.step_history.iter().all(|step| step.failed.is_none()))
+    );
+    assert_eq!(long.stopped_by, None);
+    assert!(long.total_duration_seconds > short.total_duration_seconds);
+    let repeated: Vec<&String> = world
+        .trace()
+        .iter()
+        .filter(|p| p.starts_with("phase1") || p.starts_with("phase2"))
+        .filter_map(|place| done_before.iter().find(|done| *done == place))
+        .collect();
+    assert!(repeated.is_empty(), "{repeated:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_decision_from_the_clock_stands_after_a_resume() {
+    let (inputs, folder) = (timed(60), Folder::fresh());
+    let world = World::new().takes(0, 4);
+    let journal = Journal::create(folder.path(), &inputs).unwrap();
+    let first = go_on(&world, &inputs, &journal).await.unwrap().result;
+    drop(journal);
+    world.forget();
+    let (journal, frozen) = Journal::open(folder.path()).unwrap();
+    let second = go_on(&world, &frozen, &journal).await.unwrap().result;
+    assert_eq!(world.trace(), Vec::<String>::new());
+    assert_eq!(first, second);
+}

@@ -1,0 +1,58 @@
+//! The pipeline as a whole, in a scripted world.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod ensemble_and_finalization;
+mod initial;
+mod journal;
+mod limits;
+mod refinement;
+mod resume;
+mod solution;
+mod trace;
+
+use std::collections::BTreeMap;
+
+use mle_star::ctx::Outside;
+use mle_star::journal::{Frozen, Journal};
+use mle_star::pipeline::{self, Finished};
+use mle_star::prompts::Prompts;
+use mle_star::stop::Stop;
+use mle_star::testing::World;
+
+/// A run folder that goes away with the test.
+pub struct Folder(tempfile::TempDir);
+
+impl Folder {
+    /// An empty one.
+    pub fn fresh() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &std::path::Path {
+        self.0.path()
+    }
+}
+
+/// A fresh run of `frozen` in `world`.
+pub async fn run(world: &World, frozen: &Frozen) -> Result<Finished, Stop> {
+    let folder = Folder::fresh();
+    let journal = Journal::create(folder.path(), frozen).unwrap();
+    go_on(world, frozen, &journal).await
+}
+
+/// A run on a journal that exists.
+pub async fn go_on(world: &World, frozen: &Frozen, journal: &Journal) -> Result<Finished, Stop> {
+    let (_sender, cancel) = tokio::sync::watch::channel(false);
+    let prompts = Prompts::new(BTreeMap::new()).unwrap();
+    let outside = Outside {
+        agents: world,
+        scripts: world,
+        events: world,
+        cancel: &cancel,
+        environment: "Python 3",
+        slots: 1,
+    };
+    pipeline::run(frozen, &prompts, journal, outside).await
+}
