@@ -42,7 +42,7 @@ struct Progress<'a> {
 /// The program's own environment, made when it is not there yet.
 pub(super) async fn own(say: &(dyn Fn(&str) + Sync)) -> Result<Environment, Trouble> {
     let base = interpreter::on_path().await?;
-    let home = cache()?.join("python").join(key(&base));
+    let home = home(&base)?;
     if let Some(found) = finished(&home) {
         return Ok(found);
     }
@@ -57,6 +57,17 @@ pub(super) async fn own(say: &(dyn Fn(&str) + Sync)) -> Result<Environment, Trou
     let environment = build(&home, &base, &progress).await?;
     progress.report("the Python environment is ready");
     Ok(environment)
+}
+
+/// The program's own environment, when it is there.
+pub(super) async fn made() -> Option<Environment> {
+    let base = interpreter::on_path().await.ok()?;
+    finished(&home(&base).ok()?)
+}
+
+/// Where the environment on top of `base` lives.
+fn home(base: &Interpreter) -> Result<PathBuf, Trouble> {
+    Ok(cache()?.join("python").join(key(base)))
 }
 
 /// `MLE_STAR_CACHE`, else `mle-star` in the user's cache folder.

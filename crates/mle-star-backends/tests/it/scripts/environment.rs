@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use mle_star_backends::script::environment::{
-    Environment, EnvironmentChoice, Origin, python_environment, requirements_txt,
+    Environment, EnvironmentChoice, Origin, made_environment, python_environment, requirements_txt,
 };
 
 use super::world::Pulse;
@@ -75,6 +75,7 @@ impl Fake {
 #[ignore = "run by other tests as a program of its own"]
 async fn maker() {
     let found = python_environment(EnvironmentChoice::Own, &|line| println!("progress: {line}")).await;
+    assert_eq!(made_environment().await.as_ref(), found.as_ref().ok());
     let found = found.map_err(|trouble| format!("{}; {}", trouble.message, trouble.hint));
     println!("found: {}", serde_json::to_string(&found).unwrap());
 }
