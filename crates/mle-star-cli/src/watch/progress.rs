@@ -74,12 +74,12 @@ impl Progress {
         self.elapsed_before + self.started.elapsed().as_secs_f64()
     }
 
-    /// Phase, what runs and for how long, best score, elapsed: one line.
+    /// Elapsed, phase, best score, what runs and for how long: one line, what matters least at its end.
     pub fn line(&self) -> String {
         let phase = self.phase.map(phase_title);
         let best = self.best.map(|best| format!("best {}", number(best)));
-        let elapsed = Some(format!("{} elapsed", duration(self.elapsed())));
-        [phase, self.effect(), best, elapsed].into_iter().flatten().collect::<Vec<_>>().join(" · ")
+        let elapsed = Some(duration(self.elapsed()));
+        [elapsed, phase, best, self.effect()].into_iter().flatten().collect::<Vec<_>>().join(" · ")
     }
 
     /// The effect that has run longest, and how many others there are.
@@ -121,9 +121,12 @@ mod tests {
         progress.take(&Event::ScriptStarted { place: Place::from("phase1/candidate-1/run"), timeout: 60.0 });
         progress.take(&Event::Best { place: place(), score: 0.5, from: None });
         let line = progress.line();
-        for part in
-            ["Phase 1: initial solution", "candidate 1: init 0.0 s (+1 more)", "best 0.50000", "elapsed"]
-        {
+        for part in [
+            "Phase 1: initial solution",
+            "candidate 1: init 0.0 s (+1 more)",
+            "best 0.50000",
+            "0.0 s · Phase",
+        ] {
             assert!(line.contains(part), "{line}");
         }
         let usage = Usage::default();

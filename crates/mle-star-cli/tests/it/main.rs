@@ -4,4 +4,5 @@
 mod commands;
 mod help;
 mod inputs;
+mod runs;
 mod sealed;

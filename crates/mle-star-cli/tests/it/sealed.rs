@@ -51,20 +51,24 @@ impl Sealed {
     }
 
     pub fn run_with(&self, line: &str, environment: &[(&str, &str)]) -> Said {
-        let output = Command::new(env!("CARGO_BIN_EXE_mle-star"))
-            .args(line.split_whitespace())
-            .current_dir(self.dir.path())
-            .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .env("HOME", self.dir.path())
-            .envs(environment.iter().copied())
-            .output()
-            .unwrap();
+        let output = self.command(line).envs(environment.iter().copied()).output().unwrap();
         Said {
             code: output.status.code().unwrap_or(-1),
             stdout: String::from_utf8(output.stdout).unwrap(),
             stderr: String::from_utf8(output.stderr).unwrap(),
         }
+    }
+
+    /// The binary with a command line, not started yet.
+    pub fn command(&self, line: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mle-star"));
+        command
+            .args(line.split_whitespace())
+            .current_dir(self.dir.path())
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.dir.path());
+        command
     }
 
     pub fn read(&self, name: &str) -> String {
