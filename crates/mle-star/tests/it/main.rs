@@ -3,13 +3,16 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod ensemble_and_finalization;
+mod events;
 mod initial;
 mod journal;
 mod limits;
 mod refinement;
 mod resume;
 mod solution;
+mod speed;
 mod trace;
+mod words;
 
 use std::collections::BTreeMap;
 
