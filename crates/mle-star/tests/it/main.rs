@@ -4,13 +4,16 @@
 #![expect(clippy::disallowed_methods, reason = "tests look at journals from outside")]
 
 mod ensemble_and_finalization;
+mod events;
 mod initial;
 mod journal;
 mod limits;
 mod refinement;
 mod resume;
 mod solution;
+mod speed;
 mod trace;
+mod words;
 
 use std::collections::BTreeMap;
 
