@@ -266,10 +266,13 @@ fn longest_in(line: &str) -> Option<KnownMetric> {
     let padded = format!(" {line} ");
     let hits = SPELLINGS.iter().flat_map(|(metric, spellings)| {
         spellings.iter().filter_map(|spelling| {
+            // Averages that are none of the known metrics.
+            let other =
+                |at: usize| ["micro", "weighted", "averaged"].iter().any(|word| padded[..at].ends_with(word));
             // "acc" and "f score" are too short to be trusted inside a sentence.
             let at = (!matches!(*spelling, "acc" | "f score"))
                 .then(|| padded.find(&format!(" {spelling} ")))??;
-            Some((spelling.len(), std::cmp::Reverse(at), *metric))
+            (!other(at)).then_some((spelling.len(), std::cmp::Reverse(at), *metric))
         })
     });
     hits.max_by_key(|(length, at, _)| (*length, *at)).map(|(_, _, metric)| metric)
@@ -333,5 +336,25 @@ mod tests {
         check("The MAE of a good model is small.", Some(KnownMetric::Mae));
         check("The MAE and the RMSE are interesting.\nR2 too.", None);
         check("# Data\nPredict the price.", None);
+        check(
+            "Submissions are evaluated based on their classification accuracy, the percentage",
+            Some(KnownMetric::Accuracy),
+        );
+        check(
+            "Submissions are evaluated on Root-Mean-Squared-Error (RMSE) between the log",
+            Some(KnownMetric::Rmse),
+        );
+        check("evaluated on the column-wise root mean squared logarithmic error.", Some(KnownMetric::Rmsle));
+        check(
+            "evaluated using the [multi-class logarithmic loss](https://x.y/log-loss)",
+            Some(KnownMetric::LogLoss),
+        );
+        check(
+            "## Evaluation Metric\n\nthe *quadratic weighted kappa*, which",
+            Some(KnownMetric::QuadraticKappa),
+        );
+        check("evaluated on the mean column-wise ROC AUC", Some(KnownMetric::RocAuc));
+        check("The metric is the micro-averaged F1-Score", None);
+        check("The metric is the weighted F1", None);
     }
 }

@@ -1,0 +1,100 @@
+//! Exit codes of whole runs. The interpreter is a shell script that plays every script's part, so that a run
+//! takes a moment and ends as wanted.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::Value;
+
+use crate::sealed::{Said, Sealed};
+
+const SMALL: &str = "--set num_retrieved_models=2 --set outer_loop_steps=1 --set inner_loop_steps=1 --set max_debug_attempts=1";
+
+/// Runs the task with an interpreter that answers for itself, and does `script` for any script.
+fn run(script: &str, more: &str) -> (Sealed, Said) {
+    let sealed = Sealed::with(&[]);
+    let python = sealed.path("python");
+    let answers = format!(
+        "#!/bin/sh\ncase \"$*\" in\n  *importlib.metadata*) echo '[[\"scikit-learn\", \"1.0\"]]' ;;\n  \
+         *sysconfig*) echo '[\"{}\", [3, 11, 0], \"linux-x86_64\"]' ;;\n  *) {script} ;;\nesac\n",
+        python.display()
+    );
+    sealed.write("python", answers.as_bytes());
+    fs::set_permissions(&python, fs::Permissions::from_mode(0o755)).unwrap();
+    let said = sealed.run(&format!("run data --run-id r --set python={} {SMALL} {more}", python.display()));
+    (sealed, said)
+}
+
+const SCORE: &str = "echo 'Final Validation Performance: 0.5'";
+const SUBMIT: &str = "mkdir -p final; cp input/sample_submission.csv final/submission.csv";
+
+#[test]
+fn exit_codes_say_how_a_run_ended() {
+    let check = |script: &str, more: &str, code: i32, part: &str| {
+        let (sealed, said) = run(script, more);
+        assert_eq!(said.code, code, "{said:?}");
+        assert!(said.stderr.contains(part), "{part}: {said:?}");
+        let has_result = sealed.path("runs/r/result.json").exists();
+        assert_eq!(has_result, code == 0 || code == 3, "{said:?}");
+        assert!(has_result || said.stderr.lines().last().unwrap().starts_with("hint: "), "{said:?}");
+        // Going on with it ends the same way.
+        assert_eq!(sealed.run("resume r").code, code);
+    };
+    check(&format!("{SUBMIT}; {SCORE}"), "", 0, "submission: ");
+    check(SCORE, "", 3, "no valid submission");
+    check(
+        &format!("{SCORE}; mkdir -p final; echo id,price > final/submission.csv"),
+        "",
+        3,
+        "no valid submission",
+    );
+    check("exit 1", "", 1, "error: ");
+    check("exec sleep 600", "--time-limit 2", 4, "--time-limit");
+}
+
+#[test]
+fn output_is_for_people_or_for_programs_or_none() {
+    let script = format!("{SUBMIT}; {SCORE}");
+    let (_, said) = run(&script, "--quiet");
+    assert_eq!((said.code, said.stdout.as_str(), said.stderr.as_str()), (0, "", ""));
+
+    let (_, said) = run(&script, "--json");
+    let events: Vec<Value> = said.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(events.iter().all(|event| event["event"].is_string()), "{said:?}");
+    assert!(events.iter().any(|event| event["event"] == "best" && event["score"] == 0.5));
+    assert!(said.stderr.contains("run: runs/r") && !said.stderr.contains("==="), "{said:?}");
+
+    let (_, said) = run(&script, "");
+    assert_eq!(said.stdout, "");
+    assert!(!said.stderr.contains('\u{1b}'), "no terminal, no escapes: {said:?}");
+    for part in [
+        "=== Phase 1: initial solution ===",
+        "candidate 1 ",
+        "best so far",
+        "=== Finalization ===",
+        "RMSE: 0.50000",
+    ] {
+        assert!(said.stderr.contains(part), "{part}: {said:?}");
+    }
+}
+
+#[test]
+fn the_tasks_own_folder_gets_the_submission() {
+    let sealed_out = tempfile::tempdir().unwrap();
+    let out = sealed_out.path().join("deep/out");
+    let sealed = Sealed::with(&[]);
+    let task = format!("data_dir: data\noutput_dir: {}\nevaluation_metric: RMSE\n", out.display());
+    sealed.write("task.yaml", task.as_bytes());
+    let python = format!(
+        "#!/bin/sh\ncase \"$*\" in\n*importlib.metadata*) echo '[]' ;;\n*sysconfig*) echo '[\"{}\", [3, 11, 0], \"x\"]' ;;\n*) {SUBMIT}; {SCORE} ;;\nesac\n",
+        sealed.path("python").display()
+    );
+    sealed.write("python", python.as_bytes());
+    fs::set_permissions(sealed.path("python"), fs::Permissions::from_mode(0o755)).unwrap();
+    let said = sealed.run(&format!("run task.yaml --set python={} {SMALL}", sealed.path("python").display()));
+    assert_eq!(said.code, 0, "{said:?}");
+    assert_eq!(
+        fs::read_to_string(out.join("submission.csv")).unwrap(),
+        sealed.read("data/sample_submission.csv")
+    );
+}
