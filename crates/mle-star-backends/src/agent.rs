@@ -1,1 +1,3 @@
-//! Agents: rules built in (`offline`).
+//! Agents: rules built in ([`offline`]).
+
+pub mod offline;

@@ -1,0 +1,239 @@
+//! Ablation studies: the script that switches parts off, the summary of what it printed, and the choice
+//! of the part to work on.
+
+use serde::Serialize;
+use serde_json::json;
+
+use super::catalogue::{self, Block};
+use super::families::Family;
+use super::inputs::{Inputs, fenced};
+use super::problem::Problem;
+use super::script::{Script, Section, heading, kind};
+use super::templates::{TemplateError, render};
+
+/// Parts measured by one study.
+const PARTS: usize = 3;
+
+/// One part of a solution, as the ablation template needs it.
+#[derive(Clone, Debug, Serialize)]
+struct Part {
+    kind: String,
+    heading: String,
+    title: String,
+    slug: String,
+    /// Model parameters that even the library's defaults need.
+    defaults: &'static str,
+    /// The scale of the target now.
+    scale: &'static str,
+    /// The Python expression for all members.
+    members: String,
+    /// What another rule does, in a docstring and in the printed line.
+    words: &'static str,
+    change: &'static str,
+}
+
+/// The ablation script: the solution, and two or three variants of it, each measured.
+///
+/// # Errors
+/// When a template is broken.
+pub(super) fn ablation(problem: &Problem, inputs: Inputs<'_>, path: usize) -> Result<String, TemplateError> {
+    let Some(mut script) = Script::parse(inputs.text("solution_script")) else {
+        return Ok(fenced("print(\"Nothing measured: this script has no parts that can be switched off.\")"));
+    };
+    let members = script.members();
+    let parts = studied(&parts(problem, &script), &inputs.texts("previous_ablations"), path);
+    let columns = &problem.columns;
+    let given: Vec<&String> =
+        columns.numeric.iter().chain(&columns.categorical).chain(&columns.many_levels).collect();
+    let given: Vec<&str> = given.into_iter().map(String::as_str).chain(["all_text"]).collect();
+    let values = json!({
+        "p": problem, "parts": parts, "members": members, "single": members.len() == 1, "given": given,
+    });
+    let study = render("ablation", &values)?;
+    script.remove("Validation");
+    script.remove("Submission");
+    script.sections.push(Section::new(study));
+    Ok(fenced(&script.text()))
+}
+
+/// The parts measured least often so far; each path begins elsewhere.
+fn studied(parts: &[Part], previous: &[&str], path: usize) -> Vec<Part> {
+    let mut order: Vec<Part> = parts.to_vec();
+    if !order.is_empty() {
+        let start = (path * 2) % order.len();
+        order.rotate_left(start);
+    }
+    order.sort_by_key(|part| previous.iter().filter(|text| text.contains(&part.heading)).count());
+    order.truncate(PARTS);
+    order
+}
+
+/// Every part that can be switched off, the most telling first.
+fn parts(problem: &Problem, script: &Script) -> Vec<Part> {
+    let columns = &problem.columns;
+    let encodes = !(columns.categorical.is_empty() && columns.many_levels.is_empty() && columns.texts.is_empty());
+    let members = script.members();
+    let mut parts = Vec::new();
+    for (position, member) in members.iter().enumerate() {
+        for part in ["Features", "Model", "Encoding"] {
+            let heading = format!("{part}: {}", member.title);
+            // CatBoost encodes categories itself, and blank numbers would leave nothing to fit.
+            let possible = match part {
+                "Features" => !columns.numeric.is_empty() || !columns.dates.is_empty(),
+                "Encoding" => encodes,
+                _ => true,
+            };
+            if possible && script.section(&heading).is_some() {
+                let mut made = plain_part(part, &heading);
+                (made.title, made.slug) = (member.title.clone(), member.slug.clone());
+                made.defaults = defaults(&member.slug, problem.classification);
+                parts.push(made);
+            }
+        }
+        if position == 0 {
+            parts.extend(shared_parts(problem, script));
+        }
+    }
+    parts
+}
+
+fn shared_parts(problem: &Problem, script: &Script) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let members = script.members();
+    if members.len() > 1 && script.section("Blend").is_some() {
+        parts.push(plain_part("Blend", "Blend"));
+    }
+    let mut rule = plain_part("Postprocessing", "Postprocessing");
+    (rule.words, rule.change) = match (problem.classification, problem.metric.labels) {
+        (false, _) => ("Predictions drawn a little towards their mean", "predictions drawn 5 % towards their mean"),
+        (true, true) => ("Classes weighted by their rarity", "rare classes named as readily as common ones"),
+        (true, false) => ("Probabilities made more extreme", "probabilities made more extreme"),
+    };
+    parts.push(rule);
+    if let (Some(section), true) = (script.section("Target"), problem.target_range.0 >= 0.0) {
+        let mut target = plain_part("Target", "Target");
+        target.scale = if section.text.contains("log1p") { "log" } else { "plain" };
+        let entry = |member: &super::families::Member| {
+            let slug = &member.slug;
+            format!("{:?}: (features_{slug}, encode_{slug}, fit_predict_{slug})", member.title)
+        };
+        target.members = format!("{{{}}}", members.iter().map(entry).collect::<Vec<_>>().join(", "));
+        parts.push(target);
+    }
+    parts
+}
+
+fn plain_part(kind: &str, heading: &str) -> Part {
+    Part {
+        kind: kind.to_owned(),
+        heading: heading.to_owned(),
+        title: String::new(),
+        slug: String::new(),
+        defaults: "{}",
+        scale: "plain",
+        members: String::new(),
+        words: "",
+        change: "",
+    }
+}
+
+fn defaults(slug: &str, classification: bool) -> &'static str {
+    match Family::by_slug(slug) {
+        Some(Family::CatBoost) => "{\"iterations\": 100}",
+        Some(Family::Linear | Family::TfidfLinear) if classification => "{\"C\": 0.01, \"max_iter\": 3000}",
+        Some(Family::Linear | Family::TfidfLinear) => "{\"alpha\": 100.0}",
+        _ => "{}",
+    }
+}
+
+/// One measured part: its heading, the change made, and what it did to the score.
+struct Effect<'a> {
+    part: &'a str,
+    change: &'a str,
+    score: f64,
+    baseline: f64,
+}
+
+fn effects(output: &str) -> Vec<Effect<'_>> {
+    output.lines().filter_map(effect).collect()
+}
+
+fn effect(line: &str) -> Option<Effect<'_>> {
+    let rest = line.trim().strip_prefix("Without ")?;
+    let (named, numbers) = rest.split_once("): ")?;
+    let (part, change) = named.split_once(" (")?;
+    let (score, rest) = numbers.split_once(" | baseline ")?;
+    let baseline = rest.split(" | ").next()?;
+    Some(Effect { part, change, score: score.parse().ok()?, baseline: baseline.parse().ok()? })
+}
+
+/// The study's result in words.
+pub(super) fn summarize(inputs: Inputs<'_>) -> String {
+    let output = inputs.text("raw_result");
+    let mut found = effects(output);
+    if found.is_empty() {
+        let head: String = output.trim().chars().take(600).collect();
+        return format!("The study measured no part. It printed: {head}");
+    }
+    found.sort_by(|a, b| (b.score - b.baseline).abs().total_cmp(&(a.score - a.baseline).abs()));
+    let line = |effect: &Effect<'_>| {
+        format!(
+            "- Without {} ({}): {} | baseline {} | difference {:+.6}",
+            effect.part,
+            effect.change,
+            effect.score,
+            effect.baseline,
+            effect.score - effect.baseline
+        )
+    };
+    let lines: Vec<String> = found.iter().map(line).collect();
+    let most = found.first().map_or("", |effect| effect.part);
+    let least = found.last().map_or("", |effect| effect.part);
+    format!(
+        "The ablation study switched off one part at a time; larger differences mean that more depends on \
+         the part.\n{}\n{most} matters most to the score, {least} least.",
+        lines.join("\n")
+    )
+}
+
+/// The part to work on and the first plan for it, as JSON.
+pub(super) fn extractor(problem: &Problem, inputs: Inputs<'_>, path: usize) -> String {
+    let script = Script::split(inputs.text("solution_script"));
+    let previous = inputs.texts("previous_code_blocks");
+    let summary = inputs.text("ablation_summary").replace("- Without ", "Without ");
+    let mut blocks: Vec<&Section> = script.sections.iter().filter(|s| is_refinable(problem, s)).collect();
+    if !blocks.is_empty() {
+        let start = path % blocks.len();
+        blocks.rotate_left(start);
+    }
+    let measured = effects(&summary);
+    let size = |section: &Section| {
+        let of_part = measured.iter().filter(|effect| effect.part == section.heading);
+        of_part.map(|effect| (effect.score - effect.baseline).abs()).fold(-1.0, f64::max)
+    };
+    blocks.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    blocks.sort_by_key(|section| previous.iter().filter(|block| same_part(section, block)).count());
+    let plan = |section: &&Section| {
+        let block = Block::read(problem, &section.text);
+        let strategy = catalogue::applicable(&block, path).into_iter().next()?;
+        Some(json!({ "code_block": section.text, "plan": strategy.plan() }))
+    };
+    let plans: Vec<_> = blocks.iter().filter_map(plan).take(3).collect();
+    if plans.is_empty() { whole_script(inputs.text("solution_script")) } else { json!({ "plans": plans }).to_string() }
+}
+
+/// A script without refinable sections is worked on as a whole, where its text allows.
+fn whole_script(script: &str) -> String {
+    let plan = "Keep the block as it is. None of the known strategies fits this script.";
+    json!({ "plans": [{ "code_block": script.trim_end(), "plan": plan }] }).to_string()
+}
+
+fn is_refinable(problem: &Problem, section: &Section) -> bool {
+    !catalogue::applicable(&Block::read(problem, &section.text), 0).is_empty()
+}
+
+fn same_part(section: &Section, block: &str) -> bool {
+    let first = block.lines().find_map(heading);
+    first == Some(section.heading.as_str())
+        || (first.is_some_and(|other| kind(other) == section.kind()) && block.trim() == section.text.trim())
+}

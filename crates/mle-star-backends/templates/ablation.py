@@ -1,0 +1,90 @@
+# === Ablation ===
+def score_of(trained_parts, decide=postprocess):
+    """The metric with these models' predictions in place of the solution's own."""
+{% if single %}
+    ((values, rest),) = trained_parts.values()
+{% else %}
+    values, rest = blend(trained_parts)
+{% endif %}
+    return metric(y, decide(values, rest)[0])
+
+
+def show(part, change, result):
+    """One line per part: what was switched off, and what it did to the score."""
+    print(f"Without {part} ({change}): {result:.6f} | baseline {baseline:.6f} | difference {result - baseline:+.6f}")
+
+
+{% if single %}
+trained = {{ "{" }}{{ members[0].title | py }}: (oof, predicted)}
+{% endif %}
+baseline = score_of(trained)
+print(f"Baseline: {baseline:.6f}")
+{% for part in parts %}
+
+{% if part.kind == "Features" %}
+def fewer_{{ part.slug }}(frame):
+    """The model's columns without those that were made from others, or without half of them."""
+    x = features_{{ part.slug }}(frame)
+    given = {{ given | py_list }}
+    if all(name in given for name in x.columns):
+        x[NUMERIC[::2]] = 0.0
+        return x
+    return x[[name for name in x.columns if name in given]]
+
+
+changed = dict(trained)
+changed[{{ part.title | py }}] = out_of_fold(fewer_{{ part.slug }}, encode_{{ part.slug }}, fit_predict_{{ part.slug }})
+show({{ part.heading | py }}, "derived columns, or half of the given ones, left out", score_of(changed))
+{% elif part.kind == "Encoding" %}
+def blanked_{{ part.slug }}(fit, y_fit, others):
+    """The same encoding of frames whose categories and texts say nothing."""
+    frames = [frame.copy() for frame in [fit, *others]]
+    for frame in frames:
+        for column in frame.select_dtypes(exclude="number").columns:
+            frame[column] = "one two three four"
+    return encode_{{ part.slug }}(frames[0], y_fit, frames[1:])
+
+
+changed = dict(trained)
+changed[{{ part.title | py }}] = out_of_fold(features_{{ part.slug }}, blanked_{{ part.slug }}, fit_predict_{{ part.slug }})
+show({{ part.heading | py }}, "categories and texts blanked", score_of(changed))
+{% elif part.kind == "Model" %}
+tuned = PARAMS_{{ part.slug | upper }}
+PARAMS_{{ part.slug | upper }} = {{ part.defaults }}
+changed = dict(trained)
+changed[{{ part.title | py }}] = out_of_fold(features_{{ part.slug }}, encode_{{ part.slug }}, fit_predict_{{ part.slug }})
+PARAMS_{{ part.slug | upper }} = tuned
+show({{ part.heading | py }}, "the library's own defaults", score_of(changed))
+{% elif part.kind == "Blend" %}
+for name, (values, rest) in trained.items():
+    show("Blend", name + " alone", metric(y, postprocess(values, rest)[0]))
+{% elif part.kind == "Target" %}
+def to_model_scale(values):
+    """The other scale: {{ "plain" if part.scale == "log" else "logarithmic" }}."""
+    return {{ "values" if part.scale == "log" else "np.log1p(np.maximum(values, 0.0))" }}
+
+
+def from_model_scale(values):
+    """Back to the target's own unit."""
+    return {{ "values" if part.scale == "log" else "np.expm1(np.clip(values, 0.0, 700.0))" }}
+
+
+changed = {name: out_of_fold(*parts) for name, parts in {{ part.members }}.items()}
+show("Target", "models learn on {{ "the plain" if part.scale == "log" else "a logarithmic" }} scale", score_of(changed))
+{% elif part.kind == "Postprocessing" %}
+def other_rule(values, rest):
+    """{{ part.words }}."""
+{% if not p.classification %}
+    values = from_model_scale(values)
+    return 0.95 * values + 0.05 * values.mean(), from_model_scale(rest)
+{% elif p.metric.labels %}
+    return (values / np.maximum(values.mean(axis=0), 1e-6)).argmax(axis=1), rest.argmax(axis=1)
+{% else %}
+    sharper = np.clip(values, 1e-6, 1.0) ** 1.3
+    return sharper / sharper.sum(axis=1, keepdims=True), rest
+{% endif %}
+
+
+show("Postprocessing", "{{ part.change }}", score_of(trained, other_rule))
+{% endif %}
+{% endfor %}

@@ -1,0 +1,39 @@
+# === Blend ===
+def fitted_weights(parts, rows):
+    """Weights by greedy selection with replacement: each round adds the part that lowers the error most."""
+    counts = np.zeros(len(parts))
+    total = np.zeros_like(parts[0][rows])
+    for step in range(1, 26):
+        errors = [blend_error((total + part[rows]) / step, rows) for part in parts]
+        chosen = int(np.argmin(errors))
+        counts[chosen] += 1
+        total += parts[chosen][rows]
+    return counts / counts.sum()
+
+
+def blend_error(values, rows):
+{% if p.classification %}
+    """Logarithmic loss of class probabilities."""
+    return -np.mean(np.log(np.clip(values[np.arange(len(rows)), y[rows]], 1e-9, 1.0)))
+{% elif p.metric.absolute %}
+    """Mean absolute error on the model scale."""
+    return np.mean(np.abs(values - to_model_scale(y[rows])))
+{% else %}
+    """Mean squared error on the model scale."""
+    return np.mean(np.square(values - to_model_scale(y[rows])))
+{% endif %}
+
+
+def blend(trained):
+    """Weights fitted on out-of-fold predictions; every fold is blended with weights from the other folds."""
+    parts = [values for values, _ in trained.values()]
+    oof = np.zeros_like(parts[0])
+    for fit_rows, valid_rows in FOLDS:
+        weights = fitted_weights(parts, fit_rows)
+        oof[valid_rows] = sum(weight * part[valid_rows] for weight, part in zip(weights, parts))
+    weights = fitted_weights(parts, np.arange(len(train)))
+    predicted = sum(weight * values for weight, (_, values) in zip(weights, trained.values()))
+    return oof, predicted
+
+
+oof, predicted = blend(trained)

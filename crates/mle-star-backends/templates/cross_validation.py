@@ -1,0 +1,28 @@
+# === Cross-validation ===
+def out_of_fold(features, encode, fit_predict):
+    """Predictions for every training row by models that never saw it, and the folds' mean for the test rows."""
+    x_train, x_test = features(train), features(test)
+{% if p.classification %}
+    oof = np.zeros((len(train), len(CLASSES)))
+    predicted = np.zeros((len(test), len(CLASSES)))
+{% else %}
+    oof = np.zeros(len(train))
+    predicted = np.zeros(len(test))
+{% endif %}
+    for fit_rows, valid_rows in FOLDS:
+{% if p.classification %}
+        # A rare class can be absent from a fold's fitting rows: its probability stays 0 there.
+        present, y_fit = np.unique(y[fit_rows], return_inverse=True)
+{% else %}
+        y_fit = to_model_scale(y[fit_rows])
+{% endif %}
+        fit, valid, rest = encode(x_train.iloc[fit_rows], y_fit, [x_train.iloc[valid_rows], x_test])
+        on_valid, on_test = fit_predict(fit, y_fit, [valid, rest])
+{% if p.classification %}
+        oof[np.ix_(valid_rows, present)] = on_valid
+        predicted[:, present] += on_test / len(FOLDS)
+{% else %}
+        oof[valid_rows] = on_valid
+        predicted += on_test / len(FOLDS)
+{% endif %}
+    return oof, predicted

@@ -1,0 +1,63 @@
+# === Data ===
+TARGET = {{ p.target | py }}
+{% if p.id %}
+ID = {{ p.id | py }}
+{% endif %}
+NUMERIC = {{ p.columns.numeric | py_list }}
+{% if p.columns.categorical %}
+CATEGORICAL = {{ p.columns.categorical | py_list }}
+{% endif %}
+{% if p.columns.many_levels %}
+MANY_LEVELS = {{ p.columns.many_levels | py_list }}
+{% endif %}
+{% if p.columns.dates %}
+DATES = {{ p.columns.dates | py_list }}
+{% endif %}
+{% if p.columns.texts %}
+TEXTS = {{ p.columns.texts | py_list }}
+{% endif %}
+
+train = pd.read_csv({{ p.train_file | py }})
+test = pd.read_csv({{ p.test_file | py }})
+{% if p.target_missing %}
+train = train.dropna(subset=[TARGET]).reset_index(drop=True)
+{% endif %}
+{% if p.subsample %}
+
+# The search works on a random part of the rows to stay fast.
+if len(train) > {{ p.subsample }}:
+    train = train.sample(n={{ p.subsample }}, random_state=SEED).reset_index(drop=True)
+{% endif %}
+{% for join in p.joins %}
+
+{% if join.unique %}
+# One row of {{ join.name }} for each key.
+{{ join.name }} = pd.read_csv({{ join.file | py }}).drop_duplicates({{ join.keys | py_list }})
+{{ join.name }} = {{ join.name }}.set_index({{ join.keys | py_list }}).add_prefix({{ (join.name ~ "_") | py }}).reset_index()
+{% else %}
+# Several rows of {{ join.name }} for a key: they are summarised.
+grouped = pd.read_csv({{ join.file | py }}).groupby({{ join.keys | py_list }})
+{% if join.summaries %}
+{{ join.name }} = grouped.agg(
+    {
+{% for pair in join.summaries %}
+        {{ pair[0] | py }}: {{ pair[1] | py_list }},
+{% endfor %}
+    }
+)
+{{ join.name }}.columns = [{{ (join.name ~ "_") | py }} + "_".join(pair) for pair in {{ join.name }}.columns]
+{{ join.name }}[{{ (join.name ~ "_rows") | py }}] = grouped.size()
+{% else %}
+{{ join.name }} = grouped.size().to_frame({{ (join.name ~ "_rows") | py }})
+{% endif %}
+{{ join.name }} = {{ join.name }}.reset_index()
+{% endif %}
+train = train.merge({{ join.name }}, on={{ join.keys | py_list }}, how="left")
+test = test.merge({{ join.name }}, on={{ join.keys | py_list }}, how="left")
+{% endfor %}
+
+{% if p.classification %}
+y, CLASSES = pd.factorize(train[TARGET], sort=True)
+{% else %}
+y = train[TARGET].to_numpy(dtype=float)
+{% endif %}

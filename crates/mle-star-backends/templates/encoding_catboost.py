@@ -1,0 +1,20 @@
+# === Encoding: {{ m.title }} ===
+{% if p.columns.texts %}
+from sklearn.decomposition import TruncatedSVD
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+
+{% endif %}
+def encode_{{ m.slug }}(fit, y_fit, others):
+    """Frames for fitting and predicting; CatBoost encodes categories itself, on the fitting rows."""
+    frames = [fit, *others]
+{% if p.columns.texts %}
+    words = TfidfVectorizer(max_features=20000, sublinear_tf=True, stop_words=None).fit(fit["all_text"])
+    topics = TruncatedSVD(n_components=min(40, len(words.vocabulary_) - 1), random_state=SEED)
+    topics.fit(words.transform(fit["all_text"]))
+    names = [f"topic_{position}" for position in range(topics.n_components)]
+    spread = [topics.transform(words.transform(frame["all_text"])) for frame in frames]
+    columns = [pd.DataFrame(values, columns=names, index=frame.index) for values, frame in zip(spread, frames)]
+    frames = [pd.concat([frame.drop(columns="all_text"), more], axis=1) for frame, more in zip(frames, columns)]
+{% endif %}
+    return frames

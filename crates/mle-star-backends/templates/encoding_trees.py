@@ -1,0 +1,40 @@
+# === Encoding: {{ m.title }} ===
+{% if p.columns.texts %}
+from sklearn.decomposition import TruncatedSVD
+from sklearn.feature_extraction.text import TfidfVectorizer
+{% endif %}
+{% if p.columns.many_levels %}
+from sklearn.model_selection import KFold
+{% endif %}
+{% if p.columns.categorical and p.columns.many_levels %}
+from sklearn.preprocessing import OrdinalEncoder, TargetEncoder
+{% elif p.columns.categorical %}
+from sklearn.preprocessing import OrdinalEncoder
+{% elif p.columns.many_levels %}
+from sklearn.preprocessing import TargetEncoder
+{% endif %}
+{% if p.columns.texts or p.columns.categorical or p.columns.many_levels %}
+
+
+{% endif %}
+def encode_{{ m.slug }}(fit, y_fit, others):
+    """Matrices for fitting and predicting; everything is learnt from the fitting rows."""
+    frames = [fit, *others]
+    numeric = list(fit.select_dtypes("number").columns)
+    blocks = [[frame[numeric].to_numpy(dtype=float) for frame in frames]]
+{% if p.columns.categorical %}
+    codes = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1).fit(fit[CATEGORICAL])
+    blocks.append([codes.transform(frame[CATEGORICAL]) for frame in frames])
+{% endif %}
+{% if p.columns.many_levels %}
+    # Columns of many categories: cross-fitted target means say more than codes.
+    means = TargetEncoder(target_type={{ p.target_type | py }}, cv=KFold(5, shuffle=True, random_state=SEED))
+    blocks.append([means.fit_transform(fit[MANY_LEVELS], y_fit), *(means.transform(other[MANY_LEVELS]) for other in others)])
+{% endif %}
+{% if p.columns.texts %}
+    words = TfidfVectorizer(max_features=20000, sublinear_tf=True, stop_words=None).fit(fit["all_text"])
+    topics = TruncatedSVD(n_components=min(40, len(words.vocabulary_) - 1), random_state=SEED)
+    topics.fit(words.transform(fit["all_text"]))
+    blocks.append([topics.transform(words.transform(frame["all_text"])) for frame in frames])
+{% endif %}
+    return [np.hstack(parts) for parts in zip(*blocks)]

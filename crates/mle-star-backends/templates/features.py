@@ -1,0 +1,22 @@
+# === Features: {{ m.title }} ===
+def features_{{ m.slug }}(frame):
+    """Columns computed row by row; nothing is learnt here."""
+    x = frame[NUMERIC].astype(float)
+{% if p.columns.categorical and p.columns.many_levels %}
+    x[CATEGORICAL + MANY_LEVELS] = frame[CATEGORICAL + MANY_LEVELS].astype("str").fillna("missing")
+{% elif p.columns.categorical %}
+    x[CATEGORICAL] = frame[CATEGORICAL].astype("str").fillna("missing")
+{% elif p.columns.many_levels %}
+    x[MANY_LEVELS] = frame[MANY_LEVELS].astype("str").fillna("missing")
+{% endif %}
+{% if p.columns.dates %}
+    for column in DATES:
+        moment = pd.to_datetime(frame[column], errors="coerce", format="mixed", utc=True)
+        x[column + "_days"] = (moment - pd.Timestamp("2000-01-01", tz="UTC")) / pd.Timedelta(days=1)
+        x[column + "_month"] = moment.dt.month.astype(float)
+        x[column + "_weekday"] = moment.dt.day_of_week.astype(float)
+{% endif %}
+{% if p.columns.texts %}
+    x["all_text"] = frame[TEXTS].fillna("").astype("str").agg(" ".join, axis=1)
+{% endif %}
+    return x

@@ -1,0 +1,23 @@
+# === Model: {{ m.title }} ===
+from catboost import {{ 'CatBoostClassifier' if p.classification else 'CatBoostRegressor' }}
+
+PARAMS_{{ m.slug | upper }} = {
+{% if p.metric.absolute %}
+    "loss_function": "MAE",
+{% endif %}
+    "iterations": {{ t.trees }},
+    "learning_rate": {{ t.fast }},
+    "depth": {{ 5 if t.small else 6 }},
+    "l2_leaf_reg": 3.0,
+}
+
+
+def fit_predict_{{ m.slug }}(x, y_fit, others):
+    """{{ 'Class probabilities' if p.classification else 'Predictions on the model scale' }} for each of `others`."""
+    model = CatBoost{{ 'Classifier' if p.classification else 'Regressor' }}(**PARAMS_{{ m.slug | upper }}, random_seed=SEED, thread_count=THREADS, verbose=False, allow_writing_files=False)
+    model.fit(x, y_fit, cat_features=list(x.select_dtypes(exclude="number").columns))
+{% if p.classification %}
+    return [model.predict_proba(other) for other in others]
+{% else %}
+    return [model.predict(other) for other in others]
+{% endif %}

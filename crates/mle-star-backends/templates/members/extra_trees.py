@@ -1,0 +1,19 @@
+# === Model: {{ m.title }} ===
+from sklearn.ensemble import ExtraTrees{{ 'Classifier' if p.classification else 'Regressor' }}
+
+PARAMS_{{ m.slug | upper }} = {
+    "n_estimators": 300,
+    "min_samples_leaf": 2,
+    "max_features": {{ '"sqrt"' if p.classification else '0.6' }},
+}
+
+
+def fit_predict_{{ m.slug }}(x, y_fit, others):
+    """{{ 'Class probabilities' if p.classification else 'Predictions on the model scale' }} for each of `others`."""
+    model = ExtraTrees{{ 'Classifier' if p.classification else 'Regressor' }}(**PARAMS_{{ m.slug | upper }}, random_state=SEED, n_jobs=THREADS)
+    model.fit(x, y_fit)
+{% if p.classification %}
+    return [model.predict_proba(other) for other in others]
+{% else %}
+    return [model.predict(other) for other in others]
+{% endif %}

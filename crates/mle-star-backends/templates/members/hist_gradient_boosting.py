@@ -1,0 +1,25 @@
+# === Model: {{ m.title }} ===
+from sklearn.ensemble import {{ 'HistGradientBoostingClassifier' if p.classification else 'HistGradientBoostingRegressor' }}
+
+PARAMS_{{ m.slug | upper }} = {
+{% if p.metric.absolute %}
+    "loss": "absolute_error",
+{% endif %}
+    "max_iter": {{ t.trees * 2 // 3 }},
+    "learning_rate": {{ t.fast }},
+    "max_leaf_nodes": {{ 15 if t.small else 31 }},
+    "min_samples_leaf": {{ 10 if t.small else 20 }},
+    "l2_regularization": 1.0,
+    "early_stopping": False,
+}
+
+
+def fit_predict_{{ m.slug }}(x, y_fit, others):
+    """{{ 'Class probabilities' if p.classification else 'Predictions on the model scale' }} for each of `others`."""
+    model = HistGradientBoosting{{ 'Classifier' if p.classification else 'Regressor' }}(**PARAMS_{{ m.slug | upper }}, random_state=SEED)
+    model.fit(x, y_fit)
+{% if p.classification %}
+    return [model.predict_proba(other) for other in others]
+{% else %}
+    return [model.predict(other) for other in others]
+{% endif %}

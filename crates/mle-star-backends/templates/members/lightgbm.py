@@ -1,0 +1,27 @@
+# === Model: {{ m.title }} ===
+from lightgbm import {{ 'LGBMClassifier' if p.classification else 'LGBMRegressor' }}
+
+PARAMS_{{ m.slug | upper }} = {
+{% if p.metric.absolute %}
+    "objective": "regression_l1",
+{% endif %}
+    "n_estimators": {{ t.trees }},
+    "learning_rate": {{ t.rate }},
+    "num_leaves": {{ 15 if t.small else 31 }},
+    "min_child_samples": {{ 10 if t.small else 20 }},
+    "subsample": 0.9,
+    "subsample_freq": 1,
+    "colsample_bytree": 0.8,
+    "reg_lambda": 1.0,
+}
+
+
+def fit_predict_{{ m.slug }}(x, y_fit, others):
+    """{{ 'Class probabilities' if p.classification else 'Predictions on the model scale' }} for each of `others`."""
+    model = LGBM{{ 'Classifier' if p.classification else 'Regressor' }}(**PARAMS_{{ m.slug | upper }}, random_state=SEED, n_jobs=THREADS, verbose=-1)
+    model.fit(x, y_fit)
+{% if p.classification %}
+    return [model.predict_proba(other) for other in others]
+{% else %}
+    return [model.predict(other) for other in others]
+{% endif %}

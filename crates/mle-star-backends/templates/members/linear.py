@@ -1,0 +1,22 @@
+# === Model: {{ m.title }} ===
+from sklearn.linear_model import {{ 'LogisticRegression' if p.classification else 'Ridge' }}
+
+PARAMS_{{ m.slug | upper }} = {
+{% if p.classification %}
+    "C": 1.0,
+    "max_iter": 3000,
+{% else %}
+    "alpha": 3.0,
+{% endif %}
+}
+
+
+def fit_predict_{{ m.slug }}(x, y_fit, others):
+    """{{ 'Class probabilities' if p.classification else 'Predictions on the model scale' }} for each of `others`."""
+    model = {{ 'LogisticRegression' if p.classification else 'Ridge' }}(**PARAMS_{{ m.slug | upper }}, random_state=SEED)
+    model.fit(x, y_fit)
+{% if p.classification %}
+    return [model.predict_proba(other) for other in others]
+{% else %}
+    return [model.predict(other) for other in others]
+{% endif %}

@@ -1,0 +1,21 @@
+# === Postprocessing ===
+def postprocess(oof, predicted):
+{% if not p.classification %}
+    """Predictions in the target's own unit{{ ', never below zero' if p.metric.positive else '' }}."""
+{% if p.metric.positive %}
+    return np.maximum(from_model_scale(oof), 0.0), np.maximum(from_model_scale(predicted), 0.0)
+{% else %}
+    return from_model_scale(oof), from_model_scale(predicted)
+{% endif %}
+{% elif p.metric.ordinal %}
+    """The expected class, rounded: neighbouring classes cost less than distant ones."""
+    ranks = np.arange(len(CLASSES))
+    return np.rint(oof @ ranks).astype(int), np.rint(predicted @ ranks).astype(int)
+{% elif p.metric.labels %}
+    """The most probable class of each row, as a position in CLASSES."""
+    return oof.argmax(axis=1), predicted.argmax(axis=1)
+{% else %}
+    """Class probabilities that add up to one."""
+    oof, predicted = np.clip(oof, 1e-6, 1.0), np.clip(predicted, 1e-6, 1.0)
+    return oof / oof.sum(axis=1, keepdims=True), predicted / predicted.sum(axis=1, keepdims=True)
+{% endif %}

@@ -1,0 +1,8 @@
+    # Pieces of words survive misspellings and endings.
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    pieces = TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 5), max_features=20000, sublinear_tf=True)
+    spellings = pieces.fit_transform(fit["all_text"])
+    shapes = TruncatedSVD(n_components=min(30, spellings.shape[1] - 1), random_state=SEED).fit(spellings)
+    blocks.append([shapes.transform(pieces.transform(frame["all_text"])) for frame in frames])

@@ -1,0 +1,4 @@
+# === Validation ===
+validated, final = postprocess(oof, predicted)
+score = metric(y, validated)
+print(f"Final Validation Performance: {score}")

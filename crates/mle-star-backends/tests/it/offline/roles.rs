@@ -1,0 +1,1 @@
+//! What every role promises, without running anything.
