@@ -16,7 +16,7 @@ use mle_star::journal::{Frozen, Journal};
 use mle_star::pipeline;
 use mle_star::prompts::Prompts;
 use mle_star::stop::{Stop, Trouble};
-use mle_star_backends::data::profile::Profile;
+use mle_star_backends::agent::offline::OfflineAgents;
 use tokio::runtime::Builder;
 
 use crate::exit::{Exit, Failure};
@@ -39,8 +39,10 @@ pub struct Start {
     pub prompts: Prompts,
     /// Its memory, held by this process.
     pub journal: Journal,
-    /// The data folder's tables.
-    pub profile: Profile,
+    /// Who answers.
+    pub agents: OfflineAgents,
+    /// What submissions are checked against, relative to the data folder.
+    pub sample: Option<PathBuf>,
     /// How it is shown.
     pub view: View,
     /// Lines shown first.
@@ -128,7 +130,7 @@ async fn perform(
     }
     let watchers = Watchers(watchers);
     let outside = Outside {
-        agents: backends.agents.as_ref(),
+        agents: &start.agents,
         scripts: &backends.scripts,
         events: &watchers,
         cancel: signals.cancel(),

@@ -142,7 +142,9 @@ fn state(folder: &Path, has_result: bool) -> State {
 
 fn is_shown(record: &EffectRecord) -> bool {
     use mle_star::journal::EffectState::{Begun, Ended};
-    matches!(record.state, Begun | Ended)
+    // A decision without a limit only notes when a phase began.
+    let is_mark = record.kind == Kind::Decision && record.limit.is_none();
+    matches!(record.state, Begun | Ended) && !is_mark
 }
 
 fn best(snapshot: &Snapshot, steps: &[StepRow]) -> Option<f64> {
@@ -182,7 +184,7 @@ struct Told {
 
 impl Told {
     fn of_limit(limit: Option<Limit>) -> Self {
-        let outcome = limit.map_or("decided", Limit::name);
+        let outcome = limit.map_or("a limit", Limit::name);
         Self { outcome: format!("left out: {outcome}"), ..Self::default() }
     }
 

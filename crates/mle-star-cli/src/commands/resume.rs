@@ -7,6 +7,7 @@ use mle_star::journal::{Frozen, Journal, JournalError};
 use mle_star::prompts::Prompts;
 use mle_star::result::FinalResult;
 use mle_star::stop::Trouble;
+use mle_star_backends::agent::offline::OfflineAgents;
 use mle_star_backends::data::digest::digest;
 use mle_star_backends::data::profile;
 
@@ -43,6 +44,8 @@ pub fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
     let prompts = Prompts::new(frozen.prompts.clone())
         .map_err(|error| Trouble::new(error.to_string(), "the run's templates do not suit this version"))?;
     let profile = profile::read(&frozen.task.data_dir)?;
+    let sample = profile.sample.as_ref().map(|sample| sample.file.clone());
+    let agents = OfflineAgents::new(&frozen.task, profile, frozen.config.subsample_limit)?;
     let view =
         View { json: args.json, quiet: args.quiet, no_color: process_environment("NO_COLOR").is_some() };
     let opening = vec![
@@ -50,7 +53,7 @@ pub fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
         format!("agents: {}", crate::freeze::agents_name(frozen.config.agents)),
         format!("run: {} (going on; finished steps are read back)", folder.display()),
     ];
-    drive(&Start { folder, frozen, prompts, journal, profile, view, opening })
+    drive(&Start { folder, frozen, prompts, journal, agents, sample, view, opening })
 }
 
 fn open_failure(error: &JournalError) -> Failure {

@@ -11,7 +11,7 @@ use crate::drive::{Start, View, drive};
 use crate::exit::{Exit, Failure};
 use crate::freeze::{self, Prepared};
 use crate::settings::process_environment;
-use crate::{run_folder, runs};
+use crate::{run_folder, runs, say};
 
 /// Solves a task.
 ///
@@ -19,12 +19,22 @@ use crate::{run_folder, runs};
 /// What was wrong with the input, or ended the run, with its exit code.
 pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let prepared = freeze::prepare(args, &process_environment)?;
-    drive(&begin(prepared)?)
+    let start = begin(prepared)?;
+    let ended = drive(&start);
+    if matches!(&ended, Err(failure) if failure.exit == Exit::Usage) {
+        // Nothing was done yet, and with other input it will be another run.
+        let folder = start.folder.clone();
+        drop(start);
+        if let Err(error) = std::fs::remove_dir_all(&folder) {
+            say::talk(&format!("note: {} was left behind: {error}", folder.display()));
+        }
+    }
+    ended
 }
 
 /// Freezes the inputs in a new run folder, before anything else is done.
 fn begin(prepared: Prepared) -> Result<Start, Failure> {
-    let Prepared { task, config, invocation, prompts, profile, guesses, sources } = prepared;
+    let Prepared { task, config, invocation, prompts, agents, sample, guesses, sources } = prepared;
     let data_id = digest(&task.data_dir)?;
     let runs_dir = invocation.runs_dir.clone().unwrap_or_else(|| PathBuf::from(runs::DEFAULT_DIR));
     let now = jiff::Zoned::now();
@@ -41,7 +51,7 @@ fn begin(prepared: Prepared) -> Result<Start, Failure> {
     opening
         .extend(guesses.iter().map(|guess| format!("  {}: {} ({})", guess.field, guess.value, guess.reason)));
     opening.push(format!("run: {}", claimed.folder.display()));
-    Ok(Start { folder: claimed.folder, frozen, prompts, journal, profile, view, opening })
+    Ok(Start { folder: claimed.folder, frozen, prompts, journal, agents, sample, view, opening })
 }
 
 /// Trouble with a journal is not the input's fault.

@@ -55,6 +55,12 @@ pub fn exit_of(result: &FinalResult) -> Exit {
     if result.submission_path.is_empty() { Exit::NoSubmission } else { Exit::Done }
 }
 
+/// The validation score of the solution that was taken: the last one on the way to the result.
+fn best_score(result: &FinalResult) -> f64 {
+    let last = result.lineage.iter().rev().find_map(|step| step.score);
+    last.or(result.final_solution.score).unwrap_or(result.phase1.initial_score)
+}
+
 /// The task's own output folder gets a copy; a folder that is gone by now is a note, no failure.
 fn copy_out(result: &FinalResult, output_dir: Option<&Path>) -> Vec<String> {
     let Some(folder) = output_dir.filter(|_| !result.submission_path.is_empty()) else { return Vec::new() };
@@ -76,8 +82,7 @@ fn write_report(start: &Start, result: &FinalResult) -> Option<String> {
 
 fn last_lines(start: &Start, result: &FinalResult) -> Vec<String> {
     let task = &start.frozen.task;
-    let score = result.phase3.as_ref().map(|ensemble| ensemble.best_ensemble_score);
-    let score = score.or(result.final_solution.score).unwrap_or(result.phase1.initial_score);
+    let score = best_score(result);
     let mut lines = vec![
         String::new(),
         format!(

@@ -1,10 +1,9 @@
-//! The backends of a run: who answers, and where scripts run.
+//! Where a run's scripts run, and with what.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use mle_star::config::Switch;
-use mle_star::effects::AgentBackend;
 use mle_star::stop::Trouble;
 use mle_star_backends::data::unzip;
 use mle_star_backends::script::environment::{Environment, EnvironmentChoice, Origin, python_environment};
@@ -34,8 +33,6 @@ const TELLING: [&str; 14] = [
 
 /// Everything outside, ready.
 pub struct Backends {
-    /// Who answers.
-    pub agents: Box<dyn AgentBackend>,
     /// Who runs scripts.
     pub scripts: LocalRunner,
     /// The interpreter and its libraries.
@@ -50,10 +47,9 @@ impl Backends {
     /// Finds or makes the Python environment, looks at the machine, prepares the data; `say` hears it.
     ///
     /// # Errors
-    /// No usable Python, an environment that cannot be made, agents that cannot do this task.
+    /// No usable Python, or an environment that cannot be made.
     pub async fn make(start: &Start, say: &(dyn Fn(&str) + Sync)) -> Result<Self, Failure> {
         let config = &start.frozen.config;
-        let agents = agents(start)?;
         let choice = config.python.clone().map_or(EnvironmentChoice::Own, EnvironmentChoice::Given);
         let environment = python_environment(choice, say).await?;
         let machine = machine().await;
@@ -61,12 +57,8 @@ impl Backends {
         say(&format!("python: {}", environment_line(&environment, &machine, slots)));
         let environment_text = environment_text(&environment, &machine, slots, config.network);
         let scripts = runner(start, environment.clone(), machine, slots)?;
-        Ok(Self { agents, scripts, environment, environment_text, slots })
+        Ok(Self { scripts, environment, environment_text, slots })
     }
-}
-
-fn agents(_start: &Start) -> Result<Box<dyn AgentBackend>, Trouble> {
-    Err(Trouble::new("the offline agents are not there yet", "wait"))
 }
 
 fn runner(
@@ -77,7 +69,7 @@ fn runner(
 ) -> Result<LocalRunner, Failure> {
     let task = &start.frozen.task;
     let data_dir = plain_data(start)?;
-    let sample = start.profile.sample.as_ref().map(|sample| data_dir.join(&sample.file));
+    let sample = start.sample.as_ref().map(|sample| data_dir.join(sample));
     let setup = LocalSetup {
         run_folder: start.folder.clone(),
         sample_submission: sample,

@@ -74,7 +74,7 @@ impl EventSink for Log {
         if let Some(text) = started {
             self.write(Level::Debug, &text);
         }
-        if let Some((weight, text)) = words::line(&event, None) {
+        if let Some((weight, text)) = words::line(&event, words::Ended::default()) {
             self.write(Level::of_weight(weight), &text);
         }
     }

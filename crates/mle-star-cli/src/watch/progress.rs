@@ -6,7 +6,7 @@ use std::time::Instant;
 use mle_star::event::Event;
 use mle_star::place::{Phase, Place};
 
-use super::words::{agent_name, duration, number, phase_title, place_name};
+use super::words::{Ended, agent_name, duration, number, phase_title, place_name};
 
 /// The run as its events tell it.
 pub struct Progress {
@@ -14,6 +14,7 @@ pub struct Progress {
     elapsed_before: f64,
     phase: Option<Phase>,
     best: Option<f64>,
+    best_at: Option<Place>,
     running: BTreeMap<Place, Effect>,
     steps: BTreeMap<Place, Instant>,
 }
@@ -32,20 +33,23 @@ impl Progress {
             elapsed_before,
             phase: None,
             best: None,
+            best_at: None,
             running: BTreeMap::new(),
             steps: BTreeMap::new(),
         }
     }
 
-    /// Takes in an event; gives the seconds that a step took when it ends one.
-    pub fn take(&mut self, event: &Event) -> Option<f64> {
+    /// Takes in an event; tells what is known about it when it ends a step.
+    pub fn take(&mut self, event: &Event) -> Ended {
         match event {
             Event::PhaseStarted { phase } => self.phase = Some(*phase),
             Event::StepStarted { place, .. } => {
                 self.steps.insert(place.clone(), Instant::now());
             }
             Event::StepEnded { place, .. } => {
-                return Some(self.steps.remove(place)?.elapsed().as_secs_f64());
+                let began = self.steps.remove(place);
+                let seconds = began.map(|began| began.elapsed().as_secs_f64());
+                return Ended { seconds, is_best: self.best_at.as_ref() == Some(place) };
             }
             Event::AgentStarted { place, agent, timeout, .. } => {
                 self.begin(place, agent_name(*agent), *timeout);
@@ -56,10 +60,13 @@ impl Progress {
             | Event::Skipped { place, .. } => {
                 self.running.remove(place);
             }
-            Event::Best { score, .. } => self.best = Some(*score),
+            Event::Best { place, score, .. } => {
+                self.best = Some(*score);
+                self.best_at = Some(place.clone());
+            }
             Event::Warning { .. } => {}
         }
-        None
+        Ended::default()
     }
 
     /// Seconds of the whole run.
@@ -67,12 +74,12 @@ impl Progress {
         self.elapsed_before + self.started.elapsed().as_secs_f64()
     }
 
-    /// Phase, what runs and for how long, best score, elapsed: one line.
+    /// Elapsed, phase, best score, what runs and for how long: one line, what matters least at its end.
     pub fn line(&self) -> String {
         let phase = self.phase.map(phase_title);
         let best = self.best.map(|best| format!("best {}", number(best)));
-        let elapsed = Some(format!("{} elapsed", duration(self.elapsed())));
-        [phase, self.effect(), best, elapsed].into_iter().flatten().collect::<Vec<_>>().join(" · ")
+        let elapsed = Some(duration(self.elapsed()));
+        [elapsed, phase, best, self.effect()].into_iter().flatten().collect::<Vec<_>>().join(" · ")
     }
 
     /// The effect that has run longest, and how many others there are.
@@ -114,9 +121,12 @@ mod tests {
         progress.take(&Event::ScriptStarted { place: Place::from("phase1/candidate-1/run"), timeout: 60.0 });
         progress.take(&Event::Best { place: place(), score: 0.5, from: None });
         let line = progress.line();
-        for part in
-            ["Phase 1: initial solution", "candidate 1: init 0.0 s (+1 more)", "best 0.50000", "elapsed"]
-        {
+        for part in [
+            "Phase 1: initial solution",
+            "candidate 1: init 0.0 s (+1 more)",
+            "best 0.50000",
+            "0.0 s · Phase",
+        ] {
             assert!(line.contains(part), "{line}");
         }
         let usage = Usage::default();

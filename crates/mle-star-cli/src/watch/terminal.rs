@@ -90,11 +90,11 @@ impl Terminal {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn coloured(&self, weight: Weight, event: &Event, text: String) -> String {
+    fn coloured(&self, weight: Weight, event: &Event, is_best: bool, text: String) -> String {
         let code = match (weight, event) {
             _ if !self.colour => return text,
             (_, Event::PhaseStarted { .. }) => "1",
-            (_, Event::Best { .. }) => "32",
+            (_, Event::StepEnded { accepted: true, .. }) if is_best => "32",
             (Weight::Warning, _) => "33",
             _ => return text,
         };
@@ -105,13 +105,13 @@ impl Terminal {
 impl EventSink for Terminal {
     fn emit(&self, event: Event) {
         let mut state = self.state();
-        let seconds = state.progress.take(&event);
+        let ended = state.progress.take(&event);
         if self.show != Show::Everything {
             return;
         }
-        match words::line(&event, seconds) {
+        match words::line(&event, ended) {
             Some((weight, text)) if weight > Weight::Detail => {
-                let text = self.coloured(weight, &event, text);
+                let text = self.coloured(weight, &event, ended.is_best, text);
                 self.write(&mut state, &text);
             }
             _ if self.live => Self::draw(&mut state),

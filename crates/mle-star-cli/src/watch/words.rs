@@ -15,12 +15,21 @@ pub enum Weight {
     Warning,
 }
 
+/// What the events before say about one that ends a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Ended {
+    /// How long the step took, in seconds.
+    pub seconds: Option<f64>,
+    /// Did it give the best score of the run so far?
+    pub is_best: bool,
+}
+
 /// An event as one line; `None` for those that only move the display.
-pub fn line(event: &Event, seconds: Option<f64>) -> Option<(Weight, String)> {
+pub fn line(event: &Event, ended: Ended) -> Option<(Weight, String)> {
     let told = match event {
         Event::PhaseStarted { phase } => (Weight::News, format!("=== {} ===", phase_title(*phase))),
         Event::StepEnded { place, score, accepted, note } => {
-            (Weight::News, step_line(place, *score, *accepted, note, seconds))
+            (Weight::News, step_line(place, *score, *accepted, note, ended))
         }
         Event::Skipped { place, limit } => {
             (Weight::News, format!("  {:<28} left out: {}", place_name(place), limit.name()))
@@ -44,7 +53,7 @@ pub fn line(event: &Event, seconds: Option<f64>) -> Option<(Weight, String)> {
         }
         Event::Best { score, from, .. } => {
             let before = from.map_or_else(String::new, |from| format!(" (was {})", number(from)));
-            (Weight::News, format!("  best so far {}{before}", number(*score)))
+            (Weight::Detail, format!("  best so far {}{before}", number(*score)))
         }
         Event::Warning { place, text } => {
             let at =
@@ -94,12 +103,16 @@ fn step_name(name: &str) -> Option<String> {
     }
 }
 
-fn step_line(place: &Place, score: Option<f64>, accepted: bool, note: &str, seconds: Option<f64>) -> String {
+fn step_line(place: &Place, score: Option<f64>, accepted: bool, note: &str, ended: Ended) -> String {
     let score = score.map_or_else(|| "no score".to_owned(), |score| format!("score {}", number(score)));
-    let verdict = if accepted { "kept" } else { "not kept" };
-    let time = seconds.map_or_else(String::new, duration);
+    let verdict = match (ended.is_best, accepted) {
+        (true, true) => "best so far",
+        (false, true) => "kept",
+        (_, false) => "not kept",
+    };
+    let time = ended.seconds.map_or_else(String::new, duration);
     let line =
-        format!("  {:<28} {score:<16} {verdict:<8} {time:>7}  {}", place_name(place), first_line(note));
+        format!("  {:<28} {score:<16} {verdict:<11} {time:>7}  {}", place_name(place), first_line(note));
     line.trim_end().to_owned()
 }
 
@@ -178,17 +191,19 @@ mod tests {
 
     #[test]
     fn steps_are_one_line() {
-        let step = |score, accepted, note: &str| {
+        let step = |score, accepted, is_best, note: &str| {
             let place = Place::from("phase1/candidate-0");
-            line(&Event::StepEnded { place, score, accepted, note: note.to_owned() }, Some(3.0)).unwrap().1
+            let event = Event::StepEnded { place, score, accepted, note: note.to_owned() };
+            line(&event, Ended { seconds: Some(3.0), is_best }).unwrap().1
         };
-        assert_eq!(
-            step(Some(0.5), true, "LightGBM"),
-            "  candidate 1                  score 0.50000    kept       3.0 s  LightGBM"
+        let check = |line: String, expected: &str| {
+            assert_eq!(line.split_whitespace().collect::<Vec<_>>().join(" "), expected);
+        };
+        check(
+            step(Some(0.5), true, true, "LightGBM"),
+            "candidate 1 score 0.50000 best so far 3.0 s LightGBM",
         );
-        assert_eq!(
-            step(None, false, "\na\nb"),
-            "  candidate 1                  no score         not kept   3.0 s  a"
-        );
+        check(step(Some(0.5), true, false, ""), "candidate 1 score 0.50000 kept 3.0 s");
+        check(step(None, false, false, "\na\nb"), "candidate 1 no score not kept 3.0 s a");
     }
 }

@@ -1,6 +1,7 @@
 //! The pipeline as a whole, in a scripted world.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::disallowed_methods, reason = "tests look at journals from outside")]
 
 mod ensemble_and_finalization;
 mod events;

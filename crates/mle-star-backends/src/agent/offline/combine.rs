@@ -23,8 +23,10 @@ pub(super) fn merger(problem: &Problem, inputs: Inputs<'_>) -> Result<String, Te
     };
     for member in reference.members() {
         let named = free_name(&base.members(), &member);
-        let sections: Vec<Section> = reference.sections_of(&member).map(|s| renamed(s, &member, &named)).collect();
-        let at = base.sections.iter().position(|s| s.heading == "Cross-validation").unwrap_or(base.sections.len());
+        let sections: Vec<Section> =
+            reference.sections_of(&member).map(|s| renamed(s, &member, &named)).collect();
+        let at =
+            base.sections.iter().position(|s| s.heading == "Cross-validation").unwrap_or(base.sections.len());
         base.sections.splice(at..at, sections);
     }
     let members = base.members();
@@ -47,7 +49,8 @@ fn free_name(taken: &[Member], member: &Member) -> Member {
     let mut named = member.clone();
     let mut number = 2;
     while taken.iter().any(|other| other.slug == named.slug || other.title == named.title) {
-        named = Member { title: format!("{} {number}", member.title), slug: format!("{}_{number}", member.slug) };
+        named =
+            Member { title: format!("{} {number}", member.title), slug: format!("{}_{number}", member.slug) };
         number += 1;
     }
     named
@@ -162,7 +165,8 @@ pub(super) fn ensembler(problem: &Problem, inputs: Inputs<'_>) -> Result<String,
         sections.push(function(problem, script, &title, &name)?);
         names.push(json!({ "title": title, "name": name }));
     }
-    sections.push(render("ensemble_training", &json!({ "p": problem, "solutions": names })).map(Section::new)?);
+    sections
+        .push(render("ensemble_training", &json!({ "p": problem, "solutions": names })).map(Section::new)?);
     sections.push(writer::section(problem, template)?);
     sections.push(decision(problem, &scripts)?);
     sections.extend(shared(first, &["Validation", "Submission"]));
@@ -190,7 +194,8 @@ fn function(problem: &Problem, script: &Script, title: &str, name: &str) -> Resu
     let body: Vec<String> = own.join("\n\n").lines().map(indent).collect();
     let models: Vec<String> = script.members().into_iter().map(|member| member.title).collect();
     let words = format!("Out-of-fold and test predictions of one refined solution ({}).", models.join(", "));
-    let values = json!({ "p": problem, "title": title, "name": name, "words": words, "body": body.join("\n") });
+    let values =
+        json!({ "p": problem, "title": title, "name": name, "words": words, "body": body.join("\n") });
     render("solution_function", &values).map(Section::new)
 }
 

@@ -6,7 +6,8 @@ use serde_json::json;
 /// What was found, as JSON.
 pub(super) fn detection(inputs: Inputs<'_>) -> String {
     let code = inputs.text("code");
-    let answer = json!({ "leakage_status": "No Data Leakage", "code_block": code.lines().next().unwrap_or_default() });
+    let answer =
+        json!({ "leakage_status": "No Data Leakage", "code_block": code.lines().next().unwrap_or_default() });
     json!({ "answers": [answer] }).to_string()
 }
 

@@ -242,9 +242,11 @@ impl MetricId {
                 "from sklearn.metrics import mean_absolute_percentage_error",
                 "mean_absolute_percentage_error(truth, predicted)",
             ),
-            Self::R2 => {
-                ("Share of variance explained", "from sklearn.metrics import r2_score", "r2_score(truth, predicted)")
-            }
+            Self::R2 => (
+                "Share of variance explained",
+                "from sklearn.metrics import r2_score",
+                "r2_score(truth, predicted)",
+            ),
             _ => (
                 "Root of the mean squared error",
                 "from sklearn.metrics import root_mean_squared_error",

@@ -33,7 +33,12 @@ pub(crate) fn interpreter() -> Option<PathBuf> {
 pub(crate) fn run(python: &Path, folder: &Path, script: &str) -> String {
     let file = folder.join("solution.py");
     std::fs::write(&file, script).unwrap();
-    let output = Command::new(python).arg("solution.py").env("OMP_NUM_THREADS", "1").current_dir(folder).output().unwrap();
+    let output = Command::new(python)
+        .arg("solution.py")
+        .env("OMP_NUM_THREADS", "1")
+        .current_dir(folder)
+        .output()
+        .unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{stderr}\n{script}");
     assert_eq!(stderr, "", "nothing on standard error:\n{script}");
@@ -51,7 +56,11 @@ pub(crate) fn prepared(shape: &Shape) -> (tempfile::TempDir, OfflineAgents) {
 
 fn initial(agents: &OfflineAgents, family: &str) -> String {
     let asked = Asked { agents, place: "phase1/candidate-0/init" };
-    asked.code(AgentType::Init, None, json!({ "task_description": "", "model_name": family, "example_code": "" }))
+    asked.code(
+        AgentType::Init,
+        None,
+        json!({ "task_description": "", "model_name": family, "example_code": "" }),
+    )
 }
 
 #[test]
@@ -63,7 +72,10 @@ fn every_family_and_metric_runs() {
         assert!(parse_score(&stdout).is_some(), "{family} {shape:?}: {stdout}");
         let submission = std::fs::read_to_string(folder.path().join("final/submission.csv")).unwrap();
         assert_eq!(submission.lines().count(), super::tasks::NEW_ROWS + 1, "{family} {shape:?}");
-        assert!(!submission.contains(",\n") && !submission.contains(",,"), "{family} {shape:?}: {submission}");
+        assert!(
+            !submission.contains(",\n") && !submission.contains(",,"),
+            "{family} {shape:?}: {submission}"
+        );
     };
     let rows: [(&str, Direction, usize); 16] = [
         ("accuracy", Maximize, 2),
@@ -84,7 +96,8 @@ fn every_family_and_metric_runs() {
         ("log loss", Minimize, 2),
     ];
     for (position, (metric, direction, classes)) in rows.into_iter().enumerate() {
-        let shape = Shape { per_class: metric == "log loss" && classes > 2, ..shape(metric, direction, classes) };
+        let shape =
+            Shape { per_class: metric == "log loss" && classes > 2, ..shape(metric, direction, classes) };
         check(&shape, FAMILIES[position % FAMILIES.len()]);
     }
 }

@@ -141,7 +141,9 @@ pub(super) const ENDINGS: &[Strategy] = &[
         part: "Postprocessing",
         reason: "Averaged models predict too close to the mean.",
         how: "Stretch or shrink predictions by a straight line fitted on out-of-fold predictions, fold by fold.",
-        edit: |block| post(block, "posts/shrinkage", !block.problem.classification && !block.problem.metric.positive),
+        edit: |block| {
+            post(block, "posts/shrinkage", !block.problem.classification && !block.problem.metric.positive)
+        },
     },
     Strategy {
         name: "whole numbers",
@@ -161,7 +163,9 @@ fn by_probability(block: &Block<'_>) -> bool {
 }
 
 fn scale(block: &Block<'_>, scale: &str, wanted: bool) -> Option<String> {
-    (wanted && block.text.contains("def to_model_scale")).then(|| writer::target(scale).ok().map(|s| s.text)).flatten()
+    (wanted && block.text.contains("def to_model_scale"))
+        .then(|| writer::target(scale).ok().map(|s| s.text))
+        .flatten()
 }
 
 fn blend(block: &Block<'_>, template: &str, wanted: bool) -> Option<String> {
