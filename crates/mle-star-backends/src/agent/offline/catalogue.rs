@@ -64,7 +64,10 @@ impl<'a> Block<'a> {
 impl Strategy {
     /// The plan that asks for this strategy alone.
     pub(super) fn plan(&self) -> String {
-        format!("Strategy: {}. {} {} Everything else in the block stays as it is.", self.name, self.reason, self.how)
+        format!(
+            "Strategy: {}. {} {} Everything else in the block stays as it is.",
+            self.name, self.reason, self.how
+        )
     }
 }
 

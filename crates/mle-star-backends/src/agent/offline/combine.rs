@@ -4,11 +4,11 @@ use serde_json::json;
 
 use super::families::Member;
 use super::inputs::{Inputs, fenced};
-use super::metric::MetricId;
 use super::problem::Problem;
 use super::script::{Script, Section};
 use super::templates::{TemplateError, render};
 use super::writer;
+use crate::data::metric_names::KnownMetric;
 
 /// The base script with the reference's models trained as well and blended in.
 ///
@@ -23,8 +23,10 @@ pub(super) fn merger(problem: &Problem, inputs: Inputs<'_>) -> Result<String, Te
     };
     for member in reference.members() {
         let named = free_name(&base.members(), &member);
-        let sections: Vec<Section> = reference.sections_of(&member).map(|s| renamed(s, &member, &named)).collect();
-        let at = base.sections.iter().position(|s| s.heading == "Cross-validation").unwrap_or(base.sections.len());
+        let sections: Vec<Section> =
+            reference.sections_of(&member).map(|s| renamed(s, &member, &named)).collect();
+        let at =
+            base.sections.iter().position(|s| s.heading == "Cross-validation").unwrap_or(base.sections.len());
         base.sections.splice(at..at, sections);
     }
     let members = base.members();
@@ -47,7 +49,8 @@ fn free_name(taken: &[Member], member: &Member) -> Member {
     let mut named = member.clone();
     let mut number = 2;
     while taken.iter().any(|other| other.slug == named.slug || other.title == named.title) {
-        named = Member { title: format!("{} {number}", member.title), slug: format!("{}_{number}", member.slug) };
+        named =
+            Member { title: format!("{} {number}", member.title), slug: format!("{}_{number}", member.slug) };
         number += 1;
     }
     named
@@ -108,7 +111,8 @@ const COMBINATIONS: [Combination; 6] = [
 fn fits(problem: &Problem, combination: &Combination) -> bool {
     match combination.name {
         "mean of ranks" => {
-            problem.classes == 2 && matches!(problem.metric.id, MetricId::RocAuc | MetricId::AveragePrecision)
+            problem.classes == 2
+                && matches!(problem.metric.id, KnownMetric::RocAuc | KnownMetric::AveragePrecision)
         }
         "geometric mean" => problem.classification,
         "median" => !problem.classification,
@@ -162,7 +166,8 @@ pub(super) fn ensembler(problem: &Problem, inputs: Inputs<'_>) -> Result<String,
         sections.push(function(problem, script, &title, &name)?);
         names.push(json!({ "title": title, "name": name }));
     }
-    sections.push(render("ensemble_training", &json!({ "p": problem, "solutions": names })).map(Section::new)?);
+    sections
+        .push(render("ensemble_training", &json!({ "p": problem, "solutions": names })).map(Section::new)?);
     sections.push(writer::section(problem, template)?);
     sections.push(decision(problem, &scripts)?);
     sections.extend(shared(first, &["Validation", "Submission"]));
@@ -190,7 +195,8 @@ fn function(problem: &Problem, script: &Script, title: &str, name: &str) -> Resu
     let body: Vec<String> = own.join("\n\n").lines().map(indent).collect();
     let models: Vec<String> = script.members().into_iter().map(|member| member.title).collect();
     let words = format!("Out-of-fold and test predictions of one refined solution ({}).", models.join(", "));
-    let values = json!({ "p": problem, "title": title, "name": name, "words": words, "body": body.join("\n") });
+    let values =
+        json!({ "p": problem, "title": title, "name": name, "words": words, "body": body.join("\n") });
     render("solution_function", &values).map(Section::new)
 }
 

@@ -17,12 +17,18 @@ use crate::data::profile::Profile;
 ///
 /// # Errors
 /// When a template is broken.
-pub(super) fn data(problem: &Problem, profile: &Profile, inputs: Inputs<'_>) -> Result<String, TemplateError> {
+pub(super) fn data(
+    problem: &Problem,
+    profile: &Profile,
+    inputs: Inputs<'_>,
+) -> Result<String, TemplateError> {
     const USED: &str = "All the provided information is used.";
     let code = inputs.text("initial_solution");
     let unused: Vec<Join> =
         joins(profile, &problem.target).into_iter().filter(|join| !code.contains(&join.file)).collect();
-    let Some(mut script) = Script::parse(code).filter(|_| !unused.is_empty()) else { return Ok(USED.to_owned()) };
+    let Some(mut script) = Script::parse(code).filter(|_| !unused.is_empty()) else {
+        return Ok(USED.to_owned());
+    };
     let joined = problem.with_joins(unused);
     let mut fresh = vec![writer::section(problem, "data")?];
     let mut wanted = vec![writer::section(&joined, "data")?];
@@ -65,7 +71,8 @@ pub(super) fn test(problem: &Problem, inputs: Inputs<'_>) -> Result<String, Temp
 /// The block that draws a part of the rows, or a statement that there is none.
 pub(super) fn subsampling_extract(inputs: Inputs<'_>) -> String {
     let code = inputs.text("final_solution");
-    subsampling_block(code).map_or_else(|| "There is no subsampling in this script.".to_owned(), |block| fenced(&block))
+    subsampling_block(code)
+        .map_or_else(|| "There is no subsampling in this script.".to_owned(), |block| fenced(&block))
 }
 
 fn subsampling_block(code: &str) -> Option<String> {
@@ -108,4 +115,3 @@ fn shingles(text: &str) -> HashSet<String> {
         .collect();
     words.windows(6).map(|run| run.join(" ")).collect()
 }
-

@@ -15,7 +15,8 @@ impl<'a> Inputs<'a> {
     /// A list of texts; empty when absent.
     pub(super) fn texts(self, name: &str) -> Vec<&'a str> {
         let list = self.0.get(name).and_then(Value::as_array);
-        list.map(|items| items.iter().map(|item| item.as_str().unwrap_or_default()).collect()).unwrap_or_default()
+        list.map(|items| items.iter().map(|item| item.as_str().unwrap_or_default()).collect())
+            .unwrap_or_default()
     }
 
     /// A list of scores, `None` for what failed; empty when absent.

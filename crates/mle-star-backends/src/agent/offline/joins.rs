@@ -35,9 +35,9 @@ fn join(profile: &Profile, table: &Table, target: &str) -> Option<Join> {
         .iter()
         .filter(|column| column.name != target && column.distinct > 0)
         .filter(|column| {
-            [&profile.train, test].iter().all(|side| {
-                side.column(&column.name).is_some_and(|twin| same_type(column.kind, twin.kind))
-            })
+            [&profile.train, test]
+                .iter()
+                .all(|side| side.column(&column.name).is_some_and(|twin| same_type(column.kind, twin.kind)))
         })
         .collect();
     let keys = keys(&shared, table.rows);

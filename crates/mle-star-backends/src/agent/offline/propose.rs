@@ -11,7 +11,8 @@ use super::writer;
 /// The models that fit, as JSON, the most promising first and never more than are sensible.
 pub(super) fn retriever(problem: &Problem, inputs: Inputs<'_>) -> String {
     let wanted = inputs.count("num_models").unwrap_or(4);
-    let model = |family: Family| json!({ "model_name": family.title(), "example_code": example(problem, family) });
+    let model =
+        |family: Family| json!({ "model_name": family.title(), "example_code": example(problem, family) });
     let models: Vec<_> = ranked(problem).into_iter().take(wanted).map(model).collect();
     json!({ "models": models }).to_string()
 }
@@ -21,12 +22,15 @@ fn example(problem: &Problem, family: Family) -> String {
     let answer = if problem.classification && !problem.metric.labels { "predict_proba" } else { "predict" };
     let words = "from sklearn.feature_extraction.text import TfidfVectorizer\n";
     let (import, first) = match family {
-        Family::TfidfLinear => {
-            (words, "words = TfidfVectorizer().fit(texts)\nx, x_new = words.transform(texts), words.transform(new_texts)\n")
-        }
+        Family::TfidfLinear => (
+            words,
+            "words = TfidfVectorizer().fit(texts)\nx, x_new = words.transform(texts), words.transform(new_texts)\n",
+        ),
         _ => ("", ""),
     };
-    format!("{import}from {module} import {class}\n\n{first}model = {class}()\nmodel.fit(x, y)\npredictions = model.{answer}(x_new)\n")
+    format!(
+        "{import}from {module} import {class}\n\n{first}model = {class}()\nmodel.fit(x, y)\npredictions = model.{answer}(x_new)\n"
+    )
 }
 
 /// A complete script with the given model; a model that rules do not know becomes the best fitting one.

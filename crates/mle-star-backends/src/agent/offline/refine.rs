@@ -77,7 +77,9 @@ fn lesson(history: &[Tried<'_>]) -> String {
 
 fn nothing_left(history: &[Tried<'_>]) -> String {
     let tried = history.len();
-    format!("Keep the block as it is. All known strategies for it have been tried ({tried} plans). Nothing else is changed.")
+    format!(
+        "Keep the block as it is. All known strategies for it have been tried ({tried} plans). Nothing else is changed."
+    )
 }
 
 /// The block with the plan carried out; a plan that names no known strategy leaves it as it is.

@@ -30,7 +30,13 @@ fn repaired_script(problem: &Problem, script: Script, bug: &str) -> Result<Optio
     if is(&["timed out", "time limit", "timeout", "memoryerror", "out of memory", "memory limit"]) {
         return Ok(lighter(&script));
     }
-    if is(&["could not convert string", "contains nan", "contains infinity", "unknown categor", "invalid literal"]) {
+    if is(&[
+        "could not convert string",
+        "contains nan",
+        "contains infinity",
+        "unknown categor",
+        "invalid literal",
+    ]) {
         return Ok(robust(&script));
     }
     if !script.sections.iter().any(|section| section.heading == "Submission") && is(&["submission"]) {
@@ -47,7 +53,11 @@ fn missing_module(bug: &str) -> Option<&str> {
 }
 
 /// Models of a library that is not installed become scikit-learn's gradient boosting.
-fn without_library(problem: &Problem, mut script: Script, module: &str) -> Result<Option<String>, TemplateError> {
+fn without_library(
+    problem: &Problem,
+    mut script: Script,
+    module: &str,
+) -> Result<Option<String>, TemplateError> {
     let mut changed = false;
     for member in script.members() {
         let uses = |section: &Section| section.text.contains(&format!("from {module}"));
@@ -107,7 +117,8 @@ fn without_exit(code: &str, bug: &str) -> Option<String> {
     }
     let ends = |line: &str| {
         let line = line.trim();
-        ["exit(", "quit(", "sys.exit(", "os._exit("].iter().any(|call| line.starts_with(call)) && line.ends_with(')')
+        ["exit(", "quit(", "sys.exit(", "os._exit("].iter().any(|call| line.starts_with(call))
+            && line.ends_with(')')
     };
     let indent = |line: &str| line[..line.len() - line.trim_start().len()].to_owned();
     let kept: Vec<String> = code
@@ -131,7 +142,9 @@ fn without_column(code: &str, bug: &str) -> Option<String> {
             if !lists(line) {
                 return line.to_owned();
             }
-            line.replace(&format!("{literal}, "), "").replace(&format!(", {literal}]"), "]").replace(&format!("{literal},"), "")
+            line.replace(&format!("{literal}, "), "")
+                .replace(&format!(", {literal}]"), "]")
+                .replace(&format!("{literal},"), "")
         })
         .collect();
     let text = kept.join("\n");

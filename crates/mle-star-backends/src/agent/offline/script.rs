@@ -23,7 +23,8 @@ pub(super) struct Section {
 }
 
 /// The sections without which a script is none of ours.
-const REQUIRED: [&str; 7] = ["Data", "Folds", "Metric", "Cross-validation", "Training", "Postprocessing", "Validation"];
+const REQUIRED: [&str; 7] =
+    ["Data", "Folds", "Metric", "Cross-validation", "Training", "Postprocessing", "Validation"];
 
 impl Script {
     /// Reads a script of our own shape; `None` for any other.
@@ -54,7 +55,8 @@ impl Script {
 
     /// The script as text.
     pub(super) fn text(&self) -> String {
-        let parts = std::iter::once(self.preamble.as_str()).chain(self.sections.iter().map(|s| s.text.as_str()));
+        let parts =
+            std::iter::once(self.preamble.as_str()).chain(self.sections.iter().map(|s| s.text.as_str()));
         let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
         format!("{}\n", parts.join("\n\n\n"))
     }

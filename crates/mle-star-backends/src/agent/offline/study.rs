@@ -71,7 +71,8 @@ fn studied(parts: &[Part], previous: &[&str], path: usize) -> Vec<Part> {
 /// Every part that can be switched off, the most telling first.
 fn parts(problem: &Problem, script: &Script) -> Vec<Part> {
     let columns = &problem.columns;
-    let encodes = !(columns.categorical.is_empty() && columns.many_levels.is_empty() && columns.texts.is_empty());
+    let encodes =
+        !(columns.categorical.is_empty() && columns.many_levels.is_empty() && columns.texts.is_empty());
     let members = script.members();
     let mut parts = Vec::new();
     for (position, member) in members.iter().enumerate() {
@@ -105,7 +106,9 @@ fn shared_parts(problem: &Problem, script: &Script) -> Vec<Part> {
     }
     let mut rule = plain_part("Postprocessing", "Postprocessing");
     (rule.words, rule.change) = match (problem.classification, problem.metric.labels) {
-        (false, _) => ("Predictions drawn a little towards their mean", "predictions drawn 5 % towards their mean"),
+        (false, _) => {
+            ("Predictions drawn a little towards their mean", "predictions drawn 5 % towards their mean")
+        }
         (true, true) => ("Classes weighted by their rarity", "rare classes named as readily as common ones"),
         (true, false) => ("Probabilities made more extreme", "probabilities made more extreme"),
     };
@@ -219,7 +222,11 @@ pub(super) fn extractor(problem: &Problem, inputs: Inputs<'_>, path: usize) -> S
         Some(json!({ "code_block": section.text, "plan": strategy.plan() }))
     };
     let plans: Vec<_> = blocks.iter().filter_map(plan).take(3).collect();
-    if plans.is_empty() { whole_script(inputs.text("solution_script")) } else { json!({ "plans": plans }).to_string() }
+    if plans.is_empty() {
+        whole_script(inputs.text("solution_script"))
+    } else {
+        json!({ "plans": plans }).to_string()
+    }
 }
 
 /// A script without refinable sections is worked on as a whole, where its text allows.

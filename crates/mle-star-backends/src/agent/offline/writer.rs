@@ -56,7 +56,9 @@ pub(super) fn member_sections(
     let model = format!("members/{}", family.slug());
     ["features", family.encoding(), &model]
         .into_iter()
-        .map(|name| render(name, &json!({ "p": problem, "m": member, "t": sizes(problem) })).map(Section::new))
+        .map(|name| {
+            render(name, &json!({ "p": problem, "m": member, "t": sizes(problem) })).map(Section::new)
+        })
         .collect()
 }
 

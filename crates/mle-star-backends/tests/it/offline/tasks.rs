@@ -146,7 +146,10 @@ pub(crate) fn write(shape: &Shape, folder: &Path) {
         let (cells, signal) = cells(shape, &mut random, row);
         let target = match shape.classes {
             0 => format!("{:.3}", 20.0 + 10.0 * signal + random.next()),
-            classes => label(shape, ((signal * classes as f64) as usize + usize::from(random.next() > 0.9)) % classes),
+            classes => label(
+                shape,
+                ((signal * classes as f64) as usize + usize::from(random.next() > 0.9)) % classes,
+            ),
         };
         train.push_str(&format!("{cells},{target}\n"));
     }
@@ -175,7 +178,8 @@ fn cells(shape: &Shape, random: &mut Random, row: usize) -> (String, f64) {
     let mut cells = vec![row.to_string(), format!("{size:.4}"), format!("{:.4}", weight * 1000.0)];
     if shape.rich {
         let colour = (size * 4.0) as usize;
-        let age = if random.next() < 0.12 { String::new() } else { format!("{}", 20 + (weight * 50.0) as usize) };
+        let age =
+            if random.next() < 0.12 { String::new() } else { format!("{}", 20 + (weight * 50.0) as usize) };
         let words = ["good", "bad", "fine", "poor", "great"];
         let note: Vec<&str> = (0..4).map(|_| words[(random.next() * 5.0) as usize % 5]).collect();
         cells.extend([

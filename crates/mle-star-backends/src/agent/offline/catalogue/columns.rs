@@ -53,7 +53,9 @@ pub(super) const FEATURES: &[Strategy] = &[
         part: "Features",
         reason: "Level and spread over all of a row's numbers are hard to express by single splits.",
         how: "Add mean, spread, smallest and largest of the row's numeric columns.",
-        edit: |block| insert(block, "steps/row_statistics", block.problem.columns.numeric.len() >= 3, json!({})),
+        edit: |block| {
+            insert(block, "steps/row_statistics", block.problem.columns.numeric.len() >= 3, json!({}))
+        },
     },
 ];
 

@@ -3,9 +3,9 @@
 use serde_json::json;
 
 use super::{Block, Strategy};
-use crate::agent::offline::metric::MetricId;
 use crate::agent::offline::templates::render;
 use crate::agent::offline::writer;
+use crate::data::metric_names::KnownMetric;
 
 pub(super) const ENDINGS: &[Strategy] = &[
     Strategy {
@@ -56,7 +56,8 @@ pub(super) const ENDINGS: &[Strategy] = &[
         reason: "The metric looks at the order of rows alone, and the models' probabilities have different spreads.",
         how: "Average the models' ranks in place of their probabilities.",
         edit: |block| {
-            let by_order = matches!(block.problem.metric.id, MetricId::RocAuc | MetricId::AveragePrecision);
+            let by_order =
+                matches!(block.problem.metric.id, KnownMetric::RocAuc | KnownMetric::AveragePrecision);
             blend(block, "blends/ranks", by_order && block.problem.classes == 2)
         },
     },
@@ -141,7 +142,9 @@ pub(super) const ENDINGS: &[Strategy] = &[
         part: "Postprocessing",
         reason: "Averaged models predict too close to the mean.",
         how: "Stretch or shrink predictions by a straight line fitted on out-of-fold predictions, fold by fold.",
-        edit: |block| post(block, "posts/shrinkage", !block.problem.classification && !block.problem.metric.positive),
+        edit: |block| {
+            post(block, "posts/shrinkage", !block.problem.classification && !block.problem.metric.positive)
+        },
     },
     Strategy {
         name: "whole numbers",
@@ -157,11 +160,13 @@ pub(super) const ENDINGS: &[Strategy] = &[
 ];
 
 fn by_probability(block: &Block<'_>) -> bool {
-    block.problem.metric.id == MetricId::LogLoss && block.problem.stratified
+    block.problem.metric.id == KnownMetric::LogLoss && block.problem.stratified
 }
 
 fn scale(block: &Block<'_>, scale: &str, wanted: bool) -> Option<String> {
-    (wanted && block.text.contains("def to_model_scale")).then(|| writer::target(scale).ok().map(|s| s.text)).flatten()
+    (wanted && block.text.contains("def to_model_scale"))
+        .then(|| writer::target(scale).ok().map(|s| s.text))
+        .flatten()
 }
 
 fn blend(block: &Block<'_>, template: &str, wanted: bool) -> Option<String> {

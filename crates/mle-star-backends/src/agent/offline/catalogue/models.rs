@@ -2,7 +2,6 @@
 
 use super::{Block, Strategy};
 use crate::agent::offline::families::Family;
-use crate::agent::offline::metric::MetricId;
 
 /// What happens to one parameter.
 #[derive(Clone, Copy)]
@@ -13,6 +12,7 @@ enum Change {
     Times(f64),
 }
 
+use crate::data::metric_names::KnownMetric;
 use Change::{Set, Times};
 
 type Preset = &'static [(&'static str, Change)];
@@ -79,7 +79,9 @@ pub(super) const MODELS: &[Strategy] = &[
         part: "Model",
         reason: "Squared differences let a single far-off column decide which rows are near.",
         how: "Measure distances by absolute differences.",
-        edit: |block| preset(block, if block.family()? == Family::Neighbors { &[("p", Set("1"))] } else { &[] }),
+        edit: |block| {
+            preset(block, if block.family()? == Family::Neighbors { &[("p", Set("1"))] } else { &[] })
+        },
     },
 ];
 
@@ -97,7 +99,9 @@ fn stronger(family: Family) -> Preset {
         Family::LightGbm => &[("reg_lambda", Set("10.0")), ("min_child_samples", Times(2.0))],
         Family::XgBoost => &[("reg_lambda", Set("10.0")), ("min_child_weight", Set("6"))],
         Family::CatBoost => &[("l2_leaf_reg", Set("12.0"))],
-        Family::HistGradientBoosting => &[("l2_regularization", Set("10.0")), ("min_samples_leaf", Times(2.0))],
+        Family::HistGradientBoosting => {
+            &[("l2_regularization", Set("10.0")), ("min_samples_leaf", Times(2.0))]
+        }
         Family::ExtraTrees | Family::RandomForest => &[("min_samples_leaf", Set("5"))],
         Family::Linear | Family::TfidfLinear => &[("C", Times(0.2)), ("alpha", Times(10.0))],
         Family::Neighbors => &[("n_neighbors", Times(2.0))],
@@ -130,7 +134,9 @@ fn weaker(family: Family) -> Preset {
         Family::XgBoost => &[("max_depth", Set("8")), ("reg_lambda", Set("0.1"))],
         Family::CatBoost => &[("depth", Set("8"))],
         Family::HistGradientBoosting => &[("max_leaf_nodes", Times(2.0)), ("l2_regularization", Set("0.0"))],
-        Family::ExtraTrees | Family::RandomForest => &[("min_samples_leaf", Set("1")), ("max_features", Set("0.8"))],
+        Family::ExtraTrees | Family::RandomForest => {
+            &[("min_samples_leaf", Set("1")), ("max_features", Set("0.8"))]
+        }
         Family::Linear | Family::TfidfLinear => &[("C", Times(5.0)), ("alpha", Times(0.1))],
         Family::Neighbors => &[("n_neighbors", Times(0.5))],
     }
@@ -181,7 +187,8 @@ pub(super) fn set(text: &str, name: &str, value: &str) -> Option<String> {
 
 fn class_weights(block: &Block<'_>) -> Option<String> {
     let problem = block.problem;
-    let counts_rare = matches!(problem.metric.id, MetricId::BalancedAccuracy | MetricId::F1 | MetricId::F1Macro);
+    let counts_rare =
+        matches!(problem.metric.id, KnownMetric::BalancedAccuracy | KnownMetric::F1 | KnownMetric::MacroF1);
     if !counts_rare || !problem.classification || problem.rarest * problem.classes as f64 > 0.8 {
         return None;
     }
@@ -231,7 +238,8 @@ fn early_stopping(block: &Block<'_>) -> Option<String> {
     };
     let call = "    model.fit(x, y_fit";
     let at = block.text.find(call)?;
-    let stratify = if block.problem.classification && block.problem.stratified { ", stratify=y_fit" } else { "" };
+    let stratify =
+        if block.problem.classification && block.problem.stratified { ", stratify=y_fit" } else { "" };
     let split = format!(
         "    # A part of the fitting rows says when to stop.\n    \
          x_in, x_stop, y_in, y_stop = train_test_split(x, y_fit, test_size=0.15, random_state=SEED{stratify})\n    \
@@ -239,7 +247,9 @@ fn early_stopping(block: &Block<'_>) -> Option<String> {
     );
     let text = format!("{}{split}{}", &block.text[..at], &block.text[at + call.len()..]);
     let text = match block.family()? {
-        Family::LightGbm => text.replacen("from lightgbm import ", "from lightgbm import early_stopping, ", 1),
+        Family::LightGbm => {
+            text.replacen("from lightgbm import ", "from lightgbm import early_stopping, ", 1)
+        }
         Family::XgBoost => set(&text, "early_stopping_rounds", "50")?,
         _ => text,
     };
