@@ -36,18 +36,18 @@ changed = dict(trained)
 changed[{{ part.title | py }}] = out_of_fold(fewer_{{ part.slug }}, encode_{{ part.slug }}, fit_predict_{{ part.slug }})
 show({{ part.heading | py }}, "derived columns, or half of the given ones, left out", score_of(changed))
 {% elif part.kind == "Encoding" %}
-def blanked_{{ part.slug }}(fit, y_fit, others):
-    """The same encoding of frames whose categories and texts say nothing."""
+def shuffled_{{ part.slug }}(fit, y_fit, others):
+    """The same encoding of frames whose categories and texts belong to other rows."""
     frames = [frame.copy() for frame in [fit, *others]]
     for frame in frames:
         for column in frame.select_dtypes(exclude="number").columns:
-            frame[column] = "one two three four"
+            frame[column] = np.random.default_rng(SEED).permutation(frame[column].to_numpy())
     return encode_{{ part.slug }}(frames[0], y_fit, frames[1:])
 
 
 changed = dict(trained)
-changed[{{ part.title | py }}] = out_of_fold(features_{{ part.slug }}, blanked_{{ part.slug }}, fit_predict_{{ part.slug }})
-show({{ part.heading | py }}, "categories and texts blanked", score_of(changed))
+changed[{{ part.title | py }}] = out_of_fold(features_{{ part.slug }}, shuffled_{{ part.slug }}, fit_predict_{{ part.slug }})
+show({{ part.heading | py }}, "categories and texts shuffled", score_of(changed))
 {% elif part.kind == "Model" %}
 tuned = PARAMS_{{ part.slug | upper }}
 PARAMS_{{ part.slug | upper }} = {{ part.defaults }}

@@ -70,8 +70,10 @@ impl OfflineAgents {
             AgentType::EnsPlanner => combine::ens_planner(problem, inputs),
             AgentType::Ensembler => combine::ensembler(problem, inputs)?,
             AgentType::Debugger => repair::debugger(problem, inputs)?,
-            AgentType::Leakage if request.variant == Some(Variant::Correction) => leakage::correction(inputs),
-            AgentType::Leakage => leakage::detection(inputs),
+            AgentType::Leakage if request.variant == Some(Variant::Correction) => {
+                leakage::correction(&problem.target, inputs)
+            }
+            AgentType::Leakage => leakage::detection(&problem.target, inputs),
             AgentType::Data => finish::data(problem, &self.profile, inputs)?,
             AgentType::Test => match request.variant {
                 Some(Variant::SubsamplingExtract) => finish::subsampling_extract(inputs),

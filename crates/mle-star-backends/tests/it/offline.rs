@@ -10,7 +10,7 @@ use mle_star::agents::{AgentType, Variant};
 use mle_star::effects::{AgentBackend, AgentRequest, Answer};
 use mle_star::place::Place;
 use mle_star_backends::agent::offline::OfflineAgents;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// One question to the agents, answered as text.
 pub(crate) struct Asked<'a> {
@@ -57,4 +57,80 @@ pub(crate) fn code_of(reply: &str) -> String {
     let code = inside.unwrap_or_else(|| panic!("not one fenced block: {reply}"));
     assert!(!code.contains("```"), "{reply}");
     code.to_owned()
+}
+
+/// A script that blends two families.
+pub(crate) fn merged(asked: &Asked<'_>, families: [&str; 2]) -> String {
+    let init = |family: &str| {
+        let inputs = json!({ "task_description": "", "model_name": family, "example_code": "" });
+        asked.code(AgentType::Init, None, inputs)
+    };
+    let inputs = json!({ "base_code": init(families[0]), "reference_code": init(families[1]) });
+    asked.code(AgentType::Merger, None, inputs)
+}
+
+/// The script after the data check: unused tables joined.
+pub(crate) fn with_data(asked: &Asked<'_>, script: &str) -> String {
+    let reply =
+        asked.ask(AgentType::Data, None, json!({ "initial_solution": script, "task_description": "" }));
+    if reply.contains("```") { code_of(&reply) } else { script.to_owned() }
+}
+
+/// The blocks that the extractor names when it is asked again and again.
+pub(crate) fn blocks(asked: &Asked<'_>, script: &str) -> Vec<(String, String)> {
+    let mut previous: Vec<String> = Vec::new();
+    let mut blocks = Vec::new();
+    for _ in 0..12 {
+        let inputs = json!({
+            "solution_script": script, "ablation_summary": "", "previous_code_blocks": previous, "note": "",
+        });
+        let plans = asked.json(AgentType::Extractor, None, inputs);
+        let plan = &plans["plans"][0];
+        let (block, plan) = (plan["code_block"].as_str().unwrap(), plan["plan"].as_str().unwrap());
+        if previous.iter().any(|one| one == block) {
+            break;
+        }
+        previous.push(block.to_owned());
+        blocks.push((block.to_owned(), plan.to_owned()));
+    }
+    blocks
+}
+
+/// Every refinement of every block: the planner is asked until it has nothing left.
+pub(crate) fn refinements(asked: &Asked<'_>, script: &str) -> Vec<(String, String)> {
+    let mut changed = Vec::new();
+    for (block, first) in blocks(asked, script) {
+        assert_eq!(script.matches(&block).count(), 1, "{block}");
+        let mut plans = vec![first];
+        while plans.len() < 20 {
+            let plan = plans.last().unwrap().clone();
+            let edited = asked.code(AgentType::Coder, None, json!({ "code_block": block, "plan": plan }));
+            if edited.trim() == block.trim() {
+                break;
+            }
+            let label = plan.split(". ").next().unwrap_or_default().to_owned();
+            changed.push((label, script.replacen(&block, &edited, 1)));
+            let scores: Vec<f64> = (0..plans.len()).map(|position| 0.5 + position as f64 / 100.0).collect();
+            let inputs = json!({ "code_block": block, "plans": plans, "scores": scores });
+            plans.push(asked.ask(AgentType::Planner, None, inputs));
+        }
+    }
+    changed
+}
+
+/// One ensemble for every plan the ensemble planner has.
+pub(crate) fn ensembles(asked: &Asked<'_>, solutions: &[&str]) -> Vec<(String, String)> {
+    let mut plans: Vec<String> = Vec::new();
+    let mut made = Vec::new();
+    loop {
+        let scores: Vec<f64> = plans.iter().map(|_| 0.5).collect();
+        let inputs = json!({ "solutions": solutions, "plans": plans, "scores": scores });
+        let plan = asked.ask(AgentType::EnsPlanner, None, inputs);
+        if plans.contains(&plan) {
+            return made;
+        }
+        let inputs = json!({ "solutions": solutions, "plan": plan });
+        made.push((plan.clone(), asked.code(AgentType::Ensembler, None, inputs)));
+        plans.push(plan);
+    }
 }

@@ -4,11 +4,11 @@ use serde_json::json;
 
 use super::families::Member;
 use super::inputs::{Inputs, fenced};
-use super::metric::MetricId;
 use super::problem::Problem;
 use super::script::{Script, Section};
 use super::templates::{TemplateError, render};
 use super::writer;
+use crate::data::metric_names::KnownMetric;
 
 /// The base script with the reference's models trained as well and blended in.
 ///
@@ -111,7 +111,8 @@ const COMBINATIONS: [Combination; 6] = [
 fn fits(problem: &Problem, combination: &Combination) -> bool {
     match combination.name {
         "mean of ranks" => {
-            problem.classes == 2 && matches!(problem.metric.id, MetricId::RocAuc | MetricId::AveragePrecision)
+            problem.classes == 2
+                && matches!(problem.metric.id, KnownMetric::RocAuc | KnownMetric::AveragePrecision)
         }
         "geometric mean" => problem.classification,
         "median" => !problem.classification,

@@ -8,8 +8,9 @@ use mle_star::task::Task;
 use serde::Serialize;
 
 use super::joins::{Join, joins};
-use super::metric::{Metric, MetricId};
+use super::metric::Metric;
 use super::submission::{Layout, layout};
+use crate::data::metric_names::KnownMetric;
 use crate::data::profile::{Column, ColumnKind, Profile, Table};
 
 /// Categorical columns with more distinct values than this are encoded by target means.
@@ -78,9 +79,9 @@ impl Problem {
         let test = profile.test.as_ref().ok_or_else(|| {
             Trouble::new("the data folder has no table to predict", "put the rows to predict into `test.csv`")
         })?;
-        let classes = if metric_id.is_regression() { 0 } else { target.distinct };
+        let classes = if metric_id.is_for_regression() { 0 } else { target.distinct };
         check_target(target, metric_id)?;
-        let metric = metric_id.describe(classes == 2);
+        let metric = Metric::new(metric_id, classes == 2);
         let layout = layout(task, profile, target, &metric, classes)?;
         let columns = feature_columns(&profile.train, test, |name| {
             name == target.name || task.id_column.as_deref() == Some(name) || layout.predicts(name)
@@ -193,8 +194,8 @@ fn known_target<'a>(task: &Task, profile: &'a Profile) -> Result<&'a Column, Tro
     })
 }
 
-fn known_metric(task: &Task) -> Result<MetricId, Trouble> {
-    MetricId::by_name(&task.evaluation_metric).ok_or_else(|| {
+fn known_metric(task: &Task) -> Result<KnownMetric, Trouble> {
+    KnownMetric::parse(&task.evaluation_metric).ok_or_else(|| {
         Trouble::new(
             format!("the built-in rules do not know the metric `{}`", task.evaluation_metric),
             "give `evaluation_metric` in the task, or `--metric`: accuracy, balanced accuracy, F1, F1 macro, \
@@ -203,9 +204,9 @@ fn known_metric(task: &Task) -> Result<MetricId, Trouble> {
     })
 }
 
-fn check_target(target: &Column, metric: MetricId) -> Result<(), Trouble> {
+fn check_target(target: &Column, metric: KnownMetric) -> Result<(), Trouble> {
     let numeric = matches!(target.kind, ColumnKind::Integer | ColumnKind::Float);
-    if metric.is_regression() && !numeric {
+    if metric.is_for_regression() && !numeric {
         return Err(Trouble::new(
             format!("the metric scores numbers, but the target `{}` holds none", target.name),
             "give another `evaluation_metric` (`--metric`) or `target_column` (`--target`)",
@@ -278,10 +279,10 @@ fn rarest_class(target: &Column, classes: usize) -> f64 {
     }
 }
 
-fn default_scale(target: &Column, metric: MetricId) -> &'static str {
+fn default_scale(target: &Column, metric: KnownMetric) -> &'static str {
     let never_negative = target.range.is_some_and(|(low, _)| low >= 0.0);
     match metric {
-        MetricId::Rmsle | MetricId::Mape if never_negative => "log",
+        KnownMetric::Rmsle | KnownMetric::Mape if never_negative => "log",
         _ => "plain",
     }
 }

@@ -16,7 +16,7 @@ pub(super) fn solution(problem: &Problem, family: Family) -> Result<Script, Temp
     let mut sections = head(problem)?;
     sections.extend(member_sections(problem, family, &member)?);
     sections.push(section(problem, "cross_validation")?);
-    sections.push(training(&[member.clone()])?);
+    sections.push(training(std::slice::from_ref(&member))?);
     sections.extend(tail(problem)?);
     Ok(Script { preamble: docstring(problem, &member.title), sections })
 }

@@ -1,5 +1,9 @@
 //! Generated scripts, run by a real Python that has the libraries.
+//!
+//! Set `MLE_STAR_TEST_PYTHON` to such an interpreter; without it these tests have nothing to run. All
+//! scripts of a test run in one process, so that the libraries are imported once.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -10,7 +14,7 @@ use mle_star_backends::agent::offline::OfflineAgents;
 use serde_json::json;
 
 use super::Asked;
-use super::tasks::{Shape, profile, shape, task, write};
+use super::tasks::{NEW_ROWS, Shape, profile, shape, task, write};
 
 const FAMILIES: [&str; 9] = [
     "LightGBM",
@@ -24,34 +28,69 @@ const FAMILIES: [&str; 9] = [
     "TF-IDF linear model",
 ];
 
-/// The interpreter to test with; `None`: the test has nothing to do here.
-pub(crate) fn interpreter() -> Option<PathBuf> {
-    std::env::var_os("MLE_STAR_TEST_PYTHON").map(PathBuf::from)
+/// Runs `solution.py` of every folder named, as `__main__`, and prints which one fails.
+const RUNNER: &str = r#"
+import os, runpy, sys, traceback
+for folder in sys.argv[1:]:
+    os.chdir(folder)
+    print("@@", folder, flush=True)
+    print("@@", folder, file=sys.stderr, flush=True)
+    try:
+        runpy.run_path("solution.py", run_name="__main__")
+    except Exception:
+        traceback.print_exc()
+"#;
+
+/// Scripts to run side by side in one process.
+struct Batch {
+    root: tempfile::TempDir,
+    scripts: Vec<(PathBuf, String)>,
 }
 
-/// Runs a script in a folder with `input/`; its standard output.
-pub(crate) fn run(python: &Path, folder: &Path, script: &str) -> String {
-    let file = folder.join("solution.py");
-    std::fs::write(&file, script).unwrap();
-    let output = Command::new(python)
-        .arg("solution.py")
-        .env("OMP_NUM_THREADS", "1")
-        .current_dir(folder)
-        .output()
-        .unwrap();
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{stderr}\n{script}");
-    assert_eq!(stderr, "", "nothing on standard error:\n{script}");
-    String::from_utf8(output.stdout).unwrap()
+/// What one script of a batch did.
+struct Done {
+    folder: PathBuf,
+    label: String,
+    stdout: String,
+    stderr: String,
 }
 
-/// A folder with a task's data and agents for it.
-pub(crate) fn prepared(shape: &Shape) -> (tempfile::TempDir, OfflineAgents) {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::create_dir(folder.path().join("input")).unwrap();
-    write(shape, &folder.path().join("input"));
-    let agents = OfflineAgents::new(&task(shape), profile(shape), shape.subsample).unwrap();
-    (folder, agents)
+impl Batch {
+    fn new() -> Self {
+        Self { root: tempfile::tempdir().unwrap(), scripts: Vec::new() }
+    }
+
+    fn agents(shape: &Shape) -> OfflineAgents {
+        OfflineAgents::new(&task(shape), profile(shape), shape.subsample).unwrap()
+    }
+
+    fn add(&mut self, shape: &Shape, label: String, script: &str) {
+        let folder = self.root.path().join(format!("s{}", self.scripts.len()));
+        std::fs::create_dir_all(folder.join("input")).unwrap();
+        write(shape, &folder.join("input"));
+        std::fs::write(folder.join("solution.py"), script).unwrap();
+        self.scripts.push((folder, label));
+    }
+
+    fn run(&self, python: &Path) -> Vec<Done> {
+        let mut command = Command::new(python);
+        // One thread: the tables are tiny, and other tests need the cores.
+        command.env("OMP_NUM_THREADS", "1").arg("-c").arg(RUNNER);
+        let output = command.args(self.scripts.iter().map(|(folder, _)| folder)).output().unwrap();
+        let parts = |stream: &[u8], folder: &Path| {
+            let text = String::from_utf8_lossy(stream).into_owned();
+            let start = format!("@@ {}\n", folder.display());
+            let rest = text.split_once(&start).map(|(_, rest)| rest.to_owned()).unwrap_or_default();
+            rest.split("@@ ").next().unwrap_or_default().to_owned()
+        };
+        let done = |(folder, label): &(PathBuf, String)| Done {
+            folder: folder.clone(),
+            label: label.clone(),
+            stdout: parts(&output.stdout, folder),
+            stderr: parts(&output.stderr, folder),
+        };
+        self.scripts.iter().map(done).collect()
+    }
 }
 
 fn initial(agents: &OfflineAgents, family: &str) -> String {
@@ -63,41 +102,114 @@ fn initial(agents: &OfflineAgents, family: &str) -> String {
     )
 }
 
+/// Panics with everything that is wrong with a solution's run, script included.
+fn check_solution(done: &Done) {
+    let script = std::fs::read_to_string(done.folder.join("solution.py")).unwrap();
+    let context = format!("{}\n{}\n{script}", done.label, done.stderr);
+    assert_eq!(done.stderr, "", "{context}");
+    assert!(parse_score(&done.stdout).is_some(), "{context}");
+    let submission = std::fs::read_to_string(done.folder.join("final/submission.csv")).unwrap();
+    assert_eq!(submission.lines().count(), NEW_ROWS + 1, "{context}");
+    assert!(!submission.contains(",\n") && !submission.contains(",,"), "{context}\n{submission}");
+}
+
+const METRICS: [(&str, Direction, usize); 16] = [
+    ("accuracy", Maximize, 2),
+    ("balanced accuracy", Maximize, 3),
+    ("F1", Maximize, 2),
+    ("macro F1", Maximize, 3),
+    ("ROC-AUC", Maximize, 2),
+    ("ROC-AUC", Maximize, 3),
+    ("average precision", Maximize, 2),
+    ("log loss", Minimize, 3),
+    ("quadratic weighted kappa", Maximize, 4),
+    ("RMSE", Minimize, 0),
+    ("MAE", Minimize, 0),
+    ("RMSLE", Minimize, 0),
+    ("MAPE", Minimize, 0),
+    ("R2", Maximize, 0),
+    ("accuracy", Maximize, 3),
+    ("log loss", Minimize, 2),
+];
+
+fn shapes() -> impl Iterator<Item = Shape> {
+    METRICS.into_iter().enumerate().map(|(position, (metric, direction, classes))| Shape {
+        per_class: metric == "log loss" && classes > 2,
+        text_labels: position % 3 == 1,
+        rich: position % 5 != 4,
+        ..shape(metric, direction, classes)
+    })
+}
+
+/// The interpreter to test with; `None`: the tests have nothing to run.
+fn interpreter() -> Option<PathBuf> {
+    std::env::var_os("MLE_STAR_TEST_PYTHON").map(PathBuf::from)
+}
+
 #[test]
-fn every_family_and_metric_runs() {
+fn every_family_and_every_metric_runs() {
     let Some(python) = interpreter() else { return };
-    let check = |shape: &Shape, family: &str| {
-        let (folder, agents) = prepared(shape);
-        let stdout = run(&python, folder.path(), &initial(&agents, family));
-        assert!(parse_score(&stdout).is_some(), "{family} {shape:?}: {stdout}");
-        let submission = std::fs::read_to_string(folder.path().join("final/submission.csv")).unwrap();
-        assert_eq!(submission.lines().count(), super::tasks::NEW_ROWS + 1, "{family} {shape:?}");
-        assert!(
-            !submission.contains(",\n") && !submission.contains(",,"),
-            "{family} {shape:?}: {submission}"
-        );
-    };
-    let rows: [(&str, Direction, usize); 16] = [
-        ("accuracy", Maximize, 2),
-        ("Balanced accuracy", Maximize, 3),
-        ("F1", Maximize, 2),
-        ("F1 macro", Maximize, 3),
-        ("ROC-AUC", Maximize, 2),
-        ("ROC-AUC", Maximize, 3),
-        ("average precision", Maximize, 2),
-        ("log loss", Minimize, 3),
-        ("quadratic weighted kappa", Maximize, 4),
-        ("RMSE", Minimize, 0),
-        ("MAE", Minimize, 0),
-        ("RMSLE", Minimize, 0),
-        ("MAPE", Minimize, 0),
-        ("R2", Maximize, 0),
-        ("accuracy", Maximize, 3),
-        ("log loss", Minimize, 2),
-    ];
-    for (position, (metric, direction, classes)) in rows.into_iter().enumerate() {
-        let shape =
-            Shape { per_class: metric == "log loss" && classes > 2, ..shape(metric, direction, classes) };
-        check(&shape, FAMILIES[position % FAMILIES.len()]);
+    let mut batch = Batch::new();
+    for (position, shape) in shapes().enumerate() {
+        for step in [0, 5] {
+            let family = FAMILIES[(position + step) % FAMILIES.len()];
+            batch.add(&shape, format!("{family} {shape:?}"), &initial(&Batch::agents(&shape), family));
+        }
     }
+    batch.run(&python).iter().for_each(check_solution);
+}
+
+#[test]
+fn every_strategy_of_every_block_runs() {
+    let Some(python) = interpreter() else { return };
+    let mut batch = Batch::new();
+    let mut seen = BTreeSet::new();
+    for (position, shape) in shapes().enumerate() {
+        let agents = Batch::agents(&shape);
+        let asked = Asked { agents: &agents, place: "phase2/path-0/t0" };
+        let families = [FAMILIES[position % FAMILIES.len()], FAMILIES[(position + 4) % FAMILIES.len()]];
+        let script = super::merged(&asked, families);
+        for (label, changed) in super::refinements(&asked, &script) {
+            // Each strategy runs once for classes and once for numbers.
+            if seen.insert((label.clone(), shape.classes > 0)) {
+                batch.add(&shape, format!("{label} {shape:?}"), &changed);
+            }
+        }
+    }
+    assert!(batch.scripts.len() >= 30, "{}", batch.scripts.len());
+    batch.run(&python).iter().for_each(check_solution);
+}
+
+#[test]
+fn ablations_measure_and_ensembles_run() {
+    let Some(python) = interpreter() else { return };
+    let mut batch = Batch::new();
+    let (mut ablations, mut seen) = (0, BTreeSet::new());
+    for (position, shape) in shapes().enumerate().filter(|(position, _)| position % 2 == 0) {
+        let shape = Shape { auxiliary: shape.rich, subsample: 100, ..shape };
+        let agents = Batch::agents(&shape);
+        let asked = Asked { agents: &agents, place: "phase2/path-1/t0" };
+        let families = [FAMILIES[position % FAMILIES.len()], FAMILIES[(position + 4) % FAMILIES.len()]];
+        let script = super::with_data(&asked, &super::merged(&asked, families));
+        let inputs = json!({ "solution_script": script, "previous_ablations": [] });
+        let ablation = asked.code(AgentType::Ablation, None, inputs);
+        batch.add(&shape, format!("ablation {position} {shape:?}"), &ablation);
+        ablations += 1;
+        for (label, ensemble) in super::ensembles(&asked, &[&script, &initial(&agents, families[0])]) {
+            if seen.insert((label.clone(), shape.classes > 0)) {
+                batch.add(&shape, format!("{label} {shape:?}"), &ensemble);
+            }
+        }
+    }
+    for done in batch.run(&python) {
+        if !done.label.starts_with("ablation") {
+            check_solution(&done);
+            continue;
+        }
+        ablations -= 1;
+        assert_eq!(done.stderr, "", "{}", done.label);
+        assert!(done.stdout.contains("Baseline: "), "{}\n{}", done.label, done.stdout);
+        assert!(done.stdout.matches("Without ").count() >= 3, "{}\n{}", done.label, done.stdout);
+    }
+    assert_eq!(ablations, 0);
 }

@@ -129,7 +129,9 @@ fn insert(block: &Block<'_>, template: &str, wanted: bool, values: Value) -> Opt
     if !wanted {
         return None;
     }
-    let step = render(template, &json!({ "p": block.problem, "s": values })).ok()?;
+    let mut context = json!({ "p": block.problem });
+    context["s"] = values;
+    let step = render(template, &context).ok()?;
     let opening = step.lines().next()?;
     (!block.text.contains(opening)).then(|| block.before_return(&step)).flatten()
 }

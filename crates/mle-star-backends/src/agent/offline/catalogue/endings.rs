@@ -3,9 +3,9 @@
 use serde_json::json;
 
 use super::{Block, Strategy};
-use crate::agent::offline::metric::MetricId;
 use crate::agent::offline::templates::render;
 use crate::agent::offline::writer;
+use crate::data::metric_names::KnownMetric;
 
 pub(super) const ENDINGS: &[Strategy] = &[
     Strategy {
@@ -56,7 +56,8 @@ pub(super) const ENDINGS: &[Strategy] = &[
         reason: "The metric looks at the order of rows alone, and the models' probabilities have different spreads.",
         how: "Average the models' ranks in place of their probabilities.",
         edit: |block| {
-            let by_order = matches!(block.problem.metric.id, MetricId::RocAuc | MetricId::AveragePrecision);
+            let by_order =
+                matches!(block.problem.metric.id, KnownMetric::RocAuc | KnownMetric::AveragePrecision);
             blend(block, "blends/ranks", by_order && block.problem.classes == 2)
         },
     },
@@ -159,7 +160,7 @@ pub(super) const ENDINGS: &[Strategy] = &[
 ];
 
 fn by_probability(block: &Block<'_>) -> bool {
-    block.problem.metric.id == MetricId::LogLoss && block.problem.stratified
+    block.problem.metric.id == KnownMetric::LogLoss && block.problem.stratified
 }
 
 fn scale(block: &Block<'_>, scale: &str, wanted: bool) -> Option<String> {

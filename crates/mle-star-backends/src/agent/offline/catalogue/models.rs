@@ -2,7 +2,6 @@
 
 use super::{Block, Strategy};
 use crate::agent::offline::families::Family;
-use crate::agent::offline::metric::MetricId;
 
 /// What happens to one parameter.
 #[derive(Clone, Copy)]
@@ -13,6 +12,7 @@ enum Change {
     Times(f64),
 }
 
+use crate::data::metric_names::KnownMetric;
 use Change::{Set, Times};
 
 type Preset = &'static [(&'static str, Change)];
@@ -188,7 +188,7 @@ pub(super) fn set(text: &str, name: &str, value: &str) -> Option<String> {
 fn class_weights(block: &Block<'_>) -> Option<String> {
     let problem = block.problem;
     let counts_rare =
-        matches!(problem.metric.id, MetricId::BalancedAccuracy | MetricId::F1 | MetricId::F1Macro);
+        matches!(problem.metric.id, KnownMetric::BalancedAccuracy | KnownMetric::F1 | KnownMetric::MacroF1);
     if !counts_rare || !problem.classification || problem.rarest * problem.classes as f64 > 0.8 {
         return None;
     }
