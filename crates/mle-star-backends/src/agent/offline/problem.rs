@@ -31,6 +31,8 @@ pub(super) struct Problem {
     pub(super) target_missing: bool,
     /// Training rows before subsampling.
     pub(super) rows: usize,
+    /// Training rows that scripts of the search read.
+    pub(super) used_rows: usize,
     /// Row limit of the search, when the table is larger.
     pub(super) subsample: Option<u32>,
     pub(super) columns: Columns,
@@ -105,6 +107,7 @@ impl Problem {
             test_file: input_path(test),
             target_missing: target.missing > 0,
             rows,
+            used_rows: used,
             subsample: (rows > used).then_some(subsample_limit),
             gappy: numeric_columns(&profile.train, &columns, |column| column.missing > 0),
             skewed: numeric_columns(&profile.train, &columns, is_skewed),
@@ -125,11 +128,6 @@ impl Problem {
             layout,
             metric,
         })
-    }
-
-    /// Rows that a script of the search reads.
-    pub(super) fn used_rows(&self) -> usize {
-        self.subsample.map_or(self.rows, |limit| limit as usize)
     }
 
     /// Number of feature columns of every kind.

@@ -16,7 +16,7 @@ pub(super) fn solution(problem: &Problem, family: Family) -> Result<Script, Temp
     let mut sections = head(problem)?;
     sections.extend(member_sections(problem, family, &member)?);
     sections.push(section(problem, "cross_validation")?);
-    sections.push(training(&[member.clone()])?);
+    sections.push(training(std::slice::from_ref(&member))?);
     sections.extend(tail(problem)?);
     Ok(Script { preamble: docstring(problem, &member.title), sections })
 }
@@ -88,7 +88,7 @@ pub(super) fn training(members: &[Member]) -> Result<Section, TemplateError> {
 
 /// How large models are made for this many rows and classes.
 fn sizes(problem: &Problem) -> serde_json::Value {
-    let rows = problem.used_rows();
+    let rows = problem.used_rows;
     let trees = match (rows, problem.classes) {
         (_, 11..) => 100,
         (_, 4..) => 150,

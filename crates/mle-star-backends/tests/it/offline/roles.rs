@@ -63,7 +63,8 @@ fn the_retriever_offers_what_fits_and_no_more_than_asked() {
         let models = reply["models"].as_array().unwrap();
         assert!(!models.is_empty() && models.len() <= wanted, "{reply}");
         assert_eq!(models[0]["model_name"], first);
-        let names: std::collections::BTreeSet<_> = models.iter().map(|model| model["model_name"].to_string()).collect();
+        let names: std::collections::BTreeSet<_> =
+            models.iter().map(|model| model["model_name"].to_string()).collect();
         assert_eq!(names.len(), models.len());
         assert!(models.iter().all(|model| is_code(model["example_code"].as_str().unwrap())), "{reply}");
     };
@@ -87,14 +88,17 @@ fn every_script_parses_and_keeps_the_rules() {
         for text in scripts {
             assert!(is_code(&text), "{text}");
             assert!(!["exit(", "quit("].iter().any(|call| text.contains(call)), "{text}");
-            let handlers = text.lines().any(|line| line.trim() == "try:" || line.trim().starts_with("except"));
+            let handlers =
+                text.lines().any(|line| line.trim() == "try:" || line.trim().starts_with("except"));
             assert!(!handlers && text.contains("./input/"), "{text}");
             // Our own scripts are clean by our own check.
             let found = ask.json(AgentType::Leakage, Some(Variant::Detection), json!({ "code": text }));
             assert_eq!(found["answers"][0]["leakage_status"], "No Data Leakage", "{found}");
         }
     };
-    for (metric, direction, classes) in [("accuracy", Maximize, 3), ("MAE", Minimize, 0), ("ROC-AUC", Maximize, 2)] {
+    for (metric, direction, classes) in
+        [("accuracy", Maximize, 3), ("MAE", Minimize, 0), ("ROC-AUC", Maximize, 2)]
+    {
         for rich in [true, false] {
             check(&Shape { rich, auxiliary: rich, ..shape(metric, direction, classes) });
         }
@@ -161,7 +165,8 @@ fn planners_propose_what_was_not_tried() {
     for (block, first) in blocks(&ask, &script) {
         let mut plans = vec![first];
         for _ in 0..3 {
-            let scores: Vec<Value> = (0..plans.len()).map(|at| if at == 1 { Value::Null } else { json!(0.5) }).collect();
+            let scores: Vec<Value> =
+                (0..plans.len()).map(|at| if at == 1 { Value::Null } else { json!(0.5) }).collect();
             let inputs = json!({ "code_block": block, "plans": plans, "scores": scores });
             let plan = ask.ask(AgentType::Planner, None, inputs);
             assert!(!plans.contains(&plan) || plan.starts_with("Keep"), "{plan}");
@@ -182,7 +187,12 @@ fn the_debugger_repairs_what_rules_can() {
         assert!(repaired.contains(there), "{bug}: {repaired}");
     };
     let (boosted, linear) = (init("CatBoost"), init("LightGBM"));
-    check(&boosted, "ModuleNotFoundError: No module named 'catboost'", "catboost import", "HistGradientBoostingClassifier");
+    check(
+        &boosted,
+        "ModuleNotFoundError: No module named 'catboost'",
+        "catboost import",
+        "HistGradientBoostingClassifier",
+    );
     check(&boosted, "The script timed out after 20 seconds.", "\"iterations\": 200", "\"iterations\": 100");
     check(&linear, "ValueError: could not convert string to float: 'x'", "", "errors=\"coerce\"");
     check(&linear, "ValueError: Input contains NaN.", "", "nan_to_num");
@@ -224,8 +234,10 @@ fn leaks_are_found_and_corrected() {
     );
     check(
         "x = StandardScaler().fit_transform(raw)\nprint(1)\na, b, c, d = train_test_split(x, y, test_size=0.2)\n",
-        &["print(1)\na, b, c, d = train_test_split(raw, y, test_size=0.2)\nfitted = StandardScaler().fit(a)\n\
-           a, b = fitted.transform(a), fitted.transform(b)"],
+        &[
+            "print(1)\na, b, c, d = train_test_split(raw, y, test_size=0.2)\nfitted = StandardScaler().fit(a)\n\
+           a, b = fitted.transform(a), fitted.transform(b)",
+        ],
     );
     check(
         "train[\"m\"] = train.groupby(\"colour\")[\"target\"].transform(\"mean\")\n",
@@ -266,7 +278,8 @@ fn subsampling_is_found_and_removed() {
         let agents = agents(&Shape { subsample, ..shape("accuracy", Maximize, 2) });
         let ask = asked(&agents, "finalization/test");
         let script = ask.code(AgentType::Init, None, json!({ "model_name": "LightGBM" }));
-        let reply = ask.ask(AgentType::Test, Some(Variant::SubsamplingExtract), json!({ "final_solution": script }));
+        let reply =
+            ask.ask(AgentType::Test, Some(Variant::SubsamplingExtract), json!({ "final_solution": script }));
         assert_eq!(reply.contains("```"), found, "{reply}");
         if found {
             let block = super::code_of(&reply);
@@ -288,7 +301,8 @@ fn submission_scripts_write_a_submission() {
     let own = ask.code(AgentType::Init, None, json!({ "model_name": "LightGBM" }));
     let bare = own.split("# === Submission").next().unwrap().to_owned();
     for script in [own.as_str(), bare.as_str(), "print('from elsewhere')", ""] {
-        let code = ask.code(AgentType::Test, None, json!({ "task_description": "", "final_solution": script }));
+        let code =
+            ask.code(AgentType::Test, None, json!({ "task_description": "", "final_solution": script }));
         assert!(is_code(&code) && code.contains("./final/submission.csv"), "{code}");
     }
 }
