@@ -1,2 +1,21 @@
-//! Development tasks of the workspace.
-fn main() {}
+//! Development tasks of the workspace. `cargo xtask verify` is the gate, and all that CI runs.
+
+mod command;
+mod python;
+mod tests_run;
+mod tidy;
+mod verify;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["verify"] => verify::verify(),
+        ["tidy"] => verify::tidy_only(),
+        _ => {
+            command::say("usage: cargo xtask verify | tidy");
+            ExitCode::from(2)
+        }
+    }
+}

@@ -23,8 +23,14 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Solve a task
+    ///
+    /// Every option is also a key of the config file. An option wins over the config file, that over the
+    /// environment (MLE_STAR_MODEL, MLE_STAR_LOG_LEVEL, MLE_STAR_MAX_BUDGET, MLE_STAR_TIME_LIMIT,
+    /// MLE_STAR_CLAUDE_PATH, MLE_STAR_RUNS_DIR), and that over the default.
     Run(Box<RunArgs>),
     /// Go on with an interrupted or failed run
+    ///
+    /// Repeats no finished step. Task, settings and templates are those of the run.
     Resume(ResumeArgs),
     /// List the runs of a runs directory
     List(ListArgs),
@@ -41,11 +47,6 @@ pub enum Command {
     Prompts(PromptsCommand),
 }
 
-/// Solve a task
-///
-/// Every option is also a key of the config file. An option wins over the config file, that over the
-/// environment (MLE_STAR_MODEL, MLE_STAR_LOG_LEVEL, MLE_STAR_MAX_BUDGET, MLE_STAR_TIME_LIMIT,
-/// MLE_STAR_CLAUDE_PATH, MLE_STAR_RUNS_DIR), and that over the default.
 #[derive(Debug, Default, Args)]
 pub struct RunArgs {
     /// Use this task: a task file (YAML or TOML), or a folder with train.csv, test.csv,
@@ -104,9 +105,6 @@ pub struct RunArgs {
     pub quiet: bool,
 }
 
-/// Go on with an interrupted or failed run
-///
-/// Repeats no finished step. Task, settings and templates are those of the run.
 #[derive(Debug, Args)]
 pub struct ResumeArgs {
     /// Name the run by its id or the path of its folder

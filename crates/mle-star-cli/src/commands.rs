@@ -1,8 +1,11 @@
 //! One module per command.
 
+mod doctor;
 mod init;
-
+mod list;
 mod prompts;
+mod report;
+mod resume;
 mod run;
 
 use std::path::PathBuf;
@@ -19,9 +22,13 @@ use crate::settings::process_environment;
 pub fn perform(command: Command) -> Result<Exit, Failure> {
     match command {
         Command::Run(args) => run::run(&args),
+        Command::Resume(args) => resume::resume(&args),
+        Command::List(args) => list::list(&args),
+        Command::Show(args) => list::show(&args),
+        Command::Report(args) => report::report(&args),
         Command::Init(args) => init::init(&args),
+        Command::Doctor(args) => doctor::doctor(&args),
         Command::Prompts(command) => prompts::perform(&command),
-        _ => Ok(Exit::Done),
     }
 }
 

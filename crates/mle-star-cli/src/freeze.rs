@@ -9,6 +9,7 @@ use mle_star::metric::Direction;
 use mle_star::prompts::{BUILT_IN, PromptError, Prompts};
 use mle_star::stop::Trouble;
 use mle_star::task::Task;
+use mle_star_backends::agent::offline::OfflineAgents;
 use mle_star_backends::data::agreement;
 use mle_star_backends::data::infer::{Given, Guess, Inferred, infer};
 use mle_star_backends::data::metric_names::KnownMetric;
@@ -32,8 +33,10 @@ pub struct Prepared {
     pub invocation: Invocation,
     /// The templates.
     pub prompts: Prompts,
-    /// The data folder's tables.
-    pub profile: Profile,
+    /// Who answers.
+    pub agents: OfflineAgents,
+    /// The sample submission, relative to the data folder.
+    pub sample: Option<PathBuf>,
     /// What was not given but found out.
     pub guesses: Vec<Guess>,
     /// Where the task, the configuration and the agents come from, a line each.
@@ -58,10 +61,12 @@ pub fn prepare(args: &RunArgs, environment: &Environment<'_>) -> Result<Prepared
     let mut guesses = inferred.guesses.clone();
     guesses.extend(told);
     let task = task(&source, inferred, description, &mut guesses)?;
+    let sample = profile.sample.as_ref().map(|sample| sample.file.clone());
+    let agents = OfflineAgents::new(&task, profile, config.subsample_limit)?;
     let mut sources = vec![format!("task: {} ({})", task.competition_id, shown_source(&source))];
     sources.extend(config_from.map(|path| format!("config: {}", path.display())));
     sources.push(format!("agents: {} ({reason})", agents_name(config.agents)));
-    Ok(Prepared { task, config, invocation, prompts, profile, guesses, sources })
+    Ok(Prepared { task, config, invocation, prompts, agents, sample, guesses, sources })
 }
 
 /// Looks at a data folder the way `run` does, for `init`.

@@ -7,14 +7,19 @@ mod args;
 mod commands;
 mod credentials;
 mod document;
+mod drive;
 mod exit;
 mod freeze;
 mod nearest;
+mod report;
+mod run_folder;
+mod run_view;
 mod runs;
 mod say;
 mod settings;
 mod task_file;
 mod task_source;
+mod watch;
 
 use std::process::ExitCode;
 

@@ -4,7 +4,6 @@
 //! once per place over all the processes a run may need; a limit that refuses one makes it an outcome
 //! (`Refused`), which every rule of the algorithms already handles as a failure.
 
-use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value, json};
@@ -26,6 +25,7 @@ use crate::result::Lineage;
 use crate::slots::Slots;
 use crate::solution::Scored;
 use crate::stop::{Stop, Trouble};
+use crate::story::Story;
 use crate::task::Task;
 
 /// Everything outside that a run is given.
@@ -57,15 +57,6 @@ pub(crate) struct Run<'a> {
     agent_permits: Semaphore,
     slots: Slots,
     story: Mutex<Story>,
-}
-
-/// What the run has seen so far; rebuilt by every replay.
-#[derive(Default)]
-struct Story {
-    best: Option<Score>,
-    /// The first limit of the run's own that left something out.
-    limit: Option<Limit>,
-    lineage: BTreeMap<Place, Lineage>,
 }
 
 /// A place in the algorithm of a run under way.
@@ -102,10 +93,6 @@ impl<'a> Run<'a> {
 
     fn emit(&self, event: Event) {
         self.outside.events.emit(event);
-    }
-
-    fn story(&self) -> MutexGuard<'_, Story> {
-        self.story.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -212,11 +199,7 @@ impl<'a> Ctx<'a> {
     /// There is a scored solution; tells when it is the best of the run so far.
     pub(crate) fn scored(&self, scored: &Scored) {
         self.run.limits.found_solution();
-        let best = &mut self.run.story().best;
-        if best.is_some_and(|best| !scored.score().beats(best)) {
-            return;
-        }
-        let from = best.replace(scored.score()).map(Score::value);
+        let Some(from) = self.story().scored(scored.score()) else { return };
         self.emit(Event::Best { place: scored.step(), score: scored.score().value(), from });
     }
 
@@ -227,29 +210,17 @@ impl<'a> Ctx<'a> {
 
     /// What was made at `step` was accepted and was made from `from`.
     pub(crate) fn descends_to(&self, step: &Place, score: Option<Score>, from: &[&Scored]) {
-        let phase = step.phase().map_or("", Phase::name).to_owned();
-        let from = from.iter().map(|scored| scored.step()).collect();
-        let entry = Lineage { place: step.clone(), phase, score: score.map(Score::value), from };
-        self.run.story().lineage.insert(step.clone(), entry);
+        self.story().descends(step, score, from.iter().map(|scored| scored.step()).collect());
     }
 
-    /// How the solution of `step` came about, oldest steps first.
+    /// How the solution of `step` came about, ancestors before descendants.
     pub(crate) fn lineage(&self, step: &Place) -> Vec<Lineage> {
-        let story = self.run.story();
-        let (mut entries, mut wanted): (Vec<Lineage>, Vec<Place>) = (Vec::new(), vec![step.clone()]);
-        while let Some(place) = wanted.pop() {
-            let Some(entry) = story.lineage.get(&place) else { continue };
-            entries.retain(|known| known.place != place);
-            wanted.extend(entry.from.iter().cloned());
-            entries.push(entry.clone());
-        }
-        entries.reverse();
-        entries
+        self.story().lineage(step)
     }
 
     /// The first limit of the run's own that left something out.
     pub(crate) fn limit_reached(&self) -> Option<Limit> {
-        self.run.story().limit
+        self.story().limit()
     }
 
     /// A phase begins here, now or when it first did: it has its share of the time that was left then.
@@ -353,6 +324,11 @@ impl<'a> Ctx<'a> {
         }
     }
 
+    /// Hold it for one statement only.
+    fn story(&self) -> MutexGuard<'_, Story> {
+        self.run.story.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn model(&self, call: &Call) -> String {
         self.run.config.agent_models.get(&call.agent).unwrap_or(&self.run.config.model).clone()
     }
@@ -404,9 +380,7 @@ impl<'a> Ctx<'a> {
     }
 
     fn report_refusal(&self, place: &Place, limit: Limit) {
-        if limit != Limit::Share {
-            self.run.story().limit.get_or_insert(limit);
-        }
+        self.story().cut_by(limit);
         self.emit(Event::Skipped { place: place.clone(), limit });
     }
 }

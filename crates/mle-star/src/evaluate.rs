@@ -200,7 +200,7 @@ fn error_text(outcome: &ScriptOutcome) -> String {
 }
 
 /// What went wrong, in one line for people.
-pub(crate) fn headline(outcome: &ScriptOutcome) -> String {
+pub fn headline(outcome: &ScriptOutcome) -> String {
     match outcome.end {
         ScriptEnd::TimedOut => {
             format!("The script was stopped at its time limit after {:.0} s.", outcome.duration_seconds)

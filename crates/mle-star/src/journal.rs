@@ -5,6 +5,8 @@
 //! the clock or the purse are records too ([`Journal::decide`]), so a run is a function of its journal.
 //! Everything that only looks (reports, lists) uses [`read`].
 
+#![expect(clippy::disallowed_types, reason = "the journal and its lock are files, the only ones here")]
+
 mod reader;
 mod store;
 

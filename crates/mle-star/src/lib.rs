@@ -21,6 +21,7 @@ pub mod score;
 mod slots;
 pub mod solution;
 pub mod stop;
+mod story;
 pub mod task;
 #[cfg(feature = "testing")]
 pub mod testing;

@@ -131,7 +131,9 @@ fn walk(root: &Path, below: &Path, depth: usize, found: &mut Vec<PathBuf>) -> io
     for entry in fs::read_dir(root.join(below))? {
         let entry = entry?;
         let path = below.join(entry.file_name());
-        if entry.file_name().to_string_lossy().starts_with('.') {
+        // A runs directory may lie in the data folder; what runs made is not data.
+        let is_run = || root.join(&path).join("journal.db").exists();
+        if entry.file_name().to_string_lossy().starts_with('.') || is_run() {
             continue;
         }
         if entry.file_type()?.is_dir() && depth < MAX_DEPTH {

@@ -58,6 +58,11 @@ pub async fn python_environment(
     }
 }
 
+/// The program's own environment when it was made before; makes nothing.
+pub async fn made_environment() -> Option<Environment> {
+    build::made().await
+}
+
 /// The libraries as a `requirements.txt` that pins each of them, the interpreter's version in a comment.
 pub fn requirements_txt(environment: &Environment) -> String {
     let header = format!("# Python {}\n", environment.version);

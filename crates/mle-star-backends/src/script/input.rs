@@ -20,8 +20,8 @@ const FILES_UP_TO: usize = 1000;
 #[derive(Debug)]
 pub(super) struct Data {
     folder: PathBuf,
-    /// Never part of the view: the run writes here.
-    run_folder: PathBuf,
+    /// Never part of the view: runs write here.
+    runs: PathBuf,
     files: BTreeMap<PathBuf, Stamp>,
 }
 
@@ -33,12 +33,14 @@ struct Stamp {
 }
 
 impl Data {
-    /// Looks at every file of `folder`, a run folder inside it left out. Both paths are absolute.
+    /// Looks at every file of `folder`, a folder of runs inside it left out. Both paths are absolute.
     ///
     /// # Errors
     /// The folder cannot be read.
-    pub(super) fn new(folder: PathBuf, run_folder: PathBuf) -> io::Result<Self> {
-        let mut data = Self { folder, run_folder, files: BTreeMap::new() };
+    pub(super) fn new(folder: PathBuf, run_folder: &Path) -> io::Result<Self> {
+        let siblings = run_folder.parent().filter(|runs| runs.starts_with(&folder) && *runs != folder);
+        let runs = siblings.unwrap_or(run_folder).to_owned();
+        let mut data = Self { folder, runs, files: BTreeMap::new() };
         data.files = data.stamps()?;
         Ok(data)
     }
@@ -73,7 +75,7 @@ impl Data {
     fn link(&self, view: &Path) -> io::Result<()> {
         for entry in fs::read_dir(&self.folder)? {
             let entry = entry?;
-            if !self.run_folder.starts_with(entry.path()) {
+            if entry.path() != self.runs {
                 symlink(entry.path(), view.join(entry.file_name()))?;
             }
         }
@@ -107,7 +109,7 @@ impl Data {
                 let Ok(meta) = fs::metadata(entry.path()) else { continue };
                 if meta.is_file() {
                     found.insert(name, Stamp { bytes: meta.len(), modified: meta.modified().ok() });
-                } else if meta.is_dir() && depth < 32 && entry.path() != self.run_folder {
+                } else if meta.is_dir() && depth < 32 && entry.path() != self.runs {
                     folders.push((name, depth + 1));
                 }
             }
@@ -126,8 +128,9 @@ mod tests {
         fs::create_dir_all(folder.path().join("runs/r1/work")).unwrap();
         fs::write(folder.path().join("train.csv"), "id\n1\n").unwrap();
         fs::write(folder.path().join("images/a.png"), "png").unwrap();
+        fs::create_dir_all(folder.path().join("runs/r0")).unwrap();
         fs::write(folder.path().join("runs/r1/work/x"), "x").unwrap();
-        let data = Data::new(folder.path().to_owned(), folder.path().join("runs")).unwrap();
+        let data = Data::new(folder.path().to_owned(), &folder.path().join("runs/r1")).unwrap();
         (folder, data)
     }
 
@@ -156,7 +159,7 @@ mod tests {
             assert!(expected.is_none_or(|name| damage.as_ref().unwrap().contains(name)), "{damage:?}");
         };
         check(|_| (), None);
-        check(|folder| fs::write(folder.join("runs/other"), "x").unwrap(), None);
+        check(|folder| fs::write(folder.join("runs/r0/log"), "x").unwrap(), None);
         check(|folder| fs::write(folder.join("train.csv"), "id\n1\n2\n").unwrap(), Some("`train.csv`"));
         check(|folder| fs::write(folder.join("new.csv"), "").unwrap(), Some("`new.csv`"));
         check(|folder| fs::remove_file(folder.join("images/a.png")).unwrap(), Some("`images/a.png`"));

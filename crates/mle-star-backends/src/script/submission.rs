@@ -303,9 +303,8 @@ fn field(record: &StringRecord, position: usize) -> &str {
 
 /// In a column of texts, `None` or `NA` may be a label; in a column of numbers it is a missing value.
 fn is_missing(value: &str, among_numbers: bool) -> bool {
-    let same = |word: &&str| value.eq_ignore_ascii_case(word);
-    ["", "nan", "<na>"].iter().any(|word| same(word))
-        || among_numbers && ["na", "n/a", "none", "null", "nat"].iter().any(|word| same(word))
+    let one_of = |words: &[&str]| words.iter().any(|word| value.eq_ignore_ascii_case(word));
+    one_of(&["", "nan", "<na>"]) || among_numbers && one_of(&["na", "n/a", "none", "null", "nat"])
 }
 
 fn is_finite_number(value: &str) -> bool {

@@ -1,4 +1,6 @@
 //! Tests of what lies outside: real processes, real files.
 
+#[cfg(test)]
 mod offline;
+#[cfg(test)]
 mod scripts;

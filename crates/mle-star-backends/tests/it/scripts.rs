@@ -1,5 +1,6 @@
 //! Running scripts, and checking what they submit.
 
+mod environment;
 mod runner;
 mod submission;
 mod world;

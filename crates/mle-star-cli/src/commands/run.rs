@@ -1,24 +1,60 @@
-//! `run`.
+//! `run`: from what the user gave to a run that is driven to its end.
+
+use std::path::PathBuf;
+
+use mle_star::journal::{Frozen, Journal, JournalError};
+use mle_star::stop::Trouble;
+use mle_star_backends::data::digest::digest;
+
 use crate::args::RunArgs;
+use crate::drive::{Start, View, drive};
 use crate::exit::{Exit, Failure};
+use crate::freeze::{self, Prepared};
 use crate::settings::process_environment;
-use crate::{freeze, runs, say};
-/// Run.
+use crate::{run_folder, runs, say};
+
+/// Solves a task.
+///
+/// # Errors
+/// What was wrong with the input, or ended the run, with its exit code.
 pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let prepared = freeze::prepare(args, &process_environment)?;
-    for s in &prepared.sources {
-        say::talk(s);
+    let start = begin(prepared)?;
+    let ended = drive(&start);
+    if matches!(&ended, Err(failure) if failure.exit == Exit::Usage) {
+        // Nothing was done yet, and with other input it will be another run.
+        let folder = start.folder.clone();
+        drop(start);
+        if let Err(error) = std::fs::remove_dir_all(&folder) {
+            say::talk(&format!("note: {} was left behind: {error}", folder.display()));
+        }
     }
-    for g in &prepared.guesses {
-        say::talk(&format!("{g:?}"));
-    }
-    let dir = super::runs_dir(prepared.invocation.runs_dir.clone());
-    let c = runs::claim(
-        &dir,
-        prepared.invocation.run_id.as_deref(),
-        &prepared.task.competition_id,
-        &jiff::Zoned::now(),
-    )?;
-    say::talk(&format!("{c:?}"));
-    Ok(Exit::Done)
+    ended
+}
+
+/// Freezes the inputs in a new run folder, before anything else is done.
+fn begin(prepared: Prepared) -> Result<Start, Failure> {
+    let Prepared { task, config, invocation, prompts, agents, sample, guesses, sources } = prepared;
+    let data_id = digest(&task.data_dir)?;
+    let runs_dir = invocation.runs_dir.clone().unwrap_or_else(|| PathBuf::from(runs::DEFAULT_DIR));
+    let now = jiff::Zoned::now();
+    let claimed = runs::claim(&runs_dir, invocation.run_id.as_deref(), &task.competition_id, &now)?;
+    let frozen = Frozen { run_id: claimed.id, task, config, prompts: prompts.texts().clone(), data_id };
+    run_folder::write(&claimed.folder, &frozen).map_err(Failure::failed)?;
+    let journal = Journal::create(&claimed.folder, &frozen).map_err(|error| journal_failure(&error))?;
+    let view = View {
+        json: invocation.json,
+        quiet: invocation.quiet,
+        no_color: process_environment("NO_COLOR").is_some(),
+    };
+    let mut opening = sources;
+    opening
+        .extend(guesses.iter().map(|guess| format!("  {}: {} ({})", guess.field, guess.value, guess.reason)));
+    opening.push(format!("run: {}", claimed.folder.display()));
+    Ok(Start { folder: claimed.folder, frozen, prompts, journal, agents, sample, view, opening })
+}
+
+/// Trouble with a journal is not the input's fault.
+pub fn journal_failure(error: &JournalError) -> Failure {
+    Failure::failed(Trouble::new(error.to_string(), error.hint()))
 }

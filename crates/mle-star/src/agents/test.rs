@@ -41,7 +41,7 @@ pub(crate) async fn subsampling_extract(
     solution: &Solution,
 ) -> Result<Option<CodeBlock>, Stop> {
     let inputs = json!({"final_solution": solution.text});
-    let call = Call::new(AgentType::Test, "test_subsampling_extract.md", inputs);
+    let call = Call::new(AgentType::Test, "test_subsampling_extract.md", inputs).tools(&[]);
     let answer = ctx.ask(call.variant(Variant::SubsamplingExtract).named("subsampling_extract")).await?;
     let Some(quoted) = reply::code(&answer) else { return Ok(None) };
     let found = solution.find_block(&quoted);
@@ -54,7 +54,7 @@ pub(crate) async fn subsampling_extract(
 /// The block without its subsampling; `None` when the reply held no code.
 pub(crate) async fn subsampling_remove(ctx: &Ctx<'_>, block: &CodeBlock) -> Result<Option<String>, Stop> {
     let inputs = json!({"code_block_with_subsampling": block.as_str()});
-    let call = Call::new(AgentType::Test, "test_subsampling_remove.md", inputs);
+    let call = Call::new(AgentType::Test, "test_subsampling_remove.md", inputs).tools(&[]);
     let answer = ctx.ask(call.variant(Variant::SubsamplingRemove).named("subsampling_remove")).await?;
     let code = reply::code(&answer);
     if code.is_none() {

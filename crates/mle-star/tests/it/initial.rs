@@ -200,6 +200,17 @@ async fn the_data_revision_is_taken_if_it_runs() {
 }
 
 #[tokio::test]
+async fn a_data_reply_without_code_leaves_the_solution() {
+    for answer in ["I would not know.", "```python\n```", "ALL the provided information is used. Well done!"]
+    {
+        let world = World::new().scores("phase1/candidate-0/run", 0.8).agent("phase1/data/data", answer);
+        let phase1 = phase1(&world, 1, Direction::Maximize).await;
+        assert_eq!(phase1.initial_score, 0.8, "{answer}");
+        assert!(!world.trace().contains(&"phase1/data/run".to_owned()), "{answer}");
+    }
+}
+
+#[tokio::test]
 async fn the_last_leakage_check_keeps_what_runs_and_says_what_it_suspects() {
     let leak = r#"[{"leakage_status": "Yes Data Leakage", "code_block": "print(block)"}]"#;
     let world = || {

@@ -1,15 +1,19 @@
 //! The pipeline as a whole, in a scripted world.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::disallowed_methods, reason = "tests look at journals from outside")]
 
 mod ensemble_and_finalization;
+mod events;
 mod initial;
 mod journal;
 mod limits;
 mod refinement;
 mod resume;
 mod solution;
+mod speed;
 mod trace;
+mod words;
 
 use std::collections::BTreeMap;
 

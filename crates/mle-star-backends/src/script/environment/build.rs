@@ -8,15 +8,17 @@ use std::env;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::pin::pin;
 use std::time::{Duration, Instant};
 
 use mle_star::stop::Trouble;
+use tokio::io::AsyncReadExt;
 use tokio::process::Command;
 use tokio::time::{interval, sleep};
 
 use super::interpreter::{self, Interpreter};
 use super::{Environment, Origin};
+use crate::script::tree::Tree;
 use crate::script::workplace::{broken, remove_tree};
 
 /// The libraries with their exact versions, for every Python from 3.10 on.
@@ -40,7 +42,7 @@ struct Progress<'a> {
 /// The program's own environment, made when it is not there yet.
 pub(super) async fn own(say: &(dyn Fn(&str) + Sync)) -> Result<Environment, Trouble> {
     let base = interpreter::on_path().await?;
-    let home = cache()?.join("python").join(key(&base));
+    let home = home(&base)?;
     if let Some(found) = finished(&home) {
         return Ok(found);
     }
@@ -55,6 +57,17 @@ pub(super) async fn own(say: &(dyn Fn(&str) + Sync)) -> Result<Environment, Trou
     let environment = build(&home, &base, &progress).await?;
     progress.report("the Python environment is ready");
     Ok(environment)
+}
+
+/// The program's own environment, when it is there.
+pub(super) async fn made() -> Option<Environment> {
+    let base = interpreter::on_path().await.ok()?;
+    finished(&home(&base).ok()?)
+}
+
+/// Where the environment on top of `base` lives.
+fn home(base: &Interpreter) -> Result<PathBuf, Trouble> {
+    Ok(cache()?.join("python").join(key(base)))
 }
 
 /// `MLE_STAR_CACHE`, else `mle-star` in the user's cache folder.
@@ -131,10 +144,12 @@ fn mark_complete(home: &Path, environment: &Environment) -> io::Result<()> {
 async fn with_uv(home: &Path, base: &Interpreter, progress: &Progress<'_>) -> Result<(), String> {
     let mut uv = PathBuf::from("uv");
     let mut uses = Vec::new();
-    if run(command(&uv, home).arg("--version"), "looking for uv", progress).await.is_err() {
+    let mut version = command(&uv, home);
+    version.arg("--version");
+    if run(version, "looking for uv", progress).await.is_err() {
         let mut pip = command(&base.python, home);
         pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target", "uv", UV]);
-        run(&mut pip, "getting uv", progress).await?;
+        run(pip, "getting uv", progress).await?;
         uv = home.join("uv/bin/uv");
         // Its own cache, on the disk of the environment: files are linked, not copied, and the cache goes.
         uses = vec!["--cache-dir".into(), home.join("uv-cache").into_os_string()];
@@ -142,11 +157,11 @@ async fn with_uv(home: &Path, base: &Interpreter, progress: &Progress<'_>) -> Re
     remove_tree(&home.join("venv")).map_err(|error| error.to_string())?;
     let mut venv = command(&uv, home);
     venv.args(&uses).args(["venv", "--quiet", "--python"]).arg(&base.python).arg("venv");
-    run(&mut venv, "making a virtual environment", progress).await?;
+    run(venv, "making a virtual environment", progress).await?;
     let mut install = command(&uv, home);
     install.args(&uses).args(["pip", "install", "--python", "venv/bin/python", "--compile-bytecode"]);
     install.args(["--only-binary", ":all:", "-r", "requirements.txt"]);
-    run(&mut install, "installing the libraries with uv", progress).await
+    run(install, "installing the libraries with uv", progress).await
 }
 
 async fn with_pip(home: &Path, base: &Interpreter, progress: &Progress<'_>) -> Result<(), Trouble> {
@@ -154,7 +169,7 @@ async fn with_pip(home: &Path, base: &Interpreter, progress: &Progress<'_>) -> R
     remove_tree(&home.join("venv")).map_err(|error| broken_cache(home, &error))?;
     let mut venv = command(&base.python, home);
     venv.args(["-m", "venv", "venv"]);
-    run(&mut venv, "making a virtual environment", progress).await.map_err(|reason| {
+    run(venv, "making a virtual environment", progress).await.map_err(|reason| {
         let hint =
             "install Python's venv module (Debian: python3-venv) or uv, or give an interpreter with `python`";
         failed("the Python environment cannot be made", &reason, hint)
@@ -162,7 +177,7 @@ async fn with_pip(home: &Path, base: &Interpreter, progress: &Progress<'_>) -> R
     let mut install = command(&home.join("venv/bin/python"), home);
     install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
     install.args(["--only-binary", ":all:", "-r", "requirements.txt"]);
-    run(&mut install, "installing the libraries with pip", progress).await.map_err(|reason| {
+    run(install, "installing the libraries with pip", progress).await.map_err(|reason| {
         let hint = "check the network and the free disk space, or give an interpreter with `python`";
         failed("the Python libraries cannot be installed", &reason, hint)
     })
@@ -170,7 +185,7 @@ async fn with_pip(home: &Path, base: &Interpreter, progress: &Progress<'_>) -> R
 
 fn command(program: &Path, home: &Path) -> Command {
     let mut command = Command::new(program);
-    command.current_dir(home).stdin(Stdio::null()).kill_on_drop(true);
+    command.current_dir(home);
     for name in MISLEADING {
         command.env_remove(name);
     }
@@ -178,25 +193,41 @@ fn command(program: &Path, home: &Path) -> Command {
 }
 
 /// Runs one step to its end, saying that it goes on; the error is what the step said last.
-async fn run(command: &mut Command, doing: &str, progress: &Progress<'_>) -> Result<(), String> {
-    let mut output = std::pin::pin!(command.output());
+///
+/// Under a guard, like a script: an installer that outlived this process would disturb the next build.
+async fn run(command: Command, doing: &str, progress: &Progress<'_>) -> Result<(), String> {
+    let mut step = pin!(output(command));
     let mut ticks = interval(TICK);
     ticks.tick().await;
     let output = loop {
         tokio::select! {
-            output = &mut output => break output.map_err(|error| error.to_string())?,
+            output = &mut step => break output,
             _ = ticks.tick() => progress.report(doing),
         }
     };
-    if output.status.success() {
+    let (succeeded, said) = output.map_err(|error| error.to_string())?;
+    if succeeded {
         return Ok(());
     }
-    let said = [output.stdout, output.stderr].concat();
-    let said = String::from_utf8_lossy(&said);
-    let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    // pip names the cause a few lines before its last one.
-    let telling = lines.iter().rev().find(|line| line.starts_with("ERROR:") || line.starts_with("error:"));
-    Err(telling.or(lines.last()).map_or_else(|| output.status.to_string(), |line| (*line).to_owned()))
+    Err(cause(&said).unwrap_or("it failed without a word").to_owned())
+}
+
+/// Did it succeed, and what did it print on both streams?
+async fn output(command: Command) -> io::Result<(bool, String)> {
+    let (mut tree, mut stdout, mut stderr) = Tree::spawn(command)?;
+    let (mut said, mut complained) = (Vec::new(), Vec::new());
+    let (_, _, ending) =
+        tokio::try_join!(stdout.read_to_end(&mut said), stderr.read_to_end(&mut complained), tree.ended())?;
+    let said = [said, complained].concat();
+    let succeeded = ending.status.is_some_and(|status| status.success());
+    Ok((succeeded, String::from_utf8_lossy(&said).into_owned()))
+}
+
+/// The line that names the cause: pip and uv mark it, and say more below; else the last line.
+fn cause(said: &str) -> Option<&str> {
+    let mut lines = said.lines().map(str::trim).filter(|line| !line.is_empty()).rev();
+    let marked = lines.clone().find(|line| line.starts_with("ERROR:") || line.starts_with("error:"));
+    marked.or_else(|| lines.next())
 }
 
 impl Progress<'_> {

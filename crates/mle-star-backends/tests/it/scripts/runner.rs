@@ -175,7 +175,7 @@ async fn nothing_survives_the_script_however_it_ends() {
     check("", SOON, ScriptEnd::Exited { code: 0 }).await;
     check("raise ValueError", SOON, ScriptEnd::Exited { code: 1 }).await;
     check("os.kill(os.getpid(), 9)", SOON, ScriptEnd::Signalled { signal: 9 }).await;
-    check("time.sleep(600)", Duration::from_secs(2), ScriptEnd::TimedOut).await;
+    check("time.sleep(600)", Duration::from_secs(3), ScriptEnd::TimedOut).await;
 }
 
 #[tokio::test]
@@ -195,6 +195,29 @@ async fn dropping_the_future_ends_everything() {
     assert!(running.await.unwrap_err().is_cancelled());
     assert!(pulse.is_dead_within(AT_ONCE), "somebody lives on");
     assert_eq!(fs::read_dir(world.file("work")).unwrap().count(), 0);
+}
+
+#[tokio::test]
+async fn scripts_side_by_side_end_each_by_itself() {
+    let worlds = [World::new().await, World::new().await];
+    let mut pulses = worlds.each_ref().map(|world| Pulse::new(world.folder.path()));
+    let mut running = Vec::new();
+    for (world, pulse) in worlds.iter().zip(&mut pulses) {
+        let runner = world.runner();
+        let request = request(&pulse.family("time.sleep(600)"), Duration::from_secs(600));
+        running.push(tokio::spawn(async move { runner.run(&request).await }));
+        while !pulse.is_alive_within(AT_ONCE) {
+            tokio::task::yield_now().await;
+        }
+    }
+    let [first, second] = &mut pulses;
+    running[0].abort();
+    assert!((&mut running[0]).await.unwrap_err().is_cancelled());
+    assert!(first.is_dead_within(AT_ONCE), "the second guard keeps the first script");
+    assert!(!second.is_dead_within(AT_ONCE) && !running[1].is_finished(), "the first took the second along");
+    running[1].abort();
+    assert!((&mut running[1]).await.unwrap_err().is_cancelled());
+    assert!(second.is_dead_within(AT_ONCE), "somebody lives on");
 }
 
 #[tokio::test]

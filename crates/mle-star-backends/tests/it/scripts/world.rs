@@ -12,6 +12,7 @@ use mle_star::place::Place;
 use mle_star_backends::script::environment::{EnvironmentChoice, python_environment};
 use mle_star_backends::script::local::{LocalRunner, LocalSetup};
 use mle_star_backends::script::machine::Machine;
+use nix::errno::Errno;
 use nix::libc;
 use nix::poll::{PollFd, PollFlags, poll};
 use nix::sys::stat::Mode;
@@ -86,7 +87,13 @@ impl Pulse {
     fn next(&mut self, patience: Duration) -> Option<Vec<u8>> {
         let mut ready = [PollFd::new(self.reader.as_fd(), PollFlags::POLLIN)];
         let patience = u16::try_from(patience.as_millis()).unwrap();
-        (poll(&mut ready, patience).unwrap() > 0).then_some(())?;
+        let ready = loop {
+            match poll(&mut ready, patience) {
+                Err(Errno::EINTR) => {}
+                ready => break ready.unwrap(),
+            }
+        };
+        (ready > 0).then_some(())?;
         let mut bytes = vec![0; 64];
         let length = self.reader.read(&mut bytes).unwrap();
         bytes.truncate(length);
@@ -97,6 +104,11 @@ impl Pulse {
     pub fn wait_for_life(&mut self) {
         let heard = self.next(Duration::from_secs(30)).expect("nobody wrote");
         assert!(!heard.is_empty(), "ended before anybody wrote");
+    }
+
+    /// Has somebody written, or does so within `patience`?
+    pub fn is_alive_within(&mut self, patience: Duration) -> bool {
+        self.next(patience).is_some_and(|heard| !heard.is_empty())
     }
 
     /// Are all writers dead, or will they be within `patience`?

@@ -1,0 +1,151 @@
+//! Finding and making the Python environment, with a stand-in for Python that a shell plays.
+
+use std::env;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use mle_star_backends::script::environment::{
+    Environment, EnvironmentChoice, Origin, made_environment, python_environment, requirements_txt,
+};
+
+use super::world::Pulse;
+
+/// Answers what interpreters are asked, makes environments out of itself, and writes down each installation.
+/// While the file `block` is there, an installation only reports to the pipe `pulse` and stays.
+const FAKE_PYTHON: &str = r#"#!/bin/sh
+here=@HERE@
+case "$*" in
+*sysconfig*) echo "[\"$0\", [$(/bin/cat "$here/version")], \"linux-fake\"]" ;;
+*importlib.metadata*) echo '[["numpy", "2.0"], ["pandas", "3.0"]]' ;;
+*--target*) echo "ERROR: no uv here"; exit 1 ;;
+*venv*) /bin/mkdir -p venv/bin && /bin/cp "$0" venv/bin/python ;;
+*install*)
+    /bin/echo install >> "$here/installed"
+    if [ -e "$here/block" ]; then /bin/echo ready > "$here/pulse"; exec /bin/sleep 600 > "$here/pulse"; fi
+    if [ -e "$here/broken" ]; then echo "ERROR: no such host"; echo "more words"; exit 1; fi ;;
+*) exit 9 ;;
+esac
+"#;
+
+struct Fake {
+    folder: tempfile::TempDir,
+}
+
+impl Fake {
+    fn new(version: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let fake = Self { folder };
+        fs::create_dir(fake.path("bin")).unwrap();
+        fs::write(fake.path("version"), version).unwrap();
+        let script = FAKE_PYTHON.replace("@HERE@", &fake.path("").display().to_string());
+        fs::write(fake.path("bin/python3"), script).unwrap();
+        fs::set_permissions(fake.path("bin/python3"), fs::Permissions::from_mode(0o755)).unwrap();
+        fake
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Starts a process of its own that wants the program's own environment.
+    fn start(&self) -> Child {
+        let mut command = Command::new(env::current_exe().unwrap());
+        command.args(["--exact", "scripts::environment::maker", "--ignored", "--nocapture"]);
+        command.env("PATH", self.path("bin")).env("MLE_STAR_CACHE", self.path("cache"));
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap()
+    }
+
+    /// What such a process finds: the environment, or the trouble in words.
+    fn found(maker: Child) -> Result<Environment, String> {
+        let output = maker.wait_with_output().unwrap();
+        let stdout = String::from_utf8(output.stdout).unwrap();
+        let json = stdout.lines().find_map(|line| line.split_once("found: ")).expect(&stdout).1;
+        serde_json::from_str(json).unwrap()
+    }
+
+    fn installations(&self) -> usize {
+        fs::read_to_string(self.path("installed")).unwrap_or_default().lines().count()
+    }
+}
+
+/// Makes the environment and says what came of it; other tests start this as a process of its own.
+#[tokio::test]
+#[ignore = "run by other tests as a program of its own"]
+async fn maker() {
+    let found = python_environment(EnvironmentChoice::Own, &|line| println!("progress: {line}")).await;
+    assert_eq!(made_environment().await.as_ref(), found.as_ref().ok());
+    let found = found.map_err(|trouble| format!("{}; {}", trouble.message, trouble.hint));
+    println!("found: {}", serde_json::to_string(&found).unwrap());
+}
+
+#[test]
+fn it_is_made_once_for_all_processes() {
+    let fake = Fake::new("3, 12, 1");
+    let makers: Vec<Child> = (0..4).map(|_| fake.start()).collect();
+    let found: Vec<Environment> = makers.into_iter().map(|maker| Fake::found(maker).unwrap()).collect();
+    assert!(found.iter().all(|environment| *environment == found[0]));
+    assert_eq!((found[0].origin, found[0].version.as_str()), (Origin::Own, "3.12.1"));
+    assert_eq!(requirements_txt(&found[0]), "# Python 3.12.1\nnumpy==2.0\npandas==3.0\n");
+    assert_eq!(fake.installations(), 1);
+
+    // Another Python is another environment; one whose interpreter is gone is made again.
+    fs::write(fake.path("version"), "3, 12, 2").unwrap();
+    let newer = Fake::found(fake.start()).unwrap();
+    assert!(newer.python != found[0].python && fake.installations() == 2);
+    fs::remove_file(&newer.python).unwrap();
+    assert_eq!((Fake::found(fake.start()), fake.installations()), (Ok(newer), 3));
+}
+
+#[test]
+fn a_build_that_was_killed_does_not_count_and_leaves_nobody_behind() {
+    let fake = Fake::new("3, 11, 0");
+    let mut pulse = Pulse::new(fake.folder.path());
+    fs::write(fake.path("block"), "").unwrap();
+    let mut maker = fake.start();
+    pulse.wait_for_life();
+    maker.kill().unwrap();
+    assert!(pulse.is_dead_within(std::time::Duration::from_secs(20)), "the installer lives on");
+    assert!(!maker.wait().unwrap().success());
+    fs::remove_file(fake.path("block")).unwrap();
+    let environment = Fake::found(fake.start()).unwrap();
+    assert!(environment.python.exists());
+    assert_eq!(fake.installations(), 2);
+}
+
+#[test]
+fn what_cannot_be_made_is_said() {
+    let check = |fake: &Fake, expected: &[&str]| {
+        let trouble = Fake::found(fake.start()).unwrap_err();
+        assert!(expected.iter().all(|part| trouble.contains(part)), "{trouble:?} does not say {expected:?}");
+    };
+    let fake = Fake::new("3, 9, 18");
+    check(&fake, &["no Python on PATH is new enough: python3 is 3.9.18", "install Python 3.10 or newer"]);
+    fs::remove_file(fake.path("bin/python3")).unwrap();
+    check(&fake, &["no Python was found on PATH", "install Python 3.10 or newer"]);
+    let fake = Fake::new("3, 10, 0");
+    fs::write(fake.path("broken"), "").unwrap();
+    check(&fake, &["libraries cannot be installed: ERROR: no such host", "check the network"]);
+    let fake = Fake::new("3, 10, 0");
+    fs::write(fake.path("cache"), "a file").unwrap();
+    check(&fake, &["cannot use the cache", "MLE_STAR_CACHE"]);
+}
+
+#[tokio::test]
+async fn a_given_interpreter_is_used_as_it_is() {
+    let given = async |python: &Path| {
+        let choice = EnvironmentChoice::Given(python.to_owned());
+        python_environment(choice, &|line| panic!("nothing is made: {line}")).await
+    };
+    let found = given(Path::new("python3")).await.unwrap();
+    assert!(found.python.is_absolute() && found.python.exists() && found.origin == Origin::Given);
+    let refused = async |python: &Path, expected: &str| {
+        let message = given(python).await.unwrap_err().message;
+        assert!(message.contains(expected), "{message:?} does not say {expected:?}");
+    };
+    refused(Path::new("/no/such/python"), "there is no such file").await;
+    refused(Path::new("/bin/true"), "it does not answer as Python does").await;
+    let old = Fake::new("3, 9, 2");
+    refused(&old.path("bin/python3"), "is Python 3.9.2, too old").await;
+}

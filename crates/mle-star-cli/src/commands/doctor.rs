@@ -1,0 +1,148 @@
+//! `doctor`: what this machine offers.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use mle_star::stop::Trouble;
+use mle_star_backends::script::environment::{EnvironmentChoice, python_environment};
+use mle_star_backends::script::machine::{Machine, machine};
+use serde::Serialize;
+use tokio::runtime::Builder;
+
+use crate::args::DoctorArgs;
+use crate::exit::{Exit, Failure};
+use crate::settings::process_environment;
+use crate::{credentials, say};
+
+/// Everything that was found.
+#[derive(Debug, Serialize)]
+struct Findings {
+    /// `mle-star`'s own version.
+    version: &'static str,
+    /// Interpreters on PATH that are new enough.
+    python: Option<Tool>,
+    uv: Option<Tool>,
+    claude: Option<Tool>,
+    /// Names of the variables that hold credentials; never their values.
+    credentials: Vec<&'static str>,
+    machine: Machine,
+    /// Free space where runs are kept by default, in MiB.
+    disk_free_mib: Option<u64>,
+    /// What `run` would answer with.
+    agents: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+struct Tool {
+    path: PathBuf,
+    version: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    libraries: Vec<(String, String)>,
+}
+
+/// Says what this machine offers.
+///
+/// # Errors
+/// The findings cannot be printed.
+pub fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
+    let runtime = Builder::new_current_thread().enable_all().build().map_err(|error| {
+        Failure::failed(Trouble::new(format!("cannot start: {error}"), "free some memory or processes"))
+    })?;
+    let findings = runtime.block_on(look());
+    if args.json {
+        let text = serde_json::to_string_pretty(&findings).map_err(|error| {
+            Failure::failed(Trouble::new(format!("cannot write JSON: {error}"), "please report this"))
+        })?;
+        say::data(&text);
+    } else {
+        lines(&findings).iter().for_each(|line| say::data(line));
+    }
+    Ok(Exit::Done)
+}
+
+async fn look() -> Findings {
+    let claude_path = process_environment("MLE_STAR_CLAUDE_PATH");
+    Findings {
+        version: env!("CARGO_PKG_VERSION"),
+        python: python().await,
+        uv: tool("uv"),
+        claude: tool(claude_path.as_deref().unwrap_or("claude")),
+        credentials: credentials::present(&process_environment),
+        machine: machine().await,
+        disk_free_mib: disk_free_mib(Path::new(".")),
+        agents: "offline",
+    }
+}
+
+async fn python() -> Option<Tool> {
+    let quiet = |_: &str| {};
+    let found = python_environment(EnvironmentChoice::Given(PathBuf::from("python3")), &quiet).await.ok()?;
+    Some(Tool { path: found.python, version: found.version, libraries: found.libraries })
+}
+
+fn tool(name: &str) -> Option<Tool> {
+    let path = on_path(name)?;
+    let output = Command::new(&path).arg("--version").output().ok()?;
+    let version =
+        String::from_utf8_lossy(&output.stdout).lines().next().unwrap_or_default().trim().to_owned();
+    Some(Tool { path, version, libraries: Vec::new() })
+}
+
+fn on_path(name: &str) -> Option<PathBuf> {
+    if name.contains('/') {
+        return Some(PathBuf::from(name)).filter(|path| path.is_file());
+    }
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|folder| folder.join(OsStr::new(name))).find(|path| path.is_file())
+}
+
+/// What `df` says of the folder's file system.
+fn disk_free_mib(folder: &Path) -> Option<u64> {
+    let output = Command::new("df").arg("-Pm").arg(folder).output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.lines().nth(1)?.split_whitespace().nth(3)?.parse().ok()
+}
+
+fn lines(findings: &Findings) -> Vec<String> {
+    let shown = |tool: &Option<Tool>, missing: &str| match tool {
+        Some(tool) => format!("{} ({})", tool.version, tool.path.display()),
+        None => missing.to_owned(),
+    };
+    let machine = &findings.machine;
+    let gpus = match machine.gpus.as_slice() {
+        [] => "none".to_owned(),
+        gpus => gpus
+            .iter()
+            .map(|gpu| format!("{} ({} GiB)", gpu.name, gpu.memory_mib / 1024))
+            .collect::<Vec<_>>()
+            .join(", "),
+    };
+    let credentials = match findings.credentials.as_slice() {
+        [] => "none".to_owned(),
+        names => names.join(", "),
+    };
+    vec![
+        format!("mle-star:    {}", findings.version),
+        format!(
+            "python:      {}",
+            shown(&findings.python, "none; install Python 3.10 or newer with its venv module")
+        ),
+        format!(
+            "uv:          {}",
+            shown(&findings.uv, "none; venv and pip are used instead, which takes longer")
+        ),
+        format!("claude:      {}", shown(&findings.claude, "none")),
+        format!("credentials: {credentials}"),
+        format!("agents:      {} (what `run` picks)", findings.agents),
+        format!("cores:       {}", machine.cores),
+        format!("memory:      {} GiB", machine.memory_mib / 1024),
+        format!("gpus:        {gpus}"),
+        format!(
+            "disk:        {}",
+            findings
+                .disk_free_mib
+                .map_or("unknown".to_owned(), |mib| format!("{} GiB free here", mib / 1024))
+        ),
+    ]
+}

@@ -1,0 +1,146 @@
+//! `resume`: goes on with a run, with nothing changed but larger limits.
+
+use std::path::Path;
+
+use mle_star::config::Config;
+use mle_star::journal::{Frozen, Journal, JournalError};
+use mle_star::prompts::Prompts;
+use mle_star::result::FinalResult;
+use mle_star::stop::Trouble;
+use mle_star_backends::agent::offline::OfflineAgents;
+use mle_star_backends::data::digest::digest;
+use mle_star_backends::data::profile;
+
+use super::run::journal_failure;
+use super::runs_dir;
+use crate::args::ResumeArgs;
+use crate::document::parse_value;
+use crate::drive::{Start, View, drive, exit_of};
+use crate::exit::{Exit, Failure};
+use crate::settings::{Setting, process_environment, resolve};
+use crate::{run_folder, run_view, runs, say};
+
+/// Goes on with a run.
+///
+/// # Errors
+/// There is no such run, another process holds it, its inputs have changed, or what ended it again.
+pub fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
+    let folder = runs::find(&args.run, &runs_dir(args.runs_dir.clone()))?;
+    let (journal, mut frozen) = Journal::open(&folder).map_err(|error| open_failure(&error))?;
+    run_folder::check_unchanged(&folder, &frozen)?;
+    let raised = raise_limits(args, &mut frozen.config)?;
+    let result = run_view::read_result(&folder);
+    if let Some(result) = result.filter(|result| !(raised && result.stopped_by.is_some())) {
+        return Ok(already_finished(args, &result));
+    }
+    if digest(&frozen.task.data_dir)? != frozen.data_id {
+        let message =
+            format!("the data in {} has changed since the run began", frozen.task.data_dir.display());
+        return Err(Trouble::new(message, "put it back as it was, or start a new run").into());
+    }
+    if raised {
+        reopen(&folder, &journal, &frozen)?;
+    }
+    let prompts = Prompts::new(frozen.prompts.clone())
+        .map_err(|error| Trouble::new(error.to_string(), "the run's templates do not suit this version"))?;
+    let profile = profile::read(&frozen.task.data_dir)?;
+    let sample = profile.sample.as_ref().map(|sample| sample.file.clone());
+    let agents = OfflineAgents::new(&frozen.task, profile, frozen.config.subsample_limit)?;
+    let view =
+        View { json: args.json, quiet: args.quiet, no_color: process_environment("NO_COLOR").is_some() };
+    let opening = vec![
+        format!("task: {}", frozen.task.competition_id),
+        format!("agents: {}", crate::freeze::agents_name(frozen.config.agents)),
+        format!("run: {} (going on; finished steps are read back)", folder.display()),
+    ];
+    drive(&Start { folder, frozen, prompts, journal, agents, sample, view, opening })
+}
+
+fn open_failure(error: &JournalError) -> Failure {
+    match error {
+        JournalError::Missing(_) => Failure::from(Trouble::new(error.to_string(), error.hint())),
+        _ => journal_failure(error),
+    }
+}
+
+fn already_finished(args: &ResumeArgs, result: &FinalResult) -> Exit {
+    if !args.quiet {
+        let submission = match result.submission_path.as_str() {
+            "" => "without a valid submission".to_owned(),
+            path => format!("submission: {path}"),
+        };
+        say::talk(&format!("the run has finished already; {submission}"));
+    }
+    exit_of(result)
+}
+
+/// Takes larger limits into the configuration; says whether there were any.
+fn raise_limits(args: &ResumeArgs, config: &mut Config) -> Result<bool, Trouble> {
+    let options = [
+        ("time_limit_seconds", "--time-limit", &args.time_limit),
+        ("max_budget_usd", "--max-budget-usd", &args.max_budget_usd),
+    ];
+    let given = options.into_iter().filter_map(|(key, option, value)| {
+        let value = parse_value(value.as_ref()?);
+        Some(Setting { key: key.to_owned(), value, origin: option.to_owned() })
+    });
+    let wanted = resolve(given)?.config;
+    let before = config.clone();
+    if args.time_limit.is_some() {
+        not_smaller("time_limit_seconds", wanted.time_limit_seconds >= config.time_limit_seconds)?;
+        config.time_limit_seconds = wanted.time_limit_seconds;
+    }
+    if let Some(budget) = wanted.max_budget_usd {
+        not_smaller("max_budget_usd", config.max_budget_usd.is_some_and(|before| budget >= before))?;
+        config.max_budget_usd = Some(budget);
+    }
+    Ok(*config != before)
+}
+
+fn not_smaller(key: &str, holds: bool) -> Result<(), Trouble> {
+    if holds {
+        return Ok(());
+    }
+    let message = format!("{key} can only be raised when a run goes on");
+    Err(Trouble::new(message, "give a larger value, or leave the option out"))
+}
+
+/// The larger limits count from here on, in the journal and in `config.json`.
+fn reopen(folder: &Path, journal: &Journal, frozen: &Frozen) -> Result<(), Failure> {
+    journal.refreeze(frozen).map_err(|error| journal_failure(&error))?;
+    let written = run_folder::write_json(&folder.join("config.json"), &frozen.config);
+    written.map_err(|error| Failure::failed(run_folder::unwritable(folder, &error)))?;
+    journal.reopen().map_err(|error| journal_failure(&error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raise(time: Option<&str>, money: Option<&str>) -> Result<(bool, u64, Option<f64>), Trouble> {
+        let mut config = Config { time_limit_seconds: 100, max_budget_usd: Some(1.0), ..Config::default() };
+        let args = ResumeArgs {
+            run: String::new(),
+            runs_dir: None,
+            time_limit: time.map(str::to_owned),
+            max_budget_usd: money.map(str::to_owned),
+            json: false,
+            quiet: false,
+        };
+        let raised = raise_limits(&args, &mut config)?;
+        Ok((raised, config.time_limit_seconds, config.max_budget_usd))
+    }
+
+    #[test]
+    fn limits_are_only_raised() {
+        assert_eq!(raise(None, None), Ok((false, 100, Some(1.0))));
+        assert_eq!(raise(Some("100"), None), Ok((false, 100, Some(1.0))));
+        assert_eq!(raise(Some("200"), Some("2.5")), Ok((true, 200, Some(2.5))));
+        for (time, money, key) in
+            [(Some("99"), None, "time_limit_seconds"), (None, Some("0.5"), "max_budget_usd")]
+        {
+            assert!(raise(time, money).unwrap_err().message.contains(key));
+        }
+        assert!(raise(Some("soon"), None).unwrap_err().message.contains("--time-limit"));
+    }
+}

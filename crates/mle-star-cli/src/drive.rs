@@ -1,0 +1,199 @@
+//! A run under way: journal, backends, pipeline and watchers brought together.
+//!
+//! [`drive`] is what `run` and `resume` share, from the frozen inputs to the exit code. `outside` makes
+//! the backends, `finish` leaves the results, `signals` hears the user.
+
+mod finish;
+mod outside;
+mod signals;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use mle_star::ctx::Outside;
+use mle_star::event::EventSink;
+use mle_star::journal::{Frozen, Journal};
+use mle_star::pipeline;
+use mle_star::prompts::Prompts;
+use mle_star::stop::{Stop, Trouble};
+use mle_star_backends::agent::offline::OfflineAgents;
+use tokio::runtime::Builder;
+
+use crate::exit::{Exit, Failure};
+use crate::run_folder;
+use crate::watch::{JsonLines, Log, Show, Terminal, Watchers, duration};
+use outside::Backends;
+
+pub use finish::exit_of;
+
+/// How often the live line is redrawn.
+const TICK: Duration = Duration::from_millis(500);
+
+/// A run whose inputs are frozen and whose journal is open.
+pub struct Start {
+    /// Its folder.
+    pub folder: PathBuf,
+    /// Its inputs.
+    pub frozen: Frozen,
+    /// Its templates.
+    pub prompts: Prompts,
+    /// Its memory, held by this process.
+    pub journal: Journal,
+    /// Who answers.
+    pub agents: OfflineAgents,
+    /// What submissions are checked against, relative to the data folder.
+    pub sample: Option<PathBuf>,
+    /// How it is shown.
+    pub view: View,
+    /// Lines shown first.
+    pub opening: Vec<String>,
+}
+
+/// How a run is shown.
+#[derive(Clone, Copy, Debug)]
+pub struct View {
+    /// Events as JSON lines on stdout.
+    pub json: bool,
+    /// Nothing but errors.
+    pub quiet: bool,
+    /// No colours.
+    pub no_color: bool,
+}
+
+/// Carries a run to its end, or to what stops it.
+///
+/// # Errors
+/// What stopped it, with the exit code.
+pub fn drive(start: &Start) -> Result<Exit, Failure> {
+    let runtime = Builder::new_multi_thread().enable_all().build().map_err(|error| {
+        Failure::failed(Trouble::new(format!("cannot start: {error}"), "free some memory or processes"))
+    })?;
+    let exit = runtime.block_on(supervise(start));
+    // Whatever still runs in the background belongs to a run that is over.
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    exit
+}
+
+async fn supervise(start: &Start) -> Result<Exit, Failure> {
+    let terminal = Terminal::new(start.view.show(), start.journal.elapsed(), start.view.no_color);
+    for line in &start.opening {
+        terminal.line(line);
+    }
+    let signals = signals::listen().map_err(|error| {
+        Failure::failed(Trouble::new(format!("cannot listen for signals: {error}"), "try again"))
+    })?;
+    let config = &start.frozen.config;
+    let own_log = start.folder.join("logs").join("mle-star.log");
+    let paths: Vec<&Path> = std::iter::once(own_log.as_path()).chain(config.log_file.as_deref()).collect();
+    let log = Log::open(&paths, &config.log_level)
+        .map_err(|error| Failure::failed(run_folder::unwritable(&start.folder, &error)))?;
+    let ended = with_live_line(&terminal, perform(start, &terminal, &log, &signals)).await;
+    if let Err(failure) = &ended {
+        log.error(&failure.trouble.message);
+    }
+    ended
+}
+
+async fn with_live_line<T>(terminal: &Terminal, work: impl Future<Output = T>) -> T {
+    let ticking = async {
+        loop {
+            tokio::time::sleep(TICK).await;
+            terminal.tick();
+        }
+    };
+    let value = tokio::select! {
+        value = work => value,
+        () = ticking => std::future::pending().await,
+    };
+    terminal.clear();
+    value
+}
+
+async fn perform(
+    start: &Start,
+    terminal: &Terminal,
+    log: &Log,
+    signals: &signals::Signals,
+) -> Result<Exit, Failure> {
+    let say = |text: &str| {
+        terminal.line(text);
+        log.info(text);
+    };
+    let backends = tokio::select! {
+        backends = Backends::make(start, &say) => backends?,
+        () = signals.heard() => return Err(interrupted(start, signals)),
+    };
+    let lines = JsonLines;
+    let mut watchers: Vec<&dyn EventSink> = vec![terminal, log];
+    if start.view.json {
+        watchers.push(&lines);
+    }
+    let watchers = Watchers(watchers);
+    let outside = Outside {
+        agents: &start.agents,
+        scripts: &backends.scripts,
+        events: &watchers,
+        cancel: signals.cancel(),
+        environment: &backends.environment_text,
+        slots: backends.slots,
+    };
+    let finished = pipeline::run(&start.frozen, &start.prompts, &start.journal, outside).await;
+    let finished = finished.map_err(|stop| failure(start, stop, signals))?;
+    let (exit, lines) = finish::finish(start, &backends, finished).map_err(Failure::failed)?;
+    for line in lines {
+        say(&line);
+    }
+    Ok(exit)
+}
+
+/// What ended the run, with its exit code and what to do next.
+fn failure(start: &Start, stop: Stop, signals: &signals::Signals) -> Failure {
+    let resume = format!("go on with: {}", resume_command(start));
+    match stop {
+        Stop::Interrupted => interrupted(start, signals),
+        Stop::Journal(error) => Failure::failed(Trouble::new(error.to_string(), error.hint())),
+        Stop::Outside(trouble) => Failure::failed(trouble),
+        Stop::NoSolution(why) => Failure::failed(Trouble::new(why, format!("see {}", log_hint(start)))),
+        Stop::Limit(limit) => Failure {
+            exit: Exit::LimitReached,
+            trouble: Trouble::new(
+                Stop::Limit(limit).to_string(),
+                format!("give more with --time-limit or --max-budget-usd: {}", resume_command(start)),
+            ),
+        },
+        bug @ Stop::Bug { .. } => Failure::failed(Trouble::new(
+            bug.to_string(),
+            format!("this is a defect of mle-star, please report it; {resume}"),
+        )),
+    }
+}
+
+fn interrupted(start: &Start, signals: &signals::Signals) -> Failure {
+    let after = duration(start.journal.elapsed());
+    let message = format!("interrupted after {after}");
+    Failure {
+        exit: signals.exit(),
+        trouble: Trouble::new(message, format!("go on with: {}", resume_command(start))),
+    }
+}
+
+/// What to type to go on with a run.
+fn resume_command(start: &Start) -> String {
+    let is_default = start.folder.parent() == Some(Path::new(crate::runs::DEFAULT_DIR));
+    let run = if is_default { start.frozen.run_id.clone() } else { start.folder.display().to_string() };
+    format!("mle-star resume {run}")
+}
+
+fn log_hint(start: &Start) -> String {
+    start.folder.join("logs").display().to_string()
+}
+
+impl View {
+    fn show(self) -> Show {
+        match (self.quiet, self.json) {
+            (true, _) => Show::Nothing,
+            (false, true) => Show::Frame,
+            (false, false) => Show::Everything,
+        }
+    }
+}

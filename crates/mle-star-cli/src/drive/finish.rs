@@ -1,0 +1,118 @@
+//! What a finished run leaves: `final/`, the report, and last of all `result.json`.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use mle_star::pipeline::Finished;
+use mle_star::result::{FinalResult, StoppedBy};
+use mle_star::stop::Trouble;
+use mle_star_backends::script::environment::requirements_txt;
+
+use super::Start;
+use super::outside::Backends;
+use crate::exit::Exit;
+use crate::report;
+use crate::run_folder::{unwritable, write_json, write_whole};
+use crate::run_view::{self, State};
+use crate::watch::duration;
+
+/// Writes the results; gives the exit code and the last lines to show.
+///
+/// # Errors
+/// The disk is full or the folder not writable any more.
+pub fn finish(
+    start: &Start,
+    backends: &Backends,
+    finished: Finished,
+) -> Result<(Exit, Vec<String>), Trouble> {
+    let folder = &start.folder;
+    let stem = finished.submission.as_ref().map(mle_star::place::Place::file_stem);
+    let submission = stem.and_then(|stem| backends.scripts.submission(&stem));
+    let mut result = finished.result;
+    let write = || -> io::Result<FinalResult> {
+        let last = folder.join("final");
+        fs::create_dir_all(&last)?;
+        write_whole(&last.join("solution.py"), result.final_solution.content.as_bytes())?;
+        write_whole(&last.join("requirements.txt"), requirements_txt(&backends.environment).as_bytes())?;
+        if let Some(submission) = &submission {
+            let path = last.join("submission.csv");
+            fs::copy(submission, &path)?;
+            result.submission_path = path.canonicalize()?.display().to_string();
+        }
+        Ok(result)
+    };
+    let result = write().map_err(|error| unwritable(folder, &error))?;
+    let mut lines = copy_out(&result, start.frozen.task.output_dir.as_deref());
+    lines.extend(write_report(start, &result));
+    write_json(&folder.join("result.json"), &result).map_err(|error| unwritable(folder, &error))?;
+    lines.extend(last_lines(start, &result));
+    Ok((exit_of(&result), lines))
+}
+
+/// The exit code of a run with this result.
+pub fn exit_of(result: &FinalResult) -> Exit {
+    if result.submission_path.is_empty() { Exit::NoSubmission } else { Exit::Done }
+}
+
+/// The validation score of the solution that was taken: the last one on the way to the result.
+fn best_score(result: &FinalResult) -> f64 {
+    let last = result.lineage.iter().rev().find_map(|step| step.score);
+    last.or(result.final_solution.score).unwrap_or(result.phase1.initial_score)
+}
+
+/// The task's own output folder gets a copy; a folder that is gone by now is a note, no failure.
+fn copy_out(result: &FinalResult, output_dir: Option<&Path>) -> Vec<String> {
+    let Some(folder) = output_dir.filter(|_| !result.submission_path.is_empty()) else { return Vec::new() };
+    let copied = fs::create_dir_all(folder)
+        .and_then(|()| fs::copy(&result.submission_path, folder.join("submission.csv")));
+    copied.err().map(|error| format!("note: no copy in {}: {error}", folder.display())).into_iter().collect()
+}
+
+/// The report is made before the result is there; without it the run is still a success.
+fn write_report(start: &Start, result: &FinalResult) -> Option<String> {
+    let view = run_view::read(&start.folder).map_err(|error| error.to_string());
+    let written = view.and_then(|mut view| {
+        view.summary.state = State::Finished;
+        view.summary.submission = Some(result.submission_path.clone()).filter(|path| !path.is_empty());
+        report::write(&view, Some(result)).map_err(|trouble| trouble.message)
+    });
+    written.err().map(|error| format!("note: no report: {error}"))
+}
+
+fn last_lines(start: &Start, result: &FinalResult) -> Vec<String> {
+    let task = &start.frozen.task;
+    let score = best_score(result);
+    let mut lines = vec![
+        String::new(),
+        format!(
+            "{}: {} (validation), {}",
+            task.evaluation_metric,
+            crate::watch::number(score),
+            duration(result.total_duration_seconds)
+        ),
+    ];
+    if let Some(limit) = result.stopped_by {
+        let (which, option) = match limit {
+            StoppedBy::Time => ("time", "--time-limit"),
+            StoppedBy::Budget => ("money", "--max-budget-usd"),
+        };
+        lines.push(format!(
+            "the {which} limit cut the run short; more with: {} {option} X",
+            super::resume_command(start)
+        ));
+    }
+    if result.leakage_suspected {
+        lines.push("note: the solution may leak the answers it is scored on; see the report".to_owned());
+    }
+    if result.submission_path.is_empty() {
+        lines.push(format!(
+            "no valid submission; the best solution is {}",
+            start.folder.join("final/solution.py").display()
+        ));
+    } else {
+        lines.push(format!("submission: {}", result.submission_path));
+    }
+    lines.push(format!("report: {}", start.folder.join("report.html").display()));
+    lines
+}

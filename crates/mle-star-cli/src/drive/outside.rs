@@ -1,0 +1,134 @@
+//! Where a run's scripts run, and with what.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use mle_star::config::Switch;
+use mle_star::stop::Trouble;
+use mle_star_backends::data::unzip;
+use mle_star_backends::script::environment::{Environment, EnvironmentChoice, Origin, python_environment};
+use mle_star_backends::script::local::{LocalRunner, LocalSetup};
+use mle_star_backends::script::machine::{Machine, machine};
+
+use super::Start;
+use crate::exit::Failure;
+
+/// Libraries worth a word to those who write scripts; the rest is what these need.
+const TELLING: [&str; 14] = [
+    "numpy",
+    "pandas",
+    "scipy",
+    "scikit-learn",
+    "lightgbm",
+    "xgboost",
+    "xgboost-cpu",
+    "catboost",
+    "torch",
+    "tensorflow",
+    "transformers",
+    "polars",
+    "statsmodels",
+    "nltk",
+];
+
+/// Everything outside, ready.
+pub struct Backends {
+    /// Who runs scripts.
+    pub scripts: LocalRunner,
+    /// The interpreter and its libraries.
+    pub environment: Environment,
+    /// The same in words, for the prompts.
+    pub environment_text: String,
+    /// How many scripts run at once.
+    pub slots: usize,
+}
+
+impl Backends {
+    /// Finds or makes the Python environment, looks at the machine, prepares the data; `say` hears it.
+    ///
+    /// # Errors
+    /// No usable Python, or an environment that cannot be made.
+    pub async fn make(start: &Start, say: &(dyn Fn(&str) + Sync)) -> Result<Self, Failure> {
+        let config = &start.frozen.config;
+        let choice = config.python.clone().map_or(EnvironmentChoice::Own, EnvironmentChoice::Given);
+        let environment = python_environment(choice, say).await?;
+        let machine = machine().await;
+        let slots = config.max_concurrent_scripts.map_or(machine.gpus.len().max(1), |slots| slots as usize);
+        say(&format!("python: {}", environment_line(&environment, &machine, slots)));
+        let environment_text = environment_text(&environment, &machine, slots, config.network);
+        let scripts = runner(start, environment.clone(), machine, slots)?;
+        Ok(Self { scripts, environment, environment_text, slots })
+    }
+}
+
+fn runner(
+    start: &Start,
+    environment: Environment,
+    machine: Machine,
+    slots: usize,
+) -> Result<LocalRunner, Failure> {
+    let task = &start.frozen.task;
+    let data_dir = plain_data(start)?;
+    let sample = start.sample.as_ref().map(|sample| data_dir.join(sample));
+    let setup = LocalSetup {
+        run_folder: start.folder.clone(),
+        sample_submission: sample,
+        data_dir,
+        environment,
+        machine,
+        slots,
+        id_column: task.id_column.clone(),
+        memory_limit_mib: start.frozen.config.memory_limit_mb,
+    };
+    LocalRunner::new(setup).map_err(Failure::failed)
+}
+
+/// The folder that scripts see: the task's own, or the run's when tables have to be unpacked.
+fn plain_data(start: &Start) -> Result<PathBuf, Trouble> {
+    let data_dir = &start.frozen.task.data_dir;
+    let packed = unzip::packed(data_dir)?;
+    if packed.is_empty() {
+        return Ok(data_dir.clone());
+    }
+    let unpacked = start.folder.join("data");
+    unzip::unpack(data_dir, &packed, &unpacked)?;
+    Ok(unpacked)
+}
+
+fn environment_line(environment: &Environment, machine: &Machine, slots: usize) -> String {
+    let whose = match environment.origin {
+        Origin::Own => "own environment",
+        Origin::Given => "as given",
+    };
+    let scripts =
+        if slots == 1 { "1 script at a time".to_owned() } else { format!("{slots} scripts at once") };
+    format!(
+        "{} ({whose}), {} cores, {} GPUs, {scripts}",
+        environment.version,
+        machine.cores,
+        machine.gpus.len()
+    )
+}
+
+fn environment_text(environment: &Environment, machine: &Machine, slots: usize, network: Switch) -> String {
+    let mut text = format!("Python {}", environment.version);
+    let telling =
+        environment.libraries.iter().filter(|(name, _)| TELLING.contains(&name.to_lowercase().as_str()));
+    let libraries: Vec<String> = telling.map(|(name, version)| format!("{name} {version}")).collect();
+    if !libraries.is_empty() {
+        // Writing to a string cannot fail.
+        let _ = write!(text, " with {}", libraries.join(", "));
+    }
+    let _ = write!(text, "\n{} CPU cores", (machine.cores / slots.max(1)).max(1));
+    if machine.memory_mib > 0 {
+        let _ = write!(text, ", {} GiB of memory", machine.memory_mib / 1024);
+    }
+    match machine.gpus.as_slice() {
+        [] => text.push_str(", no GPU"),
+        [first, ..] => {
+            let _ = write!(text, ", {} with {} GiB", first.name, first.memory_mib / 1024);
+        }
+    }
+    text.push_str(if network == Switch::On { "\nNetwork access" } else { "\nNo network access" });
+    text
+}

@@ -1,0 +1,67 @@
+//! Ctrl-C and SIGTERM: the first asks the run to stop, the second ends the program at once.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+
+use crate::exit::Exit;
+use crate::say;
+
+/// What the user or the system asked for.
+pub struct Signals {
+    cancel: watch::Receiver<bool>,
+    terminated: Arc<AtomicBool>,
+}
+
+/// Begins to listen; needs a runtime.
+///
+/// # Errors
+/// The system refuses.
+pub fn listen() -> io::Result<Signals> {
+    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    let (sender, cancel) = watch::channel(false);
+    let terminated = Arc::new(AtomicBool::new(false));
+    let heard = Arc::clone(&terminated);
+    tokio::spawn(async move {
+        for time in 0.. {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => heard.store(true, Ordering::Relaxed),
+            }
+            if time > 0 {
+                std::process::exit(i32::from(exit(&heard).code()));
+            }
+            say::talk("\nstopping; once more to stop at once");
+            // Nobody listens when the run is over already.
+            let _ = sender.send(true);
+        }
+    });
+    Ok(Signals { cancel, terminated })
+}
+
+impl Signals {
+    /// Turns true when the run shall stop.
+    pub fn cancel(&self) -> &watch::Receiver<bool> {
+        &self.cancel
+    }
+
+    /// Waits until the run shall stop.
+    pub async fn heard(&self) {
+        let mut cancel = self.cancel.clone();
+        if cancel.wait_for(|wanted| *wanted).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+
+    /// The exit code of what was heard.
+    pub fn exit(&self) -> Exit {
+        exit(&self.terminated)
+    }
+}
+
+fn exit(terminated: &AtomicBool) -> Exit {
+    if terminated.load(Ordering::Relaxed) { Exit::Terminated } else { Exit::Interrupted }
+}

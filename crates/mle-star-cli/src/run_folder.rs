@@ -1,0 +1,148 @@
+//! The frozen inputs in a run folder: written before anything else, compared on resume.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::Path;
+
+use mle_star::config::Config;
+use mle_star::journal::Frozen;
+use mle_star::stop::Trouble;
+use mle_star::task::Task;
+use serde::Serialize;
+use serde_json::Value;
+
+/// Writes `task.json`, `config.json` and `prompts/`.
+///
+/// # Errors
+/// The folder cannot be written.
+pub fn write(folder: &Path, frozen: &Frozen) -> Result<(), Trouble> {
+    let all = || -> io::Result<()> {
+        write_json(&folder.join("task.json"), &frozen.task)?;
+        write_json(&folder.join("config.json"), &frozen.config)?;
+        fs::create_dir_all(folder.join("prompts"))?;
+        for (name, text) in &frozen.prompts {
+            write_whole(&folder.join("prompts").join(name), text.as_bytes())?;
+        }
+        Ok(())
+    };
+    all().map_err(|error| unwritable(folder, &error))
+}
+
+/// Checks that the files still say what the journal froze.
+///
+/// # Errors
+/// A file that is missing or differs; the message names the key or the template.
+pub fn check_unchanged(folder: &Path, frozen: &Frozen) -> Result<(), Trouble> {
+    same_keys::<Task>(folder, "task.json", &frozen.task)?;
+    same_keys::<Config>(folder, "config.json", &frozen.config)?;
+    let found = templates(&folder.join("prompts"))?;
+    for (name, text) in &frozen.prompts {
+        if found.get(name) != Some(text) {
+            let what = if found.contains_key(name) { "has changed" } else { "is missing" };
+            return Err(differs(format!("the template {name} {what} since the run began")));
+        }
+    }
+    match found.keys().find(|name| !frozen.prompts.contains_key(*name)) {
+        Some(extra) => Err(differs(format!("the template {extra} was not there when the run began"))),
+        None => Ok(()),
+    }
+}
+
+/// Writes a file so that it is either whole or not there.
+///
+/// # Errors
+/// The disk is full or the folder not writable.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let partial = path.with_extension("part");
+    let mut file = File::create(&partial)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    fs::rename(partial, path)
+}
+
+/// Writes a value as readable JSON, whole or not at all.
+///
+/// # Errors
+/// As [`write_whole`].
+pub fn write_json(path: &Path, value: &impl Serialize) -> io::Result<()> {
+    let mut text = serde_json::to_vec_pretty(value)?;
+    text.push(b'\n');
+    write_whole(path, &text)
+}
+
+/// The folder cannot be written.
+pub fn unwritable(folder: &Path, error: &io::Error) -> Trouble {
+    let message = format!("cannot write into the run folder {}: {error}", folder.display());
+    Trouble::new(message, "make room or give write access, then resume the run")
+}
+
+fn same_keys<T: Serialize>(folder: &Path, name: &str, frozen: &T) -> Result<(), Trouble> {
+    let path = folder.join(name);
+    let text = fs::read_to_string(&path)
+        .map_err(|error| differs(format!("{name} of the run cannot be read: {error}")))?;
+    let found: Value = serde_json::from_str(&text)
+        .map_err(|error| differs(format!("{name} of the run is not JSON any more: {error}")))?;
+    let expected = serde_json::to_value(frozen).unwrap_or_default();
+    match first_difference(&expected, &found) {
+        Some(key) => Err(differs(format!("{name} has another {key} than the run began with"))),
+        None => Ok(()),
+    }
+}
+
+/// The first key, with those above it, whose values differ.
+fn first_difference(expected: &Value, found: &Value) -> Option<String> {
+    let (Value::Object(expected), Value::Object(found)) = (expected, found) else {
+        return (expected != found).then(String::new);
+    };
+    let keys = expected.keys().chain(found.keys().filter(|key| !expected.contains_key(*key)));
+    keys.into_iter().find_map(|key| {
+        let of = |map: &serde_json::Map<String, Value>| map.get(key).cloned().unwrap_or_default();
+        let below = first_difference(&of(expected), &of(found))?;
+        Some(if below.is_empty() { key.clone() } else { format!("{key}.{below}") })
+    })
+}
+
+fn templates(folder: &Path) -> Result<BTreeMap<String, String>, Trouble> {
+    let read = || -> io::Result<BTreeMap<String, String>> {
+        let mut found = BTreeMap::new();
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            found.insert(entry.file_name().to_string_lossy().into_owned(), fs::read_to_string(entry.path())?);
+        }
+        Ok(found)
+    };
+    read().map_err(|error| differs(format!("the templates in {} cannot be read: {error}", folder.display())))
+}
+
+fn differs(message: String) -> Trouble {
+    Trouble::new(message, "put it back as it was, or start a new run; a run goes on only with its own inputs")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_key_that_differs_is_named() {
+        let check = |expected: Value, found: Value, key: Option<&str>| {
+            assert_eq!(first_difference(&expected, &found).as_deref(), key);
+        };
+        check(json!({"a": 1}), json!({"a": 1}), None);
+        check(json!({"a": 1, "b": 2}), json!({"a": 1, "b": 3}), Some("b"));
+        check(json!({"p": {"x": 1}}), json!({"p": {"x": 2}}), Some("p.x"));
+        check(json!({"a": 1}), json!({"a": 1, "b": 1}), Some("b"));
+        check(json!({"a": 1, "b": null}), json!({"a": 1}), None);
+    }
+
+    #[test]
+    fn an_edited_template_is_named() {
+        let dir = tempfile::tempdir().unwrap();
+        let prompts = BTreeMap::from([("coder.md".to_owned(), "text".to_owned())]);
+        fs::create_dir(dir.path().join("prompts")).unwrap();
+        fs::write(dir.path().join("prompts/coder.md"), "text").unwrap();
+        assert_eq!(templates(&dir.path().join("prompts")).unwrap(), prompts);
+    }
+}

@@ -1,0 +1,215 @@
+//! A run as its folder tells it: for `list`, `show` and the report. Reads only, also while a run goes on.
+
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+
+use mle_star::effects::{AgentReply, Answer, Limit, Purpose, ScriptOutcome};
+use mle_star::journal::{self, EffectRecord, JournalError, Kind, Snapshot};
+use mle_star::metric::Score;
+use mle_star::result::FinalResult;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::runs;
+
+/// A run at one moment.
+#[derive(Clone, Debug)]
+pub struct RunView {
+    /// Its folder.
+    pub folder: PathBuf,
+    /// What can be said in a line.
+    pub summary: Summary,
+    /// Its records, oldest first.
+    pub steps: Vec<StepRow>,
+    /// The journal.
+    pub snapshot: Snapshot,
+    /// The result, when the run has ended.
+    pub result: Option<FinalResult>,
+}
+
+/// A run in a line. Scores are in the metric's unit, times in seconds.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Summary {
+    /// The run's name.
+    pub run_id: String,
+    /// The task's name.
+    pub task: String,
+    /// How far it is.
+    pub state: State,
+    /// The metric's name.
+    pub metric: String,
+    /// Which scores win.
+    pub direction: &'static str,
+    /// The best validation score so far.
+    pub best_score: Option<f64>,
+    /// When it began, RFC 3339.
+    pub created_at: String,
+    /// Time taken so far.
+    pub elapsed_seconds: f64,
+    /// US dollars; `None` when a call's cost is unknown.
+    pub cost_usd: Option<f64>,
+    /// The submission; `None` when there is none.
+    pub submission: Option<String>,
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// A process is working on it.
+    Running,
+    /// It has a result.
+    Finished,
+    /// It was interrupted or failed; it can be resumed.
+    Unfinished,
+}
+
+/// One record of the journal.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StepRow {
+    /// Where.
+    pub place: String,
+    /// Agent, script or decision.
+    pub kind: Kind,
+    /// How it ended, in words.
+    pub outcome: String,
+    /// Did it do what it was for?
+    pub ok: bool,
+    /// A script's score.
+    pub score: Option<f64>,
+    /// Is the score a candidate for the best one?
+    pub counts: bool,
+    /// Wall-clock time; `None` while it goes on.
+    pub seconds: Option<f64>,
+    /// Seconds into the run at which it ended.
+    pub ended: Option<f64>,
+}
+
+/// Reads a run folder.
+///
+/// # Errors
+/// Its journal is missing, damaged or of another format.
+pub fn read(folder: &Path) -> Result<RunView, JournalError> {
+    let snapshot = journal::read(folder)?;
+    let result = read_result(folder);
+    let steps: Vec<StepRow> = snapshot.effects.iter().filter(|record| is_shown(record)).map(row).collect();
+    let task = &snapshot.frozen.task;
+    let cost = snapshot.effects.iter().filter(|record| record.kind == Kind::Agent && record.counts());
+    let summary = Summary {
+        run_id: runs::name(folder).unwrap_or_else(|| snapshot.frozen.run_id.clone()),
+        task: task.competition_id.clone(),
+        state: state(folder, result.is_some()),
+        metric: task.evaluation_metric.clone(),
+        direction: task.metric_direction.name(),
+        best_score: best(&snapshot, &steps),
+        created_at: snapshot.created_at.clone(),
+        elapsed_seconds: snapshot.elapsed,
+        cost_usd: cost.map(|record| record.usage.cost_usd).sum(),
+        submission: result
+            .as_ref()
+            .map(|result| result.submission_path.clone())
+            .filter(|path| !path.is_empty()),
+    };
+    Ok(RunView { folder: folder.to_owned(), summary, steps, snapshot, result })
+}
+
+/// The result of a finished run.
+pub fn read_result(folder: &Path) -> Option<FinalResult> {
+    serde_json::from_str(&fs::read_to_string(folder.join("result.json")).ok()?).ok()
+}
+
+impl State {
+    /// The state in a word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Finished => "finished",
+            Self::Unfinished => "unfinished",
+        }
+    }
+}
+
+/// A run is running while a process holds its lock.
+fn state(folder: &Path, has_result: bool) -> State {
+    let lock = File::open(folder.join("journal.lock"));
+    let held = lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)));
+    match (held, has_result) {
+        (true, _) => State::Running,
+        (false, true) => State::Finished,
+        (false, false) => State::Unfinished,
+    }
+}
+
+fn is_shown(record: &EffectRecord) -> bool {
+    use mle_star::journal::EffectState::{Begun, Ended};
+    // A decision without a limit only notes when a phase began.
+    let is_mark = record.kind == Kind::Decision && record.limit.is_none();
+    matches!(record.state, Begun | Ended) && !is_mark
+}
+
+fn best(snapshot: &Snapshot, steps: &[StepRow]) -> Option<f64> {
+    let direction = snapshot.frozen.task.metric_direction;
+    let scores =
+        steps.iter().filter(|step| step.counts).filter_map(|step| Score::new(step.score?, direction));
+    mle_star::metric::last_best(scores, |score| *score).map(Score::value)
+}
+
+fn row(record: &EffectRecord) -> StepRow {
+    let told = match (&record.outcome, record.kind) {
+        (None, _) if record.limit.is_some() => Told::of_limit(record.limit),
+        (None, _) => Told { outcome: "not ended".to_owned(), ok: false, ..Told::default() },
+        (Some(_), Kind::Decision) => Told::of_limit(record.limit),
+        (Some(outcome), Kind::Agent) => Told::of_agent(outcome),
+        (Some(outcome), Kind::Script) => Told::of_script(outcome, &record.request),
+    };
+    StepRow {
+        place: record.place.to_string(),
+        kind: record.kind,
+        outcome: told.outcome,
+        ok: told.ok,
+        score: told.score,
+        counts: told.counts,
+        seconds: record.elapsed_ended.map(|ended| (ended - record.elapsed_begun).max(0.0)),
+        ended: record.elapsed_ended,
+    }
+}
+
+#[derive(Default)]
+struct Told {
+    outcome: String,
+    ok: bool,
+    score: Option<f64>,
+    counts: bool,
+}
+
+impl Told {
+    fn of_limit(limit: Option<Limit>) -> Self {
+        let outcome = limit.map_or("a limit", Limit::name);
+        Self { outcome: format!("left out: {outcome}"), ..Self::default() }
+    }
+
+    fn of_agent(outcome: &Value) -> Self {
+        match serde_json::from_value::<AgentReply>(outcome.clone()).map(|reply| reply.answer) {
+            Ok(Answer::Text { .. }) => Self { outcome: "answered".to_owned(), ok: true, ..Self::default() },
+            Ok(Answer::Failed { reason }) => Self { outcome: reason, ..Self::default() },
+            Ok(Answer::Refused { limit }) => Self::of_limit(Some(limit)),
+            Err(_) => Self { outcome: "unreadable".to_owned(), ..Self::default() },
+        }
+    }
+
+    fn of_script(outcome: &Value, request: &Value) -> Self {
+        let Ok(outcome) = serde_json::from_value::<ScriptOutcome>(outcome.clone()) else {
+            return Self { outcome: "unreadable".to_owned(), ..Self::default() };
+        };
+        let purpose = request.get("purpose").cloned().and_then(|name| serde_json::from_value(name).ok());
+        let ok = !outcome.is_error();
+        let failure = outcome.traceback.as_deref().and_then(|text| text.lines().last());
+        let words = match (ok, failure, outcome.submission.as_ref()) {
+            (true, _, Some(submission)) if !submission.findings.is_empty() => submission.findings.join("; "),
+            (true, _, _) => "ran".to_owned(),
+            (false, Some(failure), _) => failure.to_owned(),
+            (false, None, _) => mle_star::evaluate::headline(&outcome),
+        };
+        Self { outcome: words, ok, score: outcome.score, counts: ok && purpose == Some(Purpose::Score) }
+    }
+}

@@ -1,0 +1,134 @@
+//! `logs/mle-star.log`: every event with time and level, appended.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use mle_star::event::{Event, EventSink};
+
+use super::words::{self, Weight, agent_name, place_name};
+
+/// The log files of a run.
+pub struct Log {
+    files: Mutex<Vec<File>>,
+    level: Level,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Level {
+    Error,
+    Warn,
+    Info,
+    Debug,
+}
+
+impl Log {
+    /// Opens every file for appending; `level` is the configuration's `log_level`.
+    ///
+    /// # Errors
+    /// A file cannot be opened.
+    pub fn open(paths: &[&Path], level: &str) -> io::Result<Self> {
+        let open = |path: &&Path| {
+            if let Some(folder) = path.parent() {
+                fs::create_dir_all(folder)?;
+            }
+            File::options().create(true).append(true).open(path)
+        };
+        let files = paths.iter().map(open).collect::<io::Result<Vec<File>>>()?;
+        Ok(Self { files: Mutex::new(files), level: Level::of(level) })
+    }
+
+    /// A line that no event stands behind.
+    pub fn info(&self, text: &str) {
+        self.write(Level::Info, text);
+    }
+
+    /// What ended the run badly.
+    pub fn error(&self, text: &str) {
+        self.write(Level::Error, text);
+    }
+
+    fn write(&self, level: Level, text: &str) {
+        if level > self.level {
+            return;
+        }
+        let now = jiff::Timestamp::now();
+        let line = format!("{now:.3} {:<5} mle_star: {}\n", level.name(), text.trim());
+        for file in self.files.lock().unwrap_or_else(PoisonError::into_inner).iter_mut() {
+            // A full disk must not end a run that the journal could still carry on.
+            let _ = file.write_all(line.as_bytes());
+        }
+    }
+}
+
+impl EventSink for Log {
+    fn emit(&self, event: Event) {
+        let started = match &event {
+            Event::AgentStarted { place, agent, .. } => {
+                Some(format!("{}: {} asked", place_name(place), agent_name(*agent)))
+            }
+            Event::ScriptStarted { place, .. } => Some(format!("{}: script started", place_name(place))),
+            _ => None,
+        };
+        if let Some(text) = started {
+            self.write(Level::Debug, &text);
+        }
+        if let Some((weight, text)) = words::line(&event, words::Ended::default()) {
+            self.write(Level::of_weight(weight), &text);
+        }
+    }
+}
+
+impl Level {
+    fn of(name: &str) -> Self {
+        match name {
+            "ERROR" => Self::Error,
+            "WARN" => Self::Warn,
+            "DEBUG" => Self::Debug,
+            _ => Self::Info,
+        }
+    }
+
+    fn of_weight(weight: Weight) -> Self {
+        match weight {
+            Weight::Detail => Self::Debug,
+            Weight::News => Self::Info,
+            Weight::Warning => Self::Warn,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Error => "ERROR",
+            Self::Warn => "WARN",
+            Self::Info => "INFO",
+            Self::Debug => "DEBUG",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mle_star::place::{Phase, Place};
+
+    use super::*;
+
+    #[test]
+    fn lines_have_time_level_name_and_the_level_filters() {
+        let check = |level: &str, expected: usize| {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("logs/mle-star.log");
+            let log = Log::open(&[&path], level).unwrap();
+            log.emit(Event::PhaseStarted { phase: Phase::Phase1 });
+            log.emit(Event::ScriptStarted { place: Place::from("phase1/candidate-0/run"), timeout: 1.0 });
+            log.emit(Event::Warning { place: Place::root(), text: "careful".to_owned() });
+            let text = fs::read_to_string(path).unwrap();
+            assert_eq!(text.lines().count(), expected, "{text}");
+            assert!(text.contains("WARN  mle_star: note: careful"), "{text}");
+        };
+        check("DEBUG", 3);
+        check("INFO", 2);
+        check("WARN", 1);
+    }
+}

@@ -1,0 +1,144 @@
+//! What runs now: the state behind the terminal's live line.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use mle_star::event::Event;
+use mle_star::place::{Phase, Place};
+
+use super::words::{Ended, agent_name, duration, number, phase_title, place_name};
+
+/// The run as its events tell it.
+pub struct Progress {
+    started: Instant,
+    elapsed_before: f64,
+    phase: Option<Phase>,
+    best: Option<f64>,
+    best_at: Option<Place>,
+    running: BTreeMap<Place, Effect>,
+    steps: BTreeMap<Place, Instant>,
+}
+
+struct Effect {
+    name: String,
+    since: Instant,
+    timeout: f64,
+}
+
+impl Progress {
+    /// A run that has taken `elapsed_before` seconds in earlier processes.
+    pub fn new(elapsed_before: f64) -> Self {
+        Self {
+            started: Instant::now(),
+            elapsed_before,
+            phase: None,
+            best: None,
+            best_at: None,
+            running: BTreeMap::new(),
+            steps: BTreeMap::new(),
+        }
+    }
+
+    /// Takes in an event; tells what is known about it when it ends a step.
+    pub fn take(&mut self, event: &Event) -> Ended {
+        match event {
+            Event::PhaseStarted { phase } => self.phase = Some(*phase),
+            Event::StepStarted { place, .. } => {
+                self.steps.insert(place.clone(), Instant::now());
+            }
+            Event::StepEnded { place, .. } => {
+                let began = self.steps.remove(place);
+                let seconds = began.map(|began| began.elapsed().as_secs_f64());
+                return Ended { seconds, is_best: self.best_at.as_ref() == Some(place) };
+            }
+            Event::AgentStarted { place, agent, timeout, .. } => {
+                self.begin(place, agent_name(*agent), *timeout);
+            }
+            Event::ScriptStarted { place, timeout } => self.begin(place, "script".to_owned(), *timeout),
+            Event::AgentEnded { place, .. }
+            | Event::ScriptEnded { place, .. }
+            | Event::Skipped { place, .. } => {
+                self.running.remove(place);
+            }
+            Event::Best { place, score, .. } => {
+                self.best = Some(*score);
+                self.best_at = Some(place.clone());
+            }
+            Event::Warning { .. } => {}
+        }
+        Ended::default()
+    }
+
+    /// Seconds of the whole run.
+    pub fn elapsed(&self) -> f64 {
+        self.elapsed_before + self.started.elapsed().as_secs_f64()
+    }
+
+    /// Elapsed, phase, best score, what runs and for how long: one line, what matters least at its end.
+    pub fn line(&self) -> String {
+        let phase = self.phase.map(phase_title);
+        let best = self.best.map(|best| format!("best {}", number(best)));
+        let elapsed = Some(duration(self.elapsed()));
+        [elapsed, phase, best, self.effect()].into_iter().flatten().collect::<Vec<_>>().join(" · ")
+    }
+
+    /// The effect that has run longest, and how many others there are.
+    fn effect(&self) -> Option<String> {
+        let (place, effect) = self.running.iter().min_by_key(|(_, effect)| effect.since)?;
+        let others = match self.running.len() {
+            1 => String::new(),
+            running => format!(" (+{} more)", running - 1),
+        };
+        let for_how_long = duration(effect.since.elapsed().as_secs_f64());
+        let of =
+            if effect.timeout > 0.0 { format!(" of {}", duration(effect.timeout)) } else { String::new() };
+        Some(format!("{}: {} {for_how_long}{of}{others}", place_name(place), effect.name))
+    }
+
+    fn begin(&mut self, place: &Place, name: String, timeout: f64) {
+        self.running.insert(place.clone(), Effect { name, since: Instant::now(), timeout });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mle_star::agents::AgentType;
+    use mle_star::effects::Usage;
+
+    use super::*;
+
+    #[test]
+    fn the_line_follows_the_events() {
+        let mut progress = Progress::new(0.0);
+        let place = || Place::from("phase1/candidate-0/init");
+        progress.take(&Event::PhaseStarted { phase: Phase::Phase1 });
+        progress.take(&Event::AgentStarted {
+            place: place(),
+            agent: AgentType::Init,
+            variant: None,
+            timeout: 0.0,
+        });
+        progress.take(&Event::ScriptStarted { place: Place::from("phase1/candidate-1/run"), timeout: 60.0 });
+        progress.take(&Event::Best { place: place(), score: 0.5, from: None });
+        let line = progress.line();
+        for part in [
+            "Phase 1: initial solution",
+            "candidate 1: init 0.0 s (+1 more)",
+            "best 0.50000",
+            "0.0 s · Phase",
+        ] {
+            assert!(line.contains(part), "{line}");
+        }
+        let usage = Usage::default();
+        let (seconds, failure, replayed) = (0.0, None, false);
+        progress.take(&Event::AgentEnded {
+            place: place(),
+            agent: AgentType::Init,
+            seconds,
+            usage,
+            failure,
+            replayed,
+        });
+        assert!(progress.line().contains("candidate 2: script 0.0 s of 1m 00s"), "{}", progress.line());
+    }
+}

@@ -1,0 +1,209 @@
+//! Events in words.
+
+use mle_star::agents::AgentType;
+use mle_star::event::Event;
+use mle_star::place::{Phase, Place};
+
+/// How much a line matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Weight {
+    /// Effects as they begin and end.
+    Detail,
+    /// Steps and phases.
+    News,
+    /// A person should know.
+    Warning,
+}
+
+/// What the events before say about one that ends a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Ended {
+    /// How long the step took, in seconds.
+    pub seconds: Option<f64>,
+    /// Did it give the best score of the run so far?
+    pub is_best: bool,
+}
+
+/// An event as one line; `None` for those that only move the display.
+pub fn line(event: &Event, ended: Ended) -> Option<(Weight, String)> {
+    let told = match event {
+        Event::PhaseStarted { phase } => (Weight::News, format!("=== {} ===", phase_title(*phase))),
+        Event::StepEnded { place, score, accepted, note } => {
+            (Weight::News, step_line(place, *score, *accepted, note, ended))
+        }
+        Event::Skipped { place, limit } => {
+            (Weight::News, format!("  {:<28} left out: {}", place_name(place), limit.name()))
+        }
+        Event::AgentEnded { place, agent, failure: Some(failure), .. } => {
+            let text =
+                format!("  {:<28} {} failed: {}", place_name(place), agent_name(*agent), first_line(failure));
+            (Weight::Warning, text)
+        }
+        Event::AgentEnded { place, agent, seconds, replayed, .. } => {
+            let how = if *replayed { "read back".to_owned() } else { duration(*seconds) };
+            (Weight::Detail, format!("  {:<28} {} answered ({how})", place_name(place), agent_name(*agent)))
+        }
+        Event::ScriptEnded { place, failure: Some(failure), .. } => {
+            (Weight::Warning, format!("  {:<28} script failed: {}", place_name(place), first_line(failure)))
+        }
+        Event::ScriptEnded { place, seconds, score, replayed, .. } => {
+            let how = if *replayed { "read back".to_owned() } else { duration(*seconds) };
+            let score = score.map_or_else(String::new, |score| format!(", score {}", number(score)));
+            (Weight::Detail, format!("  {:<28} script ended ({how}{score})", place_name(place)))
+        }
+        Event::Best { score, from, .. } => {
+            let before = from.map_or_else(String::new, |from| format!(" (was {})", number(from)));
+            (Weight::Detail, format!("  best so far {}{before}", number(*score)))
+        }
+        Event::Warning { place, text } => {
+            let at =
+                if place.as_str().is_empty() { String::new() } else { format!(" ({})", place_name(place)) };
+            (Weight::Warning, format!("  note: {}{at}", first_line(text)))
+        }
+        Event::StepStarted { .. } | Event::AgentStarted { .. } | Event::ScriptStarted { .. } => return None,
+    };
+    Some(told)
+}
+
+/// `Phase 1: initial solution`.
+pub fn phase_title(phase: Phase) -> String {
+    match phase.name().strip_prefix("phase") {
+        Some(number) => format!("Phase {number}: {}", phase.title()),
+        None => "Finalization".to_owned(),
+    }
+}
+
+/// A place as people would say it: `path 1, step 2, attempt 3`.
+pub fn place_name(place: &Place) -> String {
+    let words: Vec<String> = place.names().filter_map(step_name).collect();
+    match (words.is_empty(), place.phase()) {
+        (false, _) => words.join(", "),
+        (true, Some(phase)) => phase.title().to_owned(),
+        (true, None) => "run".to_owned(),
+    }
+}
+
+fn step_name(name: &str) -> Option<String> {
+    let numbered = |prefix: &str, word: &str, first: usize| {
+        let number: usize = name.strip_prefix(prefix)?.parse().ok()?;
+        Some(format!("{word} {}", number + first))
+    };
+    match name {
+        "data" => Some("unused data".to_owned()),
+        "final" => Some("leakage check".to_owned()),
+        "fallback" => Some("fallback".to_owned()),
+        "finalization" => Some("finalization".to_owned()),
+        _ => numbered("candidate-", "candidate", 1)
+            .or_else(|| numbered("merge-", "merge", 0))
+            .or_else(|| numbered("path-", "path", 1))
+            .or_else(|| numbered("debug-", "repair", 0))
+            .or_else(|| numbered("t", "step", 1))
+            .or_else(|| numbered("k", "attempt", 1))
+            .or_else(|| numbered("r", "round", 1)),
+    }
+}
+
+fn step_line(place: &Place, score: Option<f64>, accepted: bool, note: &str, ended: Ended) -> String {
+    let score = score.map_or_else(|| "no score".to_owned(), |score| format!("score {}", number(score)));
+    let verdict = match (ended.is_best, accepted) {
+        (true, true) => "best so far",
+        (false, true) => "kept",
+        (_, false) => "not kept",
+    };
+    let time = ended.seconds.map_or_else(String::new, duration);
+    let line =
+        format!("  {:<28} {score:<16} {verdict:<11} {time:>7}  {}", place_name(place), first_line(note));
+    line.trim_end().to_owned()
+}
+
+/// `retriever`, `ens_planner`, as files spell them.
+pub fn agent_name(agent: AgentType) -> String {
+    serde_json::to_value(agent).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+/// Seconds as `8.1 s`, `3m 12s`, `2h 05m`.
+pub fn duration(seconds: f64) -> String {
+    let whole = jiff::SignedDuration::try_from_secs_f64(seconds.max(0.0)).unwrap_or_default().as_secs();
+    match whole {
+        0..10 => format!("{:.1} s", seconds.max(0.0)),
+        10..60 => format!("{whole} s"),
+        60..3600 => format!("{}m {:02}s", whole / 60, whole % 60),
+        _ => format!("{}h {:02}m", whole / 3600, whole % 3600 / 60),
+    }
+}
+
+/// A score with the digits that tell scores apart.
+pub fn number(score: f64) -> String {
+    let size = score.abs();
+    if size != 0.0 && !(1e-4..1e6).contains(&size) {
+        return format!("{score:.4e}");
+    }
+    let digits = if size >= 1000.0 {
+        2
+    } else if size >= 10.0 {
+        4
+    } else {
+        5
+    };
+    format!("{score:.digits$}")
+}
+
+fn first_line(text: &str) -> String {
+    let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
+    match line.char_indices().nth(120) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_said_as_people_count() {
+        let check = |place: &str, words: &str| assert_eq!(place_name(&Place::from(place)), words);
+        check("phase1/candidate-0/init", "candidate 1");
+        check("phase1/merge-1", "merge 1");
+        check("phase2/path-0/t1/k2/run", "path 1, step 2, attempt 3");
+        check("phase2/path-0/t1/k2/debug-1/debugger", "path 1, step 2, attempt 3, repair 1");
+        check("phase3/r0", "round 1");
+        check("finalization/test", "finalization");
+        check("phase1", "initial solution");
+        check("", "run");
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        let check = |seconds, words: &str| assert_eq!(duration(seconds), words);
+        check(0.04, "0.0 s");
+        check(8.12, "8.1 s");
+        check(59.0, "59 s");
+        check(192.0, "3m 12s");
+        check(7500.0, "2h 05m");
+        let check = |score, words: &str| assert_eq!(number(score), words);
+        check(0.812_345_67, "0.81235");
+        check(-12.5, "-12.5000");
+        check(12345.678, "12345.68");
+        check(0.000_001, "1.0000e-6");
+        check(0.0, "0.00000");
+    }
+
+    #[test]
+    fn steps_are_one_line() {
+        let step = |score, accepted, is_best, note: &str| {
+            let place = Place::from("phase1/candidate-0");
+            let event = Event::StepEnded { place, score, accepted, note: note.to_owned() };
+            line(&event, Ended { seconds: Some(3.0), is_best }).unwrap().1
+        };
+        let check = |line: String, expected: &str| {
+            assert_eq!(line.split_whitespace().collect::<Vec<_>>().join(" "), expected);
+        };
+        check(
+            step(Some(0.5), true, true, "LightGBM"),
+            "candidate 1 score 0.50000 best so far 3.0 s LightGBM",
+        );
+        check(step(Some(0.5), true, false, ""), "candidate 1 score 0.50000 kept 3.0 s");
+        check(step(None, false, false, "\na\nb"), "candidate 1 no score not kept 3.0 s a");
+    }
+}

@@ -1,0 +1,69 @@
+//! Commands that need no Python.
+
+use std::fs;
+
+use crate::sealed::Sealed;
+
+#[test]
+fn init_writes_a_task_file_that_run_understands() {
+    let sealed = Sealed::with(&[]);
+    let said = sealed.run("init data");
+    assert_eq!((said.code, said.stdout.as_str()), (0, "data/task.yaml\n"), "{said:?}");
+    let text = sealed.read("data/task.yaml");
+    for line in
+        ["target_column: price", "id_column: id", "evaluation_metric: RMSE", "metric_direction: minimize"]
+    {
+        let above = text.lines().zip(text.lines().skip(1)).find(|(_, below)| *below == line);
+        assert!(above.is_some_and(|(reason, _)| reason.starts_with("# ")), "{line} in {text}");
+    }
+    let again = sealed.run("init data");
+    assert_eq!(again.code, 2);
+    assert!(again.stderr.contains("exists already"), "{again:?}");
+    // The file is read before the interpreter is looked for.
+    let run = sealed.run("run data --set python=/no/such/python");
+    assert!(run.stderr.contains("(data/task.yaml)") && run.stderr.contains("/no/such/python"), "{run:?}");
+}
+
+#[test]
+fn templates_are_exported_once_and_taken_back() {
+    let sealed = Sealed::with(&[]);
+    assert_eq!(sealed.run("prompts export mine").code, 0);
+    assert!(sealed.names("mine").contains(&"coder.md".to_owned()));
+    assert_eq!(sealed.run("prompts export mine").code, 2);
+    let run = sealed.run("run data --prompts mine --set python=/no/such/python");
+    assert!(run.stderr.contains("/no/such/python"), "{run:?}");
+}
+
+#[test]
+fn doctor_answers_with_names_of_credentials_and_no_values() {
+    let sealed = Sealed::with(&[]);
+    let said = sealed.run_with("doctor --json", &[("ANTHROPIC_API_KEY", "very-secret")]);
+    assert_eq!(said.code, 0, "{said:?}");
+    let found: serde_json::Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!(found["credentials"], serde_json::json!(["ANTHROPIC_API_KEY"]));
+    assert!(found["machine"]["cores"].as_u64().unwrap() > 0);
+    assert!(!said.stdout.contains("very-secret"));
+}
+
+#[test]
+fn the_sources_of_a_run_are_told_first() {
+    let sealed = Sealed::with(&[("data/config.yaml", "model: opus\n")]);
+    let said = sealed.run("run data --set python=/no/such/python");
+    for part in [" (data)", "config: data/config.yaml", "agents: offline (", "target_column: price ("] {
+        assert!(said.stderr.contains(part), "{part}: {said:?}");
+    }
+}
+
+#[test]
+fn lists_are_empty_and_unreadable_runs_are_left_out() {
+    let sealed = Sealed::with(&[]);
+    assert_eq!(sealed.run("list --json").stdout, "[]\n");
+    fs::create_dir_all(sealed.path("runs/odd")).unwrap();
+    fs::write(sealed.path("runs/odd/journal.db"), "no database").unwrap();
+    let said = sealed.run("list --json");
+    assert_eq!((said.code, said.stdout.as_str()), (0, "[]\n"));
+    assert!(said.stderr.contains("runs/odd"), "{said:?}");
+    let said = sealed.run("show odd");
+    assert_eq!(said.code, 1);
+    assert!(said.stderr.contains("error: ") && said.stderr.contains("hint: "), "{said:?}");
+}

@@ -1,0 +1,344 @@
+//! Input is checked before anything runs: exit 2, one sentence, a hint, and no run folder left behind.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use crate::sealed::{Said, Sealed};
+
+/// A mistake, and what the answer must name.
+struct Mistake {
+    /// What it is, for messages.
+    what: &'static str,
+    /// Files that make it.
+    files: &'static [(&'static str, &'static str)],
+    /// The command line.
+    line: &'static str,
+    /// In the error.
+    error: &'static str,
+    /// In the hint.
+    hint: &'static str,
+}
+
+const RUN: &str = "run data --agents offline";
+
+const MISTAKES: &[Mistake] = &[
+    Mistake {
+        what: "no such folder",
+        files: &[],
+        line: "run nowhere",
+        error: "no such folder or task file: nowhere",
+        hint: "data folder",
+    },
+    Mistake {
+        what: "no such data_dir",
+        files: &[("t.yaml", "data_dir: gone\nevaluation_metric: RMSE\n")],
+        line: "run t.yaml",
+        error: "no such data folder",
+        hint: "path",
+    },
+    Mistake {
+        what: "no train file",
+        files: &[("only/test.csv", "id\n1\n")],
+        line: "run only",
+        error: "no train.csv in only",
+        hint: "train.csv",
+    },
+    Mistake {
+        what: "binary CSV",
+        files: &[("data/train.csv", "id,price\n\0\0\u{1},\0\n")],
+        line: RUN,
+        error: "train.csv is not a text file",
+        hint: "UTF-8",
+    },
+    Mistake {
+        what: "ragged CSV",
+        files: &[("data/train.csv", "id,price\n1,2\n1,2,3\n")],
+        line: RUN,
+        error: "line 3 of train.csv has 3 fields",
+        hint: "quotes",
+    },
+    Mistake {
+        what: "duplicate header",
+        files: &[("data/train.csv", "id,id,price\n1,1,2\n")],
+        line: RUN,
+        error: "two columns named \"id\"",
+        hint: "rename",
+    },
+    Mistake {
+        what: "target not in train",
+        files: &[],
+        line: "run data --target prize",
+        error: "\"prize\" is not in train.csv",
+        hint: "--target: id, size, town, price",
+    },
+    Mistake {
+        what: "id not in sample",
+        files: &[],
+        line: "run data --id-column size",
+        error: "\"size\" is not in sample_submission.csv",
+        hint: "--id-column: id, price",
+    },
+    Mistake {
+        what: "fewer sample rows than test rows",
+        files: &[("data/sample_submission.csv", "id,price\n5,0\n")],
+        line: RUN,
+        error: "disagree",
+        hint: "same data set",
+    },
+    Mistake {
+        what: "other sample ids than test ids",
+        files: &[("data/sample_submission.csv", "id,price\n5,0\n7,0\n")],
+        line: RUN,
+        error: "id 7 is only in sample_submission.csv",
+        hint: "same data set",
+    },
+    Mistake {
+        what: "unknown metric",
+        files: &[],
+        line: "run data --agents offline --metric error_of_words",
+        error: "do not know the metric",
+        hint: "RMSE",
+    },
+    Mistake {
+        what: "no metric",
+        files: &[("data/description.md", "Predict.")],
+        line: RUN,
+        error: "metric is not given",
+        hint: "--metric",
+    },
+    Mistake {
+        what: "no target",
+        files: &[("one/train.csv", "a,b\n1,2\n3,4\n"), ("one/description.md", "RMSE")],
+        line: "run one",
+        error: "column to predict",
+        hint: "--target",
+    },
+    Mistake {
+        what: "metric against direction",
+        files: &[],
+        line: "run data --direction maximize",
+        error: "RMSE and direction maximize contradict",
+        hint: "--direction minimize",
+    },
+    Mistake {
+        what: "unknown task key",
+        files: &[("t.yaml", "data_dir: data\ntarget: price\n")],
+        line: "run t.yaml",
+        error: "t.yaml:2:1: unknown task key \"target\"",
+        hint: "target_column",
+    },
+    Mistake {
+        what: "unknown config key",
+        files: &[("c.yaml", "outer_steps: 3\n")],
+        line: "run data --config c.yaml",
+        error: "c.yaml:1:1: unknown config key \"outer_steps\"",
+        hint: "outer_loop_steps",
+    },
+    Mistake {
+        what: "unknown key of --set",
+        files: &[],
+        line: "run data --set tiem_limit_seconds=3",
+        error: "--set: unknown config key",
+        hint: "time_limit_seconds",
+    },
+    Mistake {
+        what: "value out of range",
+        files: &[],
+        line: "run data --set inner_loop_steps=0",
+        error: "inner_loop_steps must be at least 1",
+        hint: "inner_loop_steps",
+    },
+    Mistake {
+        what: "shares that do not add up",
+        files: &[("c.toml", "[phase_time_budget]\nphase1_pct = 50\n")],
+        line: "run data --config c.toml",
+        error: "add up to 100",
+        hint: "phase_time_budget",
+    },
+    Mistake {
+        what: "YAML with tabs",
+        files: &[("c.yaml", "model: x\n\tsearch: off\n")],
+        line: "run data --config c.yaml",
+        error: "c.yaml:2:1: a tab",
+        hint: "blanks",
+    },
+    Mistake {
+        what: "task YAML with tabs",
+        files: &[("t.yaml", "data_dir: data\nreference_discussions:\n\t- x\n")],
+        line: "run t.yaml",
+        error: "t.yaml:3:1: a tab",
+        hint: "blanks",
+    },
+    Mistake {
+        what: "wrong type in YAML",
+        files: &[("c.yaml", "model: x\nouter_loop_steps: many\n")],
+        line: "run data --config c.yaml",
+        error: "c.yaml:2:1: outer_loop_steps is \"many\"",
+        hint: "whole number",
+    },
+    Mistake {
+        what: "wrong type in TOML",
+        files: &[("t.toml", "data_dir = 'data'\nmetric_direction = 'up'\n")],
+        line: "run t.toml",
+        error: "t.toml:2:1: metric_direction is \"up\"",
+        hint: "maximize or minimize",
+    },
+    Mistake {
+        what: "broken TOML",
+        files: &[("c.toml", "model = \n")],
+        line: "run data --config c.toml",
+        error: "c.toml:1:",
+        hint: "TOML",
+    },
+    Mistake {
+        what: "missing config",
+        files: &[],
+        line: "run data --config gone.yaml",
+        error: "cannot read gone.yaml",
+        hint: "path",
+    },
+    Mistake {
+        what: "run id that is a path",
+        files: &[],
+        line: "run data --run-id ../x",
+        error: "cannot be a run id",
+        hint: "letters",
+    },
+    Mistake {
+        what: "runs folder that cannot be written",
+        files: &[("plain", "a file")],
+        line: "run data --runs-dir plain/runs",
+        error: "cannot write to the runs directory",
+        hint: "--runs-dir",
+    },
+    Mistake {
+        what: "missing python",
+        files: &[],
+        line: "run data --set python=/no/such/python",
+        error: "/no/such/python",
+        hint: "Python 3.10",
+    },
+    Mistake {
+        what: "template that replaces nothing",
+        files: &[("p/codr.md", "x")],
+        line: "run data --prompts p",
+        error: "no template called codr.md",
+        hint: "coder.md",
+    },
+    Mistake {
+        what: "template that does not compile",
+        files: &[("p/coder.md", "<% if %>{% if %}")],
+        line: "run data --prompts p",
+        error: "coder.md",
+        hint: "mend",
+    },
+    Mistake {
+        what: "agents of a later version",
+        files: &[],
+        line: "run data --agents claude",
+        error: "agents claude",
+        hint: "offline",
+    },
+    Mistake {
+        what: "executor of a later version",
+        files: &[],
+        line: "run data --executor ray",
+        error: "executor ray",
+        hint: "local",
+    },
+    Mistake {
+        what: "unknown agents",
+        files: &[],
+        line: "run data --agents robots",
+        error: "--agents: agents is \"robots\"",
+        hint: "auto or claude or offline",
+    },
+    Mistake {
+        what: "unknown option",
+        files: &[],
+        line: "run data --modle x",
+        error: "'--modle'",
+        hint: "--model",
+    },
+    Mistake { what: "unknown command", files: &[], line: "rum data", error: "'rum'", hint: "run" },
+    Mistake {
+        what: "unknown run",
+        files: &[],
+        line: "resume nothing",
+        error: "no run called nothing",
+        hint: "mle-star list",
+    },
+    Mistake {
+        what: "unknown run to show",
+        files: &[],
+        line: "show nothing",
+        error: "no run called nothing",
+        hint: "mle-star list",
+    },
+];
+
+/// Exit 2, `error:` then `hint:`, one line each, and no run folder.
+fn check(sealed: &Sealed, said: &Said, what: &str, error: &str, hint: &str) {
+    assert_eq!(said.code, 2, "{what}: {said:?}");
+    let lines: Vec<&str> = said.stderr.lines().collect();
+    let [.., first, second] = lines.as_slice() else { panic!("{what}: {said:?}") };
+    assert!(first.starts_with("error: ") && first.contains(error), "{what}: {first} / {error}");
+    assert!(second.starts_with("hint: ") && second.contains(hint), "{what}: {second} / {hint}");
+    assert!(sealed.names("runs").is_empty(), "{what} left {:?}", sealed.names("runs"));
+}
+
+#[test]
+fn mistakes_in_the_input_are_told_before_anything_runs() {
+    for Mistake { what, files, line, error, hint } in MISTAKES {
+        let sealed = Sealed::with(files);
+        check(&sealed, &sealed.run(line), what, error, hint);
+    }
+}
+
+#[test]
+fn an_empty_folder_is_told() {
+    let sealed = Sealed::with(&[]);
+    fs::create_dir(sealed.path("empty")).unwrap();
+    check(&sealed, &sealed.run("run empty"), "empty folder", "empty is empty", "train.csv");
+}
+
+#[test]
+fn an_old_python_is_told() {
+    let sealed = Sealed::with(&[(
+        "python",
+        "#!/bin/sh\necho '[\"/usr/bin/python3.8\", [3, 8, 10], \"linux-x86_64\"]'\n",
+    )]);
+    fs::set_permissions(sealed.path("python"), fs::Permissions::from_mode(0o755)).unwrap();
+    check(
+        &sealed,
+        &sealed.run("run data --set python=./python"),
+        "old python",
+        "3.8.10, too old",
+        "Python 3.10",
+    );
+}
+
+#[test]
+fn a_run_id_that_exists_is_told_and_left_alone() {
+    let sealed = Sealed::with(&[("runs/mine/task.json", "{}")]);
+    let said = sealed.run("run data --run-id mine");
+    assert_eq!(said.code, 2, "{said:?}");
+    assert!(
+        said.stderr.contains("error: run mine exists already") && said.stderr.contains("hint: "),
+        "{said:?}"
+    );
+    assert_eq!(sealed.names("runs/mine"), ["task.json"]);
+}
+
+#[test]
+fn bad_values_of_the_environment_are_told() {
+    let sealed = Sealed::with(&[]);
+    let said = sealed.run_with(RUN, &[("MLE_STAR_TIME_LIMIT", "soon")]);
+    check(
+        &sealed,
+        &said,
+        "environment",
+        "MLE_STAR_TIME_LIMIT: time_limit_seconds is \"soon\"",
+        "whole number",
+    );
+}

@@ -1,0 +1,8 @@
+//! The real binary in a sealed environment.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod commands;
+mod help;
+mod inputs;
+mod runs;
+mod sealed;

@@ -1,0 +1,86 @@
+//! A folder of its own, and the binary run in it with nothing of this process's environment but PATH.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A small regression task.
+pub const TASK: &[(&str, &str)] = &[
+    ("data/train.csv", "id,size,town,price\n1,10,a,1.5\n2,20,b,2.5\n3,30,a,3.5\n4,40,b,4.5\n"),
+    ("data/test.csv", "id,size,town\n5,15,a\n6,25,b\n"),
+    ("data/sample_submission.csv", "id,price\n5,0\n6,0\n"),
+    ("data/description.md", "Predict the price.\n\n# Evaluation\n\nRoot mean squared error.\n"),
+];
+
+/// A working directory that is gone when the test ends.
+pub struct Sealed {
+    dir: tempfile::TempDir,
+}
+
+/// What a command left.
+#[derive(Debug)]
+pub struct Said {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Sealed {
+    /// With [`TASK`] in `data/`, each of `files` added or replacing one of it.
+    pub fn with(files: &[(&str, &str)]) -> Self {
+        let sealed = Self { dir: tempfile::tempdir().unwrap() };
+        for (name, text) in TASK.iter().chain(files) {
+            sealed.write(name, text.as_bytes());
+        }
+        sealed
+    }
+
+    pub fn write(&self, name: &str, bytes: &[u8]) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// Runs the binary; the command line is split at blanks.
+    pub fn run(&self, line: &str) -> Said {
+        self.run_with(line, &[])
+    }
+
+    pub fn run_with(&self, line: &str, environment: &[(&str, &str)]) -> Said {
+        let output = self.command(line).envs(environment.iter().copied()).output().unwrap();
+        Said {
+            code: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// The binary with a command line, not started yet.
+    pub fn command(&self, line: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mle-star"));
+        command
+            .args(line.split_whitespace())
+            .current_dir(self.dir.path())
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.dir.path());
+        command
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// Names in a folder, in order; nothing when there is no such folder.
+    pub fn names(&self, folder: impl AsRef<Path>) -> Vec<String> {
+        let entries = fs::read_dir(self.dir.path().join(folder)).into_iter().flatten();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}

@@ -1,0 +1,121 @@
+//! What a run tells to those who watch.
+
+use std::collections::BTreeSet;
+
+use mle_star::event::Event;
+use mle_star::place::{Phase, Place};
+use mle_star::testing::{World, frozen};
+
+use crate::run;
+
+fn places(world: &World, pick: impl Fn(&Event) -> Option<Place>) -> Vec<String> {
+    let mut places: Vec<String> =
+        world.events().iter().filter_map(pick).map(|place| place.to_string()).collect();
+    places.sort();
+    places
+}
+
+#[tokio::test]
+async fn every_effect_step_and_phase_is_told_when_it_begins_and_when_it_ends() {
+    let world = World::new()
+        .fails("phase1/candidate-1/run")
+        .scores("phase1/candidate-0/run", 0.6)
+        .scores("phase3/r1/run", 0.9);
+    run(&world, &frozen()).await.unwrap();
+    let mut effects = world.trace();
+    effects.sort();
+    let started = places(&world, |event| match event {
+        Event::AgentStarted { place, .. } | Event::ScriptStarted { place, .. } => Some(place.clone()),
+        _ => None,
+    });
+    let ended = places(&world, |event| match event {
+        Event::AgentEnded { place, replayed: false, .. } => Some(place.clone()),
+        Event::ScriptEnded { place, replayed: false, .. } => Some(place.clone()),
+        _ => None,
+    });
+    assert_eq!((&started, &ended), (&effects, &effects));
+    let step_started = places(&world, |event| match event {
+        Event::StepStarted { place, .. } => Some(place.clone()),
+        _ => None,
+    });
+    let step_ended = places(&world, |event| match event {
+        Event::StepEnded { place, .. } => Some(place.clone()),
+        _ => None,
+    });
+    let steps: BTreeSet<&str> = step_ended.iter().map(String::as_str).collect();
+    for step in
+        ["phase1/candidate-1", "phase1/merge-1", "phase2/path-1/t0", "phase2/path-0/t0/k1", "phase3/r1"]
+    {
+        assert!(steps.contains(step), "{step} is not in {steps:?}");
+    }
+    assert!(step_started.iter().all(|step| steps.contains(step.as_str())), "{step_started:?} {steps:?}");
+    let phases: Vec<Phase> = world
+        .events()
+        .iter()
+        .filter_map(|event| if let Event::PhaseStarted { phase } = event { Some(*phase) } else { None })
+        .collect();
+    assert_eq!(phases, Phase::ALL);
+    let best: Vec<(String, f64)> = world
+        .events()
+        .iter()
+        .filter_map(|event| match event {
+            Event::Best { place, score, .. } => Some((place.to_string(), *score)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(best.last().unwrap(), &("phase3/r1".to_owned(), 0.9));
+    assert!(best.windows(2).all(|pair| pair[0].1 < pair[1].1), "{best:?}");
+}
+
+#[tokio::test]
+async fn what_goes_wrong_is_a_warning_at_its_place() {
+    let check = async |world: World, at: &str, words: &str| {
+        let mut inputs = frozen();
+        inputs.task.reference_discussions = vec!["a discussion".to_owned()];
+        run(&world, &inputs).await.unwrap();
+        let warnings: Vec<(String, String)> = world
+            .events()
+            .iter()
+            .filter_map(|event| match event {
+                Event::Warning { place, text } => Some((place.to_string(), text.clone())),
+                _ => None,
+            })
+            .collect();
+        let told = warnings.iter().any(|(place, text)| place.starts_with(at) && text.contains(words));
+        assert!(told, "no {words:?} at {at}: {warnings:?}");
+    };
+    let agent = |place: &str, answer: &str| World::new().agent(place, answer);
+    let failing = |step: &str| {
+        (1..=3).fold(World::new().fails(&format!("{step}/run")), |world, n| {
+            world.fails(&format!("{step}/debug-{n}/run"))
+        })
+    };
+    let one = r#"[{"model_name": "a", "example_code": "c"}, {"model_name": "", "example_code": "c"}]"#;
+    check(agent("phase1/retriever", one), "phase1", "1 of 2 models").await;
+    check(agent("phase1/retriever", one), "phase1", "without name or code").await;
+    check(failing("phase1/candidate-0"), "phase1/candidate-0", "ValueError: broken").await;
+    let silent =
+        World::new().fails("phase1/candidate-0/run").agent("phase1/candidate-0/debug-1/debugger", "?");
+    check(silent, "phase1/candidate-0/debug-1", "no code: ?").await;
+    check(agent("phase1/candidate-0/leakage", "no idea"), "phase1/candidate-0", "no idea").await;
+    let absent = r#"[{"leakage_status": "Yes Data Leakage", "code_block": "absent"}]"#;
+    check(agent("phase1/candidate-0/leakage", absent), "phase1/candidate-0", "not in the solution").await;
+    check(agent("phase1/data/data", "no idea"), "phase1/data", "no idea").await;
+    check(failing("phase2/path-0/t0"), "phase2/path-0/t0", "does not run").await;
+    check(agent("phase2/path-0/t0/summarize", ""), "phase2/path-0/t0", "summary was empty").await;
+    check(agent("phase2/path-0/t0/extractor", "no idea"), "phase2/path-0/t0", "no idea").await;
+    let block = r#"[{"code_block": "absent", "plan": "p"}]"#;
+    check(agent("phase2/path-0/t0/extractor", block), "phase2/path-0/t0", "not in the solution").await;
+    check(agent("phase2/path-0/t0/k0/coder", "no idea"), "phase2/path-0/t0/k0", "no idea").await;
+    check(agent("phase2/path-0/t0/k1/planner", " "), "phase2/path-0/t0/k1", "empty").await;
+    check(agent("phase3/r0/ens_planner", " "), "phase3/r0", "empty").await;
+    check(agent("phase3/r0/ensembler", "no idea"), "phase3/r0", "no idea").await;
+    check(failing("phase3/r0"), "phase3/r0", "ValueError: broken").await;
+    let all = World::new().agent("phase3/r0/ens_planner", "").agent("phase3/r1/ens_planner", "");
+    check(all, "phase3", "all 2 attempts failed; falling back to best input solution").await;
+    let absent = agent("finalization/subsampling_extract", "```python\nx = 1\n```");
+    check(absent, "finalization", "subsampling is left as it is").await;
+    check(agent("finalization/test", "no idea"), "finalization", "no idea").await;
+    check(failing("finalization"), "finalization", "ValueError: broken").await;
+    check(agent("finalization/contamination-0", "no idea"), "finalization", "no idea").await;
+}

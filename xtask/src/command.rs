@@ -1,0 +1,62 @@
+//! Running cargo and friends from the workspace's root, and saying what happens.
+#![expect(clippy::print_stdout, reason = "a gate talks")]
+
+use std::env;
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+
+/// The root of the workspace.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().map_or_else(|| PathBuf::from("."), Path::to_path_buf)
+}
+
+/// One line for whoever watches.
+pub fn say(line: &str) {
+    println!("{line}");
+}
+
+/// A cargo command, its arguments split at blanks.
+pub fn cargo(line: &str) -> Command {
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(line.split_whitespace()).current_dir(root());
+    // The package that runs is xtask; what cargo said about it is not about others.
+    for (name, _) in env::vars_os() {
+        if name.to_str().is_some_and(|name| name.starts_with("CARGO_PKG_") || name == "CARGO_MANIFEST_DIR") {
+            command.env_remove(name);
+        }
+    }
+    command
+}
+
+/// Is this cargo subcommand there?
+pub fn has(line: &str) -> bool {
+    let mut command = cargo(line);
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+/// Runs a command, shows what it prints, and keeps it; `true` when it succeeded.
+///
+/// # Errors
+/// The command cannot be started.
+pub fn watched(mut command: Command) -> io::Result<(bool, String)> {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    let (out, err) = (child.stdout.take(), child.stderr.take());
+    let errors = thread::spawn(move || err.map(|stream| shown(BufReader::new(stream))).unwrap_or_default());
+    let mut text = out.map(|stream| shown(BufReader::new(stream))).unwrap_or_default();
+    text.push_str(&errors.join().unwrap_or_default());
+    Ok((child.wait()?.success(), text))
+}
+
+fn shown(stream: impl BufRead) -> String {
+    let mut text = String::new();
+    for line in stream.split(b'\n').map_while(Result::ok) {
+        let line = String::from_utf8_lossy(&line).into_owned();
+        say(&line);
+        text.push_str(&line);
+        text.push('\n');
+    }
+    text
+}

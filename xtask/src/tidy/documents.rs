@@ -1,0 +1,150 @@
+//! Documents: the files, functions and tests they name exist, and no requirement is left out.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// How many requirements each specification has; they are numbered from 1.
+const REQUIREMENTS: [(&str, usize); 9] = [
+    ("DM", 50),
+    ("SF", 46),
+    ("EX", 47),
+    ("P1", 45),
+    ("P2I", 50),
+    ("P2O", 44),
+    ("P3", 49),
+    ("FN", 48),
+    ("OR", 57),
+];
+
+const DOCUMENTS: [&str; 3] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
+const CATALOGUE: &str = "docs/requirements.md";
+
+/// What the documents say and the tree does not hold.
+pub fn findings(root: &Path, sources: &[PathBuf]) -> Vec<String> {
+    let mut findings = Vec::new();
+    let functions = functions(sources);
+    for (name, text) in documents(root) {
+        for quoted in quotes(&text) {
+            if let Some(missing) = missing(root, &functions, quoted) {
+                findings.push(format!("{name}: {missing}"));
+            }
+        }
+    }
+    findings.extend(left_out(&fs::read_to_string(root.join(CATALOGUE)).unwrap_or_default()));
+    findings
+}
+
+fn documents(root: &Path) -> Vec<(String, String)> {
+    let in_docs = fs::read_dir(root.join("docs")).into_iter().flatten().flatten();
+    let in_docs = in_docs.map(|entry| format!("docs/{}", entry.file_name().to_string_lossy()));
+    let mut names: Vec<String> = in_docs.chain(DOCUMENTS.map(str::to_owned)).collect();
+    names.retain(|name| name.ends_with(".md"));
+    names.sort();
+    names
+        .into_iter()
+        .filter_map(|name| Some((name.clone(), fs::read_to_string(root.join(name)).ok()?)))
+        .collect()
+}
+
+/// What stands between backticks on one line, code blocks left out.
+fn quotes(text: &str) -> impl Iterator<Item = &str> {
+    let mut in_block = false;
+    let lines = text.lines().filter(move |line| {
+        let fence = line.trim_start().starts_with("```");
+        in_block ^= fence;
+        !in_block && !fence
+    });
+    lines.flat_map(|line| line.split('`').skip(1).step_by(2))
+}
+
+/// What is wrong with a quote that names a path or a test; `None` for any other.
+fn missing(root: &Path, functions: &BTreeSet<(String, String)>, quoted: &str) -> Option<String> {
+    let top = ["crates/", "docs/", "examples/", "xtask/", ".ci/"].iter().any(|top| quoted.starts_with(top));
+    if top && !quoted.contains(['{', '*', ' ', '<']) && !is_placeholder(quoted) {
+        return (!root.join(quoted).exists()).then(|| format!("there is no {quoted}"));
+    }
+    let (krate, path) = quoted.split_once("::")?;
+    let is_path = quoted.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "_:".contains(c));
+    if !is_path || !krate.starts_with("mle_star") {
+        return None;
+    }
+    let name = path.rsplit("::").next()?;
+    let known = functions.contains(&(krate.replace('_', "-"), name.to_owned()));
+    (!known && path.contains("::")).then(|| format!("there is no function {name} in {krate} ({quoted})"))
+}
+
+/// `crates/…/NAME.rs` stands for any name.
+fn is_placeholder(path: &str) -> bool {
+    path.split(['/', '.']).any(|part| {
+        part.len() > 1 && part.chars().all(|c| c.is_ascii_uppercase() || c == '_') && part != "README"
+    })
+}
+
+/// Crate and name of every function and module.
+fn functions(sources: &[PathBuf]) -> BTreeSet<(String, String)> {
+    let mut found = BTreeSet::new();
+    for file in sources {
+        let mut names = file.iter().map(|name| name.to_string_lossy());
+        let Some(krate) = names.by_ref().skip_while(|name| name != "crates").nth(1) else { continue };
+        let text = fs::read_to_string(file).unwrap_or_default();
+        for word in ["fn ", "mod "] {
+            for after in text.split(word).skip(1) {
+                let name: String = after.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+                found.insert((krate.to_string(), name));
+            }
+        }
+    }
+    found
+}
+
+fn left_out(catalogue: &str) -> Vec<String> {
+    let mut findings = Vec::new();
+    for (specification, count) in REQUIREMENTS {
+        for number in 1..=count {
+            let id = format!("REQ-{specification}-{number:03}");
+            if !catalogue.contains(&id) {
+                findings.push(format!("{CATALOGUE} leaves out {id}"));
+            }
+        }
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_of_what_is_not_there_are_found() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("crates/mle-star/src/metric.rs");
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, "mod tests { fn ties_go_to_the_newer() {} }").unwrap();
+        let functions = functions(&[file]);
+        let check = |quoted: &str, is_missing: bool| {
+            assert_eq!(missing(dir.path(), &functions, quoted).is_some(), is_missing, "{quoted}");
+        };
+        check("crates/mle-star/src/metric.rs", false);
+        check("crates/mle-star/src/", false);
+        check("crates/mle-star/src/gone.rs", true);
+        check("crates/mle-star/src/agents/NAME.rs", false);
+        check("crates/{a,b}", false);
+        check("mle_star::metric::ties_go_to_the_newer", false);
+        check("mle_star::metric::ties_go_elsewhere", true);
+        check("mle_star::metric", false);
+        check("std::fs::File", false);
+        check("cargo xtask verify", false);
+    }
+
+    #[test]
+    fn code_blocks_are_no_quotes() {
+        assert_eq!(quotes("a `b` c `d`\n```\n`e`\n```\n`f`").collect::<Vec<_>>(), ["b", "d", "f"]);
+    }
+
+    #[test]
+    fn every_requirement_is_wanted() {
+        assert_eq!(left_out("").len(), 436);
+        assert_eq!(left_out("REQ-DM-001 REQ-OR-057").len(), 434);
+    }
+}

@@ -1,0 +1,78 @@
+//! The gate: every step runs, whatever the ones before said; the last line counts.
+
+use std::process::{Command, ExitCode};
+use std::time::Instant;
+
+use crate::command::{cargo, root, say};
+use crate::{python, tests_run, tidy};
+
+/// What `cargo xtask verify` does besides the tests, one check each.
+const CHECKS: [(&str, &[&str]); 3] = [
+    ("fmt", &["fmt --all --check"]),
+    ("clippy", &["clippy --workspace --all-targets -- -D warnings"]),
+    (
+        "docs",
+        &[
+            "doc --workspace --lib --no-deps",
+            // A binary called like a library would overwrite its pages.
+            "doc --package mle-star-cli --bins --no-deps --document-private-items --target-dir target/doc-bins",
+        ],
+    ),
+];
+
+/// Runs everything. Tests and checks are counted alike in the last line.
+pub fn verify() -> ExitCode {
+    let began = Instant::now();
+    let mut count = tests_run::Count::default();
+    let mut verdicts = Vec::new();
+    let mut judge = |name: &str, ok: bool| {
+        *if ok { &mut count.passed } else { &mut count.failed } += 1;
+        verdicts.push(format!("{name}: {}", if ok { "ok" } else { "FAILED" }));
+    };
+    for (name, lines) in CHECKS {
+        judge(name, lines.iter().all(|line| succeeds(cargo(line))));
+    }
+    judge("tidy", is_tidy());
+    say("--- python environment for tests");
+    let prepared = python::prepare();
+    judge("python environment", prepared.is_ok());
+    match prepared {
+        Ok(python) => {
+            say("--- tests");
+            let tests = tests_run::run(&python, tidy::has_doc_tests(&root())).unwrap_or_else(|error| {
+                say(&format!("tests cannot be run: {error}"));
+                tests_run::Count { passed: 0, failed: 1 }
+            });
+            verdicts.push(format!("tests: {} passed, {} failed", tests.passed, tests.failed));
+            count.passed += tests.passed;
+            count.failed += tests.failed;
+        }
+        Err(why) => say(&why),
+    }
+    say(&format!("--- {} ({} s)", verdicts.join("; "), began.elapsed().as_secs()));
+    say(&format!("{} passed, {} failed", count.passed, count.failed));
+    exit(count.failed == 0)
+}
+
+/// The tidy checks alone.
+pub fn tidy_only() -> ExitCode {
+    exit(is_tidy())
+}
+
+fn is_tidy() -> bool {
+    say("--- tidy");
+    let findings = tidy::findings(&root());
+    findings.iter().for_each(|finding| say(finding));
+    findings.is_empty()
+}
+
+fn succeeds(mut command: Command) -> bool {
+    let words: Vec<String> = command.get_args().map(|word| word.to_string_lossy().into_owned()).collect();
+    say(&format!("--- cargo {}", words.join(" ")));
+    command.env("RUSTDOCFLAGS", "-D warnings");
+    command.status().is_ok_and(|status| status.success())
+}
+
+fn exit(ok: bool) -> ExitCode {
+    if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
