@@ -88,7 +88,8 @@ impl Problem {
         let columns = feature_columns(&profile.train, test, |name| {
             name == target.name || task.id_column.as_deref() == Some(name) || layout.predicts(name)
         });
-        if columns.is_empty() && joins(profile, &target.name).is_empty() {
+        let offered = joins(profile, &target.name);
+        if columns.is_empty() && offered.is_empty() {
             return Err(Trouble::new(
                 "train and test share no usable feature column",
                 "the built-in rules need a table; use `--agents claude` for images, audio and the like",
@@ -97,7 +98,9 @@ impl Problem {
         let rows = profile.train.rows;
         let used = rows.min(subsample_limit as usize);
         let rarest = rarest_class(target, classes);
-        Ok(Self {
+        // Without a column of its own, the training table is nothing but keys into the others.
+        let at_once = if columns.is_empty() { offered } else { Vec::new() };
+        let problem = Self {
             name: task.competition_id.clone(),
             classification: classes > 0,
             classes,
@@ -127,7 +130,8 @@ impl Problem {
             scale: default_scale(target, metric_id),
             layout,
             metric,
-        })
+        };
+        Ok(problem.with_joins(at_once))
     }
 
     /// Number of feature columns of every kind.

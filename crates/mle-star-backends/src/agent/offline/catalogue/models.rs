@@ -229,9 +229,10 @@ fn seeds(block: &Block<'_>) -> Option<String> {
 
 fn early_stopping(block: &Block<'_>) -> Option<String> {
     let (trees, wait) = match block.family()? {
-        Family::LightGbm => {
-            ("n_estimators", "eval_set=[(x_stop, y_stop)], callbacks=[early_stopping(50, verbose=False)]")
-        }
+        Family::LightGbm => (
+            "n_estimators",
+            "eval_X=(x_stop,), eval_y=(y_stop,), callbacks=[early_stopping(50, verbose=False)]",
+        ),
         Family::XgBoost => ("n_estimators", "eval_set=[(x_stop, y_stop)], verbose=False"),
         Family::CatBoost => ("iterations", "eval_set=(x_stop, y_stop), early_stopping_rounds=50"),
         _ => return None,
