@@ -27,7 +27,7 @@ use mle_star_backends::script::machine::machine;
 use tokio::process::Command;
 
 const TOOL: &str = include_str!("tasks.py");
-const NAMES: [&str; 7] = ["breast_cancer", "wine", "diabetes", "digits", "trips", "reviews", "claims"];
+const NAMES: [&str; 7] = ["trips", "reviews", "claims", "diabetes", "wine", "breast_cancer", "digits"];
 
 /// Held-back scores of one task.
 struct Row {
