@@ -10,18 +10,23 @@ use crate::sealed::{Said, Sealed};
 
 const SMALL: &str = "--set num_retrieved_models=2 --set outer_loop_steps=1 --set inner_loop_steps=1 --set max_debug_attempts=1";
 
-/// Runs the task with an interpreter that answers for itself, and does `script` for any script.
-fn run(script: &str, more: &str) -> (Sealed, Said) {
-    let sealed = Sealed::with(&[]);
-    let python = sealed.path("python");
+/// An interpreter that answers for itself, and does `script` for any script; its path.
+fn interpreter(sealed: &Sealed, script: &str) -> String {
+    let path = sealed.path("python").display().to_string();
     let answers = format!(
         "#!/bin/sh\ncase \"$*\" in\n  *importlib.metadata*) echo '[[\"scikit-learn\", \"1.0\"]]' ;;\n  \
-         *sysconfig*) echo '[\"{}\", [3, 11, 0], \"linux-x86_64\"]' ;;\n  *) {script} ;;\nesac\n",
-        python.display()
+         *sysconfig*) echo '[\"{path}\", [3, 11, 0], \"linux-x86_64\"]' ;;\n  *) {script} ;;\nesac\n",
     );
     sealed.write("python", answers.as_bytes());
-    fs::set_permissions(&python, fs::Permissions::from_mode(0o755)).unwrap();
-    let said = sealed.run(&format!("run data --run-id r --set python={} {SMALL} {more}", python.display()));
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+/// Runs the task with such an interpreter.
+fn run(script: &str, more: &str) -> (Sealed, Said) {
+    let sealed = Sealed::with(&[]);
+    let python = interpreter(&sealed, script);
+    let said = sealed.run(&format!("run data --run-id r --set python={python} {SMALL} {more}"));
     (sealed, said)
 }
 
@@ -80,21 +85,10 @@ fn output_is_for_people_or_for_programs_or_none() {
 
 #[test]
 fn the_tasks_own_folder_gets_the_submission() {
-    let sealed_out = tempfile::tempdir().unwrap();
-    let out = sealed_out.path().join("deep/out");
-    let sealed = Sealed::with(&[]);
-    let task = format!("data_dir: data\noutput_dir: {}\nevaluation_metric: RMSE\n", out.display());
-    sealed.write("task.yaml", task.as_bytes());
-    let python = format!(
-        "#!/bin/sh\ncase \"$*\" in\n*importlib.metadata*) echo '[]' ;;\n*sysconfig*) echo '[\"{}\", [3, 11, 0], \"x\"]' ;;\n*) {SUBMIT}; {SCORE} ;;\nesac\n",
-        sealed.path("python").display()
-    );
-    sealed.write("python", python.as_bytes());
-    fs::set_permissions(sealed.path("python"), fs::Permissions::from_mode(0o755)).unwrap();
-    let said = sealed.run(&format!("run task.yaml --set python={} {SMALL}", sealed.path("python").display()));
+    let task = "data_dir: data\noutput_dir: deep/out\nevaluation_metric: RMSE\n";
+    let sealed = Sealed::with(&[("task.yaml", task)]);
+    let python = interpreter(&sealed, &format!("{SUBMIT}; {SCORE}"));
+    let said = sealed.run(&format!("run task.yaml --set python={python} {SMALL}"));
     assert_eq!(said.code, 0, "{said:?}");
-    assert_eq!(
-        fs::read_to_string(out.join("submission.csv")).unwrap(),
-        sealed.read("data/sample_submission.csv")
-    );
+    assert_eq!(sealed.read("deep/out/submission.csv"), sealed.read("data/sample_submission.csv"));
 }
