@@ -2,7 +2,9 @@
 //! takes a moment and ends as wanted.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
+use std::process::Stdio;
 
 use serde_json::Value;
 
@@ -55,6 +57,67 @@ fn exit_codes_say_how_a_run_ended() {
     );
     check("exit 1", "", 1, "error: ");
     check("exec sleep 600", "--time-limit 2", 4, "--time-limit");
+}
+
+/// While the file `slow` is there, the script of the first merge never ends. Every script is noted in `ran`.
+fn slow_merge(sealed: &Sealed) -> String {
+    let root = sealed.path("").display().to_string();
+    sealed.write("slow", b"");
+    let wait = format!("case $PWD in *merge-1*) [ -e {root}/slow ] && exec sleep 600 ;; esac");
+    interpreter(sealed, &format!("basename $PWD >> {root}/ran; {wait}; {SUBMIT}; {SCORE}"))
+}
+
+fn times_run(sealed: &Sealed, place: &str) -> usize {
+    sealed.read("ran").lines().filter(|line| *line == place).count()
+}
+
+#[test]
+fn a_killed_run_goes_on_without_repeating_what_was_done() {
+    let sealed = Sealed::with(&[]);
+    let python = slow_merge(&sealed);
+    let line = format!("run data --run-id r --json --set python={python} {SMALL}");
+    let mut child = sealed.command(&line).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let is_merge = |line: &String| line.contains("script_started") && line.contains("phase1/merge-1/run");
+    assert!(lines.into_iter().any(|line| is_merge(&line)));
+    child.kill().unwrap();
+    child.wait().unwrap();
+
+    fs::remove_file(sealed.path("slow")).unwrap();
+    let said = sealed.run("resume r");
+    assert_eq!(said.code, 0, "{said:?}");
+    for place in ["phase1.candidate-0.run", "phase1.candidate-1.run"] {
+        assert_eq!(times_run(&sealed, place), 1, "{place}");
+    }
+    assert!(times_run(&sealed, "finalization.run") == 1, "{}", sealed.read("ran"));
+}
+
+#[test]
+fn a_run_that_its_limit_stopped_goes_on_with_a_larger_one() {
+    let sealed = Sealed::with(&[]);
+    let root = sealed.path("").display().to_string();
+    sealed.write("slow", b"");
+    let python = interpreter(&sealed, &format!("[ -e {root}/slow ] && exec sleep 600; {SUBMIT}; {SCORE}"));
+    let said = sealed.run(&format!("run data --run-id r --time-limit 2 --set python={python} {SMALL}"));
+    assert_eq!(said.code, 4, "{said:?}");
+    fs::remove_file(sealed.path("slow")).unwrap();
+    let said = sealed.run("resume r --time-limit 600");
+    assert_eq!(said.code, 0, "{said:?}");
+    assert!(sealed.read("runs/r/config.json").contains("\"time_limit_seconds\": 600"));
+}
+
+#[test]
+fn prompts_and_replies_are_logged_when_asked_for() {
+    let (sealed, said) =
+        run(&format!("{SUBMIT}; {SCORE}"), "--set log_level=debug --set log_file=second.log");
+    assert_eq!(said.code, 0, "{said:?}");
+    let log = sealed.read("second.log");
+    assert_eq!(log, sealed.read("runs/r/logs/mle-star.log"));
+    for part in
+        ["DEBUG mle_star: prompt for retriever (phase1/retriever):", "reply of retriever", "=== Phase 1"]
+    {
+        assert!(log.contains(part), "{part}");
+    }
 }
 
 #[test]
