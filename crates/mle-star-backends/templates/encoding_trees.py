@@ -33,7 +33,7 @@ def encode_{{ m.slug }}(fit, y_fit, others):
 {% endif %}
 {% if p.columns.texts %}
     words = TfidfVectorizer(max_features=20000, sublinear_tf=True, stop_words=None).fit(fit["all_text"])
-    topics = TruncatedSVD(n_components=min(40, len(words.vocabulary_) - 1), random_state=SEED)
+    topics = TruncatedSVD(n_components=max(1, min(40, len(words.vocabulary_) - 1)), random_state=SEED)
     topics.fit(words.transform(fit["all_text"]))
     blocks.append([topics.transform(words.transform(frame["all_text"])) for frame in frames])
 {% endif %}

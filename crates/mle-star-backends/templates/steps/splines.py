@@ -1,6 +1,5 @@
     # Piecewise curves let a linear model bend.
     from sklearn.preprocessing import SplineTransformer
-
     curves = make_pipeline(
         SimpleImputer(strategy="median", keep_empty_features=True),
         StandardScaler(),

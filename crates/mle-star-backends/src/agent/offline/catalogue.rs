@@ -61,6 +61,16 @@ impl<'a> Block<'a> {
     }
 }
 
+/// The block with an import under its heading, unless it is there already.
+pub(super) fn with_import(text: &str, import: &str) -> String {
+    if text.lines().any(|line| line == import) {
+        return text.to_owned();
+    }
+    let (heading, rest) = text.split_once('\n').unwrap_or((text, ""));
+    let gap = if rest.starts_with("from ") || rest.starts_with("import ") { "" } else { "\n\n" };
+    format!("{heading}\n{import}\n{gap}{rest}")
+}
+
 impl Strategy {
     /// The plan that asks for this strategy alone.
     pub(super) fn plan(&self) -> String {

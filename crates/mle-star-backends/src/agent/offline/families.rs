@@ -129,7 +129,7 @@ impl Family {
 
 /// The families that fit a task, the most promising first.
 pub(super) fn ranked(problem: &Problem) -> Vec<Family> {
-    let rows = problem.used_rows();
+    let rows = problem.used_rows;
     let texts = !problem.columns.texts.is_empty();
     let only_text = texts && problem.width() == problem.columns.texts.len();
     if only_text {

@@ -31,6 +31,8 @@ pub(super) struct Problem {
     pub(super) target_missing: bool,
     /// Training rows before subsampling.
     pub(super) rows: usize,
+    /// Training rows that scripts of the search read.
+    pub(super) used_rows: usize,
     /// Row limit of the search, when the table is larger.
     pub(super) subsample: Option<u32>,
     pub(super) columns: Columns,
@@ -86,7 +88,8 @@ impl Problem {
         let columns = feature_columns(&profile.train, test, |name| {
             name == target.name || task.id_column.as_deref() == Some(name) || layout.predicts(name)
         });
-        if columns.is_empty() && joins(profile, &target.name).is_empty() {
+        let offered = joins(profile, &target.name);
+        if columns.is_empty() && offered.is_empty() {
             return Err(Trouble::new(
                 "train and test share no usable feature column",
                 "the built-in rules need a table; use `--agents claude` for images, audio and the like",
@@ -95,7 +98,9 @@ impl Problem {
         let rows = profile.train.rows;
         let used = rows.min(subsample_limit as usize);
         let rarest = rarest_class(target, classes);
-        Ok(Self {
+        // Without a column of its own, the training table is nothing but keys into the others.
+        let at_once = if columns.is_empty() { offered } else { Vec::new() };
+        let problem = Self {
             name: task.competition_id.clone(),
             classification: classes > 0,
             classes,
@@ -105,6 +110,7 @@ impl Problem {
             test_file: input_path(test),
             target_missing: target.missing > 0,
             rows,
+            used_rows: used,
             subsample: (rows > used).then_some(subsample_limit),
             gappy: numeric_columns(&profile.train, &columns, |column| column.missing > 0),
             skewed: numeric_columns(&profile.train, &columns, is_skewed),
@@ -124,12 +130,8 @@ impl Problem {
             scale: default_scale(target, metric_id),
             layout,
             metric,
-        })
-    }
-
-    /// Rows that a script of the search reads.
-    pub(super) fn used_rows(&self) -> usize {
-        self.subsample.map_or(self.rows, |limit| limit as usize)
+        };
+        Ok(problem.with_joins(at_once))
     }
 
     /// Number of feature columns of every kind.

@@ -41,7 +41,10 @@ pub(super) fn ablation(problem: &Problem, inputs: Inputs<'_>, path: usize) -> Re
         return Ok(fenced("print(\"Nothing measured: this script has no parts that can be switched off.\")"));
     };
     let members = script.members();
-    let parts = studied(&parts(problem, &script), &inputs.texts("previous_ablations"), path);
+    let mut parts = parts(problem, &script);
+    // A part that no strategy could change is not worth measuring.
+    parts.retain(|part| script.section(&part.heading).is_some_and(|section| is_refinable(problem, section)));
+    let parts = studied(&parts, &inputs.texts("previous_ablations"), path);
     let columns = &problem.columns;
     let given: Vec<&String> =
         columns.numeric.iter().chain(&columns.categorical).chain(&columns.many_levels).collect();
@@ -204,18 +207,7 @@ pub(super) fn extractor(problem: &Problem, inputs: Inputs<'_>, path: usize) -> S
     let script = Script::split(inputs.text("solution_script"));
     let previous = inputs.texts("previous_code_blocks");
     let summary = inputs.text("ablation_summary").replace("- Without ", "Without ");
-    let mut blocks: Vec<&Section> = script.sections.iter().filter(|s| is_refinable(problem, s)).collect();
-    if !blocks.is_empty() {
-        let start = path % blocks.len();
-        blocks.rotate_left(start);
-    }
-    let measured = effects(&summary);
-    let size = |section: &Section| {
-        let of_part = measured.iter().filter(|effect| effect.part == section.heading);
-        of_part.map(|effect| (effect.score - effect.baseline).abs()).fold(-1.0, f64::max)
-    };
-    blocks.sort_by(|a, b| size(b).total_cmp(&size(a)));
-    blocks.sort_by_key(|section| previous.iter().filter(|block| same_part(section, block)).count());
+    let blocks = ranked(problem, &script, &summary, &previous, path);
     let plan = |section: &&Section| {
         let block = Block::read(problem, &section.text);
         let strategy = catalogue::applicable(&block, path).into_iter().next()?;
@@ -227,6 +219,34 @@ pub(super) fn extractor(problem: &Problem, inputs: Inputs<'_>, path: usize) -> S
     } else {
         json!({ "plans": plans }).to_string()
     }
+}
+
+/// The blocks to work on: those not worked on yet first, among them the largest effect first. Each path
+/// takes another of the largest.
+fn ranked<'a>(
+    problem: &Problem,
+    script: &'a Script,
+    summary: &str,
+    previous: &[&str],
+    path: usize,
+) -> Vec<&'a Section> {
+    let mut blocks: Vec<&Section> = script.sections.iter().filter(|s| is_refinable(problem, s)).collect();
+    let measured = effects(summary);
+    // Several lines on one part are several ways to do without it: the mildest is its effect.
+    let size = |section: &Section| {
+        let of_part = measured.iter().filter(|effect| effect.part == section.heading);
+        of_part.map(|effect| (effect.score - effect.baseline).abs()).reduce(f64::min).unwrap_or(-1.0)
+    };
+    let times = |section: &Section| previous.iter().filter(|block| same_part(section, block)).count();
+    blocks.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    blocks.sort_by_key(|section| times(section));
+    let fresh = blocks.iter().filter(|section| times(section) == 0).count();
+    let chosen = path.min(fresh.saturating_sub(1));
+    if chosen < blocks.len() {
+        let block = blocks.remove(chosen);
+        blocks.insert(0, block);
+    }
+    blocks
 }
 
 /// A script without refinable sections is worked on as a whole, where its text allows.

@@ -88,7 +88,7 @@ pub(super) fn training(members: &[Member]) -> Result<Section, TemplateError> {
 
 /// How large models are made for this many rows and classes.
 fn sizes(problem: &Problem) -> serde_json::Value {
-    let rows = problem.used_rows();
+    let rows = problem.used_rows;
     let trees = match (rows, problem.classes) {
         (_, 11..) => 100,
         (_, 4..) => 150,

@@ -352,3 +352,47 @@ fn scripts_of_another_shape_are_never_a_failure() {
         }
     }
 }
+
+#[test]
+fn submissions_follow_sample_and_metric() {
+    let check = |shape: &Shape, expected: &str| {
+        let agents = agents(shape);
+        let ask = asked(&agents, "phase1/candidate-0/init");
+        let script = ask.code(AgentType::Init, None, json!({ "model_name": "LightGBM" }));
+        assert!(script.contains(expected), "{expected}\n{script}");
+    };
+    check(&shape("accuracy", Maximize, 2), "submission[\"target\"] = np.asarray(CLASSES)[final]\n");
+    check(&shape("ROC-AUC", Maximize, 2), "submission[\"target\"] = final[:, 1]\n");
+    check(
+        &shape("log loss", Minimize, 3),
+        "submission[\"target\"] = np.asarray(CLASSES)[final.argmax(axis=1)]\n",
+    );
+    check(&shape("RMSE", Minimize, 0), "submission[\"target\"] = final\n");
+    let per_class = Shape { per_class: true, ..shape("log loss", Minimize, 3) };
+    check(&per_class, "{\"p_\" + str(label): position for position, label in enumerate(CLASSES)}");
+    check(&per_class, "for column in [\"p_0\", \"p_1\", \"p_2\"]:");
+}
+
+#[test]
+fn tables_join_by_one_key_or_several() {
+    let check = |columns: &[(&str, ColumnKind, usize)], rows: usize, expected: &[&str]| {
+        let shape = Shape { auxiliary: true, ..shape("accuracy", Maximize, 2) };
+        let mut profile = profile(&shape);
+        profile.auxiliary[0].columns =
+            columns.iter().map(|(name, kind, distinct)| column(name, *kind, *distinct)).collect();
+        profile.auxiliary[0].rows = rows;
+        let agents = OfflineAgents::new(&task(&shape), profile, 30_000).unwrap();
+        let ask = asked(&agents, "phase1/data/data");
+        let script = ask.code(AgentType::Init, None, json!({ "model_name": "LightGBM" }));
+        let reply = ask.ask(AgentType::Data, None, json!({ "initial_solution": script }));
+        for part in expected {
+            assert!(reply.contains(part), "{part}\n{reply}");
+        }
+    };
+    let (place, day) = (("place", ColumnKind::Category, 40), ("day", ColumnKind::Date, 30));
+    let rain = ("rain", ColumnKind::Float, 900);
+    check(&[place, rain], 40, &["on=[\"place\"]", "drop_duplicates", "\"places_rain\""]);
+    check(&[place, day, rain], 1200, &["on=[\"place\", \"day\"]", "drop_duplicates", "\"places_rain\""]);
+    check(&[place, rain], 5000, &["on=[\"place\"]", "groupby", "\"places_rain_mean\"", "\"places_rows\""]);
+    check(&[("other", ColumnKind::Category, 40), rain], 40, &["All the provided information is used."]);
+}

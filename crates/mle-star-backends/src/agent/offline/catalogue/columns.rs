@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Block, Strategy};
+use super::{Block, Strategy, with_import};
 use crate::agent::offline::families::Family;
 use crate::agent::offline::templates::render;
 
@@ -19,7 +19,7 @@ pub(super) const FEATURES: &[Strategy] = &[
         part: "Features",
         reason: "Seasons, weekends and hours often drive what is measured.",
         how: "Add year, day, hour, weekend and the position in the year on a circle for every date column.",
-        edit: |block| insert(block, "steps/calendar", !block.problem.columns.dates.is_empty(), json!({})),
+        edit: |block| insert(block, "steps/calendar", !block.problem.columns.dates.is_empty(), &json!({})),
     },
     Strategy {
         name: "missing-value flags",
@@ -28,7 +28,7 @@ pub(super) const FEATURES: &[Strategy] = &[
         how: "Add a flag for every column with gaps and the number of gaps in the row.",
         edit: |block| {
             let gappy = &block.problem.gappy;
-            insert(block, "steps/missing_flags", !gappy.is_empty(), json!({ "gappy": gappy }))
+            insert(block, "steps/missing_flags", !gappy.is_empty(), &json!({ "gappy": gappy }))
         },
     },
     Strategy {
@@ -38,7 +38,7 @@ pub(super) const FEATURES: &[Strategy] = &[
         how: "Add the logarithm of the columns that span several orders of magnitude.",
         edit: |block| {
             let skewed = &block.problem.skewed;
-            insert(block, "steps/logarithms", !skewed.is_empty(), json!({ "skewed": skewed }))
+            insert(block, "steps/logarithms", !skewed.is_empty(), &json!({ "skewed": skewed }))
         },
     },
     Strategy {
@@ -46,7 +46,7 @@ pub(super) const FEATURES: &[Strategy] = &[
         part: "Features",
         reason: "Length, capitals and punctuation of a text carry signal that its words do not.",
         how: "Add counts of letters, words, capitals, marks and digits for every text column.",
-        edit: |block| insert(block, "steps/text_shape", !block.problem.columns.texts.is_empty(), json!({})),
+        edit: |block| insert(block, "steps/text_shape", !block.problem.columns.texts.is_empty(), &json!({})),
     },
     Strategy {
         name: "row statistics",
@@ -54,7 +54,7 @@ pub(super) const FEATURES: &[Strategy] = &[
         reason: "Level and spread over all of a row's numbers are hard to express by single splits.",
         how: "Add mean, spread, smallest and largest of the row's numeric columns.",
         edit: |block| {
-            insert(block, "steps/row_statistics", block.problem.columns.numeric.len() >= 3, json!({}))
+            insert(block, "steps/row_statistics", block.problem.columns.numeric.len() >= 3, &json!({}))
         },
     },
 ];
@@ -67,7 +67,7 @@ pub(super) const ENCODINGS: &[Strategy] = &[
         how: "Add cross-fitted target means of every categorical column, learnt from the fitting rows alone.",
         edit: |block| {
             let wanted = !block.problem.columns.categorical.is_empty() && uses_blocks(block);
-            insert(block, "steps/target_means", wanted, json!({}))
+            insert(block, "steps/target_means", wanted, &json!({}))
         },
     },
     Strategy {
@@ -85,7 +85,7 @@ pub(super) const ENCODINGS: &[Strategy] = &[
         edit: |block| {
             let numbers = block.problem.columns.numeric.len();
             let wanted = block.family() == Some(Family::Linear) && (1..=40).contains(&numbers);
-            insert(block, "steps/splines", wanted, json!({}))
+            insert(block, "steps/splines", wanted, &json!({}))
         },
     },
     Strategy {
@@ -109,7 +109,7 @@ pub(super) const ENCODINGS: &[Strategy] = &[
         how: "Add components of the TF-IDF of character n-grams, learnt from the fitting rows.",
         edit: |block| {
             let wanted = !block.problem.columns.texts.is_empty() && uses_blocks(block);
-            insert(block, "steps/character_ngrams", wanted, json!({}))
+            insert(block, "steps/character_ngrams", wanted, &json!({}))
         },
     },
     Strategy {
@@ -119,21 +119,28 @@ pub(super) const ENCODINGS: &[Strategy] = &[
         how: "Add distances to eight cluster centres of the scaled numeric columns of the fitting rows.",
         edit: |block| {
             let wanted = block.problem.columns.numeric.len() >= 3 && uses_blocks(block);
-            insert(block, "steps/clusters", wanted, json!({}))
+            insert(block, "steps/clusters", wanted, &json!({}))
         },
     },
 ];
 
 /// Inserts a rendered step, unless it is not wanted or there already.
-fn insert(block: &Block<'_>, template: &str, wanted: bool, values: Value) -> Option<String> {
+fn insert(block: &Block<'_>, template: &str, wanted: bool, values: &Value) -> Option<String> {
     if !wanted {
         return None;
     }
-    let mut context = json!({ "p": block.problem });
-    context["s"] = values;
-    let step = render(template, &context).ok()?;
-    let opening = step.lines().next()?;
-    (!block.text.contains(opening)).then(|| block.before_return(&step)).flatten()
+    let step = render(template, &json!({ "p": block.problem, "s": values })).ok()?;
+    // Imports belong under the heading: inside the function they would hide the block's own.
+    let is_import = |line: &&str| line.trim_start().starts_with("from ");
+    let lines: Vec<&str> = step.lines().filter(|line| !is_import(line) && !line.trim().is_empty()).collect();
+    let opening = lines.first()?;
+    if block.text.contains(opening) {
+        return None;
+    }
+    let text = block.before_return(&lines.join("\n"))?;
+    let mut imports: Vec<&str> = step.lines().filter(is_import).map(str::trim).collect();
+    imports.reverse();
+    Some(imports.into_iter().fold(text, |text, import| with_import(&text, import)))
 }
 
 /// The encodings that collect matrices in a list called `blocks`.
@@ -147,12 +154,12 @@ fn interactions(block: &Block<'_>) -> Option<String> {
     for (position, left) in chosen.iter().enumerate() {
         pairs.extend(chosen.iter().skip(position + 1).map(|right| json!([left, right])));
     }
-    insert(block, "steps/interactions", !pairs.is_empty(), json!({ "pairs": pairs }))
+    insert(block, "steps/interactions", !pairs.is_empty(), &json!({ "pairs": pairs }))
 }
 
 fn quantiles(block: &Block<'_>) -> Option<String> {
     let step = "make_pipeline(fill, StandardScaler())";
-    let ranks = block.problem.used_rows().min(200) / 2;
+    let ranks = block.problem.used_rows.min(200) / 2;
     let transformer = format!(
         "make_pipeline(fill, QuantileTransformer(n_quantiles={ranks}, output_distribution=\"normal\", random_state=SEED))"
     );
@@ -177,7 +184,7 @@ fn categories(block: &Block<'_>) -> Option<&'static str> {
 
 fn frequencies(block: &Block<'_>) -> Option<String> {
     let categories = categories(block)?;
-    insert(block, "steps/frequencies", uses_blocks(block), json!({ "categories": categories }))
+    insert(block, "steps/frequencies", uses_blocks(block), &json!({ "categories": categories }))
 }
 
 fn group_statistics(block: &Block<'_>) -> Option<String> {
@@ -185,5 +192,5 @@ fn group_statistics(block: &Block<'_>) -> Option<String> {
     let groups: Vec<&String> = columns.categorical.iter().chain(&columns.many_levels).take(3).collect();
     let numbers: Vec<&String> = block.problem.varied.iter().take(3).collect();
     let wanted = uses_blocks(block) && !groups.is_empty() && !numbers.is_empty();
-    insert(block, "steps/group_statistics", wanted, json!({ "groups": groups, "numbers": numbers }))
+    insert(block, "steps/group_statistics", wanted, &json!({ "groups": groups, "numbers": numbers }))
 }

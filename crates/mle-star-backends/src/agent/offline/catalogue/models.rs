@@ -1,6 +1,6 @@
 //! Strategies for models: presets of their parameters, early stopping, several seeds, class weights.
 
-use super::{Block, Strategy};
+use super::{Block, Strategy, with_import};
 use crate::agent::offline::families::Family;
 
 /// What happens to one parameter.
@@ -229,9 +229,10 @@ fn seeds(block: &Block<'_>) -> Option<String> {
 
 fn early_stopping(block: &Block<'_>) -> Option<String> {
     let (trees, wait) = match block.family()? {
-        Family::LightGbm => {
-            ("n_estimators", "eval_set=[(x_stop, y_stop)], callbacks=[early_stopping(50, verbose=False)]")
-        }
+        Family::LightGbm => (
+            "n_estimators",
+            "eval_X=(x_stop,), eval_y=(y_stop,), callbacks=[early_stopping(50, verbose=False)]",
+        ),
         Family::XgBoost => ("n_estimators", "eval_set=[(x_stop, y_stop)], verbose=False"),
         Family::CatBoost => ("iterations", "eval_set=(x_stop, y_stop), early_stopping_rounds=50"),
         _ => return None,
@@ -254,8 +255,5 @@ fn early_stopping(block: &Block<'_>) -> Option<String> {
         _ => text,
     };
     let text = set(&text, trees, "1000")?;
-    let import = "from sklearn.model_selection import train_test_split\n";
-    let heading_end = text.find('\n')? + 1;
-    let first_blank = heading_end + text[heading_end..].find("\n\n")? + 1;
-    Some(format!("{}{import}{}", &text[..first_blank], &text[first_blank..]))
+    Some(with_import(&text, "from sklearn.model_selection import train_test_split"))
 }
