@@ -42,15 +42,16 @@ pub fn run(python: &Path, doc_tests: bool) -> io::Result<Count> {
 
 /// The totals of nextest's summary, or of every `test result` line of cargo's own runner.
 fn counted(text: &str) -> Count {
-    let totals = |line: &&str| {
-        let line = line.trim_start();
-        (line.starts_with("Summary [") && line.contains("tests run:")) || line.starts_with("test result:")
-    };
+    let summary = |line: &&str| line.trim_start().starts_with("Summary [") && line.contains("tests run:");
+    let of_nextest: Vec<&str> = text.lines().filter(summary).collect();
+    // Below nextest, `test result` is what a test that failed had printed.
+    let of_cargo = || text.lines().filter(|line| line.starts_with("test result:")).collect();
+    let totals = if of_nextest.is_empty() { of_cargo() } else { of_nextest };
     let number_before = |line: &str, word: &str| {
         let before = line.split(word).next().filter(|before| before.len() < line.len())?;
         before.trim_end().rsplit([' ', ':']).next()?.parse::<usize>().ok()
     };
-    text.lines().filter(totals).fold(Count::default(), |total, line| {
+    totals.into_iter().fold(Count::default(), |total, line| {
         let bad = ["failed", "timed out", "exec failed"].map(|word| number_before(line, word).unwrap_or(0));
         Count {
             passed: total.passed + number_before(line, "passed").unwrap_or(0),
@@ -78,6 +79,8 @@ mod tests {
             8,
             2,
         );
+        let nested = "test result: FAILED. 0 passed; 1 failed;\n  Summary [ 1s] 2 tests run: 1 passed, 1 failed, 0 skipped\n";
+        check(nested, 1, 1);
         check("error: could not compile\n", 0, 0);
     }
 }

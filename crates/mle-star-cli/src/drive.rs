@@ -21,7 +21,7 @@ use tokio::runtime::Builder;
 
 use crate::exit::{Exit, Failure};
 use crate::run_folder;
-use crate::watch::{JsonLines, Log, Show, Terminal, Watchers, duration};
+use crate::watch::{Asked, JsonLines, Log, Show, Terminal, Watchers, duration};
 use outside::Backends;
 
 pub use finish::exit_of;
@@ -130,7 +130,7 @@ async fn perform(
     }
     let watchers = Watchers(watchers);
     let outside = Outside {
-        agents: &start.agents,
+        agents: &Asked { agents: &start.agents, log },
         scripts: &backends.scripts,
         events: &watchers,
         cancel: signals.cancel(),

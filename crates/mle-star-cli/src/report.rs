@@ -1,6 +1,6 @@
 //! The report: one HTML file that opens without network, from journal and result.
 //!
-//! [`write`] makes it. Every text goes through the template's escaping; the chart's numbers are computed in
+//! [`write()`] makes it. Every text goes through the template's escaping; the chart's numbers are computed in
 //! `chart`, the accepted edits and their diffs in `ledger`.
 
 mod chart;

@@ -1,5 +1,5 @@
-//! The only place that prints: data to stdout, talk to stderr.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "printing is what this module is for")]
+//! The only place that prints: data to stdout, talk to stderr. A reader that has gone away
+//! (`mle-star list | head -1`) is no error.
 
 use std::io::{self, Write};
 use std::panic::{self, PanicHookInfo};
@@ -7,8 +7,6 @@ use std::panic::{self, PanicHookInfo};
 use mle_star::stop::Trouble;
 
 /// One line of data.
-///
-/// A reader that has gone away (`mle-star list | head -1`) is no error.
 pub fn data(line: &str) {
     let _ = writeln!(io::stdout().lock(), "{line}");
 }
@@ -20,13 +18,13 @@ pub fn talk(line: &str) {
 
 /// An error and what to do about it.
 pub fn error(trouble: &Trouble) {
-    eprintln!("error: {}", trouble.message.trim_end_matches('.'));
-    eprintln!("hint: {}", trouble.hint);
+    talk(&format!("error: {}", trouble.message.trim_end_matches('.')));
+    talk(&format!("hint: {}", trouble.hint));
 }
 
 /// Help and the like, as they are.
 pub fn text(text: &str) {
-    print!("{text}");
+    let _ = write!(io::stdout().lock(), "{text}");
 }
 
 /// Turns a panic into one sentence.

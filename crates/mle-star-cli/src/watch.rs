@@ -1,5 +1,6 @@
 //! Those who watch a run: the terminal, JSON lines, the log file. Each takes the events in its own way.
 
+mod asked;
 mod log;
 mod progress;
 mod terminal;
@@ -7,6 +8,7 @@ mod words;
 
 use mle_star::event::{Event, EventSink};
 
+pub use asked::Asked;
 pub use log::Log;
 pub use terminal::{Show, Terminal};
 pub use words::{duration, number};

@@ -44,6 +44,11 @@ impl Log {
         self.write(Level::Info, text);
     }
 
+    /// What is only wanted when something has to be found out.
+    pub fn debug(&self, text: &str) {
+        self.write(Level::Debug, text);
+    }
+
     /// What ended the run badly.
     pub fn error(&self, text: &str) {
         self.write(Level::Error, text);

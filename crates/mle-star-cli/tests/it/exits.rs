@@ -2,7 +2,9 @@
 //! takes a moment and ends as wanted.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
+use std::process::Stdio;
 
 use serde_json::Value;
 
@@ -10,18 +12,23 @@ use crate::sealed::{Said, Sealed};
 
 const SMALL: &str = "--set num_retrieved_models=2 --set outer_loop_steps=1 --set inner_loop_steps=1 --set max_debug_attempts=1";
 
-/// Runs the task with an interpreter that answers for itself, and does `script` for any script.
-fn run(script: &str, more: &str) -> (Sealed, Said) {
-    let sealed = Sealed::with(&[]);
-    let python = sealed.path("python");
+/// An interpreter that answers for itself, and does `script` for any script; its path.
+fn interpreter(sealed: &Sealed, script: &str) -> String {
+    let path = sealed.path("python").display().to_string();
     let answers = format!(
         "#!/bin/sh\ncase \"$*\" in\n  *importlib.metadata*) echo '[[\"scikit-learn\", \"1.0\"]]' ;;\n  \
-         *sysconfig*) echo '[\"{}\", [3, 11, 0], \"linux-x86_64\"]' ;;\n  *) {script} ;;\nesac\n",
-        python.display()
+         *sysconfig*) echo '[\"{path}\", [3, 11, 0], \"linux-x86_64\"]' ;;\n  *) {script} ;;\nesac\n",
     );
     sealed.write("python", answers.as_bytes());
-    fs::set_permissions(&python, fs::Permissions::from_mode(0o755)).unwrap();
-    let said = sealed.run(&format!("run data --run-id r --set python={} {SMALL} {more}", python.display()));
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+/// Runs the task with such an interpreter.
+fn run(script: &str, more: &str) -> (Sealed, Said) {
+    let sealed = Sealed::with(&[]);
+    let python = interpreter(&sealed, script);
+    let said = sealed.run(&format!("run data --run-id r --set python={python} {SMALL} {more}"));
     (sealed, said)
 }
 
@@ -52,6 +59,67 @@ fn exit_codes_say_how_a_run_ended() {
     check("exec sleep 600", "--time-limit 2", 4, "--time-limit");
 }
 
+/// While the file `slow` is there, the script of the first merge never ends. Every script is noted in `ran`.
+fn slow_merge(sealed: &Sealed) -> String {
+    let root = sealed.path("").display().to_string();
+    sealed.write("slow", b"");
+    let wait = format!("case $PWD in *merge-1*) [ -e {root}/slow ] && exec sleep 600 ;; esac");
+    interpreter(sealed, &format!("basename $PWD >> {root}/ran; {wait}; {SUBMIT}; {SCORE}"))
+}
+
+fn times_run(sealed: &Sealed, place: &str) -> usize {
+    sealed.read("ran").lines().filter(|line| *line == place).count()
+}
+
+#[test]
+fn a_killed_run_goes_on_without_repeating_what_was_done() {
+    let sealed = Sealed::with(&[]);
+    let python = slow_merge(&sealed);
+    let line = format!("run data --run-id r --json --set python={python} {SMALL}");
+    let mut child = sealed.command(&line).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let is_merge = |line: &String| line.contains("script_started") && line.contains("phase1/merge-1/run");
+    assert!(lines.into_iter().any(|line| is_merge(&line)));
+    child.kill().unwrap();
+    child.wait().unwrap();
+
+    fs::remove_file(sealed.path("slow")).unwrap();
+    let said = sealed.run("resume r");
+    assert_eq!(said.code, 0, "{said:?}");
+    for place in ["phase1.candidate-0.run", "phase1.candidate-1.run"] {
+        assert_eq!(times_run(&sealed, place), 1, "{place}");
+    }
+    assert!(times_run(&sealed, "finalization.run") == 1, "{}", sealed.read("ran"));
+}
+
+#[test]
+fn a_run_that_its_limit_stopped_goes_on_with_a_larger_one() {
+    let sealed = Sealed::with(&[]);
+    let root = sealed.path("").display().to_string();
+    sealed.write("slow", b"");
+    let python = interpreter(&sealed, &format!("[ -e {root}/slow ] && exec sleep 600; {SUBMIT}; {SCORE}"));
+    let said = sealed.run(&format!("run data --run-id r --time-limit 2 --set python={python} {SMALL}"));
+    assert_eq!(said.code, 4, "{said:?}");
+    fs::remove_file(sealed.path("slow")).unwrap();
+    let said = sealed.run("resume r --time-limit 600");
+    assert_eq!(said.code, 0, "{said:?}");
+    assert!(sealed.read("runs/r/config.json").contains("\"time_limit_seconds\": 600"));
+}
+
+#[test]
+fn prompts_and_replies_are_logged_when_asked_for() {
+    let (sealed, said) =
+        run(&format!("{SUBMIT}; {SCORE}"), "--set log_level=debug --set log_file=second.log");
+    assert_eq!(said.code, 0, "{said:?}");
+    let log = sealed.read("second.log");
+    assert_eq!(log, sealed.read("runs/r/logs/mle-star.log"));
+    for part in
+        ["DEBUG mle_star: prompt for retriever (phase1/retriever):", "reply of retriever", "=== Phase 1"]
+    {
+        assert!(log.contains(part), "{part}");
+    }
+}
+
 #[test]
 fn output_is_for_people_or_for_programs_or_none() {
     let script = format!("{SUBMIT}; {SCORE}");
@@ -80,21 +148,10 @@ fn output_is_for_people_or_for_programs_or_none() {
 
 #[test]
 fn the_tasks_own_folder_gets_the_submission() {
-    let sealed_out = tempfile::tempdir().unwrap();
-    let out = sealed_out.path().join("deep/out");
-    let sealed = Sealed::with(&[]);
-    let task = format!("data_dir: data\noutput_dir: {}\nevaluation_metric: RMSE\n", out.display());
-    sealed.write("task.yaml", task.as_bytes());
-    let python = format!(
-        "#!/bin/sh\ncase \"$*\" in\n*importlib.metadata*) echo '[]' ;;\n*sysconfig*) echo '[\"{}\", [3, 11, 0], \"x\"]' ;;\n*) {SUBMIT}; {SCORE} ;;\nesac\n",
-        sealed.path("python").display()
-    );
-    sealed.write("python", python.as_bytes());
-    fs::set_permissions(sealed.path("python"), fs::Permissions::from_mode(0o755)).unwrap();
-    let said = sealed.run(&format!("run task.yaml --set python={} {SMALL}", sealed.path("python").display()));
+    let task = "data_dir: data\noutput_dir: deep/out\nevaluation_metric: RMSE\n";
+    let sealed = Sealed::with(&[("task.yaml", task)]);
+    let python = interpreter(&sealed, &format!("{SUBMIT}; {SCORE}"));
+    let said = sealed.run(&format!("run task.yaml --set python={python} {SMALL}"));
     assert_eq!(said.code, 0, "{said:?}");
-    assert_eq!(
-        fs::read_to_string(out.join("submission.csv")).unwrap(),
-        sealed.read("data/sample_submission.csv")
-    );
+    assert_eq!(sealed.read("deep/out/submission.csv"), sealed.read("data/sample_submission.csv"));
 }

@@ -281,7 +281,8 @@ const MISTAKES: &[Mistake] = &[
 fn check(sealed: &Sealed, said: &Said, what: &str, error: &str, hint: &str) {
     assert_eq!(said.code, 2, "{what}: {said:?}");
     let lines: Vec<&str> = said.stderr.lines().collect();
-    let [.., first, second] = lines.as_slice() else { panic!("{what}: {said:?}") };
+    assert!(lines.len() >= 2, "{what}: {said:?}");
+    let (first, second) = (lines[lines.len() - 2], lines[lines.len() - 1]);
     assert!(first.starts_with("error: ") && first.contains(error), "{what}: {first} / {error}");
     assert!(second.starts_with("hint: ") && second.contains(hint), "{what}: {second} / {hint}");
     assert!(sealed.names("runs").is_empty(), "{what} left {:?}", sealed.names("runs"));

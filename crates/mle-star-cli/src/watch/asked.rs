@@ -1,0 +1,29 @@
+//! What agents are asked and what they answer, in the log file at level `DEBUG`.
+
+use async_trait::async_trait;
+use mle_star::effects::{AgentBackend, AgentReply, AgentRequest, Answer};
+use mle_star::stop::Stop;
+
+use super::log::Log;
+use super::words::agent_name;
+
+/// An agent backend whose questions and answers are written down.
+pub struct Asked<'a> {
+    /// Who answers.
+    pub agents: &'a dyn AgentBackend,
+    /// Where it is written.
+    pub log: &'a Log,
+}
+
+#[async_trait]
+impl AgentBackend for Asked<'_> {
+    async fn ask(&self, request: &AgentRequest) -> Result<AgentReply, Stop> {
+        let who = format!("{} ({})", agent_name(request.agent), request.place);
+        self.log.debug(&format!("prompt for {who}:\n{}", request.prompt));
+        let reply = self.agents.ask(request).await?;
+        if let Answer::Text { text, .. } = &reply.answer {
+            self.log.debug(&format!("reply of {who}:\n{text}"));
+        }
+        Ok(reply)
+    }
+}
