@@ -36,7 +36,8 @@ pub fn line(event: &Event, ended: Ended) -> Option<(Weight, String)> {
         }
         Event::Skipped { place, limit } => {
             // Steps are news; the calls and scripts inside one that ran out of time are not.
-            let weight = if step_name(place.last()).is_some() { Weight::News } else { Weight::Detail };
+            let is_step = step_name(place.last()).is_some() && place.parent().last() != place.last();
+            let weight = if is_step { Weight::News } else { Weight::Detail };
             (weight, format!("  {:<28} left out: {}", place_name(place), limit.name()))
         }
         Event::AgentEnded { place, agent, failure: Some(failure), .. } => {
@@ -89,7 +90,9 @@ pub fn phase_title(phase: Phase) -> String {
 
 /// A place as people would say it: `path 1, step 2, attempt 3`.
 pub fn place_name(place: &Place) -> String {
-    let words: Vec<String> = place.names().filter_map(step_name).collect();
+    let mut words: Vec<String> = place.names().filter_map(step_name).collect();
+    // The step `data` asks the agent `data`.
+    words.dedup();
     match (words.is_empty(), place.phase()) {
         (false, _) => words.join(", "),
         (true, Some(phase)) => phase.title().to_owned(),
@@ -181,6 +184,7 @@ mod tests {
         check("phase1/merge-1", "merge 1");
         check("phase2/path-0/t1/k2/run", "path 1, step 2, attempt 3");
         check("phase2/path-0/t1/k2/debug-1/debugger", "path 1, step 2, attempt 3, repair 1");
+        check("phase1/data/data", "unused data");
         check("phase3/r0", "round 1");
         check("finalization/test", "finalization");
         check("phase1", "initial solution");
