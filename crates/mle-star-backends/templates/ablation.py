@@ -25,7 +25,7 @@ print(f"Baseline: {baseline:.6f}")
 def fewer_{{ part.slug }}(frame):
     """The model's columns without those that were made from others, or without half of them."""
     x = features_{{ part.slug }}(frame)
-    given = {{ given | py_list }}
+    given = {{ given }}
     if all(name in given for name in x.columns):
         x[NUMERIC[::2]] = 0.0
         return x

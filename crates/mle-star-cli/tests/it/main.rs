@@ -5,5 +5,6 @@ mod commands;
 mod exits;
 mod help;
 mod inputs;
+mod killed;
 mod runs;
 mod sealed;

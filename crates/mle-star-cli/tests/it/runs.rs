@@ -15,12 +15,12 @@ const SMALL: &str = "--set num_retrieved_models=1 --set outer_loop_steps=1 --set
                      --set num_parallel_solutions=1 --set ensemble_rounds=1 --time-limit 600";
 
 /// An interpreter with the libraries that generated scripts use; `None`: nothing to do here.
-fn interpreter() -> Option<PathBuf> {
+pub fn interpreter() -> Option<PathBuf> {
     std::env::var_os("MLE_STAR_TEST_PYTHON").map(PathBuf::from)
 }
 
 /// A task with 80 training rows.
-fn task() -> Sealed {
+pub fn task() -> Sealed {
     let sealed = Sealed::with(&[]);
     let (mut train, mut test, mut sample) =
         ("id,size,town,price\n".to_owned(), "id,size,town\n".to_owned(), "id,price\n".to_owned());

@@ -45,10 +45,7 @@ pub(super) fn ablation(problem: &Problem, inputs: Inputs<'_>, path: usize) -> Re
     // A part that no strategy could change is not worth measuring.
     parts.retain(|part| script.section(&part.heading).is_some_and(|section| is_refinable(problem, section)));
     let parts = studied(&parts, &inputs.texts("previous_ablations"), path);
-    let columns = &problem.columns;
-    let given: Vec<&String> =
-        columns.numeric.iter().chain(&columns.categorical).chain(&columns.many_levels).collect();
-    let given: Vec<&str> = given.into_iter().map(String::as_str).chain(["all_text"]).collect();
+    let given = given_columns(&script);
     let values = json!({
         "p": problem, "parts": parts, "members": members, "single": members.len() == 1, "given": given,
     });
@@ -57,6 +54,14 @@ pub(super) fn ablation(problem: &Problem, inputs: Inputs<'_>, path: usize) -> Re
     script.remove("Submission");
     script.sections.push(Section::new(study));
     Ok(fenced(&script.text()))
+}
+
+/// The Python expression for the columns that come from the tables as they are.
+fn given_columns(script: &Script) -> String {
+    let data = script.section("Data").map_or("", |section| section.text.as_str());
+    let lists = ["NUMERIC", "CATEGORICAL", "MANY_LEVELS"].into_iter();
+    let known = lists.filter(|name| data.contains(&format!("\n{name} = ")));
+    format!("[{}\"all_text\"]", known.map(|name| format!("*{name}, ")).collect::<String>())
 }
 
 /// The parts measured least often so far; each path begins elsewhere.
