@@ -39,6 +39,9 @@ pub struct Table {
     pub rows: usize,
     /// Columns in file order.
     pub columns: Vec<Column>,
+    /// Of an auxiliary table: the columns it shares with the training table, when together they name each of
+    /// its rows once; empty otherwise.
+    pub row_key: Vec<String>,
 }
 
 /// One column of a table.
@@ -92,11 +95,12 @@ pub fn read(data_dir: &Path) -> Result<Profile, Trouble> {
         let message = format!("no train.csv in {}", data_dir.display());
         return Err(Trouble::new(message, "give the folder that holds train.csv (or train.csv.zip)"));
     };
+    let train = table::read(data_dir, train)?;
     let mut other_files = listing.other.clone();
     let mut auxiliary = Vec::new();
     for source in &listing.auxiliary {
         match table::read(data_dir, source) {
-            Ok(table) => auxiliary.push(table),
+            Ok(table) => auxiliary.push(table::with_row_key(data_dir, source, table, &train)),
             Err(_) => other_files.push(source.on_disk.clone()),
         }
     }
@@ -104,7 +108,7 @@ pub fn read(data_dir: &Path) -> Result<Profile, Trouble> {
     let optional =
         |source: &Option<_>| source.as_ref().map(|source| table::read(data_dir, source)).transpose();
     Ok(Profile {
-        train: table::read(data_dir, train)?,
+        train,
         test: optional(&listing.test)?,
         sample: optional(&listing.sample)?,
         auxiliary,

@@ -2,7 +2,7 @@
 from sklearn.ensemble import RandomForest{{ 'Classifier' if p.classification else 'Regressor' }}
 
 PARAMS_{{ m.slug | upper }} = {
-    "n_estimators": 300,
+    "n_estimators": 150,
     "min_samples_leaf": 2,
     "max_features": {{ '"sqrt"' if p.classification else '0.6' }},
 }

@@ -41,7 +41,7 @@ fn join(profile: &Profile, table: &Table, target: &str) -> Option<Join> {
         })
         .collect();
     let keys = keys(&shared, table.rows);
-    let unique = names_rows(&keys, table.rows);
+    let unique = names_rows(&keys, table);
     let names: Vec<String> = keys.iter().map(|key| key.name.clone()).collect();
     let added: Vec<&Column> = table
         .columns
@@ -66,14 +66,14 @@ fn keys<'a>(shared: &[&'a Column], rows: usize) -> Vec<&'a Column> {
     shared.iter().filter(nameable).copied().collect()
 }
 
-/// One key that is different in every row, or several whose combinations suffice to tell rows apart.
-fn names_rows(keys: &[&Column], rows: usize) -> bool {
+/// One key that is different in every row, or several that are so together.
+fn names_rows(keys: &[&Column], table: &Table) -> bool {
     match keys {
         [] => false,
-        [single] => single.distinct == rows && single.missing == 0,
+        [single] => single.distinct == table.rows && single.missing == 0,
         several => {
-            let combinations = several.iter().fold(1_usize, |all, key| all.saturating_mul(key.distinct));
-            combinations >= rows && rows.saturating_mul(2) > combinations
+            several.len() == table.row_key.len()
+                && several.iter().all(|key| table.row_key.contains(&key.name))
         }
     }
 }

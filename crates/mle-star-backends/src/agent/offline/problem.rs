@@ -118,7 +118,7 @@ impl Problem {
             columns,
             joins: Vec::new(),
             stratified: classes > 0 && rarest * used as f64 >= 10.0,
-            folds: if used <= 20_000 { 5 } else { 3 },
+            folds: if used < 3_000 { 5 } else { 3 },
             target_type: match classes {
                 0 => "continuous",
                 2 => "binary",

@@ -103,10 +103,9 @@ fn sizes(problem: &Problem) -> serde_json::Value {
     let trees = match (rows, problem.classes) {
         (_, 11..) => 100,
         (_, 4..) => 150,
-        (..1_000, _) => 200,
-        _ => 300,
+        _ => 200,
     };
-    let (rate, fast) = if trees < 200 { (0.08, 0.12) } else { (0.05, 0.08) };
+    let (rate, fast) = (0.08, 0.12);
     json!({ "trees": trees, "rate": rate, "fast": fast, "small": rows < 1_000 })
 }
 

@@ -1,6 +1,7 @@
 //! One table, read row by row.
 
 use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::Read;
 use std::path::Path;
 
@@ -8,7 +9,7 @@ use csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
 use mle_star::stop::Trouble;
 
 use super::column::Values;
-use super::{ROWS_LOOKED_AT, Table};
+use super::{Column, ColumnKind, ROWS_LOOKED_AT, Table};
 use crate::data::folder::Source;
 
 const SAVE_AS_CSV: &str = "save it as comma-separated UTF-8 text with one header line";
@@ -43,7 +44,35 @@ fn read_text(text: &mut dyn Read, source: &Source, name: &str) -> Result<Table, 
         ));
     }
     let columns = columns.into_iter().map(Values::finish).collect();
-    Ok(Table { file: source.file.clone(), rows, columns })
+    Ok(Table { file: source.file.clone(), rows, columns, row_key: Vec::new() })
+}
+
+/// The table with its row key, found by reading it once more.
+pub(super) fn with_row_key(data_dir: &Path, source: &Source, mut table: Table, train: &Table) -> Table {
+    let nameable = |column: &&Column| !matches!(column.kind, ColumnKind::Float | ColumnKind::Text);
+    let shared =
+        |column: &&Column| nameable(column) && train.column(&column.name).is_some_and(|twin| nameable(&twin));
+    let key: Vec<String> = table.columns.iter().filter(shared).map(|column| column.name.clone()).collect();
+    let positions: Vec<usize> =
+        (0..table.columns.len()).filter(|at| key.contains(&table.columns[*at].name)).collect();
+    let unique = source.with_text(data_dir, |text| !key.is_empty() && names_each_row(text, &positions));
+    if unique.unwrap_or(false) {
+        table.row_key = key;
+    }
+    table
+}
+
+fn names_each_row(text: &mut dyn Read, positions: &[usize]) -> bool {
+    let mut reader = ReaderBuilder::new().buffer_capacity(1 << 18).from_reader(text);
+    let (mut record, mut seen) = (ByteRecord::new(), HashSet::new());
+    while let Ok(true) = reader.read_byte_record(&mut record) {
+        let mut hasher = DefaultHasher::new();
+        positions.iter().for_each(|position| record.get(*position).hash(&mut hasher));
+        if !seen.insert(hasher.finish()) {
+            return false;
+        }
+    }
+    true
 }
 
 /// The columns' names as pandas gives them: one without a name is called by its position.
