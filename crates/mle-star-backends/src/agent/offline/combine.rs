@@ -202,7 +202,7 @@ fn function(problem: &Problem, script: &Script, title: &str, name: &str) -> Resu
 
 /// The first decision rule that refinement changed, else the plain one.
 fn decision(problem: &Problem, scripts: &[Script]) -> Result<Section, TemplateError> {
-    let plain = writer::section(problem, "posts/plain")?;
+    let plain = writer::section(problem, writer::decision_rule(problem))?;
     let mut rules = scripts.iter().filter_map(|script| script.section("Postprocessing"));
     Ok(rules.find(|rule| rule.text != plain.text).cloned().unwrap_or(plain))
 }

@@ -6,6 +6,7 @@ use super::families::{Family, Member};
 use super::problem::Problem;
 use super::script::{Script, Section};
 use super::templates::{TemplateError, render};
+use crate::data::metric_names::KnownMetric;
 
 /// A complete solution with one model.
 ///
@@ -41,7 +42,17 @@ fn head(problem: &Problem) -> Result<Vec<Section>, TemplateError> {
 }
 
 fn tail(problem: &Problem) -> Result<Vec<Section>, TemplateError> {
-    ["posts/plain", "validation", "submission"].into_iter().map(|name| section(problem, name)).collect()
+    [decision_rule(problem), "validation", "submission"]
+        .into_iter()
+        .map(|name| section(problem, name))
+        .collect()
+}
+
+/// The template of the rule that turns predictions into what the metric scores. F1 of one class is worth
+/// little at a threshold of one half when that class is rare.
+pub(super) fn decision_rule(problem: &Problem) -> &'static str {
+    let is_f1 = problem.metric.id == KnownMetric::F1 && problem.classes == 2;
+    if is_f1 { "posts/thresholds" } else { "posts/plain" }
 }
 
 /// Features, encoding and model of one family, under the given names.

@@ -162,17 +162,22 @@ fn planners_propose_what_was_not_tried() {
     let agents = agents(&shape("accuracy", Maximize, 3));
     let ask = asked(&agents, "phase2/path-0/t0");
     let script = merged(&ask, ["LightGBM", "XGBoost"]);
+    let mut pairs = 0;
     for (block, first) in blocks(&ask, &script) {
         let mut plans = vec![first];
         for _ in 0..3 {
             let scores: Vec<Value> =
-                (0..plans.len()).map(|at| if at == 1 { Value::Null } else { json!(0.5) }).collect();
+                (0..plans.len()).map(|at| if at == 2 { Value::Null } else { json!(0.5) }).collect();
             let inputs = json!({ "code_block": block, "plans": plans, "scores": scores });
             let plan = ask.ask(AgentType::Planner, None, inputs);
             assert!(!plans.contains(&plan) || plan.starts_with("Keep"), "{plan}");
+            let edited = ask.code(AgentType::Coder, None, json!({ "code_block": block, "plan": plan }));
+            assert!(is_code(&edited), "{edited}");
+            pairs += usize::from(plan.matches("Strategy: ").count() == 2 && edited != block);
             plans.push(plan);
         }
     }
+    assert!(pairs > 0, "no plan builds on two that scored");
 }
 
 #[test]
@@ -395,4 +400,45 @@ fn tables_join_by_one_key_or_several() {
     check(&[place, day, rain], 1200, &["on=[\"place\", \"day\"]", "drop_duplicates", "\"places_rain\""]);
     check(&[place, rain], 5000, &["on=[\"place\"]", "groupby", "\"places_rain_mean\"", "\"places_rows\""]);
     check(&[("other", ColumnKind::Category, 40), rain], 40, &["All the provided information is used."]);
+}
+
+#[test]
+fn any_two_strategies_fit_into_one_block() {
+    let check = |shape: &Shape, families: [&str; 2]| {
+        let agents = agents(shape);
+        let ask = asked(&agents, "phase2/path-0/t0");
+        let script = merged(&ask, families);
+        for (block, _) in blocks(&ask, &script) {
+            let names: Vec<String> = strategies(&ask, &block);
+            for (first, second) in names.iter().flat_map(|one| names.iter().map(move |two| (one, two))) {
+                let plan = format!("{first}. {second}. Carry out both.");
+                let edited = ask.code(AgentType::Coder, None, json!({ "code_block": block, "plan": plan }));
+                assert!(is_code(&edited), "{plan}\n{edited}");
+                assert_eq!(edited.lines().next(), block.lines().next(), "the heading stays");
+            }
+        }
+    };
+    check(&shape("F1", Maximize, 2), ["LightGBM", "Linear model"]);
+    check(&shape("macro F1", Maximize, 3), ["XGBoost", "Nearest neighbours"]);
+    check(&shape("log loss", Minimize, 3), ["CatBoost", "Extra trees"]);
+    check(&shape("RMSE", Minimize, 0), ["CatBoost", "Histogram gradient boosting"]);
+    check(&shape("quadratic weighted kappa", Maximize, 4), ["TF-IDF linear model", "Random forest"]);
+}
+
+/// The names of all strategies that the planner has for a block, each with its `Strategy: `.
+fn strategies(ask: &Asked<'_>, block: &str) -> Vec<String> {
+    let mut plans: Vec<String> = Vec::new();
+    loop {
+        // Nothing scored, so that the planner never builds on two plans.
+        let scores = vec![Value::Null; plans.len()];
+        let plan = ask.ask(
+            AgentType::Planner,
+            None,
+            json!({ "code_block": block, "plans": plans, "scores": scores }),
+        );
+        if !plan.starts_with("Strategy: ") {
+            return plans.iter().map(|plan| plan.split(". ").next().unwrap().to_owned()).collect();
+        }
+        plans.push(plan);
+    }
 }

@@ -112,9 +112,12 @@ pub(super) const ENDINGS: &[Strategy] = &[
     Strategy {
         name: "most probable class",
         part: "Postprocessing",
-        reason: "Rounded expectations never name a class that is likely but far from the others.",
+        reason: "A rule tuned on few rows follows their noise, and a rounded expectation misses likely classes far from the others.",
         how: "Name the class with the largest probability.",
-        edit: |block| post(block, "posts/most_probable", block.problem.metric.ordinal),
+        edit: |block| {
+            let metric = &block.problem.metric;
+            post(block, "posts/most_probable", metric.ordinal || metric.id == KnownMetric::F1)
+        },
     },
     Strategy {
         name: "calibrated probabilities",

@@ -237,8 +237,9 @@ fn early_stopping(block: &Block<'_>) -> Option<String> {
         Family::CatBoost => ("iterations", "eval_set=(x_stop, y_stop), early_stopping_rounds=50"),
         _ => return None,
     };
+    // At the start of a line: a fit inside a loop over seeds stays as it is.
     let call = "    model.fit(x, y_fit";
-    let at = block.text.find(call)?;
+    let at = block.text.find(&format!("\n{call}"))? + 1;
     let stratify =
         if block.problem.classification && block.problem.stratified { ", stratify=y_fit" } else { "" };
     let split = format!(
