@@ -60,7 +60,8 @@ fn from_file(path: &Path) -> Result<TaskSource, Trouble> {
         name: name_of(folder),
         config: first_of(folder, &CONFIG_FILES),
         path: Some(path.to_owned()),
-        data_dir,
+        // `./.` and the like are shown to people.
+        data_dir: data_dir.components().collect(),
         file,
     })
 }

@@ -54,7 +54,11 @@ pub(super) fn target(
         return Ok(Target::Given(name.to_owned()));
     }
     let candidates = candidates(profile, id);
+    // Some test tables hold the target as well, empty or not.
+    let all: Vec<&Column> =
+        profile.train.columns.iter().filter(|column| Some(column.name.as_str()) != id).collect();
     let guess = by_sample(profile, &candidates, id)
+        .or_else(|| by_sample(profile, &all, id))
         .or_else(|| by_absence(profile, &candidates))
         .or_else(|| by_classes(profile, &candidates, id))
         .or_else(|| by_description(description, &candidates))
