@@ -1,6 +1,7 @@
 //! Events in words.
 
 use mle_star::agents::AgentType;
+use mle_star::effects::Limit;
 use mle_star::event::Event;
 use mle_star::place::{Phase, Place};
 
@@ -29,10 +30,15 @@ pub fn line(event: &Event, ended: Ended) -> Option<(Weight, String)> {
     let told = match event {
         Event::PhaseStarted { phase } => (Weight::News, format!("=== {} ===", phase_title(*phase))),
         Event::StepEnded { place, score, accepted, note } => {
-            (Weight::News, step_line(place, *score, *accepted, note, ended))
+            // A step that never began was told when it was left out.
+            let weight = if is_about_limit(note) { Weight::Detail } else { Weight::News };
+            (weight, step_line(place, *score, *accepted, note, ended))
         }
         Event::Skipped { place, limit } => {
-            (Weight::News, format!("  {:<28} left out: {}", place_name(place), limit.name()))
+            // Steps are news; the calls and scripts inside one that ran out of time are not.
+            let is_step = step_name(place.last()).is_some() && place.parent().last() != place.last();
+            let weight = if is_step { Weight::News } else { Weight::Detail };
+            (weight, format!("  {:<28} left out: {}", place_name(place), limit.name()))
         }
         Event::AgentEnded { place, agent, failure: Some(failure), .. } => {
             let text =
@@ -58,11 +64,20 @@ pub fn line(event: &Event, ended: Ended) -> Option<(Weight, String)> {
         Event::Warning { place, text } => {
             let at =
                 if place.as_str().is_empty() { String::new() } else { format!(" ({})", place_name(place)) };
-            (Weight::Warning, format!("  note: {}{at}", first_line(text)))
+            let weight = if is_about_limit(text) { Weight::Detail } else { Weight::Warning };
+            (weight, format!("  note: {}{at}", first_line(text)))
         }
         Event::StepStarted { .. } | Event::AgentStarted { .. } | Event::ScriptStarted { .. } => return None,
     };
     Some(told)
+}
+
+/// Does the text say no more than that a limit left something out?
+fn is_about_limit(text: &str) -> bool {
+    let text = text.trim_end_matches(']');
+    [Limit::Time, Limit::Budget, Limit::Share]
+        .iter()
+        .any(|limit| text == limit.name() || text.ends_with(&format!(": {}", limit.name())))
 }
 
 /// `Phase 1: initial solution`.
@@ -75,7 +90,9 @@ pub fn phase_title(phase: Phase) -> String {
 
 /// A place as people would say it: `path 1, step 2, attempt 3`.
 pub fn place_name(place: &Place) -> String {
-    let words: Vec<String> = place.names().filter_map(step_name).collect();
+    let mut words: Vec<String> = place.names().filter_map(step_name).collect();
+    // The step `data` asks the agent `data`.
+    words.dedup();
     match (words.is_empty(), place.phase()) {
         (false, _) => words.join(", "),
         (true, Some(phase)) => phase.title().to_owned(),
@@ -167,6 +184,7 @@ mod tests {
         check("phase1/merge-1", "merge 1");
         check("phase2/path-0/t1/k2/run", "path 1, step 2, attempt 3");
         check("phase2/path-0/t1/k2/debug-1/debugger", "path 1, step 2, attempt 3, repair 1");
+        check("phase1/data/data", "unused data");
         check("phase3/r0", "round 1");
         check("finalization/test", "finalization");
         check("phase1", "initial solution");
@@ -187,6 +205,23 @@ mod tests {
         check(12345.678, "12345.68");
         check(0.000_001, "1.0000e-6");
         check(0.0, "0.00000");
+    }
+
+    #[test]
+    fn what_a_limit_left_out_is_told_once() {
+        let weight = |event: Event| line(&event, Ended::default()).unwrap().0;
+        let skipped = |place: &str| Event::Skipped { place: Place::from(place), limit: Limit::Share };
+        assert_eq!(weight(skipped("phase2/path-0/t1")), Weight::News);
+        assert_eq!(weight(skipped("phase2/path-0/t1/extractor")), Weight::Detail);
+        let warning = |text: &str| Event::Warning { place: Place::root(), text: text.to_owned() };
+        assert_eq!(weight(warning("the reply holds no code: time share")), Weight::Detail);
+        assert_eq!(weight(warning("80 % of the budget is spent")), Weight::Warning);
+        let ended = |note: &str| {
+            let (place, note) = (Place::from("phase3/r0"), note.to_owned());
+            Event::StepEnded { place, score: None, accepted: false, note }
+        };
+        assert_eq!(weight(ended("[skipped: time limit]")), Weight::Detail);
+        assert_eq!(weight(ended("mean of all")), Weight::News);
     }
 
     #[test]

@@ -147,6 +147,24 @@ fn output_is_for_people_or_for_programs_or_none() {
 }
 
 #[test]
+fn reports_escape_every_text_and_need_nothing_from_outside() {
+    let evil = "</pre><script>alert(1)</script>";
+    let description = format!("Predict the price. {evil}\n# Evaluation\nRMSE\n");
+    let sealed = Sealed::with(&[("data/description.md", &description)]);
+    let python = interpreter(&sealed, &format!("{SUBMIT}; {SCORE}"));
+    let said = sealed.run(&format!("run data --run-id r --set python={python} {SMALL}"));
+    assert_eq!(said.code, 0, "{said:?}");
+    let report = sealed.read("runs/r/report.html");
+    assert!(report.contains("alert(1)") && !report.contains("<script"), "{report}");
+    for part in ["<svg", "<polyline", "phase1&#x2f;merge-1&#x2f;run", "prefers-color-scheme: dark"] {
+        assert!(report.contains(part), "{part}");
+    }
+    for outside in ["<link", "<img", "<iframe", "@import", "url("] {
+        assert!(!report.contains(outside), "{outside}");
+    }
+}
+
+#[test]
 fn the_tasks_own_folder_gets_the_submission() {
     let task = "data_dir: data\noutput_dir: deep/out\nevaluation_metric: RMSE\n";
     let sealed = Sealed::with(&[("task.yaml", task)]);
