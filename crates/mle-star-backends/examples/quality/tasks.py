@@ -94,7 +94,7 @@ def claims():
     margin = table["maker"].map(risk) + 0.7 * (table["age"] < 25) + 0.9 * table["previous"] + 0.004 * (table["power"] - 120) - 1.2
     margin += 0.5 * np.log(table["mileage"] / 13000) + 0.6 * table["region"].isin(list("ce"))
     draw = margin + random.logistic(0, 1, n)
-    table["target"] = np.select([draw > 2.2, draw > 0], ["large", "small"], "none")
+    table["target"] = np.select([draw > 2.2, draw > 0], ["large", "small"], "zero")
     table.loc[random.random(n) < 0.15, "age"] = np.nan
     table.loc[random.random(n) < 0.1, "mileage"] = np.nan
     return split(table, 0.4, "log loss", "minimize")
