@@ -3,7 +3,7 @@
 use crate::agents;
 use crate::ctx::Ctx;
 use crate::effects::{Limit, Purpose, ScriptEnd, ScriptOutcome};
-use crate::python::exit_call;
+use crate::python::{exit_call, hidden_errors};
 use crate::solution::{Scored, Solution};
 use crate::stop::Stop;
 
@@ -131,6 +131,9 @@ pub(crate) async fn without_leakage(ctx: &Ctx<'_>, mut solution: Solution) -> Re
 async fn attempt(ctx: &Ctx<'_>, solution: Solution, purpose: Purpose) -> Result<Execution, Stop> {
     if let Some(error) = rejection(&solution.text) {
         return Ok(Execution { solution, result: Err(Failure { error, limit: None }) });
+    }
+    for advice in hidden_errors(&solution.text) {
+        ctx.warn(advice);
     }
     let run = ctx.run(&solution.text, purpose).await?;
     let result = match failure(&run.value, purpose) {

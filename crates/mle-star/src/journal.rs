@@ -14,7 +14,7 @@ use std::collections::HashSet;
 use std::fs::{File, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -49,7 +49,8 @@ pub struct Frozen {
 pub struct Journal {
     store: Mutex<Store>,
     visited: Mutex<HashSet<Place>>,
-    started: Instant,
+    /// When this process began to work on the run; until then no time passes.
+    started: OnceLock<Instant>,
     elapsed_before: f64,
     _lock: File,
 }
@@ -182,7 +183,12 @@ impl Journal {
 
     /// Seconds the run has taken so far, earlier processes included.
     pub fn elapsed(&self) -> f64 {
-        self.elapsed_before + self.started.elapsed().as_secs_f64()
+        self.elapsed_before + self.started.get().map_or(0.0, |started| started.elapsed().as_secs_f64())
+    }
+
+    /// The run's time begins to pass, or goes on; what was done before, such as making an environment, is free.
+    pub fn start_clock(&self) {
+        self.started.get_or_init(Instant::now);
     }
 
     /// Notes the time, so that a killed process loses little of it.
@@ -281,7 +287,7 @@ impl Journal {
 
     fn new(store: Store, lock: File, elapsed_before: f64) -> Self {
         let visited = Mutex::default();
-        Self { store: Mutex::new(store), visited, started: Instant::now(), elapsed_before, _lock: lock }
+        Self { store: Mutex::new(store), visited, started: OnceLock::new(), elapsed_before, _lock: lock }
     }
 
     fn store(&self) -> MutexGuard<'_, Store> {

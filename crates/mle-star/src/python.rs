@@ -1,7 +1,7 @@
 //! What the program knows about Python: does a text parse, and does it end its own process?
 
 use ruff_python_ast::visitor::{Visitor, walk_expr};
-use ruff_python_ast::{Expr, Stmt};
+use ruff_python_ast::{ExceptHandler, Expr, Stmt};
 use ruff_python_parser::parse_module;
 
 /// Does the text parse as Python and do something? Bare words and strings, as in a sentence of prose that
@@ -26,6 +26,33 @@ pub fn exit_call(text: &str) -> Option<&'static str> {
     let mut search = ExitSearch(None);
     search.visit_body(parsed.suite());
     search.0
+}
+
+/// Places where a script hides its own errors, one sentence each; advice, nothing is refused for it.
+pub fn hidden_errors(text: &str) -> Vec<&'static str> {
+    let Ok(parsed) = parse_module(text) else { return Vec::new() };
+    let mut search = HiddenErrors::default();
+    search.visit_body(parsed.suite());
+    search.0
+}
+
+#[derive(Default)]
+struct HiddenErrors(Vec<&'static str>);
+
+impl Visitor<'_> for HiddenErrors {
+    fn visit_except_handler(&mut self, handler: &ExceptHandler) {
+        let ExceptHandler::ExceptHandler(handler) = handler;
+        let named = handler.type_.as_deref().and_then(Expr::as_name_expr).map(|name| name.id.as_str());
+        let silent = handler.body.iter().all(Stmt::is_pass_stmt);
+        match (handler.type_.is_none(), named) {
+            (true, _) => self.0.push("a bare `except:` hides every error"),
+            (false, Some("Exception" | "BaseException")) if silent => {
+                self.0.push("an `except` clause for every exception does nothing but `pass`");
+            }
+            _ => {}
+        }
+        self.visit_body(&handler.body);
+    }
 }
 
 struct ExitSearch(Option<&'static str>);
@@ -89,6 +116,18 @@ mod tests {
         check("Note: this", false);
         check("", false);
         check("x = = 1", false);
+    }
+
+    #[test]
+    fn hidden_errors_are_pointed_out() {
+        let check = |text: &str, count: usize| assert_eq!(hidden_errors(text).len(), count, "{text:?}");
+        check("try:\n    f()\nexcept:\n    x = 1", 1);
+        check("try:\n    f()\nexcept Exception:\n    pass", 1);
+        check("def g():\n    try:\n        f()\n    except BaseException as e: pass", 1);
+        check("try:\n    f()\nexcept:\n    try:\n        g()\n    except:\n        pass", 2);
+        check("try:\n    f()\nexcept KeyError:\n    pass", 0);
+        check("try:\n    f()\nexcept Exception:\n    print('failed')\n    raise", 0);
+        check("# except:\nx = 'except: pass'", 0);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Algorithm 2: refinement of one code block after another.
 
-use crate::agents::{self, Question};
+use crate::agents::{self, Question, RefinePlan};
 use crate::ctx::Ctx;
 use crate::effects::{Limit, Purpose};
 use crate::evaluate::{evaluate, execute};
@@ -156,11 +156,11 @@ async fn target(
         let question = Question { summary, refined_blocks, note: &note };
         let Some(plans) = agents::extractor(ctx, call, solution, &question).await? else { continue };
         let Some(first) = plans.first() else { continue };
-        match solution.find_block(&first.code_block) {
+        match usable(solution, first) {
             Ok(block) => return Ok(Some((block, first.plan.clone()))),
             Err(error) => {
                 note = format!(
-                    "The code_block of your last answer cannot be used: {error}. Copy a part of the solution exactly \
+                    "Your last answer cannot be used: {error}. Copy a part of the solution exactly \
                      as it stands there, with enough lines that it occurs only once."
                 );
                 ctx.warn(format!("extractor: {error}"));
@@ -168,7 +168,15 @@ async fn target(
         }
         seen.extend(plans);
     }
-    Ok(seen.into_iter().find_map(|plan| Some((solution.find_block(&plan.code_block).ok()?, plan.plan))))
+    Ok(seen.into_iter().find_map(|plan| Some((usable(solution, &plan).ok()?, plan.plan))))
+}
+
+/// The block that a plan is for.
+fn usable(solution: &Solution, plan: &RefinePlan) -> Result<CodeBlock, String> {
+    if plan.plan.trim().is_empty() {
+        return Err("the plan is empty".to_owned());
+    }
+    solution.find_block(&plan.code_block).map_err(|error| error.to_string())
 }
 
 fn empty_record() -> StepRecord {
