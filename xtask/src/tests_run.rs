@@ -19,9 +19,16 @@ pub struct Count {
 /// # Errors
 /// Cargo cannot be started.
 pub fn run(python: &Path, doc_tests: bool) -> io::Result<Count> {
+    // Ignored are tests that need what is prepared here, and two programs that other tests start.
     let mut lines = match has("nextest --version") {
-        true => vec!["nextest run --workspace --no-fail-fast --status-level slow --final-status-level fail"],
-        false => vec!["test --workspace --no-fail-fast --lib --bins --tests"],
+        true => vec![
+            "nextest run --workspace --no-fail-fast --status-level slow --final-status-level fail --run-ignored all \
+             --filterset not(test(=scripts::environment::maker)|test(=scripts::runner::orchestrator))",
+        ],
+        false => vec![
+            "test --workspace --no-fail-fast --lib --bins --tests -- --include-ignored \
+             --skip scripts::environment::maker --skip scripts::runner::orchestrator",
+        ],
     };
     if doc_tests {
         lines.push("test --workspace --doc");

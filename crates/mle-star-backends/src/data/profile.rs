@@ -163,6 +163,8 @@ mod tests {
         check(&["2024-01-01", "2024-02-30"], ColumnKind::Date, 0);
         check(&["2024-01-01", "soon"], ColumnKind::Category, 0);
         check(&["", "NA", "null"], ColumnKind::Empty, 3);
+        // In any other spelling, pandas reads a word as text.
+        check(&["none", "na", "Null"], ColumnKind::Category, 0);
         check(&["a fine day at sea", "it rained all day", "nobody came to us"], ColumnKind::Text, 0);
     }
 
@@ -173,6 +175,19 @@ mod tests {
         assert_eq!(column.top_values[0], ("3".to_owned(), 2));
         assert!((column.mean_length - 1.25).abs() < 1e-9);
         assert_eq!(only_column(&["a", "b"]).range, None);
+    }
+
+    #[test]
+    fn row_keys_are_shared_columns_that_tell_rows_apart() {
+        let check = |stores: &str, expected: &[&str]| {
+            let dir = folder(&[("train.csv", "city,day,x,y\na,1,0.5,1\n"), ("stores.csv", stores)]);
+            assert_eq!(read(dir.path()).unwrap().auxiliary[0].row_key, expected, "{stores:?}");
+        };
+        check("city,day,rain\na,1,0\na,2,0\nb,1,0\n", &["city", "day"]);
+        check("city,day,rain\na,1,0\na,1,3\n", &[]);
+        check("city,rain\na,0\nb,0\n", &["city"]);
+        check("shop,rain\na,0\nb,0\n", &[]);
+        check("x,rain\n0.5,0\n1.5,0\n", &[]);
     }
 
     #[test]

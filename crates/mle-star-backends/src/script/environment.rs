@@ -58,6 +58,14 @@ pub async fn python_environment(
     }
 }
 
+/// Is there a Python that the program's own environment can be made with?
+///
+/// # Errors
+/// None on PATH, or only ones older than 3.10.
+pub async fn check_python() -> Result<(), Trouble> {
+    interpreter::on_path().await.map(drop)
+}
+
 /// The program's own environment when it was made before; makes nothing.
 pub async fn made_environment() -> Option<Environment> {
     build::made().await

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use mle_star::stop::Trouble;
-use mle_star_backends::script::environment::{EnvironmentChoice, python_environment};
+use mle_star_backends::script::environment::{
+    Environment, EnvironmentChoice, made_environment, python_environment,
+};
 use mle_star_backends::script::machine::{Machine, machine};
 use serde::Serialize;
 use tokio::runtime::Builder;
@@ -22,6 +24,8 @@ struct Findings {
     version: &'static str,
     /// Interpreters on PATH that are new enough.
     python: Option<Tool>,
+    /// The program's own environment, when it was made already.
+    environment: Option<Tool>,
     uv: Option<Tool>,
     claude: Option<Tool>,
     /// Names of the variables that hold credentials; never their values.
@@ -66,6 +70,7 @@ async fn look() -> Findings {
     Findings {
         version: env!("CARGO_PKG_VERSION"),
         python: python().await,
+        environment: made_environment().await.map(with_libraries),
         uv: tool("uv"),
         claude: tool(claude_path.as_deref().unwrap_or("claude")),
         credentials: credentials::present(&process_environment),
@@ -78,7 +83,11 @@ async fn look() -> Findings {
 async fn python() -> Option<Tool> {
     let quiet = |_: &str| {};
     let found = python_environment(EnvironmentChoice::Given(PathBuf::from("python3")), &quiet).await.ok()?;
-    Some(Tool { path: found.python, version: found.version, libraries: found.libraries })
+    Some(Tool { path: found.python, version: found.version, libraries: Vec::new() })
+}
+
+fn with_libraries(environment: Environment) -> Tool {
+    Tool { path: environment.python, version: environment.version, libraries: environment.libraries }
 }
 
 fn tool(name: &str) -> Option<Tool> {
@@ -128,6 +137,7 @@ fn lines(findings: &Findings) -> Vec<String> {
             "python:      {}",
             shown(&findings.python, "none; install Python 3.10 or newer with its venv module")
         ),
+        format!("environment: {}", shown(&findings.environment, "not made yet; the first run makes it")),
         format!(
             "uv:          {}",
             shown(&findings.uv, "none; venv and pip are used instead, which takes longer")

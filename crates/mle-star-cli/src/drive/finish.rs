@@ -35,6 +35,7 @@ pub fn finish(
         fs::create_dir_all(&last)?;
         write_whole(&last.join("solution.py"), result.final_solution.content.as_bytes())?;
         write_whole(&last.join("requirements.txt"), requirements_txt(&backends.environment).as_bytes())?;
+        link_data(&folder.join("input"), &backends.data_dir)?;
         if let Some(submission) = &submission {
             let path = last.join("submission.csv");
             fs::copy(submission, &path)?;
@@ -48,6 +49,14 @@ pub fn finish(
     write_json(&folder.join("result.json"), &result).map_err(|error| unwritable(folder, &error))?;
     lines.extend(last_lines(start, &result));
     Ok((exit_of(&result), lines))
+}
+
+/// Lets `python final/solution.py` find its data from the run folder.
+fn link_data(link: &Path, data_dir: &Path) -> io::Result<()> {
+    match std::os::unix::fs::symlink(data_dir.canonicalize()?, link) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        made => made,
+    }
 }
 
 /// The exit code of a run with this result.

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use mle_star::config::Switch;
 use mle_star::stop::Trouble;
 use mle_star_backends::data::unzip;
-use mle_star_backends::script::environment::{Environment, EnvironmentChoice, Origin, python_environment};
+use mle_star_backends::script::environment::{
+    Environment, EnvironmentChoice, Origin, check_python, python_environment,
+};
 use mle_star_backends::script::local::{LocalRunner, LocalSetup};
 use mle_star_backends::script::machine::{Machine, machine};
 
@@ -41,6 +43,8 @@ pub struct Backends {
     pub environment_text: String,
     /// How many scripts run at once.
     pub slots: usize,
+    /// The data as scripts see it.
+    pub data_dir: PathBuf,
 }
 
 impl Backends {
@@ -50,25 +54,34 @@ impl Backends {
     /// No usable Python, or an environment that cannot be made.
     pub async fn make(start: &Start, say: &(dyn Fn(&str) + Sync)) -> Result<Self, Failure> {
         let config = &start.frozen.config;
-        let choice = config.python.clone().map_or(EnvironmentChoice::Own, EnvironmentChoice::Given);
-        let environment = python_environment(choice, say).await?;
+        let environment = environment(config.python.clone(), say).await?;
         let machine = machine().await;
         let slots = config.max_concurrent_scripts.map_or(machine.gpus.len().max(1), |slots| slots as usize);
         say(&format!("python: {}", environment_line(&environment, &machine, slots)));
         let environment_text = environment_text(&environment, &machine, slots, config.network);
-        let scripts = runner(start, environment.clone(), machine, slots)?;
-        Ok(Self { scripts, environment, environment_text, slots })
+        let data_dir = plain_data(start)?;
+        let scripts = runner(start, data_dir.clone(), environment.clone(), machine, slots)?;
+        Ok(Self { scripts, environment, environment_text, slots, data_dir })
     }
+}
+
+/// A missing or unusable interpreter is the user's to mend; an own environment that cannot be made is not.
+async fn environment(given: Option<PathBuf>, say: &(dyn Fn(&str) + Sync)) -> Result<Environment, Failure> {
+    if let Some(python) = given {
+        return Ok(python_environment(EnvironmentChoice::Given(python), say).await?);
+    }
+    check_python().await?;
+    python_environment(EnvironmentChoice::Own, say).await.map_err(Failure::failed)
 }
 
 fn runner(
     start: &Start,
+    data_dir: PathBuf,
     environment: Environment,
     machine: Machine,
     slots: usize,
 ) -> Result<LocalRunner, Failure> {
     let task = &start.frozen.task;
-    let data_dir = plain_data(start)?;
     let sample = start.sample.as_ref().map(|sample| data_dir.join(sample));
     let setup = LocalSetup {
         run_folder: start.folder.clone(),

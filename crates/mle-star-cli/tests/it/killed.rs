@@ -18,8 +18,9 @@ const SEARCH: &str = "--set num_retrieved_models=2 --set outer_loop_steps=1 --se
 const KILLS: usize = 8;
 
 #[test]
+#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn a_run_killed_at_random_moments_ends_like_an_undisturbed_one() {
-    let Some(python) = interpreter() else { return };
+    let python = interpreter();
     let sealed = task();
     let line = format!("run data --set python={} {SEARCH} --run-id", python.display());
     let begun = Instant::now();

@@ -9,9 +9,11 @@ use crate::data::dates::is_date;
 /// Distinct values kept as text; further ones are only counted.
 const KEPT: usize = 2_000;
 
-/// Cells that pandas reads as missing, in lower case.
-const MISSING: [&str; 12] =
-    ["", "na", "n/a", "nan", "null", "none", "<na>", "#n/a", "-nan", "#na", "n\\a", "1.#ind"];
+/// Cells that pandas reads as missing, in exactly this spelling.
+const MISSING: [&str; 19] = [
+    "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A",
+    "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
+];
 
 const BOOLEANS: [[&str; 2]; 4] = [["false", "true"], ["no", "yes"], ["n", "y"], ["f", "t"]];
 
@@ -137,7 +139,7 @@ impl Values {
 }
 
 fn is_missing(value: &str) -> bool {
-    value.len() <= 6 && MISSING.iter().any(|missing| value.eq_ignore_ascii_case(missing))
+    value.len() <= 8 && MISSING.contains(&value)
 }
 
 fn is_integer(value: &str) -> bool {

@@ -380,12 +380,13 @@ fn submissions_follow_sample_and_metric() {
 
 #[test]
 fn tables_join_by_one_key_or_several() {
-    let check = |columns: &[(&str, ColumnKind, usize)], rows: usize, expected: &[&str]| {
+    let check = |columns: &[(&str, ColumnKind, usize)], rows: usize, key: &[&str], expected: &[&str]| {
         let shape = Shape { auxiliary: true, ..shape("accuracy", Maximize, 2) };
         let mut profile = profile(&shape);
         profile.auxiliary[0].columns =
             columns.iter().map(|(name, kind, distinct)| column(name, *kind, *distinct)).collect();
         profile.auxiliary[0].rows = rows;
+        profile.auxiliary[0].row_key = key.iter().map(|name| (*name).to_owned()).collect();
         let agents = OfflineAgents::new(&task(&shape), profile, 30_000).unwrap();
         let ask = asked(&agents, "phase1/data/data");
         let script = ask.code(AgentType::Init, None, json!({ "model_name": "LightGBM" }));
@@ -396,10 +397,21 @@ fn tables_join_by_one_key_or_several() {
     };
     let (place, day) = (("place", ColumnKind::Category, 40), ("day", ColumnKind::Date, 30));
     let rain = ("rain", ColumnKind::Float, 900);
-    check(&[place, rain], 40, &["on=[\"place\"]", "drop_duplicates", "\"places_rain\""]);
-    check(&[place, day, rain], 1200, &["on=[\"place\", \"day\"]", "drop_duplicates", "\"places_rain\""]);
-    check(&[place, rain], 5000, &["on=[\"place\"]", "groupby", "\"places_rain_mean\"", "\"places_rows\""]);
-    check(&[("other", ColumnKind::Category, 40), rain], 40, &["All the provided information is used."]);
+    check(&[place, rain], 40, &["place"], &["on=[\"place\"]", "drop_duplicates", "\"places_rain\""]);
+    check(
+        &[place, day, rain],
+        900,
+        &["place", "day"],
+        &["on=[\"place\", \"day\"]", "drop_duplicates", "\"places_rain\""],
+    );
+    check(&[place, day, rain], 900, &[], &["on=[\"place\", \"day\"]", "groupby", "\"places_rain_mean\""]);
+    check(
+        &[place, rain],
+        5000,
+        &[],
+        &["on=[\"place\"]", "groupby", "\"places_rain_mean\"", "\"places_rows\""],
+    );
+    check(&[("other", ColumnKind::Category, 40), rain], 40, &[], &["All the provided information is used."]);
 }
 
 #[test]
