@@ -15,13 +15,14 @@ use std::fs::{File, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::time::Instant;
 
-pub use reader::{EffectRecord, EffectState, Snapshot, read};
+pub use reader::{EffectRecord, EffectState, Snapshot, cost, read};
 use store::{Found, NewEffect, Store};
 
 use crate::config::Config;
@@ -29,6 +30,9 @@ use crate::effects::{AgentReply, Answer, Limit, ScriptEnd, ScriptOutcome, Usage}
 use crate::place::Place;
 use crate::stop::Stop;
 use crate::task::Task;
+
+/// How long a glance at a run's lock is waited out.
+const LOOKS: Duration = Duration::from_millis(300);
 
 /// The inputs of a run as they were frozen before anything was done.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -149,14 +153,14 @@ pub enum JournalError {
 }
 
 impl Journal {
-    /// Makes the journal of a new run in `folder`, which exists.
+    /// Makes the journal of a new run in `folder`, which exists. One whose making was cut short counts as none.
     ///
     /// # Errors
     /// When the folder already holds a journal or cannot be written.
     pub fn create(folder: &Path, frozen: &Frozen) -> Result<Self, JournalError> {
         let lock = lock(folder)?;
         let path = folder.join(store::FILE);
-        if path.exists() {
+        if path.exists() && !Store::is_unborn(&path) {
             return Err(JournalError::Exists(folder.to_owned()));
         }
         let store = Store::create(&path, frozen)?;
@@ -170,7 +174,7 @@ impl Journal {
     /// When another process holds it, or it is missing, damaged or of another format.
     pub fn open(folder: &Path) -> Result<(Self, Frozen), JournalError> {
         let path = folder.join(store::FILE);
-        if !path.exists() {
+        if !path.exists() || Store::is_unborn(&path) {
             return Err(JournalError::Missing(path));
         }
         let lock = lock(folder)?;
@@ -260,21 +264,14 @@ impl Journal {
         Ok(self.store().void(place)?)
     }
 
-    /// Goes back to the first step that the run's own limit left out. What was recorded after it is set
-    /// aside and counts again only where exactly the same is asked for.
+    /// Goes back to the first step that a limit left out, under `frozen` with a larger limit. What was recorded
+    /// after that step is set aside and counts again only where exactly the same is asked for. Both happen, or
+    /// neither.
     ///
     /// # Errors
     /// When the journal cannot be written.
-    pub fn reopen(&self) -> Result<(), JournalError> {
-        Ok(self.store().reopen()?)
-    }
-
-    /// Replaces the frozen configuration, for a resume with a larger limit.
-    ///
-    /// # Errors
-    /// When the journal cannot be written.
-    pub fn refreeze(&self, frozen: &Frozen) -> Result<(), JournalError> {
-        Ok(self.store().write_frozen(frozen)?)
+    pub fn reopen_with(&self, frozen: &Frozen) -> Result<(), JournalError> {
+        Ok(self.store().reopen_with(frozen)?)
     }
 
     /// Every record, oldest first.
@@ -368,13 +365,20 @@ pub fn digest(input: &Value) -> String {
 fn lock(folder: &Path) -> Result<File, JournalError> {
     let path = folder.join("journal.lock");
     let mut file = File::options().read(true).write(true).create(true).truncate(false).open(path)?;
-    match file.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::Error(error)) => return Err(error.into()),
-        Err(TryLockError::WouldBlock) => {
-            let mut holder = String::new();
-            file.read_to_string(&mut holder)?;
-            return Err(JournalError::Held { holder });
+    // Whoever only looks at a run may hold its lock for a moment.
+    let deadline = std::time::Instant::now() + LOOKS;
+    loop {
+        match file.try_lock() {
+            Ok(()) => break,
+            Err(TryLockError::Error(error)) => return Err(error.into()),
+            Err(TryLockError::WouldBlock) if std::time::Instant::now() < deadline => {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            Err(TryLockError::WouldBlock) => {
+                let mut holder = String::new();
+                file.read_to_string(&mut holder)?;
+                return Err(JournalError::Held { holder });
+            }
         }
     }
     file.set_len(0)?;

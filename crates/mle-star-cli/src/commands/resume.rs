@@ -107,10 +107,9 @@ fn not_smaller(key: &str, holds: bool) -> Result<(), Trouble> {
 
 /// The larger limits count from here on, in the journal and in `config.json`.
 fn reopen(folder: &Path, journal: &Journal, frozen: &Frozen) -> Result<(), Failure> {
-    journal.refreeze(frozen).map_err(|error| journal_failure(&error))?;
+    journal.reopen_with(frozen).map_err(|error| journal_failure(&error))?;
     let written = run_folder::write_json(&folder.join("config.json"), &frozen.config);
-    written.map_err(|error| Failure::failed(run_folder::unwritable(folder, &error)))?;
-    journal.reopen().map_err(|error| journal_failure(&error))
+    written.map_err(|error| Failure::failed(run_folder::unwritable(folder, &error)))
 }
 
 #[cfg(test)]

@@ -73,6 +73,13 @@ pub enum EffectState {
     Aside,
 }
 
+/// US dollars of the agent calls at the places that `belongs` picks, also of those that do not count any more;
+/// `None` when the cost of one of them is unknown.
+pub fn cost(effects: &[EffectRecord], belongs: impl Fn(&Place) -> bool) -> Option<f64> {
+    let calls = effects.iter().filter(|effect| effect.kind == Kind::Agent && effect.outcome.is_some());
+    calls.filter(|effect| belongs(&effect.place)).map(|effect| effect.usage.cost_usd).sum()
+}
+
 /// Reads the journal in a run folder, also while the run goes on.
 ///
 /// # Errors

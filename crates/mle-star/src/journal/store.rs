@@ -69,6 +69,14 @@ impl Store {
         Ok(store)
     }
 
+    /// Was the making of this file cut short before its tables were there?
+    pub fn is_unborn(path: &Path) -> bool {
+        let objects = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).and_then(|db| {
+            db.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0))
+        });
+        objects == Ok(0)
+    }
+
     /// Opens for writing. Nothing is changed before the format is known to be ours.
     pub fn open(path: &Path) -> Result<Self, JournalError> {
         drop(Self::open_read_only(path)?);
@@ -107,7 +115,7 @@ impl Store {
         serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))
     }
 
-    pub fn write_frozen(&self, frozen: &Frozen) -> rusqlite::Result<()> {
+    fn write_frozen(&self, frozen: &Frozen) -> rusqlite::Result<()> {
         let text = serde_json::to_string(frozen).map_err(json_error)?;
         self.set("frozen", &text)
     }
@@ -219,9 +227,11 @@ impl Store {
         self.db.query_row(sql, [from, to], |row| row.get(0))
     }
 
-    pub fn reopen(&mut self) -> rusqlite::Result<()> {
+    pub fn reopen_with(&mut self, frozen: &Frozen) -> rusqlite::Result<()> {
+        let text = serde_json::to_string(frozen).map_err(json_error)?;
         let first = "SELECT min(seq) FROM effects WHERE state = 'ended' AND limit_hit IS NOT NULL";
         let transaction = self.db.transaction()?;
+        transaction.execute("UPDATE meta SET value = ?1 WHERE key = 'frozen'", [text])?;
         let from: Option<i64> = transaction.query_row(first, [], |row| row.get(0))?;
         if let Some(from) = from {
             let void = "UPDATE effects SET state = 'void' WHERE seq >= ?1 AND state = 'ended'

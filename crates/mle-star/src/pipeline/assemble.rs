@@ -8,8 +8,8 @@ use super::refine::Refined;
 use crate::ctx::Ctx;
 use crate::effects::Usage;
 use crate::evaluate::Evaluation;
-use crate::journal::{EffectRecord, Kind};
-use crate::place::{Phase, Place};
+use crate::journal::{EffectRecord, cost};
+use crate::place::Phase;
 use crate::result::{
     Costs, Durations, FinalResult, Phase1Result, Phase2Result, Phase3Result, SolutionScript, Tokens,
 };
@@ -112,12 +112,6 @@ fn costs(effects: &[EffectRecord], paths: usize) -> Costs {
         finalization_cost_usd: phase(Phase::Finalization),
         total_cost_usd: cost(effects, |_| true),
     }
-}
-
-/// The sum over the ended agent calls, also those that do not count any more; unknown when one is unknown.
-fn cost(effects: &[EffectRecord], belongs: impl Fn(&Place) -> bool) -> Option<f64> {
-    let calls = effects.iter().filter(|effect| effect.kind == Kind::Agent && effect.outcome.is_some());
-    calls.filter(|effect| belongs(&effect.place)).map(|effect| effect.usage.cost_usd).sum()
 }
 
 fn tokens(effects: &[EffectRecord]) -> Tokens {

@@ -39,7 +39,15 @@ fn foreign_and_damaged_files_are_refused_untouched() {
         &|file| std::fs::write(file, "not a database at all, but long enough to be read").unwrap(),
         "not a",
     );
-    check(&|file| std::fs::write(file, "").unwrap(), "another kind of file");
+}
+
+#[test]
+fn a_journal_whose_making_was_cut_short_is_none() {
+    let folder = Folder::fresh();
+    std::fs::write(folder.path().join("journal.db"), "").unwrap();
+    assert!(matches!(Journal::open(folder.path()), Err(JournalError::Missing(_))));
+    drop(Journal::create(folder.path(), &frozen()).unwrap());
+    assert!(Journal::open(folder.path()).is_ok());
 }
 
 #[test]

@@ -126,8 +126,7 @@ async fn a_larger_limit_goes_on_where_the_old_one_made_it_skip() {
     world.forget();
     let (journal, mut frozen) = Journal::open(folder.path()).unwrap();
     frozen.config.time_limit_seconds = 86_400;
-    journal.refreeze(&frozen).unwrap();
-    journal.reopen().unwrap();
+    journal.reopen_with(&frozen).unwrap();
     let long = go_on(&world, &frozen, &journal).await.unwrap().result;
     assert!(
         long.phase2_results.iter().all(|path| path.step_history.iter().all(|step| step.failed.is_none()))
