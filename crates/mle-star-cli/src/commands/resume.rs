@@ -61,6 +61,9 @@ fn open_failure(folder: &Path, error: &JournalError) -> Failure {
     if !matches!(error, JournalError::Missing(_)) {
         return journal_failure(error);
     }
+    if !runs::holds_only_beginnings(folder) {
+        return Trouble::new(error.to_string(), error.hint()).into();
+    }
     let id = runs::name(folder).unwrap_or_default();
     let message = format!("run {id} ended before anything was done: it has no journal");
     let hint =

@@ -150,6 +150,31 @@ fn a_reopened_run_that_was_killed_is_not_finished() {
     assert_eq!(sealed.run("resume r").code, 2);
 }
 
+/// What a kill in the first moments leaves: the journal missing, empty, or with a first page and no tables.
+#[test]
+fn a_run_killed_before_it_did_anything_is_begun_again() {
+    let check = |files: &[(&str, &[u8])], begins: bool| {
+        let sealed = Sealed::with(&[]);
+        fs::create_dir_all(sealed.path("runs/r")).unwrap();
+        files.iter().for_each(|(name, bytes)| sealed.write(&format!("runs/r/{name}"), bytes));
+        let resumed = sealed.run("resume r");
+        let python = interpreter(&sealed, &format!("{SUBMIT}; {SCORE}"));
+        let again = sealed.run(&format!("run data --run-id r --set python={python} {SMALL}"));
+        assert_eq!(again.code, if begins { 0 } else { 2 }, "{files:?}: {again:?}");
+        assert_eq!(
+            resumed.code == 2 && resumed.stderr.contains("--run-id r"),
+            begins,
+            "{files:?}: {resumed:?}"
+        );
+    };
+    check(&[], true);
+    check(&[("task.json", b"{"), ("prompts/coder.part", b"")], true);
+    check(&[("task.json", b"{}"), ("journal.lock", b"process 1"), ("journal.db", b"")], true);
+    check(&[("journal.lock", b""), ("journal.db", b"somebody's text")], false);
+    check(&[("task.json", b"{}"), ("result.json", b"{}"), ("journal.lock", b"")], false);
+    check(&[("thesis.tex", b"")], false);
+}
+
 #[test]
 fn a_submission_of_an_earlier_end_does_not_stay() {
     let (sealed, said) = run(SCORE, "");
