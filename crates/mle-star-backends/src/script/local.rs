@@ -82,7 +82,7 @@ impl LocalRunner {
         }
         let absolute = |path: &Path| path.canonicalize().map_err(|error| broken("read", path, &error));
         let (run_folder, data_dir) = (absolute(&setup.run_folder)?, absolute(&setup.data_dir)?);
-        let data = Data::new(data_dir.clone(), &run_folder);
+        let data = Data::new(data_dir.clone());
         let data = Arc::new(data.map_err(|error| broken("read", &data_dir, &error))?);
         Ok(Self { setup: Arc::new(LocalSetup { run_folder, data_dir, ..setup }), data })
     }

@@ -176,6 +176,20 @@ fn a_run_killed_before_it_did_anything_is_begun_again() {
 }
 
 #[test]
+fn runs_inside_the_data_folder_are_not_data() {
+    let sealed = Sealed::with(&[]);
+    let root = sealed.path("").display().to_string();
+    let python = interpreter(&sealed, &format!("ls input >> {root}/seen; {SUBMIT}; {SCORE}"));
+    let run = |id: &str| {
+        sealed.run(&format!("run data --runs-dir data/runs --run-id {id} --set python={python} {SMALL}")).code
+    };
+    assert_eq!((run("r"), run("s")), (0, 0));
+    assert!(sealed.read("seen").contains("train.csv") && !sealed.read("seen").contains("runs"));
+    fs::remove_file(sealed.path("data/runs/r/result.json")).unwrap();
+    assert_eq!(sealed.run("resume r --runs-dir data/runs").code, 0);
+}
+
+#[test]
 fn a_submission_of_an_earlier_end_does_not_stay() {
     let (sealed, said) = run(SCORE, "");
     assert_eq!(said.code, 3, "{said:?}");
