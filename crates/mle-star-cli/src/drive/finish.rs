@@ -28,8 +28,9 @@ pub fn finish(
 ) -> Result<(Exit, Vec<String>), Trouble> {
     let folder = &start.folder;
     let stem = finished.submission.as_ref().map(mle_star::place::Place::file_stem);
-    let submission = stem.and_then(|stem| backends.scripts.submission(&stem));
     let mut result = finished.result;
+    let script = &result.final_solution.content;
+    let submission = stem.and_then(|stem| backends.scripts.submission(&stem, script));
     let write = || -> io::Result<FinalResult> {
         let last = folder.join("final");
         fs::create_dir_all(&last)?;
