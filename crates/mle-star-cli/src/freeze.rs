@@ -67,6 +67,7 @@ pub fn prepare(args: &RunArgs, environment: &Environment<'_>) -> Result<Prepared
     let mut sources = vec![format!("task: {} ({})", task.competition_id, shown_source(&source))];
     sources.extend(config_from.map(|path| format!("config: {}", path.display())));
     sources.push(format!("agents: {} ({reason})", agents_name(config.agents)));
+    sources.extend(without_effect(&config));
     Ok(Prepared { task, config, invocation, prompts, agents, sample, guesses, sources })
 }
 
@@ -132,6 +133,27 @@ fn check_available(config: &mut Config) -> Result<&'static str, Trouble> {
     let (agents, reason) = credentials::choose(config.agents)?;
     config.agents = agents;
     Ok(reason)
+}
+
+/// Keys that are there for what later versions do; the offline agents ask no model.
+const NOT_YET: [&str; 9] = [
+    "agent_models",
+    "claude_path",
+    "model",
+    "overload_patience_seconds",
+    "permission_mode",
+    "retrieved_models",
+    "search",
+    "search_blocked_domains",
+    "warm_start",
+];
+
+/// Names the keys that were set and change nothing.
+fn without_effect(config: &Config) -> Option<String> {
+    let json = |config: &Config| serde_json::to_value(config).unwrap_or_default();
+    let (given, default) = (json(config), json(&Config::default()));
+    let idle: Vec<&str> = NOT_YET.into_iter().filter(|key| given.get(key) != default.get(key)).collect();
+    (!idle.is_empty()).then(|| format!("note: no effect in this version: {}", idle.join(", ")))
 }
 
 /// A resume may start elsewhere: files are named in full.

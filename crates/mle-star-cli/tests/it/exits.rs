@@ -221,13 +221,15 @@ fn output_is_for_people_or_for_programs_or_none() {
     assert_eq!((said.code, said.stdout.as_str(), said.stderr.as_str()), (0, "", ""));
 
     let (_, said) = run(&script, "--json");
+    assert!(!said.stderr.contains("no effect"), "{said:?}");
     let events: Vec<Value> = said.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert!(events.iter().all(|event| event["event"].is_string()), "{said:?}");
     assert!(events.iter().any(|event| event["event"] == "best" && event["score"] == 0.5));
     assert!(said.stderr.contains("run: runs/r") && !said.stderr.contains("==="), "{said:?}");
 
-    let (_, said) = run(&script, "");
+    let (_, said) = run(&script, "--set warm_start=off --model opus");
     assert_eq!(said.stdout, "");
+    assert!(said.stderr.contains("note: no effect in this version: model, warm_start\n"), "{said:?}");
     assert!(!said.stderr.contains('\u{1b}'), "no terminal, no escapes: {said:?}");
     for part in [
         "=== Phase 1: initial solution ===",
