@@ -36,7 +36,7 @@ pub(crate) use self::{
     debugger::debugger,
     ens_planner::ens_planner,
     ensembler::ensembler,
-    extractor::{Question, extractor},
+    extractor::{Extraction, Question, extractor},
     init::init,
     leakage::{correct_leakage, detect_leakage},
     merger::merger,

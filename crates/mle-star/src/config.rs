@@ -124,6 +124,9 @@ pub struct Config {
     pub prompts: Option<PathBuf>,
 }
 
+/// In seconds.
+const TEN_YEARS: u64 = 315_360_000;
+
 /// A value out of its range.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{field} must be {constraint}")]
@@ -202,6 +205,19 @@ impl Config {
         if let Some((field, _)) = at_least_one.into_iter().find(|(_, value)| *value < 1) {
             return Err(OutOfRange { field, constraint: "at least 1" });
         }
+        let at_most = [
+            ("time_limit_seconds", self.time_limit_seconds, TEN_YEARS),
+            ("script_timeout_seconds", self.script_timeout_seconds.unwrap_or(1), TEN_YEARS),
+            ("agent_timeout_seconds", self.agent_timeout_seconds, TEN_YEARS),
+            ("overload_patience_seconds", self.overload_patience_seconds, TEN_YEARS),
+            ("max_concurrent_scripts", u64::from(self.max_concurrent_scripts.unwrap_or(1)), 1024),
+            ("max_concurrent_agents", u64::from(self.max_concurrent_agents), 1024),
+            ("num_parallel_solutions", u64::from(self.num_parallel_solutions), 1024),
+        ];
+        if let Some((field, _, most)) = at_most.into_iter().find(|(_, value, most)| value > most) {
+            let constraint = if most == TEN_YEARS { "at most ten years" } else { "at most 1024" };
+            return Err(OutOfRange { field, constraint });
+        }
         if self.max_budget_usd.is_some_and(|usd| !usd.is_finite() || usd <= 0.0) {
             return Err(OutOfRange {
                 field: "max_budget_usd",
@@ -257,6 +273,8 @@ mod tests {
         check(|c| c.max_budget_usd = Some(0.0), "max_budget_usd");
         check(|c| c.log_level = "LOUD".to_owned(), "log_level");
         check(|c| c.phase_time_budget.phase1_pct = 20.0, "phase_time_budget");
+        check(|c| c.time_limit_seconds = u64::MAX, "time_limit_seconds");
+        check(|c| c.max_concurrent_scripts = Some(u32::MAX), "max_concurrent_scripts");
         check(|c| c.script_timeout_seconds = Some(0), "script_timeout_seconds");
     }
 

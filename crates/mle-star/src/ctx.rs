@@ -16,7 +16,7 @@ use crate::effects::{
     ScriptRunner,
 };
 use crate::event::{Event, EventSink};
-use crate::journal::{EffectRecord, Entry, Journal, Kind, Recorded};
+use crate::journal::{EffectRecord, Entry, Journal, Kind, Recorded, first_limit};
 use crate::limits::Limits;
 use crate::metric::Score;
 use crate::place::{Phase, Place};
@@ -152,9 +152,6 @@ impl<'a> Ctx<'a> {
         };
         let started = self.run.journal.elapsed();
         let reply = self.run.journal.once(entry, self.perform_ask(request)).await?;
-        if reply.replayed {
-            self.run.limits.spend(agent, &reply.value.usage);
-        }
         self.report_reply(&place, agent, &reply, started);
         Ok(reply.value)
     }
@@ -219,8 +216,8 @@ impl<'a> Ctx<'a> {
     }
 
     /// The first limit of the run's own that left something out.
-    pub(crate) fn limit_reached(&self) -> Option<Limit> {
-        self.story().limit()
+    pub(crate) fn limit_reached(&self) -> Result<Option<Limit>, Stop> {
+        Ok(first_limit(&self.effects()?))
     }
 
     /// A phase begins here, now or when it first did: it has its share of the time that was left then.
@@ -380,7 +377,6 @@ impl<'a> Ctx<'a> {
     }
 
     fn report_refusal(&self, place: &Place, limit: Limit) {
-        self.story().cut_by(limit);
         self.emit(Event::Skipped { place: place.clone(), limit });
     }
 }

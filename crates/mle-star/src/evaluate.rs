@@ -4,13 +4,15 @@ use crate::agents;
 use crate::ctx::Ctx;
 use crate::effects::{Limit, Purpose, ScriptEnd, ScriptOutcome};
 use crate::python::{exit_call, hidden_errors};
-use crate::solution::{Scored, Solution};
+use crate::solution::{Evidence, Scored, Solution};
 use crate::stop::Stop;
 
 /// What became of a script.
 pub(crate) struct Execution {
     /// The text that was run last.
     pub solution: Solution,
+    /// A leak was found in that text that could not be corrected.
+    pub leaks: bool,
     /// What it did; `Err` when it failed to the end.
     pub result: Result<Ran, Failure>,
 }
@@ -43,29 +45,41 @@ pub(crate) struct Checked {
     pub solution: Solution,
     /// A leak was found that could not be corrected.
     pub leaks: bool,
+    /// The limit that kept it from being checked.
+    pub refused: Option<Limit>,
 }
 
 impl Evaluation {
-    /// A solution that a limit kept from being made.
+    /// A solution that a limit kept from being made or scored.
     pub fn refused(solution: Solution, limit: Limit) -> Self {
-        let error = format!("not run: {}", limit.name());
-        Self { solution, scored: Err(Failure { error, limit: Some(limit) }) }
+        Self { solution, scored: Err(Failure::refused(limit)) }
+    }
+}
+
+impl Failure {
+    fn refused(limit: Limit) -> Self {
+        Self { error: format!("not run: {}", limit.name()), limit: Some(limit) }
     }
 }
 
 /// h(s) of the paper: checks the solution for leakage, runs it, and has it repaired while it fails.
 pub(crate) async fn evaluate(ctx: &Ctx<'_>, solution: Solution) -> Result<Evaluation, Stop> {
     let checked = without_leakage(ctx, solution).await?;
-    evaluate_checked(ctx, checked.solution).await
+    evaluate_checked(ctx, checked).await
 }
 
 /// h(s) of a solution that has been through the leakage check.
-pub(crate) async fn evaluate_checked(ctx: &Ctx<'_>, solution: Solution) -> Result<Evaluation, Stop> {
-    let Execution { solution, result } = execute(ctx, solution, Purpose::Score).await?;
+pub(crate) async fn evaluate_checked(ctx: &Ctx<'_>, checked: Checked) -> Result<Evaluation, Stop> {
+    if let Some(limit) = checked.refused {
+        return Ok(Evaluation::refused(checked.solution, limit));
+    }
+    let Execution { solution, leaks, result } = execute(ctx, checked, Purpose::Score).await?;
     let scored = result.and_then(|ran| {
         let score = ran.outcome.score.and_then(|value| ctx.score(value)).ok_or_else(no_score)?;
-        let submission = ran.outcome.submission.is_some_and(|submission| submission.findings.is_empty());
-        Ok(Scored::new(solution.clone(), score, ran.place, ran.at, submission))
+        let wrote_submission =
+            ran.outcome.submission.is_some_and(|submission| submission.findings.is_empty());
+        let evidence = Evidence { place: ran.place, ran_at: ran.at, wrote_submission, leaks };
+        Ok(Scored::new(solution.clone(), score, evidence))
     });
     if let Ok(scored) = &scored {
         ctx.scored(scored);
@@ -74,8 +88,8 @@ pub(crate) async fn evaluate_checked(ctx: &Ctx<'_>, solution: Solution) -> Resul
 }
 
 /// Runs a script; while it fails, the debugger repairs it and the repaired text is checked and run.
-pub(crate) async fn execute(ctx: &Ctx<'_>, solution: Solution, purpose: Purpose) -> Result<Execution, Stop> {
-    let mut execution = attempt(ctx, solution, purpose).await?;
+pub(crate) async fn execute(ctx: &Ctx<'_>, checked: Checked, purpose: Purpose) -> Result<Execution, Stop> {
+    let mut execution = attempt(ctx, checked, purpose).await?;
     for count in 1..=ctx.config().max_debug_attempts {
         let Err(failure) = &execution.result else { break };
         if failure.limit.is_some() {
@@ -85,15 +99,13 @@ pub(crate) async fn execute(ctx: &Ctx<'_>, solution: Solution, purpose: Purpose)
         let Some(repaired) = agents::debugger(ctx, &execution.solution, &failure.error).await? else {
             continue;
         };
-        let mut repaired = repaired;
-        if purpose == Purpose::Score {
-            repaired = repaired.with_text(with_score_line(repaired.text.clone()));
-        }
-        if purpose != Purpose::Ablation {
-            repaired = without_leakage(ctx, repaired).await?.solution;
-        }
+        let repaired = match purpose {
+            Purpose::Score => without_leakage(ctx, with_score_line(&repaired)).await?,
+            Purpose::Submission => without_leakage(ctx, repaired).await?,
+            Purpose::Ablation => Checked::unchecked(repaired),
+        };
         // The same text would fail the same way.
-        if repaired != execution.solution {
+        if repaired.solution != execution.solution {
             execution = attempt(ctx, repaired, purpose).await?;
         }
     }
@@ -101,36 +113,52 @@ pub(crate) async fn execute(ctx: &Ctx<'_>, solution: Solution, purpose: Purpose)
 }
 
 /// Finds leaks and has each leaking block corrected.
-pub(crate) async fn without_leakage(ctx: &Ctx<'_>, mut solution: Solution) -> Result<Checked, Stop> {
-    let mut leaks = false;
-    if solution.text.trim().is_empty() {
-        return Ok(Checked { solution, leaks });
+pub(crate) async fn without_leakage(ctx: &Ctx<'_>, solution: Solution) -> Result<Checked, Stop> {
+    let mut checked = Checked::unchecked(solution);
+    if checked.solution.text.trim().is_empty() {
+        return Ok(checked);
     }
-    for (index, quoted) in agents::detect_leakage(ctx, &solution).await?.iter().enumerate() {
+    let leaks = match agents::detect_leakage(ctx, &checked.solution).await? {
+        Ok(leaks) => leaks,
+        Err(limit) => return Ok(Checked { refused: Some(limit), ..checked }),
+    };
+    for (index, quoted) in leaks.iter().enumerate() {
+        let solution = &checked.solution;
         let block = match solution.find_block(quoted) {
             Ok(block) => block,
             Err(error) => {
                 ctx.warn(format!("a leak was reported and not corrected: {error}"));
-                leaks = true;
+                checked.leaks = true;
                 continue;
             }
         };
-        let corrected = agents::correct_leakage(ctx, index + 1, &solution, &block).await?;
+        let corrected = agents::correct_leakage(ctx, index + 1, solution, &block).await?;
         match corrected.and_then(|code| solution.replace_block(&block, &code).ok()) {
-            Some(replaced) => solution = replaced,
+            Some(replaced) => checked.solution = replaced,
             None => {
                 ctx.warn("a leak was reported and its correction is unusable");
-                leaks = true;
+                checked.leaks = true;
             }
         }
     }
-    Ok(Checked { solution, leaks })
+    Ok(checked)
 }
 
-/// Runs a script once.
-async fn attempt(ctx: &Ctx<'_>, solution: Solution, purpose: Purpose) -> Result<Execution, Stop> {
+impl Checked {
+    /// A text that nobody looked at: it is not scored, or holds nothing to look at.
+    pub fn unchecked(solution: Solution) -> Self {
+        Self { solution, leaks: false, refused: None }
+    }
+}
+
+/// Runs a script once. A text that is to be scored has to have been checked.
+async fn attempt(ctx: &Ctx<'_>, checked: Checked, purpose: Purpose) -> Result<Execution, Stop> {
+    let Checked { solution, leaks, refused } = checked;
+    if let Some(limit) = refused.filter(|_| purpose == Purpose::Score) {
+        return Ok(Execution { solution, leaks, result: Err(Failure::refused(limit)) });
+    }
     if let Some(error) = rejection(&solution.text) {
-        return Ok(Execution { solution, result: Err(Failure { error, limit: None }) });
+        return Ok(Execution { solution, leaks, result: Err(Failure { error, limit: None }) });
     }
     for advice in hidden_errors(&solution.text) {
         ctx.warn(advice);
@@ -140,7 +168,7 @@ async fn attempt(ctx: &Ctx<'_>, solution: Solution, purpose: Purpose) -> Result<
         Some(failure) => Err(failure),
         None => Ok(Ran { outcome: run.value, place: ctx.place().join("run"), at: run.at }),
     };
-    Ok(Execution { solution, result })
+    Ok(Execution { solution, leaks, result })
 }
 
 /// Why a script is not run at all.
@@ -155,7 +183,7 @@ fn rejection(text: &str) -> Option<String> {
 
 fn failure(outcome: &ScriptOutcome, purpose: Purpose) -> Option<Failure> {
     if let ScriptEnd::Refused { limit } = outcome.end {
-        return Some(Failure { error: format!("not run: {}", limit.name()), limit: Some(limit) });
+        return Some(Failure::refused(limit));
     }
     let failed = |error: String| Some(Failure { error, limit: None });
     if outcome.is_error() {
@@ -223,16 +251,15 @@ fn exception(traceback: &str) -> Option<&str> {
 }
 
 /// A repaired script that lost its score line gets it back.
-fn with_score_line(text: String) -> String {
+fn with_score_line(repaired: &Solution) -> Solution {
+    let text = &repaired.text;
     if text.contains("Final Validation Performance") {
-        return text;
+        return repaired.clone();
     }
     const LINE: &str = "print(f\"Final Validation Performance: {final_validation_score}\")\n";
-    match text.lines().position(|line| line.starts_with("if __name__")) {
-        Some(main) => {
-            let lines: Vec<&str> = text.lines().collect();
-            format!("{}\n{LINE}{}\n", lines[..main].join("\n"), lines[main..].join("\n"))
-        }
-        None => format!("{}\n{LINE}", text.trim_end()),
-    }
+    let lines: Vec<&str> = text.trim_end().lines().collect();
+    let main = lines.iter().position(|line| line.starts_with("if __name__")).unwrap_or(lines.len());
+    let (before, after) = lines.split_at(main);
+    let end = if after.is_empty() { String::new() } else { format!("{}\n", after.join("\n")) };
+    repaired.with_text(format!("{}\n{LINE}{end}", before.join("\n")))
 }

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::time::Instant;
 
-pub use reader::{EffectRecord, EffectState, Snapshot, cost, read};
+pub use reader::{EffectRecord, EffectState, Snapshot, cost, first_limit, read};
 use store::{Found, NewEffect, Store};
 
 use crate::config::Config;

@@ -10,6 +10,7 @@ use std::time::Duration;
 use crate::agents::AgentType;
 use crate::config::Config;
 use crate::effects::{Limit, Usage};
+use crate::journal::{EffectRecord, Kind};
 use crate::place::{Phase, Place};
 
 /// Share of the time, and of the money, that is kept for finalization.
@@ -119,14 +120,24 @@ impl Limits {
         Ok(Estimate(expected))
     }
 
+    /// Counts what earlier processes spent, also on calls that do not count any more.
+    pub fn remember(&self, effects: &[EffectRecord]) {
+        for effect in effects.iter().filter(|effect| effect.kind == Kind::Agent && effect.outcome.is_some()) {
+            let agent = effect.request.get("agent").cloned().map(serde_json::from_value::<AgentType>);
+            if let Some(Ok(agent)) = agent {
+                self.spend(agent, &effect.usage);
+            }
+        }
+    }
+
     /// A call is over. `true` the first time that 80 % of the money is gone.
     pub fn settle(&self, estimate: Estimate, agent: AgentType, usage: &Usage) -> bool {
         self.state().in_flight -= estimate.0;
         self.spend(agent, usage)
     }
 
-    /// Counts money, also what an earlier process spent. `true` the first time that 80 % of it is gone.
-    pub fn spend(&self, agent: AgentType, usage: &Usage) -> bool {
+    /// Counts money. `true` the first time that 80 % of it is gone.
+    fn spend(&self, agent: AgentType, usage: &Usage) -> bool {
         let mut state = self.state();
         let cost = usage.cost_usd.unwrap_or(0.0);
         state.spent += cost;

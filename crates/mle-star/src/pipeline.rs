@@ -36,6 +36,7 @@ pub async fn run(
 ) -> Result<Finished, Stop> {
     let run = Run::new(frozen, prompts, journal, outside);
     let ctx = run.root();
+    run.limits.remember(&journal.effects()?);
     journal.start_clock();
     tokio::select! {
         result = solve(&ctx) => result,

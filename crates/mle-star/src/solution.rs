@@ -39,9 +39,20 @@ pub struct Solution {
 pub struct Scored {
     solution: Solution,
     score: Score,
-    place: Place,
-    ran_at: jiff::Timestamp,
-    wrote_submission: bool,
+    evidence: Evidence,
+}
+
+/// The run that a score comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Evidence {
+    /// The place of the run.
+    pub place: Place,
+    /// When it ended.
+    pub ran_at: jiff::Timestamp,
+    /// It left a valid submission.
+    pub wrote_submission: bool,
+    /// A leak was found in the text that could not be corrected.
+    pub leaks: bool,
 }
 
 /// A piece of a solution that can be replaced: its text occurs there exactly once.
@@ -132,15 +143,9 @@ impl CodeBlock {
 }
 
 impl Scored {
-    /// For [`evaluate`](crate::evaluate::evaluate) alone: the text that ran at `place` scored `score`.
-    pub(crate) fn new(
-        solution: Solution,
-        score: Score,
-        place: Place,
-        ran_at: jiff::Timestamp,
-        wrote_submission: bool,
-    ) -> Self {
-        Self { solution, score, place, ran_at, wrote_submission }
+    /// For [`evaluate`](crate::evaluate::evaluate) alone.
+    pub(crate) fn new(solution: Solution, score: Score, evidence: Evidence) -> Self {
+        Self { solution, score, evidence }
     }
 
     /// The script.
@@ -160,23 +165,28 @@ impl Scored {
 
     /// The place of the run that gave the score.
     pub fn place(&self) -> &Place {
-        &self.place
+        &self.evidence.place
     }
 
     /// The step of the algorithm that made it: the place without its run and repairs.
     pub fn step(&self) -> Place {
-        let step = self.place.parent();
+        let step = self.evidence.place.parent();
         if step.last().starts_with("debug-") { step.parent() } else { step }
     }
 
     /// Did that run leave a valid submission?
     pub fn wrote_submission(&self) -> bool {
-        self.wrote_submission
+        self.evidence.wrote_submission
+    }
+
+    /// Was a leak found in it that could not be corrected?
+    pub fn leaks(&self) -> bool {
+        self.evidence.leaks
     }
 
     /// When that run ended.
     pub fn ran_at(&self) -> jiff::Timestamp {
-        self.ran_at
+        self.evidence.ran_at
     }
 }
 

@@ -1,10 +1,9 @@
-//! What a run has seen so far: its best score, where solutions come from, the limit that cut it short.
+//! What a run has seen so far: its best score, and where its solutions come from.
 //!
 //! Nothing here is stored; every replay of the journal tells the same story again.
 
 use std::collections::BTreeMap;
 
-use crate::effects::Limit;
 use crate::metric::Score;
 use crate::place::{Phase, Place};
 use crate::result::Lineage;
@@ -12,7 +11,6 @@ use crate::result::Lineage;
 #[derive(Default)]
 pub(crate) struct Story {
     best: Option<Score>,
-    limit: Option<Limit>,
     lineage: BTreeMap<Place, Lineage>,
 }
 
@@ -21,18 +19,6 @@ impl Story {
     pub fn scored(&mut self, score: Score) -> Option<Option<f64>> {
         let better = self.best.is_none_or(|best| score.beats(best));
         better.then(|| self.best.replace(score).map(Score::value))
-    }
-
-    /// A limit left something out; the first one of the run's own is remembered.
-    pub fn cut_by(&mut self, limit: Limit) {
-        if limit != Limit::Share {
-            self.limit.get_or_insert(limit);
-        }
-    }
-
-    /// The first limit of the run's own that left something out.
-    pub fn limit(&self) -> Option<Limit> {
-        self.limit
     }
 
     /// What was made at `step` was accepted and was made from `from`.

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::{AgentType, Call, reply};
 use crate::ctx::Ctx;
+use crate::effects::{Answer, Limit};
 use crate::solution::Solution;
 use crate::stop::Stop;
 
@@ -18,20 +19,31 @@ pub struct RefinePlan {
     pub plan: String,
 }
 
-#[derive(Deserialize, JsonSchema)]
+/// The shape of the answer, for its schema.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used; answers are read item by item")]
 struct ExtractorOutput {
     #[schemars(length(min = 1))]
     plans: Vec<RefinePlan>,
 }
 
-/// Call number `call` (from 1) of an outer step: the proposed plans, or `None` when the reply cannot be
-/// read. `note` tells what was wrong with the call before.
+/// What came of a call.
+pub(crate) enum Extraction {
+    /// The proposed plans.
+    Plans(Vec<RefinePlan>),
+    /// The reply cannot be read.
+    Unreadable,
+    /// The agent was not asked.
+    Refused(Limit),
+}
+
+/// Call number `call` (from 1) of an outer step.
 pub(crate) async fn extractor(
     ctx: &Ctx<'_>,
     call: u32,
     solution: &Solution,
     question: &Question<'_>,
-) -> Result<Option<Vec<RefinePlan>>, Stop> {
+) -> Result<Extraction, Stop> {
     let inputs = json!({
         "solution_script": solution.text,
         "ablation_summary": question.summary,
@@ -41,16 +53,22 @@ pub(crate) async fn extractor(
     let name = if call == 1 { "extractor".to_owned() } else { format!("extractor-{call}") };
     let request = Call::new(AgentType::Extractor, "extractor.md", inputs).named(name);
     let answer = ctx.ask(request.answered_by::<ExtractorOutput>()).await?;
-    let plans = reply::structured::<ExtractorOutput>(&answer, "plans").map(|output| output.plans);
-    if plans.is_none() {
-        ctx.warn(format!("the extractor's reply cannot be read: {}", reply::excerpt(&answer)));
+    if let Answer::Refused { limit } = answer.answer {
+        return Ok(Extraction::Refused(limit));
     }
-    Ok(plans)
+    Ok(match reply::list(&answer, "plans").filter(|plans| !plans.items.is_empty()) {
+        Some(plans) => Extraction::Plans(plans.items),
+        None => {
+            ctx.warn(format!("the extractor's reply cannot be read: {}", reply::excerpt(&answer)));
+            Extraction::Unreadable
+        }
+    })
 }
 
 /// What the extractor is asked, besides the solution.
 pub(crate) struct Question<'a> {
     pub summary: &'a str,
     pub refined_blocks: &'a [String],
+    /// What was wrong with the call before.
     pub note: &'a str,
 }

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::{AgentType, Call, Variant, reply};
 use crate::ctx::Ctx;
+use crate::effects::{Answer, Limit};
 use crate::solution::{CodeBlock, Solution};
 use crate::stop::Stop;
 
@@ -29,23 +30,38 @@ pub enum LeakageStatus {
     No,
 }
 
-#[derive(Deserialize, JsonSchema)]
+/// The shape of the answer, for its schema.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used; answers are read item by item")]
 struct LeakageDetectionOutput {
     #[schemars(length(min = 1))]
     answers: Vec<LeakageAnswer>,
 }
 
-/// The blocks that leak, as the agent quotes them; none when the reply cannot be read.
-pub(crate) async fn detect_leakage(ctx: &Ctx<'_>, solution: &Solution) -> Result<Vec<String>, Stop> {
+/// The blocks that leak, as the agent quotes them; none when the reply cannot be read. `Err` is the limit that
+/// kept the agent from being asked.
+pub(crate) async fn detect_leakage(
+    ctx: &Ctx<'_>,
+    solution: &Solution,
+) -> Result<Result<Vec<String>, Limit>, Stop> {
     let call = Call::new(AgentType::Leakage, "leakage_detection.md", json!({"code": solution.text}));
     let call = call.variant(Variant::Detection).answered_by::<LeakageDetectionOutput>();
     let answer = ctx.ask(call).await?;
-    let Some(found) = reply::structured::<LeakageDetectionOutput>(&answer, "answers") else {
+    if let Answer::Refused { limit } = answer.answer {
+        return Ok(Err(limit));
+    }
+    let found = reply::list::<LeakageAnswer>(&answer, "answers");
+    if found.as_ref().is_none_or(|found| found.unreadable > 0) {
         ctx.warn(format!("the leakage check's reply cannot be read: {}", reply::excerpt(&answer)));
-        return Ok(Vec::new());
-    };
-    let leaks = found.answers.into_iter().filter(|answer| answer.leakage_status == LeakageStatus::Yes);
-    Ok(leaks.map(|answer| answer.code_block).collect())
+    }
+    let answers = found.map(|found| found.items).unwrap_or_default().into_iter();
+    let mut leaks: Vec<String> = Vec::new();
+    for answer in answers.filter(|answer| answer.leakage_status == LeakageStatus::Yes) {
+        if !leaks.contains(&answer.code_block) {
+            leaks.push(answer.code_block);
+        }
+    }
+    Ok(Ok(leaks))
 }
 
 /// Correction number `count` (from 1): the block without the leak; `None` when the reply held no code or

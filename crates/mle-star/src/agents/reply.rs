@@ -39,12 +39,32 @@ pub(crate) fn prose(reply: &AgentReply) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// The structured answer of a reply: as given, or found in its text. A bare list is taken for the object
-/// `{field: list}`.
-pub(crate) fn structured<T: DeserializeOwned>(reply: &AgentReply, field: &str) -> Option<T> {
-    let Answer::Text { text, structured } = &reply.answer else { return None };
-    let given = structured.clone().and_then(|value| read(value, field));
-    given.or_else(|| json_values(&clean(text)).into_iter().find_map(|value| read(value, field)))
+/// What a reply lists.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Listed<T> {
+    /// The items that can be read, in their order.
+    pub items: Vec<T>,
+    /// How many others there were.
+    pub unreadable: usize,
+}
+
+/// The list of a structured answer: as given, or found in its text, as `{field: list}`, as a bare list, or as
+/// one item alone. `None` when there is none with an item that can be read, unless the list is empty.
+pub(crate) fn list<T: DeserializeOwned>(reply: &AgentReply, field: &str) -> Option<Listed<T>> {
+    candidates(reply).find_map(|value| read_list(value, field))
+}
+
+/// The object of a structured answer: as given, or found in its text.
+pub(crate) fn object<T: DeserializeOwned>(reply: &AgentReply) -> Option<T> {
+    candidates(reply).find_map(|value| serde_json::from_value(value).ok())
+}
+
+fn candidates(reply: &AgentReply) -> impl Iterator<Item = Value> {
+    let (given, found) = match &reply.answer {
+        Answer::Text { text, structured } => (structured.clone(), json_values(&clean(text))),
+        Answer::Failed { .. } | Answer::Refused { .. } => (None, Vec::new()),
+    };
+    given.into_iter().chain(found)
 }
 
 /// The text of an answer, whatever is in it.
@@ -64,18 +84,20 @@ pub(crate) fn excerpt(reply: &AgentReply) -> String {
     }
 }
 
-fn read<T: DeserializeOwned>(value: Value, field: &str) -> Option<T> {
-    let value = match value {
-        Value::Array(_) => Value::Object([(field.to_owned(), value)].into_iter().collect()),
-        // One item where a list of one was meant.
-        Value::Object(ref item) if !item.contains_key(field) && field.ends_with('s') => {
-            return serde_json::from_value(value.clone())
-                .ok()
-                .or_else(|| read(Value::Array(vec![value]), field));
-        }
-        other => other,
+fn read_list<T: DeserializeOwned>(mut value: Value, field: &str) -> Option<Listed<T>> {
+    let values = match value.get_mut(field).map(Value::take) {
+        Some(Value::Array(values)) => values,
+        Some(_) => return None,
+        None => match value {
+            Value::Array(values) => values,
+            // One item where a list of one was meant.
+            one => vec![one],
+        },
     };
-    serde_json::from_value(value).ok()
+    let count = values.len();
+    let items: Vec<T> = values.into_iter().filter_map(|value| serde_json::from_value(value).ok()).collect();
+    let unreadable = count - items.len();
+    (unreadable == 0 || !items.is_empty()).then_some(Listed { items, unreadable })
 }
 
 /// Line ends made `\n`, leading thinking removed.
@@ -185,11 +207,6 @@ mod tests {
     use super::*;
 
     #[derive(Debug, PartialEq, Deserialize)]
-    struct Plans {
-        plans: Vec<Plan>,
-    }
-
-    #[derive(Debug, PartialEq, Deserialize)]
     struct Plan {
         code_block: String,
     }
@@ -233,20 +250,22 @@ mod tests {
     #[test]
     fn json_is_found_wherever_it_stands() {
         let check = |reply: &str, expected: Option<&[&str]>| {
-            let found: Option<Plans> = structured(&AgentReply::text(reply), "plans");
+            let found = list::<Plan>(&AgentReply::text(reply), "plans");
             let blocks =
-                found.map(|found| found.plans.into_iter().map(|plan| plan.code_block).collect::<Vec<_>>());
-            assert_eq!(
-                blocks.as_deref(),
-                expected.map(|list| list.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>()).as_deref(),
-                "{reply:?}"
-            );
+                found.map(|found| found.items.into_iter().map(|plan| plan.code_block).collect::<Vec<_>>());
+            let expected =
+                expected.map(|blocks| blocks.iter().map(|block| (*block).to_owned()).collect::<Vec<_>>());
+            assert_eq!(blocks, expected, "{reply:?}");
         };
         check(r#"{"plans": [{"code_block": "x", "plan": "p"}]}"#, Some(&["x"]));
         check(r#"[{"code_block": "x"}, {"code_block": "y"}]"#, Some(&["x", "y"]));
         check("Sure! Here is {my} answer:\n```json\n[{\"code_block\": \"x\"}]\n```\nBye", Some(&["x"]));
         check("<think>{\"plans\": []}</think>{\"plans\": [{\"code_block\": \"}{\"}]}", Some(&["}{"]));
         check(r#"My choice is {"code_block": "x"} because."#, Some(&["x"]));
+        check(r#"{"plans": [{"code_block": "x"}, {"plan": "p"}, {"code_block": "y"}]}"#, Some(&["x", "y"]));
+        check(r#"{"plans": [{"plan": "p"}]}"#, None);
+        check(r#"{"plans": []}"#, Some(&[]));
+        check("[]", Some(&[]));
         check("no json here", None);
         check("{\"plans\": [{\"code_block\": ", None);
         check("", None);
@@ -259,6 +278,6 @@ mod tests {
             structured: Some(serde_json::json!({"plans": [{"code_block": "x"}]})),
         };
         let reply = AgentReply { answer, ..AgentReply::text("") };
-        assert_eq!(structured::<Plans>(&reply, "plans").unwrap().plans.len(), 1);
+        assert_eq!(list::<Plan>(&reply, "plans").unwrap().items.len(), 1);
     }
 }

@@ -18,7 +18,9 @@ pub struct RetrievedModel {
     pub example_code: String,
 }
 
-#[derive(Deserialize, JsonSchema)]
+/// The shape of the answer, for its schema.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used; answers are read item by item")]
 struct RetrieverOutput {
     #[schemars(length(min = 1))]
     models: Vec<RetrievedModel>,
@@ -33,9 +35,12 @@ pub(crate) async fn retriever(ctx: &Ctx<'_>) -> Result<Vec<RetrievedModel>, Stop
     if let Answer::Refused { limit } = answer.answer {
         return Err(Stop::Limit(limit));
     }
-    let found = reply::structured::<RetrieverOutput>(&answer, "models");
+    let found = reply::list::<RetrievedModel>(&answer, "models");
     let readable = found.is_some();
-    let mut models = found.map(|found| found.models).unwrap_or_default();
+    if let Some(unreadable) = found.as_ref().map(|found| found.unreadable).filter(|count| *count > 0) {
+        ctx.warn(format!("{unreadable} of the retriever's models cannot be read"));
+    }
+    let mut models = found.map(|found| found.items).unwrap_or_default();
     models.retain(|model| {
         let valid = !model.model_name.trim().is_empty() && !model.example_code.trim().is_empty();
         if !valid {

@@ -74,8 +74,7 @@ pub(crate) async fn contamination(
     let call = Call::new(AgentType::Test, "test_contamination.md", inputs).tools(&[]);
     let call = call.variant(Variant::Contamination).named(format!("contamination-{count}"));
     let answer = ctx.ask(call.answered_by::<DataContaminationResult>()).await?;
-    let verdict =
-        reply::structured::<DataContaminationResult>(&answer, "verdict").map(|result| result.verdict);
+    let verdict = reply::object::<DataContaminationResult>(&answer).map(|result| result.verdict);
     let verdict = verdict.or_else(|| match reply::prose(&answer)?.trim_matches(['\'', '"', '.', '`']) {
         "Novel" => Some(Verdict::Novel),
         "Same" => Some(Verdict::Same),

@@ -73,6 +73,12 @@ pub enum EffectState {
     Aside,
 }
 
+/// The first limit of the run's own that left something out, among the records that count.
+pub fn first_limit(effects: &[EffectRecord]) -> Option<Limit> {
+    let counting = effects.iter().filter(|effect| effect.counts());
+    counting.filter_map(|effect| effect.limit).find(|limit| *limit != Limit::Share)
+}
+
 /// US dollars of the agent calls at the places that `belongs` picks, also of those that do not count any more;
 /// `None` when the cost of one of them is unknown.
 pub fn cost(effects: &[EffectRecord], belongs: impl Fn(&Place) -> bool) -> Option<f64> {

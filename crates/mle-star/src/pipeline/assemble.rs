@@ -8,7 +8,7 @@ use super::refine::Refined;
 use crate::ctx::Ctx;
 use crate::effects::Usage;
 use crate::evaluate::Evaluation;
-use crate::journal::{EffectRecord, cost};
+use crate::journal::{EffectRecord, cost, first_limit};
 use crate::place::Phase;
 use crate::result::{
     Costs, Durations, FinalResult, Phase1Result, Phase2Result, Phase3Result, SolutionScript, Tokens,
@@ -41,7 +41,7 @@ pub(super) fn assemble(
         lineage: ctx.lineage(&last.step),
         leakage_suspected: initial.leakage_suspected || last.leakage_suspected,
         phases_completed: phases_completed(&effects, ensemble.is_some(), last.completed),
-        stopped_by: ctx.limit_reached().and_then(Into::into),
+        stopped_by: first_limit(&effects).and_then(Into::into),
         final_solution: last.solution,
     };
     Ok(Finished { result, submission: last.submission })

@@ -16,26 +16,33 @@ pub(super) struct Ensemble {
     pub best: Scored,
 }
 
-/// Algorithm 3. `None` without solutions.
+/// Algorithm 3. `None` when no round was begun.
 pub(super) async fn ensemble(ctx: &Ctx<'_>, solutions: &[Scored]) -> Result<Option<Ensemble>, Stop> {
     let (mut rounds, mut plans, mut scores) = (Vec::new(), Vec::new(), Vec::new());
+    let mut begun = false;
     let mut ensembles: Vec<Scored> = Vec::new();
     for r in 0..ctx.config().ensemble_rounds {
         let ctx = &ctx.at(format_args!("r{r}")); // lines 1, 4
         let mut attempt = failed_round();
         if let Some(limit) = ctx.skip(ctx.config().ensemble_rounds)? {
             attempt.plan = format!("[skipped: {}]", limit.name());
-        } else if let Some(plan) = agents::ens_planner(ctx, solutions, &plans, &scores).await? {
-            let scored = carry_out(ctx, &plan, solutions, &mut attempt.solution).await?; // 2-3, 6-7
-            attempt.score = scored.as_ref().map(|scored| scored.score().value());
-            attempt.plan = plan;
-            ensembles.extend(scored);
+        } else {
+            begun = true;
+            if let Some(plan) = agents::ens_planner(ctx, solutions, &plans, &scores).await? {
+                let scored = carry_out(ctx, &plan, solutions, &mut attempt.solution).await?; // 2-3, 6-7
+                attempt.score = scored.as_ref().map(|scored| scored.score().value());
+                attempt.plan = plan;
+                ensembles.extend(scored);
+            }
         }
         let score = attempt.score.and_then(|score| ctx.score(score));
         ctx.step_ended(score, score.is_some(), attempt.plan.clone());
         plans.push(attempt.plan.clone());
         scores.push(attempt.score);
         rounds.push(attempt); // 8
+    }
+    if !begun {
+        return Ok(None);
     }
     let Some(best) = last_best(ensembles, Scored::score).or_else(|| fall_back(ctx, solutions)) else {
         return Ok(None);

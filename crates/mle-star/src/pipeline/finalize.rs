@@ -3,7 +3,8 @@
 use crate::agents::{self, Verdict};
 use crate::ctx::Ctx;
 use crate::effects::Purpose;
-use crate::evaluate::{execute, without_leakage};
+use crate::evaluate::{Ran, execute, without_leakage};
+use crate::metric::Score;
 use crate::place::Place;
 use crate::result::SolutionScript;
 use crate::solution::{Scored, Solution};
@@ -28,55 +29,49 @@ pub(super) async fn finalize(ctx: &Ctx<'_>, best: &Scored) -> Result<Last, Stop>
     let whole = without_subsampling(ctx, best.solution().clone()).await?;
     let script = agents::test(ctx, &whole).await?;
     let checked = without_leakage(ctx, script).await?;
-    let execution = execute(ctx, checked.solution, Purpose::Submission).await?;
+    let execution = execute(ctx, checked, Purpose::Submission).await?;
     let mut last = match execution.result {
-        Ok(ran) => {
-            let score = ran.outcome.score.and_then(|value| ctx.score(value));
-            ctx.descends_to(ctx.place(), score, &[best]);
-            let failed = SolutionScript::failed(&execution.solution);
-            let (score, created_at) = (score.map(crate::metric::Score::value), ran.at.to_string());
-            let solution = SolutionScript { score, is_executable: true, created_at, ..failed };
-            let step = ctx.place().clone();
-            Last {
-                solution,
-                submission: Some(ran.place),
-                step,
-                contamination: None,
-                leakage_suspected: checked.leaks,
-                completed: true,
-            }
-        }
+        Ok(ran) => submitted(ctx, best, &execution.solution, ran, execution.leaks),
         Err(failure) => {
             ctx.warn(format!(
                 "no submission script could be made: {}",
                 failure.error.lines().last().unwrap_or_default()
             ));
-            fall_back(&ctx.at("fallback"), best).await?
+            fall_back(best)
         }
     };
     last.contamination = compare_with_references(ctx, &last.solution).await?;
     Ok(last)
 }
 
-/// The best validation script as it is: its own submission, if it writes one.
-async fn fall_back(ctx: &Ctx<'_>, best: &Scored) -> Result<Last, Stop> {
-    let submission = if best.wrote_submission() {
-        Some(best.place().clone())
-    } else if best.text().contains("submission.csv") {
-        let run = ctx.run(best.text(), Purpose::Submission).await?;
-        let valid = run.value.submission.is_some_and(|submission| submission.findings.is_empty());
-        valid.then(|| ctx.place().join("run"))
-    } else {
-        None
-    };
-    Ok(Last {
+fn submitted(ctx: &Ctx<'_>, best: &Scored, solution: &Solution, ran: Ran, leaks: bool) -> Last {
+    let score = ran.outcome.score.and_then(|value| ctx.score(value));
+    ctx.descends_to(ctx.place(), score, &[best]);
+    Last {
+        solution: SolutionScript {
+            score: score.map(Score::value),
+            is_executable: true,
+            created_at: ran.at.to_string(),
+            ..SolutionScript::failed(solution)
+        },
+        submission: Some(ran.place),
+        step: ctx.place().clone(),
+        contamination: None,
+        leakage_suspected: leaks,
+        completed: true,
+    }
+}
+
+/// The best validation script as it is, with the submission that its own run left, if it was valid.
+fn fall_back(best: &Scored) -> Last {
+    Last {
         solution: SolutionScript::from(best),
-        submission,
+        submission: best.wrote_submission().then(|| best.place().clone()),
         step: best.step(),
         contamination: None,
-        leakage_suspected: false,
+        leakage_suspected: best.leaks(),
         completed: false,
-    })
+    }
 }
 
 /// Figures 26 and 27: the block that subsamples, rewritten without it. What cannot be found stays.

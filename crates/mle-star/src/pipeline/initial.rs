@@ -27,7 +27,7 @@ pub(super) async fn initial_solution(ctx: &Ctx<'_>) -> Result<Initial, Stop> {
     let mut ranked: Vec<Scored> = candidates.iter().filter_map(|one| one.scored.clone().ok()).collect();
     sort_best_first(&mut ranked, Scored::score); // 7
     let mut ranked = ranked.into_iter();
-    let Some(mut best) = ranked.next() else { return Err(no_candidate(ctx, candidates.len())) }; // 6
+    let Some(mut best) = ranked.next() else { return Err(no_candidate(ctx, candidates.len())?) }; // 6
 
     let mut merges = Vec::new();
     for (index, reference) in ranked.enumerate() {
@@ -98,25 +98,25 @@ async fn use_all_data(ctx: &Ctx<'_>, best: Scored) -> Result<Scored, Stop> {
 /// The leakage check of s_0 itself. `true` when a leak is suspected that could not be removed.
 async fn check_once_more(ctx: &Ctx<'_>, best: Scored) -> Result<(Scored, bool), Stop> {
     let checked = without_leakage(ctx, best.solution().clone()).await?;
+    let leaks = checked.leaks;
     if checked.solution == *best.solution() {
-        return Ok((best, checked.leaks));
+        return Ok((best, leaks));
     }
-    let Evaluation { scored, .. } = evaluate_checked(ctx, checked.solution).await?;
+    let Evaluation { scored, .. } = evaluate_checked(ctx, checked).await?;
     ctx.step_ended(scored.as_ref().ok().map(Scored::score), scored.is_ok(), "leakage removed");
     match scored {
         Ok(corrected) => {
             ctx.descends(&corrected, &[&best]);
-            Ok((corrected, checked.leaks))
+            Ok((corrected, leaks))
         }
         Err(_) => Ok((best, true)),
     }
 }
 
-fn no_candidate(ctx: &Ctx<'_>, count: usize) -> Stop {
-    match ctx.limit_reached() {
-        Some(limit) => Stop::Limit(limit),
-        None => Stop::NoSolution(format!("Phase 1 failed: all {count} candidates produced execution errors")),
-    }
+fn no_candidate(ctx: &Ctx<'_>, count: usize) -> Result<Stop, Stop> {
+    let failed =
+        || Stop::NoSolution(format!("Phase 1 failed: all {count} candidates produced execution errors"));
+    Ok(ctx.limit_reached()?.map_or_else(failed, Stop::Limit))
 }
 
 fn report_candidate(ctx: &Ctx<'_>, candidate: Evaluation) -> Evaluation {

@@ -1,9 +1,9 @@
 //! Algorithm 2: refinement of one code block after another.
 
-use crate::agents::{self, Question, RefinePlan};
+use crate::agents::{self, Extraction, Question, RefinePlan};
 use crate::ctx::Ctx;
 use crate::effects::{Limit, Purpose};
-use crate::evaluate::{evaluate, execute};
+use crate::evaluate::{Checked, evaluate, execute};
 use crate::result::{CodeBlockRecord, RefinementAttempt, StepRecord};
 use crate::solution::{CodeBlock, Scored, Solution, SolutionPhase};
 use crate::stop::Stop;
@@ -47,9 +47,10 @@ async fn outer_step(ctx: &Ctx<'_>, current: &Scored, steps: &[StepRecord]) -> Re
     let blocks: Vec<String> = steps.iter().map(|step| step.code_block.clone()).filter(filled).collect();
     let ablation = agents::ablation(ctx, current.solution(), &summaries).await?; // 5
     let summary = study(ctx, ablation).await?; // 6-7
-    let Some((block, plan)) = target(ctx, current.solution(), &summary, &blocks).await? else {
-        return Ok(Step { record: skipped_record(summary, ctx.limit_reached()), best: None });
-    }; // 8
+    let (block, plan) = match target(ctx, current.solution(), &summary, &blocks).await? {
+        Ok(target) => target, // 8
+        Err(limit) => return Ok(Step { record: skipped_record(summary, limit), best: None }),
+    };
     let (attempts, best) = refine_block(ctx, current, &block, &plan).await?; // 9-25
     let mut record = empty_record();
     record.ablation_summary = summary;
@@ -133,7 +134,7 @@ async fn carry_out(
 
 /// Lines 6-7: the ablation study run, repaired if need be, and put into words.
 async fn study(ctx: &Ctx<'_>, ablation: Solution) -> Result<String, Stop> {
-    let execution = execute(ctx, ablation, Purpose::Ablation).await?; // 6
+    let execution = execute(ctx, Checked::unchecked(ablation), Purpose::Ablation).await?; // 6
     match execution.result {
         Ok(ran) => agents::summarize(ctx, &execution.solution.text, &ran.outcome.stdout.text()).await, // 7
         Err(_) => {
@@ -143,21 +144,26 @@ async fn study(ctx: &Ctx<'_>, ablation: Solution) -> Result<String, Stop> {
     }
 }
 
-/// Line 8: a block of the solution with its plan, in at most three calls; `None` when no reply names one.
+/// Line 8: a block of the solution with its plan, in at most three calls. `Err` when no reply names one, with the
+/// limit that ended the calls, if one did.
 async fn target(
     ctx: &Ctx<'_>,
     solution: &Solution,
     summary: &str,
     refined_blocks: &[String],
-) -> Result<Option<(CodeBlock, String)>, Stop> {
+) -> Result<Result<(CodeBlock, String), Option<Limit>>, Stop> {
     let mut note = String::new();
     let mut seen = Vec::new();
     for call in 1..=3 {
         let question = Question { summary, refined_blocks, note: &note };
-        let Some(plans) = agents::extractor(ctx, call, solution, &question).await? else { continue };
+        let plans = match agents::extractor(ctx, call, solution, &question).await? {
+            Extraction::Plans(plans) => plans,
+            Extraction::Unreadable => continue,
+            Extraction::Refused(limit) => return Ok(Err(Some(limit))),
+        };
         let Some(first) = plans.first() else { continue };
         match usable(solution, first) {
-            Ok(block) => return Ok(Some((block, first.plan.clone()))),
+            Ok(block) => return Ok(Ok((block, first.plan.clone()))),
             Err(error) => {
                 note = format!(
                     "Your last answer cannot be used: {error}. Copy a part of the solution exactly \
@@ -168,7 +174,7 @@ async fn target(
         }
         seen.extend(plans);
     }
-    Ok(seen.into_iter().find_map(|plan| Some((usable(solution, &plan).ok()?, plan.plan))))
+    Ok(seen.into_iter().find_map(|plan| Some((usable(solution, &plan).ok()?, plan.plan))).ok_or(None))
 }
 
 /// The block that a plan is for.

@@ -188,3 +188,23 @@ async fn the_lineage_leads_from_the_candidates_to_the_submission() {
         ["phase1/candidate-1", "phase1/candidate-0"]
     );
 }
+
+#[tokio::test]
+async fn a_leak_that_stays_in_the_solution_is_said() {
+    let leak = r#"[{"leakage_status": "Yes Data Leakage", "code_block": "not in it"}]"#;
+    let check = async |world: World, suspected: bool| {
+        assert_eq!(finish(&world, 1, Direction::Maximize).await.result.leakage_suspected, suspected);
+    };
+    check(World::new().agent("finalization/leakage", leak), true).await;
+    // The ensemble leaks; it counts only when it is what is delivered.
+    let leaking = || World::new().agent("phase3/r0/leakage", leak).scores("phase3/r0/run", 0.9);
+    check(leaking(), false).await;
+    check(always_failing(leaking(), "finalization"), true).await;
+    // The same block reported twice is corrected once.
+    let twice = r#"[{"leakage_status": "Yes Data Leakage", "code_block": "print('start')"},
+                   {"leakage_status": "Yes Data Leakage", "code_block": "print('start')"}]"#;
+    let fixed = World::new()
+        .agent("finalization/leakage", twice)
+        .agent("finalization/leakage-fix-1", "```\nx = 1\n```");
+    check(fixed, false).await;
+}

@@ -45,42 +45,81 @@ fn timeless(mut result: FinalResult) -> FinalResult {
     result
 }
 
-/// Leaves the first `count` records of a journal and forgets what came after, as a kill does.
-fn cut(folder: &Folder, count: usize) -> usize {
+/// What a kill at a moment leaves of a journal: what had ended, what was under way, nothing later.
+fn cut(folder: &Folder, moment: f64) -> usize {
     let db = rusqlite::Connection::open(folder.path().join("journal.db")).unwrap();
-    db.execute(
-        "DELETE FROM effects WHERE seq NOT IN (SELECT seq FROM effects ORDER BY seq LIMIT ?1)",
-        [i64::try_from(count).unwrap()],
-    )
-    .unwrap();
-    let kept = "SELECT count(*) FROM effects WHERE state = 'ended' AND kind <> 'decision'";
+    db.execute("DELETE FROM effects WHERE elapsed_begun > ?1", [moment]).unwrap();
+    let under_way = "UPDATE effects SET state = 'begun', outcome = NULL, limit_hit = NULL, cost_usd = NULL,
+                     ended_at = NULL, elapsed_ended = NULL WHERE elapsed_ended > ?1";
+    db.execute(under_way, [moment]).unwrap();
+    db.execute("DELETE FROM meta WHERE key = 'elapsed'", []).unwrap();
+    let kept =
+        "SELECT count(*) FROM effects WHERE state = 'ended' AND kind <> 'decision' AND limit_hit IS NULL";
     db.query_row(kept, [], |row| row.get::<_, i64>(0)).unwrap().try_into().unwrap()
 }
 
-#[tokio::test]
-async fn every_prefix_of_a_journal_leads_to_the_same_end() {
-    let (world, inputs, whole) = (eventful(), inputs(), Folder::fresh());
-    let journal = Journal::create(whole.path(), &inputs).unwrap();
-    let expected = timeless(go_on(&world, &inputs, &journal).await.unwrap().result);
+/// Every moment at which something had just begun or ended, and the one before all.
+fn moments(folder: &Folder) -> Vec<f64> {
+    let effects = read(folder.path()).unwrap().effects;
+    let begun = effects.iter().map(|effect| effect.elapsed_begun);
+    let mut moments: Vec<f64> =
+        begun.chain(effects.iter().filter_map(|effect| effect.elapsed_ended)).collect();
+    moments.push(-1.0);
+    moments.sort_by(f64::total_cmp);
+    moments.dedup();
+    moments
+}
+
+/// Cuts the journal of a run of `inputs` at every moment and goes on with it.
+async fn every_cut_leads_to_the_same_end(
+    world: &World,
+    inputs: &Frozen,
+    compare: impl Fn(FinalResult) -> FinalResult,
+) {
+    let whole = Folder::fresh();
+    let journal = Journal::create(whole.path(), inputs).unwrap();
+    let expected = compare(go_on(world, inputs, &journal).await.unwrap().result);
     drop(journal);
-    let mut effects = world.trace();
-    effects.sort();
-    let records = read(whole.path()).unwrap().effects.len();
-    assert!(effects.len() > 50, "{} effects", effects.len());
-    for count in 0..=records {
+    let effects = world.trace().len();
+    assert!(effects > 30, "{effects} effects");
+    for moment in moments(&whole) {
         let folder = Folder::fresh();
         std::fs::copy(whole.path().join("journal.db"), folder.path().join("journal.db")).unwrap();
-        let kept = cut(&folder, count);
+        let kept = cut(&folder, moment);
         world.forget();
         let (journal, frozen) = Journal::open(folder.path()).unwrap();
-        let result = timeless(go_on(&world, &frozen, &journal).await.unwrap().result);
-        assert_eq!(result, expected, "after {count} of {records} records");
-        assert_eq!(
-            world.trace().len() + kept,
-            effects.len(),
-            "effects repeated or lost after {count} records"
-        );
+        let result = compare(go_on(world, &frozen, &journal).await.unwrap().result);
+        assert_eq!(result, expected, "killed after {moment} s");
+        assert_eq!(world.trace().len() + kept, effects, "effects repeated or lost: killed after {moment} s");
     }
+}
+
+#[tokio::test]
+async fn a_run_killed_at_any_moment_ends_like_an_undisturbed_one() {
+    every_cut_leads_to_the_same_end(&eventful(), &inputs(), timeless).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_cut_short_by_a_share_of_time_and_killed_ends_the_same() {
+    // Two paths share a slot and 60 seconds; what was done before a kill is not paid for twice.
+    let mut inputs = inputs();
+    inputs.config.time_limit_seconds = 60;
+    (inputs.config.outer_loop_steps, inputs.config.inner_loop_steps) = (4, 4);
+    inputs.config.num_retrieved_models = 1;
+    let world = World::new().takes(0, 4);
+    let folder = Folder::fresh();
+    let journal = Journal::create(folder.path(), &inputs).unwrap();
+    let expected = timeless(go_on(&world, &inputs, &journal).await.unwrap().result);
+    assert!(
+        expected
+            .phase2_results
+            .iter()
+            .any(|path| path.step_history.iter().any(|step| step.failed == Some(true)))
+    );
+    drop(journal);
+    // Killed after the last record, before the result was written: every path replays on its own.
+    let (journal, frozen) = Journal::open(folder.path()).unwrap();
+    assert_eq!(timeless(go_on(&world, &frozen, &journal).await.unwrap().result), expected);
 }
 
 #[tokio::test]
