@@ -1,4 +1,4 @@
-//! Documents: the files, functions and tests they name exist, and no requirement is left out.
+//! Documents: the files, functions and tests they name or link to exist, and no requirement is left out.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -30,6 +30,9 @@ pub fn findings(root: &Path, sources: &[PathBuf]) -> Vec<String> {
                 findings.push(format!("{name}: {missing}"));
             }
         }
+        let folder = root.join(&name).parent().map(Path::to_owned).unwrap_or_default();
+        let broken = links(&text).filter(|link| is_broken(&folder, link));
+        findings.extend(broken.map(|link| format!("{name}: the link ({link}) leads nowhere")));
     }
     findings.extend(left_out(&fs::read_to_string(root.join(CATALOGUE)).unwrap_or_default()));
     findings
@@ -47,15 +50,33 @@ fn documents(root: &Path) -> Vec<(String, String)> {
         .collect()
 }
 
-/// What stands between backticks on one line, code blocks left out.
-fn quotes(text: &str) -> impl Iterator<Item = &str> {
+/// The lines outside code blocks.
+fn prose(text: &str) -> impl Iterator<Item = &str> {
     let mut in_block = false;
-    let lines = text.lines().filter(move |line| {
+    text.lines().filter(move |line| {
         let fence = line.trim_start().starts_with("```");
         in_block ^= fence;
         !in_block && !fence
-    });
-    lines.flat_map(|line| line.split('`').skip(1).step_by(2))
+    })
+}
+
+/// What stands between backticks on one line, code blocks left out.
+fn quotes(text: &str) -> impl Iterator<Item = &str> {
+    prose(text).flat_map(|line| line.split('`').skip(1).step_by(2))
+}
+
+/// The targets of `[text](target)` outside code.
+fn links(text: &str) -> impl Iterator<Item = &str> {
+    let plain = prose(text).flat_map(|line| line.split('`').step_by(2));
+    // A quote inside the brackets leaves `](target)` at the start of the next piece.
+    plain.flat_map(|piece| piece.split("](").skip(1)).filter_map(|rest| rest.split([')', ' ']).next())
+}
+
+/// Is this a relative path to nothing? Addresses and places in the same document are others' business.
+fn is_broken(folder: &Path, link: &str) -> bool {
+    let path = link.split('#').next().unwrap_or_default();
+    let is_address = link.contains("://") || link.starts_with("mailto:");
+    !is_address && !path.is_empty() && !folder.join(path).exists()
 }
 
 /// What is wrong with a quote that names a path or a test; `None` for any other.
@@ -140,6 +161,19 @@ mod tests {
     #[test]
     fn code_blocks_are_no_quotes() {
         assert_eq!(quotes("a `b` c `d`\n```\n`e`\n```\n`f`").collect::<Vec<_>>(), ["b", "d", "f"]);
+    }
+
+    #[test]
+    fn links_to_what_is_not_there_are_found() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("a.md"), "").unwrap();
+        let check = |text: &str, broken: &[&str]| {
+            let found: Vec<&str> = links(text).filter(|link| is_broken(dir.path(), link)).collect();
+            assert_eq!(found, broken, "{text}");
+        };
+        check("[a](a.md) and [`b`](b.md#part), [c](docs/c.md \"title\")", &["b.md#part", "docs/c.md"]);
+        check("[a](a.md#part) [b](#part) [c](https://x.org/y) ![d](d.svg)", &["d.svg"]);
+        check("`[a](b.md)`\n```\n[a](b.md)\n```\n", &[]);
     }
 
     #[test]
