@@ -171,6 +171,12 @@ pub struct DoctorArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+    /// Solve a small built-in task from end to end instead
+    #[arg(long, conflicts_with = "json")]
+    pub e2e: bool,
+    /// Solve it with this interpreter [default: the program's own environment]
+    #[arg(long, value_name = "FILE", requires = "e2e")]
+    pub python: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]

@@ -7,6 +7,7 @@ mod prompts;
 mod report;
 mod resume;
 mod run;
+mod toy;
 
 use std::path::PathBuf;
 

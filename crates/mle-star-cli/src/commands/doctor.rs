@@ -48,8 +48,11 @@ struct Tool {
 /// Says what this machine offers.
 ///
 /// # Errors
-/// The findings cannot be printed.
+/// The findings cannot be printed, or the toy task cannot be solved.
 pub fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
+    if args.e2e {
+        return super::toy::solve(args.python.as_deref());
+    }
     let runtime = Builder::new_current_thread().enable_all().build().map_err(|error| {
         Failure::failed(Trouble::new(format!("cannot start: {error}"), "free some memory or processes"))
     })?;

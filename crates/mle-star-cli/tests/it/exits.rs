@@ -190,6 +190,22 @@ fn runs_inside_the_data_folder_are_not_data() {
 }
 
 #[test]
+fn doctor_solves_a_toy_task_and_leaves_only_failures() {
+    let check = |script: &str, code: i32, stdout: &str| {
+        let sealed = Sealed::with(&[]);
+        fs::create_dir(sealed.path("tmp")).unwrap();
+        let python = interpreter(&sealed, script);
+        let tmp = sealed.path("tmp").display().to_string();
+        let said = sealed.run_with(&format!("doctor --e2e --python {python}"), &[("TMPDIR", &tmp)]);
+        assert_eq!((said.code, said.stdout.as_str()), (code, stdout), "{said:?}");
+        assert_eq!(sealed.names("tmp").len(), usize::from(code != 0), "{said:?}");
+    };
+    check(&format!("{SUBMIT}; {SCORE}"), 0, "end to end: ok; the toy run is removed again\n");
+    check(SCORE, 1, "");
+    check("exit 1", 1, "");
+}
+
+#[test]
 fn a_submission_of_an_earlier_end_does_not_stay() {
     let (sealed, said) = run(SCORE, "");
     assert_eq!(said.code, 3, "{said:?}");

@@ -1,0 +1,85 @@
+//! `doctor --e2e`: a small task made up on the spot, solved by the production path.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use mle_star::stop::Trouble;
+
+use super::run;
+use crate::args::RunArgs;
+use crate::exit::{Exit, Failure};
+use crate::say;
+
+/// Rows with an answer.
+const TRAIN: u32 = 200;
+/// Rows to predict.
+const TEST: u32 = 50;
+/// M=2, T=1, K=1, L=2, R=1: every part of the algorithms once.
+const SEARCH: [&str; 5] = [
+    "num_retrieved_models=2",
+    "outer_loop_steps=1",
+    "inner_loop_steps=1",
+    "num_parallel_solutions=2",
+    "ensemble_rounds=1",
+];
+
+/// Solves the toy task with the offline agents; `python` replaces the program's own environment.
+///
+/// # Errors
+/// What went wrong on the way; the exit code is 1.
+pub fn solve(python: Option<&Path>) -> Result<Exit, Failure> {
+    let cannot = |error: io::Error| {
+        let hint = "free some disk space, or set TMPDIR to a folder you may write to";
+        Failure::failed(Trouble::new(format!("cannot write the toy task: {error}"), hint))
+    };
+    let folder = tempfile::Builder::new().prefix("mle-star-toy-").tempdir().map_err(cannot)?;
+    let data = folder.path().join("data");
+    write_task(&data).map_err(cannot)?;
+    let mut set: Vec<String> = SEARCH.map(str::to_owned).to_vec();
+    set.extend(python.map(|python| format!("python={}", python.display())));
+    let args = RunArgs {
+        task: data,
+        agents: Some("offline".to_owned()),
+        set,
+        time_limit: Some("300".to_owned()),
+        runs_dir: Some(PathBuf::from(folder.path()).join("runs")),
+        run_id: Some("toy".to_owned()),
+        ..RunArgs::default()
+    };
+    let ended = run::run(&args);
+    if matches!(ended, Ok(Exit::Done)) {
+        say::data("end to end: ok; the toy run is removed again");
+        return ended;
+    }
+    // Its logs tell why.
+    say::talk(&format!("the toy run stays in {}", folder.keep().display()));
+    match ended {
+        Err(Failure { exit: exit @ (Exit::Interrupted | Exit::Terminated), trouble }) => {
+            Err(Failure { exit, trouble })
+        }
+        Err(failure) => Err(Failure::failed(failure.trouble)),
+        Ok(_) => Ok(Exit::Failed),
+    }
+}
+
+fn write_task(data: &Path) -> io::Result<()> {
+    fs::create_dir_all(data)?;
+    let (mut train, mut test, mut sample) =
+        ("id,size,age,town,price\n".to_owned(), "id,size,age,town\n".to_owned(), "id,price\n".to_owned());
+    for row in 0..TRAIN + TEST {
+        let (size, age, town) = (20 + row * 37 % 101, row * 53 % 60, ["a", "b", "c"][row as usize % 3]);
+        let price = 3 * size + 100 * (row % 3) + row * 17 % 23 - age;
+        // Writing to a string cannot fail.
+        let _ = if row < TRAIN {
+            writeln!(train, "{row},{size},{age},{town},{price}")
+        } else {
+            writeln!(test, "{row},{size},{age},{town}").and_then(|()| writeln!(sample, "{row},0"))
+        };
+    }
+    fs::write(data.join("train.csv"), train)?;
+    fs::write(data.join("test.csv"), test)?;
+    fs::write(data.join("sample_submission.csv"), sample)?;
+    fs::write(data.join("description.md"), "Predict the price.\n\n# Evaluation\n\nRoot mean squared error.\n")
+}
