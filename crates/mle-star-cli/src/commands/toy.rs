@@ -35,7 +35,7 @@ pub fn solve(python: Option<&Path>) -> Result<Exit, Failure> {
         Failure::failed(Trouble::new(format!("cannot write the toy task: {error}"), hint))
     };
     let folder = tempfile::Builder::new().prefix("mle-star-toy-").tempdir().map_err(cannot)?;
-    let data = folder.path().join("data");
+    let data = folder.path().join("toy/data");
     write_task(&data).map_err(cannot)?;
     let mut set: Vec<String> = SEARCH.map(str::to_owned).to_vec();
     set.extend(python.map(|python| format!("python={}", python.display())));
