@@ -10,4 +10,5 @@ mod folder;
 pub mod infer;
 pub mod metric_names;
 pub mod profile;
+pub(crate) mod tree;
 pub mod unzip;

@@ -61,11 +61,13 @@ pub fn prepare(args: &RunArgs, environment: &Environment<'_>) -> Result<Prepared
     let mut guesses = inferred.guesses.clone();
     guesses.extend(told);
     let task = task(&source, inferred, description, &mut guesses)?;
+    outside_the_data("log_file", config.log_file.as_deref(), &task.data_dir)?;
     let sample = profile.sample.as_ref().map(|sample| sample.file.clone());
     let agents = OfflineAgents::new(&task, profile, config.subsample_limit)?;
     let mut sources = vec![format!("task: {} ({})", task.competition_id, shown_source(&source))];
     sources.extend(config_from.map(|path| format!("config: {}", path.display())));
     sources.push(format!("agents: {} ({reason})", agents_name(config.agents)));
+    sources.extend(without_effect(&config));
     Ok(Prepared { task, config, invocation, prompts, agents, sample, guesses, sources })
 }
 
@@ -131,6 +133,27 @@ fn check_available(config: &mut Config) -> Result<&'static str, Trouble> {
     let (agents, reason) = credentials::choose(config.agents)?;
     config.agents = agents;
     Ok(reason)
+}
+
+/// Keys that are there for what later versions do; the offline agents ask no model.
+const NOT_YET: [&str; 9] = [
+    "agent_models",
+    "claude_path",
+    "model",
+    "overload_patience_seconds",
+    "permission_mode",
+    "retrieved_models",
+    "search",
+    "search_blocked_domains",
+    "warm_start",
+];
+
+/// Names the keys that were set and change nothing.
+fn without_effect(config: &Config) -> Option<String> {
+    let json = |config: &Config| serde_json::to_value(config).unwrap_or_default();
+    let (given, default) = (json(config), json(&Config::default()));
+    let idle: Vec<&str> = NOT_YET.into_iter().filter(|key| given.get(key) != default.get(key)).collect();
+    (!idle.is_empty()).then(|| format!("note: no effect in this version: {}", idle.join(", ")))
 }
 
 /// A resume may start elsewhere: files are named in full.
@@ -215,7 +238,8 @@ fn task(
     } else {
         description
     };
-    let data_dir = source.data_dir.canonicalize();
+    let data_dir = source.data_dir.canonicalize().map_or_else(|_| absolute(&source.data_dir), Ok)?;
+    outside_the_data("output_dir", file.output_dir.as_deref(), &data_dir)?;
     Ok(Task {
         competition_id: file.competition_id.unwrap_or_else(|| source.name.clone()),
         task_type: inferred.task_type,
@@ -223,13 +247,26 @@ fn task(
         evaluation_metric: inferred.metric,
         metric_direction: inferred.direction,
         description,
-        data_dir: data_dir.map_or_else(|_| absolute(&source.data_dir), Ok)?,
+        data_dir,
         output_dir: file.output_dir.as_deref().map(usable_output).transpose()?,
         target_column: inferred.target,
         id_column: inferred.id,
         reference_discussions: file.reference_discussions,
         baseline_solution: file.baseline_solution,
     })
+}
+
+/// What a run writes must not change what it reads.
+fn outside_the_data(key: &str, path: Option<&Path>, data_dir: &Path) -> Result<(), Trouble> {
+    let Some(path) = path else { return Ok(()) };
+    let whole = absolute(path)?;
+    // What does not exist yet lies where its nearest folder that exists lies.
+    let real = whole.ancestors().find_map(|above| above.canonicalize().ok());
+    if !real.unwrap_or(whole).starts_with(data_dir) {
+        return Ok(());
+    }
+    let message = format!("{key} lies inside the data folder: {}", path.display());
+    Err(Trouble::new(message, format!("give a {key} outside {}", data_dir.display())))
 }
 
 fn described(inferred: &Inferred) -> String {

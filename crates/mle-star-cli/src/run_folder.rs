@@ -12,6 +12,9 @@ use mle_star::task::Task;
 use serde::Serialize;
 use serde_json::Value;
 
+/// The limits that a resume may raise.
+const RAISABLE: [&str; 2] = ["time_limit_seconds", "max_budget_usd"];
+
 /// Writes `task.json`, `config.json` and `prompts/`.
 ///
 /// # Errors
@@ -29,13 +32,18 @@ pub fn write(folder: &Path, frozen: &Frozen) -> Result<(), Trouble> {
     all().map_err(|error| unwritable(folder, &error))
 }
 
-/// Checks that the files still say what the journal froze.
+/// Checks that the files still say what the journal froze. A `config.json` with other limits only is what an
+/// interrupted resume leaves: it is written anew.
 ///
 /// # Errors
 /// A file that is missing or differs; the message names the key or the template.
 pub fn check_unchanged(folder: &Path, frozen: &Frozen) -> Result<(), Trouble> {
-    same_keys::<Task>(folder, "task.json", &frozen.task)?;
-    same_keys::<Config>(folder, "config.json", &frozen.config)?;
+    same_keys::<Task>(folder, "task.json", &frozen.task, &[])?;
+    same_keys::<Config>(folder, "config.json", &frozen.config, &RAISABLE)?;
+    if same_keys::<Config>(folder, "config.json", &frozen.config, &[]).is_err() {
+        let written = write_json(&folder.join("config.json"), &frozen.config);
+        written.map_err(|error| unwritable(folder, &error))?;
+    }
     let found = templates(&folder.join("prompts"))?;
     for (name, text) in &frozen.prompts {
         if found.get(name) != Some(text) {
@@ -61,6 +69,17 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     fs::rename(partial, path)
 }
 
+/// Removes a file that need not be there.
+///
+/// # Errors
+/// The folder is not writable.
+pub fn remove_file(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
 /// Writes a value as readable JSON, whole or not at all.
 ///
 /// # Errors
@@ -77,13 +96,17 @@ pub fn unwritable(folder: &Path, error: &io::Error) -> Trouble {
     Trouble::new(message, "make room or give write access, then resume the run")
 }
 
-fn same_keys<T: Serialize>(folder: &Path, name: &str, frozen: &T) -> Result<(), Trouble> {
+/// Compares a file with what was frozen, the keys in `but` left out.
+fn same_keys<T: Serialize>(folder: &Path, name: &str, frozen: &T, but: &[&str]) -> Result<(), Trouble> {
     let path = folder.join(name);
     let text = fs::read_to_string(&path)
         .map_err(|error| differs(format!("{name} of the run cannot be read: {error}")))?;
-    let found: Value = serde_json::from_str(&text)
+    let mut found: Value = serde_json::from_str(&text)
         .map_err(|error| differs(format!("{name} of the run is not JSON any more: {error}")))?;
-    let expected = serde_json::to_value(frozen).unwrap_or_default();
+    let mut expected = serde_json::to_value(frozen).unwrap_or_default();
+    for map in [&mut found, &mut expected].into_iter().filter_map(Value::as_object_mut) {
+        map.retain(|key, _| !but.contains(&key.as_str()));
+    }
     match first_difference(&expected, &found) {
         Some(key) => Err(differs(format!("{name} has another {key} than the run began with"))),
         None => Ok(()),

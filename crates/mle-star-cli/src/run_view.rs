@@ -79,7 +79,7 @@ pub struct StepRow {
     pub score: Option<f64>,
     /// Is the score a candidate for the best one?
     pub counts: bool,
-    /// Wall-clock time; `None` while it goes on.
+    /// Wall-clock time, a script's wait for its turn not included; `None` while it goes on.
     pub seconds: Option<f64>,
     /// Seconds into the run at which it ended.
     pub ended: Option<f64>,
@@ -94,7 +94,6 @@ pub fn read(folder: &Path) -> Result<RunView, JournalError> {
     let result = read_result(folder);
     let steps: Vec<StepRow> = snapshot.effects.iter().filter(|record| is_shown(record)).map(row).collect();
     let task = &snapshot.frozen.task;
-    let cost = snapshot.effects.iter().filter(|record| record.kind == Kind::Agent && record.counts());
     let summary = Summary {
         run_id: runs::name(folder).unwrap_or_else(|| snapshot.frozen.run_id.clone()),
         task: task.competition_id.clone(),
@@ -104,7 +103,7 @@ pub fn read(folder: &Path) -> Result<RunView, JournalError> {
         best_score: best(&snapshot, &steps),
         created_at: snapshot.created_at.clone(),
         elapsed_seconds: snapshot.elapsed,
-        cost_usd: cost.map(|record| record.usage.cost_usd).sum(),
+        cost_usd: journal::cost(&snapshot.effects, |_| true),
         submission: result
             .as_ref()
             .map(|result| result.submission_path.clone())
@@ -169,7 +168,9 @@ fn row(record: &EffectRecord) -> StepRow {
         ok: told.ok,
         score: told.score,
         counts: told.counts,
-        seconds: record.elapsed_ended.map(|ended| (ended - record.elapsed_begun).max(0.0)),
+        seconds: told
+            .seconds
+            .or_else(|| record.elapsed_ended.map(|ended| (ended - record.elapsed_begun).max(0.0))),
         ended: record.elapsed_ended,
     }
 }
@@ -180,6 +181,8 @@ struct Told {
     ok: bool,
     score: Option<f64>,
     counts: bool,
+    /// What a script measured itself.
+    seconds: Option<f64>,
 }
 
 impl Told {
@@ -210,6 +213,44 @@ impl Told {
             (false, Some(failure), _) => failure.to_owned(),
             (false, None, _) => mle_star::evaluate::headline(&outcome),
         };
-        Self { outcome: words, ok, score: outcome.score, counts: ok && purpose == Some(Purpose::Score) }
+        let counts = ok && purpose == Some(Purpose::Score);
+        Self { outcome: words, ok, score: outcome.score, counts, seconds: Some(outcome.duration_seconds) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mle_star::effects::{Captured, ScriptEnd, Usage};
+    use mle_star::journal::EffectState;
+    use mle_star::place::Place;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_scripts_time_is_its_own_and_not_that_of_the_queue() {
+        let check = |kind: Kind, outcome: Value, seconds: f64| {
+            let record = EffectRecord {
+                seq: 1,
+                place: Place::from("phase1/candidate-0/run"),
+                kind,
+                state: EffectState::Ended,
+                request: json!({"purpose": "score"}),
+                outcome: Some(outcome),
+                limit: None,
+                usage: Usage::default(),
+                begun_at: String::new(),
+                ended_at: None,
+                elapsed_begun: 10.0,
+                elapsed_ended: Some(40.0),
+            };
+            assert_eq!(row(&record).seconds, Some(seconds));
+        };
+        let refused = ScriptOutcome::refused(Limit::Time);
+        let stdout = Captured::whole("x");
+        let script =
+            ScriptOutcome { end: ScriptEnd::Exited { code: 0 }, duration_seconds: 4.0, stdout, ..refused };
+        check(Kind::Script, serde_json::to_value(script).unwrap(), 4.0);
+        check(Kind::Agent, serde_json::to_value(AgentReply::text("x")).unwrap(), 30.0);
     }
 }

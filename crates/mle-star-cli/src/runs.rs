@@ -1,9 +1,10 @@
 //! The runs directory: new run folders, and finding old ones.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use mle_star::journal::{self, Journal, JournalError};
 use mle_star::stop::Trouble;
 
 use crate::nearest::nearest;
@@ -11,7 +12,11 @@ use crate::nearest::nearest;
 /// Where runs are kept unless said otherwise.
 pub const DEFAULT_DIR: &str = "runs";
 
-/// A new run's folder, empty and this process's own.
+/// What a run folder holds before its journal has tables.
+const BEGINNINGS: [&str; 7] =
+    ["task.json", "config.json", "prompts", "journal.lock", "journal.db", "journal.db-wal", "journal.db-shm"];
+
+/// A new run's folder, holding nothing done and this process's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claimed {
     /// The run's name.
@@ -20,7 +25,8 @@ pub struct Claimed {
     pub folder: PathBuf,
 }
 
-/// Makes a folder for a new run, called `wanted`, else after the task and the time.
+/// Makes a folder for a new run, called `wanted`, else after the task and the time. A folder called `wanted` is
+/// taken over when the process that made it ended before it did anything.
 ///
 /// # Errors
 /// A name that exists or is no file name, or a runs directory that cannot be written.
@@ -40,8 +46,11 @@ pub fn claim(
         let id = if attempt == 1 { first.clone() } else { format!("{first}-{attempt}") };
         let folder = runs_dir.join(&id);
         match fs::create_dir(&folder) {
-            Ok(()) => return Ok(Claimed { id, folder }),
+            Ok(()) => return mark(&folder).map(|()| Claimed { id, folder }),
             Err(error) if error.kind() == ErrorKind::AlreadyExists && wanted.is_none() => {}
+            Err(error) if error.kind() == ErrorKind::AlreadyExists && is_abandoned(&folder) => {
+                return mark(&folder).map(|()| Claimed { id, folder });
+            }
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 let message = format!("run {id} exists already in {}", runs_dir.display());
                 let hint = format!("choose another --run-id, or go on with it: mle-star resume {id}");
@@ -53,13 +62,46 @@ pub fn claim(
     Err(Trouble::new("too many runs began in the same second", "try again"))
 }
 
+/// The lock is what a run folder is known by while it has no journal.
+fn mark(folder: &Path) -> Result<(), Trouble> {
+    let made = File::options().append(true).create(true).open(folder.join("journal.lock"));
+    made.map(drop).map_err(|error| unwritable(folder, &error))
+}
+
+/// Did the process that made this run folder end before anything was done in it?
+fn is_abandoned(folder: &Path) -> bool {
+    // Reading comes first: opening a journal is for those who go on with it.
+    holds_only_beginnings(folder)
+        && journal::read(folder).is_err()
+        && matches!(Journal::open(folder), Err(JournalError::Missing(_)))
+        && is_free(folder)
+}
+
+/// Is there nothing in the folder but what is made before a run does anything?
+pub fn holds_only_beginnings(folder: &Path) -> bool {
+    let known = |entry: fs::DirEntry| {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        BEGINNINGS.contains(&name.as_ref()) || name.ends_with(".part")
+    };
+    fs::read_dir(folder).is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(known)))
+}
+
+fn is_free(folder: &Path) -> bool {
+    match File::open(folder.join("journal.lock")) {
+        Ok(lock) => lock.try_lock_shared().is_ok(),
+        Err(error) => error.kind() == ErrorKind::NotFound,
+    }
+}
+
 /// The folder of the run that a person named by id or path.
 ///
 /// # Errors
 /// There is no such run.
 pub fn find(run: &str, runs_dir: &Path) -> Result<PathBuf, Trouble> {
     let candidates = [runs_dir.join(run), PathBuf::from(run)];
-    if let Some(folder) = candidates.into_iter().find(|folder| is_run(folder)) {
+    let is_meant = |folder: &PathBuf| is_run(folder) || holds_only_beginnings(folder);
+    if let Some(folder) = candidates.into_iter().find(is_meant) {
         return Ok(folder);
     }
     let known: Vec<String> = all(runs_dir).iter().filter_map(|folder| name(folder)).collect();
@@ -115,6 +157,8 @@ mod tests {
         assert_eq!(id(None).unwrap(), "titanic-20250102-030405");
         assert_eq!(id(None).unwrap(), "titanic-20250102-030405-2");
         assert_eq!(id(Some("mine")).unwrap(), "mine");
+        assert_eq!(id(Some("mine")).unwrap(), "mine", "nothing was done in it");
+        fs::write(runs.join("mine/result.json"), "{}").unwrap();
         assert!(id(Some("mine")).unwrap_err().message.contains("exists already"));
         for bad in ["", "a/b", "..", "-x", "a b"] {
             assert!(id(Some(bad)).unwrap_err().message.contains("cannot be a run id"), "{bad}");
@@ -127,6 +171,7 @@ mod tests {
         let folder = dir.path().join("one");
         fs::create_dir(&folder).unwrap();
         fs::create_dir(dir.path().join("no-run")).unwrap();
+        fs::write(dir.path().join("no-run/x"), "").unwrap();
         fs::write(folder.join("task.json"), "{}").unwrap();
         assert_eq!(find("one", dir.path()).unwrap(), folder);
         assert_eq!(find(folder.to_str().unwrap(), Path::new("/nowhere")).unwrap(), folder);

@@ -174,7 +174,10 @@ impl Bench {
             slots: 1,
         };
         let finished = pipeline::run(frozen, &prompts, &journal, outside).await?;
-        let submission = finished.submission.as_ref().and_then(|place| runner.submission(&place.file_stem()));
+        let submission = finished
+            .submission
+            .as_ref()
+            .and_then(|place| runner.submission(&place.file_stem(), &finished.result.final_solution.content));
         Ok((finished.result.phase1.initial_solution.content, submission.ok_or("no valid submission")?))
     }
 

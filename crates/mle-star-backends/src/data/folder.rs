@@ -1,14 +1,11 @@
 //! Which file of a data folder is which table.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use mle_star::stop::Trouble;
 use zip::ZipArchive;
-
-/// Folders below a data folder are listed to this depth.
-const MAX_DEPTH: usize = 8;
 
 /// Files that say what the task is; they are not data.
 const ABOUT_THE_TASK: [&str; 7] =
@@ -114,35 +111,16 @@ pub(super) fn files(data_dir: &Path) -> Result<Vec<PathBuf>, Trouble> {
         let hint = "give the folder that holds train.csv, not a file";
         return Err(Trouble::new(format!("the data folder {name} is not a folder"), hint));
     }
-    let mut found = Vec::new();
-    walk(data_dir, Path::new(""), 0, &mut found).map_err(|error| {
+    let tree = super::tree::look(data_dir).map_err(|error| {
         Trouble::new(format!("cannot read the data folder {name}: {error}"), "check the folder's permissions")
     })?;
+    let mut found = tree.files;
     if found.is_empty() {
         let hint = "put train.csv, test.csv and sample_submission.csv into it";
         return Err(Trouble::new(format!("the data folder {name} is empty"), hint));
     }
-    found.sort();
     found.retain(|path| !ABOUT_THE_TASK.iter().any(|name| path == Path::new(name)));
     Ok(found)
-}
-
-fn walk(root: &Path, below: &Path, depth: usize, found: &mut Vec<PathBuf>) -> io::Result<()> {
-    for entry in fs::read_dir(root.join(below))? {
-        let entry = entry?;
-        let path = below.join(entry.file_name());
-        // A runs directory may lie in the data folder; what runs made is not data.
-        let is_run = || root.join(&path).join("journal.db").exists();
-        if entry.file_name().to_string_lossy().starts_with('.') || is_run() {
-            continue;
-        }
-        if entry.file_type()?.is_dir() && depth < MAX_DEPTH {
-            walk(root, &path, depth + 1, found)?;
-        } else {
-            found.push(path);
-        }
-    }
-    Ok(())
 }
 
 /// The table in this file; `None` for anything that is not a CSV of the top level, zipped or not.

@@ -2,12 +2,12 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use mle_star::stop::Trouble;
 
 use super::folder::{self, Source};
+use super::tree;
 
 /// One table that has to be unpacked before scripts can read it. Paths are relative to the data folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +45,8 @@ pub fn unpack(data_dir: &Path, packed: &[Packed], into: &Path) -> Result<(), Tro
         let hint = "check the archive, or unpack it by hand; check that the disk is not full";
         Trouble::new(format!("cannot unpack {}: {error}", file.display()), hint)
     };
-    fs::create_dir_all(into).map_err(|error| trouble(into, error))?;
+    let cleared = if into.exists() { fs::remove_dir_all(into) } else { Ok(()) };
+    cleared.and_then(|()| fs::create_dir_all(into)).map_err(|error| trouble(into, error))?;
     link_others(data_dir, packed, into).map_err(|error| trouble(data_dir, error))?;
     for table in packed {
         extract(data_dir, table, into).map_err(|error| trouble(&table.archive, error))?;
@@ -54,19 +55,7 @@ pub fn unpack(data_dir: &Path, packed: &[Packed], into: &Path) -> Result<(), Tro
 }
 
 fn link_others(data_dir: &Path, packed: &[Packed], into: &Path) -> io::Result<()> {
-    let data_dir = data_dir.canonicalize()?;
-    for entry in fs::read_dir(&data_dir)? {
-        let name = entry?.file_name();
-        if packed.iter().any(|table| table.archive == Path::new(&name)) {
-            continue;
-        }
-        let link = into.join(&name);
-        if link.symlink_metadata().is_ok() {
-            fs::remove_file(&link)?;
-        }
-        symlink(data_dir.join(&name), link)?;
-    }
-    Ok(())
+    tree::link(data_dir, into, |name| packed.iter().any(|table| table.archive == name))
 }
 
 /// Unpacks under another name first, so that an interruption leaves no half table.
@@ -110,18 +99,19 @@ mod tests {
         assert_eq!(profile.sample.unwrap().file, Path::new("sampleSubmission.csv"));
         assert_eq!(profile.other_files, [Path::new("images.zip")]);
 
-        let into = tempfile::tempdir().unwrap();
+        // The runs directory may lie in the data folder.
+        fs::create_dir_all(data.path().join("runs/r")).unwrap();
+        fs::write(data.path().join("runs/r/journal.lock"), "").unwrap();
+        let into = data.path().join("runs/r/data");
         let packed = packed(data.path()).unwrap();
         for _ in 0..2 {
-            unpack(data.path(), &packed, into.path()).unwrap();
+            unpack(data.path(), &packed, &into).unwrap();
         }
-        let mut names: Vec<String> = fs::read_dir(into.path())
-            .unwrap()
-            .map(|e| e.unwrap().file_name().into_string().unwrap())
-            .collect();
+        let mut names: Vec<String> =
+            fs::read_dir(&into).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         assert_eq!(names, ["images.zip", "sampleSubmission.csv", "test.csv", "train.csv"]);
-        assert_eq!(fs::read_to_string(into.path().join("train.csv")).unwrap(), text);
-        assert_eq!(fs::read_to_string(into.path().join("test.csv")).unwrap(), "id\n3\n");
+        assert_eq!(fs::read_to_string(into.join("train.csv")).unwrap(), text);
+        assert_eq!(fs::read_to_string(into.join("test.csv")).unwrap(), "id\n3\n");
     }
 }

@@ -7,9 +7,11 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+
+use crate::data::tree;
 
 /// Data folders up to this size are copied for each script, in bytes.
 const COPIED_UP_TO: u64 = 32 * 1024 * 1024;
@@ -20,8 +22,6 @@ const FILES_UP_TO: usize = 1000;
 #[derive(Debug)]
 pub(super) struct Data {
     folder: PathBuf,
-    /// Never part of the view: runs write here.
-    runs: PathBuf,
     files: BTreeMap<PathBuf, Stamp>,
 }
 
@@ -33,16 +33,13 @@ struct Stamp {
 }
 
 impl Data {
-    /// Looks at every file of `folder`, a folder of runs inside it left out. Both paths are absolute.
+    /// Looks at every file of `folder`, an absolute path.
     ///
     /// # Errors
     /// The folder cannot be read.
-    pub(super) fn new(folder: PathBuf, run_folder: &Path) -> io::Result<Self> {
-        let siblings = run_folder.parent().filter(|runs| runs.starts_with(&folder) && *runs != folder);
-        let runs = siblings.unwrap_or(run_folder).to_owned();
-        let mut data = Self { folder, runs, files: BTreeMap::new() };
-        data.files = data.stamps()?;
-        Ok(data)
+    pub(super) fn new(folder: PathBuf) -> io::Result<Self> {
+        let files = stamps(&folder)?;
+        Ok(Self { folder, files })
     }
 
     /// Makes the view in the new folder `view`: copies or links, not writable.
@@ -55,7 +52,7 @@ impl Data {
         if bytes <= COPIED_UP_TO && self.files.len() <= FILES_UP_TO {
             self.copy(view)?;
         } else {
-            self.link(view)?;
+            tree::link(&self.folder, view, |_| false)?;
         }
         fs::set_permissions(view, fs::Permissions::from_mode(0o555))
     }
@@ -72,19 +69,9 @@ impl Data {
         Ok(())
     }
 
-    fn link(&self, view: &Path) -> io::Result<()> {
-        for entry in fs::read_dir(&self.folder)? {
-            let entry = entry?;
-            if entry.path() != self.runs {
-                symlink(entry.path(), view.join(entry.file_name()))?;
-            }
-        }
-        Ok(())
-    }
-
     /// Names the files that are no longer as they were, a few of them, one sentence in all.
     pub(super) fn damage(&self) -> Option<String> {
-        let now = self.stamps().unwrap_or_default();
+        let now = stamps(&self.folder).unwrap_or_default();
         let before = |name: &PathBuf| self.files.get(name);
         let changed = now.iter().filter(|(name, stamp)| before(name) != Some(*stamp)).map(|(name, _)| name);
         let gone = self.files.keys().filter(|name| !now.contains_key(*name));
@@ -96,26 +83,15 @@ impl Data {
             format!("THE DATA IS NO LONGER WHAT IT WAS when the run began: {shown}{more} in {folder} changed")
         })
     }
+}
 
-    /// Every regular file below the folder; links to files count as files, links to folders are followed.
-    fn stamps(&self) -> io::Result<BTreeMap<PathBuf, Stamp>> {
-        let mut found = BTreeMap::new();
-        let mut folders = vec![(PathBuf::new(), 0)];
-        while let Some((inside, depth)) = folders.pop() {
-            for entry in fs::read_dir(self.folder.join(&inside))? {
-                let entry = entry?;
-                let name = inside.join(entry.file_name());
-                // A dangling link, or a file that vanished meanwhile, is not data.
-                let Ok(meta) = fs::metadata(entry.path()) else { continue };
-                if meta.is_file() {
-                    found.insert(name, Stamp { bytes: meta.len(), modified: meta.modified().ok() });
-                } else if meta.is_dir() && depth < 32 && entry.path() != self.runs {
-                    folders.push((name, depth + 1));
-                }
-            }
-        }
-        Ok(found)
-    }
+fn stamps(folder: &Path) -> io::Result<BTreeMap<PathBuf, Stamp>> {
+    let stamp = |name: PathBuf| {
+        // A file that vanished meanwhile is not there.
+        let meta = fs::metadata(folder.join(&name)).ok()?;
+        Some((name, Stamp { bytes: meta.len(), modified: meta.modified().ok() }))
+    };
+    Ok(tree::look(folder)?.files.into_iter().filter_map(stamp).collect())
 }
 
 #[cfg(test)]
@@ -130,17 +106,20 @@ mod tests {
         fs::write(folder.path().join("images/a.png"), "png").unwrap();
         fs::create_dir_all(folder.path().join("runs/r0")).unwrap();
         fs::write(folder.path().join("runs/r1/work/x"), "x").unwrap();
-        let data = Data::new(folder.path().to_owned(), &folder.path().join("runs/r1")).unwrap();
+        for run in ["runs/r0", "runs/r1"] {
+            fs::write(folder.path().join(run).join("journal.lock"), "").unwrap();
+        }
+        let data = Data::new(folder.path().to_owned()).unwrap();
         (folder, data)
     }
 
     #[test]
     fn a_view_shows_the_data_and_not_the_run() {
         let (folder, data) = data();
-        for (name, make) in
-            [("copied", Data::copy as fn(&Data, &Path) -> io::Result<()>), ("linked", Data::link)]
-        {
-            let view = folder.path().join("runs").join(name);
+        let linked = |data: &Data, view: &Path| tree::link(&data.folder, view, |_| false);
+        type Make<'a> = &'a dyn Fn(&Data, &Path) -> io::Result<()>;
+        for (name, make) in [("copied", &Data::copy as Make<'_>), ("linked", &linked)] {
+            let view = folder.path().join("runs/r1").join(name);
             fs::create_dir(&view).unwrap();
             make(&data, &view).unwrap();
             assert_eq!(fs::read_to_string(view.join("train.csv")).unwrap(), "id\n1\n", "{name}");

@@ -82,24 +82,26 @@ impl LocalRunner {
         }
         let absolute = |path: &Path| path.canonicalize().map_err(|error| broken("read", path, &error));
         let (run_folder, data_dir) = (absolute(&setup.run_folder)?, absolute(&setup.data_dir)?);
-        let data = Data::new(data_dir.clone(), &run_folder);
+        let data = Data::new(data_dir.clone());
         let data = Arc::new(data.map_err(|error| broken("read", &data_dir, &error))?);
         Ok(Self { setup: Arc::new(LocalSetup { run_folder, data_dir, ..setup }), data })
     }
 
-    /// The submission that the script at `stem`, its place's file stem, wrote, when it wrote one.
-    pub fn submission(&self, stem: &str) -> Option<PathBuf> {
-        Some(self.kept_submission(stem)).filter(|file| file.exists())
+    /// The submission that `script` wrote when it ran at `stem`, its place's file stem; `None` when it wrote none.
+    pub fn submission(&self, stem: &str, script: &str) -> Option<PathBuf> {
+        Some(self.kept_submission(stem, script)).filter(|file| file.exists())
     }
 
-    fn kept_submission(&self, stem: &str) -> PathBuf {
-        self.setup.run_folder.join("submissions").join(format!("{stem}.csv"))
+    /// Named after the script, too: after a larger limit reopened a run, another one may have run at the place.
+    fn kept_submission(&self, stem: &str, script: &str) -> PathBuf {
+        let digest = blake3::hash(script.as_bytes()).to_hex();
+        self.setup.run_folder.join("submissions").join(format!("{stem}.{}.csv", &digest[..8]))
     }
 
     async fn prepare(&self, request: &ScriptRequest) -> Result<Workplace, Trouble> {
         let (setup, data) = (Arc::clone(&self.setup), Arc::clone(&self.data));
         let (stem, script) = (request.place.file_stem(), request.script.clone());
-        let stale = self.kept_submission(&stem);
+        let stale = self.kept_submission(&stem, &request.script);
         let work = move || {
             let saved = setup.run_folder.join("solutions").join(format!("{stem}.py"));
             fs::write(&saved, &script).map_err(|error| broken("write", &saved, &error))?;
@@ -131,9 +133,9 @@ impl LocalRunner {
     }
 
     /// Checks and keeps the submission, looks whether the data is whole, removes the folder.
-    async fn finish(&self, stem: &str, workplace: Workplace) -> Result<Finished, Trouble> {
+    async fn finish(&self, request: &ScriptRequest, workplace: Workplace) -> Result<Finished, Trouble> {
         let (setup, data) = (Arc::clone(&self.setup), Arc::clone(&self.data));
-        let kept = self.kept_submission(stem);
+        let kept = self.kept_submission(&request.place.file_stem(), &request.script);
         let work = move || {
             let submission = workplace.submission().map(|file| {
                 let sample = setup.sample_submission.as_deref();
@@ -181,7 +183,7 @@ impl ScriptRunner for LocalRunner {
         let watched = run_watched(command, limits, &mut stdout, &mut stderr).await;
         let Watched { end, mut notes } = watched.map_err(|failure| self.trouble(failure))?;
         let duration_seconds = started.elapsed().as_secs_f64();
-        let finished = self.finish(&stem, workplace).await?;
+        let finished = self.finish(request, workplace).await?;
         notes.extend([stdout.cut("stdout"), stderr.cut("stderr"), finished.damage].into_iter().flatten());
         Ok(ScriptOutcome {
             end,

@@ -36,13 +36,22 @@ fn children(process: u32) -> Vec<u32> {
         .collect()
 }
 
-/// Memory that ends with the process: anonymous pages, shared memory and swap, but no mapped files.
+/// Memory that ends with the process: anonymous pages, shared memory and swap, but no mapped files. What several
+/// processes share, as after a fork, is divided among them.
 fn private_kib(process: u32) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let file = |name: &str| fs::read_to_string(format!("/proc/{process}/{name}"));
+    match file("smaps_rollup") {
+        Ok(text) if text.contains("Pss_Anon:") => sum(&text, ["Pss_Anon", "Pss_Shmem", "SwapPss"]),
+        // Older kernels, and processes that may not be looked into: shared pages count for each.
+        _ => sum(&file("status").unwrap_or_default(), ["RssAnon", "RssShmem", "VmSwap"]),
+    }
+}
+
+fn sum(text: &str, names: [&str; 3]) -> u64 {
     let value = |line: &str| {
         let (name, value) = line.split_once(':')?;
-        ["RssAnon", "RssShmem", "VmSwap"].contains(&name).then_some(())?;
+        names.contains(&name).then_some(())?;
         value.split_whitespace().next()?.parse::<u64>().ok()
     };
-    status.lines().filter_map(value).sum()
+    text.lines().filter_map(value).sum()
 }

@@ -1,5 +1,6 @@
 //! `resume`: goes on with a run, with nothing changed but larger limits.
 
+use std::io;
 use std::path::Path;
 
 use mle_star::config::Config;
@@ -26,7 +27,7 @@ use crate::{run_folder, run_view, runs, say};
 /// There is no such run, another process holds it, its inputs have changed, or what ended it again.
 pub fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
     let folder = runs::find(&args.run, &runs_dir(args.runs_dir.clone()))?;
-    let (journal, mut frozen) = Journal::open(&folder).map_err(|error| open_failure(&error))?;
+    let (journal, mut frozen) = Journal::open(&folder).map_err(|error| open_failure(&folder, &error))?;
     run_folder::check_unchanged(&folder, &frozen)?;
     let raised = raise_limits(args, &mut frozen.config)?;
     let result = run_view::read_result(&folder);
@@ -56,11 +57,18 @@ pub fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
     drive(&Start { folder, frozen, prompts, journal, agents, sample, view, opening })
 }
 
-fn open_failure(error: &JournalError) -> Failure {
-    match error {
-        JournalError::Missing(_) => Failure::from(Trouble::new(error.to_string(), error.hint())),
-        _ => journal_failure(error),
+fn open_failure(folder: &Path, error: &JournalError) -> Failure {
+    if !matches!(error, JournalError::Missing(_)) {
+        return journal_failure(error);
     }
+    if !runs::holds_only_beginnings(folder) {
+        return Trouble::new(error.to_string(), error.hint()).into();
+    }
+    let id = runs::name(folder).unwrap_or_default();
+    let message = format!("run {id} ended before anything was done: it has no journal");
+    let hint =
+        format!("begin it again with `mle-star run TASK --run-id {id}`, or remove {}", folder.display());
+    Trouble::new(message, hint).into()
 }
 
 fn already_finished(args: &ResumeArgs, result: &FinalResult) -> Exit {
@@ -105,11 +113,13 @@ fn not_smaller(key: &str, holds: bool) -> Result<(), Trouble> {
     Err(Trouble::new(message, "give a larger value, or leave the option out"))
 }
 
-/// The larger limits count from here on, in the journal and in `config.json`.
+/// The larger limits count from here on. The order matters when this is cut short: a result that stands is the
+/// run's end, the journal knows the limits, and `config.json` is only a copy.
 fn reopen(folder: &Path, journal: &Journal, frozen: &Frozen) -> Result<(), Failure> {
+    let unwritable = |error: io::Error| Failure::failed(run_folder::unwritable(folder, &error));
+    run_folder::remove_file(&folder.join("result.json")).map_err(unwritable)?;
     journal.reopen_with(frozen).map_err(|error| journal_failure(&error))?;
-    let written = run_folder::write_json(&folder.join("config.json"), &frozen.config);
-    written.map_err(|error| Failure::failed(run_folder::unwritable(folder, &error)))
+    run_folder::write_json(&folder.join("config.json"), &frozen.config).map_err(unwritable)
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use super::Start;
 use super::outside::Backends;
 use crate::exit::Exit;
 use crate::report;
-use crate::run_folder::{unwritable, write_json, write_whole};
+use crate::run_folder::{remove_file, unwritable, write_json, write_whole};
 use crate::run_view::{self, State};
 use crate::watch::duration;
 
@@ -28,16 +28,19 @@ pub fn finish(
 ) -> Result<(Exit, Vec<String>), Trouble> {
     let folder = &start.folder;
     let stem = finished.submission.as_ref().map(mle_star::place::Place::file_stem);
-    let submission = stem.and_then(|stem| backends.scripts.submission(&stem));
     let mut result = finished.result;
+    let script = &result.final_solution.content;
+    let submission = stem.and_then(|stem| backends.scripts.submission(&stem, script));
     let write = || -> io::Result<FinalResult> {
         let last = folder.join("final");
         fs::create_dir_all(&last)?;
         write_whole(&last.join("solution.py"), result.final_solution.content.as_bytes())?;
         write_whole(&last.join("requirements.txt"), requirements_txt(&backends.environment).as_bytes())?;
         link_data(&folder.join("input"), &backends.data_dir)?;
+        let path = last.join("submission.csv");
+        // One of an earlier end of this run is not the submission of this one.
+        remove_file(&path)?;
         if let Some(submission) = &submission {
-            let path = last.join("submission.csv");
             fs::copy(submission, &path)?;
             result.submission_path = path.canonicalize()?.display().to_string();
         }

@@ -142,6 +142,33 @@ fn environment_text(environment: &Environment, machine: &Machine, slots: usize, 
             let _ = write!(text, ", {} with {} GiB", first.name, first.memory_mib / 1024);
         }
     }
-    text.push_str(if network == Switch::On { "\nNetwork access" } else { "\nNo network access" });
+    text.push_str(match network {
+        Switch::On => "\nNetwork access",
+        // Not enforced in this version: what a script may count on.
+        Switch::Off => "\nDo not rely on the network",
+    });
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agents_are_told_what_is_true_of_the_network() {
+        let check = |network, expected: &str| {
+            let environment = Environment {
+                python: PathBuf::from("python3"),
+                version: "3.11.0".to_owned(),
+                libraries: vec![("numpy".to_owned(), "2.0".to_owned()), ("idna".to_owned(), "1".to_owned())],
+                origin: Origin::Given,
+            };
+            let machine = Machine { cores: 4, memory_mib: 2048, gpus: Vec::new() };
+            let text = environment_text(&environment, &machine, 2, network);
+            let start = "Python 3.11.0 with numpy 2.0\n2 CPU cores, 2 GiB of memory, no GPU\n";
+            assert_eq!(text, format!("{start}{expected}"));
+        };
+        check(Switch::On, "Network access");
+        check(Switch::Off, "Do not rely on the network");
+    }
 }

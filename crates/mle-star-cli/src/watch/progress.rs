@@ -10,7 +10,8 @@ use super::words::{Ended, agent_name, duration, number, phase_title, place_name}
 
 /// The run as its events tell it.
 pub struct Progress {
-    started: Instant,
+    /// When this process began to work on the run; the time before, such as for making an environment, is free.
+    started: Option<Instant>,
     elapsed_before: f64,
     phase: Option<Phase>,
     best: Option<f64>,
@@ -29,7 +30,7 @@ impl Progress {
     /// A run that has taken `elapsed_before` seconds in earlier processes.
     pub fn new(elapsed_before: f64) -> Self {
         Self {
-            started: Instant::now(),
+            started: None,
             elapsed_before,
             phase: None,
             best: None,
@@ -42,7 +43,10 @@ impl Progress {
     /// Takes in an event; tells what is known about it when it ends a step.
     pub fn take(&mut self, event: &Event) -> Ended {
         match event {
-            Event::PhaseStarted { phase } => self.phase = Some(*phase),
+            Event::PhaseStarted { phase } => {
+                self.started.get_or_insert_with(Instant::now);
+                self.phase = Some(*phase);
+            }
             Event::StepStarted { place, .. } => {
                 self.steps.insert(place.clone(), Instant::now());
             }
@@ -71,7 +75,7 @@ impl Progress {
 
     /// Seconds of the whole run.
     pub fn elapsed(&self) -> f64 {
-        self.elapsed_before + self.started.elapsed().as_secs_f64()
+        self.elapsed_before + self.started.map_or(0.0, |started| started.elapsed().as_secs_f64())
     }
 
     /// Elapsed, phase, best score, what runs and for how long: one line, what matters least at its end.
@@ -106,6 +110,21 @@ mod tests {
     use mle_star::effects::Usage;
 
     use super::*;
+
+    #[test]
+    fn the_clock_starts_with_the_first_phase() {
+        let mut progress = Progress::new(90.0);
+        let before = progress.elapsed();
+        let begun = Instant::now();
+        while begun.elapsed().is_zero() {}
+        assert_eq!(progress.elapsed().to_bits(), before.to_bits());
+        assert_eq!(progress.line(), "1m 30s");
+        progress.take(&Event::PhaseStarted { phase: Phase::Phase1 });
+        while progress.elapsed() <= before {}
+        let started = progress.started;
+        progress.take(&Event::PhaseStarted { phase: Phase::Phase2 });
+        assert_eq!(progress.started, started);
+    }
 
     #[test]
     fn the_line_follows_the_events() {

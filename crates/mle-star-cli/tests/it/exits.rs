@@ -106,6 +106,100 @@ fn a_run_that_its_limit_stopped_goes_on_with_a_larger_one() {
     assert!(sealed.read("runs/r/config.json").contains("\"time_limit_seconds\": 600"));
 }
 
+/// A run that its limit stops in Phase 2 with a result, resumed with a larger limit and killed there.
+fn reopened_and_killed() -> Sealed {
+    let sealed = Sealed::with(&[]);
+    let root = sealed.path("").display().to_string();
+    sealed.write("slow", b"");
+    let late = format!(
+        "case $PWD in *phase1*) ;; *) [ -e {root}/slow ] && exec sleep 600; echo $PWD >> {root}/late ;; esac"
+    );
+    let python = interpreter(&sealed, &format!("{late}; {SUBMIT}; {SCORE}"));
+    let shares = "--set phase_time_budget.phase1_pct=70 --set phase_time_budget.phase2_pct=10 \
+                  --set phase_time_budget.phase3_pct=10 --set phase_time_budget.finalization_pct=10";
+    let said = sealed
+        .run(&format!("run data --run-id r --time-limit 5 --set python={python} {SMALL} {shares} --set num_parallel_solutions=1"));
+    assert_eq!(said.code, 0, "{said:?}");
+    assert!(sealed.read("runs/r/result.json").contains("\"stopped_by\": \"time\""), "{said:?}");
+    let mut resumed = sealed.command("resume r --json --time-limit 600");
+    let mut resumed = resumed.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let lines = BufReader::new(resumed.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let in_phase_2 = |line: &String| line.contains("script_started") && line.contains("phase2/");
+    assert!(lines.into_iter().any(|line| in_phase_2(&line)), "it did not go on");
+    resumed.kill().unwrap();
+    resumed.wait().unwrap();
+    fs::remove_file(sealed.path("slow")).unwrap();
+    sealed
+}
+
+#[test]
+fn a_reopened_run_that_was_killed_is_not_finished() {
+    let sealed = reopened_and_killed();
+    assert!(sealed.run("list").stdout.contains("unfinished"));
+    // Killed a moment earlier, it would have left the old limit there.
+    let config = sealed.read("runs/r/config.json");
+    let old = config.replace("\"time_limit_seconds\": 600", "\"time_limit_seconds\": 5");
+    assert_ne!(config, old);
+    sealed.write("runs/r/config.json", old.as_bytes());
+    let said = sealed.run("resume r");
+    assert_eq!(said.code, 0, "{said:?}");
+    assert!(sealed.read("late").contains("phase2."), "{said:?}");
+    assert!(sealed.read("runs/r/result.json").contains("\"stopped_by\": null"), "{said:?}");
+    assert_eq!(sealed.read("runs/r/config.json"), config);
+    sealed.write("runs/r/config.json", config.replace("\"sonnet\"", "\"opus\"").as_bytes());
+    assert_eq!(sealed.run("resume r").code, 2);
+}
+
+/// What a kill in the first moments leaves: the journal missing, empty, or with a first page and no tables.
+#[test]
+fn a_run_killed_before_it_did_anything_is_begun_again() {
+    let check = |files: &[(&str, &[u8])], begins: bool| {
+        let sealed = Sealed::with(&[]);
+        fs::create_dir_all(sealed.path("runs/r")).unwrap();
+        files.iter().for_each(|(name, bytes)| sealed.write(&format!("runs/r/{name}"), bytes));
+        let resumed = sealed.run("resume r");
+        let python = interpreter(&sealed, &format!("{SUBMIT}; {SCORE}"));
+        let again = sealed.run(&format!("run data --run-id r --set python={python} {SMALL}"));
+        assert_eq!(again.code, if begins { 0 } else { 2 }, "{files:?}: {again:?}");
+        assert_eq!(
+            resumed.code == 2 && resumed.stderr.contains("--run-id r"),
+            begins,
+            "{files:?}: {resumed:?}"
+        );
+    };
+    check(&[], true);
+    check(&[("task.json", b"{"), ("prompts/coder.part", b"")], true);
+    check(&[("task.json", b"{}"), ("journal.lock", b"process 1"), ("journal.db", b"")], true);
+    check(&[("journal.lock", b""), ("journal.db", b"somebody's text")], false);
+    check(&[("task.json", b"{}"), ("result.json", b"{}"), ("journal.lock", b"")], false);
+    check(&[("thesis.tex", b"")], false);
+}
+
+#[test]
+fn runs_inside_the_data_folder_are_not_data() {
+    let sealed = Sealed::with(&[]);
+    let root = sealed.path("").display().to_string();
+    let python = interpreter(&sealed, &format!("ls input >> {root}/seen; {SUBMIT}; {SCORE}"));
+    let run = |id: &str| {
+        sealed.run(&format!("run data --runs-dir data/runs --run-id {id} --set python={python} {SMALL}")).code
+    };
+    assert_eq!((run("r"), run("s")), (0, 0));
+    assert!(sealed.read("seen").contains("train.csv") && !sealed.read("seen").contains("runs"));
+    fs::remove_file(sealed.path("data/runs/r/result.json")).unwrap();
+    assert_eq!(sealed.run("resume r --runs-dir data/runs").code, 0);
+}
+
+#[test]
+fn a_submission_of_an_earlier_end_does_not_stay() {
+    let (sealed, said) = run(SCORE, "");
+    assert_eq!(said.code, 3, "{said:?}");
+    sealed.write("runs/r/final/submission.csv", b"stale");
+    sealed.write("runs/r/final/notes.txt", b"mine");
+    fs::remove_file(sealed.path("runs/r/result.json")).unwrap();
+    assert_eq!(sealed.run("resume r").code, 3);
+    assert_eq!(sealed.names("runs/r/final"), ["notes.txt", "requirements.txt", "solution.py"]);
+}
+
 #[test]
 fn prompts_and_replies_are_logged_when_asked_for() {
     let (sealed, said) =
@@ -127,13 +221,15 @@ fn output_is_for_people_or_for_programs_or_none() {
     assert_eq!((said.code, said.stdout.as_str(), said.stderr.as_str()), (0, "", ""));
 
     let (_, said) = run(&script, "--json");
+    assert!(!said.stderr.contains("no effect"), "{said:?}");
     let events: Vec<Value> = said.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert!(events.iter().all(|event| event["event"].is_string()), "{said:?}");
     assert!(events.iter().any(|event| event["event"] == "best" && event["score"] == 0.5));
     assert!(said.stderr.contains("run: runs/r") && !said.stderr.contains("==="), "{said:?}");
 
-    let (_, said) = run(&script, "");
+    let (_, said) = run(&script, "--set warm_start=off --model opus");
     assert_eq!(said.stdout, "");
+    assert!(said.stderr.contains("note: no effect in this version: model, warm_start\n"), "{said:?}");
     assert!(!said.stderr.contains('\u{1b}'), "no terminal, no escapes: {said:?}");
     for part in [
         "=== Phase 1: initial solution ===",

@@ -321,14 +321,29 @@ fn an_old_python_is_told() {
 
 #[test]
 fn a_run_id_that_exists_is_told_and_left_alone() {
-    let sealed = Sealed::with(&[("runs/mine/task.json", "{}")]);
+    let sealed = Sealed::with(&[("runs/mine/task.json", "{}"), ("runs/mine/result.json", "{}")]);
     let said = sealed.run("run data --run-id mine");
     assert_eq!(said.code, 2, "{said:?}");
     assert!(
         said.stderr.contains("error: run mine exists already") && said.stderr.contains("hint: "),
         "{said:?}"
     );
-    assert_eq!(sealed.names("runs/mine"), ["task.json"]);
+    assert_eq!(sealed.names("runs/mine"), ["result.json", "task.json"]);
+}
+
+#[test]
+fn nothing_is_written_into_the_data_folder() {
+    let task = "data_dir: data\noutput_dir: data/deep/out\nevaluation_metric: RMSE\n";
+    let sealed = Sealed::with(&[("task.yaml", task)]);
+    check(&sealed, &sealed.run("run task.yaml"), "output", "output_dir lies inside", "outside");
+    check(
+        &sealed,
+        &sealed.run(&format!("{RUN} --set log_file=data/x.log")),
+        "log",
+        "log_file lies",
+        "outside",
+    );
+    assert!(!sealed.path("data/deep").exists());
 }
 
 #[test]

@@ -100,13 +100,22 @@ async fn what_is_kept_and_what_goes() {
         let outcome = world.run(script).await;
         let found = outcome.submission.as_ref().map(|submission| submission.findings.len());
         assert_eq!(found, findings, "{script}: {outcome:?}");
-        assert_eq!(world.runner().submission(STEM).is_some(), findings.is_some(), "{script}");
+        assert_eq!(world.runner().submission(STEM, script).is_some(), findings.is_some(), "{script}");
         assert_eq!(fs::read_dir(world.file("work")).unwrap().count(), 0, "{script}");
     };
-    check("open('final/submission.csv', 'w').write('id,y\\n1,0\\n2,1\\n')", Some(0)).await;
-    assert_eq!(world.read(&format!("submissions/{STEM}.csv")), "id,y\n1,0\n2,1\n");
-    // A later run at the same place does not inherit it.
+    let first = "open('final/submission.csv', 'w').write('id,y\\n1,0\\n2,1\\n')";
+    check(first, Some(0)).await;
+    // Another script at the same place does not inherit it, and does not take its place.
     check("print('nothing')", None).await;
+    check("open('final/submission.csv', 'w').write('id,y\\n1,1\\n2,1\\n')", Some(0)).await;
+    let kept = world.runner().submission(STEM, first).unwrap();
+    assert_eq!(fs::read_to_string(&kept).unwrap(), "id,y\n1,0\n2,1\n");
+    // The same script run again, and without one this time, leaves none.
+    fs::write(world.setup.data_dir.join("once"), "").unwrap();
+    let once = "import os\nif os.path.exists('input/once'): open('final/submission.csv', 'w').write('id,y\\n1,0\\n2,1\\n')";
+    check(once, Some(0)).await;
+    fs::remove_file(world.setup.data_dir.join("once")).unwrap();
+    check(once, None).await;
     check("open('final/submission.csv', 'w').write('id,y\\n1,0\\n')", Some(2)).await;
     check("import os; os.symlink('/etc/hostname', 'final/submission.csv')", None).await;
     check("import os; os.mkdir('final/submission.csv')", None).await;
@@ -261,8 +270,11 @@ async fn too_much_memory_ends_the_script() {
     let outcome = world.run(children).await;
     assert_eq!(outcome.end, ScriptEnd::Signalled { signal: 9 });
     assert!(outcome.notes[0].contains("the limit is 200 MiB"), "{:?}", outcome.notes);
-    let outcome = world.run("x = b'x' * (80 << 20); print(1)").await;
-    assert_eq!(outcome.end, ScriptEnd::Exited { code: 0 });
+    // Shared after the fork it counts once; the children live long enough to be looked at several times.
+    let shared = "import os, time\nx = b'x' * (80 << 20)\nfor _ in range(4):\n    if os.fork() == 0:\n        time.sleep(1)\n\
+                  \x20       os._exit(0)\nfor _ in range(4): os.wait()\nprint(len(x))\n";
+    let outcome = world.run(shared).await;
+    assert_eq!((outcome.end, outcome.notes), (ScriptEnd::Exited { code: 0 }, Vec::new()));
 }
 
 /// Sockets of multiprocessing's helpers lie in TMPDIR and have short names only.
