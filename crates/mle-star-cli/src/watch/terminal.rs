@@ -77,10 +77,7 @@ impl Terminal {
     }
 
     fn draw(state: &mut State) {
-        let width =
-            terminal_size::terminal_size_of(io::stderr()).map_or(80, |(width, _)| usize::from(width.0));
-        // One column stays free: a full line would wrap and could not be taken away.
-        let line: String = state.progress.line().chars().take(width.saturating_sub(1)).collect();
+        let line = fitted(&state.progress.line());
         let _ = write!(io::stderr(), "\r\x1b[2K{line}");
         let _ = io::stderr().flush();
         state.live_line_shown = true;
@@ -102,6 +99,17 @@ impl Terminal {
     }
 }
 
+/// The text cut to the terminal's width. One column stays free: a full line would wrap, and a live line that
+/// wraps could not be taken away.
+fn fitted(text: &str) -> String {
+    let width = terminal_size::terminal_size_of(io::stderr()).map_or(80, |(width, _)| usize::from(width.0));
+    if text.chars().count() < width {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(width.saturating_sub(2)).collect();
+    format!("{kept}…")
+}
+
 impl EventSink for Terminal {
     fn emit(&self, event: Event) {
         let mut state = self.state();
@@ -111,6 +119,8 @@ impl EventSink for Terminal {
         }
         match words::line(&event, ended) {
             Some((weight, text)) if weight > Weight::Detail => {
+                // A step's note may be long; the log has it whole.
+                let text = if self.live { fitted(&text) } else { text };
                 let text = self.coloured(weight, &event, ended.is_best, text);
                 self.write(&mut state, &text);
             }
