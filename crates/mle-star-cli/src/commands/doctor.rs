@@ -143,7 +143,7 @@ fn lines(findings: &Findings) -> Vec<String> {
         format!("environment: {}", shown(&findings.environment, "not made yet; the first run makes it")),
         format!(
             "uv:          {}",
-            shown(&findings.uv, "none; venv and pip are used instead, which takes longer")
+            shown(&findings.uv, "none; pip fetches one for the Python environment")
         ),
         format!("claude:      {}", shown(&findings.claude, "none")),
         format!("credentials: {credentials}"),
