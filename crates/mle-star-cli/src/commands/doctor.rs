@@ -141,10 +141,7 @@ fn lines(findings: &Findings) -> Vec<String> {
             shown(&findings.python, "none; install Python 3.10 or newer with its venv module")
         ),
         format!("environment: {}", shown(&findings.environment, "not made yet; the first run makes it")),
-        format!(
-            "uv:          {}",
-            shown(&findings.uv, "none; pip fetches one for the Python environment")
-        ),
+        format!("uv:          {}", shown(&findings.uv, "none; pip fetches one for the Python environment")),
         format!("claude:      {}", shown(&findings.claude, "none")),
         format!("credentials: {credentials}"),
         format!("agents:      {} (what `run` picks)", findings.agents),

@@ -49,6 +49,8 @@ pub fn finish(
     let result = write().map_err(|error| unwritable(folder, &error))?;
     let mut lines = copy_out(&result, start.frozen.task.output_dir.as_deref());
     lines.extend(write_report(start, &result));
+    // Empty by now; anything left in it is for the eye of whoever wonders why.
+    let _ = fs::remove_dir(folder.join("work"));
     write_json(&folder.join("result.json"), &result).map_err(|error| unwritable(folder, &error))?;
     lines.extend(last_lines(start, &result));
     Ok((exit_of(&result), lines))
