@@ -1,11 +1,11 @@
 //! A run folder, a data folder and an interpreter for one test.
 
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mle_star::effects::{Purpose, ScriptOutcome, ScriptRequest, ScriptRunner};
 use mle_star::place::Place;
@@ -85,19 +85,25 @@ impl Pulse {
 
     /// Waits for the next bytes; empty at the end of the last writer.
     fn next(&mut self, patience: Duration) -> Option<Vec<u8>> {
-        let mut ready = [PollFd::new(self.reader.as_fd(), PollFlags::POLLIN)];
-        let patience = u16::try_from(patience.as_millis()).unwrap();
-        let ready = loop {
-            match poll(&mut ready, patience) {
-                Err(Errno::EINTR) => {}
-                ready => break ready.unwrap(),
+        let deadline = Instant::now() + patience;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let mut ready = [PollFd::new(self.reader.as_fd(), PollFlags::POLLIN)];
+            match poll(&mut ready, u16::try_from(left.as_millis()).unwrap()) {
+                Err(Errno::EINTR) => continue,
+                ready => (ready.unwrap() > 0).then_some(())?,
             }
-        };
-        (ready > 0).then_some(())?;
-        let mut bytes = vec![0; 64];
-        let length = self.reader.read(&mut bytes).unwrap();
-        bytes.truncate(length);
-        Some(bytes)
+            let mut bytes = vec![0; 64];
+            match self.reader.read(&mut bytes) {
+                Ok(length) => {
+                    bytes.truncate(length);
+                    return Some(bytes);
+                }
+                // Ready because nobody held the pipe, and then somebody opened it before the read.
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                Err(error) => panic!("{error}"),
+            }
+        }
     }
 
     /// Waits until somebody has written.
