@@ -57,6 +57,14 @@ impl Evaluation {
 }
 
 impl Failure {
+    /// The line of the error that names it, without traceback and notes.
+    pub fn headline(&self) -> &str {
+        let names_it = |line: &&str| {
+            !line.trim().is_empty() && !line.starts_with([' ', '\t']) && !line.starts_with("Note: ")
+        };
+        self.error.lines().rev().find(names_it).unwrap_or_default()
+    }
+
     fn refused(limit: Limit) -> Self {
         Self { error: format!("not run: {}", limit.name()), limit: Some(limit) }
     }
@@ -262,4 +270,23 @@ fn with_score_line(repaired: &Solution) -> Solution {
     let (before, after) = lines.split_at(main);
     let end = if after.is_empty() { String::new() } else { format!("{}\n", after.join("\n")) };
     repaired.with_text(format!("{}\n{LINE}{end}", before.join("\n")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_is_named_by_its_own_line() {
+        let check = |error: &str, expected: &str| {
+            let failure = Failure { error: error.to_owned(), limit: None };
+            assert_eq!(failure.headline(), expected, "{error:?}");
+        };
+        check("Traceback (most recent call last):\n  File \"a.py\", line 1\nKeyError: 'x'", "KeyError: 'x'");
+        check(
+            "The script was stopped at its time limit after 2 s.\nNote: stopped after 2.0 s",
+            "The script was stopped at its time limit after 2 s.",
+        );
+        check("", "");
+    }
 }

@@ -75,7 +75,7 @@ async fn carry_out(
             Ok(Some(scored))
         }
         Err(failure) => {
-            ctx.warn(format!("the round failed: {}", failure.error.lines().last().unwrap_or_default()));
+            ctx.warn(format!("the round failed: {}", failure.headline()));
             Ok(None)
         }
     }

@@ -33,10 +33,7 @@ pub(super) async fn finalize(ctx: &Ctx<'_>, best: &Scored) -> Result<Last, Stop>
     let mut last = match execution.result {
         Ok(ran) => submitted(ctx, best, &execution.solution, ran, execution.leaks),
         Err(failure) => {
-            ctx.warn(format!(
-                "no submission script could be made: {}",
-                failure.error.lines().last().unwrap_or_default()
-            ));
+            ctx.warn(format!("no submission script could be made: {}", failure.headline()));
             fall_back(best)
         }
     };

@@ -86,10 +86,7 @@ async fn use_all_data(ctx: &Ctx<'_>, best: Scored) -> Result<Scored, Stop> {
             Ok(revised)
         }
         Err(failure) => {
-            ctx.warn(format!(
-                "the revision that uses more data does not run: {}",
-                first_line(&failure.error)
-            ));
+            ctx.warn(format!("the revision that uses more data does not run: {}", failure.headline()));
             Ok(best)
         }
     }
@@ -124,7 +121,7 @@ fn report_candidate(ctx: &Ctx<'_>, candidate: Evaluation) -> Evaluation {
     let score = candidate.scored.as_ref().ok().map(Scored::score);
     match &candidate.scored {
         Ok(scored) => ctx.descends(scored, &[]),
-        Err(failure) => ctx.warn(format!("candidate {model} is left out: {}", first_line(&failure.error))),
+        Err(failure) => ctx.warn(format!("candidate {model} is left out: {}", failure.headline())),
     }
     ctx.step_ended(score, score.is_some(), model);
     candidate
@@ -134,9 +131,4 @@ fn merge_record(ctx: &Ctx<'_>, reference: &Scored, merged: Option<&Scored>, acce
     let reference_model = reference.solution().source_model.clone().unwrap_or_default();
     ctx.step_ended(merged.map(Scored::score), accepted, format!("merged with {reference_model}"));
     Merge { reference_model, score: merged.map(|merged| merged.score().value()), accepted }
-}
-
-/// The last line of an error, which names it, without its traceback.
-fn first_line(error: &str) -> &str {
-    error.lines().rev().find(|line| !line.trim().is_empty() && !line.starts_with(' ')).unwrap_or_default()
 }
