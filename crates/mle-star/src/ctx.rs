@@ -174,11 +174,13 @@ impl<'a> Ctx<'a> {
         let limit = match journal.decided(&self.place)? {
             Some(limit) => Some(limit),
             None if journal.begun_below(&self.place)? => None,
-            None => self
-                .run
-                .limits
-                .out_of_time(&self.place, journal.elapsed())
-                .map_or(Ok(None), |limit| journal.decide(&self.place, limit).map(|()| Some(limit)))?,
+            None => {
+                let limit = self.run.limits.out_of_time(&self.place, journal.elapsed());
+                if let Some(limit) = limit {
+                    journal.decide(&self.place, limit)?;
+                }
+                limit
+            }
         };
         match limit {
             Some(limit) => self.report_refusal(&self.place, limit),

@@ -20,7 +20,7 @@ pub fn interpreter() -> PathBuf {
 }
 
 /// A task with 80 training rows.
-pub fn task() -> Sealed {
+fn task() -> Sealed {
     let sealed = Sealed::with(&[]);
     let (mut train, mut test, mut sample) =
         ("id,size,town,price\n".to_owned(), "id,size,town\n".to_owned(), "id,price\n".to_owned());
