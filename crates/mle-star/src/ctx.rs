@@ -13,7 +13,7 @@ use crate::agents::Call;
 use crate::config::Config;
 use crate::effects::{
     AgentBackend, AgentReply, AgentRequest, Answer, Limit, Purpose, ScriptOutcome, ScriptRequest,
-    ScriptRunner,
+    ScriptRunner, Usage,
 };
 use crate::event::{Event, EventSink};
 use crate::journal::{EffectRecord, Entry, Journal, Kind, Recorded, first_limit};
@@ -149,6 +149,7 @@ impl<'a> Ctx<'a> {
             schema: call.schema,
             model,
             timeout: std::time::Duration::ZERO,
+            time_left: std::time::Duration::ZERO,
         };
         let started = self.run.journal.elapsed();
         let reply = self.run.journal.once(entry, self.perform_ask(request)).await?;
@@ -265,7 +266,7 @@ impl<'a> Ctx<'a> {
     async fn perform_ask(&self, mut request: AgentRequest) -> Result<AgentReply, Stop> {
         let _permit = self.or_interrupted(permit(&self.run.agent_permits)).await??;
         let limits = &self.run.limits;
-        let refused = |limit| Ok(AgentReply { answer: Answer::Refused { limit }, usage: free() });
+        let refused = |limit| Ok(AgentReply::refused(limit, Usage::free()));
         let now = self.run.journal.elapsed();
         if let Some(limit) = limits.out_of_time(&request.place, now) {
             return refused(limit);
@@ -274,19 +275,29 @@ impl<'a> Ctx<'a> {
             Ok(estimate) => estimate,
             Err(limit) => return refused(limit),
         };
-        request.timeout = limits.agent_timeout(&request.place, now);
+        (request.timeout, request.time_left) = limits.agent_timeout(&request.place, now);
         self.emit(Event::AgentStarted {
             place: request.place.clone(),
             agent: request.agent,
             variant: request.variant,
             timeout: request.timeout.as_secs_f64(),
         });
-        let reply = self.or_interrupted(self.run.outside.agents.ask(&request)).await.and_then(|reply| reply);
-        let usage = reply.as_ref().map_or_else(|_| free(), |reply| reply.usage);
+        let asked = self.run.outside.agents.ask(&request, self.run.outside.events);
+        let reply = self.or_interrupted(asked).await.and_then(|reply| reply);
+        let usage = reply.as_ref().map_or_else(|_| Usage::free(), |reply| reply.usage);
         if limits.settle(estimate, request.agent, &usage) {
             self.warn("80 % of the budget is spent");
         }
-        reply
+        Ok(self.refused_if_late(&request.place, reply?))
+    }
+
+    /// A call that failed when the time was up came to nothing because of the time: more time asks again.
+    fn refused_if_late(&self, place: &Place, reply: AgentReply) -> AgentReply {
+        let late = || self.run.limits.out_of_time(place, self.run.journal.elapsed());
+        match (&reply.answer, late()) {
+            (Answer::Failed { .. }, Some(limit)) => AgentReply::refused(limit, reply.usage),
+            _ => reply,
+        }
     }
 
     async fn perform_run(
@@ -385,10 +396,6 @@ impl<'a> Ctx<'a> {
 
 async fn permit(permits: &Semaphore) -> Result<SemaphorePermit<'_>, Stop> {
     permits.acquire().await.map_err(|_| Stop::Interrupted)
-}
-
-fn free() -> crate::effects::Usage {
-    crate::effects::Usage { cost_usd: Some(0.0), ..crate::effects::Usage::default() }
 }
 
 fn template_trouble(error: &crate::prompts::PromptError) -> Stop {

@@ -11,15 +11,20 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::agents::{AgentType, Variant};
+use crate::event::EventSink;
 use crate::place::Place;
 use crate::stop::Stop;
 
 /// Answers agents' prompts.
 #[async_trait]
 pub trait AgentBackend: Send + Sync {
-    /// Asks one agent once. A reply that failed is a reply; only what ends the run is a [`Stop`].
-    /// Dropping the future ends everything the call started.
-    async fn ask(&self, request: &AgentRequest) -> Result<AgentReply, Stop>;
+    /// Asks one agent once; `events` hears what happens meanwhile. A reply that failed is a reply; only
+    /// what ends the run is a [`Stop`]. Dropping the future ends everything the call started.
+    async fn ask(&self, request: &AgentRequest, events: &dyn EventSink) -> Result<AgentReply, Stop>;
+
+    /// Hears of calls that are likely to be asked soon, soonest first; their prompts and inputs are not
+    /// known yet and empty. Nothing follows from it but that such a call may begin faster.
+    fn expect(&self, _likely: &[AgentRequest]) {}
 }
 
 /// Runs Python scripts.
@@ -51,8 +56,10 @@ pub struct AgentRequest {
     pub schema: Option<Value>,
     /// The model to use.
     pub model: String,
-    /// Limit of the call.
+    /// Limit of the call, without the time it waits for an overloaded service.
     pub timeout: Duration,
+    /// What is left for the call and all its waiting.
+    pub time_left: Duration,
 }
 
 /// What came back from an agent, and what it cost.
@@ -63,6 +70,21 @@ pub struct AgentReply {
     /// Money and tokens.
     #[serde(default)]
     pub usage: Usage,
+    /// What was looked up on the web for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lookups: Vec<Lookup>,
+}
+
+/// One use of a web tool.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lookup {
+    /// `WebSearch` or `WebFetch`.
+    pub tool: String,
+    /// The query, or the address.
+    pub what: String,
+    /// Why nothing came of it; `None` when something did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
 }
 
 /// An agent's answer.
@@ -214,12 +236,39 @@ impl AgentReply {
     /// A plain answer that cost nothing.
     pub fn text(text: impl Into<String>) -> Self {
         let answer = Answer::Text { text: text.into(), structured: None };
-        Self { answer, usage: Usage { cost_usd: Some(0.0), ..Usage::default() } }
+        Self { answer, usage: Usage::free(), lookups: Vec::new() }
     }
 
     /// A failure whose cost is given.
     pub fn failed(reason: impl Into<String>, usage: Usage) -> Self {
-        Self { answer: Answer::Failed { reason: reason.into() }, usage }
+        Self { answer: Answer::Failed { reason: reason.into() }, usage, lookups: Vec::new() }
+    }
+
+    /// A call that was not made, or came to nothing, because of a limit.
+    pub fn refused(limit: Limit, usage: Usage) -> Self {
+        Self { answer: Answer::Refused { limit }, usage, lookups: Vec::new() }
+    }
+}
+
+impl Usage {
+    /// Nothing used, nothing paid.
+    pub fn free() -> Self {
+        Self { cost_usd: Some(0.0), ..Self::default() }
+    }
+}
+
+impl std::ops::Add for Usage {
+    type Output = Self;
+
+    /// What two calls used together; unknown when either cost is.
+    fn add(self, other: Self) -> Self {
+        Self {
+            cost_usd: self.cost_usd.zip(other.cost_usd).map(|(one, two)| one + two),
+            input: self.input + other.input,
+            output: self.output + other.output,
+            cache_read: self.cache_read + other.cache_read,
+            cache_write: self.cache_write + other.cache_write,
+        }
     }
 }
 

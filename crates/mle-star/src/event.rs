@@ -32,6 +32,18 @@ pub enum Event {
         failure: Option<String>,
         replayed: bool,
     },
+    /// The service behind an agent is busy or out of reach; it is asked again in `seconds`.
+    AgentWaits { place: Place, agent: AgentType, seconds: f64, reason: String },
+    /// An agent used a tool; `about` is the command, file, query or address. `failures` counts the failures
+    /// in a row of this agent's tools, 0 after a success.
+    ToolUsed {
+        place: Place,
+        agent: AgentType,
+        tool: String,
+        about: String,
+        failure: Option<String>,
+        failures: u32,
+    },
     /// A script waits for its slot no longer and runs.
     ScriptStarted { place: Place, timeout: f64 },
     /// A script ended; `failure` is the first words of what went wrong.

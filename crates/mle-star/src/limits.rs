@@ -148,10 +148,10 @@ impl Limits {
         warn
     }
 
-    /// How long an agent call begun now may take.
-    pub fn agent_timeout(&self, place: &Place, now: f64) -> Duration {
-        let left = self.left(place, now);
-        Duration::from_secs_f64(self.agent_timeout.min(left).max(1.0))
+    /// How long an agent call begun now may take, and how long with all its waiting for the service.
+    pub fn agent_timeout(&self, place: &Place, now: f64) -> (Duration, Duration) {
+        let left = self.left(place, now).max(1.0);
+        (Duration::from_secs_f64(self.agent_timeout.min(left)), Duration::from_secs_f64(left))
     }
 
     /// How long a script begun now may take.

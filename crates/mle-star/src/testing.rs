@@ -144,7 +144,7 @@ impl World {
 
 #[async_trait]
 impl AgentBackend for World {
-    async fn ask(&self, request: &AgentRequest) -> Result<AgentReply, Stop> {
+    async fn ask(&self, request: &AgentRequest, _events: &dyn EventSink) -> Result<AgentReply, Stop> {
         self.log().trace.push(request.place.clone());
         self.log().requests.push(request.clone());
         self.stop(&request.place)?;

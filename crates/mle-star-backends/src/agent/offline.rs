@@ -26,6 +26,7 @@ mod writer;
 use async_trait::async_trait;
 use mle_star::agents::{AgentType, Variant};
 use mle_star::effects::{AgentBackend, AgentReply, AgentRequest};
+use mle_star::event::EventSink;
 use mle_star::metric::Direction;
 use mle_star::stop::{Stop, Trouble};
 use mle_star::task::Task;
@@ -87,7 +88,7 @@ impl OfflineAgents {
 
 #[async_trait]
 impl AgentBackend for OfflineAgents {
-    async fn ask(&self, request: &AgentRequest) -> Result<AgentReply, Stop> {
+    async fn ask(&self, request: &AgentRequest, _events: &dyn EventSink) -> Result<AgentReply, Stop> {
         self.answer(request).map(AgentReply::text).map_err(|error| Stop::Bug {
             place: request.place.clone(),
             what: format!("a built-in template does not render: {error:#}"),

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use mle_star::agents::{AgentType, Variant};
 use mle_star::effects::{AgentBackend, AgentRequest, Answer};
+use mle_star::event::NoEvents;
 use mle_star::place::Place;
 use mle_star_backends::agent::offline::OfflineAgents;
 use serde_json::{Value, json};
@@ -32,9 +33,10 @@ impl Asked<'_> {
             schema: None,
             model: "offline".to_owned(),
             timeout: Duration::from_secs(60),
+            time_left: Duration::from_secs(60),
         };
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let reply = runtime.block_on(self.agents.ask(&request)).unwrap();
+        let reply = runtime.block_on(self.agents.ask(&request, &NoEvents)).unwrap();
         assert_eq!(reply.usage.cost_usd, Some(0.0));
         match reply.answer {
             Answer::Text { text, .. } => text,

@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use mle_star::effects::{AgentBackend, AgentReply, AgentRequest, Answer};
+use mle_star::event::EventSink;
 use mle_star::stop::Stop;
 
 use super::log::Log;
@@ -17,13 +18,17 @@ pub struct Asked<'a> {
 
 #[async_trait]
 impl AgentBackend for Asked<'_> {
-    async fn ask(&self, request: &AgentRequest) -> Result<AgentReply, Stop> {
+    async fn ask(&self, request: &AgentRequest, events: &dyn EventSink) -> Result<AgentReply, Stop> {
         let who = format!("{} ({})", agent_name(request.agent), request.place);
         self.log.debug(&format!("prompt for {who}:\n{}", request.prompt));
-        let reply = self.agents.ask(request).await?;
+        let reply = self.agents.ask(request, events).await?;
         if let Answer::Text { text, .. } = &reply.answer {
             self.log.debug(&format!("reply of {who}:\n{text}"));
         }
         Ok(reply)
+    }
+
+    fn expect(&self, likely: &[AgentRequest]) {
+        self.agents.expect(likely);
     }
 }

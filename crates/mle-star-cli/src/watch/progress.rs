@@ -68,7 +68,10 @@ impl Progress {
                 self.best = Some(*score);
                 self.best_at = Some(place.clone());
             }
-            Event::Warning { .. } => {}
+            Event::AgentWaits { place, agent, seconds, .. } => {
+                self.begin(place, format!("{} waits for the service", agent_name(*agent)), *seconds);
+            }
+            Event::ToolUsed { .. } | Event::Warning { .. } => {}
         }
         Ended::default()
     }

@@ -49,6 +49,18 @@ pub fn line(event: &Event, ended: Ended) -> Option<(Weight, String)> {
             let how = if *replayed { "read back".to_owned() } else { duration(*seconds) };
             (Weight::Detail, format!("  {:<28} {} answered ({how})", place_name(place), agent_name(*agent)))
         }
+        Event::AgentWaits { place, seconds, reason, .. } => {
+            let (place, reason, wait) = (place_name(place), first_line(reason), duration(*seconds));
+            (Weight::Warning, format!("  {place:<28} waiting: {reason}; asking again in {wait}"))
+        }
+        Event::ToolUsed { place, agent, tool, about, failure, .. } => {
+            let failed =
+                failure.as_ref().map_or_else(String::new, |why| format!(" failed: {}", first_line(why)));
+            let who = agent_name(*agent);
+            let text =
+                format!("  {:<28} {who} used {tool}: {}{failed}", place_name(place), first_line(about));
+            (Weight::Detail, text)
+        }
         Event::ScriptEnded { place, failure: Some(failure), .. } => {
             (Weight::Warning, format!("  {:<28} script failed: {}", place_name(place), first_line(failure)))
         }
