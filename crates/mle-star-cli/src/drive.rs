@@ -11,17 +11,18 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use mle_star::ctx::Outside;
+use mle_star::effects::AgentBackend;
 use mle_star::event::EventSink;
 use mle_star::journal::{Frozen, Journal};
 use mle_star::pipeline;
 use mle_star::prompts::Prompts;
+use mle_star::spending::spending;
 use mle_star::stop::{Stop, Trouble};
-use mle_star_backends::agent::offline::OfflineAgents;
 use tokio::runtime::Builder;
 
 use crate::exit::{Exit, Failure};
 use crate::run_folder;
-use crate::watch::{Asked, JsonLines, Log, Show, Terminal, Watchers, duration};
+use crate::watch::{Asked, Before, JsonLines, Log, Show, Terminal, Watchers, duration};
 use outside::Backends;
 
 pub use finish::exit_of;
@@ -40,7 +41,7 @@ pub struct Start {
     /// Its memory, held by this process.
     pub journal: Journal,
     /// Who answers.
-    pub agents: OfflineAgents,
+    pub agents: Box<dyn AgentBackend>,
     /// What submissions are checked against, relative to the data folder.
     pub sample: Option<PathBuf>,
     /// How it is shown.
@@ -75,7 +76,7 @@ pub fn drive(start: &Start) -> Result<Exit, Failure> {
 }
 
 async fn supervise(start: &Start) -> Result<Exit, Failure> {
-    let terminal = Terminal::new(start.view.show(), start.journal.elapsed(), start.view.no_color);
+    let terminal = Terminal::new(start.view.show(), before(start)?, start.view.no_color);
     for line in &start.opening {
         terminal.line(line);
     }
@@ -92,6 +93,17 @@ async fn supervise(start: &Start) -> Result<Exit, Failure> {
         log.error(&failure.trouble.message);
     }
     ended
+}
+
+/// What earlier processes did for the run.
+fn before(start: &Start) -> Result<Before, Failure> {
+    let effects = start.journal.effects();
+    let effects = effects.map_err(|error| Failure::failed(Trouble::new(error.to_string(), error.hint())))?;
+    Ok(Before {
+        elapsed: start.journal.elapsed(),
+        spent: spending(&effects).total().usage,
+        max_usd: start.frozen.config.max_budget_usd,
+    })
 }
 
 async fn with_live_line<T>(terminal: &Terminal, work: impl Future<Output = T>) -> T {
@@ -130,7 +142,7 @@ async fn perform(
     }
     let watchers = Watchers(watchers);
     let outside = Outside {
-        agents: &Asked { agents: &start.agents, log },
+        agents: &Asked { agents: start.agents.as_ref(), log },
         scripts: &backends.scripts,
         events: &watchers,
         cancel: signals.cancel(),

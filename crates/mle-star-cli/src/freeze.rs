@@ -4,21 +4,22 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mle_star::config::{AgentsChoice, Config, Executor};
+use mle_star::config::{Config, Executor};
 use mle_star::metric::Direction;
 use mle_star::prompts::{BUILT_IN, PromptError, Prompts};
 use mle_star::stop::Trouble;
 use mle_star::task::Task;
-use mle_star_backends::agent::offline::OfflineAgents;
 use mle_star_backends::data::agreement;
 use mle_star_backends::data::infer::{Given, Guess, Inferred, infer};
 use mle_star_backends::data::metric_names::KnownMetric;
 use mle_star_backends::data::profile::{self, Profile};
 
+use crate::agents::{self, Chosen};
 use crate::args::RunArgs;
-use crate::credentials;
 use crate::document::Document;
+use crate::exit::Failure;
 use crate::nearest::nearest;
+use crate::runtime::wait_for;
 use crate::settings::{self, Environment, Invocation, Setting, Settings};
 use crate::task_source::{self, TaskSource};
 
@@ -34,9 +35,9 @@ pub struct Prepared {
     /// The templates.
     pub prompts: Prompts,
     /// Who answers.
-    pub agents: OfflineAgents,
-    /// The sample submission, relative to the data folder.
-    pub sample: Option<PathBuf>,
+    pub chosen: Chosen,
+    /// What the data folder holds; `None` when it has no training table that can be read.
+    pub profile: Option<Profile>,
     /// What was not given but found out.
     pub guesses: Vec<Guess>,
     /// Where the task, the configuration and the agents come from, a line each.
@@ -47,28 +48,59 @@ pub struct Prepared {
 ///
 /// # Errors
 /// Whatever is wrong with options, config, task or data.
-pub fn prepare(args: &RunArgs, environment: &Environment<'_>) -> Result<Prepared, Trouble> {
+pub fn prepare(args: &RunArgs, environment: &Environment<'_>) -> Result<Prepared, Failure> {
     let source = task_source::find(&args.task)?;
     let (settings, config_from) = layered(args, &source, environment)?;
     let Settings { mut config, invocation } = settings;
-    let reason = check_available(&mut config)?;
+    if config.executor == Executor::Ray {
+        let message = "executor ray is not available in this version";
+        return Err(Trouble::new(message, "use --executor local").into());
+    }
     absolute_paths(&mut config)?;
     let prompts = prompts(config.prompts.as_deref())?;
-    let profile = profile::read(&source.data_dir)?;
+    let choice = wait_for(agents::choose(&config, environment))??;
+    config.agents = choice.chosen.name();
+    let (profile, unread) = match usable_profile(&source.data_dir, &choice.chosen)? {
+        Ok(profile) => (Some(profile), None),
+        Err(note) => (None, Some(note)),
+    };
     let (description, told) = description(&source)?;
-    let inferred = infer(Some(&profile), &description, &given(&source, &invocation))?;
-    check_for_offline(&source.data_dir, &profile, &inferred)?;
+    let inferred = infer(profile.as_ref(), &description, &given(&source, &invocation))?;
+    if let (Chosen::Offline, Some(profile)) = (&choice.chosen, &profile) {
+        check_for_offline(&source.data_dir, profile, &inferred)?;
+    }
     let mut guesses = inferred.guesses.clone();
     guesses.extend(told);
     let task = task(&source, inferred, description, &mut guesses)?;
     outside_the_data("log_file", config.log_file.as_deref(), &task.data_dir)?;
-    let sample = profile.sample.as_ref().map(|sample| sample.file.clone());
-    let agents = OfflineAgents::new(&task, profile, config.subsample_limit)?;
-    let mut sources = vec![format!("task: {} ({})", task.competition_id, shown_source(&source))];
-    sources.extend(config_from.map(|path| format!("config: {}", path.display())));
-    sources.push(format!("agents: {} ({reason})", agents_name(config.agents)));
-    sources.extend(without_effect(&config));
-    Ok(Prepared { task, config, invocation, prompts, agents, sample, guesses, sources })
+    let sources = [
+        Some(choice.line()),
+        Some(format!("task: {} ({})", task.competition_id, shown_source(&source))),
+        config_from.map(|path| format!("config: {}", path.display())),
+        without_effect(&config, &choice.chosen),
+        unread,
+    ];
+    let sources = sources.into_iter().flatten().collect();
+    Ok(Prepared { task, config, invocation, prompts, chosen: choice.chosen, profile, guesses, sources })
+}
+
+/// What the data folder holds, or why that is not known. Rules cannot do without; a model looks for itself.
+///
+/// # Errors
+/// Tables that cannot be read, for rules.
+pub fn usable_profile(data_dir: &Path, chosen: &Chosen) -> Result<Result<Profile, String>, Trouble> {
+    match (profile::read(data_dir), chosen) {
+        (Ok(profile), _) => Ok(Ok(profile)),
+        (Err(trouble), Chosen::Offline) => Err(trouble),
+        (Err(trouble), Chosen::Claude(_)) => {
+            Ok(Err(format!("note: nothing is known of the tables: {}", trouble.message)))
+        }
+    }
+}
+
+/// The sample submission, relative to the data folder.
+pub fn sample(profile: Option<&Profile>) -> Option<PathBuf> {
+    Some(profile?.sample.as_ref()?.file.clone())
 }
 
 /// Looks at a data folder the way `run` does, for `init`.
@@ -125,18 +157,8 @@ fn layered(
     Ok((settings::resolve(layers)?, path.cloned()))
 }
 
-/// Refuses what this version does not have; says why these agents.
-fn check_available(config: &mut Config) -> Result<&'static str, Trouble> {
-    if config.executor == Executor::Ray {
-        return Err(Trouble::new("executor ray is not available in this version", "use --executor local"));
-    }
-    let (agents, reason) = credentials::choose(config.agents)?;
-    config.agents = agents;
-    Ok(reason)
-}
-
-/// Keys that are there for what later versions do; the offline agents ask no model.
-const NOT_YET: [&str; 9] = [
+/// Keys that only agents with a model behind them follow.
+const OF_MODELS: [&str; 8] = [
     "agent_models",
     "claude_path",
     "model",
@@ -145,15 +167,23 @@ const NOT_YET: [&str; 9] = [
     "retrieved_models",
     "search",
     "search_blocked_domains",
-    "warm_start",
 ];
+/// Keys that are there for what later versions do.
+const NOT_YET: [&str; 1] = ["warm_start"];
 
 /// Names the keys that were set and change nothing.
-fn without_effect(config: &Config) -> Option<String> {
+fn without_effect(config: &Config, chosen: &Chosen) -> Option<String> {
     let json = |config: &Config| serde_json::to_value(config).unwrap_or_default();
     let (given, default) = (json(config), json(&Config::default()));
-    let idle: Vec<&str> = NOT_YET.into_iter().filter(|key| given.get(key) != default.get(key)).collect();
-    (!idle.is_empty()).then(|| format!("note: no effect in this version: {}", idle.join(", ")))
+    let set = |keys: &[&'static str]| -> Vec<&str> {
+        keys.iter().copied().filter(|key| given.get(key) != default.get(key)).collect()
+    };
+    let idle = if *chosen == Chosen::Offline { set(&OF_MODELS) } else { Vec::new() };
+    let parts = [("with the offline agents", idle), ("in this version", set(&NOT_YET))];
+    let told = parts.iter().filter(|(_, keys)| !keys.is_empty());
+    let told: Vec<String> =
+        told.map(|(when, keys)| format!("no effect {when}: {}", keys.join(", "))).collect();
+    (!told.is_empty()).then(|| format!("note: {}", told.join("; ")))
 }
 
 /// A resume may start elsewhere: files are named in full.
@@ -306,13 +336,4 @@ fn check_for_offline(data_dir: &Path, profile: &Profile, inferred: &Inferred) ->
 fn shown_source(source: &TaskSource) -> String {
     let path = source.path.as_ref().unwrap_or(&source.data_dir);
     path.display().to_string()
-}
-
-/// The name used on the command line.
-pub fn agents_name(agents: AgentsChoice) -> &'static str {
-    match agents {
-        AgentsChoice::Auto => "auto",
-        AgentsChoice::Claude => "claude",
-        AgentsChoice::Offline => "offline",
-    }
 }

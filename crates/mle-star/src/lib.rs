@@ -20,6 +20,7 @@ pub mod result;
 pub mod score;
 mod slots;
 pub mod solution;
+pub mod spending;
 pub mod stop;
 mod story;
 pub mod task;

@@ -6,6 +6,7 @@ use mle_star::journal::{Frozen, Journal, JournalError};
 use mle_star::stop::Trouble;
 use mle_star_backends::data::digest::digest;
 
+use crate::agents;
 use crate::args::RunArgs;
 use crate::drive::{Start, View, drive};
 use crate::exit::{Exit, Failure};
@@ -34,7 +35,9 @@ pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
 
 /// Freezes the inputs in a new run folder, before anything else is done.
 fn begin(prepared: Prepared) -> Result<Start, Failure> {
-    let Prepared { task, config, invocation, prompts, agents, sample, guesses, sources } = prepared;
+    let Prepared { task, config, invocation, prompts, chosen, profile, guesses, sources } = prepared;
+    let sample = freeze::sample(profile.as_ref());
+    let agents = agents::make(&chosen, &task, &config, profile)?;
     let data_id = digest(&task.data_dir)?;
     let runs_dir = invocation.runs_dir.clone().unwrap_or_else(|| PathBuf::from(runs::DEFAULT_DIR));
     let now = jiff::Zoned::now();

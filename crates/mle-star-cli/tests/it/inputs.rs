@@ -233,10 +233,10 @@ const MISTAKES: &[Mistake] = &[
         hint: "mend",
     },
     Mistake {
-        what: "agents of a later version",
+        what: "agents without a login",
         files: &[],
         line: "run data --agents claude",
-        error: "agents claude",
+        error: "no ANTHROPIC_API_KEY",
         hint: "offline",
     },
     Mistake {
