@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use mle_star::stop::Trouble;
 
-use super::input::Data;
+use crate::data::view::Data;
 
 /// The script's file name; tracebacks show it.
 pub(super) const SCRIPT: &str = "solution.py";

@@ -9,6 +9,7 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use mle_star::stop::Trouble;
@@ -18,7 +19,7 @@ use tokio::time::{interval, sleep};
 
 use super::interpreter::{self, Interpreter};
 use super::{Environment, Origin};
-use crate::script::tree::Tree;
+use crate::process::{Streams, Tree};
 use crate::script::workplace::{broken, remove_tree};
 
 /// The libraries with their exact versions, for every Python from 3.10 on.
@@ -214,7 +215,7 @@ async fn run(command: Command, doing: &str, progress: &Progress<'_>) -> Result<(
 
 /// Did it succeed, and what did it print on both streams?
 async fn output(command: Command) -> io::Result<(bool, String)> {
-    let (mut tree, mut stdout, mut stderr) = Tree::spawn(command)?;
+    let (mut tree, Streams { mut stdout, mut stderr, .. }) = Tree::spawn(command, Stdio::null())?;
     let (mut said, mut complained) = (Vec::new(), Vec::new());
     let (_, _, ending) =
         tokio::try_join!(stdout.read_to_end(&mut said), stderr.read_to_end(&mut complained), tree.ended())?;
