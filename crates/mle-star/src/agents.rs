@@ -27,7 +27,7 @@ use serde_json::{Map, Value};
 
 pub use self::extractor::RefinePlan;
 pub use self::leakage::{LeakageAnswer, LeakageStatus};
-pub use self::retriever::RetrievedModel;
+pub use self::retriever::{Retrieval, RetrievedModel};
 pub use self::test::Verdict;
 pub(crate) use self::{
     ablation::ablation,
@@ -41,7 +41,7 @@ pub(crate) use self::{
     leakage::{correct_leakage, detect_leakage},
     merger::merger,
     planner::planner,
-    retriever::retriever,
+    retriever::{Search, failure, models_of, retriever},
     summarize::summarize,
     test::{contamination, subsampling_extract, subsampling_remove, test},
 };

@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde_json::{Map, Value, json};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use crate::agents::Call;
+use crate::agents::{Call, RetrievedModel};
 use crate::config::Config;
 use crate::effects::{
     AgentBackend, AgentReply, AgentRequest, Answer, Limit, Purpose, ScriptOutcome, ScriptRequest,
@@ -53,6 +53,7 @@ pub(crate) struct Run<'a> {
     pub limits: Limits,
     prompts: &'a Prompts,
     data_id: &'a str,
+    models_by_hand: Option<&'a [RetrievedModel]>,
     outside: Outside<'a>,
     agent_permits: Semaphore,
     slots: Slots,
@@ -80,6 +81,7 @@ impl<'a> Run<'a> {
             limits: Limits::new(&frozen.config),
             prompts,
             data_id: &frozen.data_id,
+            models_by_hand: frozen.retrieved_models.as_deref(),
             outside,
             agent_permits: Semaphore::new(frozen.config.max_concurrent_agents as usize),
             slots: Slots::new(outside.slots),
@@ -116,6 +118,11 @@ impl<'a> Ctx<'a> {
     /// The configuration.
     pub fn config(&self) -> &'a Config {
         self.run.config
+    }
+
+    /// The models that the user gave; `None`: the retriever is asked.
+    pub(crate) fn models_by_hand(&self) -> Option<&'a [RetrievedModel]> {
+        self.run.models_by_hand
     }
 
     /// A score on the task's metric; `None` when the number is not finite.

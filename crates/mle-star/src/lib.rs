@@ -18,6 +18,7 @@ pub mod prompts;
 mod python;
 pub mod result;
 pub mod score;
+pub mod search;
 mod slots;
 pub mod solution;
 pub mod stop;

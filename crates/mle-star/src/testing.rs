@@ -54,15 +54,20 @@ impl World {
 
     /// The agent asked at `place` answers `text`.
     #[must_use]
-    pub fn agent(mut self, place: &str, text: &str) -> Self {
-        self.agents.insert(place.to_owned(), AgentReply::text(text));
-        self
+    pub fn agent(self, place: &str, text: &str) -> Self {
+        self.reply(place, AgentReply::text(text))
     }
 
     /// The agent asked at `place` fails.
     #[must_use]
-    pub fn agent_fails(mut self, place: &str) -> Self {
-        self.agents.insert(place.to_owned(), AgentReply::failed("the agent died", Usage::default()));
+    pub fn agent_fails(self, place: &str) -> Self {
+        self.reply(place, AgentReply::failed("the agent died", Usage::default()))
+    }
+
+    /// The agent asked at `place` replies with this, whatever it costs.
+    #[must_use]
+    pub fn reply(mut self, place: &str, reply: AgentReply) -> Self {
+        self.agents.insert(place.to_owned(), reply);
         self
     }
 
@@ -233,7 +238,8 @@ pub fn frozen() -> Frozen {
     };
     let prompts = Prompts::new(std::collections::BTreeMap::new());
     let prompts = prompts.map(|prompts| prompts.texts().clone()).unwrap_or_default();
-    Frozen { run_id: "toy-run".to_owned(), task, config, prompts, data_id: "data".to_owned() }
+    let (run_id, data_id) = ("toy-run".to_owned(), "data".to_owned());
+    Frozen { run_id, task, config, prompts, retrieved_models: None, data_id }
 }
 
 fn usual_answer(request: &AgentRequest) -> String {

@@ -10,6 +10,7 @@ mod journal;
 mod limits;
 mod refinement;
 mod resume;
+mod retrieval;
 mod solution;
 mod speed;
 mod trace;
