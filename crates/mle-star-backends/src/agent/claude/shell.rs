@@ -71,7 +71,7 @@ fn by_command(words: &[&str], folder: &Path) -> Option<String> {
             any_outside(Box::new(plain()))
         }
         name if WRITES_ALL.contains(&name) => any_outside(Box::new(plain())),
-        name if WRITES_LAST.contains(&name) => any_outside(Box::new(plain().last().into_iter())),
+        name if WRITES_LAST.contains(&name) => any_outside(Box::new(plain().next_back().into_iter())),
         name if INSTALLS.contains(&name) && arguments.contains(&"install") => {
             Some("nothing may be installed here: use what is there".to_owned())
         }
