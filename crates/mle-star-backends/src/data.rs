@@ -12,3 +12,4 @@ pub mod metric_names;
 pub mod profile;
 pub(crate) mod tree;
 pub mod unzip;
+pub(crate) mod view;

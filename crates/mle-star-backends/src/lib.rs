@@ -5,4 +5,5 @@
 
 pub mod agent;
 pub mod data;
+mod process;
 pub mod script;

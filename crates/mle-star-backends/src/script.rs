@@ -2,18 +2,15 @@
 //!
 //! [`environment`] finds or makes the interpreter, [`machine`] says what the machine offers, [`local`] is the
 //! [`ScriptRunner`](mle_star::effects::ScriptRunner) of this machine, [`submission`] checks what a script
-//! submits. The rest is how the local runner keeps its promises: `guard` and `tree` end every process of a
-//! script, `stream` keeps output within bounds, `input` and `workplace` are the folder a script runs in.
+//! submits. The rest is how the local runner keeps its promises: `stream` keeps output
+//! within bounds, `workplace` is the folder a script runs in.
 
 pub mod environment;
-mod guard;
-mod input;
 pub mod local;
 pub mod machine;
 mod memory;
 mod stream;
 pub mod submission;
 mod traceback;
-mod tree;
 mod variables;
-mod workplace;
+pub(crate) mod workplace;

@@ -116,6 +116,10 @@ pub struct Config {
     pub search: Switch,
     /// Sites the retriever may not read.
     pub search_blocked_domains: Vec<String>,
+    /// Commands that agents may not run, as parts of a command line.
+    pub blocked_commands: Vec<String>,
+    /// The program's own tools for agents: parsing a score, listing the data.
+    pub own_tools: Switch,
     /// A file with models given by hand.
     pub retrieved_models: Option<PathBuf>,
     /// Warm Python workers.
@@ -174,6 +178,8 @@ impl Default for Config {
             claude_path: None,
             search: Switch::On,
             search_blocked_domains: Vec::new(),
+            blocked_commands: ["rm -rf /", "mkfs", "dd if=", ":(){ :|:& };:"].map(str::to_owned).into(),
+            own_tools: Switch::Off,
             retrieved_models: None,
             warm_start: Switch::On,
             prompts: None,

@@ -25,6 +25,7 @@ use tokio::time::Instant;
 pub use reader::{EffectRecord, EffectState, Snapshot, cost, first_limit, read};
 use store::{Found, NewEffect, Store};
 
+use crate::agents::RetrievedModel;
 use crate::config::Config;
 use crate::effects::{AgentReply, Answer, Limit, ScriptEnd, ScriptOutcome, Usage};
 use crate::place::Place;
@@ -45,6 +46,9 @@ pub struct Frozen {
     pub config: Config,
     /// Every template by its file name.
     pub prompts: std::collections::BTreeMap<String, String>,
+    /// The models that the user gave, as they were in the file; `None`: the retriever is asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retrieved_models: Option<Vec<RetrievedModel>>,
     /// A digest of the data folder.
     pub data_id: String,
 }

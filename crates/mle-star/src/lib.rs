@@ -4,6 +4,7 @@
 //! through two effects ([`effects`]), and every effect is remembered in a journal ([`journal`]).
 
 pub mod agents;
+mod ahead;
 pub mod config;
 pub mod ctx;
 pub mod effects;
@@ -18,6 +19,7 @@ pub mod prompts;
 mod python;
 pub mod result;
 pub mod score;
+pub mod search;
 mod slots;
 pub mod solution;
 pub mod spending;

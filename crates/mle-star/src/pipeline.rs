@@ -8,6 +8,7 @@ mod ensemble;
 mod finalize;
 mod initial;
 mod refine;
+mod retrieve;
 
 use std::time::Duration;
 

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::agents::{RetrievedModel, Verdict};
+use crate::agents::{Retrieval, RetrievedModel, Verdict};
 use crate::config::Config;
-use crate::effects::Limit;
+use crate::effects::{Limit, Lookup};
 use crate::place::Place;
 use crate::solution::{Scored, Solution, SolutionPhase};
 use crate::spending::Spending;
@@ -84,6 +84,12 @@ pub struct SolutionScript {
 pub struct Phase1Result {
     /// The models tried.
     pub retrieved_models: Vec<RetrievedModel>,
+    /// Where they come from.
+    #[serde(default)]
+    pub retrieval: Retrieval,
+    /// What was looked up on the web for them, failures included.
+    #[serde(default)]
+    pub lookups: Vec<Lookup>,
     /// One solution per model, failed ones included, then the user's baseline if there is one.
     pub candidate_solutions: Vec<SolutionScript>,
     /// Their scores; `None` for failed ones.

@@ -9,6 +9,7 @@ use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
+use std::process::Stdio;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -21,15 +22,15 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use super::environment::Environment;
-use super::input::Data;
 use super::machine::Machine;
 use super::memory;
 use super::stream::Stream;
 use super::submission::check_submission;
 use super::traceback::TracebackScanner;
-use super::tree::{Ending, Tree};
 use super::variables::{Share, variables};
 use super::workplace::{SCRIPT, Workplace, broken};
+use crate::data::view::Data;
+use crate::process::{Ending, Streams, Tree};
 
 /// Between the request to end and the end.
 const GRACE: Duration = Duration::from_secs(5);
@@ -205,7 +206,8 @@ async fn run_watched(
     stdout: &mut Stream<ScoreScanner>,
     stderr: &mut Stream<TracebackScanner>,
 ) -> Result<Watched, Failure> {
-    let (tree, out, err) = Tree::spawn(command).map_err(Failure::Process)?;
+    let (tree, Streams { stdout: out, stderr: err, .. }) =
+        Tree::spawn(command, Stdio::null()).map_err(Failure::Process)?;
     let pumps = async {
         let out =
             async { stdout.pump(out, ScoreScanner::feed).await.map_err(|e| (stdout.file().to_owned(), e)) };

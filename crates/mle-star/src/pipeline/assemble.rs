@@ -56,7 +56,9 @@ fn phase1(initial: &Initial) -> Phase1Result {
     };
     let candidate_solutions: Vec<SolutionScript> = initial.candidates.iter().map(script).collect();
     Phase1Result {
-        retrieved_models: initial.models.clone(),
+        retrieved_models: initial.retrieved.models.clone(),
+        retrieval: initial.retrieved.retrieval,
+        lookups: initial.retrieved.lookups.clone(),
         candidate_scores: candidate_solutions.iter().map(|candidate| candidate.score).collect(),
         candidate_solutions,
         initial_solution: SolutionScript::from(&initial.best),

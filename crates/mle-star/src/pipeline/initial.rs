@@ -2,6 +2,7 @@
 
 use futures_util::future::try_join_all;
 
+use super::retrieve::{Retrieved, retrieve};
 use crate::agents::{self, RetrievedModel};
 use crate::ctx::Ctx;
 use crate::evaluate::{Evaluation, evaluate, evaluate_checked, without_leakage};
@@ -12,7 +13,7 @@ use crate::stop::Stop;
 
 /// What Phase 1 found.
 pub(super) struct Initial {
-    pub models: Vec<RetrievedModel>,
+    pub retrieved: Retrieved,
     pub candidates: Vec<Evaluation>,
     pub merges: Vec<Merge>,
     /// s_0.
@@ -22,8 +23,8 @@ pub(super) struct Initial {
 
 /// Algorithm 1, then the data check and the last leakage check of the paper's section 3.4.
 pub(super) async fn initial_solution(ctx: &Ctx<'_>) -> Result<Initial, Stop> {
-    let models = agents::retriever(ctx).await?; // line 1
-    let candidates = evaluate_candidates(ctx, &models).await?; // 2-5
+    let retrieved = retrieve(ctx).await?; // line 1
+    let candidates = evaluate_candidates(ctx, &retrieved.models).await?; // 2-5
     let mut ranked: Vec<Scored> = candidates.iter().filter_map(|one| one.scored.clone().ok()).collect();
     sort_best_first(&mut ranked, Scored::score); // 7
     let mut ranked = ranked.into_iter();
@@ -49,7 +50,7 @@ pub(super) async fn initial_solution(ctx: &Ctx<'_>) -> Result<Initial, Stop> {
     }
     let best = use_all_data(&ctx.at("data"), best).await?;
     let (best, leakage_suspected) = check_once_more(&ctx.at("final"), best).await?;
-    Ok(Initial { models, candidates, merges, best, leakage_suspected }) // 18
+    Ok(Initial { retrieved, candidates, merges, best, leakage_suspected }) // 18
 }
 
 /// Lines 2-5, for all models at once: they do not depend on one another.

@@ -26,11 +26,12 @@ fn render(name: &str, values: &Value) -> String {
     Prompts::new(BTreeMap::new()).unwrap().render(name, all).unwrap()
 }
 
-/// Everything inserted stands in the prompt unchanged, and every phrase of `says` does.
+/// Everything inserted stands in the prompt unchanged (a truth value chooses words and is not inserted), and every phrase of `says` does.
 fn check(name: &str, values: &Value, says: &[&str]) {
     let prompt = render(name, values);
     let inserted = values.as_object().unwrap().values().flat_map(|value| match value {
         Value::Array(items) => items.iter().collect(),
+        Value::Bool(_) => Vec::new(),
         one => vec![one],
     });
     for value in inserted {
@@ -57,7 +58,6 @@ fn system_prompt_tells_persona_task_metric_and_machine() {
 
 #[test]
 fn phase_1_prompts_carry_their_instructions() {
-    let values = json!({"task_description": "TASK", "num_models": 7});
     let says = [
         "7 recent and effective models",
         "concise and simple",
@@ -65,8 +65,14 @@ fn phase_1_prompts_carry_their_instructions() {
         "'model_name': str",
         "{\"models\": [",
     ];
-    check("retriever.md", &values, &says);
-    assert!(render("retriever.md", &values).starts_with("# Competition\n\nTASK"));
+    let (with, without) = (["Search the web", "'sources': list[str]"], ["no web search", "what you know"]);
+    for (search, said, unsaid) in [(true, with, without), (false, without, with)] {
+        let values = json!({"task_description": "TASK", "num_models": 7, "search": search});
+        check("retriever.md", &values, &says);
+        check("retriever.md", &values, &said);
+        check_absent("retriever.md", &values, &unsaid);
+        assert!(render("retriever.md", &values).starts_with("# Competition\n\nTASK"));
+    }
     let says = [
         "Kaggle grandmaster",
         "compulsory",

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 #![expect(clippy::disallowed_methods, reason = "tests look at journals from outside")]
 
+mod ahead;
 mod ensemble_and_finalization;
 mod events;
 mod initial;
@@ -10,6 +11,7 @@ mod journal;
 mod limits;
 mod refinement;
 mod resume;
+mod retrieval;
 mod solution;
 mod speed;
 mod trace;

@@ -101,6 +101,11 @@ async fn a_run_killed_at_any_moment_ends_like_an_undisturbed_one() {
     every_cut_leads_to_the_same_end(&eventful(), &inputs(), timeless).await;
 }
 
+#[tokio::test]
+async fn a_run_whose_retriever_searched_in_vain_ends_the_same_wherever_it_was_killed() {
+    every_cut_leads_to_the_same_end(&eventful().agent_fails("phase1/retriever"), &inputs(), timeless).await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_run_cut_short_by_a_share_of_time_and_killed_ends_the_same() {
     // Two paths share a slot and 60 seconds; what was done before a kill is not paid for twice.
@@ -164,9 +169,16 @@ async fn a_retriever_that_died_is_asked_again() {
         };
         assert!(message.starts_with("A_retriever returned zero models"), "{message}");
     };
-    check(World::new().agent_fails("phase1/retriever"), &folder).await;
+    let dead = || World::new().agent_fails("phase1/retriever").agent_fails("phase1/retriever-2");
+    check(dead(), &folder).await;
     let (journal, frozen) = Journal::open(folder.path()).unwrap();
     go_on(&World::new(), &frozen, &journal).await.unwrap();
+    let folder = Folder::fresh();
+    check(dead(), &folder).await;
+    let (journal, frozen) = Journal::open(folder.path()).unwrap();
+    let world = World::new().agent_fails("phase1/retriever");
+    go_on(&world, &frozen, &journal).await.unwrap();
+    assert_eq!(world.trace()[..2], ["phase1/retriever", "phase1/retriever-2"]);
     check(World::new().agent("phase1/retriever", r#"{"models": []}"#), &Folder::fresh()).await;
     check(World::new().agent("phase1/retriever", "no idea"), &Folder::fresh()).await;
 }

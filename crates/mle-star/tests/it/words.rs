@@ -61,7 +61,8 @@ async fn results_have_the_fields_of_the_specification() {
     check("/usage/by_role/ens_planner", "calls cost_usd input output cache_read cache_write");
     check(
         "/phase1",
-        "retrieved_models candidate_solutions candidate_scores initial_solution initial_score merges",
+        "retrieved_models retrieval lookups candidate_solutions candidate_scores initial_solution initial_score \
+         merges",
     );
     check("/phase1/retrieved_models/0", "model_name example_code");
     check("/phase1/merges/0", "reference_model score accepted");

@@ -9,6 +9,7 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use mle_star::stop::Trouble;
@@ -18,8 +19,9 @@ use tokio::time::{interval, sleep};
 
 use super::interpreter::{self, Interpreter};
 use super::{Environment, Origin};
-use crate::script::tree::Tree;
-use crate::script::workplace::{broken, remove_tree};
+use crate::data::tree::remove_tree;
+use crate::process::{Streams, Tree};
+use crate::script::workplace::broken;
 
 /// The libraries with their exact versions, for every Python from 3.10 on.
 const LOCK: &str = include_str!("../../../python/requirements.lock");
@@ -214,7 +216,7 @@ async fn run(command: Command, doing: &str, progress: &Progress<'_>) -> Result<(
 
 /// Did it succeed, and what did it print on both streams?
 async fn output(command: Command) -> io::Result<(bool, String)> {
-    let (mut tree, mut stdout, mut stderr) = Tree::spawn(command)?;
+    let (mut tree, Streams { mut stdout, mut stderr, .. }) = Tree::spawn(command, Stdio::null())?;
     let (mut said, mut complained) = (Vec::new(), Vec::new());
     let (_, _, ending) =
         tokio::try_join!(stdout.read_to_end(&mut said), stderr.read_to_end(&mut complained), tree.ended())?;

@@ -1,4 +1,4 @@
-//! The view of the data that a script gets as `./input`, and the check that the data stayed as it was.
+//! The view of the data that scripts and agents get as `./input`, and the check that the data stayed as it was.
 //!
 //! Scripts run as the same user as the program, so file modes alone protect nothing that matters. A small
 //! data folder is copied, and a script can only spoil its own copy. A large one is linked; there a changed
@@ -11,7 +11,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use crate::data::tree;
+use super::tree;
 
 /// Data folders up to this size are copied for each script, in bytes.
 const COPIED_UP_TO: u64 = 32 * 1024 * 1024;
@@ -20,7 +20,7 @@ const FILES_UP_TO: usize = 1000;
 
 /// A data folder as it was when the run began.
 #[derive(Debug)]
-pub(super) struct Data {
+pub(crate) struct Data {
     folder: PathBuf,
     files: BTreeMap<PathBuf, Stamp>,
 }
@@ -37,7 +37,7 @@ impl Data {
     ///
     /// # Errors
     /// The folder cannot be read.
-    pub(super) fn new(folder: PathBuf) -> io::Result<Self> {
+    pub(crate) fn new(folder: PathBuf) -> io::Result<Self> {
         let files = stamps(&folder)?;
         Ok(Self { folder, files })
     }
@@ -46,7 +46,7 @@ impl Data {
     ///
     /// # Errors
     /// The view cannot be made.
-    pub(super) fn show(&self, view: &Path) -> io::Result<()> {
+    pub(crate) fn show(&self, view: &Path) -> io::Result<()> {
         fs::create_dir(view)?;
         let bytes: u64 = self.files.values().map(|stamp| stamp.bytes).sum();
         if bytes <= COPIED_UP_TO && self.files.len() <= FILES_UP_TO {
@@ -70,7 +70,7 @@ impl Data {
     }
 
     /// Names the files that are no longer as they were, a few of them, one sentence in all.
-    pub(super) fn damage(&self) -> Option<String> {
+    pub(crate) fn damage(&self) -> Option<String> {
         let now = stamps(&self.folder).unwrap_or_default();
         let before = |name: &PathBuf| self.files.get(name);
         let changed = now.iter().filter(|(name, stamp)| before(name) != Some(*stamp)).map(|(name, _)| name);

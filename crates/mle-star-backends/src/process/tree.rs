@@ -1,4 +1,4 @@
-//! A running script with everything it starts, as one thing that can be watched and ended.
+//! A running child with everything it starts, as one thing that can be watched and ended.
 
 use std::fs;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
@@ -11,7 +11,7 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, poll};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use tokio::process::{Child, ChildStderr, ChildStdout, Command};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 
 use super::guard::{self, REPORT, TERMINATE};
 
@@ -19,12 +19,12 @@ use super::guard::{self, REPORT, TERMINATE};
 const LAST_WAIT_MS: u16 = 10_000;
 
 /// By this variable processes are found again whose guard was killed.
-const MARK: &str = "MLE_STAR_SCRIPT";
+const MARK: &str = "MLE_STAR_CHILD";
 /// How many trees this process has started.
 static TREES: AtomicU64 = AtomicU64::new(0);
 
-/// A script, its guard and all descendants. Dropping it ends them all before the drop returns.
-pub(super) struct Tree {
+/// A child, its guard and all descendants. Dropping it ends them all before the drop returns.
+pub(crate) struct Tree {
     guard: Child,
     /// The guard ends everything when this is closed.
     control: Option<PipeWriter>,
@@ -33,49 +33,57 @@ pub(super) struct Tree {
     mark: String,
 }
 
+/// The program's ends of a child's standard streams.
+pub(crate) struct Streams {
+    /// `None` for a child without standard input.
+    pub(crate) stdin: Option<ChildStdin>,
+    pub(crate) stdout: ChildStdout,
+    pub(crate) stderr: ChildStderr,
+}
+
 /// How a tree ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Ending {
-    /// The script's own end; `None` when the guard was killed before it could tell.
-    pub(super) status: Option<ExitStatus>,
-    /// Processes that the script left behind and that were killed.
-    pub(super) left_behind: u32,
+pub(crate) struct Ending {
+    /// The child's own end; `None` when the guard was killed before it could tell.
+    pub(crate) status: Option<ExitStatus>,
+    /// Processes that the child left behind and that were killed.
+    pub(crate) left_behind: u32,
 }
 
 impl Tree {
-    /// Starts `command` under a guard, without standard input; returns its output streams too.
+    /// Starts `command` under a guard; returns its streams too.
     ///
     /// # Errors
     /// What the system says when it cannot be started.
-    pub(super) fn spawn(mut command: Command) -> io::Result<(Self, ChildStdout, ChildStderr)> {
+    pub(crate) fn spawn(mut command: Command, stdin: Stdio) -> io::Result<(Self, Streams)> {
         let (orders, control) = io::pipe()?;
         let (report, status) = io::pipe()?;
         guard::arrange(&mut command, orders.into(), status.into());
         let mark = format!("{}.{}", std::process::id(), TREES.fetch_add(1, Ordering::Relaxed));
         command.env(MARK, &mark);
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut guard = command.spawn()?;
-        let streams = guard.stdout.take().zip(guard.stderr.take());
+        let (stdin, output) = (guard.stdin.take(), guard.stdout.take().zip(guard.stderr.take()));
         let tree = Self { mark, guard, control: Some(control), report };
-        let (stdout, stderr) = streams.ok_or(io::ErrorKind::BrokenPipe)?;
-        Ok((tree, stdout, stderr))
+        let (stdout, stderr) = output.ok_or(io::ErrorKind::BrokenPipe)?;
+        Ok((tree, Streams { stdin, stdout, stderr }))
     }
 
     /// The guard's process id: the root of the tree. `None` once it has ended.
-    pub(super) fn root(&self) -> Option<u32> {
+    pub(crate) fn root(&self) -> Option<u32> {
         self.guard.id()
     }
 
-    /// Asks the script's process group to end.
-    pub(super) fn terminate(&mut self) {
+    /// Asks the child's process group to end.
+    pub(crate) fn terminate(&mut self) {
         if let Some(control) = &mut self.control {
-            // An error means that the guard is gone, and with it the script.
+            // An error means that the guard is gone, and with it the child.
             let _ = control.write_all(&[TERMINATE]);
         }
     }
 
     /// Ends everything at once.
-    pub(super) fn kill(&mut self) {
+    pub(crate) fn kill(&mut self) {
         self.control = None;
     }
 
@@ -83,7 +91,7 @@ impl Tree {
     ///
     /// # Errors
     /// What the system says when the guard cannot be waited for.
-    pub(super) async fn ended(&mut self) -> io::Result<Ending> {
+    pub(crate) async fn ended(&mut self) -> io::Result<Ending> {
         self.guard.wait().await?;
         let mut report = Vec::with_capacity(REPORT);
         self.report.read_to_end(&mut report)?;

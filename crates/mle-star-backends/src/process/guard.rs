@@ -1,8 +1,8 @@
-//! The guard: one small process between the program and each script, which ends all the script started.
+//! The guard: one small process between the program and each child, which ends all the child started.
 //!
 //! A process group is not enough: a daemon that forks twice and opens its own session leaves it. The guard is
 //! a subreaper, so every descendant that loses its parent becomes the guard's own child, and it goes on
-//! killing its children until it has none. It waits for two things: the script's end, and the control pipe.
+//! killing its children until it has none. It waits for two things: the child's end, and the control pipe.
 //! The kernel closes that pipe when the program dies, however it dies, and then the guard ends everything.
 //!
 //! The guard is a fork of the program that never execs. Between fork and end it only makes system calls:
@@ -27,21 +27,21 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::stat::Mode;
 use nix::unistd::{ForkResult, Pid, fork, getppid, read, setsid, write};
 
-/// Written to the control pipe: ask the script's process group to end.
-pub(super) const TERMINATE: u8 = b'T';
-/// Length of the guard's report: the script's raw wait status, then how many processes had to be killed
-/// after the script's own end, each four bytes in native order.
-pub(super) const REPORT: usize = 8;
+/// Written to the control pipe: ask the child's process group to end.
+pub(crate) const TERMINATE: u8 = b'T';
+/// Length of the guard's report: the child's raw wait status, then how many processes had to be killed
+/// after the child's own end, each four bytes in native order.
+pub(crate) const REPORT: usize = 8;
 
-/// How long helpers that clean up behind a script (multiprocessing's resource tracker) may take to end.
+/// How long helpers that clean up behind a child (multiprocessing's resource tracker) may take to end.
 const TIDY_UP: Duration = Duration::from_millis(300);
 /// How long the guard goes on killing before it reports what it has.
 const KILLING: Duration = Duration::from_secs(20);
 
-/// Makes what `command` starts run under a guard: the spawned child becomes the guard, its child the script.
+/// Makes what `command` starts run under a guard: the spawned child becomes the guard, its child the program's.
 ///
 /// `control` is the reading end of the control pipe, `status` the writing end of the pipe for the report.
-pub(super) fn arrange(command: &mut tokio::process::Command, control: OwnedFd, status: OwnedFd) {
+pub(crate) fn arrange(command: &mut tokio::process::Command, control: OwnedFd, status: OwnedFd) {
     // SAFETY: `begin` only makes system calls and does not allocate.
     unsafe { command.pre_exec(move || begin(control.as_raw_fd(), status.as_raw_fd())) };
 }

@@ -1,0 +1,99 @@
+//! Line 1 of Algorithm 1: the models to try, from the web, from what the retriever knows, or given by hand.
+
+use crate::agents::{self, Retrieval, RetrievedModel, Search};
+use crate::config::{AgentsChoice, Switch};
+use crate::ctx::Ctx;
+use crate::effects::{AgentReply, Answer, Lookup};
+use crate::stop::Stop;
+
+/// The names of the places where the retriever is asked, and asked again without search.
+const FIRST: &str = "retriever";
+const AGAIN: &str = "retriever-2";
+
+/// The models and where they come from.
+pub(super) struct Retrieved {
+    /// At least one, at most M.
+    pub models: Vec<RetrievedModel>,
+    pub retrieval: Retrieval,
+    /// Everything that was looked up for them.
+    pub lookups: Vec<Lookup>,
+}
+
+/// The models that the user gave, else the retriever's. Without any the run ends, and a resume asks again.
+pub(super) async fn retrieve(ctx: &Ctx<'_>) -> Result<Retrieved, Stop> {
+    if let Some(models) = ctx.models_by_hand() {
+        let models = first_models(ctx, models.to_vec(), "retrieved_models holds");
+        return Ok(Retrieved { models, retrieval: Retrieval::File, lookups: Vec::new() });
+    }
+    let asked = ask(ctx).await?;
+    match agents::models_of(ctx, &asked.answer) {
+        Ok(models) => {
+            let models = first_models(ctx, models, "the retriever returned");
+            Ok(Retrieved { models, retrieval: asked.retrieval, lookups: asked.lookups })
+        }
+        Err(why) => {
+            asked.at.iter().try_for_each(|name| ctx.forget(name))?;
+            Err(Stop::NoSolution(why))
+        }
+    }
+}
+
+/// What came of asking the retriever once or twice.
+struct Asked {
+    /// The reply that is to hold the models.
+    answer: AgentReply,
+    retrieval: Retrieval,
+    lookups: Vec<Lookup>,
+    /// Where it was asked, the last call first: forgotten in this order, a resume always asks again.
+    at: &'static [&'static str],
+}
+
+async fn ask(ctx: &Ctx<'_>) -> Result<Asked, Stop> {
+    let search = if ctx.config().search == Switch::On { Search::Allowed } else { Search::Forbidden };
+    let answer = unless_refused(agents::retriever(ctx, FIRST, search).await?)?;
+    let (lookups, at) = (answer.lookups.clone(), &[FIRST]);
+    let asked = |retrieval| Asked { answer, retrieval, lookups, at };
+    if ctx.config().agents == AgentsChoice::Offline {
+        return Ok(asked(Retrieval::Rules));
+    }
+    let asked = asked(Retrieval::Knowledge);
+    if search == Search::Forbidden {
+        return Ok(asked);
+    }
+    if let Some(reason) = agents::failure(&asked.answer) {
+        ctx.warn(format!("the retriever failed with web search ({reason}); it is asked again without"));
+        let answer = unless_refused(agents::retriever(ctx, AGAIN, Search::Forbidden).await?)?;
+        return Ok(Asked { answer, at: &[AGAIN, FIRST], ..asked });
+    }
+    if asked.lookups.iter().any(|lookup| lookup.failure.is_none()) {
+        return Ok(Asked { retrieval: Retrieval::Web, ..asked });
+    }
+    ctx.warn(format!("{}; the models come from what the retriever knows", no_search(&asked.lookups)));
+    Ok(asked)
+}
+
+fn no_search(lookups: &[Lookup]) -> String {
+    match lookups.iter().find_map(|lookup| lookup.failure.as_ref()) {
+        Some(failure) => format!("every web search failed: {failure}"),
+        None => "the retriever searched nothing on the web".to_owned(),
+    }
+}
+
+fn unless_refused(answer: AgentReply) -> Result<AgentReply, Stop> {
+    match answer.answer {
+        Answer::Refused { limit } => Err(Stop::Limit(limit)),
+        Answer::Text { .. } | Answer::Failed { .. } => Ok(answer),
+    }
+}
+
+/// At most M; another number is told.
+fn first_models(ctx: &Ctx<'_>, mut models: Vec<RetrievedModel>, who: &str) -> Vec<RetrievedModel> {
+    let (count, wanted) = (models.len(), ctx.config().num_retrieved_models as usize);
+    models.truncate(wanted);
+    if count < wanted {
+        ctx.warn(format!("{who} {count} of {wanted} models"));
+    } else if count > wanted {
+        ctx.warn(format!("{who} {count} models; the first {wanted} are tried"));
+    }
+    models
+}
