@@ -1,17 +1,23 @@
 //! Which agents answer, and why.
 //!
-//! [`choose`] finds out before anything is done; [`make`] gives what the pipeline asks.
+//! [`choose`] finds out before anything is done; [`rules`] and [`ask_claude`] give what the pipeline asks.
 
-use mle_star::config::{AgentsChoice, Config};
-use mle_star::effects::AgentBackend;
+use std::path::Path;
+use std::time::Duration;
+
+use mle_star::config::{AgentsChoice, Config, Switch};
 use mle_star::stop::Trouble;
 use mle_star::task::Task;
+use mle_star_backends::agent::claude::{ClaudeAgents, ClaudeSetup};
 use mle_star_backends::agent::offline::OfflineAgents;
 use mle_star_backends::data::profile::Profile;
 
 use crate::claude_code::{self, Executable};
 use crate::credentials::{self, Found};
 use crate::settings::Environment;
+
+/// How many processes wait for calls that are likely to come; each takes about 150 MiB.
+const STARTED_AHEAD: usize = 4;
 
 /// Who answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,36 +89,57 @@ fn with_login(login: &Found, trouble: Trouble) -> Trouble {
     Trouble::new(format!("{}, but {}", login.reason(), trouble.message), trouble.hint)
 }
 
-/// The agents of a run. `profile` is what the data folder holds; rules cannot do without.
+/// The rules for a task; `None` when a model answers.
 ///
 /// # Errors
 /// A task that rules cannot do.
-pub fn make(
+pub fn rules(
     chosen: &Chosen,
     task: &Task,
     config: &Config,
     profile: Option<Profile>,
-) -> Result<Box<dyn AgentBackend>, Trouble> {
-    match chosen {
-        Chosen::Offline => {
-            let profile = profile.ok_or_else(|| {
-                Trouble::new(
-                    "the offline agents need a training table",
-                    "put a train.csv into the data folder",
-                )
-            })?;
-            Ok(Box::new(OfflineAgents::new(task, profile, config.subsample_limit)?))
+) -> Result<Option<OfflineAgents>, Trouble> {
+    match (chosen, profile) {
+        (Chosen::Claude(_), _) => Ok(None),
+        (Chosen::Offline, Some(profile)) => {
+            OfflineAgents::new(task, profile, config.subsample_limit).map(Some)
         }
-        Chosen::Claude(claude) => ask_claude(claude, config),
+        (Chosen::Offline, None) => Err(Trouble::new(
+            "the offline agents need a training table",
+            "put a train.csv into the data folder",
+        )),
     }
+}
+
+/// Where agents with a model behind them work.
+#[derive(Clone, Copy, Debug)]
+pub struct Workplace<'a> {
+    /// The run's name.
+    pub run_id: &'a str,
+    /// A folder for throw-away work, made and removed.
+    pub folder: &'a Path,
+    /// The data as scripts see it.
+    pub data_dir: &'a Path,
 }
 
 /// The agents that ask a model, for a run or a probe.
 ///
 /// # Errors
-/// They cannot be made ready.
-pub fn ask_claude(_claude: &Claude, _config: &Config) -> Result<Box<dyn AgentBackend>, Trouble> {
-    Err(Trouble::new("agents claude are not available yet", "use --agents offline"))
+/// The data cannot be read, or the folder cannot be made.
+pub fn ask_claude(claude: &Claude, config: &Config, at: Workplace<'_>) -> Result<ClaudeAgents, Trouble> {
+    ClaudeAgents::new(ClaudeSetup {
+        executable: claude.executable.path.clone(),
+        bare: claude.login.login.survives_bare(),
+        run_id: at.run_id.to_owned(),
+        folder: at.folder.to_owned(),
+        data_dir: at.data_dir.to_owned(),
+        permission_mode: config.permission_mode.clone(),
+        patience: Duration::from_secs(config.overload_patience_seconds),
+        blocked_domains: config.search_blocked_domains.clone(),
+        blocked_commands: config.blocked_commands.clone(),
+        own_tools: config.own_tools == Switch::On,
+        started_ahead: STARTED_AHEAD,
+    })
 }
 
 impl Chosen {

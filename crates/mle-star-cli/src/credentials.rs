@@ -125,6 +125,11 @@ impl Login {
         }
     }
 
+    /// Does `claude --bare` see it? It reads no login of a subscription.
+    pub fn survives_bare(self) -> bool {
+        !matches!(self, Self::OAuth | Self::Stored)
+    }
+
     fn is_cloud(self) -> bool {
         matches!(self, Self::Bedrock | Self::Vertex | Self::Foundry)
     }

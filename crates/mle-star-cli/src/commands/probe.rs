@@ -4,13 +4,13 @@ use std::time::{Duration, Instant};
 
 use mle_star::agents::AgentType;
 use mle_star::config::Config;
-use mle_star::effects::{AgentReply, AgentRequest, Answer, Usage};
+use mle_star::effects::{AgentBackend as _, AgentReply, AgentRequest, Answer, Usage};
 use mle_star::place::Place;
 use mle_star::stop::{Stop, Trouble};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::agents::{ask_claude, claude};
+use crate::agents::{Workplace, ask_claude, claude};
 use crate::exit::{Exit, Failure};
 use crate::runtime::wait_for;
 use crate::settings::{from_environment, process_environment, resolve};
@@ -39,7 +39,15 @@ struct Probe {
 pub fn probe(as_json: bool) -> Result<Exit, Failure> {
     let config = resolve(from_environment(&process_environment))?.config;
     let claude = wait_for(claude(&config, &process_environment))??;
-    let agents = ask_claude(&claude, &config)?;
+    let folder = tempfile::Builder::new().prefix("mle-star-probe-").tempdir().map_err(|error| {
+        let hint = "free some disk space, or set TMPDIR to a folder you may write to";
+        Failure::failed(Trouble::new(format!("cannot make a folder: {error}"), hint))
+    })?;
+    let (work, data) = (folder.path().join("work"), folder.path().join("data"));
+    std::fs::create_dir(&data)
+        .map_err(|error| Failure::failed(crate::run_folder::unwritable(&data, &error)))?;
+    let at = Workplace { run_id: "probe", folder: &work, data_dir: &data };
+    let agents = ask_claude(&claude, &config, at).map_err(Failure::failed)?;
     say::talk(&format!(
         "asking {} with claude {} ({})",
         config.model,

@@ -47,7 +47,7 @@ pub fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
     let prompts = Prompts::new(frozen.prompts.clone())
         .map_err(|error| Trouble::new(error.to_string(), "the run's templates do not suit this version"))?;
     let sample = freeze::sample(profile.as_ref());
-    let agents = agents::make(&choice.chosen, &frozen.task, &frozen.config, profile)?;
+    let rules = agents::rules(&choice.chosen, &frozen.task, &frozen.config, profile)?;
     let view =
         View { json: args.json, quiet: args.quiet, no_color: process_environment("NO_COLOR").is_some() };
     let opening = vec![
@@ -55,7 +55,8 @@ pub fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
         format!("task: {}", frozen.task.competition_id),
         format!("run: {} (going on; finished steps are read back)", folder.display()),
     ];
-    drive(&Start { folder, frozen, prompts, journal, agents, sample, view, opening })
+    let chosen = choice.chosen;
+    drive(&Start { folder, frozen, prompts, journal, chosen, rules, sample, view, opening })
 }
 
 fn open_failure(folder: &Path, error: &JournalError) -> Failure {

@@ -37,7 +37,7 @@ pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
 fn begin(prepared: Prepared) -> Result<Start, Failure> {
     let Prepared { task, config, invocation, prompts, chosen, profile, guesses, sources } = prepared;
     let sample = freeze::sample(profile.as_ref());
-    let agents = agents::make(&chosen, &task, &config, profile)?;
+    let rules = agents::rules(&chosen, &task, &config, profile)?;
     let data_id = digest(&task.data_dir)?;
     let runs_dir = invocation.runs_dir.clone().unwrap_or_else(|| PathBuf::from(runs::DEFAULT_DIR));
     let now = jiff::Zoned::now();
@@ -54,7 +54,7 @@ fn begin(prepared: Prepared) -> Result<Start, Failure> {
     opening
         .extend(guesses.iter().map(|guess| format!("  {}: {} ({})", guess.field, guess.value, guess.reason)));
     opening.push(format!("run: {}", claimed.folder.display()));
-    Ok(Start { folder: claimed.folder, frozen, prompts, journal, agents, sample, view, opening })
+    Ok(Start { folder: claimed.folder, frozen, prompts, journal, chosen, rules, sample, view, opening })
 }
 
 /// Trouble with a journal is not the input's fault.
