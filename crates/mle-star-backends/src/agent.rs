@@ -1,3 +1,4 @@
-//! Agents: rules built in ([`offline`]).
+//! Agents: a language model behind the `claude` command line ([`claude`]), or rules built in ([`offline`]).
 
+pub mod claude;
 pub mod offline;

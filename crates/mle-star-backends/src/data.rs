@@ -11,5 +11,5 @@ pub mod infer;
 pub mod metric_names;
 pub mod profile;
 pub(crate) mod tree;
-pub(crate) mod view;
 pub mod unzip;
+pub(crate) mod view;

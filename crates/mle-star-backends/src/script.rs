@@ -13,4 +13,4 @@ mod stream;
 pub mod submission;
 mod traceback;
 mod variables;
-mod workplace;
+pub(crate) mod workplace;

@@ -118,6 +118,10 @@ pub struct Config {
     /// Pages the retriever may not read: domains with or without a path. Unless given, the competition's own
     /// discussion and code pages.
     pub search_blocked_domains: Vec<String>,
+    /// Commands that agents may not run, as parts of a command line.
+    pub blocked_commands: Vec<String>,
+    /// The program's own tools for agents: parsing a score, listing the data.
+    pub own_tools: Switch,
     /// A file with models given by hand; the retriever is not asked then.
     pub retrieved_models: Option<PathBuf>,
     /// Warm Python workers.
@@ -176,6 +180,8 @@ impl Default for Config {
             claude_path: None,
             search: Switch::On,
             search_blocked_domains: Vec::new(),
+            blocked_commands: ["rm -rf /", "mkfs", "dd if=", ":(){ :|:& };:"].map(str::to_owned).into(),
+            own_tools: Switch::Off,
             retrieved_models: None,
             warm_start: Switch::On,
             prompts: None,

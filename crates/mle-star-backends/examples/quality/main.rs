@@ -217,5 +217,12 @@ fn frozen(name: &str, metric: &str, direction: Direction, data: &Path) -> Result
         ..Config::default()
     };
     let prompts = Prompts::new(BTreeMap::new())?.texts().clone();
-    Ok(Frozen { run_id: name.to_owned(), task, config, prompts, data_id: name.to_owned() })
+    Ok(Frozen {
+        run_id: name.to_owned(),
+        task,
+        config,
+        prompts,
+        data_id: name.to_owned(),
+        retrieved_models: None,
+    })
 }

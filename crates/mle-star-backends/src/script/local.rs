@@ -22,7 +22,6 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use super::environment::Environment;
-use crate::data::view::Data;
 use super::machine::Machine;
 use super::memory;
 use super::stream::Stream;
@@ -30,6 +29,7 @@ use super::submission::check_submission;
 use super::traceback::TracebackScanner;
 use super::variables::{Share, variables};
 use super::workplace::{SCRIPT, Workplace, broken};
+use crate::data::view::Data;
 use crate::process::{Ending, Streams, Tree};
 
 /// Between the request to end and the end.

@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
+use std::os::unix::fs::{DirBuilderExt, symlink};
 use std::path::{Path, PathBuf};
 
 use mle_star::stop::Trouble;
 
+use crate::data::tree::remove_tree;
 use crate::data::view::Data;
 
 /// The script's file name; tracebacks show it.
@@ -83,29 +84,8 @@ impl Drop for Workplace {
     }
 }
 
-/// Removes a folder with everything below it, folders that a script made unwritable included.
-pub(super) fn remove_tree(folder: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(folder) {
-        Ok(()) => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(_) => {
-            open_up(folder);
-            fs::remove_dir_all(folder)
-        }
-    }
-}
-
-fn open_up(folder: &Path) {
-    let _ = fs::set_permissions(folder, fs::Permissions::from_mode(0o700));
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            open_up(&entry.path());
-        }
-    }
-}
-
 /// An input or output error for people.
-pub(super) fn broken(doing: &str, path: &Path, error: &io::Error) -> Trouble {
+pub(crate) fn broken(doing: &str, path: &Path, error: &io::Error) -> Trouble {
     let hint = match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "free disk space, then resume the run",
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {

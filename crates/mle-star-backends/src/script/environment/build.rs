@@ -19,8 +19,9 @@ use tokio::time::{interval, sleep};
 
 use super::interpreter::{self, Interpreter};
 use super::{Environment, Origin};
+use crate::data::tree::remove_tree;
 use crate::process::{Streams, Tree};
-use crate::script::workplace::{broken, remove_tree};
+use crate::script::workplace::broken;
 
 /// The libraries with their exact versions, for every Python from 3.10 on.
 const LOCK: &str = include_str!("../../../python/requirements.lock");

@@ -1,0 +1,49 @@
+//! Processes started before their call comes, so that the call does not wait for their start.
+//!
+//! One that is never needed has cost memory and a moment of a core, and no request: `claude` asks nothing
+//! before it has a prompt. There are never more than a fixed number; the oldest makes room.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::command::Invocation;
+use super::process::Process;
+
+/// Waiting processes, oldest first.
+pub(super) struct Ahead {
+    most: usize,
+    waiting: Mutex<VecDeque<Process>>,
+}
+
+impl Ahead {
+    pub(super) fn new(most: usize) -> Self {
+        Self { most, waiting: Mutex::default() }
+    }
+
+    /// The waiting process that was started just so.
+    pub(super) fn take(&self, invocation: &Invocation) -> Option<Process> {
+        let mut waiting = self.waiting();
+        let position = waiting.iter().position(|process| process.invocation == *invocation)?;
+        waiting.remove(position).filter(Process::is_alive)
+    }
+
+    /// Starts a process unless it waits already.
+    pub(super) fn prepare(&self, invocation: Invocation, start: impl FnOnce(Invocation) -> Option<Process>) {
+        if self.waiting().iter().any(|process| process.invocation == invocation) {
+            return;
+        }
+        let Some(process) = start(invocation) else { return };
+        let evicted = {
+            let mut waiting = self.waiting();
+            waiting.push_back(process);
+            if waiting.len() > self.most { waiting.pop_front() } else { None }
+        };
+        // Its end takes a moment, in which others may look for theirs.
+        drop(evicted);
+    }
+
+    /// Hold it for one statement or block only.
+    fn waiting(&self) -> MutexGuard<'_, VecDeque<Process>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

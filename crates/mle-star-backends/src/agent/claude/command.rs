@@ -1,0 +1,143 @@
+//! How `claude` is started for a call: everything but the prompt.
+
+use mle_star::effects::AgentRequest;
+use serde_json::{Value, json};
+
+use super::ClaudeSetup;
+
+/// The tool that `--json-schema` adds to the conversation.
+pub(super) const STRUCTURED_OUTPUT: &str = "StructuredOutput";
+/// The name of the program's own tool server.
+pub(super) const OWN_SERVER: &str = "mle_star";
+
+/// Variables that would make `claude` believe it runs inside another agent.
+const REMOVED: [&str; 2] = ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"];
+/// Set unless the user has set them: no telemetry, no self-update during a run, and the agents' own commands
+/// see no key.
+const QUIET: [(&str, &str); 3] = [
+    ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+    ("DISABLE_AUTOUPDATER", "1"),
+    ("CLAUDE_CODE_SUBPROCESS_ENV_SCRUB", "1"),
+];
+
+/// A process as it is started. Two calls with the same invocation and system prompt could use the same one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Invocation {
+    /// Arguments but for the system prompt's file.
+    pub(super) arguments: Vec<String>,
+    /// Variables to set, or to remove where the value is `None`.
+    pub(super) variables: Vec<(&'static str, Option<String>)>,
+    /// Digest of the system prompt, which names its file.
+    pub(super) system: String,
+    /// What the process may do.
+    pub(super) hands: Hands,
+}
+
+/// What an agent can touch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Hands {
+    /// Nothing: it answers from its prompt.
+    None,
+    /// It may look at files, or at the web.
+    Reads,
+    /// It may run commands.
+    Writes,
+}
+
+impl Invocation {
+    pub(super) fn new(setup: &ClaudeSetup, request: &AgentRequest) -> Self {
+        Self {
+            arguments: arguments(setup, request),
+            variables: variables(setup, request),
+            system: blake3::hash(request.system.as_bytes()).to_hex().to_string(),
+            hands: Hands::of(request.tools),
+        }
+    }
+}
+
+impl Hands {
+    fn of(tools: &[&str]) -> Self {
+        match tools {
+            [] => Self::None,
+            tools if tools.contains(&"Bash") => Self::Writes,
+            _ => Self::Reads,
+        }
+    }
+}
+
+fn arguments(setup: &ClaudeSetup, request: &AgentRequest) -> Vec<String> {
+    let mut arguments: Vec<String> = [
+        "-p",
+        "--input-format",
+        "stream-json",
+        "--output-format",
+        "stream-json",
+        "--verbose",
+        "--no-session-persistence",
+        "--strict-mcp-config",
+        "--setting-sources",
+        "",
+    ]
+    .map(str::to_owned)
+    .into();
+    let mut add = |name: &str, value: String| arguments.extend([name.to_owned(), value]);
+    add("--model", request.model.clone());
+    add("--tools", request.tools.join(","));
+    if let Some(schema) = &request.schema {
+        add("--json-schema", schema.to_string());
+    }
+    if !request.tools.is_empty() {
+        add("--permission-mode", permission_mode(setup).to_owned());
+        add("--permission-prompt-tool", "stdio".to_owned());
+        add("--add-dir", setup.data_dir.display().to_string());
+    }
+    if setup.own_tools && !request.tools.is_empty() {
+        let server = json!({"mcpServers": {OWN_SERVER: {"type": "sdk", "name": OWN_SERVER}}});
+        add("--mcp-config", server.to_string());
+        add("--allowedTools", super::own_tools::names());
+    }
+    if setup.bare && is_bare(request.tools) {
+        arguments.push("--bare".to_owned());
+    }
+    arguments
+}
+
+/// Under `--bare` there is no web search, and a command runs without anybody being asked.
+fn is_bare(tools: &[&str]) -> bool {
+    !tools.iter().any(|tool| ["Bash", "WebSearch", "WebFetch"].contains(tool))
+}
+
+fn permission_mode(setup: &ClaudeSetup) -> &str {
+    match setup.permission_mode.as_str() {
+        "bypassPermissions" => "default",
+        other => other,
+    }
+}
+
+fn variables(setup: &ClaudeSetup, request: &AgentRequest) -> Vec<(&'static str, Option<String>)> {
+    let quiet = QUIET.into_iter().filter(|(name, _)| std::env::var_os(name).is_none());
+    let own = [
+        ("MLE_STAR_AGENT", Some(request.agent.name().to_owned())),
+        ("MLE_STAR_VARIANT", request.variant.map(|variant| variant.name().to_owned())),
+        ("MLE_STAR_RUN_ID", Some(setup.run_id.clone())),
+        ("MLE_STAR_PLACE", Some(request.place.to_string())),
+        ("MLE_STAR_SESSION", Some(request.place.session())),
+    ];
+    let removed = REMOVED.into_iter().map(|name| (name, None));
+    own.into_iter().chain(quiet.map(|(name, value)| (name, Some(value.to_owned())))).chain(removed).collect()
+}
+
+/// The lines that open a conversation: what the program wants to be asked, then the prompt as it is.
+pub(super) fn opening(request: &AgentRequest) -> Vec<Value> {
+    let matches_all = |callback: &str| json!([{"matcher": null, "hookCallbackIds": [callback]}]);
+    let hooks = json!({"PreToolUse": matches_all(super::protocol::BEFORE_TOOL)});
+    let initialize = json!({
+        "type": "control_request", "request_id": "initialize",
+        "request": {"subtype": "initialize", "hooks": hooks},
+    });
+    let prompt = json!({
+        "type": "user", "client_composed": true,
+        "message": {"role": "user", "content": request.prompt},
+    });
+    if request.tools.is_empty() { vec![prompt] } else { vec![initialize, prompt] }
+}

@@ -1,0 +1,221 @@
+//! One process, one prompt: reads what `claude` says until the turn ends, and answers what it asks.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use mle_star::effects::{AgentRequest, Lookup, Usage};
+use mle_star::event::{Event, EventSink};
+use serde_json::Value;
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::ClaudeAgents;
+use super::command::{self, STRUCTURED_OUTPUT};
+use super::patience::{self, Clock};
+use super::permission::{self, Sandbox};
+use super::process::Process;
+use super::protocol::{self, Block, Ended, Message, System, Turn};
+use super::verdict::{self, Verdict};
+
+/// How long an interrupted turn may take to say what it has cost.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+/// Web tools, by the name of the argument that says what is wanted.
+const WEB: [(&str, &str); 2] = [("WebSearch", "query"), ("WebFetch", "url")];
+
+/// One process's part in a call.
+pub(super) struct Attempt {
+    pub(super) verdict: Verdict,
+    pub(super) usage: Usage,
+    pub(super) lookups: Vec<Lookup>,
+}
+
+/// What has been said so far.
+#[derive(Default)]
+struct Heard {
+    /// All text of the agent itself. A continued answer goes on where it broke off.
+    text: String,
+    /// A tool was used since: what follows is a new piece of text.
+    is_interrupted: bool,
+    tools: HashMap<String, (String, Value)>,
+    lookups: Vec<Lookup>,
+    /// The first line that is no message although it looks like one.
+    unreadable: Option<String>,
+    /// The service has answered something.
+    said_something: bool,
+}
+
+/// How the reading of messages ended.
+enum End {
+    Ended(Box<Ended>),
+    Decided(Verdict),
+    /// Standard output ended.
+    Closed,
+    Late,
+}
+
+/// Asks in one process and sees it to its end.
+pub(super) async fn hold(
+    agents: &ClaudeAgents,
+    request: &AgentRequest,
+    clock: &mut Clock,
+    events: &dyn EventSink,
+) -> Attempt {
+    let mut process = match agents.process(request) {
+        Ok(process) => process,
+        Err(error) => return Attempt::free(verdict::of_start(&agents.setup.executable, &error)),
+    };
+    let started = Instant::now();
+    for line in command::opening(request) {
+        process.send(line);
+    }
+    let mut call = Conversation { agents, request, events, heard: Heard::default() };
+    let end = call.listen(&mut process, clock).await;
+    let last_words = match &end {
+        End::Late | End::Decided(_) => call.interrupt(&mut process).await,
+        End::Ended(_) | End::Closed => None,
+    };
+    let (ending, stderr) = process.end().await;
+    let Heard { text, lookups, unreadable, said_something, .. } = call.heard;
+    // What a turn that never ended has cost, nobody knows.
+    let untold = if said_something { Usage::default() } else { Usage::free() };
+    let told = last_words.as_deref().map(verdict::usage);
+    let (usage, verdict) = match end {
+        End::Ended(ended) => (verdict::usage(&ended), verdict::of_turn(&ended, &text, unreadable.as_deref())),
+        End::Decided(verdict) => (told.unwrap_or(untold), verdict),
+        End::Late => {
+            let seconds = started.elapsed().as_secs();
+            (told.unwrap_or_default(), Verdict::Failed(format!("no answer within {seconds} s")))
+        }
+        End::Closed => {
+            let status = ending.and_then(|ending| ending.status);
+            (untold, verdict::of_death(status, &stderr, unreadable.as_deref()))
+        }
+    };
+    Attempt { verdict, usage, lookups }
+}
+
+struct Conversation<'a> {
+    agents: &'a ClaudeAgents,
+    request: &'a AgentRequest,
+    events: &'a dyn EventSink,
+    heard: Heard,
+}
+
+impl Conversation<'_> {
+    async fn listen(&mut self, process: &mut Process, clock: &mut Clock) -> End {
+        loop {
+            let line = match timeout_at(clock.ends(), process.next_line()).await {
+                Ok(Ok(Some(line))) => line,
+                Ok(Ok(None) | Err(_)) => return End::Closed,
+                Err(_) => return End::Late,
+            };
+            match self.heard.read(&line) {
+                Some(Message::Result(ended)) => return End::Ended(ended),
+                Some(Message::System(system)) if system.subtype == "api_retry" => {
+                    if let Some(verdict) = self.retries(&system, clock) {
+                        return End::Decided(verdict);
+                    }
+                }
+                Some(Message::Assistant(turn)) if turn.is_the_agents() => self.heard.turn(turn),
+                Some(Message::User(turn)) => self.tool_results(turn),
+                Some(Message::ControlRequest(asked)) => {
+                    let answer = self.answer(process, &asked.request);
+                    process.send(answer.map_or_else(
+                        || protocol::refuse(&asked.request_id),
+                        |answer| protocol::reply_to(&asked.request_id, &answer),
+                    ));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// `claude` itself asks again; that is waiting, unless the trouble cannot pass or patience is at its end.
+    fn retries(&self, system: &System, clock: &mut Clock) -> Option<Verdict> {
+        if let Some(verdict) = verdict::of_retry(system) {
+            return Some(verdict);
+        }
+        let reason = verdict::busy(system.error_status, system.error_name());
+        let wanted = Duration::try_from_secs_f64(system.retry_delay_ms / 1000.0).unwrap_or_default();
+        match clock.wait(wanted.max(Duration::from_millis(1))) {
+            Some(wait) if wait >= wanted => {
+                self.events.emit(patience::waits(self.request, wait, reason));
+                None
+            }
+            _ => Some(Verdict::Busy { reason, advised: wanted }),
+        }
+    }
+
+    fn tool_results(&mut self, turn: Turn) {
+        for block in turn.message.content.into_blocks() {
+            let Block::ToolResult { tool_use_id, is_error, content } = block else { continue };
+            let Some((tool, input)) = self.heard.tools.remove(&tool_use_id) else { continue };
+            if tool == STRUCTURED_OUTPUT {
+                continue;
+            }
+            let failure = is_error.unwrap_or(false).then(|| protocol::text_of(&content));
+            if let Some((_, argument)) = WEB.iter().find(|(name, _)| *name == tool) {
+                let what = input.get(argument).and_then(Value::as_str).unwrap_or_default().to_owned();
+                self.heard.lookups.push(Lookup { tool: tool.clone(), what, failure: failure.clone() });
+            }
+            let (place, agent) = (self.request.place.clone(), self.request.agent);
+            let failures = self.agents.count_tool(agent, failure.is_some());
+            let about = permission::about(&input);
+            self.events.emit(Event::ToolUsed { place, agent, tool, about, failure, failures });
+        }
+    }
+
+    /// The answer to what `claude` asks; `None` when it is nothing known.
+    fn answer(&self, process: &Process, asked: &Value) -> Option<Value> {
+        let sandbox =
+            Sandbox { setup: &self.agents.setup, tools: self.request.tools, folder: &process.room.folder };
+        permission::answer(&sandbox, asked)
+    }
+
+    /// Ends the turn early and waits a moment for what it has cost.
+    async fn interrupt(&mut self, process: &mut Process) -> Option<Box<Ended>> {
+        process.send(protocol::interrupt());
+        let last_words = async {
+            loop {
+                match process.next_line().await {
+                    Ok(Some(line)) => {
+                        if let Some(Message::Result(ended)) = self.heard.read(&line) {
+                            return Some(ended);
+                        }
+                    }
+                    Ok(None) | Err(_) => return None,
+                }
+            }
+        };
+        timeout(LAST_WORDS, last_words).await.ok().flatten()
+    }
+}
+
+impl Heard {
+    /// A message; a line that was meant to be one and is not is remembered, and any other noise passed over.
+    fn read(&mut self, line: &str) -> Option<Message> {
+        let message = serde_json::from_str(line);
+        if message.is_err() && line.starts_with('{') {
+            self.unreadable.get_or_insert_with(|| line.chars().take(200).collect());
+        }
+        message.ok()
+    }
+
+    fn turn(&mut self, turn: Turn) {
+        self.said_something = true;
+        for block in turn.message.content.into_blocks() {
+            match block {
+                Block::Text { text } => {
+                    if std::mem::take(&mut self.is_interrupted) && !self.text.is_empty() {
+                        self.text.push_str("\n\n");
+                    }
+                    self.text.push_str(&text);
+                }
+                Block::ToolUse { id, name, input } => {
+                    self.is_interrupted = true;
+                    self.tools.insert(id, (name, input));
+                }
+                Block::ToolResult { .. } | Block::Other => {}
+            }
+        }
+    }
+}

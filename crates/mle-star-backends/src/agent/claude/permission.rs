@@ -1,0 +1,187 @@
+//! What an agent may do with its tools: the answers to what `claude` asks before it does something.
+
+use std::path::{Component, Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::command::{OWN_SERVER, STRUCTURED_OUTPUT};
+use super::protocol::BEFORE_TOOL;
+use super::{ClaudeSetup, own_tools, shell};
+
+/// Arguments that name a file or folder.
+const PATHS: [&str; 3] = ["file_path", "path", "notebook_path"];
+
+/// One agent's surroundings.
+pub(super) struct Sandbox<'a> {
+    pub(super) setup: &'a ClaudeSetup,
+    pub(super) tools: &'a [&'a str],
+    /// Its working directory.
+    pub(super) folder: &'a Path,
+}
+
+/// Yes, with the arguments to use, or no, with the reason that the agent is told.
+type Permission = Result<Value, String>;
+
+/// The answer to a request of `claude`; `None` when it is none of those known here.
+pub(super) fn answer(sandbox: &Sandbox<'_>, asked: &Value) -> Option<Value> {
+    let text = |name: &str| asked.get(name).and_then(Value::as_str);
+    match text("subtype")? {
+        "hook_callback" if text("callback_id") == Some(BEFORE_TOOL) => {
+            let input = asked.get("input")?;
+            let tool = input.get("tool_name").and_then(Value::as_str)?;
+            Some(hook_answer(sandbox.permission(tool, input.get("tool_input").unwrap_or(&Value::Null))))
+        }
+        "can_use_tool" => {
+            let input = asked.get("input").unwrap_or(&Value::Null);
+            Some(match sandbox.permission(text("tool_name")?, input) {
+                Ok(input) => json!({"behavior": "allow", "updatedInput": input}),
+                Err(reason) => json!({"behavior": "deny", "message": reason}),
+            })
+        }
+        "mcp_message" if text("server_name") == Some(OWN_SERVER) => {
+            Some(json!({"mcp_response": own_tools::answer(asked.get("message")?, &sandbox.setup.data_dir)}))
+        }
+        _ => None,
+    }
+}
+
+/// The argument that tells most about a use of a tool: the command, the file, the query, the address.
+pub(super) fn about(input: &Value) -> String {
+    let telling = ["command", "file_path", "path", "query", "url", "pattern"];
+    telling.iter().find_map(|name| input.get(name).and_then(Value::as_str)).unwrap_or_default().to_owned()
+}
+
+fn hook_answer(permission: Permission) -> Value {
+    let decision = match permission {
+        Ok(input) => json!({
+            "hookEventName": "PreToolUse", "permissionDecision": "allow", "updatedInput": input,
+        }),
+        Err(reason) => json!({
+            "hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": reason,
+        }),
+    };
+    json!({"hookSpecificOutput": decision})
+}
+
+impl Sandbox<'_> {
+    fn permission(&self, tool: &str, input: &Value) -> Permission {
+        let text = |name: &str| input.get(name).and_then(Value::as_str).unwrap_or_default();
+        let is_own = tool == STRUCTURED_OUTPUT || tool.starts_with(&format!("mcp__{OWN_SERVER}__"));
+        match tool {
+            _ if is_own => Ok(input.clone()),
+            _ if !self.tools.contains(&tool) => Err(format!("{tool} is none of this agent's tools")),
+            "Bash" => shell::objection(text("command"), &self.setup.blocked_commands, self.folder)
+                .map_or(Ok(input.clone()), Err),
+            "WebFetch" if mle_star::search::is_blocked(text("url"), &self.setup.blocked_domains) => {
+                Err("this site is closed here: it may hold solutions of this very task".to_owned())
+            }
+            "WebSearch" => Ok(self.without_blocked_sites(input)),
+            "WebFetch" => Ok(input.clone()),
+            _ => self.within_reach(input),
+        }
+    }
+
+    fn without_blocked_sites(&self, input: &Value) -> Value {
+        let mut input = input.clone();
+        if let (Value::Object(arguments), false) = (&mut input, self.setup.blocked_domains.is_empty()) {
+            // The two lists exclude each other.
+            arguments.remove("allowed_domains");
+            arguments.insert("blocked_domains".to_owned(), json!(self.setup.blocked_domains));
+        }
+        input
+    }
+
+    /// Files may be looked at in the working directory and in the data folder.
+    fn within_reach(&self, input: &Value) -> Permission {
+        let paths = PATHS.iter().filter_map(|name| input.get(name).and_then(Value::as_str));
+        let outside = paths.into_iter().find(|path| {
+            let path = real(&self.folder.join(path));
+            ![self.folder, &self.setup.data_dir].iter().any(|root| path.starts_with(real(root)))
+        });
+        outside.map_or(Ok(input.clone()), |path| Err(format!("{path} is outside the working directory")))
+    }
+}
+
+/// The path without links and dots, as far as it exists.
+fn real(path: &Path) -> PathBuf {
+    if let Ok(real) = path.canonicalize() {
+        return real;
+    }
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => {
+                plain.pop();
+            }
+            Component::CurDir => {}
+            part => plain.push(part),
+        }
+    }
+    match (plain.parent(), plain.file_name()) {
+        (Some(parent), Some(name)) if parent != plain => real(parent).join(name),
+        _ => plain,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn setup(data_dir: PathBuf) -> ClaudeSetup {
+        ClaudeSetup {
+            executable: PathBuf::from("claude"),
+            bare: true,
+            run_id: "run".to_owned(),
+            folder: PathBuf::new(),
+            data_dir,
+            permission_mode: "default".to_owned(),
+            patience: Duration::ZERO,
+            blocked_domains: vec!["kaggle.com/competitions/toy/code".to_owned()],
+            blocked_commands: mle_star::config::Config::default().blocked_commands,
+            own_tools: false,
+            started_ahead: 0,
+        }
+    }
+
+    #[test]
+    fn tools_reach_the_working_directory_and_the_data() {
+        let (work, data) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        std::fs::write(data.path().join("train.csv"), "x").unwrap();
+        std::os::unix::fs::symlink(data.path(), work.path().join("input")).unwrap();
+        std::os::unix::fs::symlink("/etc", work.path().join("elsewhere")).unwrap();
+        let setup = setup(data.path().to_owned());
+        let check = |tools: &[&str], tool: &str, input: Value, expected: Result<Value, &str>| {
+            let sandbox = Sandbox { setup: &setup, tools, folder: work.path() };
+            let told = sandbox.permission(tool, &input);
+            match expected {
+                Ok(expected) => assert_eq!(told, Ok(expected), "{tool} {input}"),
+                Err(part) => assert!(told.as_ref().unwrap_err().contains(part), "{tool} {input}: {told:?}"),
+            }
+        };
+        let same = |tools: &[&str], tool: &str, input: Value| check(tools, tool, input.clone(), Ok(input));
+        same(&["Read"], "Read", json!({"file_path": "input/train.csv"}));
+        same(&["Read"], "Read", json!({"file_path": data.path().join("train.csv")}));
+        same(&["Read"], "Read", json!({"file_path": work.path().join("missing")}));
+        same(&[], "StructuredOutput", json!({"a": 1}));
+        check(&["Read"], "Read", json!({"file_path": "/etc/passwd"}), Err("outside"));
+        check(&["Read"], "Read", json!({"file_path": "../x"}), Err("outside"));
+        check(&["Read"], "Read", json!({"file_path": "missing/../../x"}), Err("outside"));
+        check(&["Read"], "Read", json!({"file_path": "elsewhere/passwd"}), Err("outside"));
+        check(&["Read"], "Bash", json!({"command": "ls"}), Err("none of this agent's tools"));
+        check(&["Bash"], "Bash", json!({"command": "rm -rf /"}), Err("rm -rf /"));
+        same(&["Bash"], "Bash", json!({"command": "ls input"}));
+        let web = ["WebSearch", "WebFetch"];
+        check(
+            &web,
+            "WebFetch",
+            json!({"url": "https://www.kaggle.com/competitions/toy/code/x"}),
+            Err("closed"),
+        );
+        same(&web, "WebFetch", json!({"url": "https://example.org"}));
+        let query = json!({"query": "q", "allowed_domains": ["a.org"]});
+        let blocked = json!({"query": "q", "blocked_domains": ["kaggle.com/competitions/toy/code"]});
+        check(&web, "WebSearch", query, Ok(blocked));
+    }
+}
