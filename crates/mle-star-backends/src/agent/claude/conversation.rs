@@ -31,8 +31,8 @@ pub(super) struct Attempt {
 /// What has been said so far.
 #[derive(Default)]
 struct Heard {
-    /// All text of the agent itself. A continued answer goes on where it broke off.
-    text: String,
+    /// What the agent itself has said, in order, with the message it belongs to.
+    pieces: Vec<(Option<String>, String)>,
     /// A tool was used since: what follows is a new piece of text.
     is_interrupted: bool,
     tools: HashMap<String, (String, Value)>,
@@ -74,7 +74,13 @@ pub(super) async fn hold(
         End::Ended(_) | End::Closed => None,
     };
     let (ending, stderr) = process.end().await;
-    let Heard { text, lookups, unreadable, said_something, .. } = call.heard;
+    // Told that its answer has another form than was asked for, an agent may give it again.
+    let is_twice = |ended: &Ended| request.schema.is_some() && ended.structured_output.is_none();
+    let text = match &end {
+        End::Ended(ended) if is_twice(ended) => ended.result.clone().unwrap_or_default(),
+        _ => call.heard.text(),
+    };
+    let Heard { lookups, unreadable, said_something, .. } = call.heard;
     // What a turn that never ended has cost, nobody knows.
     let untold = if said_something { Usage::default() } else { Usage::free() };
     let told = last_words.as_deref().map(verdict::usage);
@@ -116,7 +122,12 @@ impl Conversation<'_> {
                     }
                 }
                 Some(Message::Assistant(turn)) if turn.is_the_agents() => self.heard.turn(turn),
-                Some(Message::User(turn)) => self.tool_results(turn),
+                Some(Message::User(turn)) => {
+                    if turn.refused_message_id.is_some() {
+                        self.heard.pieces.retain(|(message, _)| *message != turn.refused_message_id);
+                    }
+                    self.tool_results(turn);
+                }
                 Some(Message::ControlRequest(asked)) => {
                     let answer = self.answer(process, &asked.request);
                     process.send(answer.map_or_else(
@@ -200,15 +211,20 @@ impl Heard {
         message.ok()
     }
 
+    /// All text as one. A continued answer goes on where it broke off.
+    fn text(&self) -> String {
+        self.pieces.iter().map(|(_, text)| text.as_str()).collect()
+    }
+
     fn turn(&mut self, turn: Turn) {
         self.said_something = true;
+        let id = turn.message.id;
         for block in turn.message.content.into_blocks() {
             match block {
                 Block::Text { text } => {
-                    if std::mem::take(&mut self.is_interrupted) && !self.text.is_empty() {
-                        self.text.push_str("\n\n");
-                    }
-                    self.text.push_str(&text);
+                    let is_new = std::mem::take(&mut self.is_interrupted) && !self.pieces.is_empty();
+                    let text = if is_new { format!("\n\n{text}") } else { text };
+                    self.pieces.push((id.clone(), text));
                 }
                 Block::ToolUse { id, name, input } => {
                     self.is_interrupted = true;

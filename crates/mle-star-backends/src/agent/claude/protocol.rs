@@ -1,5 +1,7 @@
 //! The messages of `claude` as they come over the line, as far as they matter here.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -40,10 +42,15 @@ pub(super) struct Turn {
     pub(super) message: Said,
     #[serde(default)]
     parent_tool_use_id: Option<String>,
+    /// The agent's message that was refused and is answered anew.
+    #[serde(default)]
+    pub(super) refused_message_id: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Said {
+    #[serde(default)]
+    pub(super) id: Option<String>,
     #[serde(default)]
     model: Option<String>,
     #[serde(default)]
@@ -101,23 +108,19 @@ pub(super) struct Ended {
     pub(super) stop_reason: Option<String>,
     /// Cumulative over the conversation, which has one turn here.
     pub(super) total_cost_usd: Option<f64>,
-    pub(super) usage: Tokens,
+    /// Every request of the conversation by model, web searches and repeated ones included; the plain `usage`
+    /// leaves some out.
     #[serde(rename = "modelUsage")]
-    pub(super) model_usage: std::collections::BTreeMap<String, ModelUsage>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Tokens {
-    pub(super) input_tokens: u64,
-    pub(super) output_tokens: u64,
-    pub(super) cache_read_input_tokens: u64,
-    pub(super) cache_creation_input_tokens: u64,
+    pub(super) model_usage: BTreeMap<String, ModelUsage>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct ModelUsage {
+    pub(super) input_tokens: u64,
+    pub(super) output_tokens: u64,
+    pub(super) cache_read_input_tokens: u64,
+    pub(super) cache_creation_input_tokens: u64,
     /// `list` for a model with a known price.
     pub(super) cost_basis: Option<String>,
 }

@@ -37,7 +37,7 @@ pub(super) enum Verdict {
     Broken(Trouble),
 }
 
-/// Of a turn that has ended.
+/// Of a turn that has ended, with all the agent has said in it.
 pub(super) fn of_turn(ended: &Ended, text: &str, unreadable: Option<&str>) -> Verdict {
     if ended.is_error {
         return of_error(ended);
@@ -66,7 +66,9 @@ fn of_error(ended: &Ended) -> Verdict {
     if let Some(trouble) = lasting(ended.api_error_status, &words) {
         return Verdict::Broken(trouble);
     }
-    if passes(ended.api_error_status, api_error) {
+    // What came over the line was no answer of the service.
+    let is_garbled = words.contains("empty or malformed response");
+    if is_garbled || passes(ended.api_error_status, api_error) {
         let reason = busy(ended.api_error_status, api_error);
         return Verdict::Busy { reason, advised: Duration::ZERO };
     }
@@ -108,13 +110,14 @@ pub(super) fn of_start(executable: &Path, error: &io::Error) -> Verdict {
 
 /// What the turn has cost. A model without a known price costs an unknown sum, not that of another model.
 pub(super) fn usage(ended: &Ended) -> Usage {
-    let is_guessed = ended.model_usage.values().any(|model| model.cost_basis.as_deref() == Some("unknown"));
+    let models = || ended.model_usage.values();
+    let is_guessed = models().any(|model| model.cost_basis.as_deref() == Some("unknown"));
     Usage {
         cost_usd: ended.total_cost_usd.filter(|_| !is_guessed),
-        input: ended.usage.input_tokens,
-        output: ended.usage.output_tokens,
-        cache_read: ended.usage.cache_read_input_tokens,
-        cache_write: ended.usage.cache_creation_input_tokens,
+        input: models().map(|model| model.input_tokens).sum(),
+        output: models().map(|model| model.output_tokens).sum(),
+        cache_read: models().map(|model| model.cache_read_input_tokens).sum(),
+        cache_write: models().map(|model| model.cache_creation_input_tokens).sum(),
     }
 }
 
