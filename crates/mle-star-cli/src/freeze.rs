@@ -8,7 +8,7 @@ use mle_star::agents::RetrievedModel;
 use mle_star::config::{AgentsChoice, Config, Executor};
 use mle_star::metric::Direction;
 use mle_star::prompts::{BUILT_IN, PromptError, Prompts};
-use mle_star::search::solution_pages;
+use mle_star::search::{plain_rule, solution_pages};
 use mle_star::stop::Trouble;
 use mle_star::task::Task;
 use mle_star_backends::agent::offline::OfflineAgents;
@@ -66,9 +66,11 @@ pub fn prepare(args: &RunArgs, environment: &Environment<'_>) -> Result<Prepared
     let mut guesses = inferred.guesses.clone();
     guesses.extend(told);
     let task = task(&source, inferred, description, &mut guesses)?;
-    if !keys.contains("search_blocked_domains") {
-        config.search_blocked_domains = solution_pages(&task.competition_id);
-    }
+    let blocked = &mut config.search_blocked_domains;
+    *blocked = match keys.contains("search_blocked_domains") {
+        true => blocked.iter().filter_map(|rule| plain_rule(rule)).collect(),
+        false => solution_pages(&task.competition_id),
+    };
     outside_the_data("log_file", config.log_file.as_deref(), &task.data_dir)?;
     let sample = profile.sample.as_ref().map(|sample| sample.file.clone());
     let agents = OfflineAgents::new(&task, profile, config.subsample_limit)?;

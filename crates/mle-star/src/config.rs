@@ -235,7 +235,7 @@ impl Config {
         if !["ERROR", "WARN", "INFO", "DEBUG"].contains(&self.log_level.as_str()) {
             return Err(OutOfRange { field: "log_level", constraint: "ERROR, WARN, INFO or DEBUG" });
         }
-        if !self.search_blocked_domains.iter().all(|rule| search::is_rule(rule)) {
+        if !self.search_blocked_domains.iter().all(|rule| search::plain_rule(rule).is_some()) {
             return Err(OutOfRange {
                 field: "search_blocked_domains",
                 constraint: "domains, with or without a path",

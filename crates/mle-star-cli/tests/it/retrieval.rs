@@ -89,6 +89,7 @@ fn solution_pages_are_blocked_unless_said_otherwise() {
     };
     check("", &["kaggle.com/competitions/toy/discussion", "kaggle.com/c/toy/code"], false);
     check("--set search_blocked_domains=[a.org]", &["a.org"], true);
+    check("--set search_blocked_domains=[https://www.a.org/x/]", &["a.org/x"], true);
     check("--set search_blocked_domains=[]", &[], false);
 }
 
