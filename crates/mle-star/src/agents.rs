@@ -21,7 +21,7 @@ mod retriever;
 mod summarize;
 mod test;
 
-use schemars::JsonSchema;
+use schemars::schema_for;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -122,6 +122,32 @@ pub(crate) struct Call {
     pub schema: Option<Value>,
 }
 
+/// What is fixed about one task of an agent.
+pub(crate) struct Form {
+    pub tools: &'static [&'static str],
+    /// JSON schema of a structured answer.
+    pub schema: Option<Value>,
+}
+
+impl Form {
+    pub fn of(agent: AgentType, variant: Option<Variant>) -> Self {
+        let tools = agent.definition().tools;
+        let structured = |schema: schemars::Schema| Self { tools, schema: Some(schema.to_value()) };
+        match (agent, variant) {
+            (AgentType::Retriever, _) => structured(schema_for!(retriever::RetrieverOutput)),
+            (AgentType::Extractor, _) => structured(schema_for!(extractor::ExtractorOutput)),
+            (AgentType::Leakage, Some(Variant::Detection)) => {
+                structured(schema_for!(leakage::LeakageDetectionOutput))
+            }
+            (AgentType::Test, Some(Variant::Contamination)) => {
+                Self { tools: &[], ..structured(schema_for!(test::DataContaminationResult)) }
+            }
+            (AgentType::Test, Some(_)) => Self { tools: &[], schema: None },
+            _ => Self { tools, schema: None },
+        }
+    }
+}
+
 impl AgentType {
     /// All agents, in the order of the paper.
     pub const ALL: [Self; 14] = [
@@ -214,9 +240,9 @@ impl Call {
     /// A call of the agent's default task, at a place called like the agent.
     fn new(agent: AgentType, template: &'static str, inputs: Value) -> Self {
         let inputs = if let Value::Object(inputs) = inputs { inputs } else { Map::new() };
-        let tools = agent.definition().tools;
+        let Form { tools, schema } = Form::of(agent, None);
         let (rendered_only, name) = (Map::new(), agent.name().to_owned());
-        Self { name, agent, variant: None, template, inputs, rendered_only, tools, schema: None }
+        Self { name, agent, variant: None, template, inputs, rendered_only, tools, schema }
     }
 
     fn named(self, name: impl Into<String>) -> Self {
@@ -224,15 +250,12 @@ impl Call {
     }
 
     fn variant(self, variant: Variant) -> Self {
-        Self { variant: Some(variant), ..self }
+        let Form { tools, schema } = Form::of(self.agent, Some(variant));
+        Self { variant: Some(variant), tools, schema, ..self }
     }
 
     fn tools(self, tools: &'static [&'static str]) -> Self {
         Self { tools, ..self }
-    }
-
-    fn answered_by<T: JsonSchema>(self) -> Self {
-        Self { schema: Some(schemars::schema_for!(T).to_value()), ..self }
     }
 
     fn rendering(mut self, name: &str, value: impl Into<Value>) -> Self {

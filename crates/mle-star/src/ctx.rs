@@ -9,7 +9,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde_json::{Map, Value, json};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use crate::agents::{Call, RetrievedModel};
+use crate::agents::{AgentType, Call, Form, RetrievedModel};
+use crate::ahead::{self, Likely};
 use crate::config::Config;
 use crate::effects::{
     AgentBackend, AgentReply, AgentRequest, Answer, Limit, Purpose, ScriptOutcome, ScriptRequest,
@@ -133,7 +134,7 @@ impl<'a> Ctx<'a> {
     /// Asks an agent.
     pub(crate) async fn ask(&self, call: Call) -> Result<AgentReply, Stop> {
         let place = self.place.join(&call.name);
-        let (agent, variant, model) = (call.agent, call.variant, self.model(&call));
+        let (agent, variant, model) = (call.agent, call.variant, self.model(call.agent));
         let values = self.template_values(&call);
         let render =
             |name: &str| self.run.prompts.render(name, &values).map_err(|error| template_trouble(&error));
@@ -289,13 +290,42 @@ impl<'a> Ctx<'a> {
             variant: request.variant,
             timeout: request.timeout.as_secs_f64(),
         });
-        let asked = self.run.outside.agents.ask(&request, self.run.outside.events);
+        let agents = self.run.outside.agents;
+        let asked = agents.ask(&request, self.run.outside.events);
+        // While this one answers, the next can be prepared.
+        let prepared = async { agents.expect(&self.likely_after(&request)) };
+        let asked = async { tokio::join!(asked, prepared).0 };
         let reply = self.or_interrupted(asked).await.and_then(|reply| reply);
         let usage = reply.as_ref().map_or_else(|_| Usage::free(), |reply| reply.usage);
         if limits.settle(estimate, request.agent, &usage) {
             self.warn("80 % of the budget is spent");
         }
         Ok(self.refused_if_late(&request.place, reply?))
+    }
+
+    /// The calls that are likely to follow: all that is known of them before they are asked.
+    fn likely_after(&self, request: &AgentRequest) -> Vec<AgentRequest> {
+        let (place, agent, variant) = (request.place.clone(), request.agent, request.variant);
+        let likely = ahead::after(&Likely { place, agent, variant }, self.run.config);
+        let request = |Likely { place, agent, variant }: Likely| {
+            let Form { tools, schema } = Form::of(agent, variant);
+            let (system, model) = (request.system.clone(), self.model(agent));
+            let (prompt, inputs, timeout, time_left) = Default::default();
+            AgentRequest {
+                place,
+                agent,
+                variant,
+                system,
+                prompt,
+                inputs,
+                tools,
+                schema,
+                model,
+                timeout,
+                time_left,
+            }
+        };
+        likely.into_iter().map(request).collect()
     }
 
     /// A call that failed when the time was up came to nothing because of the time: more time asks again.
@@ -346,8 +376,8 @@ impl<'a> Ctx<'a> {
         self.run.story.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn model(&self, call: &Call) -> String {
-        self.run.config.agent_models.get(&call.agent).unwrap_or(&self.run.config.model).clone()
+    fn model(&self, agent: AgentType) -> String {
+        self.run.config.agent_models.get(&agent).unwrap_or(&self.run.config.model).clone()
     }
 
     fn template_values(&self, call: &Call) -> Map<String, Value> {
@@ -366,13 +396,7 @@ impl<'a> Ctx<'a> {
         values
     }
 
-    fn report_reply(
-        &self,
-        place: &Place,
-        agent: crate::agents::AgentType,
-        reply: &Recorded<AgentReply>,
-        started: f64,
-    ) {
+    fn report_reply(&self, place: &Place, agent: AgentType, reply: &Recorded<AgentReply>, started: f64) {
         let failure = match &reply.value.answer {
             Answer::Text { .. } => None,
             Answer::Failed { reason } => Some(reason.clone()),

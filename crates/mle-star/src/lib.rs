@@ -4,6 +4,7 @@
 //! through two effects ([`effects`]), and every effect is remembered in a journal ([`journal`]).
 
 pub mod agents;
+mod ahead;
 pub mod config;
 pub mod ctx;
 pub mod effects;

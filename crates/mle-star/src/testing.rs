@@ -41,6 +41,9 @@ pub struct World {
 #[derive(Default)]
 struct Log {
     requests: Vec<AgentRequest>,
+    expected: Vec<AgentRequest>,
+    /// Calls asked without having been expected just so.
+    surprises: Vec<Place>,
     scripts: Vec<ScriptRequest>,
     trace: Vec<Place>,
     events: Vec<Event>,
@@ -119,6 +122,11 @@ impl World {
         self.log().requests.iter().find(|request| request.place.as_str() == place).cloned()
     }
 
+    /// The places of the calls that nobody had told to expect, in order.
+    pub fn surprises(&self) -> Vec<String> {
+        self.log().surprises.iter().map(ToString::to_string).collect()
+    }
+
     /// What was run at `place`.
     pub fn script_run(&self, place: &str) -> Option<ScriptRequest> {
         self.log().scripts.iter().find(|request| request.place.as_str() == place).cloned()
@@ -147,17 +155,36 @@ impl World {
     }
 }
 
+impl Log {
+    fn ask(&mut self, request: &AgentRequest) {
+        let is_expected = |expected: &AgentRequest| {
+            (&expected.place, expected.agent, expected.variant)
+                == (&request.place, request.agent, request.variant)
+                && (&expected.system, expected.tools, &expected.schema, &expected.model)
+                    == (&request.system, request.tools, &request.schema, &request.model)
+        };
+        if !self.expected.iter().any(is_expected) {
+            self.surprises.push(request.place.clone());
+        }
+        self.trace.push(request.place.clone());
+        self.requests.push(request.clone());
+    }
+}
+
 #[async_trait]
 impl AgentBackend for World {
     async fn ask(&self, request: &AgentRequest, _events: &dyn EventSink) -> Result<AgentReply, Stop> {
-        self.log().trace.push(request.place.clone());
-        self.log().requests.push(request.clone());
+        self.log().ask(request);
         self.stop(&request.place)?;
         pause(self.agent_seconds).await;
         let told = self.agents.get(request.place.as_str()).cloned();
         let mut reply = told.unwrap_or_else(|| AgentReply::text(usual_answer(request)));
         reply.usage.cost_usd = self.cost_usd;
         Ok(reply)
+    }
+
+    fn expect(&self, likely: &[AgentRequest]) {
+        self.log().expected.extend_from_slice(likely);
     }
 }
 

@@ -22,7 +22,7 @@ pub struct RefinePlan {
 /// The shape of the answer, for its schema.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used; answers are read item by item")]
-struct ExtractorOutput {
+pub(super) struct ExtractorOutput {
     #[schemars(length(min = 1))]
     plans: Vec<RefinePlan>,
 }
@@ -52,7 +52,7 @@ pub(crate) async fn extractor(
     });
     let name = if call == 1 { "extractor".to_owned() } else { format!("extractor-{call}") };
     let request = Call::new(AgentType::Extractor, "extractor.md", inputs).named(name);
-    let answer = ctx.ask(request.answered_by::<ExtractorOutput>()).await?;
+    let answer = ctx.ask(request).await?;
     if let Answer::Refused { limit } = answer.answer {
         return Ok(Extraction::Refused(limit));
     }

@@ -33,7 +33,7 @@ pub enum LeakageStatus {
 /// The shape of the answer, for its schema.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used; answers are read item by item")]
-struct LeakageDetectionOutput {
+pub(super) struct LeakageDetectionOutput {
     #[schemars(length(min = 1))]
     answers: Vec<LeakageAnswer>,
 }
@@ -45,7 +45,7 @@ pub(crate) async fn detect_leakage(
     solution: &Solution,
 ) -> Result<Result<Vec<String>, Limit>, Stop> {
     let call = Call::new(AgentType::Leakage, "leakage_detection.md", json!({"code": solution.text}));
-    let call = call.variant(Variant::Detection).answered_by::<LeakageDetectionOutput>();
+    let call = call.variant(Variant::Detection);
     let answer = ctx.ask(call).await?;
     if let Answer::Refused { limit } = answer.answer {
         return Ok(Err(limit));

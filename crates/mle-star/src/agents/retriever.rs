@@ -47,7 +47,7 @@ pub(crate) enum Search {
 /// The shape of the answer, for its schema.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used; answers are read item by item")]
-struct RetrieverOutput {
+pub(super) struct RetrieverOutput {
     #[schemars(length(min = 1))]
     models: Vec<RetrievedModel>,
 }
@@ -62,7 +62,7 @@ pub(crate) async fn retriever(ctx: &Ctx<'_>, name: &str, search: Search) -> Resu
     });
     let call = Call::new(AgentType::Retriever, "retriever.md", inputs).named(name);
     let call = if search == Search::Allowed { call } else { call.tools(&[]) };
-    ctx.ask(call.answered_by::<RetrieverOutput>()).await
+    ctx.ask(call).await
 }
 
 /// The valid models of a reply, in their order. `Err` says why there is none.

@@ -20,7 +20,7 @@ pub enum Verdict {
 }
 
 #[derive(Deserialize, JsonSchema)]
-struct DataContaminationResult {
+pub(super) struct DataContaminationResult {
     verdict: Verdict,
 }
 
@@ -41,7 +41,7 @@ pub(crate) async fn subsampling_extract(
     solution: &Solution,
 ) -> Result<Option<CodeBlock>, Stop> {
     let inputs = json!({"final_solution": solution.text});
-    let call = Call::new(AgentType::Test, "test_subsampling_extract.md", inputs).tools(&[]);
+    let call = Call::new(AgentType::Test, "test_subsampling_extract.md", inputs);
     let answer = ctx.ask(call.variant(Variant::SubsamplingExtract).named("subsampling_extract")).await?;
     let Some(quoted) = reply::code(&answer) else { return Ok(None) };
     let found = solution.find_block(&quoted);
@@ -54,7 +54,7 @@ pub(crate) async fn subsampling_extract(
 /// The block without its subsampling; `None` when the reply held no code.
 pub(crate) async fn subsampling_remove(ctx: &Ctx<'_>, block: &CodeBlock) -> Result<Option<String>, Stop> {
     let inputs = json!({"code_block_with_subsampling": block.as_str()});
-    let call = Call::new(AgentType::Test, "test_subsampling_remove.md", inputs).tools(&[]);
+    let call = Call::new(AgentType::Test, "test_subsampling_remove.md", inputs);
     let answer = ctx.ask(call.variant(Variant::SubsamplingRemove).named("subsampling_remove")).await?;
     let code = reply::code(&answer);
     if code.is_none() {
@@ -71,9 +71,9 @@ pub(crate) async fn contamination(
     reference: &str,
 ) -> Result<Option<Verdict>, Stop> {
     let inputs = json!({"reference_discussion": reference, "final_solution": solution.text});
-    let call = Call::new(AgentType::Test, "test_contamination.md", inputs).tools(&[]);
+    let call = Call::new(AgentType::Test, "test_contamination.md", inputs);
     let call = call.variant(Variant::Contamination).named(format!("contamination-{count}"));
-    let answer = ctx.ask(call.answered_by::<DataContaminationResult>()).await?;
+    let answer = ctx.ask(call).await?;
     let verdict = reply::object::<DataContaminationResult>(&answer).map(|result| result.verdict);
     let verdict = verdict.or_else(|| match reply::prose(&answer)?.trim_matches(['\'', '"', '.', '`']) {
         "Novel" => Some(Verdict::Novel),

@@ -1,0 +1,36 @@
+//! Calls are announced before they are asked.
+
+use mle_star::agents::AgentType;
+use mle_star::config::Config;
+use mle_star::testing::{World, frozen};
+
+use crate::run;
+
+#[tokio::test]
+async fn a_run_in_which_all_goes_well_surprises_nobody_but_once() {
+    async fn check(change: fn(&mut Config)) {
+        let mut inputs = frozen();
+        inputs.config = Config::default();
+        inputs.config.agent_models.insert(AgentType::Coder, "large".to_owned());
+        change(&mut inputs.config);
+        let world = World::new();
+        run(&world, &inputs).await.unwrap();
+        assert_eq!(world.surprises(), ["phase1/retriever"], "{:?}", inputs.config);
+    }
+    check(|_| ()).await;
+    check(|config| config.num_retrieved_models = 1).await;
+    check(|config| config.num_retrieved_models = 2).await;
+    check(|config| (config.outer_loop_steps, config.inner_loop_steps) = (1, 1)).await;
+    check(|config| (config.num_parallel_solutions, config.ensemble_rounds) = (1, 1)).await;
+    check(|config| (config.num_parallel_solutions, config.ensemble_rounds) = (3, 2)).await;
+}
+
+#[tokio::test]
+async fn what_goes_wrong_surprises_for_a_call_and_no_longer() {
+    let mut inputs = frozen();
+    inputs.config.num_parallel_solutions = 1;
+    let world = World::new().fails("phase1/candidate-0/run").fails("phase2/path-0/t0/k0/run");
+    run(&world, &inputs).await.unwrap();
+    let repairs = ["phase1/candidate-0/debug-1/debugger", "phase2/path-0/t0/k0/debug-1/debugger"];
+    assert_eq!(world.surprises(), [&["phase1/retriever"][..], &repairs].concat());
+}
