@@ -1,12 +1,14 @@
 //! From what the user gave to a task and a configuration with nothing left open.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mle_star::config::{Config, Executor};
+use mle_star::agents::RetrievedModel;
+use mle_star::config::{AgentsChoice, Config, Executor};
 use mle_star::metric::Direction;
 use mle_star::prompts::{BUILT_IN, PromptError, Prompts};
+use mle_star::search::{plain_rule, solution_pages};
 use mle_star::stop::Trouble;
 use mle_star::task::Task;
 use mle_star_backends::data::agreement;
@@ -19,6 +21,7 @@ use crate::args::RunArgs;
 use crate::document::Document;
 use crate::exit::Failure;
 use crate::nearest::nearest;
+use crate::retrieval;
 use crate::runtime::wait_for;
 use crate::settings::{self, Environment, Invocation, Setting, Settings};
 use crate::task_source::{self, TaskSource};
@@ -34,6 +37,8 @@ pub struct Prepared {
     pub invocation: Invocation,
     /// The templates.
     pub prompts: Prompts,
+    /// The models given by hand; `None`: the retriever is asked.
+    pub retrieved_models: Option<Vec<RetrievedModel>>,
     /// Who answers.
     pub chosen: Chosen,
     /// What the data folder holds; `None` when it has no training table that can be read.
@@ -51,12 +56,13 @@ pub struct Prepared {
 pub fn prepare(args: &RunArgs, environment: &Environment<'_>) -> Result<Prepared, Failure> {
     let source = task_source::find(&args.task)?;
     let (settings, config_from) = layered(args, &source, environment)?;
-    let Settings { mut config, invocation } = settings;
+    let Settings { mut config, invocation, given: keys } = settings;
     if config.executor == Executor::Ray {
         let message = "executor ray is not available in this version";
         return Err(Trouble::new(message, "use --executor local").into());
     }
     absolute_paths(&mut config)?;
+    let retrieved_models = retrieval::given_models(&config)?;
     let prompts = prompts(config.prompts.as_deref())?;
     let choice = wait_for(agents::choose(&config, environment))??;
     config.agents = choice.chosen.name();
@@ -72,16 +78,23 @@ pub fn prepare(args: &RunArgs, environment: &Environment<'_>) -> Result<Prepared
     let mut guesses = inferred.guesses.clone();
     guesses.extend(told);
     let task = task(&source, inferred, description, &mut guesses)?;
+    let blocked = &mut config.search_blocked_domains;
+    *blocked = match keys.contains("search_blocked_domains") {
+        true => blocked.iter().filter_map(|rule| plain_rule(rule)).collect(),
+        false => solution_pages(&task.competition_id),
+    };
     outside_the_data("log_file", config.log_file.as_deref(), &task.data_dir)?;
     let sources = [
         Some(choice.line()),
         Some(format!("task: {} ({})", task.competition_id, shown_source(&source))),
         config_from.map(|path| format!("config: {}", path.display())),
-        without_effect(&config, &choice.chosen),
+        retrieval::opening(&config, retrieved_models.as_deref()),
         unread,
     ];
-    let sources = sources.into_iter().flatten().collect();
-    Ok(Prepared { task, config, invocation, prompts, chosen: choice.chosen, profile, guesses, sources })
+    let mut sources: Vec<String> = sources.into_iter().flatten().collect();
+    sources.extend(without_effect(&config, &keys));
+    let chosen = choice.chosen;
+    Ok(Prepared { task, config, invocation, prompts, retrieved_models, chosen, profile, guesses, sources })
 }
 
 /// What the data folder holds, or why that is not known. Rules cannot do without; a model looks for itself.
@@ -158,32 +171,32 @@ fn layered(
 }
 
 /// Keys that only agents with a model behind them follow.
-const OF_MODELS: [&str; 8] = [
+const OF_MODELS: [&str; 9] = [
     "agent_models",
+    "blocked_commands",
     "claude_path",
     "model",
     "overload_patience_seconds",
+    "own_tools",
     "permission_mode",
-    "retrieved_models",
     "search",
     "search_blocked_domains",
 ];
 /// Keys that are there for what later versions do.
 const NOT_YET: [&str; 1] = ["warm_start"];
 
-/// Names the keys that were set and change nothing.
-fn without_effect(config: &Config, chosen: &Chosen) -> Option<String> {
+/// Names the keys that were given and change nothing.
+fn without_effect(config: &Config, given: &BTreeSet<String>) -> Vec<String> {
     let json = |config: &Config| serde_json::to_value(config).unwrap_or_default();
-    let (given, default) = (json(config), json(&Config::default()));
-    let set = |keys: &[&'static str]| -> Vec<&str> {
-        keys.iter().copied().filter(|key| given.get(key) != default.get(key)).collect()
+    let (values, default) = (json(config), json(&Config::default()));
+    let is_idle = |key: &&str| given.contains(*key) && values.get(key) != default.get(key);
+    let of_models: &[&str] = if config.agents == AgentsChoice::Offline { &OF_MODELS } else { &[] };
+    let notes = [(of_models, "with the offline agents"), (&NOT_YET[..], "in this version")];
+    let note = |(keys, when): (&[&str], &str)| {
+        let idle: Vec<&str> = keys.iter().copied().filter(is_idle).collect();
+        (!idle.is_empty()).then(|| format!("note: no effect {when}: {}", idle.join(", ")))
     };
-    let idle = if *chosen == Chosen::Offline { set(&OF_MODELS) } else { Vec::new() };
-    let parts = [("with the offline agents", idle), ("in this version", set(&NOT_YET))];
-    let told = parts.iter().filter(|(_, keys)| !keys.is_empty());
-    let told: Vec<String> =
-        told.map(|(when, keys)| format!("no effect {when}: {}", keys.join(", "))).collect();
-    (!told.is_empty()).then(|| format!("note: {}", told.join("; ")))
+    notes.into_iter().filter_map(note).collect()
 }
 
 /// A resume may start elsewhere: files are named in full.

@@ -16,6 +16,7 @@ mod freeze;
 mod money;
 mod nearest;
 mod report;
+mod retrieval;
 mod run_folder;
 mod run_view;
 mod runs;

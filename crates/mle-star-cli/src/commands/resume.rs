@@ -19,7 +19,7 @@ use crate::drive::{Start, View, drive, exit_of};
 use crate::exit::{Exit, Failure};
 use crate::runtime::wait_for;
 use crate::settings::{Setting, process_environment, resolve};
-use crate::{freeze, run_folder, run_view, runs, say};
+use crate::{freeze, retrieval, run_folder, run_view, runs, say};
 
 /// Goes on with a run.
 ///
@@ -50,11 +50,12 @@ pub fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
     let rules = agents::rules(&choice.chosen, &frozen.task, &frozen.config, profile)?;
     let view =
         View { json: args.json, quiet: args.quiet, no_color: process_environment("NO_COLOR").is_some() };
-    let opening = vec![
+    let mut opening = vec![
         choice.line(),
         format!("task: {}", frozen.task.competition_id),
         format!("run: {} (going on; finished steps are read back)", folder.display()),
     ];
+    opening.extend(retrieval::opening(&frozen.config, frozen.retrieved_models.as_deref()));
     let chosen = choice.chosen;
     drive(&Start { folder, frozen, prompts, journal, chosen, rules, sample, view, opening })
 }
