@@ -31,14 +31,9 @@ impl Document {
     /// # Errors
     /// The file cannot be read or parsed; the message has file, line and column.
     pub fn read(path: &Path) -> Result<Self, Trouble> {
-        let text = fs::read_to_string(path).map_err(|error| {
-            Trouble::new(
-                format!("cannot read {}: {error}", path.display()),
-                "check the path and its permissions",
-            )
-        })?;
-        let is_toml = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml"));
-        let values = if is_toml { parse_toml(path, &text)? } else { parse_yaml(path, &text)? };
+        let text = read_text(path)?;
+        let values =
+            if has_ending(path, "toml") { parse_toml(path, &text)? } else { parse_yaml(path, &text)? };
         Ok(Self { path: path.to_owned(), values, text })
     }
 
@@ -60,6 +55,19 @@ impl fmt::Display for Position {
     }
 }
 
+/// What a file holds, be it a list or keys: `.toml` is TOML, `.json` is JSON, any other is YAML.
+///
+/// # Errors
+/// The file cannot be read or parsed.
+pub fn read_value(path: &Path) -> Result<Value, Trouble> {
+    let text = read_text(path)?;
+    match path {
+        path if has_ending(path, "toml") => parse_toml(path, &text).map(Value::Object),
+        path if has_ending(path, "json") => parse_json(path, &text),
+        path => parse_yaml_value(path, &text),
+    }
+}
+
 /// A value as it would be read from a YAML file: `3`, `true`, `[a, b]`, or else a text.
 pub fn parse_value(text: &str) -> Value {
     yaml(text).unwrap_or_else(|_| Value::String(text.to_owned()))
@@ -71,23 +79,19 @@ fn yaml(text: &str) -> Result<Value, serde_saphyr::Error> {
     serde_saphyr::from_str_with_options(text, options)
 }
 
+fn read_text(path: &Path) -> Result<String, Trouble> {
+    fs::read_to_string(path).map_err(|error| {
+        let message = format!("cannot read {}: {error}", path.display());
+        Trouble::new(message, "check the path and its permissions")
+    })
+}
+
+fn has_ending(path: &Path, ending: &str) -> bool {
+    path.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending))
+}
+
 fn parse_yaml(path: &Path, text: &str) -> Result<Map<String, Value>, Trouble> {
-    if let Some((line, column)) = tab_indent(text) {
-        let at = Position { file: path.to_owned(), line, column };
-        return Err(Trouble::new(
-            format!("{at}: a tab in the indentation"),
-            "YAML wants blanks there; replace the tab",
-        ));
-    }
-    let parsed = yaml(text).map_err(|error| {
-        let place = error.location();
-        let (line, column) = place.map_or((1, 1), |at| (number(at.line()), number(at.column())));
-        let at = Position { file: path.to_owned(), line, column };
-        let message = error.without_snippet().to_string();
-        let first = message.lines().next().unwrap_or("not YAML").to_owned();
-        Trouble::new(format!("{at}: {first}"), "mend the file; it must be YAML with one `key: value` a line")
-    })?;
-    match parsed {
+    match parse_yaml_value(path, text)? {
         Value::Object(values) => Ok(values),
         Value::Null => Ok(Map::new()),
         _ => {
@@ -95,6 +99,33 @@ fn parse_yaml(path: &Path, text: &str) -> Result<Map<String, Value>, Trouble> {
             Err(Trouble::new(message, "write one `key: value` a line"))
         }
     }
+}
+
+fn parse_yaml_value(path: &Path, text: &str) -> Result<Value, Trouble> {
+    if let Some((line, column)) = tab_indent(text) {
+        let at = Position { file: path.to_owned(), line, column };
+        return Err(Trouble::new(
+            format!("{at}: a tab in the indentation"),
+            "YAML wants blanks there; replace the tab",
+        ));
+    }
+    yaml(text).map_err(|error| {
+        let place = error.location();
+        let (line, column) = place.map_or((1, 1), |at| (number(at.line()), number(at.column())));
+        let at = Position { file: path.to_owned(), line, column };
+        let message = error.without_snippet().to_string();
+        let first = message.lines().next().unwrap_or("not YAML").to_owned();
+        Trouble::new(format!("{at}: {first}"), "mend the file; it must be YAML with one `key: value` a line")
+    })
+}
+
+fn parse_json(path: &Path, text: &str) -> Result<Value, Trouble> {
+    serde_json::from_str(text).map_err(|error| {
+        let at = Position { file: path.to_owned(), line: error.line(), column: error.column() };
+        let what = error.to_string();
+        let what = what.split(" at line ").next().unwrap_or_default();
+        Trouble::new(format!("{at}: {what}"), "mend the file; it must be JSON")
+    })
 }
 
 fn parse_toml(path: &Path, text: &str) -> Result<Map<String, Value>, Trouble> {

@@ -1,12 +1,14 @@
 //! From what the user gave to a task and a configuration with nothing left open.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use mle_star::agents::RetrievedModel;
 use mle_star::config::{AgentsChoice, Config, Executor};
 use mle_star::metric::Direction;
 use mle_star::prompts::{BUILT_IN, PromptError, Prompts};
+use mle_star::search::{plain_rule, solution_pages};
 use mle_star::stop::Trouble;
 use mle_star::task::Task;
 use mle_star_backends::agent::offline::OfflineAgents;
@@ -16,11 +18,11 @@ use mle_star_backends::data::metric_names::KnownMetric;
 use mle_star_backends::data::profile::{self, Profile};
 
 use crate::args::RunArgs;
-use crate::credentials;
 use crate::document::Document;
 use crate::nearest::nearest;
 use crate::settings::{self, Environment, Invocation, Setting, Settings};
 use crate::task_source::{self, TaskSource};
+use crate::{credentials, retrieval};
 
 /// A run's inputs, checked and complete.
 #[derive(Debug)]
@@ -33,6 +35,8 @@ pub struct Prepared {
     pub invocation: Invocation,
     /// The templates.
     pub prompts: Prompts,
+    /// The models given by hand; `None`: the retriever is asked.
+    pub retrieved_models: Option<Vec<RetrievedModel>>,
     /// Who answers.
     pub agents: OfflineAgents,
     /// The sample submission, relative to the data folder.
@@ -50,9 +54,10 @@ pub struct Prepared {
 pub fn prepare(args: &RunArgs, environment: &Environment<'_>) -> Result<Prepared, Trouble> {
     let source = task_source::find(&args.task)?;
     let (settings, config_from) = layered(args, &source, environment)?;
-    let Settings { mut config, invocation } = settings;
+    let Settings { mut config, invocation, given: keys } = settings;
     let reason = check_available(&mut config)?;
     absolute_paths(&mut config)?;
+    let retrieved_models = retrieval::given_models(&config)?;
     let prompts = prompts(config.prompts.as_deref())?;
     let profile = profile::read(&source.data_dir)?;
     let (description, told) = description(&source)?;
@@ -61,14 +66,20 @@ pub fn prepare(args: &RunArgs, environment: &Environment<'_>) -> Result<Prepared
     let mut guesses = inferred.guesses.clone();
     guesses.extend(told);
     let task = task(&source, inferred, description, &mut guesses)?;
+    let blocked = &mut config.search_blocked_domains;
+    *blocked = match keys.contains("search_blocked_domains") {
+        true => blocked.iter().filter_map(|rule| plain_rule(rule)).collect(),
+        false => solution_pages(&task.competition_id),
+    };
     outside_the_data("log_file", config.log_file.as_deref(), &task.data_dir)?;
     let sample = profile.sample.as_ref().map(|sample| sample.file.clone());
     let agents = OfflineAgents::new(&task, profile, config.subsample_limit)?;
     let mut sources = vec![format!("task: {} ({})", task.competition_id, shown_source(&source))];
     sources.extend(config_from.map(|path| format!("config: {}", path.display())));
     sources.push(format!("agents: {} ({reason})", agents_name(config.agents)));
-    sources.extend(without_effect(&config));
-    Ok(Prepared { task, config, invocation, prompts, agents, sample, guesses, sources })
+    sources.extend(retrieval::opening(&config, retrieved_models.as_deref()));
+    sources.extend(without_effect(&config, &keys));
+    Ok(Prepared { task, config, invocation, prompts, retrieved_models, agents, sample, guesses, sources })
 }
 
 /// Looks at a data folder the way `run` does, for `init`.
@@ -136,24 +147,23 @@ fn check_available(config: &mut Config) -> Result<&'static str, Trouble> {
 }
 
 /// Keys that are there for what later versions do; the offline agents ask no model.
-const NOT_YET: [&str; 9] = [
-    "agent_models",
-    "claude_path",
-    "model",
-    "overload_patience_seconds",
-    "permission_mode",
-    "retrieved_models",
-    "search",
-    "search_blocked_domains",
-    "warm_start",
-];
+const NOT_YET: [&str; 6] =
+    ["agent_models", "claude_path", "model", "overload_patience_seconds", "permission_mode", "warm_start"];
+/// Keys about the web, which the offline agents do not use.
+const OF_SEARCH: [&str; 2] = ["search", "search_blocked_domains"];
 
-/// Names the keys that were set and change nothing.
-fn without_effect(config: &Config) -> Option<String> {
+/// Names the keys that were given and change nothing.
+fn without_effect(config: &Config, given: &BTreeSet<String>) -> Vec<String> {
     let json = |config: &Config| serde_json::to_value(config).unwrap_or_default();
-    let (given, default) = (json(config), json(&Config::default()));
-    let idle: Vec<&str> = NOT_YET.into_iter().filter(|key| given.get(key) != default.get(key)).collect();
-    (!idle.is_empty()).then(|| format!("note: no effect in this version: {}", idle.join(", ")))
+    let (values, default) = (json(config), json(&Config::default()));
+    let is_idle = |key: &&str| given.contains(*key) && values.get(key) != default.get(key);
+    let of_search: &[&str] = if config.agents == AgentsChoice::Offline { &OF_SEARCH } else { &[] };
+    let notes = [(&NOT_YET[..], "in this version"), (of_search, "with the offline agents")];
+    let note = |(keys, when): (&[&str], &str)| {
+        let idle: Vec<&str> = keys.iter().copied().filter(is_idle).collect();
+        (!idle.is_empty()).then(|| format!("note: no effect {when}: {}", idle.join(", ")))
+    };
+    notes.into_iter().filter_map(note).collect()
 }
 
 /// A resume may start elsewhere: files are named in full.

@@ -12,6 +12,7 @@ mod exit;
 mod freeze;
 mod nearest;
 mod report;
+mod retrieval;
 mod run_folder;
 mod run_view;
 mod runs;

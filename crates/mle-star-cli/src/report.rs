@@ -1,10 +1,11 @@
 //! The report: one HTML file that opens without network, from journal and result.
 //!
 //! [`write()`] makes it. Every text goes through the template's escaping; the chart's numbers are computed in
-//! `chart`, the accepted edits and their diffs in `ledger`.
+//! `chart`, the accepted edits and their diffs in `ledger`, the models and what was looked up in `models`.
 
 mod chart;
 mod ledger;
+mod models;
 
 use std::path::PathBuf;
 
@@ -61,6 +62,7 @@ fn render(view: &RunView, result: Option<&FinalResult>) -> Result<String, miniji
         "description": frozen.task.description,
         "chart": chart::chart(view),
         "ledger": result.map(ledger::entries).unwrap_or_default(),
+        "retrieval": result.map(|result| models::models(&result.phase1)),
         "rows": view.steps.iter().map(row).collect::<Vec<_>>(),
         "script": result.map(|result| result.final_solution.content.clone()),
         "stopped_by": result.and_then(|result| result.stopped_by),

@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
+use mle_star::agents::RetrievedModel;
 use mle_star::config::Config;
 use mle_star::journal::Frozen;
 use mle_star::stop::Trouble;
@@ -15,7 +16,10 @@ use serde_json::Value;
 /// The limits that a resume may raise.
 const RAISABLE: [&str; 2] = ["time_limit_seconds", "max_budget_usd"];
 
-/// Writes `task.json`, `config.json` and `prompts/`.
+/// The models that were given by hand.
+const MODELS: &str = "models.json";
+
+/// Writes `task.json`, `config.json`, `prompts/`, and `models.json` when models were given by hand.
 ///
 /// # Errors
 /// The folder cannot be written.
@@ -23,6 +27,9 @@ pub fn write(folder: &Path, frozen: &Frozen) -> Result<(), Trouble> {
     let all = || -> io::Result<()> {
         write_json(&folder.join("task.json"), &frozen.task)?;
         write_json(&folder.join("config.json"), &frozen.config)?;
+        if let Some(models) = &frozen.retrieved_models {
+            write_json(&folder.join(MODELS), models)?;
+        }
         fs::create_dir_all(folder.join("prompts"))?;
         for (name, text) in &frozen.prompts {
             write_whole(&folder.join("prompts").join(name), text.as_bytes())?;
@@ -36,7 +43,7 @@ pub fn write(folder: &Path, frozen: &Frozen) -> Result<(), Trouble> {
 /// interrupted resume leaves: it is written anew.
 ///
 /// # Errors
-/// A file that is missing or differs; the message names the key or the template.
+/// A file that is missing or differs; the message names the key, the model or the template.
 pub fn check_unchanged(folder: &Path, frozen: &Frozen) -> Result<(), Trouble> {
     same_keys::<Task>(folder, "task.json", &frozen.task, &[])?;
     same_keys::<Config>(folder, "config.json", &frozen.config, &RAISABLE)?;
@@ -44,6 +51,7 @@ pub fn check_unchanged(folder: &Path, frozen: &Frozen) -> Result<(), Trouble> {
         let written = write_json(&folder.join("config.json"), &frozen.config);
         written.map_err(|error| unwritable(folder, &error))?;
     }
+    same_models(&folder.join(MODELS), frozen.retrieved_models.as_deref())?;
     let found = templates(&folder.join("prompts"))?;
     for (name, text) in &frozen.prompts {
         if found.get(name) != Some(text) {
@@ -109,6 +117,26 @@ fn same_keys<T: Serialize>(folder: &Path, name: &str, frozen: &T, but: &[&str]) 
     }
     match first_difference(&expected, &found) {
         Some(key) => Err(differs(format!("{name} has another {key} than the run began with"))),
+        None => Ok(()),
+    }
+}
+
+fn same_models(path: &Path, frozen: Option<&[RetrievedModel]>) -> Result<(), Trouble> {
+    let Some(frozen) = frozen else {
+        let extra = || differs(format!("{MODELS} was not there when the run began"));
+        return if path.exists() { Err(extra()) } else { Ok(()) };
+    };
+    let text = fs::read_to_string(path)
+        .map_err(|error| differs(format!("{MODELS} of the run cannot be read: {error}")))?;
+    let found: Vec<Value> = serde_json::from_str(&text)
+        .map_err(|error| differs(format!("{MODELS} of the run is no JSON list any more: {error}")))?;
+    let expected: Vec<Value> =
+        frozen.iter().map(|model| serde_json::to_value(model).unwrap_or_default()).collect();
+    let other = (0..found.len().max(expected.len())).find(|index| found.get(*index) != expected.get(*index));
+    match other {
+        Some(index) => {
+            Err(differs(format!("{MODELS} has another model {} than the run began with", index + 1)))
+        }
         None => Ok(()),
     }
 }

@@ -13,8 +13,16 @@ use crate::nearest::nearest;
 pub const DEFAULT_DIR: &str = "runs";
 
 /// What a run folder holds before its journal has tables.
-const BEGINNINGS: [&str; 7] =
-    ["task.json", "config.json", "prompts", "journal.lock", "journal.db", "journal.db-wal", "journal.db-shm"];
+const BEGINNINGS: [&str; 8] = [
+    "task.json",
+    "config.json",
+    "models.json",
+    "prompts",
+    "journal.lock",
+    "journal.db",
+    "journal.db-wal",
+    "journal.db-shm",
+];
 
 /// A new run's folder, holding nothing done and this process's own.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@
 
 mod sources;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use mle_star::config::Config;
@@ -58,6 +58,8 @@ pub struct Settings {
     pub config: Config,
     /// Where, and what the task leaves open.
     pub invocation: Invocation,
+    /// The top-level keys that were given, wherever.
+    pub given: BTreeSet<String>,
 }
 
 /// Keys whose values are `on` or `off`; a boolean is understood, too.
@@ -82,12 +84,12 @@ pub fn resolve(settings: impl IntoIterator<Item = Setting>) -> Result<Settings, 
         check(&setting, layer, &before)?;
         origins.insert(names[0].to_owned(), setting.origin.clone());
     }
-    let settings = Settings { config: typed(config)?, invocation: typed(invocation)? };
-    settings.config.validate().map_err(|error| {
+    let (config, invocation): (Config, Invocation) = (typed(config)?, typed(invocation)?);
+    config.validate().map_err(|error| {
         let origin = origins.get(error.field).map(|origin| format!(" ({origin})")).unwrap_or_default();
         Trouble::new(format!("{error}{origin}"), format!("give {} a value that is allowed", error.field))
     })?;
-    Ok(settings)
+    Ok(Settings { config, invocation, given: origins.into_keys().collect() })
 }
 
 /// Every key that a config file may have at its top level.
@@ -278,7 +280,7 @@ mod tests {
             ]);
             args.set.push("network=on".to_owned());
         });
-        let Settings { config, invocation } = layered(&[], "", &args).unwrap();
+        let Settings { config, invocation, .. } = layered(&[], "", &args).unwrap();
         assert_eq!((config.max_concurrent_scripts, config.max_budget_usd), (Some(3), Some(2.5)));
         assert_eq!(config.prompts, Some("p".into()));
         assert_eq!((config.phase_time_budget.phase1_pct, config.phase_time_budget.phase3_pct), (15.0, 15.0));

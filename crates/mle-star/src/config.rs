@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::agents::AgentType;
+use crate::search;
 
 /// Which agents answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -114,13 +115,14 @@ pub struct Config {
     pub claude_path: Option<PathBuf>,
     /// Web search by the retriever.
     pub search: Switch,
-    /// Sites the retriever may not read.
+    /// Pages the retriever may not read: domains with or without a path. Unless given, the competition's own
+    /// discussion and code pages.
     pub search_blocked_domains: Vec<String>,
     /// Commands that agents may not run, as parts of a command line.
     pub blocked_commands: Vec<String>,
     /// The program's own tools for agents: parsing a score, listing the data.
     pub own_tools: Switch,
-    /// A file with models given by hand.
+    /// A file with models given by hand; the retriever is not asked then.
     pub retrieved_models: Option<PathBuf>,
     /// Warm Python workers.
     pub warm_start: Switch,
@@ -233,6 +235,12 @@ impl Config {
         if !["ERROR", "WARN", "INFO", "DEBUG"].contains(&self.log_level.as_str()) {
             return Err(OutOfRange { field: "log_level", constraint: "ERROR, WARN, INFO or DEBUG" });
         }
+        if !self.search_blocked_domains.iter().all(|rule| search::plain_rule(rule).is_some()) {
+            return Err(OutOfRange {
+                field: "search_blocked_domains",
+                constraint: "domains, with or without a path",
+            });
+        }
         self.phase_time_budget.validate()
     }
 }
@@ -282,6 +290,10 @@ mod tests {
         check(|c| c.time_limit_seconds = u64::MAX, "time_limit_seconds");
         check(|c| c.max_concurrent_scripts = Some(u32::MAX), "max_concurrent_scripts");
         check(|c| c.script_timeout_seconds = Some(0), "script_timeout_seconds");
+        check(
+            |c| c.search_blocked_domains = vec!["a.org".to_owned(), "/x".to_owned()],
+            "search_blocked_domains",
+        );
     }
 
     #[test]

@@ -19,7 +19,7 @@ use crate::document::parse_value;
 use crate::drive::{Start, View, drive, exit_of};
 use crate::exit::{Exit, Failure};
 use crate::settings::{Setting, process_environment, resolve};
-use crate::{run_folder, run_view, runs, say};
+use crate::{retrieval, run_folder, run_view, runs, say};
 
 /// Goes on with a run.
 ///
@@ -49,11 +49,12 @@ pub fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
     let agents = OfflineAgents::new(&frozen.task, profile, frozen.config.subsample_limit)?;
     let view =
         View { json: args.json, quiet: args.quiet, no_color: process_environment("NO_COLOR").is_some() };
-    let opening = vec![
+    let mut opening = vec![
         format!("task: {}", frozen.task.competition_id),
         format!("agents: {}", crate::freeze::agents_name(frozen.config.agents)),
         format!("run: {} (going on; finished steps are read back)", folder.display()),
     ];
+    opening.extend(retrieval::opening(&frozen.config, frozen.retrieved_models.as_deref()));
     drive(&Start { folder, frozen, prompts, journal, agents, sample, view, opening })
 }
 

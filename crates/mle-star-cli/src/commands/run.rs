@@ -34,12 +34,14 @@ pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
 
 /// Freezes the inputs in a new run folder, before anything else is done.
 fn begin(prepared: Prepared) -> Result<Start, Failure> {
-    let Prepared { task, config, invocation, prompts, agents, sample, guesses, sources } = prepared;
+    let Prepared { task, config, invocation, prompts, retrieved_models, agents, sample, guesses, sources } =
+        prepared;
     let data_id = digest(&task.data_dir)?;
     let runs_dir = invocation.runs_dir.clone().unwrap_or_else(|| PathBuf::from(runs::DEFAULT_DIR));
     let now = jiff::Zoned::now();
     let claimed = runs::claim(&runs_dir, invocation.run_id.as_deref(), &task.competition_id, &now)?;
-    let frozen = Frozen { run_id: claimed.id, task, config, prompts: prompts.texts().clone(), data_id };
+    let texts = prompts.texts().clone();
+    let frozen = Frozen { run_id: claimed.id, task, config, prompts: texts, retrieved_models, data_id };
     run_folder::write(&claimed.folder, &frozen).map_err(Failure::failed)?;
     let journal = Journal::create(&claimed.folder, &frozen).map_err(|error| journal_failure(&error))?;
     let view = View {

@@ -10,10 +10,11 @@ use serde_json::Value;
 
 use crate::sealed::{Said, Sealed};
 
-const SMALL: &str = "--set num_retrieved_models=2 --set outer_loop_steps=1 --set inner_loop_steps=1 --set max_debug_attempts=1";
+/// The smallest search with a merge.
+pub const SMALL: &str = "--set num_retrieved_models=2 --set outer_loop_steps=1 --set inner_loop_steps=1 --set max_debug_attempts=1";
 
 /// An interpreter that answers for itself, and does `script` for any script; its path.
-fn interpreter(sealed: &Sealed, script: &str) -> String {
+pub fn interpreter(sealed: &Sealed, script: &str) -> String {
     let path = sealed.path("python").display().to_string();
     let answers = format!(
         "#!/bin/sh\ncase \"$*\" in\n  *importlib.metadata*) echo '[[\"scikit-learn\", \"1.0\"]]' ;;\n  \
@@ -32,8 +33,10 @@ fn run(script: &str, more: &str) -> (Sealed, Said) {
     (sealed, said)
 }
 
-const SCORE: &str = "echo 'Final Validation Performance: 0.5'";
-const SUBMIT: &str = "mkdir -p final; cp input/sample_submission.csv final/submission.csv";
+/// What a script does that only scores.
+pub const SCORE: &str = "echo 'Final Validation Performance: 0.5'";
+/// What a script does that leaves a submission.
+pub const SUBMIT: &str = "mkdir -p final; cp input/sample_submission.csv final/submission.csv";
 
 #[test]
 fn exit_codes_say_how_a_run_ended() {

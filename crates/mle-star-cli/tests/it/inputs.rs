@@ -233,6 +233,27 @@ const MISTAKES: &[Mistake] = &[
         hint: "mend",
     },
     Mistake {
+        what: "missing file of models",
+        files: &[],
+        line: "run data --agents offline --set retrieved_models=gone.yaml",
+        error: "retrieved_models names no file",
+        hint: "path",
+    },
+    Mistake {
+        what: "file of models with a bad item",
+        files: &[("m.yaml", "- {model_name: a, example_code: x}\n- {model_name: b}\n")],
+        line: "run data --agents offline --set retrieved_models=m.yaml",
+        error: "m.yaml: model 2 has no example_code",
+        hint: "every model",
+    },
+    Mistake {
+        what: "blocked domain that is none",
+        files: &[("c.yaml", "search: on\nsearch_blocked_domains: [a.org, /x]\n")],
+        line: "run data --config c.yaml",
+        error: "search_blocked_domains must be domains, with or without a path (c.yaml:2:1)",
+        hint: "search_blocked_domains",
+    },
+    Mistake {
         what: "agents of a later version",
         files: &[],
         line: "run data --agents claude",

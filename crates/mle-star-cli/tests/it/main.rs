@@ -6,5 +6,6 @@ mod exits;
 mod help;
 mod inputs;
 mod killed;
+mod retrieval;
 mod runs;
 mod sealed;

@@ -101,7 +101,7 @@ async fn a_run_killed_at_any_moment_ends_like_an_undisturbed_one() {
 
 #[tokio::test]
 async fn a_run_whose_retriever_searched_in_vain_ends_the_same_wherever_it_was_killed() {
-    every_cut_leads_to_the_same_end(&eventful().agent_fails("phase1/retriever"), &inputs(), timeless).await;
+    every_cut_leads_to_the_same_end(&eventful().agent_fails("phase1/retriever"), &frozen(), timeless).await;
 }
 
 #[tokio::test(start_paused = true)]
