@@ -171,6 +171,9 @@ pub struct DoctorArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+    /// Ask the language model one small question instead; it costs a little
+    #[arg(long, conflicts_with = "e2e")]
+    pub probe_agents: bool,
     /// Solve a small built-in task from end to end instead
     #[arg(long, conflicts_with = "json")]
     pub e2e: bool,

@@ -3,6 +3,7 @@
 mod doctor;
 mod init;
 mod list;
+mod probe;
 mod prompts;
 mod report;
 mod resume;

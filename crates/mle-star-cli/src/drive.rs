@@ -11,17 +11,20 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use mle_star::ctx::Outside;
+use mle_star::effects::AgentBackend;
 use mle_star::event::EventSink;
 use mle_star::journal::{Frozen, Journal};
 use mle_star::pipeline;
 use mle_star::prompts::Prompts;
+use mle_star::spending::spending;
 use mle_star::stop::{Stop, Trouble};
 use mle_star_backends::agent::offline::OfflineAgents;
 use tokio::runtime::Builder;
 
+use crate::agents::{Chosen, Workplace, ask_claude};
 use crate::exit::{Exit, Failure};
 use crate::run_folder;
-use crate::watch::{Asked, JsonLines, Log, Show, Terminal, Watchers, duration};
+use crate::watch::{Asked, Before, JsonLines, Log, Show, Terminal, Watchers, duration};
 use outside::Backends;
 
 pub use finish::exit_of;
@@ -40,7 +43,9 @@ pub struct Start {
     /// Its memory, held by this process.
     pub journal: Journal,
     /// Who answers.
-    pub agents: OfflineAgents,
+    pub chosen: Chosen,
+    /// The rules, when they do.
+    pub rules: Option<OfflineAgents>,
     /// What submissions are checked against, relative to the data folder.
     pub sample: Option<PathBuf>,
     /// How it is shown.
@@ -75,7 +80,7 @@ pub fn drive(start: &Start) -> Result<Exit, Failure> {
 }
 
 async fn supervise(start: &Start) -> Result<Exit, Failure> {
-    let terminal = Terminal::new(start.view.show(), start.journal.elapsed(), start.view.no_color);
+    let terminal = Terminal::new(start.view.show(), before(start)?, start.view.no_color);
     for line in &start.opening {
         terminal.line(line);
     }
@@ -92,6 +97,17 @@ async fn supervise(start: &Start) -> Result<Exit, Failure> {
         log.error(&failure.trouble.message);
     }
     ended
+}
+
+/// What earlier processes did for the run.
+fn before(start: &Start) -> Result<Before, Failure> {
+    let effects = start.journal.effects();
+    let effects = effects.map_err(|error| Failure::failed(Trouble::new(error.to_string(), error.hint())))?;
+    Ok(Before {
+        elapsed: start.journal.elapsed(),
+        spent: spending(&effects).total().usage,
+        max_usd: start.frozen.config.max_budget_usd,
+    })
 }
 
 async fn with_live_line<T>(terminal: &Terminal, work: impl Future<Output = T>) -> T {
@@ -128,22 +144,41 @@ async fn perform(
     if start.view.json {
         watchers.push(&lines);
     }
-    let watchers = Watchers(watchers);
+    let agents = answering(start, &backends.data_dir)?;
     let outside = Outside {
-        agents: &Asked { agents: &start.agents, log },
+        agents: &Asked { agents: agents.as_ref(), log },
         scripts: &backends.scripts,
-        events: &watchers,
+        events: &Watchers(watchers),
         cancel: signals.cancel(),
         environment: &backends.environment_text,
         slots: backends.slots,
     };
     let finished = pipeline::run(&start.frozen, &start.prompts, &start.journal, outside).await;
+    // Their folder goes with them.
+    drop(agents);
     let finished = finished.map_err(|stop| failure(start, stop, signals))?;
     let (exit, lines) = finish::finish(start, &backends, finished).map_err(Failure::failed)?;
     for line in lines {
         say(&line);
     }
     Ok(exit)
+}
+
+/// Who answers, ready to be asked.
+fn answering(start: &Start, data_dir: &Path) -> Result<Box<dyn AgentBackend>, Failure> {
+    match (&start.chosen, &start.rules) {
+        (Chosen::Claude(claude), _) => {
+            let folder = start.folder.join("work/agents");
+            let at = Workplace { run_id: &start.frozen.run_id, folder: &folder, data_dir };
+            let agents = ask_claude(claude, &start.frozen.config, at).map_err(Failure::failed)?;
+            Ok(Box::new(agents))
+        }
+        (Chosen::Offline, Some(rules)) => Ok(Box::new(rules.clone())),
+        (Chosen::Offline, None) => {
+            let trouble = Trouble::new("there are no rules for this run", "please report this");
+            Err(Failure::failed(trouble))
+        }
+    }
 }
 
 /// What ended the run, with its exit code and what to do next.

@@ -11,18 +11,20 @@ use mle_star::prompts::{BUILT_IN, PromptError, Prompts};
 use mle_star::search::{plain_rule, solution_pages};
 use mle_star::stop::Trouble;
 use mle_star::task::Task;
-use mle_star_backends::agent::offline::OfflineAgents;
 use mle_star_backends::data::agreement;
 use mle_star_backends::data::infer::{Given, Guess, Inferred, infer};
 use mle_star_backends::data::metric_names::KnownMetric;
 use mle_star_backends::data::profile::{self, Profile};
 
+use crate::agents::{self, Chosen};
 use crate::args::RunArgs;
 use crate::document::Document;
+use crate::exit::Failure;
 use crate::nearest::nearest;
+use crate::retrieval;
+use crate::runtime::wait_for;
 use crate::settings::{self, Environment, Invocation, Setting, Settings};
 use crate::task_source::{self, TaskSource};
-use crate::{credentials, retrieval};
 
 /// A run's inputs, checked and complete.
 #[derive(Debug)]
@@ -38,9 +40,9 @@ pub struct Prepared {
     /// The models given by hand; `None`: the retriever is asked.
     pub retrieved_models: Option<Vec<RetrievedModel>>,
     /// Who answers.
-    pub agents: OfflineAgents,
-    /// The sample submission, relative to the data folder.
-    pub sample: Option<PathBuf>,
+    pub chosen: Chosen,
+    /// What the data folder holds; `None` when it has no training table that can be read.
+    pub profile: Option<Profile>,
     /// What was not given but found out.
     pub guesses: Vec<Guess>,
     /// Where the task, the configuration and the agents come from, a line each.
@@ -51,18 +53,28 @@ pub struct Prepared {
 ///
 /// # Errors
 /// Whatever is wrong with options, config, task or data.
-pub fn prepare(args: &RunArgs, environment: &Environment<'_>) -> Result<Prepared, Trouble> {
+pub fn prepare(args: &RunArgs, environment: &Environment<'_>) -> Result<Prepared, Failure> {
     let source = task_source::find(&args.task)?;
     let (settings, config_from) = layered(args, &source, environment)?;
     let Settings { mut config, invocation, given: keys } = settings;
-    let reason = check_available(&mut config)?;
+    if config.executor == Executor::Ray {
+        let message = "executor ray is not available in this version";
+        return Err(Trouble::new(message, "use --executor local").into());
+    }
     absolute_paths(&mut config)?;
     let retrieved_models = retrieval::given_models(&config)?;
     let prompts = prompts(config.prompts.as_deref())?;
-    let profile = profile::read(&source.data_dir)?;
+    let choice = wait_for(agents::choose(&config, environment))??;
+    config.agents = choice.chosen.name();
+    let (profile, unread) = match usable_profile(&source.data_dir, &choice.chosen)? {
+        Ok(profile) => (Some(profile), None),
+        Err(note) => (None, Some(note)),
+    };
     let (description, told) = description(&source)?;
-    let inferred = infer(Some(&profile), &description, &given(&source, &invocation))?;
-    check_for_offline(&source.data_dir, &profile, &inferred)?;
+    let inferred = infer(profile.as_ref(), &description, &given(&source, &invocation))?;
+    if let (Chosen::Offline, Some(profile)) = (&choice.chosen, &profile) {
+        check_for_offline(&source.data_dir, profile, &inferred)?;
+    }
     let mut guesses = inferred.guesses.clone();
     guesses.extend(told);
     let task = task(&source, inferred, description, &mut guesses)?;
@@ -72,14 +84,33 @@ pub fn prepare(args: &RunArgs, environment: &Environment<'_>) -> Result<Prepared
         false => solution_pages(&task.competition_id),
     };
     outside_the_data("log_file", config.log_file.as_deref(), &task.data_dir)?;
-    let sample = profile.sample.as_ref().map(|sample| sample.file.clone());
-    let agents = OfflineAgents::new(&task, profile, config.subsample_limit)?;
-    let mut sources = vec![format!("task: {} ({})", task.competition_id, shown_source(&source))];
+    let mut sources =
+        vec![choice.line(), format!("task: {} ({})", task.competition_id, shown_source(&source))];
     sources.extend(config_from.map(|path| format!("config: {}", path.display())));
-    sources.push(format!("agents: {} ({reason})", agents_name(config.agents)));
     sources.extend(retrieval::opening(&config, retrieved_models.as_deref()));
     sources.extend(without_effect(&config, &keys));
-    Ok(Prepared { task, config, invocation, prompts, retrieved_models, agents, sample, guesses, sources })
+    sources.extend(unread);
+    let chosen = choice.chosen;
+    Ok(Prepared { task, config, invocation, prompts, retrieved_models, chosen, profile, guesses, sources })
+}
+
+/// What the data folder holds, or why that is not known. Rules cannot do without; a model looks for itself.
+///
+/// # Errors
+/// Tables that cannot be read, for rules.
+pub fn usable_profile(data_dir: &Path, chosen: &Chosen) -> Result<Result<Profile, String>, Trouble> {
+    match (profile::read(data_dir), chosen) {
+        (Ok(profile), _) => Ok(Ok(profile)),
+        (Err(trouble), Chosen::Offline) => Err(trouble),
+        (Err(trouble), Chosen::Claude(_)) => {
+            Ok(Err(format!("note: nothing is known of the tables: {}", trouble.message)))
+        }
+    }
+}
+
+/// The sample submission, relative to the data folder.
+pub fn sample(profile: Option<&Profile>) -> Option<PathBuf> {
+    Some(profile?.sample.as_ref()?.file.clone())
 }
 
 /// Looks at a data folder the way `run` does, for `init`.
@@ -136,29 +167,28 @@ fn layered(
     Ok((settings::resolve(layers)?, path.cloned()))
 }
 
-/// Refuses what this version does not have; says why these agents.
-fn check_available(config: &mut Config) -> Result<&'static str, Trouble> {
-    if config.executor == Executor::Ray {
-        return Err(Trouble::new("executor ray is not available in this version", "use --executor local"));
-    }
-    let (agents, reason) = credentials::choose(config.agents)?;
-    config.agents = agents;
-    Ok(reason)
-}
-
-/// Keys that are there for what later versions do; the offline agents ask no model.
-const NOT_YET: [&str; 6] =
-    ["agent_models", "claude_path", "model", "overload_patience_seconds", "permission_mode", "warm_start"];
-/// Keys about the web, which the offline agents do not use.
-const OF_SEARCH: [&str; 2] = ["search", "search_blocked_domains"];
+/// Keys that only agents with a model behind them follow.
+const OF_MODELS: [&str; 9] = [
+    "agent_models",
+    "blocked_commands",
+    "claude_path",
+    "model",
+    "overload_patience_seconds",
+    "own_tools",
+    "permission_mode",
+    "search",
+    "search_blocked_domains",
+];
+/// Keys that are there for what later versions do.
+const NOT_YET: [&str; 1] = ["warm_start"];
 
 /// Names the keys that were given and change nothing.
 fn without_effect(config: &Config, given: &BTreeSet<String>) -> Vec<String> {
     let json = |config: &Config| serde_json::to_value(config).unwrap_or_default();
     let (values, default) = (json(config), json(&Config::default()));
     let is_idle = |key: &&str| given.contains(*key) && values.get(key) != default.get(key);
-    let of_search: &[&str] = if config.agents == AgentsChoice::Offline { &OF_SEARCH } else { &[] };
-    let notes = [(&NOT_YET[..], "in this version"), (of_search, "with the offline agents")];
+    let of_models: &[&str] = if config.agents == AgentsChoice::Offline { &OF_MODELS } else { &[] };
+    let notes = [(&NOT_YET[..], "in this version"), (of_models, "with the offline agents")];
     let note = |(keys, when): (&[&str], &str)| {
         let idle: Vec<&str> = keys.iter().copied().filter(is_idle).collect();
         (!idle.is_empty()).then(|| format!("note: no effect {when}: {}", idle.join(", ")))
@@ -316,13 +346,4 @@ fn check_for_offline(data_dir: &Path, profile: &Profile, inferred: &Inferred) ->
 fn shown_source(source: &TaskSource) -> String {
     let path = source.path.as_ref().unwrap_or(&source.data_dir);
     path.display().to_string()
-}
-
-/// The name used on the command line.
-pub fn agents_name(agents: AgentsChoice) -> &'static str {
-    match agents {
-        AgentsChoice::Auto => "auto",
-        AgentsChoice::Claude => "claude",
-        AgentsChoice::Offline => "offline",
-    }
 }

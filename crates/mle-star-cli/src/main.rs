@@ -3,19 +3,24 @@
 //! [`args`] is what can be typed, [`settings`] and [`task_source`] turn it into a frozen task and
 //! configuration ([`freeze`]), one module per command under [`commands`] does the rest.
 
+mod agents;
 mod args;
+mod bill;
+mod claude_code;
 mod commands;
 mod credentials;
 mod document;
 mod drive;
 mod exit;
 mod freeze;
+mod money;
 mod nearest;
 mod report;
 mod retrieval;
 mod run_folder;
 mod run_view;
 mod runs;
+mod runtime;
 mod say;
 mod settings;
 mod task_file;

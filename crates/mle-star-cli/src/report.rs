@@ -16,6 +16,7 @@ use mle_star::stop::Trouble;
 use serde::Serialize;
 use serde_json::json;
 
+use crate::bill;
 use crate::run_folder::{unwritable, write_whole};
 use crate::run_view::{RunView, StepRow};
 use crate::watch::{duration, number};
@@ -60,6 +61,8 @@ fn render(view: &RunView, result: Option<&FinalResult>) -> Result<String, miniji
         "best": view.summary.best_score.map(number),
         "time": duration(view.summary.elapsed_seconds),
         "description": frozen.task.description,
+        "bill": bill::line(&view.spending),
+        "bills": bill::tables(&view.spending),
         "chart": chart::chart(view),
         "ledger": result.map(ledger::entries).unwrap_or_default(),
         "retrieval": result.map(|result| models::models(&result.phase1)),

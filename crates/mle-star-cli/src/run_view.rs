@@ -7,10 +7,11 @@ use mle_star::effects::{AgentReply, Answer, Limit, Purpose, ScriptOutcome};
 use mle_star::journal::{self, EffectRecord, JournalError, Kind, Snapshot};
 use mle_star::metric::Score;
 use mle_star::result::FinalResult;
+use mle_star::spending::Spending;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::runs;
+use crate::{bill, money, runs};
 
 /// A run at one moment.
 #[derive(Clone, Debug)]
@@ -21,6 +22,8 @@ pub struct RunView {
     pub summary: Summary,
     /// Its records, oldest first.
     pub steps: Vec<StepRow>,
+    /// What its agents used.
+    pub spending: Spending,
     /// The journal.
     pub snapshot: Snapshot,
     /// The result, when the run has ended.
@@ -48,6 +51,10 @@ pub struct Summary {
     pub elapsed_seconds: f64,
     /// US dollars; `None` when a call's cost is unknown.
     pub cost_usd: Option<f64>,
+    /// Tokens read and written, from a cache or not; 0 for agents that ask no model.
+    pub tokens: u64,
+    /// Calls that were cut off; what they used is not counted.
+    pub interrupted_calls: u64,
     /// The submission; `None` when there is none.
     pub submission: Option<String>,
 }
@@ -94,22 +101,27 @@ pub fn read(folder: &Path) -> Result<RunView, JournalError> {
     let result = read_result(folder);
     let steps: Vec<StepRow> = snapshot.effects.iter().filter(|record| is_shown(record)).map(row).collect();
     let task = &snapshot.frozen.task;
+    let state = state(folder, result.is_some());
+    let spending = bill::of_run(&snapshot, state == State::Running);
+    let used = spending.total().usage;
     let summary = Summary {
         run_id: runs::name(folder).unwrap_or_else(|| snapshot.frozen.run_id.clone()),
         task: task.competition_id.clone(),
-        state: state(folder, result.is_some()),
+        state,
         metric: task.evaluation_metric.clone(),
         direction: task.metric_direction.name(),
         best_score: best(&snapshot, &steps),
         created_at: snapshot.created_at.clone(),
         elapsed_seconds: snapshot.elapsed,
-        cost_usd: journal::cost(&snapshot.effects, |_| true),
+        cost_usd: used.cost_usd,
+        tokens: money::all_tokens(&used),
+        interrupted_calls: spending.interrupted_calls,
         submission: result
             .as_ref()
             .map(|result| result.submission_path.clone())
             .filter(|path| !path.is_empty()),
     };
-    Ok(RunView { folder: folder.to_owned(), summary, steps, snapshot, result })
+    Ok(RunView { folder: folder.to_owned(), summary, steps, spending, snapshot, result })
 }
 
 /// The result of a finished run.

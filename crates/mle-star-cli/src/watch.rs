@@ -10,8 +10,9 @@ use mle_star::event::{Event, EventSink};
 
 pub use asked::Asked;
 pub use log::Log;
+pub use progress::Before;
 pub use terminal::{Show, Terminal};
-pub use words::{duration, number};
+pub use words::{agent_name, duration, number, phase_title};
 
 use crate::say;
 

@@ -22,6 +22,7 @@ pub mod score;
 pub mod search;
 mod slots;
 pub mod solution;
+pub mod spending;
 pub mod stop;
 mod story;
 pub mod task;

@@ -7,6 +7,7 @@ use crate::config::Config;
 use crate::effects::{Limit, Lookup};
 use crate::place::Place;
 use crate::solution::{Scored, Solution, SolutionPhase};
+use crate::spending::Spending;
 use crate::task::Task;
 
 /// The whole result of a run.
@@ -38,6 +39,9 @@ pub struct FinalResult {
     pub costs: Costs,
     /// Tokens of all calls.
     pub tokens: Tokens,
+    /// Calls, cost and tokens by role, phase and path.
+    #[serde(default)]
+    pub usage: Spending,
     /// How the final solution came about, from the candidates on.
     pub lineage: Vec<Lineage>,
     /// A leak was found in the solution and could not be removed.

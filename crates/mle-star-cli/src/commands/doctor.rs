@@ -4,18 +4,21 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use mle_star::config::Config;
 use mle_star::stop::Trouble;
 use mle_star_backends::script::environment::{
     Environment, EnvironmentChoice, made_environment, python_environment,
 };
 use mle_star_backends::script::machine::{Machine, machine};
 use serde::Serialize;
-use tokio::runtime::Builder;
 
 use crate::args::DoctorArgs;
+use crate::claude_code::{self, Executable};
+use crate::credentials::{Found, Login, found, gateway};
 use crate::exit::{Exit, Failure};
+use crate::runtime::wait_for;
 use crate::settings::process_environment;
-use crate::{credentials, say};
+use crate::{agents, say};
 
 /// Everything that was found.
 #[derive(Debug, Serialize)]
@@ -27,14 +30,22 @@ struct Findings {
     /// The program's own environment, when it was made already.
     environment: Option<Tool>,
     uv: Option<Tool>,
-    claude: Option<Tool>,
-    /// Names of the variables that hold credentials; never their values.
-    credentials: Vec<&'static str>,
+    claude: Option<Executable>,
+    /// Why `claude` cannot be used, when it cannot.
+    claude_trouble: Option<String>,
+    /// What makes up the logins that are there, by name; never their values.
+    credentials: Vec<String>,
+    /// Every login, the one that wins first.
+    logins: Vec<Found>,
+    /// The host of the gateway that requests go to.
+    gateway: Option<String>,
     machine: Machine,
     /// Free space where runs are kept by default, in MiB.
     disk_free_mib: Option<u64>,
-    /// What `run` would answer with.
+    /// Who would answer in a `run`.
     agents: &'static str,
+    /// Why.
+    agents_reason: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -53,10 +64,10 @@ pub fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
     if args.e2e {
         return super::toy::solve(args.python.as_deref());
     }
-    let runtime = Builder::new_current_thread().enable_all().build().map_err(|error| {
-        Failure::failed(Trouble::new(format!("cannot start: {error}"), "free some memory or processes"))
-    })?;
-    let findings = runtime.block_on(look());
+    if args.probe_agents {
+        return super::probe::probe(args.json);
+    }
+    let findings = wait_for(look())??;
     if args.json {
         let text = serde_json::to_string_pretty(&findings).map_err(|error| {
             Failure::failed(Trouble::new(format!("cannot write JSON: {error}"), "please report this"))
@@ -68,19 +79,34 @@ pub fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-async fn look() -> Findings {
-    let claude_path = process_environment("MLE_STAR_CLAUDE_PATH");
-    Findings {
+async fn look() -> Result<Findings, Trouble> {
+    let environment = &process_environment;
+    let (claude, trouble) = match claude_code::find(None, environment).await {
+        Ok(claude) => (Some(claude.clone()), claude.trouble()),
+        Err(trouble) => (None, Some(trouble)),
+    };
+    let claude_trouble = trouble.map(|trouble| format!("{}; {}", trouble.message, trouble.hint));
+    let logins = found(environment);
+    let choice = agents::choose(&Config::default(), environment).await?;
+    Ok(Findings {
         version: env!("CARGO_PKG_VERSION"),
         python: python().await,
         environment: made_environment().await.map(with_libraries),
         uv: tool("uv"),
-        claude: tool(claude_path.as_deref().unwrap_or("claude")),
-        credentials: credentials::present(&process_environment),
+        claude,
+        claude_trouble,
+        credentials: logins
+            .iter()
+            .filter(|login| login.usable)
+            .filter_map(|login| login.by.first().cloned())
+            .collect(),
+        logins,
+        gateway: gateway(environment),
         machine: machine().await,
         disk_free_mib: disk_free_mib(Path::new(".")),
-        agents: "offline",
-    }
+        agents: agents::name(choice.chosen.name()),
+        agents_reason: choice.reason,
+    })
 }
 
 async fn python() -> Option<Tool> {
@@ -130,11 +156,7 @@ fn lines(findings: &Findings) -> Vec<String> {
             .collect::<Vec<_>>()
             .join(", "),
     };
-    let credentials = match findings.credentials.as_slice() {
-        [] => "none".to_owned(),
-        names => names.join(", "),
-    };
-    vec![
+    let mut lines = vec![
         format!("mle-star:    {}", findings.version),
         format!(
             "python:      {}",
@@ -142,9 +164,11 @@ fn lines(findings: &Findings) -> Vec<String> {
         ),
         format!("environment: {}", shown(&findings.environment, "not made yet; the first run makes it")),
         format!("uv:          {}", shown(&findings.uv, "none; pip fetches one for the Python environment")),
-        format!("claude:      {}", shown(&findings.claude, "none")),
-        format!("credentials: {credentials}"),
-        format!("agents:      {} (what `run` picks)", findings.agents),
+        format!("claude:      {}", claude_line(findings)),
+    ];
+    lines.extend(login_lines(findings));
+    lines.extend([
+        format!("agents:      {} (what `run` picks: {})", findings.agents, findings.agents_reason),
         format!("cores:       {}", machine.cores),
         format!("memory:      {} GiB", machine.memory_mib / 1024),
         format!("gpus:        {gpus}"),
@@ -154,5 +178,38 @@ fn lines(findings: &Findings) -> Vec<String> {
                 .disk_free_mib
                 .map_or("unknown".to_owned(), |mib| format!("{} GiB free here", mib / 1024))
         ),
-    ]
+    ]);
+    lines
+}
+
+fn claude_line(findings: &Findings) -> String {
+    match (&findings.claude, &findings.claude_trouble) {
+        (Some(claude), None) => format!("{} ({})", claude.version, claude.path.display()),
+        (_, Some(trouble)) => trouble.clone(),
+        (None, None) => "none".to_owned(),
+    }
+}
+
+/// One line for each login of which anything is there.
+fn login_lines(findings: &Findings) -> Vec<String> {
+    let there = findings.logins.iter().filter(|login| !login.by.is_empty());
+    let told = there.map(|login| {
+        let what = match (login.used, login.usable) {
+            (true, _) => "used",
+            (false, true) => "not used: another one wins",
+            (false, false) => "not switched on",
+        };
+        let takes_gateway = matches!(login.login, Login::ApiKey | Login::Token);
+        let gateway = findings.gateway.as_ref().filter(|_| takes_gateway);
+        let at = gateway.map_or_else(String::new, |host| format!(" at {host}"));
+        format!("{}{at}: {} ({what})", login.login.title(), login.by.join(", "))
+    });
+    let told: Vec<String> = told.collect();
+    match told.is_empty() {
+        true => vec![
+            "login:       none to a language model; set ANTHROPIC_API_KEY, or log in with `claude`"
+                .to_owned(),
+        ],
+        false => told.iter().map(|line| format!("login:       {line}")).collect(),
+    }
 }

@@ -9,7 +9,7 @@ use crate::args::{ListArgs, RunRef};
 use crate::exit::{Exit, Failure};
 use crate::run_view::{self, RunView, Summary};
 use crate::watch::{duration, number};
-use crate::{runs, say};
+use crate::{bill, money, runs, say};
 
 /// Lists the runs of a runs directory.
 ///
@@ -30,7 +30,10 @@ pub fn list(args: &ListArgs) -> Result<Exit, Failure> {
     } else if summaries.is_empty() {
         say::talk(&format!("no runs in {}", dir.display()));
     } else {
-        say::data(&format!("{:<40} {:<11} {:>12}  {:<24} {:>8}", "RUN", "STATE", "BEST", "METRIC", "TIME"));
+        say::data(&format!(
+            "{:<40} {:<11} {:>12}  {:<24} {:>8} {:>8}",
+            "RUN", "STATE", "BEST", "METRIC", "TIME", "COST"
+        ));
         summaries.iter().for_each(|summary| say::data(&summary_line(summary)));
     }
     Ok(Exit::Done)
@@ -44,8 +47,7 @@ pub fn show(args: &RunRef) -> Result<Exit, Failure> {
     let folder = runs::find(&args.run, &runs_dir(args.runs_dir.clone()))?;
     let view = run_view::read(&folder).map_err(|error| journal_failure(&error))?;
     if args.json {
-        let whole =
-            json!({"run": view.summary, "folder": view.folder, "steps": view.steps, "result": view.result});
+        let whole = json!({"run": view.summary, "folder": view.folder, "usage": view.spending, "steps": view.steps, "result": view.result});
         say::data(&pretty(&whole)?);
     } else {
         lines(&view).iter().for_each(|line| say::data(line));
@@ -56,8 +58,11 @@ pub fn show(args: &RunRef) -> Result<Exit, Failure> {
 fn summary_line(summary: &Summary) -> String {
     let best = summary.best_score.map_or_else(|| "-".to_owned(), number);
     let time = duration(summary.elapsed_seconds);
+    // Agents that ask no model have no cost to show.
+    let is_free = summary.tokens == 0 && summary.cost_usd == Some(0.0);
+    let cost = if is_free { "-".to_owned() } else { money::cost(summary.cost_usd) };
     format!(
-        "{:<40} {:<11} {best:>12}  {:<24} {time:>8}",
+        "{:<40} {:<11} {best:>12}  {:<24} {time:>8} {cost:>8}",
         summary.run_id,
         summary.state.name(),
         summary.metric
@@ -75,8 +80,13 @@ fn lines(view: &RunView) -> Vec<String> {
         format!("best score: {best}"),
         format!("time:       {}", duration(view.summary.elapsed_seconds)),
     ];
+    lines.extend(bill::line(&view.spending).map(|line| format!("cost:       {line}")));
     lines.extend(view.summary.submission.iter().map(|path| format!("submission: {path}")));
     lines.push(String::new());
+    lines.extend(bill::lines(&view.spending));
+    if lines.last().is_some_and(|line| !line.is_empty()) {
+        lines.push(String::new());
+    }
     for step in &view.steps {
         let score = step.score.map(number).unwrap_or_default();
         let time = step.seconds.map(duration).unwrap_or_default();

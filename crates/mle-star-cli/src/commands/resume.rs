@@ -8,18 +8,18 @@ use mle_star::journal::{Frozen, Journal, JournalError};
 use mle_star::prompts::Prompts;
 use mle_star::result::FinalResult;
 use mle_star::stop::Trouble;
-use mle_star_backends::agent::offline::OfflineAgents;
 use mle_star_backends::data::digest::digest;
-use mle_star_backends::data::profile;
 
 use super::run::journal_failure;
 use super::runs_dir;
+use crate::agents;
 use crate::args::ResumeArgs;
 use crate::document::parse_value;
 use crate::drive::{Start, View, drive, exit_of};
 use crate::exit::{Exit, Failure};
+use crate::runtime::wait_for;
 use crate::settings::{Setting, process_environment, resolve};
-use crate::{retrieval, run_folder, run_view, runs, say};
+use crate::{freeze, retrieval, run_folder, run_view, runs, say};
 
 /// Goes on with a run.
 ///
@@ -34,28 +34,30 @@ pub fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
     if let Some(result) = result.filter(|result| !(raised && result.stopped_by.is_some())) {
         return Ok(already_finished(args, &result));
     }
+    let choice = wait_for(agents::choose(&frozen.config, &process_environment))??;
     if digest(&frozen.task.data_dir)? != frozen.data_id {
         let message =
             format!("the data in {} has changed since the run began", frozen.task.data_dir.display());
         return Err(Trouble::new(message, "put it back as it was, or start a new run").into());
     }
+    let profile = freeze::usable_profile(&frozen.task.data_dir, &choice.chosen)?.ok();
     if raised {
         reopen(&folder, &journal, &frozen)?;
     }
     let prompts = Prompts::new(frozen.prompts.clone())
         .map_err(|error| Trouble::new(error.to_string(), "the run's templates do not suit this version"))?;
-    let profile = profile::read(&frozen.task.data_dir)?;
-    let sample = profile.sample.as_ref().map(|sample| sample.file.clone());
-    let agents = OfflineAgents::new(&frozen.task, profile, frozen.config.subsample_limit)?;
+    let sample = freeze::sample(profile.as_ref());
+    let rules = agents::rules(&choice.chosen, &frozen.task, &frozen.config, profile)?;
     let view =
         View { json: args.json, quiet: args.quiet, no_color: process_environment("NO_COLOR").is_some() };
     let mut opening = vec![
+        choice.line(),
         format!("task: {}", frozen.task.competition_id),
-        format!("agents: {}", crate::freeze::agents_name(frozen.config.agents)),
         format!("run: {} (going on; finished steps are read back)", folder.display()),
     ];
     opening.extend(retrieval::opening(&frozen.config, frozen.retrieved_models.as_deref()));
-    drive(&Start { folder, frozen, prompts, journal, agents, sample, view, opening })
+    let chosen = choice.chosen;
+    drive(&Start { folder, frozen, prompts, journal, chosen, rules, sample, view, opening })
 }
 
 fn open_failure(folder: &Path, error: &JournalError) -> Failure {

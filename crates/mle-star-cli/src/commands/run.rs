@@ -6,6 +6,7 @@ use mle_star::journal::{Frozen, Journal, JournalError};
 use mle_star::stop::Trouble;
 use mle_star_backends::data::digest::digest;
 
+use crate::agents;
 use crate::args::RunArgs;
 use crate::drive::{Start, View, drive};
 use crate::exit::{Exit, Failure};
@@ -34,8 +35,10 @@ pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
 
 /// Freezes the inputs in a new run folder, before anything else is done.
 fn begin(prepared: Prepared) -> Result<Start, Failure> {
-    let Prepared { task, config, invocation, prompts, retrieved_models, agents, sample, guesses, sources } =
+    let Prepared { task, config, invocation, prompts, retrieved_models, chosen, profile, guesses, sources } =
         prepared;
+    let sample = freeze::sample(profile.as_ref());
+    let rules = agents::rules(&chosen, &task, &config, profile)?;
     let data_id = digest(&task.data_dir)?;
     let runs_dir = invocation.runs_dir.clone().unwrap_or_else(|| PathBuf::from(runs::DEFAULT_DIR));
     let now = jiff::Zoned::now();
@@ -53,7 +56,7 @@ fn begin(prepared: Prepared) -> Result<Start, Failure> {
     opening
         .extend(guesses.iter().map(|guess| format!("  {}: {} ({})", guess.field, guess.value, guess.reason)));
     opening.push(format!("run: {}", claimed.folder.display()));
-    Ok(Start { folder: claimed.folder, frozen, prompts, journal, agents, sample, view, opening })
+    Ok(Start { folder: claimed.folder, frozen, prompts, journal, chosen, rules, sample, view, opening })
 }
 
 /// Trouble with a journal is not the input's fault.

@@ -12,10 +12,10 @@ use mle_star_backends::script::environment::requirements_txt;
 use super::Start;
 use super::outside::Backends;
 use crate::exit::Exit;
-use crate::report;
 use crate::run_folder::{remove_file, unwritable, write_json, write_whole};
 use crate::run_view::{self, State};
 use crate::watch::duration;
+use crate::{bill, report};
 
 /// Writes the results; gives the exit code and the last lines to show.
 ///
@@ -97,6 +97,7 @@ fn write_report(start: &Start, result: &FinalResult) -> Option<String> {
 fn last_lines(start: &Start, result: &FinalResult) -> Vec<String> {
     let task = &start.frozen.task;
     let score = best_score(result);
+
     let mut lines = vec![
         String::new(),
         format!(
@@ -106,6 +107,7 @@ fn last_lines(start: &Start, result: &FinalResult) -> Vec<String> {
             duration(result.total_duration_seconds)
         ),
     ];
+    lines.extend(bill::line(&bill::of_result(result)).map(|line| format!("cost: {line}")));
     if let Some(limit) = result.stopped_by {
         let (which, option) = match limit {
             StoppedBy::Time => ("time", "--time-limit"),

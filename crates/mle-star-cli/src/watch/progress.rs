@@ -3,8 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+use mle_star::effects::Usage;
 use mle_star::event::Event;
 use mle_star::place::{Phase, Place};
+
+use crate::money;
 
 use super::words::{Ended, agent_name, duration, number, phase_title, place_name};
 
@@ -18,6 +21,19 @@ pub struct Progress {
     best_at: Option<Place>,
     running: BTreeMap<Place, Effect>,
     steps: BTreeMap<Place, Instant>,
+    spent: Usage,
+    max_usd: Option<f64>,
+}
+
+/// What earlier processes did for the run, and what it may cost.
+#[derive(Clone, Copy, Debug)]
+pub struct Before {
+    /// Seconds.
+    pub elapsed: f64,
+    /// Money and tokens.
+    pub spent: Usage,
+    /// The run's money limit in US dollars.
+    pub max_usd: Option<f64>,
 }
 
 struct Effect {
@@ -26,12 +42,21 @@ struct Effect {
     timeout: f64,
 }
 
+impl Before {
+    /// Nothing was done yet, and money does not matter.
+    pub fn nothing() -> Self {
+        Self { elapsed: 0.0, spent: Usage::free(), max_usd: None }
+    }
+}
+
 impl Progress {
-    /// A run that has taken `elapsed_before` seconds in earlier processes.
-    pub fn new(elapsed_before: f64) -> Self {
+    /// A run of which `before` was done by earlier processes.
+    pub fn new(before: Before) -> Self {
         Self {
             started: None,
-            elapsed_before,
+            elapsed_before: before.elapsed,
+            spent: before.spent,
+            max_usd: before.max_usd,
             phase: None,
             best: None,
             best_at: None,
@@ -59,9 +84,13 @@ impl Progress {
                 self.begin(place, agent_name(*agent), *timeout);
             }
             Event::ScriptStarted { place, timeout } => self.begin(place, "script".to_owned(), *timeout),
-            Event::AgentEnded { place, .. }
-            | Event::ScriptEnded { place, .. }
-            | Event::Skipped { place, .. } => {
+            Event::AgentEnded { place, usage, replayed, .. } => {
+                self.running.remove(place);
+                if !replayed {
+                    self.spent = self.spent + *usage;
+                }
+            }
+            Event::ScriptEnded { place, .. } | Event::Skipped { place, .. } => {
                 self.running.remove(place);
             }
             Event::Best { place, score, .. } => {
@@ -86,7 +115,22 @@ impl Progress {
         let phase = self.phase.map(phase_title);
         let best = self.best.map(|best| format!("best {}", number(best)));
         let elapsed = Some(duration(self.elapsed()));
-        [elapsed, phase, best, self.effect()].into_iter().flatten().collect::<Vec<_>>().join(" · ")
+        [elapsed, phase, best, self.money(), self.effect()]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(" · ")
+    }
+
+    /// `$1.23 of $5.00 · 120k tokens`; nothing about money where none was needed.
+    fn money(&self) -> Option<String> {
+        if money::is_free(&self.spent) {
+            return None;
+        }
+        let tokens = money::all_tokens(&self.spent);
+        let of = self.max_usd.map_or_else(String::new, |max| format!(" of {}", money::usd(max)));
+        let cost = self.spent.cost_usd.map_or_else(|| "cost unknown".to_owned(), money::usd);
+        Some(format!("{cost}{of} · {} tokens", money::tokens(tokens)))
     }
 
     /// The effect that has run longest, and how many others there are.
@@ -110,13 +154,12 @@ impl Progress {
 #[cfg(test)]
 mod tests {
     use mle_star::agents::AgentType;
-    use mle_star::effects::Usage;
 
     use super::*;
 
     #[test]
     fn the_clock_starts_with_the_first_phase() {
-        let mut progress = Progress::new(90.0);
+        let mut progress = Progress::new(Before { elapsed: 90.0, ..Before::nothing() });
         let before = progress.elapsed();
         let begun = Instant::now();
         while begun.elapsed().is_zero() {}
@@ -131,7 +174,7 @@ mod tests {
 
     #[test]
     fn the_line_follows_the_events() {
-        let mut progress = Progress::new(0.0);
+        let mut progress = Progress::new(Before::nothing());
         let place = || Place::from("phase1/candidate-0/init");
         progress.take(&Event::PhaseStarted { phase: Phase::Phase1 });
         progress.take(&Event::AgentStarted {
@@ -162,5 +205,44 @@ mod tests {
             replayed,
         });
         assert!(progress.line().contains("candidate 2: script 0.0 s of 1m 00s"), "{}", progress.line());
+    }
+
+    #[test]
+    fn money_is_told_where_it_is_spent_and_an_unknown_cost_is_unknown() {
+        let usage = |cost_usd, input| Usage { cost_usd, input, ..Usage::default() };
+        let check = |before: Before, calls: &[(Usage, bool)], expected: &str| {
+            let mut progress = Progress::new(before);
+            for (usage, replayed) in calls {
+                progress.take(&Event::AgentEnded {
+                    place: Place::from("phase1/retriever"),
+                    agent: AgentType::Retriever,
+                    seconds: 0.0,
+                    usage: *usage,
+                    failure: None,
+                    replayed: *replayed,
+                });
+            }
+            assert_eq!(progress.money().as_deref().unwrap_or_default(), expected, "{calls:?}");
+        };
+        let capped = Before { max_usd: Some(5.0), ..Before::nothing() };
+        let resumed = Before { spent: usage(Some(1.0), 500), ..capped };
+        check(Before::nothing(), &[], "");
+        check(capped, &[(Usage::free(), false)], "");
+        check(Before::nothing(), &[(usage(Some(0.5), 120_000), false)], "$0.50 · 120k tokens");
+        check(
+            capped,
+            &[(usage(Some(0.5), 10), false), (usage(Some(0.73), 10), false)],
+            "$1.23 of $5.00 · 20 tokens",
+        );
+        check(
+            capped,
+            &[(usage(Some(0.5), 10), false), (usage(None, 10), false)],
+            "cost unknown of $5.00 · 20 tokens",
+        );
+        check(
+            resumed,
+            &[(usage(Some(1.0), 500), true), (usage(Some(1.0), 500), false)],
+            "$2.00 of $5.00 · 1.0k tokens",
+        );
     }
 }

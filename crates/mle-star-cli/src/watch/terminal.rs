@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use mle_star::event::{Event, EventSink};
 
-use super::progress::Progress;
+use super::progress::{Before, Progress};
 use super::words::{self, Weight};
 
 /// How much is shown.
@@ -34,9 +34,9 @@ struct State {
 
 impl Terminal {
     /// The process's own terminal. `NO_COLOR` set to anything turns colours off.
-    pub fn new(show: Show, elapsed_before: f64, no_color: bool) -> Self {
+    pub fn new(show: Show, before: Before, no_color: bool) -> Self {
         let live = show == Show::Everything && io::stderr().is_terminal();
-        let state = State { progress: Progress::new(elapsed_before), live_line_shown: false };
+        let state = State { progress: Progress::new(before), live_line_shown: false };
         Self { show, live, colour: live && !no_color, state: Mutex::new(state) }
     }
 

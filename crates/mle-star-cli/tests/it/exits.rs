@@ -248,7 +248,8 @@ fn output_is_for_people_or_for_programs_or_none() {
 
     let (_, said) = run(&script, "--set warm_start=off --model opus");
     assert_eq!(said.stdout, "");
-    assert!(said.stderr.contains("note: no effect in this version: model, warm_start\n"), "{said:?}");
+    let note = "note: no effect with the offline agents: model; no effect in this version: warm_start\n";
+    assert!(said.stderr.contains(note), "{said:?}");
     assert!(!said.stderr.contains('\u{1b}'), "no terminal, no escapes: {said:?}");
     for part in [
         "=== Phase 1: initial solution ===",

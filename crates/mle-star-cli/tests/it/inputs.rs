@@ -254,10 +254,10 @@ const MISTAKES: &[Mistake] = &[
         hint: "search_blocked_domains",
     },
     Mistake {
-        what: "agents of a later version",
+        what: "agents without a login",
         files: &[],
         line: "run data --agents claude",
-        error: "agents claude",
+        error: "no ANTHROPIC_API_KEY",
         hint: "offline",
     },
     Mistake {

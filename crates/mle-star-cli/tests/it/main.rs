@@ -1,6 +1,7 @@
 //! The real binary in a sealed environment.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod agents;
 mod commands;
 mod exits;
 mod help;

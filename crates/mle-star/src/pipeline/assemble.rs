@@ -13,6 +13,7 @@ use crate::place::Phase;
 use crate::result::{
     Costs, Durations, FinalResult, Phase1Result, Phase2Result, Phase3Result, SolutionScript, Tokens,
 };
+use crate::spending::spending;
 use crate::stop::Stop;
 
 pub(super) fn assemble(
@@ -38,6 +39,7 @@ pub(super) fn assemble(
         durations,
         costs,
         tokens: tokens(&effects),
+        usage: spending(&effects),
         lineage: ctx.lineage(&last.step),
         leakage_suspected: initial.leakage_suspected || last.leakage_suspected,
         phases_completed: phases_completed(&effects, ensemble.is_some(), last.completed),

@@ -107,6 +107,7 @@ async fn money_stops_the_search_and_finalization_uses_its_reserve() {
         ];
         assert!((sum.iter().flatten().sum::<f64>() - spent).abs() < 1e-9);
         assert_eq!(parts.phase2_per_path_cost_usd.len(), paths as usize);
+        assert!((result.usage.total().usage.cost_usd.unwrap() - spent).abs() < 1e-9);
     }
 }
 

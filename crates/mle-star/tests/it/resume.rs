@@ -30,6 +30,8 @@ fn inputs() -> Frozen {
 fn timeless(mut result: FinalResult) -> FinalResult {
     result.durations = mle_star::result::Durations::default();
     result.total_duration_seconds = 0.0;
+    // A call cut off by the kill is told, and made again.
+    result.usage.interrupted_calls = 0;
     let path = |path: &mut mle_star::result::Phase2Result| path.best_solution.created_at.clear();
     result.phase2_results.iter_mut().for_each(path);
     let phase1 = &mut result.phase1;

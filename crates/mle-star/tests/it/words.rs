@@ -52,9 +52,13 @@ async fn results_have_the_fields_of_the_specification() {
     check(
         "",
         "task config phase1 phase2_results phase3 final_solution submission_path contamination \
-         total_duration_seconds total_cost_usd durations costs tokens lineage leakage_suspected \
+         total_duration_seconds total_cost_usd durations costs tokens usage lineage leakage_suspected \
          phases_completed stopped_by",
     );
+    check("/usage", "by_role by_phase by_path interrupted_calls");
+    check("/usage/by_path", "path-0 path-1");
+    check("/usage/by_phase/phase1", "calls cost_usd input output cache_read cache_write");
+    check("/usage/by_role/ens_planner", "calls cost_usd input output cache_read cache_write");
     check(
         "/phase1",
         "retrieved_models retrieval lookups candidate_solutions candidate_scores initial_solution initial_score \

@@ -1,0 +1,169 @@
+//! Which agents answer, and why.
+//!
+//! [`choose`] finds out before anything is done; [`rules`] and [`ask_claude`] give what the pipeline asks.
+
+use std::path::Path;
+use std::time::Duration;
+
+use mle_star::config::{AgentsChoice, Config, Switch};
+use mle_star::stop::Trouble;
+use mle_star::task::Task;
+use mle_star_backends::agent::claude::{ClaudeAgents, ClaudeSetup};
+use mle_star_backends::agent::offline::OfflineAgents;
+use mle_star_backends::data::profile::Profile;
+
+use crate::claude_code::{self, Executable};
+use crate::credentials::{self, Found};
+use crate::settings::Environment;
+
+/// How many processes wait for calls that are likely to come; each takes about 150 MiB.
+const STARTED_AHEAD: usize = 4;
+
+/// Who answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Chosen {
+    /// Rules built into the program.
+    Offline,
+    /// The `claude` command line.
+    Claude(Claude),
+}
+
+/// A `claude` that can be asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claude {
+    /// The executable, new enough.
+    pub executable: Executable,
+    /// The login it will use.
+    pub login: Found,
+}
+
+/// Who answers, and the reason as shown first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// Who.
+    pub chosen: Chosen,
+    /// Why.
+    pub reason: String,
+}
+
+/// Finds out who will answer.
+///
+/// # Errors
+/// `claude` was asked for by name and cannot be used.
+pub async fn choose(config: &Config, environment: &Environment<'_>) -> Result<Choice, Trouble> {
+    if config.agents == AgentsChoice::Offline {
+        return Ok(Choice { chosen: Chosen::Offline, reason: "as asked for".to_owned() });
+    }
+    match (claude(config, environment).await, config.agents) {
+        (Ok(claude), _) => {
+            let reason = format!("{}; claude {}", claude.login.reason(), claude.executable.version);
+            Ok(Choice { chosen: Chosen::Claude(claude), reason })
+        }
+        (Err(trouble), AgentsChoice::Claude) => Err(trouble),
+        (Err(trouble), _) => Ok(Choice { chosen: Chosen::Offline, reason: trouble.message }),
+    }
+}
+
+/// The executable with a login, without which it is not even looked for.
+///
+/// # Errors
+/// One of them is missing, or the executable is too old.
+pub async fn claude(config: &Config, environment: &Environment<'_>) -> Result<Claude, Trouble> {
+    let login = credentials::login(environment).ok_or_else(no_login)?;
+    let found = claude_code::find(config.claude_path.as_deref(), environment).await;
+    let executable = found.map_err(|trouble| with_login(&login, trouble))?;
+    match executable.trouble() {
+        Some(trouble) => Err(with_login(&login, trouble)),
+        None => Ok(Claude { executable, login }),
+    }
+}
+
+fn no_login() -> Trouble {
+    Trouble::new(
+        "no ANTHROPIC_API_KEY or other login to a language model",
+        "set ANTHROPIC_API_KEY, log in with `claude`, or use --agents offline; `mle-star doctor` shows every login",
+    )
+}
+
+fn with_login(login: &Found, trouble: Trouble) -> Trouble {
+    Trouble::new(format!("{}, but {}", login.reason(), trouble.message), trouble.hint)
+}
+
+/// The rules for a task; `None` when a model answers.
+///
+/// # Errors
+/// A task that rules cannot do.
+pub fn rules(
+    chosen: &Chosen,
+    task: &Task,
+    config: &Config,
+    profile: Option<Profile>,
+) -> Result<Option<OfflineAgents>, Trouble> {
+    match (chosen, profile) {
+        (Chosen::Claude(_), _) => Ok(None),
+        (Chosen::Offline, Some(profile)) => {
+            OfflineAgents::new(task, profile, config.subsample_limit).map(Some)
+        }
+        (Chosen::Offline, None) => Err(Trouble::new(
+            "the offline agents need a training table",
+            "put a train.csv into the data folder",
+        )),
+    }
+}
+
+/// Where agents with a model behind them work.
+#[derive(Clone, Copy, Debug)]
+pub struct Workplace<'a> {
+    /// The run's name.
+    pub run_id: &'a str,
+    /// A folder for throw-away work, made and removed.
+    pub folder: &'a Path,
+    /// The data as scripts see it.
+    pub data_dir: &'a Path,
+}
+
+/// The agents that ask a model, for a run or a probe.
+///
+/// # Errors
+/// The data cannot be read, or the folder cannot be made.
+pub fn ask_claude(claude: &Claude, config: &Config, at: Workplace<'_>) -> Result<ClaudeAgents, Trouble> {
+    ClaudeAgents::new(ClaudeSetup {
+        executable: claude.executable.path.clone(),
+        bare: claude.login.login.survives_bare(),
+        run_id: at.run_id.to_owned(),
+        folder: at.folder.to_owned(),
+        data_dir: at.data_dir.to_owned(),
+        permission_mode: config.permission_mode.clone(),
+        patience: Duration::from_secs(config.overload_patience_seconds),
+        blocked_domains: config.search_blocked_domains.clone(),
+        blocked_commands: config.blocked_commands.clone(),
+        own_tools: config.own_tools == Switch::On,
+        started_ahead: STARTED_AHEAD,
+    })
+}
+
+impl Chosen {
+    /// What `config.json` says.
+    pub fn name(&self) -> AgentsChoice {
+        match self {
+            Self::Offline => AgentsChoice::Offline,
+            Self::Claude(_) => AgentsChoice::Claude,
+        }
+    }
+}
+
+impl Choice {
+    /// The line shown first.
+    pub fn line(&self) -> String {
+        format!("agents: {} ({})", name(self.chosen.name()), self.reason)
+    }
+}
+
+/// The name used on the command line.
+pub fn name(agents: AgentsChoice) -> &'static str {
+    match agents {
+        AgentsChoice::Auto => "auto",
+        AgentsChoice::Claude => "claude",
+        AgentsChoice::Offline => "offline",
+    }
+}

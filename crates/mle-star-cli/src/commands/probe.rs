@@ -1,0 +1,116 @@
+//! `doctor --probe-agents`: one real question through the client that runs use.
+
+use std::time::{Duration, Instant};
+
+use mle_star::agents::AgentType;
+use mle_star::config::Config;
+use mle_star::effects::{AgentBackend as _, AgentReply, AgentRequest, Answer, Usage};
+use mle_star::place::Place;
+use mle_star::stop::{Stop, Trouble};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::agents::{Workplace, ask_claude, claude};
+use crate::exit::{Exit, Failure};
+use crate::runtime::wait_for;
+use crate::settings::{from_environment, process_environment, resolve};
+use crate::watch::{Before, Show, Terminal, duration};
+use crate::{money, say};
+
+/// Long enough for any model, short enough to wait for.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// What came back.
+#[derive(Debug, Serialize)]
+struct Probe {
+    model: String,
+    login: String,
+    claude: String,
+    seconds: f64,
+    usage: Usage,
+    /// The structured answer; `None` when there was only text.
+    answer: Option<Value>,
+}
+
+/// Asks, and says what came back.
+///
+/// # Errors
+/// There is nothing to ask (bad usage), or no answer comes (failed).
+pub fn probe(as_json: bool) -> Result<Exit, Failure> {
+    let config = resolve(from_environment(&process_environment))?.config;
+    let claude = wait_for(claude(&config, &process_environment))??;
+    let folder = tempfile::Builder::new().prefix("mle-star-probe-").tempdir().map_err(|error| {
+        let hint = "free some disk space, or set TMPDIR to a folder you may write to";
+        Failure::failed(Trouble::new(format!("cannot make a folder: {error}"), hint))
+    })?;
+    let (work, data) = (folder.path().join("work"), folder.path().join("data"));
+    std::fs::create_dir(&data)
+        .map_err(|error| Failure::failed(crate::run_folder::unwritable(&data, &error)))?;
+    let at = Workplace { run_id: "probe", folder: &work, data_dir: &data };
+    let agents = ask_claude(&claude, &config, at).map_err(Failure::failed)?;
+    say::talk(&format!(
+        "asking {} with claude {} ({})",
+        config.model,
+        claude.executable.version,
+        claude.login.reason()
+    ));
+    let no_color = process_environment("NO_COLOR").is_some();
+    let terminal = Terminal::new(Show::Everything, Before::nothing(), no_color);
+    let begun = Instant::now();
+    let request = question(&config);
+    let reply = wait_for(agents.ask(&request, &terminal))?.map_err(|stop| Failure::failed(trouble(stop)))?;
+    let seconds = begun.elapsed().as_secs_f64();
+    let answer = structured(&reply).map_err(Failure::failed)?;
+    let (login, claude) = (claude.login.reason(), claude.executable.version.to_string());
+    let probe = Probe { model: config.model, login, claude, seconds, usage: reply.usage, answer };
+    say::data(&told(&probe, as_json));
+    Ok(Exit::Done)
+}
+
+fn question(config: &Config) -> AgentRequest {
+    AgentRequest {
+        place: Place::from("probe"),
+        agent: AgentType::Summarize,
+        variant: None,
+        system: "You answer briefly and in the format that is asked for.".to_owned(),
+        prompt: "What is 6 times 7? Give the number as `answer`.".to_owned(),
+        inputs: Map::new(),
+        tools: &[],
+        schema: Some(json!({
+            "type": "object", "properties": {"answer": {"type": "integer"}},
+            "required": ["answer"], "additionalProperties": false,
+        })),
+        model: config.model.clone(),
+        timeout: PATIENCE,
+        time_left: PATIENCE,
+    }
+}
+
+fn structured(reply: &AgentReply) -> Result<Option<Value>, Trouble> {
+    let hint =
+        "see that the login is valid and the model exists; `mle-star doctor` shows the login that is used";
+    match &reply.answer {
+        Answer::Text { structured, .. } => Ok(structured.clone()),
+        Answer::Failed { reason } => Err(Trouble::new(format!("no answer: {reason}"), hint)),
+        Answer::Refused { limit } => Err(Trouble::new(format!("no answer: {}", limit.name()), hint)),
+    }
+}
+
+fn trouble(stop: Stop) -> Trouble {
+    match stop {
+        Stop::Outside(trouble) => trouble,
+        other => Trouble::new(other.to_string(), "try again"),
+    }
+}
+
+fn told(probe: &Probe, as_json: bool) -> String {
+    if as_json {
+        return serde_json::to_string_pretty(probe).unwrap_or_default();
+    }
+    let answer = match &probe.answer {
+        Some(answer) => format!("structured answer {answer}"),
+        None => "an answer in text only: structured answers are read from the text".to_owned(),
+    };
+    let (model, time, usage) = (&probe.model, duration(probe.seconds), money::usage(&probe.usage));
+    format!("{model} answered in {time} ({usage}): {answer}")
+}

@@ -1,0 +1,75 @@
+//! Money and tokens in words. A cost that nobody knows is `unknown`, never 0.
+
+use mle_star::effects::Usage;
+
+/// US dollars with the digits that matter: `$1.23`, `$0.0042`.
+pub fn usd(amount: f64) -> String {
+    match amount.abs() {
+        0.0 => "$0".to_owned(),
+        small if small < 0.1 => format!("${amount:.4}"),
+        _ => format!("${amount:.2}"),
+    }
+}
+
+/// A cost that may not be known.
+pub fn cost(cost_usd: Option<f64>) -> String {
+    cost_usd.map_or_else(|| "unknown".to_owned(), usd)
+}
+
+/// A count of tokens: `950`, `12k`, `1.2M`.
+pub fn tokens(count: u64) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "shown with two digits")]
+    let size = count as f64;
+    match count {
+        0..1_000 => count.to_string(),
+        1_000..9_950 => format!("{:.1}k", size / 1e3),
+        9_950..999_500 => format!("{:.0}k", size / 1e3),
+        _ => format!("{:.1}M", size / 1e6),
+    }
+}
+
+/// Was no model asked, or one that costs nothing and counts nothing?
+pub fn is_free(usage: &Usage) -> bool {
+    *usage == Usage::free()
+}
+
+/// Every token that was read or written, from a cache or not.
+pub fn all_tokens(usage: &Usage) -> u64 {
+    tokens_in(usage) + usage.output
+}
+
+/// Every token that was read, from a cache or not.
+pub fn tokens_in(usage: &Usage) -> u64 {
+    usage.input + usage.cache_read + usage.cache_write
+}
+
+/// `$0.0042, 1.2k tokens in, 300 out`.
+pub fn usage(usage: &Usage) -> String {
+    let cost = usage.cost_usd.map_or_else(|| "cost unknown".to_owned(), usd);
+    format!("{cost}, {} tokens in, {} out", tokens(tokens_in(usage)), tokens(usage.output))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_short_and_unknown_ones_said_to_be() {
+        let check = |shown: String, expected: &str| assert_eq!(shown, expected);
+        check(cost(None), "unknown");
+        check(cost(Some(0.0)), "$0");
+        check(cost(Some(0.004_21)), "$0.0042");
+        check(cost(Some(1.234)), "$1.23");
+        check(cost(Some(123.0)), "$123.00");
+        check(tokens(999), "999");
+        check(tokens(1_000), "1.0k");
+        check(tokens(9_949), "9.9k");
+        check(tokens(9_950), "10k");
+        check(tokens(120_499), "120k");
+        check(tokens(999_499), "999k");
+        check(tokens(999_500), "1.0M");
+        let used = Usage { cost_usd: None, input: 10, output: 20, cache_read: 1_000, cache_write: 200 };
+        check(usage(&used), "cost unknown, 1.2k tokens in, 20 out");
+        assert_eq!(all_tokens(&used), 1_230);
+    }
+}

@@ -1,0 +1,142 @@
+//! Who answers, and why: decided by the login and the `claude` that are found. The executable is a shell script
+//! that only knows its version.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::Value;
+
+use crate::sealed::{Said, Sealed};
+
+/// A run that gets no further than to its interpreter.
+const RUN: &str = "run data --set python=/no/such/python";
+
+/// A folder with a `claude` of this version in `bin/`; an empty version is no executable at all.
+fn with_claude(version: &str) -> Sealed {
+    let sealed = Sealed::with(&[]);
+    if !version.is_empty() {
+        sealed.write("bin/claude", format!("#!/bin/sh\necho '{version}'\n").as_bytes());
+        fs::set_permissions(sealed.path("bin/claude"), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    sealed
+}
+
+fn say(sealed: &Sealed, line: &str, environment: &[(&str, &str)]) -> Said {
+    let path = format!("{}:/usr/bin:/bin", sealed.path("bin").display());
+    let environment: Vec<(&str, &str)> =
+        [("PATH", path.as_str())].into_iter().chain(environment.iter().copied()).collect();
+    sealed.run_with(line, &environment)
+}
+
+const NEW: &str = "2.1.329 (Claude Code)";
+const KEY: (&str, &str) = ("ANTHROPIC_API_KEY", "very-secret");
+
+#[test]
+fn agents_are_chosen_by_login_and_executable_and_the_reason_is_told_first() {
+    let check = |version: &str, environment: &[(&str, &str)], first: &str| {
+        let said = say(&with_claude(version), RUN, environment);
+        assert!(said.stderr.lines().next().unwrap().starts_with(first), "{first}: {said:?}");
+        assert!(!said.stderr.contains("secret"), "{said:?}");
+    };
+    check(NEW, &[], "agents: offline (no ANTHROPIC_API_KEY ");
+    check(NEW, &[("ANTHROPIC_API_KEY", "")], "agents: offline (no ANTHROPIC_API_KEY ");
+    check(NEW, &[("ANTHROPIC_BASE_URL", "http://gateway")], "agents: offline (no ANTHROPIC_API_KEY ");
+    check(NEW, &[("CLAUDE_CODE_USE_BEDROCK", "0")], "agents: offline (no ANTHROPIC_API_KEY ");
+    check("2.1.247", &[KEY], "agents: offline (ANTHROPIC_API_KEY is set, but claude 2.1.247 is too old");
+    check("hello", &[KEY], "agents: offline (ANTHROPIC_API_KEY is set, but ");
+}
+
+#[test]
+fn claude_that_was_asked_for_and_cannot_be_used_is_bad_usage() {
+    let check = |version: &str, environment: &[(&str, &str)], more: &str, error: &str, hint: &str| {
+        let sealed = with_claude(version);
+        let said = say(&sealed, &format!("{RUN} --agents claude {more}"), environment);
+        assert_eq!(said.code, 2, "{said:?}");
+        let lines: Vec<&str> = said.stderr.lines().collect();
+        assert!(lines.len() == 2 && lines[0].contains(error) && lines[1].contains(hint), "{said:?}");
+        assert!(!sealed.path("runs").exists(), "{said:?}");
+    };
+    check(NEW, &[], "", "no ANTHROPIC_API_KEY", "set ANTHROPIC_API_KEY");
+    check("2.1.247 (Claude Code)", &[KEY], "", "claude 2.1.247 is too old: 2.1.248", "npm install -g");
+    check("", &[KEY, ("PATH", "/no/such/folder")], "", "no executable claude on PATH", "npm install -g");
+    check(NEW, &[KEY], "--set claude_path=/no/such/claude", "at /no/such/claude", "claude_path");
+    check(NEW, &[KEY, ("MLE_STAR_CLAUDE_PATH", "/no/claude")], "", "at /no/claude", "claude_path");
+    check("no version", &[KEY], "", "does not say a version", "npm install");
+}
+
+#[test]
+fn doctor_tells_every_login_by_name_and_the_one_that_is_used() {
+    let check = |environment: &[(&str, &str)], used: &str, parts: &[&str]| {
+        let sealed = with_claude(NEW);
+        sealed.write("stored/.credentials.json", b"{\"token\": \"very-secret\"}");
+        let stored = sealed.path("stored").display().to_string();
+        let environment: Vec<(&str, &str)> = environment
+            .iter()
+            .map(|(name, value)| (*name, if *value == "STORED" { stored.as_str() } else { *value }))
+            .collect();
+        let text = say(&sealed, "doctor", &environment);
+        assert_eq!(text.code, 0, "{text:?}");
+        for part in parts {
+            assert!(text.stdout.contains(part), "{part}: {text:?}");
+        }
+        let json = say(&sealed, "doctor --json", &environment);
+        assert!(!json.stdout.contains("secret") && !text.stdout.contains("secret"), "{text:?}");
+        let found: Value = serde_json::from_str(&json.stdout).unwrap();
+        let logins = found["logins"].as_array().unwrap();
+        let picked: Vec<&str> =
+            logins.iter().filter(|l| l["used"] == true).map(|l| l["login"].as_str().unwrap()).collect();
+        assert_eq!(picked.join(","), used, "{found}");
+        assert_eq!(found["agents"], if used.is_empty() { "offline" } else { "claude" });
+        assert_eq!(found["claude"]["version"], "2.1.329");
+    };
+    check(
+        &[],
+        "",
+        &["claude:      2.1.329 (", "login:       none", "agents:      offline (what `run` picks: no "],
+    );
+    check(&[KEY], "api_key", &["API key: ANTHROPIC_API_KEY (used)", "agents:      claude ("]);
+    check(
+        &[("ANTHROPIC_AUTH_TOKEN", "secret"), KEY, ("ANTHROPIC_BASE_URL", "http://u:secret@gate:4000/x")],
+        "token",
+        &["auth token at gate:4000: ANTHROPIC_AUTH_TOKEN (used)", "not used: another one wins"],
+    );
+    check(
+        &[("CLAUDE_CODE_OAUTH_TOKEN", "secret")],
+        "oauth",
+        &["subscription token: CLAUDE_CODE_OAUTH_TOKEN (used)"],
+    );
+    check(
+        &[("CLAUDE_CONFIG_DIR", "STORED")],
+        "stored",
+        &["subscription login: ", ".credentials.json (used)"],
+    );
+    check(
+        &[("CLAUDE_CODE_USE_BEDROCK", "1"), ("AWS_REGION", "us-east-1"), KEY],
+        "bedrock",
+        &["Amazon Bedrock: CLAUDE_CODE_USE_BEDROCK, AWS_REGION (used)"],
+    );
+    check(&[("AWS_REGION", "x"), KEY], "api_key", &["Amazon Bedrock: AWS_REGION (not switched on)"]);
+    check(&[("CLAUDE_CODE_USE_VERTEX", "true")], "vertex", &["Google Vertex AI: "]);
+    check(&[("CLAUDE_CODE_USE_FOUNDRY", "yes")], "foundry", &["Microsoft Foundry: "]);
+}
+
+#[test]
+fn doctor_says_what_is_wrong_with_claude() {
+    let check = |version: &str, path: &str, part: &str| {
+        let sealed = with_claude(version);
+        let said = say(&sealed, "doctor", &[("MLE_STAR_CLAUDE_PATH", path)]);
+        assert!(said.code == 0 && said.stdout.contains(part), "{part}: {said:?}");
+    };
+    check("2.0.1", "claude", "claude:      claude 2.0.1 is too old: 2.1.248 or newer is needed");
+    check("", "/no/claude", "claude:      there is no executable claude at /no/claude; install it");
+}
+
+#[test]
+fn a_probe_without_anything_to_probe_is_bad_usage() {
+    let check = |version: &str, environment: &[(&str, &str)], part: &str| {
+        let said = say(&with_claude(version), "doctor --probe-agents", environment);
+        assert!(said.code == 2 && said.stderr.contains(part) && said.stderr.contains("hint: "), "{said:?}");
+    };
+    check(NEW, &[], "no ANTHROPIC_API_KEY");
+    check("2.0.1", &[KEY], "too old");
+}
