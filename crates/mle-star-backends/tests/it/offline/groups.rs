@@ -67,6 +67,12 @@ fn the_group_is_chosen_by_values_and_names() {
 }
 
 #[test]
+fn the_example_has_no_groups() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/flight-delays/data");
+    assert_eq!(profile::read(&data).unwrap().groups, []);
+}
+
+#[test]
 fn folds_follow_classes_and_the_number_of_groups() {
     let check = |shape: &Shape, largest: usize, groups: usize, expected: &str| {
         let mut profile = super::tasks::profile(shape);
@@ -138,9 +144,7 @@ fn every_script_has_the_same_folds() {
 fn whole_groups_are_drawn_and_the_draw_can_be_taken_out() {
     let check = |subsample: u32, whole: bool| {
         let shape = grouped(Shape { subsample, ..shape("RMSE", Minimize, 0) });
-        let mut profile = super::tasks::profile(&shape);
-        profile.groups[0].groups = 40;
-        let agents = OfflineAgents::new(&task(&shape), profile, subsample).unwrap();
+        let agents = Batch::agents(&shape);
         let ask = Asked { agents: &agents, place: "final/test" };
         let script = initial(&agents, "LightGBM");
         assert_eq!(script.contains("train[GROUP].isin(drawn)"), whole, "{script}");
@@ -154,8 +158,16 @@ fn whole_groups_are_drawn_and_the_draw_can_be_taken_out() {
         ruff_python_parser::parse_module(&full).unwrap();
     };
     check(100, true);
-    check(40, false);
+    check(60, false);
 }
+
+/// Appended to a script: groups of four rows are drawn whole or not, but never part in a fold.
+const WHOLE_GROUPS: &str = "
+parts = [(set(train[GROUP].iloc[fit]), set(train[GROUP].iloc[valid])) for fit, valid in FOLDS]
+assert all(fit and valid and not fit & valid for fit, valid in parts), parts
+assert sum(len(valid) for _, valid in parts) == train[GROUP].nunique()
+assert len(train) in (60, 100, 160) and (len(train) == 60 or train.groupby(GROUP).size().eq(4).all())
+";
 
 #[test]
 #[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
@@ -164,12 +176,13 @@ fn scripts_with_groups_run() {
     let mut batch = Batch::new();
     let shapes = [("RMSE", Minimize, 0), ("macro F1", Maximize, 3), ("ROC-AUC", Maximize, 2)];
     for (position, (metric, direction, classes)) in shapes.into_iter().enumerate() {
-        // Few groups may be drawn whole; fewer rows are drawn from all groups.
+        // Whole groups are drawn, rows of all groups, and none.
         let shape =
-            grouped(Shape { subsample: [160, 100, 30_000][position], ..shape(metric, direction, classes) });
+            grouped(Shape { subsample: [100, 60, 30_000][position], ..shape(metric, direction, classes) });
         let agents = Batch::agents(&shape);
         for family in FAMILIES {
-            batch.add(&shape, format!("{family} {shape:?}"), &initial(&agents, family));
+            let script = format!("{}{}", initial(&agents, family), WHOLE_GROUPS);
+            batch.add(&shape, format!("{family} {shape:?}"), &script);
         }
         let asked = Asked { agents: &agents, place: "phase2/path-0/t0" };
         let script = merged(&asked, ["LightGBM", "Linear model"]);

@@ -9,7 +9,7 @@ use mle_star_backends::data::profile::{Column, ColumnKind, GroupColumn, Profile,
 /// Rows of a generated training table.
 pub(crate) const ROWS: usize = 160;
 /// Rows of one patient, in a table that has patients.
-pub(crate) const PATIENT_ROWS: usize = 8;
+pub(crate) const PATIENT_ROWS: usize = 4;
 /// Rows of a generated test table.
 pub(crate) const NEW_ROWS: usize = 40;
 
@@ -28,7 +28,7 @@ pub(crate) struct Shape {
     pub(crate) per_class: bool,
     /// A second table that joins by `place`.
     pub(crate) auxiliary: bool,
-    /// Rows of eight belong to one patient; the test table has other patients.
+    /// Rows of four belong to one patient; the test table has other patients.
     pub(crate) grouped: bool,
     /// Row limit of the search.
     pub(crate) subsample: u32,
