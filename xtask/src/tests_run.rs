@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn totals_are_read_from_both_runners() {
         let check = |text: &str, passed, failed| {
-            assert_eq!(counted(text), Count { passed, failed, skipped: 0 }, "{text}")
+            assert_eq!(counted(text), Count { passed, failed, skipped: 0 }, "{text}");
         };
         check("     Summary [   0.297s] 29 tests run: 29 passed, 10 skipped\n", 29, 0);
         check(
