@@ -1,5 +1,6 @@
 //! Development tasks of the workspace. `cargo xtask verify` is the gate, and all that CI runs.
 
+mod claude;
 mod command;
 mod python;
 mod tests_run;

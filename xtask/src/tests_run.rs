@@ -1,50 +1,84 @@
 //! All tests, with nextest where it is installed, and how many there were.
 
 use std::io;
-use std::path::Path;
+use std::path::PathBuf;
 
 use crate::command::{cargo, has, watched};
 
-/// Tests that passed and failed.
+/// Programs that other tests start; they are no tests.
+const PROGRAMS: [&str; 2] = ["scripts::environment::maker", "scripts::runner::orchestrator"];
+/// Part of the name of every test that drives the real `claude`.
+const REAL_CLAUDE: &str = "real_claude";
+
+/// Tests that passed, failed, and were not run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     /// Passed.
     pub passed: usize,
     /// Failed; one for a build that failed.
     pub failed: usize,
+    /// Not run, since this machine lacks what they need.
+    pub skipped: usize,
 }
 
-/// Runs every test of the workspace; `python` is for those that need libraries.
+/// What tests need beside the workspace.
+pub struct Needs {
+    /// An interpreter with the libraries that scripts use.
+    pub python: PathBuf,
+    /// The `claude` executable, where it and a closed network can be had.
+    pub claude: Option<PathBuf>,
+}
+
+/// Runs every test of the workspace.
 ///
 /// # Errors
 /// Cargo cannot be started.
-pub fn run(python: &Path, doc_tests: bool) -> io::Result<Count> {
-    // Ignored are tests that need what is prepared here, and two programs that other tests start.
-    let mut lines = match has("nextest --version") {
-        true => vec![
-            "nextest run --workspace --no-fail-fast --status-level slow --final-status-level fail --run-ignored all \
-             --filterset not(test(=scripts::environment::maker)|test(=scripts::runner::orchestrator))",
-        ],
-        false => vec![
-            "test --workspace --no-fail-fast --lib --bins --tests -- --include-ignored \
-             --skip scripts::environment::maker --skip scripts::runner::orchestrator",
-        ],
-    };
-    if doc_tests {
-        lines.push("test --workspace --doc");
-    }
+pub fn run(needs: &Needs, doc_tests: bool) -> io::Result<Count> {
+    let mut left_out = PROGRAMS.to_vec();
     let mut total = Count::default();
+    if needs.claude.is_none() {
+        left_out.push(REAL_CLAUDE);
+        total.skipped = listed(REAL_CLAUDE)?;
+    }
+    let mut lines = vec![command_line(&left_out)];
+    if doc_tests {
+        lines.push("test --workspace --doc".to_owned());
+    }
     for line in lines {
-        let mut command = cargo(line);
-        command.env("MLE_STAR_TEST_PYTHON", python).env("CARGO_TERM_COLOR", "never");
+        let mut command = cargo(&line);
+        command.env("MLE_STAR_TEST_PYTHON", &needs.python).env("CARGO_TERM_COLOR", "never");
+        if let Some(claude) = &needs.claude {
+            command.env("MLE_STAR_TEST_CLAUDE", claude);
+        }
         let (ok, text) = watched(command)?;
         let mut count = counted(&text);
         if !ok && count.failed == 0 {
             count.failed = 1;
         }
-        total = Count { passed: total.passed + count.passed, failed: total.failed + count.failed };
+        total.passed += count.passed;
+        total.failed += count.failed;
     }
     Ok(total)
+}
+
+/// All tests, those included that need what is prepared here.
+fn command_line(left_out: &[&str]) -> String {
+    if has("nextest --version") {
+        let names: Vec<String> = left_out.iter().map(|name| format!("test({name})")).collect();
+        let options = "--no-fail-fast --status-level slow --final-status-level fail --run-ignored all";
+        format!("nextest run --workspace {options} --filterset not({})", names.join("|"))
+    } else {
+        let skips: Vec<String> = left_out.iter().map(|name| format!("--skip {name}")).collect();
+        let options = "--no-fail-fast --lib --bins --tests -- --include-ignored";
+        format!("test --workspace {options} {}", skips.join(" "))
+    }
+}
+
+/// How many tests have this in their name.
+fn listed(name: &str) -> io::Result<usize> {
+    let list = format!("test --workspace --quiet --lib --bins --tests -- --list {name}");
+    let output = cargo(&list).output()?;
+    Ok(String::from_utf8_lossy(&output.stdout).lines().filter(|line| line.ends_with(": test")).count())
 }
 
 /// The totals of nextest's summary, or of every `test result` line of cargo's own runner.
@@ -63,6 +97,7 @@ fn counted(text: &str) -> Count {
         Count {
             passed: total.passed + number_before(line, "passed").unwrap_or(0),
             failed: total.failed + bad[0] + bad[1],
+            skipped: 0,
         }
     })
 }
@@ -73,8 +108,9 @@ mod tests {
 
     #[test]
     fn totals_are_read_from_both_runners() {
-        let check =
-            |text: &str, passed, failed| assert_eq!(counted(text), Count { passed, failed }, "{text}");
+        let check = |text: &str, passed, failed| {
+            assert_eq!(counted(text), Count { passed, failed, skipped: 0 }, "{text}");
+        };
         check("     Summary [   0.297s] 29 tests run: 29 passed, 10 skipped\n", 29, 0);
         check(
             "     Summary [   0.2s] 29 tests run: 25 passed (1 slow), 3 failed, 1 timed out, 2 skipped\n",

@@ -1,10 +1,11 @@
 //! The gate: every step runs, whatever the ones before said; the last line counts.
 
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
 use crate::command::{cargo, root, say};
-use crate::{python, tests_run, tidy};
+use crate::{claude, python, tests_run, tidy};
 
 /// What `cargo xtask verify` does besides the tests, one check each.
 const CHECKS: [(&str, &[&str]); 3] = [
@@ -39,25 +40,42 @@ pub fn verify() -> ExitCode {
     judge("python environment", prepared.is_ok());
     match prepared {
         Ok(python) => {
+            let needs = tests_run::Needs { python, claude: claude_for_tests() };
             say("--- tests");
-            let tests = tests_run::run(&python, tidy::has_doc_tests(&root())).unwrap_or_else(|error| {
+            let tests = tests_run::run(&needs, tidy::has_doc_tests(&root())).unwrap_or_else(|error| {
                 say(&format!("tests cannot be run: {error}"));
-                tests_run::Count { passed: 0, failed: 1 }
+                tests_run::Count { failed: 1, ..tests_run::Count::default() }
             });
-            verdicts.push(format!("tests: {} passed, {} failed", tests.passed, tests.failed));
+            verdicts.push(format!("tests: {}", in_words(tests)));
             count.passed += tests.passed;
             count.failed += tests.failed;
+            count.skipped = tests.skipped;
         }
         Err(why) => say(&why),
     }
     say(&format!("--- {} ({} s)", verdicts.join("; "), began.elapsed().as_secs()));
-    say(&format!("{} passed, {} failed", count.passed, count.failed));
+    say(&in_words(count));
     exit(count.failed == 0)
 }
 
 /// The tidy checks alone.
 pub fn tidy_only() -> ExitCode {
     exit(is_tidy())
+}
+
+/// The real `claude`; without it, or without a network that can be closed, its tests are skipped and counted.
+fn claude_for_tests() -> Option<PathBuf> {
+    say("--- claude for tests");
+    if !claude::networks_can_be_closed() {
+        say("network namespaces are not permitted here: tests with the real claude are skipped");
+        return None;
+    }
+    claude::prepare().map_err(|why| say(&format!("{why}; tests with the real claude are skipped"))).ok()
+}
+
+fn in_words(count: tests_run::Count) -> String {
+    let skipped = if count.skipped == 0 { String::new() } else { format!(", {} skipped", count.skipped) };
+    format!("{} passed, {} failed{skipped}", count.passed, count.failed)
 }
 
 fn is_tidy() -> bool {

@@ -12,5 +12,5 @@ mod memory;
 mod stream;
 pub mod submission;
 mod traceback;
-mod variables;
+pub(crate) mod variables;
 pub(crate) mod workplace;

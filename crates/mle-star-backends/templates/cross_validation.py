@@ -13,6 +13,13 @@ def out_of_fold(features, encode, fit_predict):
 {% if p.classification %}
         # A rare class can be absent from a fold's fitting rows: its probability stays 0 there.
         present, y_fit = np.unique(y[fit_rows], return_inverse=True)
+{% if p.grouping %}
+        # Where all rows of the other classes are in the groups left out, there is nothing to learn.
+        if len(present) == 1:
+            oof[valid_rows, present] = 1.0
+            predicted[:, present] += 1.0 / len(FOLDS)
+            continue
+{% endif %}
 {% else %}
         y_fit = to_model_scale(y[fit_rows])
 {% endif %}

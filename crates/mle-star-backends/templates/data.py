@@ -3,6 +3,10 @@ TARGET = {{ p.target | py }}
 {% if p.id %}
 ID = {{ p.id | py }}
 {% endif %}
+{% if p.grouping %}
+# Of these groups, the test table has none: the column makes the folds, it is no feature.
+GROUP = {{ p.grouping.column | py }}
+{% endif %}
 NUMERIC = {{ p.columns.numeric | py_list }}
 {% if p.columns.categorical %}
 CATEGORICAL = {{ p.columns.categorical | py_list }}
@@ -24,9 +28,18 @@ train = train.dropna(subset=[TARGET]).reset_index(drop=True)
 {% endif %}
 {% if p.subsample %}
 
+{% if p.grouping and p.grouping.drawn_whole %}
+# The search works on random groups to stay fast; each is taken whole.
+if len(train) > {{ p.subsample }}:
+    drawn = train[GROUP].drop_duplicates().sample(frac=1.0, random_state=SEED)
+    total = drawn.map(train[GROUP].value_counts()).cumsum()
+    drawn = drawn[(total <= {{ p.subsample }}) | (np.arange(len(drawn)) < {{ p.folds }})]
+    train = train[train[GROUP].isin(drawn)].reset_index(drop=True)
+{% else %}
 # The search works on a random part of the rows to stay fast.
 if len(train) > {{ p.subsample }}:
     train = train.sample(n={{ p.subsample }}, random_state=SEED).reset_index(drop=True)
+{% endif %}
 {% endif %}
 {% for join in p.joins %}
 

@@ -4,7 +4,7 @@ from scipy.sparse import csr_matrix, hstack
 from sklearn.feature_extraction.text import TfidfVectorizer
 {% endif %}
 from sklearn.impute import SimpleImputer
-{% if p.columns.many_levels %}
+{% if p.columns.many_levels and not p.grouping %}
 from sklearn.model_selection import KFold
 {% endif %}
 from sklearn.pipeline import make_pipeline
@@ -27,7 +27,7 @@ def encode_{{ m.slug }}(fit, y_fit, others):
 {% endif %}
 {% if p.columns.many_levels %}
     # Columns of many categories: cross-fitted target means in place of thousands of switches.
-    means = TargetEncoder(target_type={{ p.target_type | py }}, cv=KFold(5, shuffle=True, random_state=SEED))
+    means = TargetEncoder(target_type={{ p.target_type | py }}, cv={{ 'inner_folds(fit)' if p.grouping else 'KFold(5, shuffle=True, random_state=SEED)' }})
     encoded = [means.fit_transform(fit[MANY_LEVELS], y_fit), *(means.transform(other[MANY_LEVELS]) for other in others)]
     level = StandardScaler().fit(encoded[0])
     blocks.append([level.transform(values) for values in encoded])

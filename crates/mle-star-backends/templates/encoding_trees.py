@@ -3,7 +3,7 @@
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 {% endif %}
-{% if p.columns.many_levels %}
+{% if p.columns.many_levels and not p.grouping %}
 from sklearn.model_selection import KFold
 {% endif %}
 {% if p.columns.categorical and p.columns.many_levels %}
@@ -28,7 +28,7 @@ def encode_{{ m.slug }}(fit, y_fit, others):
 {% endif %}
 {% if p.columns.many_levels %}
     # Columns of many categories: cross-fitted target means say more than codes.
-    means = TargetEncoder(target_type={{ p.target_type | py }}, cv=KFold(5, shuffle=True, random_state=SEED))
+    means = TargetEncoder(target_type={{ p.target_type | py }}, cv={{ 'inner_folds(fit)' if p.grouping else 'KFold(5, shuffle=True, random_state=SEED)' }})
     blocks.append([means.fit_transform(fit[MANY_LEVELS], y_fit), *(means.transform(other[MANY_LEVELS]) for other in others)])
 {% endif %}
 {% if p.columns.texts %}

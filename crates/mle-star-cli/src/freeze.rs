@@ -84,15 +84,12 @@ pub fn prepare(args: &RunArgs, environment: &Environment<'_>) -> Result<Prepared
         false => solution_pages(&task.competition_id),
     };
     outside_the_data("log_file", config.log_file.as_deref(), &task.data_dir)?;
-    let sources = [
-        Some(choice.line()),
-        Some(format!("task: {} ({})", task.competition_id, shown_source(&source))),
-        config_from.map(|path| format!("config: {}", path.display())),
-        retrieval::opening(&config, retrieved_models.as_deref()),
-        unread,
-    ];
-    let mut sources: Vec<String> = sources.into_iter().flatten().collect();
+    let mut sources =
+        vec![choice.line(), format!("task: {} ({})", task.competition_id, shown_source(&source))];
+    sources.extend(config_from.map(|path| format!("config: {}", path.display())));
+    sources.extend(retrieval::opening(&config, retrieved_models.as_deref()));
     sources.extend(without_effect(&config, &keys));
+    sources.extend(unread);
     let chosen = choice.chosen;
     Ok(Prepared { task, config, invocation, prompts, retrieved_models, chosen, profile, guesses, sources })
 }

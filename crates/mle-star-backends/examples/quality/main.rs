@@ -27,7 +27,8 @@ use mle_star_backends::script::machine::machine;
 use tokio::process::Command;
 
 const TOOL: &str = include_str!("tasks.py");
-const NAMES: [&str; 7] = ["trips", "reviews", "claims", "diabetes", "wine", "breast_cancer", "digits"];
+const NAMES: [&str; 8] =
+    ["trips", "reviews", "claims", "patients", "diabetes", "wine", "breast_cancer", "digits"];
 
 /// Held-back scores of one task.
 struct Row {

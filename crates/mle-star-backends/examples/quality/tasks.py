@@ -36,6 +36,14 @@ def split(table, test_share, metric, direction, **others):
     }
 
 
+def split_by(group, table, test_share, metric, direction):
+    """Like `split`, but whole groups are held back."""
+    order = np.random.default_rng(11).permutation(table[group].unique())
+    is_held = table[group].isin(order[: int(len(order) * test_share)])
+    table.insert(0, "id", np.arange(1000, 1000 + len(table)))
+    return {"train": table[~is_held], "test": table[is_held], "metric": metric, "direction": direction, "others": {}}
+
+
 def trips():
     """Durations that follow hour, season, district and weather; the weather is in a table of its own."""
     random = np.random.default_rng(5)
@@ -100,6 +108,24 @@ def claims():
     return split(table, 0.4, "log loss", "minimize")
 
 
+def patients():
+    """Readings of new patients; habits tell patients apart and little else, each patient has a level of their own."""
+    random = np.random.default_rng(8)
+    number, visits = 120, 20
+    habits = pd.DataFrame(random.normal(0, 10, (number, 4)), columns=["sleep", "steps", "calories", "screen"])
+    habits["patient_id"] = random.permutation(number)
+    habits["ward"] = random.choice(list("abcde"), number)
+    habits["level"] = random.normal(0, 2.0, number) + 0.08 * habits["steps"] + 1.5 * (habits["ward"] == "c")
+    table = habits.loc[habits.index.repeat(visits)].sample(frac=1.0, random_state=9).reset_index(drop=True)
+    table["dose"] = np.round(random.gamma(2.0, 1.0, len(table)), 2)
+    table["hour"] = random.integers(0, 24, len(table))
+    for column in ["sleep", "steps", "calories", "screen"]:
+        table[column] = np.round(table[column] + random.normal(0, 0.3, len(table)) + 50, 1)
+    response = 3.0 * np.log1p(table["dose"]) + 1.5 * np.sin(table["hour"] / 24 * 2 * np.pi)
+    table["target"] = np.round(20 + table.pop("level") + response + random.normal(0, 0.5, len(table)), 2)
+    return split_by("patient_id", table, 0.4, "RMSE", "minimize")
+
+
 TASKS = {
     "breast_cancer": lambda: bundled(datasets.load_breast_cancer, 569, 0.4, "ROC-AUC", "maximize"),
     "wine": lambda: bundled(datasets.load_wine, 178, 0.4, "macro F1", "maximize"),
@@ -108,6 +134,7 @@ TASKS = {
     "trips": trips,
     "reviews": reviews,
     "claims": claims,
+    "patients": patients,
 }
 
 

@@ -9,6 +9,7 @@ mod catalogue;
 mod combine;
 mod families;
 mod finish;
+mod groups;
 mod inputs;
 mod joins;
 mod leakage;

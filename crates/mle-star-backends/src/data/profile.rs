@@ -1,9 +1,11 @@
 //! What the tables of a data folder hold, column by column.
 //!
 //! [`read`] is the way in. Kinds, counts and ranges come from the first [`ROWS_LOOKED_AT`] rows of a table;
-//! every row is counted and checked for its number of fields.
+//! every row is counted and checked for its number of fields. Where the test table holds other groups of
+//! rows than the training table, their column is a [`GroupColumn`].
 
 mod column;
+mod groups;
 mod table;
 
 use std::path::{Path, PathBuf};
@@ -28,6 +30,21 @@ pub struct Profile {
     pub auxiliary: Vec<Table>,
     /// Every other file of the folder, relative paths.
     pub other_files: Vec<PathBuf>,
+    /// Columns that group the training rows while the test table's rows belong to other groups.
+    pub groups: Vec<GroupColumn>,
+}
+
+/// A column that names groups of rows: its values repeat in the training table, and the test table has
+/// none of them, or in one row of a hundred at most.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupColumn {
+    /// Its name, the same in both tables.
+    pub column: String,
+    /// Groups in the training table.
+    pub groups: usize,
+    /// The test table's values come before or after those of the training table, as times would, and as
+    /// numbers given in the order of the rows would. Texts without digits have no order.
+    pub ordered: bool,
 }
 
 /// One CSV table.
@@ -107,13 +124,15 @@ pub fn read(data_dir: &Path) -> Result<Profile, Trouble> {
     other_files.sort();
     let optional =
         |source: &Option<_>| source.as_ref().map(|source| table::read(data_dir, source)).transpose();
-    Ok(Profile {
-        train,
-        test: optional(&listing.test)?,
-        sample: optional(&listing.sample)?,
-        auxiliary,
-        other_files,
-    })
+    let test = optional(&listing.test)?;
+    let groups = match (&listing.train, &listing.test, &test) {
+        (Some(from), Some(test_from), Some(test)) => {
+            groups::find(data_dir, (from, &train), (test_from, test))
+        }
+        _ => Vec::new(),
+    };
+    let sample = optional(&listing.sample)?;
+    Ok(Profile { train, test, sample, auxiliary, other_files, groups })
 }
 
 impl Table {

@@ -1,5 +1,6 @@
 //! The offline agents: every role's answer parses and keeps its promises.
 
+mod groups;
 mod python;
 mod roles;
 mod tasks;

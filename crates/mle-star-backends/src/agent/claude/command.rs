@@ -12,13 +12,9 @@ pub(super) const OWN_SERVER: &str = "mle_star";
 
 /// Variables that would make `claude` believe it runs inside another agent.
 const REMOVED: [&str; 2] = ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"];
-/// Set unless the user has set them: no telemetry, no self-update during a run, and the agents' own commands
-/// see no key.
-const QUIET: [(&str, &str); 3] = [
-    ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
-    ("DISABLE_AUTOUPDATER", "1"),
-    ("CLAUDE_CODE_SUBPROCESS_ENV_SCRUB", "1"),
-];
+/// Set unless the user has set them: no telemetry, no self-update during a run.
+const QUIET: [(&str, &str); 2] =
+    [("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"), ("DISABLE_AUTOUPDATER", "1")];
 
 /// A process as it is started. Two calls with the same invocation and system prompt could use the same one.
 #[derive(Clone, Debug, PartialEq, Eq)]

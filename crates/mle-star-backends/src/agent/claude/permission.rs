@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::command::{OWN_SERVER, STRUCTURED_OUTPUT};
 use super::protocol::BEFORE_TOOL;
 use super::{ClaudeSetup, own_tools, shell};
+use crate::script::variables::is_secret;
 
 /// Arguments that name a file or folder.
 const PATHS: [&str; 3] = ["file_path", "path", "notebook_path"];
@@ -70,8 +71,11 @@ impl Sandbox<'_> {
         match tool {
             _ if is_own => Ok(input.clone()),
             _ if !self.tools.contains(&tool) => Err(format!("{tool} is none of this agent's tools")),
-            "Bash" => shell::objection(text("command"), &self.setup.blocked_commands, self.folder)
-                .map_or(Ok(input.clone()), Err),
+            "Bash" => {
+                let command = text("command");
+                let objection = shell::objection(command, &self.setup.blocked_commands, self.folder);
+                objection.map_or_else(|| Ok(without_secrets(input, command, std::env::vars())), Err)
+            }
             "WebFetch" if mle_star::search::is_blocked(text("url"), &self.setup.blocked_domains) => {
                 Err("this site is closed here: it may hold solutions of this very task".to_owned())
             }
@@ -100,6 +104,26 @@ impl Sandbox<'_> {
         });
         outside.map_or(Ok(input.clone()), |path| Err(format!("{path} is outside the working directory")))
     }
+}
+
+/// The same command, which does not see the keys that its agent needs.
+fn without_secrets(
+    input: &Value,
+    command: &str,
+    environment: impl Iterator<Item = (String, String)>,
+) -> Value {
+    let is_name = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let mut secrets: Vec<String> =
+        environment.map(|(name, _)| name).filter(|name| is_secret(name) && is_name(name)).collect();
+    if secrets.is_empty() {
+        return input.clone();
+    }
+    secrets.sort();
+    let mut input = input.clone();
+    if let Value::Object(arguments) = &mut input {
+        arguments.insert("command".to_owned(), format!("unset {}\n{command}", secrets.join(" ")).into());
+    }
+    input
 }
 
 /// The path without links and dots, as far as it exists.
@@ -146,6 +170,19 @@ mod tests {
     }
 
     #[test]
+    fn commands_do_not_see_keys() {
+        let check = |names: &[&str], expected: &str| {
+            let environment = names.iter().map(|name| ((*name).to_owned(), "x".to_owned()));
+            let input = json!({"command": "env", "description": "d"});
+            let expected = json!({"command": expected, "description": "d"});
+            assert_eq!(without_secrets(&input, "env", environment), expected);
+        };
+        check(&["PATH", "HOME"], "env");
+        check(&["PATH", "MY_TOKEN", "ANTHROPIC_API_KEY"], "unset ANTHROPIC_API_KEY MY_TOKEN\nenv");
+        check(&["BASH_FUNC_x%%_TOKEN"], "env");
+    }
+
+    #[test]
     fn tools_reach_the_working_directory_and_the_data() {
         let (work, data) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         std::fs::write(data.path().join("train.csv"), "x").unwrap();
@@ -171,7 +208,8 @@ mod tests {
         check(&["Read"], "Read", json!({"file_path": "elsewhere/passwd"}), Err("outside"));
         check(&["Read"], "Bash", json!({"command": "ls"}), Err("none of this agent's tools"));
         check(&["Bash"], "Bash", json!({"command": "rm -rf /"}), Err("rm -rf /"));
-        same(&["Bash"], "Bash", json!({"command": "ls input"}));
+        let runs = Sandbox { setup: &setup, tools: &["Bash"], folder: work.path() };
+        assert!(runs.permission("Bash", &json!({"command": "ls input"})).is_ok());
         let web = ["WebSearch", "WebFetch"];
         check(
             &web,

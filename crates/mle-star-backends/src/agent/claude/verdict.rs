@@ -125,6 +125,7 @@ pub(super) fn usage(ended: &Ended) -> Usage {
 pub(super) fn busy(status: Option<u16>, error: &str) -> String {
     match (status, error) {
         (Some(429), _) => "the service limits the rate of requests (429)".to_owned(),
+        (Some(401 | 403), _) => "the login was refused".to_owned(),
         (Some(529), _) | (None, "overloaded") => "the service is overloaded (529)".to_owned(),
         (Some(status), _) => format!("the service has a problem ({status})"),
         (None, "unknown" | "" | "connection_failed") => "the service cannot be reached".to_owned(),

@@ -84,7 +84,11 @@ fn subsampling_block(code: &str) -> Option<String> {
     let at = lines.iter().position(draws)?;
     let is_guard = |line: &str| line.trim_start().starts_with("if len(") && line.trim_end().ends_with(':');
     let start = if at > 0 && is_guard(lines[at - 1]) { at - 1 } else { at };
-    let block = lines[start..=at].join("\n");
+    // Under a guard, the rest of its block makes use of what is drawn.
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let guarded = |line: &&&str| start < at && indent(line) > indent(lines[start]);
+    let end = at + lines[at + 1..].iter().take_while(guarded).count();
+    let block = lines[start..=end].join("\n");
     (code.matches(&block).count() == 1).then_some(block)
 }
 

@@ -7,6 +7,7 @@ use mle_star::stop::Trouble;
 use mle_star::task::Task;
 use serde::Serialize;
 
+use super::groups::{Grouping, Rows, grouping};
 use super::joins::{Join, joins};
 use super::metric::Metric;
 use super::submission::{Layout, layout};
@@ -44,7 +45,10 @@ pub(super) struct Problem {
     pub(super) varied: Vec<String>,
     /// Auxiliary tables joined so far.
     pub(super) joins: Vec<Join>,
+    /// Every class has enough rows to be in every fold.
     pub(super) stratified: bool,
+    /// Folds keep groups of rows whole.
+    pub(super) grouping: Option<Grouping>,
     pub(super) folds: usize,
     /// `binary`, `multiclass` or `continuous`, as scikit-learn's target encoder calls it.
     pub(super) target_type: &'static str,
@@ -85,9 +89,17 @@ impl Problem {
         check_target(target, metric_id)?;
         let metric = Metric::new(metric_id, classes == 2);
         let layout = layout(task, profile, target, &metric, classes)?;
-        let columns = feature_columns(&profile.train, test, |name| {
+        let rows = profile.train.rows;
+        let used = rows.min(subsample_limit as usize);
+        let rarest = rarest_class(target, classes);
+        let stratified = classes > 0 && rarest * used as f64 >= 10.0;
+        let taken = |name: &str| {
             name == target.name || task.id_column.as_deref() == Some(name) || layout.predicts(name)
-        });
+        };
+        let unequal_classes = stratified && rarest * classes as f64 <= 0.8;
+        let seen = Rows { train: &profile.train, used, unequal_classes };
+        let grouping = grouping(&profile.groups, &seen, taken);
+        let columns = useful_columns(profile, test, grouping.as_ref(), taken);
         let offered = joins(profile, &target.name);
         if columns.is_empty() && offered.is_empty() {
             return Err(Trouble::new(
@@ -95,9 +107,6 @@ impl Problem {
                 "the built-in rules need a table; use `--agents claude` for images, audio and the like",
             ));
         }
-        let rows = profile.train.rows;
-        let used = rows.min(subsample_limit as usize);
-        let rarest = rarest_class(target, classes);
         // Without a column of its own, the training table is nothing but keys into the others.
         let at_once = if columns.is_empty() { offered } else { Vec::new() };
         let problem = Self {
@@ -117,13 +126,10 @@ impl Problem {
             varied: varied(&profile.train, &columns),
             columns,
             joins: Vec::new(),
-            stratified: classes > 0 && rarest * used as f64 >= 10.0,
-            folds: if used < 3_000 { 5 } else { 3 },
-            target_type: match classes {
-                0 => "continuous",
-                2 => "binary",
-                _ => "multiclass",
-            },
+            stratified,
+            folds: folds(used, grouping.as_ref()),
+            grouping,
+            target_type: target_type(classes),
             rarest,
             target_range: target.range.unwrap_or((f64::NEG_INFINITY, f64::INFINITY)),
             integer_target: target.kind == ColumnKind::Integer,
@@ -223,6 +229,21 @@ fn check_target(target: &Column, metric: KnownMetric) -> Result<(), Trouble> {
     Ok(())
 }
 
+/// The feature columns without those that only name groups, unless these are all there is.
+fn useful_columns(
+    profile: &Profile,
+    test: &Table,
+    grouping: Option<&Grouping>,
+    taken: impl Fn(&str) -> bool,
+) -> Columns {
+    let names_groups = |name: &str| grouping.is_some_and(|grouping| grouping.names(name));
+    let columns = feature_columns(&profile.train, test, |name| taken(name) || names_groups(name));
+    if columns.is_empty() && profile.auxiliary.is_empty() {
+        return feature_columns(&profile.train, test, taken);
+    }
+    columns
+}
+
 fn feature_columns(train: &Table, test: &Table, taken: impl Fn(&str) -> bool) -> Columns {
     let mut columns = Columns::default();
     for column in &train.columns {
@@ -279,6 +300,20 @@ fn rarest_class(target: &Column, classes: usize) -> f64 {
         Some(smallest) if known => smallest as f64 / total as f64,
         _ => 0.0,
     }
+}
+
+fn target_type(classes: usize) -> &'static str {
+    match classes {
+        0 => "continuous",
+        2 => "binary",
+        _ => "multiclass",
+    }
+}
+
+/// Fewer folds where rows are many. Where groups are what there are few of, folds are many, but not more.
+fn folds(used: usize, grouping: Option<&Grouping>) -> usize {
+    let samples = grouping.map_or(used, |grouping| grouping.groups.min(used));
+    if samples < 3_000 { samples.min(5) } else { 3 }
 }
 
 fn default_scale(target: &Column, metric: KnownMetric) -> &'static str {

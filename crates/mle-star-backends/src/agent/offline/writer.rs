@@ -25,7 +25,9 @@ pub(super) fn solution(problem: &Problem, family: Family) -> Result<Script, Temp
 /// The script's docstring.
 pub(super) fn docstring(problem: &Problem, models: &str) -> String {
     let metric = problem.metric.words;
-    let headline = format!("{models} for {}: {} folds, {}", problem.name, problem.folds, lower_first(metric));
+    let folds = if problem.grouping.is_some() { "folds of whole groups" } else { "folds" };
+    let headline =
+        format!("{models} for {}: {} {folds}, {}", problem.name, problem.folds, lower_first(metric));
     format!("\"\"\"{}.\"\"\"", headline.replace(['"', '\\'], "'"))
 }
 

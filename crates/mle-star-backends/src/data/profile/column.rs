@@ -138,7 +138,8 @@ impl Values {
     }
 }
 
-fn is_missing(value: &str) -> bool {
+/// Is this what pandas reads as a missing value?
+pub(super) fn is_missing(value: &str) -> bool {
     value.len() <= 8 && MISSING.contains(&value)
 }
 

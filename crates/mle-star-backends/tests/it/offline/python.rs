@@ -16,7 +16,7 @@ use serde_json::json;
 use super::Asked;
 use super::tasks::{NEW_ROWS, Shape, profile, shape, task, write};
 
-const FAMILIES: [&str; 9] = [
+pub(super) const FAMILIES: [&str; 9] = [
     "LightGBM",
     "XGBoost",
     "CatBoost",
@@ -42,37 +42,46 @@ for folder in sys.argv[1:]:
 "#;
 
 /// Scripts to run side by side in one process.
-struct Batch {
+pub(super) struct Batch {
     root: tempfile::TempDir,
     scripts: Vec<(PathBuf, String)>,
 }
 
 /// What one script of a batch did.
-struct Done {
-    folder: PathBuf,
-    label: String,
-    stdout: String,
-    stderr: String,
+pub(super) struct Done {
+    pub(super) folder: PathBuf,
+    pub(super) label: String,
+    pub(super) stdout: String,
+    pub(super) stderr: String,
 }
 
 impl Batch {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { root: tempfile::tempdir().unwrap(), scripts: Vec::new() }
     }
 
-    fn agents(shape: &Shape) -> OfflineAgents {
+    pub(super) fn agents(shape: &Shape) -> OfflineAgents {
         OfflineAgents::new(&task(shape), profile(shape), shape.subsample).unwrap()
     }
 
-    fn add(&mut self, shape: &Shape, label: String, script: &str) {
+    pub(super) fn add(&mut self, shape: &Shape, label: String, script: &str) {
+        self.add_with(label, &with_few_trees(script), |input| write(shape, input));
+    }
+
+    /// Adds a script as it is; `write` fills its `input/`.
+    pub(super) fn add_with(&mut self, label: String, script: &str, write: impl FnOnce(&Path)) {
         let folder = self.root.path().join(format!("s{}", self.scripts.len()));
         std::fs::create_dir_all(folder.join("input")).unwrap();
-        write(shape, &folder.join("input"));
-        std::fs::write(folder.join("solution.py"), with_few_trees(script)).unwrap();
+        write(&folder.join("input"));
+        std::fs::write(folder.join("solution.py"), script).unwrap();
         self.scripts.push((folder, label));
     }
 
-    fn run(&self, python: &Path) -> Vec<Done> {
+    pub(super) fn len(&self) -> usize {
+        self.scripts.len()
+    }
+
+    pub(super) fn run(&self, python: &Path) -> Vec<Done> {
         let mut command = Command::new(python);
         // One thread: the tables are tiny, and other tests need the cores.
         command.env("OMP_NUM_THREADS", "1").arg("-c").arg(RUNNER);
@@ -99,7 +108,7 @@ fn with_few_trees(script: &str) -> String {
     counts.replace_all(script, "\"$1\": 10,").into_owned()
 }
 
-fn initial(agents: &OfflineAgents, family: &str) -> String {
+pub(super) fn initial(agents: &OfflineAgents, family: &str) -> String {
     let asked = Asked { agents, place: "phase1/candidate-0/init" };
     asked.code(
         AgentType::Init,
@@ -109,7 +118,7 @@ fn initial(agents: &OfflineAgents, family: &str) -> String {
 }
 
 /// What is wrong with a solution's run, in a few lines; empty when nothing is.
-fn faults(done: &Done) -> String {
+pub(super) fn faults(done: &Done) -> String {
     let submission = std::fs::read_to_string(done.folder.join("final/submission.csv")).unwrap_or_default();
     let gaps = submission.contains(",\n") || submission.contains(",,");
     let fine = done.stderr.is_empty()
@@ -119,13 +128,13 @@ fn faults(done: &Done) -> String {
     if fine { String::new() } else { fault(done) }
 }
 
-fn fault(done: &Done) -> String {
+pub(super) fn fault(done: &Done) -> String {
     let stderr: Vec<&str> = done.stderr.lines().rev().take(4).collect();
     let stderr: Vec<&str> = stderr.into_iter().rev().collect();
     format!("{}\n{}\n{}\n", done.label, done.stdout, stderr.join("\n"))
 }
 
-fn assert_faultless(faults: impl Iterator<Item = String>) {
+pub(super) fn assert_faultless(faults: impl Iterator<Item = String>) {
     let found: Vec<String> = faults.filter(|fault| !fault.is_empty()).collect();
     assert!(found.is_empty(), "{} scripts are wrong:\n{}", found.len(), found.join("\n"));
 }
@@ -159,7 +168,7 @@ fn shapes() -> impl Iterator<Item = Shape> {
 }
 
 /// An interpreter with the libraries that generated scripts use.
-fn interpreter() -> PathBuf {
+pub(super) fn interpreter() -> PathBuf {
     std::env::var_os("MLE_STAR_TEST_PYTHON").unwrap().into()
 }
 

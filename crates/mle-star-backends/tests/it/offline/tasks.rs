@@ -4,10 +4,12 @@ use std::path::Path;
 
 use mle_star::metric::Direction;
 use mle_star::task::{DataModality, Task, TaskType};
-use mle_star_backends::data::profile::{Column, ColumnKind, Profile, Table};
+use mle_star_backends::data::profile::{Column, ColumnKind, GroupColumn, Profile, Table};
 
 /// Rows of a generated training table.
 pub(crate) const ROWS: usize = 160;
+/// Rows of one patient, in a table that has patients.
+pub(crate) const PATIENT_ROWS: usize = 4;
 /// Rows of a generated test table.
 pub(crate) const NEW_ROWS: usize = 40;
 
@@ -26,6 +28,8 @@ pub(crate) struct Shape {
     pub(crate) per_class: bool,
     /// A second table that joins by `place`.
     pub(crate) auxiliary: bool,
+    /// Rows of four belong to one patient; the test table has other patients.
+    pub(crate) grouped: bool,
     /// Row limit of the search.
     pub(crate) subsample: u32,
 }
@@ -39,6 +43,7 @@ pub(crate) fn shape(metric: &'static str, direction: Direction, classes: usize) 
         rich: true,
         per_class: false,
         auxiliary: false,
+        grouped: false,
         subsample: 30_000,
     }
 }
@@ -103,6 +108,9 @@ fn features(shape: &Shape) -> Vec<Column> {
             column("note", ColumnKind::Text, ROWS),
         ]);
     }
+    if shape.grouped {
+        columns.push(column("patient_id", ColumnKind::Integer, ROWS / PATIENT_ROWS));
+    }
     columns
 }
 
@@ -134,7 +142,12 @@ pub(crate) fn profile(shape: &Shape) -> Profile {
         sample: Some(table("sample_submission.csv", NEW_ROWS, sample)),
         auxiliary: if shape.auxiliary { vec![table("places.csv", 40, places)] } else { Vec::new() },
         other_files: Vec::new(),
+        groups: if shape.grouped { vec![patients()] } else { Vec::new() },
     }
+}
+
+fn patients() -> GroupColumn {
+    GroupColumn { column: "patient_id".to_owned(), groups: ROWS / PATIENT_ROWS, ordered: true }
 }
 
 /// Writes the tables that [`profile`] describes.
@@ -191,14 +204,18 @@ fn cells(shape: &Shape, random: &mut Random, row: usize) -> (String, f64) {
             note.join(" "),
         ]);
     }
+    if shape.grouped {
+        cells.push((row / PATIENT_ROWS).to_string());
+    }
     (cells.join(","), 0.7 * size + 0.3 * weight)
 }
 
 /// A tiny generator, so that the data is the same everywhere.
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    fn next(&mut self) -> f64 {
+    /// Uniform in 0..1.
+    pub(crate) fn next(&mut self) -> f64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 11) as f64 / (1_u64 << 53) as f64
     }

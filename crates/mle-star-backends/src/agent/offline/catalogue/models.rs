@@ -228,6 +228,10 @@ fn seeds(block: &Block<'_>) -> Option<String> {
 }
 
 fn early_stopping(block: &Block<'_>) -> Option<String> {
+    // Rows of the groups that are fitted on would say too late when to stop, and models see no groups.
+    if block.problem.grouping.is_some() {
+        return None;
+    }
     let (trees, wait) = match block.family()? {
         Family::LightGbm => (
             "n_estimators",

@@ -1,0 +1,288 @@
+//! A Messages API on loopback. What it answers is a function of what it is asked; what it was asked is kept.
+//!
+//! The first segment of a path is the scenario, so that one server plays many: a client of scenario `plain`
+//! has `http://127.0.0.1:PORT/plain` as its base URL.
+
+use std::convert::Infallible;
+use std::future::pending;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, Bytes, to_bytes};
+use axum::extract::Request;
+use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use futures_util::{StreamExt, stream};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+/// Tokens that every message reports: read, written to the cache, read from the cache, written.
+pub const USAGE: [u64; 4] = [100, 30, 40, 20];
+
+/// The server; it ends with this value.
+pub struct Api {
+    address: SocketAddr,
+    asked: Arc<Mutex<Vec<Asked>>>,
+    server: JoinHandle<()>,
+}
+
+/// One request.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// The first segment of the path.
+    pub scenario: String,
+    /// Which request for a message it is in its scenario, from 0.
+    pub nth: usize,
+    /// The rest of the path.
+    pub path: String,
+    pub method: Method,
+    pub headers: HeaderMap,
+    /// JSON; null when there is none.
+    pub body: Value,
+}
+
+/// What comes back.
+#[derive(Clone, Debug)]
+pub enum Reply {
+    /// A whole message, as a stream or in one piece, just as it was asked for.
+    Message(Message),
+    /// A whole message after a while.
+    Slow(Duration, Message),
+    /// An error of the service.
+    Error { status: u16, kind: &'static str, text: String, retry_after: Option<u32> },
+    /// Success, and a body that is no answer.
+    Garbage,
+    /// The connection breaks in the middle of the message.
+    Cut(Message),
+    /// The connection stays, and nothing more comes.
+    Stalled(Message),
+    /// Not even a status.
+    Never,
+}
+
+/// A model's message.
+#[derive(Clone, Debug)]
+pub struct Message {
+    /// Its content blocks.
+    pub blocks: Vec<Value>,
+    pub stop_reason: &'static str,
+}
+
+impl Api {
+    /// Serves on a free port.
+    pub async fn start(answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (asked, answer) = (Arc::new(Mutex::new(Vec::new())), Arc::new(answer));
+        let seen = Arc::clone(&asked);
+        let service = Router::new().fallback(move |request: Request| {
+            let (seen, answer) = (Arc::clone(&seen), Arc::clone(&answer));
+            async move { respond(request, &seen, answer.as_ref()).await }
+        });
+        let server = tokio::spawn(async move { axum::serve(listener, service).await.unwrap() });
+        Self { address, asked, server }
+    }
+
+    /// What a client of a scenario has as its base URL.
+    pub fn url(&self, scenario: &str) -> String {
+        format!("http://{}/{scenario}", self.address)
+    }
+
+    /// Requests for a message of one scenario, in their order.
+    pub fn asked(&self, scenario: &str) -> Vec<Asked> {
+        let is_one = |asked: &&Asked| asked.scenario == scenario && asked.path == MESSAGES;
+        self.asked.lock().unwrap().iter().filter(is_one).cloned().collect()
+    }
+}
+
+impl Drop for Api {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}
+
+impl Asked {
+    pub fn wants_stream(&self) -> bool {
+        self.body["stream"] == true
+    }
+
+    /// The text of the first message of the user, which holds the prompt.
+    pub fn prompt(&self) -> String {
+        let messages = self.body["messages"].as_array().into_iter().flatten();
+        let first = messages.filter(|message| message["role"] == "user").map(|message| &message["content"]);
+        match first.into_iter().next() {
+            Some(Value::String(text)) => text.clone(),
+            Some(Value::Array(parts)) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
+            _ => String::new(),
+        }
+    }
+}
+
+impl Message {
+    pub fn text(text: impl Into<String>) -> Self {
+        Self { blocks: vec![json!({"type": "text", "text": text.into()})], stop_reason: "end_turn" }
+    }
+
+    /// The use of a tool; the client answers with its result.
+    pub fn tool(name: &str, input: &Value) -> Self {
+        let block = json!({"type": "tool_use", "id": "toolu_1", "name": name, "input": input});
+        Self { blocks: vec![block], stop_reason: "tool_use" }
+    }
+
+    pub fn stops(self, stop_reason: &'static str) -> Self {
+        Self { stop_reason, ..self }
+    }
+
+    fn whole(&self, model: &Value) -> Value {
+        self.envelope(model, &self.blocks, &json!(self.stop_reason), USAGE[3])
+    }
+
+    fn envelope(&self, model: &Value, content: &[Value], stop_reason: &Value, output: u64) -> Value {
+        json!({
+            "id": "msg_1", "type": "message", "role": "assistant", "model": model,
+            "content": content, "stop_reason": stop_reason, "stop_sequence": null,
+            "usage": self.usage(output),
+        })
+    }
+
+    fn usage(&self, output: u64) -> Value {
+        let [input, cache_write, cache_read, _] = USAGE;
+        let searches = self.blocks.iter().filter(|block| block["type"] == "server_tool_use").count();
+        json!({
+            "input_tokens": input, "cache_creation_input_tokens": cache_write,
+            "cache_read_input_tokens": cache_read, "output_tokens": output,
+            "server_tool_use": {"web_search_requests": searches},
+        })
+    }
+
+    /// The events of its stream.
+    fn events(&self, model: &Value) -> Vec<Value> {
+        let mut events =
+            vec![json!({"type": "message_start", "message": self.envelope(model, &[], &Value::Null, 1)})];
+        for (index, block) in self.blocks.iter().enumerate() {
+            let (start, delta) = in_parts(block);
+            events.push(json!({"type": "content_block_start", "index": index, "content_block": start}));
+            if let Some(delta) = delta {
+                events.push(json!({"type": "content_block_delta", "index": index, "delta": delta}));
+            }
+            events.push(json!({"type": "content_block_stop", "index": index}));
+        }
+        let delta = json!({"stop_reason": self.stop_reason, "stop_sequence": null});
+        events.push(json!({"type": "message_delta", "delta": delta, "usage": self.usage(USAGE[3])}));
+        events.push(json!({"type": "message_stop"}));
+        events
+    }
+}
+
+/// The path of requests for a message.
+const MESSAGES: &str = "v1/messages";
+
+/// How a block starts, and what follows in one piece.
+fn in_parts(block: &Value) -> (Value, Option<Value>) {
+    let with = |name: &str, value: Value| {
+        let mut block = block.clone();
+        block[name] = value;
+        block
+    };
+    match block["type"].as_str() {
+        Some("text") => (with("text", json!("")), Some(json!({"type": "text_delta", "text": block["text"]}))),
+        Some("tool_use" | "server_tool_use") => {
+            let input = block["input"].to_string();
+            (with("input", json!({})), Some(json!({"type": "input_json_delta", "partial_json": input})))
+        }
+        _ => (block.clone(), None),
+    }
+}
+
+async fn respond(
+    request: Request,
+    seen: &Mutex<Vec<Asked>>,
+    answer: &(dyn Fn(&Asked) -> Reply + Send + Sync),
+) -> Response {
+    let (parts, body) = request.into_parts();
+    let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
+    let (scenario, path) = parts.uri.path().trim_start_matches('/').split_once('/').unwrap_or_default();
+    let asked = {
+        let mut seen = seen.lock().unwrap();
+        let is_same = |other: &&Asked| other.scenario == scenario && other.path == path;
+        let asked = Asked {
+            scenario: scenario.to_owned(),
+            nth: seen.iter().filter(is_same).count(),
+            path: path.to_owned(),
+            method: parts.method,
+            headers: parts.headers,
+            body: serde_json::from_slice(&body).unwrap_or_default(),
+        };
+        seen.push(asked.clone());
+        asked
+    };
+    match (&asked.method, path) {
+        (&Method::POST, MESSAGES) => send(answer(&asked), &asked).await,
+        (&Method::POST, "v1/messages/count_tokens") => {
+            in_one_piece(StatusCode::OK, &json!({"input_tokens": body.len() / 4}))
+        }
+        _ => StatusCode::NOT_FOUND.into_response(),
+    }
+}
+
+async fn send(reply: Reply, asked: &Asked) -> Response {
+    match reply {
+        Reply::Slow(wait, message) => {
+            tokio::time::sleep(wait).await;
+            whole(&message, asked)
+        }
+        Reply::Message(message) => whole(&message, asked),
+        Reply::Error { status, kind, text, retry_after } => {
+            let error = json!({"type": "error", "error": {"type": kind, "message": text}});
+            let mut response = in_one_piece(StatusCode::from_u16(status).unwrap(), &error);
+            if let Some(seconds) = retry_after {
+                response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+            }
+            response
+        }
+        Reply::Garbage => streamed(Body::from("event: nonsense\ndata: {{{{\n\n\0 garbage\n\n")),
+        Reply::Cut(message) => {
+            let broken = stream::once(async { Err(io::Error::from(io::ErrorKind::ConnectionReset)) });
+            streamed(Body::from_stream(stream::iter(half(&message, asked)).map(Ok).chain(broken)))
+        }
+        Reply::Stalled(message) => {
+            let half = stream::iter(half(&message, asked)).map(Ok::<_, Infallible>);
+            streamed(Body::from_stream(half.chain(stream::pending())))
+        }
+        Reply::Never => pending().await,
+    }
+}
+
+fn whole(message: &Message, asked: &Asked) -> Response {
+    if asked.wants_stream() {
+        let lines: Vec<u8> = message.events(&asked.body["model"]).iter().flat_map(line).collect();
+        streamed(Body::from(lines))
+    } else {
+        in_one_piece(StatusCode::OK, &message.whole(&asked.body["model"]))
+    }
+}
+
+/// The events up to the first text, each as one piece of the body.
+fn half(message: &Message, asked: &Asked) -> Vec<Bytes> {
+    message.events(&asked.body["model"]).iter().take(3).map(|event| Bytes::from(line(event))).collect()
+}
+
+fn line(event: &Value) -> Vec<u8> {
+    let name = event["type"].as_str().unwrap_or_default();
+    format!("event: {name}\ndata: {event}\n\n").into_bytes()
+}
+
+fn streamed(body: Body) -> Response {
+    ([(header::CONTENT_TYPE, "text/event-stream"), (REQUEST_ID, "req_1")], body).into_response()
+}
+
+fn in_one_piece(status: StatusCode, body: &Value) -> Response {
+    (status, [(header::CONTENT_TYPE, "application/json"), (REQUEST_ID, "req_1")], body.to_string())
+        .into_response()
+}
+
+const REQUEST_ID: header::HeaderName = header::HeaderName::from_static("request-id");
