@@ -97,6 +97,9 @@ pub struct RunArgs {
     /// Run so many scripts at once [default: one per GPU, else one]
     #[arg(long, value_name = "N")]
     pub jobs: Option<String>,
+    /// Print how many agent calls and script runs this implies and what it may cost, and do nothing
+    #[arg(long)]
+    pub estimate: bool,
     /// Print one event per line as JSON
     #[arg(long)]
     pub json: bool,

@@ -1,6 +1,7 @@
 //! One module per command.
 
 mod doctor;
+mod estimate;
 mod init;
 mod list;
 mod probe;

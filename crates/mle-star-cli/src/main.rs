@@ -12,6 +12,7 @@ mod credentials;
 mod document;
 mod drive;
 mod exit;
+mod expectation;
 mod freeze;
 mod money;
 mod nearest;

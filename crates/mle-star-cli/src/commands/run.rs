@@ -6,6 +6,7 @@ use mle_star::journal::{Frozen, Journal, JournalError};
 use mle_star::stop::Trouble;
 use mle_star_backends::data::digest::digest;
 
+use super::estimate;
 use crate::agents;
 use crate::args::RunArgs;
 use crate::drive::{Start, View, drive};
@@ -20,6 +21,9 @@ use crate::{run_folder, runs, say};
 /// What was wrong with the input, or ended the run, with its exit code.
 pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let prepared = freeze::prepare(args, &process_environment)?;
+    if args.estimate {
+        return estimate::print(&prepared);
+    }
     let start = begin(prepared)?;
     let ended = drive(&start);
     if matches!(&ended, Err(failure) if failure.exit == Exit::Usage) {

@@ -157,3 +157,46 @@ fn a_probe_tells_what_came_back() {
     let found = json(&say(&sealed, "doctor --probe-agents --json", &[KEY]).stdout);
     assert_eq!((&found["model"], &found["usage"]["cost_usd"]), (&"sonnet".into(), &0.01.into()), "{found}");
 }
+
+#[test]
+fn an_estimate_counts_what_a_run_will_do_and_makes_none() {
+    let sealed = Sealed::with(&[]);
+    claude(&sealed, WELL);
+    let estimate = |more: &str, environment: &[(&str, &str)]| {
+        let said = say(&sealed, &format!("{} --estimate {more}", run_line(&sealed)), environment);
+        assert_eq!(said.code, 0, "{said:?}");
+        said.stdout
+    };
+    let rules = estimate("", &[]);
+    assert!(rules.contains("cost: none") && rules.contains("  agent calls "), "{rules}");
+    let assumed = estimate("--max-budget-usd 0.0001 --set agent_models.coder=haiku", &[KEY]);
+    for part in [
+        "coder          haiku $",
+        "(assumed: 3.0k tokens in at $1",
+        "sonnet $",
+        "$0.0001 will end",
+        "time: unknown",
+    ] {
+        assert!(assumed.contains(part), "{part}: {assumed}");
+    }
+    assert!(!sealed.path("runs").exists());
+
+    assert_eq!(say(&sealed, &run_line(&sealed), &[KEY]).code, 0);
+    let usage = &json(&sealed.read("runs/r/result.json"))["usage"];
+    let made: u64 =
+        usage["by_role"].as_object().unwrap().values().map(|role| role["calls"].as_u64().unwrap()).sum();
+    let told = json(&estimate("--json", &[KEY]));
+    assert_eq!(told["calls"]["fewest"], made);
+    let low = told["cost_usd"][0].as_f64().unwrap();
+    assert!((low - result_cost(&sealed)).abs() < 1e-9, "{told}");
+    assert!(told["cost_usd"][1].as_f64().unwrap() > low);
+    assert_eq!(told["call_costs"]["coder"]["source"]["kind"], "journals");
+    assert_eq!(told["call_costs"]["debugger"]["source"]["kind"], "assumed");
+    assert!(told["script_seconds"][1].as_f64().is_some());
+    assert!(estimate("", &[KEY]).contains("scripts: "));
+    assert_eq!(sealed.names("runs"), ["r"]);
+}
+
+fn result_cost(sealed: &Sealed) -> f64 {
+    json(&sealed.read("runs/r/result.json"))["total_cost_usd"].as_f64().unwrap()
+}

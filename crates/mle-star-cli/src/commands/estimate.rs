@@ -1,0 +1,167 @@
+//! `run --estimate`: what a run would ask for, before anything is spent.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use mle_star::agents::AgentType;
+use mle_star::config::{AgentsChoice, Config};
+use mle_star::estimate::{Count, PhaseEstimate, estimate};
+use mle_star::stop::Trouble;
+use serde::Serialize;
+
+use crate::exit::{Exit, Failure};
+use crate::expectation::{CallCost, History, Source, history};
+use crate::freeze::Prepared;
+use crate::watch::{agent_name, duration, phase_title};
+use crate::{money, runs, say};
+
+/// What a run would ask for.
+#[derive(Debug, Serialize)]
+struct Estimate {
+    agents: AgentsChoice,
+    phases: Vec<PhaseEstimate>,
+    calls: Count,
+    scripts: Count,
+    /// US dollars from the fewest to the most; `None` for agents that cost nothing.
+    cost_usd: Option<(f64, f64)>,
+    /// What one call costs, by role.
+    call_costs: BTreeMap<AgentType, CallCost>,
+    /// Seconds of all calls one after another, from the fewest to the most; `None` when no earlier run tells.
+    call_seconds: Option<(f64, f64)>,
+    /// The same of all scripts.
+    script_seconds: Option<(f64, f64)>,
+    max_budget_usd: Option<f64>,
+}
+
+/// Prints the estimate; no run folder is made.
+///
+/// # Errors
+/// It cannot be written as JSON.
+pub fn print(prepared: &Prepared) -> Result<Exit, Failure> {
+    let runs_dir = prepared.invocation.runs_dir.as_deref().unwrap_or(Path::new(runs::DEFAULT_DIR));
+    let estimate = made(prepared, &history(runs_dir, &prepared.task.competition_id));
+    if prepared.invocation.json {
+        let text = serde_json::to_string_pretty(&estimate).map_err(|error| {
+            Failure::failed(Trouble::new(format!("cannot write JSON: {error}"), "please report this"))
+        })?;
+        say::data(&text);
+    } else {
+        prepared.sources.iter().for_each(|line| say::talk(line));
+        lines(&estimate, prepared.config.max_debug_attempts).iter().for_each(|line| say::data(line));
+    }
+    Ok(Exit::Done)
+}
+
+fn made(prepared: &Prepared, history: &History) -> Estimate {
+    let Prepared { config, task, retrieved_models, .. } = prepared;
+    let phases = estimate(config, task, retrieved_models.as_ref().map(Vec::len));
+    let roles = by_role(&phases);
+    let (mut calls, mut scripts) = (Count::default(), Count::default());
+    phases.iter().for_each(|phase| scripts += phase.scripts);
+    roles.values().for_each(|count| calls += *count);
+    let cost = |role: &AgentType| (*role, history.call_cost(*role, model(config, *role)));
+    let call_costs: BTreeMap<AgentType, CallCost> = match config.agents {
+        AgentsChoice::Offline => BTreeMap::new(),
+        _ => roles.keys().map(cost).collect(),
+    };
+    let dollars = call_costs.iter().filter_map(|(role, cost)| Some(*roles.get(role)? * cost.usd));
+    let seconds =
+        roles.iter().map(|(role, count)| Some(*count * history.call_seconds(*role, model(config, *role))?));
+    // A role that no run has asked yet, such as the debugger, makes the sum a little short.
+    let seconds: Vec<(f64, f64)> = seconds.flatten().collect();
+    Estimate {
+        agents: config.agents,
+        cost_usd: (!call_costs.is_empty()).then(|| dollars.fold((0.0, 0.0), both)),
+        call_costs,
+        call_seconds: (!seconds.is_empty()).then(|| seconds.into_iter().fold((0.0, 0.0), both)),
+        script_seconds: history.script_seconds().map(|one| scripts * one),
+        max_budget_usd: config.max_budget_usd,
+        phases,
+        calls,
+        scripts,
+    }
+}
+
+fn by_role(phases: &[PhaseEstimate]) -> BTreeMap<AgentType, Count> {
+    let mut roles: BTreeMap<AgentType, Count> = BTreeMap::new();
+    for (role, count) in phases.iter().flat_map(|phase| &phase.calls) {
+        *roles.entry(*role).or_default() += *count;
+    }
+    roles
+}
+
+fn model(config: &Config, role: AgentType) -> &str {
+    config.agent_models.get(&role).unwrap_or(&config.model)
+}
+
+fn both(one: (f64, f64), other: (f64, f64)) -> (f64, f64) {
+    (one.0 + other.0, one.1 + other.1)
+}
+
+fn lines(estimate: &Estimate, repairs: u32) -> Vec<String> {
+    let mut lines = vec![format!("{:<28} {:>8} {:>8}", "", "fewest", "most")];
+    let row = |name: String, count: Count| format!("{name:<28} {:>8} {:>8}", count.fewest, count.most);
+    for phase in &estimate.phases {
+        let mut calls = Count::default();
+        phase.calls.values().for_each(|count| calls += *count);
+        lines.push(phase_title(phase.phase));
+        lines.push(row("  agent calls".to_owned(), calls));
+        lines.extend(
+            phase.calls.iter().map(|(role, count)| row(format!("    {}", agent_name(*role)), *count)),
+        );
+        lines.push(row("  script runs".to_owned(), phase.scripts));
+    }
+    lines.push("All".to_owned());
+    lines.push(row("  agent calls".to_owned(), estimate.calls));
+    lines.push(row("  script runs".to_owned(), estimate.scripts));
+    lines.push(format!(
+        "fewest: everything works at once; most: {repairs} repairs of every script, a leak corrected before every run"
+    ));
+    lines.push(String::new());
+    lines.extend(cost_lines(estimate));
+    lines.extend(time_lines(estimate));
+    lines
+}
+
+fn cost_lines(estimate: &Estimate) -> Vec<String> {
+    let Some((low, high)) = estimate.cost_usd else {
+        return vec!["cost: none, the offline agents ask no model".to_owned()];
+    };
+    let mut lines = vec![format!("cost: {} to {}", money::usd(low), money::usd(high))];
+    lines.extend(estimate.call_costs.iter().map(|(role, cost)| {
+        let (low, high) = (money::usd(cost.usd.0), money::usd(cost.usd.1));
+        format!("  {:<14} {} {low} to {high} a call ({})", agent_name(*role), cost.model, source(cost.source))
+    }));
+    let over = estimate.max_budget_usd.filter(|max| *max < high);
+    lines.extend(over.map(|max| {
+        let how = if max < low { "will" } else { "may" };
+        format!("note: max_budget_usd {} {how} end the search early", money::usd(max))
+    }));
+    lines
+}
+
+fn source(source: Source) -> String {
+    match source {
+        Source::Journals { calls: 1 } => "1 call in an earlier run".to_owned(),
+        Source::Journals { calls } => format!("{calls} calls in earlier runs"),
+        Source::Assumed { tokens_in, tokens_out, usd_per_mtok_in, usd_per_mtok_out } => format!(
+            "assumed: {} tokens in at ${usd_per_mtok_in} and {} out at ${usd_per_mtok_out} a million, half to double",
+            money::tokens(tokens_in.into()),
+            money::tokens(tokens_out.into())
+        ),
+    }
+}
+
+fn time_lines(estimate: &Estimate) -> Vec<String> {
+    let line = |what: &str, seconds: Option<(f64, f64)>| {
+        let (low, high) = seconds?;
+        Some(format!(
+            "{what}: {} to {}, one after another, as in earlier runs",
+            duration(low),
+            duration(high)
+        ))
+    };
+    let told = [line("agents", estimate.call_seconds), line("scripts", estimate.script_seconds)];
+    let told: Vec<String> = told.into_iter().flatten().collect();
+    if told.is_empty() { vec!["time: unknown, no earlier run of this task tells".to_owned()] } else { told }
+}
