@@ -188,7 +188,7 @@ fn without_effect(config: &Config, given: &BTreeSet<String>) -> Vec<String> {
     let (values, default) = (json(config), json(&Config::default()));
     let is_idle = |key: &&str| given.contains(*key) && values.get(key) != default.get(key);
     let of_models: &[&str] = if config.agents == AgentsChoice::Offline { &OF_MODELS } else { &[] };
-    let notes = [(&NOT_YET[..], "in this version"), (of_models, "with the offline agents")];
+    let notes = [(of_models, "with the offline agents"), (&NOT_YET[..], "in this version")];
     let note = |(keys, when): (&[&str], &str)| {
         let idle: Vec<&str> = keys.iter().copied().filter(is_idle).collect();
         (!idle.is_empty()).then(|| format!("note: no effect {when}: {}", idle.join(", ")))

@@ -297,8 +297,8 @@ impl<'a> Ctx<'a> {
         let asked = async { tokio::join!(asked, prepared).0 };
         let reply = self.or_interrupted(asked).await.and_then(|reply| reply);
         let usage = reply.as_ref().map_or_else(|_| Usage::free(), |reply| reply.usage);
-        if limits.settle(estimate, request.agent, &usage) {
-            self.warn("80 % of the budget is spent");
+        for warning in limits.settle(estimate, request.agent, &usage) {
+            self.warn(warning.text());
         }
         Ok(self.refused_if_late(&request.place, reply?))
     }

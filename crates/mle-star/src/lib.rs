@@ -8,6 +8,7 @@ mod ahead;
 pub mod config;
 pub mod ctx;
 pub mod effects;
+pub mod estimate;
 pub mod evaluate;
 pub mod event;
 pub mod journal;

@@ -3,7 +3,7 @@
 //! Nothing here stops anything. [`Limits`] answers questions from the clock and the purse; the context
 //! records every refusal, so that a resume decides the same.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -39,7 +39,17 @@ struct State {
     /// Expected cost of the calls that are under way.
     in_flight: f64,
     dearest: HashMap<AgentType, f64>,
-    warned: bool,
+    /// What was told already.
+    told: HashSet<Warning>,
+}
+
+/// What a person should know about money, once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Warning {
+    /// 80 % of the limit is spent.
+    MostIsSpent,
+    /// A call's cost is unknown, so that nobody can say when the limit is reached.
+    CannotHold,
 }
 
 /// The expected cost of a call under way.
@@ -63,7 +73,7 @@ impl Limits {
                 spent: 0.0,
                 in_flight: 0.0,
                 dearest: HashMap::new(),
-                warned: false,
+                told: HashSet::new(),
             }),
         }
     }
@@ -130,22 +140,26 @@ impl Limits {
         }
     }
 
-    /// A call is over. `true` the first time that 80 % of the money is gone.
-    pub fn settle(&self, estimate: Estimate, agent: AgentType, usage: &Usage) -> bool {
+    /// A call is over. Gives what a person should know now.
+    pub fn settle(&self, estimate: Estimate, agent: AgentType, usage: &Usage) -> Vec<Warning> {
         self.state().in_flight -= estimate.0;
         self.spend(agent, usage)
     }
 
-    /// Counts money. `true` the first time that 80 % of it is gone.
-    fn spend(&self, agent: AgentType, usage: &Usage) -> bool {
+    /// Counts money. An unknown cost counts as nothing, and is told.
+    fn spend(&self, agent: AgentType, usage: &Usage) -> Vec<Warning> {
         let mut state = self.state();
         let cost = usage.cost_usd.unwrap_or(0.0);
         state.spent += cost;
         let dearest = state.dearest.entry(agent).or_insert(0.0);
         *dearest = dearest.max(cost);
-        let warn = !state.warned && self.max_usd.is_some_and(|max| state.spent >= 0.8 * max);
-        state.warned |= warn;
-        warn
+        let Some(max) = self.max_usd else { return Vec::new() };
+        let holds = [
+            (Warning::MostIsSpent, state.spent >= 0.8 * max),
+            (Warning::CannotHold, usage.cost_usd.is_none()),
+        ];
+        let now = holds.into_iter().filter(|(_, holds)| *holds).map(|(warning, _)| warning);
+        now.filter(|warning| state.told.insert(*warning)).collect()
     }
 
     /// How long an agent call begun now may take, and how long with all its waiting for the service.
@@ -199,6 +213,16 @@ impl Limits {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Warning {
+    /// In words.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::MostIsSpent => "80 % of the budget is spent",
+            Self::CannotHold => "the cost of a call is unknown: max_budget_usd cannot be held",
+        }
     }
 }
 

@@ -35,6 +35,7 @@ pub struct World {
     agent_seconds: u64,
     script_seconds: u64,
     cost_usd: Option<f64>,
+    dear: HashMap<String, f64>,
     log: Mutex<Log>,
 }
 
@@ -112,6 +113,13 @@ impl World {
         Self { cost_usd, ..self }
     }
 
+    /// The agent call at `place` costs this much, whatever the others do.
+    #[must_use]
+    pub fn costs_at(mut self, place: &str, cost_usd: f64) -> Self {
+        self.dear.insert(place.to_owned(), cost_usd);
+        self
+    }
+
     /// The places of the effects performed, in order of beginning.
     pub fn trace(&self) -> Vec<String> {
         self.log().trace.iter().map(ToString::to_string).collect()
@@ -179,7 +187,7 @@ impl AgentBackend for World {
         pause(self.agent_seconds).await;
         let told = self.agents.get(request.place.as_str()).cloned();
         let mut reply = told.unwrap_or_else(|| AgentReply::text(usual_answer(request)));
-        reply.usage.cost_usd = self.cost_usd;
+        reply.usage.cost_usd = self.dear.get(request.place.as_str()).copied().or(self.cost_usd);
         Ok(reply)
     }
 

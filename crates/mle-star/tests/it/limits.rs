@@ -92,12 +92,7 @@ async fn money_stops_the_search_and_finalization_uses_its_reserve() {
         assert!(spent <= 3.0 + 1e-9 && spent > 2.5, "{spent} with {paths} paths");
         assert_eq!(result.stopped_by, Some(StoppedBy::Budget));
         assert!(world.trace().contains(&"finalization/test".to_owned()));
-        let warnings = world
-            .events()
-            .iter()
-            .filter(|event| matches!(event, Event::Warning { text, .. } if text.contains("80 %")))
-            .count();
-        assert_eq!(warnings, 1);
+        assert_eq!(warnings(&world, "80 %"), 1);
         let parts = result.costs;
         let sum = [
             parts.phase1_cost_usd,
@@ -111,10 +106,53 @@ async fn money_stops_the_search_and_finalization_uses_its_reserve() {
     }
 }
 
+/// Warnings with this in them.
+fn warnings(world: &World, part: &str) -> usize {
+    let told = |event: &&Event| matches!(event, Event::Warning { text, .. } if text.contains(part));
+    world.events().iter().filter(told).count()
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_money_limit_holds_with_eight_calls_in_flight() {
+    // What a call costs beyond what was expected of it nobody can take back: that is all there may be over the cap.
+    let check = async |max: f64, cost: f64, jumps: &[&str]| {
+        let mut inputs = frozen();
+        inputs.config.max_budget_usd = Some(max);
+        (inputs.config.num_parallel_solutions, inputs.config.outer_loop_steps) = (8, 8);
+        let world = World::new().costs(Some(cost)).takes(5, 1);
+        let world = jumps.iter().fold(world, |world, place| world.costs_at(place, 10.0 * cost));
+        let result = run(&world, &inputs).await.unwrap().result;
+        let spent = result.total_cost_usd.unwrap();
+        let jumped = jumps.iter().filter(|place| world.request(place).is_some()).count();
+        #[expect(clippy::cast_precision_loss, reason = "a handful")]
+        let over = jumped as f64 * 9.0 * cost;
+        assert_eq!(jumped, jumps.len(), "not every dear call was made");
+        assert!(spent <= max + over + 1e-9, "{spent} of {max} at {cost} with {jumps:?}");
+        assert!(spent > 0.8 * max, "{spent} of {max}");
+        assert_eq!(result.stopped_by, Some(StoppedBy::Budget));
+        assert_eq!(warnings(&world, "80 %"), 1);
+        // The search leaves the reserve alone.
+        let search: f64 = [result.costs.phase1_cost_usd, result.costs.phase2_cost_usd].iter().flatten().sum();
+        assert!(search <= 0.9 * max + over + 1e-9, "{search} of {max} before finalization");
+    };
+    check(3.0, 0.05, &[]).await;
+    check(2.0, 0.01, &[]).await;
+    check(4.0, 0.05, &["phase2/path-3/t0/ablation"]).await;
+    let all: Vec<String> = (0..8).map(|path| format!("phase2/path-{path}/t0/ablation")).collect();
+    check(6.0, 0.05, &all.iter().map(String::as_str).collect::<Vec<_>>()).await;
+}
+
 #[tokio::test]
 async fn an_unknown_cost_is_unknown() {
-    let result = run(&World::new().costs(None), &frozen()).await.unwrap().result;
+    let world = World::new().costs(None);
+    let result = run(&world, &frozen()).await.unwrap().result;
     assert_eq!((result.total_cost_usd, result.costs.phase3_cost_usd), (None, None));
+    assert_eq!(warnings(&world, "cannot be held"), 0, "there is no cap to hold");
+    let mut inputs = frozen();
+    inputs.config.max_budget_usd = Some(1.0);
+    let world = World::new().costs(None);
+    run(&world, &inputs).await.unwrap();
+    assert_eq!(warnings(&world, "cannot be held"), 1);
 }
 
 #[tokio::test(start_paused = true)]

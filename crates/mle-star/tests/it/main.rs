@@ -5,6 +5,7 @@
 
 mod ahead;
 mod ensemble_and_finalization;
+mod estimate;
 mod events;
 mod initial;
 mod journal;

@@ -1,0 +1,159 @@
+//! Runs whose agents ask a model. The executable is a shell script that answers every role in the messages of
+//! `claude`, and says what each answer cost.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::Value;
+
+use crate::exits::{SCORE, SMALL, SUBMIT, interpreter};
+use crate::sealed::{Said, Sealed};
+
+/// Answers by role: a structured answer, or a text.
+const ANSWERS: &str = r#"
+case "$MLE_STAR_AGENT$MLE_STAR_VARIANT" in
+  retriever) S='{"models":[{"model_name":"one","example_code":"fit()"},{"model_name":"two","example_code":"fit()"}]}' ;;
+  leakagedetection) S='{"answers":[{"leakage_status":"No Data Leakage","code_block":""}]}' ;;
+  extractor) S='{"plans":[{"code_block":"block = 1","plan":"change the block"}]}' ;;
+  data) T='All the provided information is used.' ;;
+  testsubsampling_extract) T='There is no subsampling.' ;;
+  coder) T='```python\nblock = 2\n```' ;;
+  summarize) case "$MLE_STAR_PLACE" in probe) S='{"answer":42}' ;; *) T='The block matters.' ;; esac ;;
+  *planner) T='Do something.' ;;
+  *) T='```python\nblock = 1\nprint(block)\n```' ;;
+esac
+"#;
+
+/// The end of a conversation in which everything went well.
+const WELL: &str = r#"
+[ -n "$T" ] && printf '%s\n' '{"type":"assistant","message":{"id":"m","role":"assistant","model":"claude-x","content":[{"type":"text","text":"'"$T"'"}]},"parent_tool_use_id":null}'
+COST=${COST-'"total_cost_usd":0.01,'}
+BASIS=${BASIS-list}
+printf '%s\n' '{"type":"result","subtype":"success","is_error":false,"terminal_reason":"completed","stop_reason":"end_turn","result":"'"$T"'",'"${S:+\"structured_output\":$S,}$COST"'"modelUsage":{"claude-x":{"inputTokens":100,"outputTokens":20,"cacheReadInputTokens":30,"cacheCreationInputTokens":0,"costUSD":0.01,"costBasis":"'$BASIS'"}}}'
+"#;
+
+/// The end of one that was not let in.
+const REFUSED: &str = r#"
+echo '{"type":"result","subtype":"success","is_error":true,"api_error_status":401,"terminal_reason":"api_error","result":"Invalid API key","total_cost_usd":0}'
+exit 1
+"#;
+
+const KEY: (&str, &str) = ("ANTHROPIC_API_KEY", "very-secret");
+
+/// Makes `bin/claude`, which ends every conversation in this way; the prompt is left unread but for its end.
+fn claude(sealed: &Sealed, end: &str) {
+    let version = "case \"$*\" in *--version*) echo '2.1.329 (Claude Code)'; exit ;; esac";
+    let read = "while read -r line; do case \"$line\" in *'\"type\":\"user\"'*) break ;; esac; done";
+    let script = format!("#!/bin/sh\n{version}\n{read}\nS= T=\n{ANSWERS}\n{end}\n");
+    sealed.write("bin/claude", script.as_bytes());
+    fs::set_permissions(sealed.path("bin/claude"), fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+fn say(sealed: &Sealed, line: &str, environment: &[(&str, &str)]) -> Said {
+    let path = format!("{}:/usr/bin:/bin", sealed.path("bin").display());
+    let environment: Vec<(&str, &str)> =
+        [("PATH", path.as_str())].into_iter().chain(environment.iter().copied()).collect();
+    sealed.run_with(line, &environment)
+}
+
+fn run_line(sealed: &Sealed) -> String {
+    let python = interpreter(sealed, &format!("{SUBMIT}; {SCORE}"));
+    format!("run data --run-id r --set python={python} {SMALL}")
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+#[test]
+fn what_a_run_cost_is_told_everywhere() {
+    let sealed = Sealed::with(&[]);
+    claude(&sealed, WELL);
+    let said = say(&sealed, &run_line(&sealed), &[KEY]);
+    assert_eq!(said.code, 0, "{said:?}");
+    let first = said.stderr.lines().next().unwrap();
+    assert_eq!(first, "agents: claude (ANTHROPIC_API_KEY is set; claude 2.1.329)");
+    let result = json(&sealed.read("runs/r/result.json"));
+    let usage = &result["usage"];
+    let calls: u64 =
+        usage["by_role"].as_object().unwrap().values().map(|role| role["calls"].as_u64().unwrap()).sum();
+    let cost = result["total_cost_usd"].as_f64().unwrap();
+    assert!((cost - 0.01 * f64::from(u32::try_from(calls).unwrap())).abs() < 1e-9, "{usage}");
+    assert_eq!(usage["by_phase"]["phase1"]["cost_usd"], result["costs"]["phase1_cost_usd"]);
+    assert_eq!(usage["by_path"]["path-1"]["cost_usd"], result["costs"]["phase2_per_path_cost_usd"][1]);
+    assert_eq!(usage["by_role"]["retriever"]["cache_read"], 30);
+    let line = format!("${cost:.2} for {calls} calls, ");
+    assert!(said.stderr.contains(&format!("cost: {line}")), "{line}: {said:?}");
+    let show = say(&sealed, "show r", &[]).stdout;
+    for part in [line.as_str(), "cost by phase", "cost by path", "cost by role", "  path 2 ", "  leakage "] {
+        assert!(show.contains(part), "{part}: {show}");
+    }
+    let listed = say(&sealed, "list", &[]).stdout;
+    assert!(listed.lines().nth(1).unwrap().ends_with(&format!("${cost:.2}")), "{listed}");
+    assert_eq!(json(&say(&sealed, "show r --json", &[]).stdout)["usage"], *usage);
+    let report = sealed.read("runs/r/report.html");
+    assert!(
+        report.contains(&line) && report.contains("<th>role</th>") && report.contains("width: "),
+        "{report}"
+    );
+    assert!(!sealed.path("runs/r/work").exists(), "the agents' folder is gone");
+}
+
+#[test]
+fn an_unknown_cost_is_told_to_be_unknown() {
+    let sealed = Sealed::with(&[]);
+    claude(&sealed, &format!("COST= BASIS=unknown\n{WELL}"));
+    let said = say(&sealed, &format!("{} --max-budget-usd 5", run_line(&sealed)), &[KEY]);
+    assert_eq!(said.code, 0, "{said:?}");
+    assert!(said.stderr.contains("cost: unknown for "), "{said:?}");
+    assert_eq!(said.stderr.matches("max_budget_usd cannot be held").count(), 1, "{said:?}");
+    assert!(say(&sealed, "list", &[]).stdout.contains("unknown"));
+    assert_eq!(
+        json(&sealed.read("runs/r/result.json"))["usage"]["by_phase"]["phase1"]["cost_usd"],
+        Value::Null
+    );
+}
+
+#[test]
+fn rules_cost_nothing_and_nothing_is_said_of_money() {
+    let sealed = Sealed::with(&[]);
+    let said = say(&sealed, &run_line(&sealed), &[]);
+    assert_eq!(said.code, 0, "{said:?}");
+    for text in [&said.stderr, &say(&sealed, "show r", &[]).stdout, &sealed.read("runs/r/report.html")] {
+        let told =
+            ["cost:", "cost by", "<dt>cost", "<h2>Cost", "$0"].into_iter().find(|word| text.contains(word));
+        assert_eq!(told, None, "{text}");
+    }
+}
+
+#[test]
+fn a_run_goes_on_with_the_agents_it_began_with() {
+    let sealed = Sealed::with(&[]);
+    claude(&sealed, REFUSED);
+    let said = say(&sealed, &run_line(&sealed), &[KEY]);
+    assert_eq!(said.code, 1, "{said:?}");
+    let said = say(&sealed, "resume r", &[]);
+    assert!(said.code == 2 && said.stderr.contains("no ANTHROPIC_API_KEY"), "{said:?}");
+    claude(&sealed, WELL);
+    let said = say(&sealed, "resume r", &[KEY]);
+    assert_eq!(said.code, 0, "{said:?}");
+    assert!(said.stderr.starts_with("agents: claude ("), "{said:?}");
+}
+
+#[test]
+fn a_probe_tells_what_came_back() {
+    let sealed = Sealed::with(&[]);
+    let probe = |end: &str| {
+        claude(&sealed, end);
+        say(&sealed, "doctor --probe-agents", &[KEY, ("MLE_STAR_MODEL", "haiku")])
+    };
+    let said = probe(WELL);
+    assert_eq!(said.code, 0, "{said:?}");
+    let parts = ["haiku answered in ", "$0.0100, 130 tokens in, 20 out", "{\"answer\":42}"];
+    assert!(parts.iter().all(|part| said.stdout.contains(part)), "{said:?}");
+    let said = probe(REFUSED);
+    assert!(said.code == 1 && said.stderr.contains("error: ") && said.stderr.contains("hint: "), "{said:?}");
+    claude(&sealed, WELL);
+    let found = json(&say(&sealed, "doctor --probe-agents --json", &[KEY]).stdout);
+    assert_eq!((&found["model"], &found["usage"]["cost_usd"]), (&"sonnet".into(), &0.01.into()), "{found}");
+}

@@ -1,0 +1,157 @@
+//! How many agent calls and script runs a configuration implies, before anything is done.
+//!
+//! [`estimate`] counts along the algorithms, phase by phase. *Fewest* is a run in which everything works at once and
+//! every merge helps. *Most* is one in which every repair is made, every check finds one leak that is corrected,
+//! every answer that can be asked for again is, and unused data and subsampling are found.
+
+use std::collections::BTreeMap;
+use std::ops::{AddAssign, Mul};
+
+use serde::Serialize;
+
+use crate::agents::AgentType;
+use crate::config::{AgentsChoice, Config, Switch};
+use crate::place::Phase;
+use crate::task::Task;
+
+/// A number between two bounds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Count {
+    /// When all goes well.
+    pub fewest: u64,
+    /// When everything is needed that there is.
+    pub most: u64,
+}
+
+/// What one phase does.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PhaseEstimate {
+    /// Which.
+    pub phase: Phase,
+    /// Agent calls by role; roles that are never asked are not there.
+    pub calls: BTreeMap<AgentType, Count>,
+    /// Script runs.
+    pub scripts: Count,
+}
+
+/// What every phase does, Phase 3 only where there is one. `models_by_hand` is how many models the user gives.
+pub fn estimate(config: &Config, task: &Task, models_by_hand: Option<usize>) -> Vec<PhaseEstimate> {
+    let mut phases = vec![initial(config, task, models_by_hand), refinement(config)];
+    if config.num_parallel_solutions > 1 {
+        phases.push(ensemble(config));
+    }
+    phases.push(finalization(config, task));
+    phases
+}
+
+/// Algorithm 1.
+fn initial(config: &Config, task: &Task, models_by_hand: Option<usize>) -> PhaseEstimate {
+    let mut tally = Tally::new(Phase::Phase1, config);
+    let asks_again = config.search == Switch::On && config.agents != AgentsChoice::Offline;
+    if models_by_hand.is_none() {
+        tally.ask(AgentType::Retriever, Count { fewest: 1, most: if asks_again { 2 } else { 1 } }); // line 1
+    }
+    let wanted = u64::from(config.num_retrieved_models);
+    let models = models_by_hand.map_or(wanted, |given| wanted.min(given as u64));
+    let candidates = models + u64::from(task.baseline_solution.is_some());
+    tally.ask(AgentType::Init, Count::exactly(models)); // 3
+    tally.evaluate(Count::exactly(candidates)); // 4
+    tally.ask(AgentType::Merger, Count::exactly(candidates.saturating_sub(1))); // 9
+    tally.evaluate(Count::exactly(candidates.saturating_sub(1))); // 10
+    tally.ask(AgentType::Data, Count::exactly(1));
+    tally.evaluate(Count { fewest: 0, most: 1 });
+    // The last check makes an evaluation only of what it corrects.
+    tally.ask(AgentType::Leakage, Count { fewest: 1, most: 0 });
+    tally.evaluate(Count { fewest: 0, most: 1 });
+    tally.phase
+}
+
+/// Algorithm 2, on every path.
+fn refinement(config: &Config) -> PhaseEstimate {
+    let mut tally = Tally::new(Phase::Phase2, config);
+    let steps = u64::from(config.num_parallel_solutions) * u64::from(config.outer_loop_steps);
+    let attempts = u64::from(config.inner_loop_steps);
+    tally.ask(AgentType::Ablation, Count::exactly(steps)); // line 5
+    tally.execute(Count::exactly(steps)); // 6
+    tally.ask(AgentType::Summarize, Count::exactly(steps)); // 7
+    tally.ask(AgentType::Extractor, Count { fewest: steps, most: 3 * steps }); // 8
+    tally.ask(AgentType::Planner, Count::exactly(steps * attempts.saturating_sub(1))); // 17
+    tally.ask(AgentType::Coder, Count::exactly(steps * attempts)); // 9, 18
+    tally.evaluate(Count::exactly(steps * attempts)); // 11, 20
+    tally.phase
+}
+
+/// Algorithm 3.
+fn ensemble(config: &Config) -> PhaseEstimate {
+    let mut tally = Tally::new(Phase::Phase3, config);
+    let rounds = Count::exactly(u64::from(config.ensemble_rounds));
+    tally.ask(AgentType::EnsPlanner, rounds);
+    tally.ask(AgentType::Ensembler, rounds); // 2, 6
+    tally.evaluate(rounds); // 3, 7
+    tally.phase
+}
+
+/// The submission, and a comparison with each reference.
+fn finalization(config: &Config, task: &Task) -> PhaseEstimate {
+    let mut tally = Tally::new(Phase::Finalization, config);
+    let references = task.reference_discussions.iter().filter(|text| !text.trim().is_empty()).count() as u64;
+    tally.ask(AgentType::Test, Count { fewest: 2 + references, most: 3 + references });
+    tally.evaluate(Count::exactly(1));
+    tally.phase
+}
+
+struct Tally {
+    phase: PhaseEstimate,
+    /// Repairs of one failing script.
+    repairs: u64,
+}
+
+impl Tally {
+    fn new(phase: Phase, config: &Config) -> Self {
+        let phase = PhaseEstimate { phase, calls: BTreeMap::new(), scripts: Count::default() };
+        Self { phase, repairs: u64::from(config.max_debug_attempts) }
+    }
+
+    fn ask(&mut self, agent: AgentType, count: Count) {
+        if count != Count::default() {
+            *self.phase.calls.entry(agent).or_default() += count;
+        }
+    }
+
+    /// Scripts that are run, and repaired while they fail.
+    fn execute(&mut self, scripts: Count) {
+        self.ask(AgentType::Debugger, Count { fewest: 0, most: scripts.most * self.repairs });
+        self.phase.scripts += Count { most: scripts.most * (1 + self.repairs), ..scripts };
+    }
+
+    /// h(s): a check before each run, with at most one correction.
+    fn evaluate(&mut self, solutions: Count) {
+        let most = solutions.most * 2 * (1 + self.repairs);
+        self.ask(AgentType::Leakage, Count { most, ..solutions });
+        self.execute(solutions);
+    }
+}
+
+impl Count {
+    /// No more and no less.
+    pub fn exactly(count: u64) -> Self {
+        Self { fewest: count, most: count }
+    }
+}
+
+impl AddAssign for Count {
+    fn add_assign(&mut self, other: Self) {
+        self.fewest += other.fewest;
+        self.most += other.most;
+    }
+}
+
+impl Mul<(f64, f64)> for Count {
+    type Output = (f64, f64);
+
+    /// From the fewest at the lower of two amounts to the most at the higher.
+    #[expect(clippy::cast_precision_loss, reason = "counts of calls are far below 2^52")]
+    fn mul(self, (low, high): (f64, f64)) -> (f64, f64) {
+        (self.fewest as f64 * low, self.most as f64 * high)
+    }
+}
