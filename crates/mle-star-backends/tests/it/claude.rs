@@ -5,3 +5,5 @@ mod api;
 mod closed;
 mod real_claude;
 mod scenarios;
+mod table;
+mod world;
