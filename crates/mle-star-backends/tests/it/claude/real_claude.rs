@@ -5,19 +5,23 @@ use mle_star::effects::AgentRequest;
 use super::api::Api;
 use super::closed::{in_closed_network, real_claude};
 use super::world::{PROMPT, World, request};
-use super::{scenarios, table};
+use super::{recordings, scenarios, table};
 
 #[test]
 #[ignore = "needs the real claude; cargo xtask verify runs it"]
 fn every_scenario_comes_to_what_it_should() {
     in_closed_network("claude::real_claude::every_scenario_comes_to_what_it_should", async {
         let api = Api::start(scenarios::answer).await;
-        table::check(&real_claude(), |scenario| match scenario {
+        let world = |scenario: &str| match scenario {
             // Nobody listens there.
-            "unreachable" => "http://127.0.0.1:9/unreachable".to_owned(),
-            _ => api.url(scenario),
-        })
-        .await;
+            "unreachable" => World::new(&real_claude(), "http://127.0.0.1:9/unreachable"),
+            _ => World::new(&real_claude(), &api.url(scenario)),
+        };
+        if recordings::are_written() {
+            table::check(|scenario| world(scenario).keeping(), recordings::write).await;
+        } else {
+            table::check(world, |_, _| ()).await;
+        }
     });
 }
 

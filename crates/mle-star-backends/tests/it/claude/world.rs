@@ -92,6 +92,31 @@ impl World {
         processes.filter(of_world).map(told).collect()
     }
 
+    /// From now on, what the first `claude` hears and says is kept.
+    #[must_use]
+    pub fn keeping(mut self) -> Self {
+        let (claude, kept) = (self.setup.executable, self.folder.path().join("kept"));
+        self.setup.executable = self.folder.path().join("keeper");
+        let (claude, kept) = (claude.display(), kept.display());
+        let script = format!(
+            "if mkdir '{kept}' 2>/dev/null; then\n\
+             tee '{kept}/heard' | '{claude}' \"$@\" | tee /dev/fd/3 3>&1 >'{kept}/said'\n\
+             else exec '{claude}' \"$@\"; fi"
+        );
+        executable(&self.setup.executable, &script);
+        self
+    }
+
+    /// What it heard and said.
+    pub fn kept(&self) -> [String; 2] {
+        let file = |name: &str| fs::read_to_string(self.folder.path().join("kept").join(name));
+        ["heard", "said"].map(|name| file(name).unwrap())
+    }
+
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
     fn mark(&self) -> String {
         mark(self.folder.path())
     }
@@ -130,27 +155,28 @@ pub fn structured(request: AgentRequest) -> AgentRequest {
 
 /// A script that starts `claude` with nothing of this process's environment but what agents are told.
 fn launcher(folder: &Path, claude: &Path, url: &str) -> PathBuf {
-    let (home, mark) = (folder.join("home"), mark(folder));
+    let home = folder.join("home").display().to_string();
     let variables = [
         format!("PATH={}", env::var("PATH").unwrap()),
-        format!("HOME={}", home.display()),
-        format!("TMPDIR={}", home.display()),
-        mark,
+        format!("HOME={home}"),
+        format!("TMPDIR={home}"),
+        mark(folder),
         format!("ANTHROPIC_BASE_URL={url}"),
         "ANTHROPIC_API_KEY=dummy".to_owned(),
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1".to_owned(),
         "CLAUDE_CODE_MAX_RETRIES=1".to_owned(),
     ];
-    let quoted: Vec<String> = variables.iter().map(|variable| format!("'{variable}'")).collect();
-    let script = format!(
-        "#!/bin/sh\nexec env -i {} $(env | grep -E '^(MLE_STAR|DISABLE)_') '{}' \"$@\"\n",
-        quoted.join(" "),
-        claude.display(),
-    );
+    let without = env::vars().map(|(name, _)| format!("-u '{name}' ")).collect::<String>();
+    let with = variables.iter().map(|variable| format!("'{variable}' ")).collect::<String>();
+    let command = format!("env {without}{with}'{}' \"$@\"", claude.display());
     let path = folder.join("claude");
-    fs::write(&path, script).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    executable(&path, &format!("exec {command}"));
     path
+}
+
+fn executable(path: &Path, script: &str) {
+    fs::write(path, format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 /// In the environment of everything that the world's `claude` starts.
