@@ -16,8 +16,8 @@ use crate::claude_code::{self, Executable};
 use crate::credentials::{self, Found};
 use crate::settings::Environment;
 
-/// How many processes wait for calls that are likely to come; each takes about 150 MiB.
-const STARTED_AHEAD: usize = 4;
+/// At most so many processes wait for calls that are likely to come; each takes about 150 MiB.
+const MOST_STARTED_AHEAD: u32 = 8;
 
 /// Who answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -138,8 +138,14 @@ pub fn ask_claude(claude: &Claude, config: &Config, at: Workplace<'_>) -> Result
         blocked_domains: config.search_blocked_domains.clone(),
         blocked_commands: config.blocked_commands.clone(),
         own_tools: config.own_tools == Switch::On,
-        started_ahead: STARTED_AHEAD,
+        started_ahead: started_ahead(config),
     })
+}
+
+/// Two for each path, or one for each candidate of the first phase.
+fn started_ahead(config: &Config) -> usize {
+    let wanted = (2 * config.num_parallel_solutions).max(config.num_retrieved_models);
+    wanted.min(MOST_STARTED_AHEAD) as usize
 }
 
 impl Chosen {

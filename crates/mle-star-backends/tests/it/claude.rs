@@ -3,5 +3,9 @@
 
 mod api;
 mod closed;
+mod fake_claude;
 mod real_claude;
+mod recordings;
 mod scenarios;
+mod table;
+mod world;

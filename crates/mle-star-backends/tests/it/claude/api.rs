@@ -7,7 +7,7 @@ use std::convert::Infallible;
 use std::future::pending;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -18,6 +18,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 /// Tokens that every message reports: read, written to the cache, read from the cache, written.
@@ -26,7 +27,7 @@ pub const USAGE: [u64; 4] = [100, 30, 40, 20];
 /// The server; it ends with this value.
 pub struct Api {
     address: SocketAddr,
-    asked: Arc<Mutex<Vec<Asked>>>,
+    asked: watch::Receiver<Vec<Asked>>,
     server: JoinHandle<()>,
 }
 
@@ -77,11 +78,11 @@ impl Api {
     pub async fn start(answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let (asked, answer) = (Arc::new(Mutex::new(Vec::new())), Arc::new(answer));
-        let seen = Arc::clone(&asked);
+        let (seen, asked) = watch::channel(Vec::new());
+        let shared = Arc::new((seen, answer));
         let service = Router::new().fallback(move |request: Request| {
-            let (seen, answer) = (Arc::clone(&seen), Arc::clone(&answer));
-            async move { respond(request, &seen, answer.as_ref()).await }
+            let shared = Arc::clone(&shared);
+            async move { respond(request, &shared.0, &shared.1).await }
         });
         let server = tokio::spawn(async move { axum::serve(listener, service).await.unwrap() });
         Self { address, asked, server }
@@ -95,7 +96,13 @@ impl Api {
     /// Requests for a message of one scenario, in their order.
     pub fn asked(&self, scenario: &str) -> Vec<Asked> {
         let is_one = |asked: &&Asked| asked.scenario == scenario && asked.path == MESSAGES;
-        self.asked.lock().unwrap().iter().filter(is_one).cloned().collect()
+        self.asked.borrow().iter().filter(is_one).cloned().collect()
+    }
+
+    /// Waits for the first request of a scenario.
+    pub async fn is_asked(&self, scenario: &str) {
+        let is_one = |asked: &Vec<Asked>| asked.iter().any(|asked| asked.scenario == scenario);
+        self.asked.clone().wait_for(is_one).await.unwrap();
     }
 }
 
@@ -137,13 +144,14 @@ impl Message {
         Self { stop_reason, ..self }
     }
 
-    fn whole(&self, model: &Value) -> Value {
-        self.envelope(model, &self.blocks, &json!(self.stop_reason), USAGE[3])
+    fn whole(&self, asked: &Asked) -> Value {
+        self.envelope(asked, &self.blocks, &json!(self.stop_reason), USAGE[3])
     }
 
-    fn envelope(&self, model: &Value, content: &[Value], stop_reason: &Value, output: u64) -> Value {
+    fn envelope(&self, asked: &Asked, content: &[Value], stop_reason: &Value, output: u64) -> Value {
         json!({
-            "id": "msg_1", "type": "message", "role": "assistant", "model": model,
+            "id": format!("msg_{}", asked.nth), "type": "message", "role": "assistant",
+            "model": asked.body["model"],
             "content": content, "stop_reason": stop_reason, "stop_sequence": null,
             "usage": self.usage(output),
         })
@@ -160,9 +168,9 @@ impl Message {
     }
 
     /// The events of its stream.
-    fn events(&self, model: &Value) -> Vec<Value> {
+    fn events(&self, asked: &Asked) -> Vec<Value> {
         let mut events =
-            vec![json!({"type": "message_start", "message": self.envelope(model, &[], &Value::Null, 1)})];
+            vec![json!({"type": "message_start", "message": self.envelope(asked, &[], &Value::Null, 1)})];
         for (index, block) in self.blocks.iter().enumerate() {
             let (start, delta) = in_parts(block);
             events.push(json!({"type": "content_block_start", "index": index, "content_block": start}));
@@ -200,26 +208,24 @@ fn in_parts(block: &Value) -> (Value, Option<Value>) {
 
 async fn respond(
     request: Request,
-    seen: &Mutex<Vec<Asked>>,
+    seen: &watch::Sender<Vec<Asked>>,
     answer: &(dyn Fn(&Asked) -> Reply + Send + Sync),
 ) -> Response {
     let (parts, body) = request.into_parts();
     let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
     let (scenario, path) = parts.uri.path().trim_start_matches('/').split_once('/').unwrap_or_default();
-    let asked = {
-        let mut seen = seen.lock().unwrap();
-        let is_same = |other: &&Asked| other.scenario == scenario && other.path == path;
-        let asked = Asked {
-            scenario: scenario.to_owned(),
-            nth: seen.iter().filter(is_same).count(),
-            path: path.to_owned(),
-            method: parts.method,
-            headers: parts.headers,
-            body: serde_json::from_slice(&body).unwrap_or_default(),
-        };
-        seen.push(asked.clone());
-        asked
+    let mut asked = Asked {
+        scenario: scenario.to_owned(),
+        nth: 0,
+        path: path.to_owned(),
+        method: parts.method,
+        headers: parts.headers,
+        body: serde_json::from_slice(&body).unwrap_or_default(),
     };
+    seen.send_modify(|seen| {
+        asked.nth = seen.iter().filter(|other| other.scenario == scenario && other.path == path).count();
+        seen.push(asked.clone());
+    });
     match (&asked.method, path) {
         (&Method::POST, MESSAGES) => send(answer(&asked), &asked).await,
         (&Method::POST, "v1/messages/count_tokens") => {
@@ -259,16 +265,16 @@ async fn send(reply: Reply, asked: &Asked) -> Response {
 
 fn whole(message: &Message, asked: &Asked) -> Response {
     if asked.wants_stream() {
-        let lines: Vec<u8> = message.events(&asked.body["model"]).iter().flat_map(line).collect();
+        let lines: Vec<u8> = message.events(asked).iter().flat_map(line).collect();
         streamed(Body::from(lines))
     } else {
-        in_one_piece(StatusCode::OK, &message.whole(&asked.body["model"]))
+        in_one_piece(StatusCode::OK, &message.whole(asked))
     }
 }
 
 /// The events up to the first text, each as one piece of the body.
 fn half(message: &Message, asked: &Asked) -> Vec<Bytes> {
-    message.events(&asked.body["model"]).iter().take(3).map(|event| Bytes::from(line(event))).collect()
+    message.events(asked).iter().take(3).map(|event| Bytes::from(line(event))).collect()
 }
 
 fn line(event: &Value) -> Vec<u8> {

@@ -1,36 +1,75 @@
 //! The real `claude`, in a network with nothing but loopback.
 
-use std::process::Stdio;
-
-use serde_json::json;
-use tokio::io::AsyncWriteExt;
-use tokio::process::Command;
+use mle_star::effects::AgentRequest;
 
 use super::api::Api;
 use super::closed::{in_closed_network, real_claude};
-use super::scenarios::{self, ANSWER};
+use super::world::{PROMPT, World, request};
+use super::{recordings, scenarios, table};
 
 #[test]
 #[ignore = "needs the real claude; cargo xtask verify runs it"]
-fn it_asks_the_loopback_service() {
-    in_closed_network("claude::real_claude::it_asks_the_loopback_service", async {
+fn every_scenario_comes_to_what_it_should() {
+    in_closed_network("claude::real_claude::every_scenario_comes_to_what_it_should", async {
         let api = Api::start(scenarios::answer).await;
-        let home = tempfile::tempdir().unwrap();
-        let mut command = Command::new(real_claude());
-        command.args(["-p", "--bare", "--verbose", "--input-format", "stream-json"]);
-        command.args(["--output-format", "stream-json", "--tools", ""]);
-        command.env_clear().env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", home.path());
-        command.env("ANTHROPIC_BASE_URL", api.url("plain")).env("ANTHROPIC_API_KEY", "dummy");
-        command.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1").current_dir(home.path());
-        command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        let prompt = json!({"type": "user", "message": {"role": "user", "content": "a question"}});
-        child.stdin.take().unwrap().write_all(format!("{prompt}\n").as_bytes()).await.unwrap();
-        let output = child.wait_with_output().await.unwrap();
-        assert!(String::from_utf8(output.stdout).unwrap().contains(ANSWER));
-        let asked = api.asked("plain");
-        assert_eq!(asked.len(), 1);
-        assert_eq!(asked[0].prompt(), "a question");
-        assert_eq!(asked[0].headers["x-api-key"], "dummy");
+        let world = |scenario: &str| match scenario {
+            // Nobody listens there.
+            "unreachable" => World::new(&real_claude(), "http://127.0.0.1:9/unreachable"),
+            _ => World::new(&real_claude(), &api.url(scenario)),
+        };
+        if recordings::are_written() {
+            table::check(|scenario| world(scenario).keeping(), recordings::write).await;
+        } else {
+            table::check(world, |_, _| ()).await;
+        }
+    });
+}
+
+#[test]
+#[ignore = "needs the real claude; cargo xtask verify runs it"]
+fn the_service_gets_the_prompt_as_it_is_and_nothing_else() {
+    in_closed_network("claude::real_claude::the_service_gets_the_prompt_as_it_is_and_nothing_else", async {
+        let api = Api::start(scenarios::answer).await;
+        let long = "0123456789".repeat(30_000);
+        for bare in [true, false] {
+            for prompt in [PROMPT, &long] {
+                let before = api.asked("plain").len();
+                let mut world = World::new(&real_claude(), &api.url("plain"));
+                world.setup.bare = bare;
+                world.ask(&AgentRequest { prompt: prompt.to_owned(), ..request(&[]) }).await.reply.unwrap();
+                let asked = api.asked("plain").split_off(before);
+                let [asked] = asked.as_slice() else { panic!("{} requests", asked.len()) };
+                assert_eq!(asked.prompt(), prompt, "bare: {bare}");
+                assert!(
+                    asked.body["system"].to_string().contains("You solve a toy task."),
+                    "{}",
+                    asked.body["system"]
+                );
+                assert_eq!(asked.body["tools"], serde_json::json!([]));
+                assert_eq!(asked.headers["x-api-key"], "dummy");
+                assert!(asked.wants_stream());
+            }
+        }
+    });
+}
+
+#[test]
+#[ignore = "needs the real claude; cargo xtask verify runs it"]
+fn a_dropped_call_leaves_nothing_alive() {
+    in_closed_network("claude::real_claude::a_dropped_call_leaves_nothing_alive", async {
+        let api = Api::start(scenarios::answer).await;
+        for (scenario, tools) in [("never", &[][..]), ("stalled", &["Bash", "Read"])] {
+            let world = World::new(&real_claude(), &api.url(scenario));
+            let request = request(tools);
+            let alive = async {
+                api.is_asked(scenario).await;
+                world.alive()
+            };
+            tokio::select! {
+                called = world.ask(&request) => panic!("answered: {:?}", called.reply),
+                alive = alive => assert!(alive.iter().any(|command| command.contains("stream-json")), "{alive:?}"),
+            }
+            world.is_silent().await;
+        }
     });
 }

@@ -53,7 +53,7 @@ pub fn answer(asked: &Asked) -> Reply {
         "megabyte" => Reply::Message(Message::text(WORD.repeat(1 << 18))),
         "bash" => with_tool(asked, "Bash", &json!({"command": "echo made > made.txt && cat made.txt"})),
         "bash_denied" => with_tool(asked, "Bash", &json!({"command": "rm -rf /"})),
-        "bash_hangs" => with_tool(asked, "Bash", &json!({"command": "sleep 3600"})),
+        "bash_hangs" => with_tool(asked, "Bash", &json!({"command": "tail -f /dev/null"})),
         "read" => with_tool(asked, "Read", &json!({"file_path": "input/train.csv"})),
         "read_denied" => with_tool(asked, "Read", &json!({"file_path": "/etc/passwd"})),
         "write" => with_tool(asked, "Write", &json!({"file_path": "made.txt", "content": "made"})),

@@ -1,0 +1,208 @@
+//! What a call comes to, scenario by scenario. Every row holds for the real `claude` and for its stand-in.
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use mle_star::effects::{AgentRequest, Answer};
+use mle_star::event::Event;
+use mle_star::stop::Stop;
+use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+
+use super::scenarios::{ANSWER, WORD};
+use super::world::{Called, World, request, structured};
+
+/// Calls at once: what is measured is not speed.
+const AT_ONCE: usize = 8;
+/// What a call that hangs may take.
+const SHORT: Duration = Duration::from_secs(2);
+
+/// One scenario and what comes of it.
+struct Row {
+    scenario: &'static str,
+    request: AgentRequest,
+    expected: Expected,
+    /// The waits that are told, each with a part of its reason.
+    waits: Option<&'static str>,
+    /// The use of a tool that is told: tool, what about, and a part of why it failed.
+    tool: Option<(&'static str, &'static str, Option<&'static str>)>,
+}
+
+enum Expected {
+    Text(String),
+    Structured(Value),
+    /// A failure of the agent, with a part of its reason.
+    Failed(&'static str),
+    /// The end of the run, with a part of the message.
+    Broken(&'static str),
+}
+
+/// Checks every row in a world of its own, which `done` sees afterwards.
+pub async fn check(world: impl Fn(&str) -> World, done: impl Fn(&str, &World)) {
+    let permits = Semaphore::new(AT_ONCE);
+    let wrong: Vec<String> = join_all(rows().into_iter().map(|row| {
+        let (world, permits, done) = (world(row.scenario), &permits, &done);
+        async move {
+            let _permit = permits.acquire().await.unwrap();
+            let called = world.ask(&row.request).await;
+            let mut wrong = differences(&row, &called);
+            done(row.scenario, &world);
+            wrong.extend(world.alive().into_iter().map(|command| format!("left alive: {command}")));
+            wrong.into_iter().map(|what| format!("{}: {what}", row.scenario)).collect::<Vec<_>>()
+        }
+    }))
+    .await
+    .concat();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+fn rows() -> Vec<Row> {
+    [answers(), failures(), waits(), tools()].into_iter().flatten().collect()
+}
+
+fn answers() -> Vec<Row> {
+    let text =
+        |scenario: &'static str, text: &str| row(scenario, request(&[]), Expected::Text(text.to_owned()));
+    let form = |scenario, expected| row(scenario, structured(request(&[])), expected);
+    vec![
+        text("plain", ANSWER),
+        text("slow", ANSWER),
+        text("empty_then_ok", ANSWER),
+        text("refusal_then_ok", ANSWER),
+        text("continued", &format!("The first half, {ANSWER}")),
+        text("megabyte", &WORD.repeat(1 << 18)),
+        form("structured", Expected::Structured(json!({"answer": 3}))),
+        form("structured_as_text", Expected::Text(ANSWER.to_owned())),
+    ]
+}
+
+fn failures() -> Vec<Row> {
+    let fails = |scenario, why| row(scenario, request(&[]), Expected::Failed(why));
+    let hangs = |scenario| {
+        let request = AgentRequest { timeout: SHORT, ..request(&[]) };
+        row(scenario, request, Expected::Failed("no answer within"))
+    };
+    let ends = |scenario, why| row(scenario, request(&[]), Expected::Broken(why));
+    vec![
+        fails("empty", "empty answer"),
+        fails("refusal", "the model refused"),
+        fails("continued_forever", "output token"),
+        fails("bad_request", "something is wrong"),
+        row("schema_never_met", structured(request(&[])), Expected::Failed("no answer in the form")),
+        hangs("stalled"),
+        hangs("never"),
+        // Tried once more, since a token may have been renewed.
+        Row { waits: Some("login was refused"), ..ends("unauthorized", "the login was refused") },
+        ends("forbidden", "the login was refused"),
+        ends("no_credit", "no credit left"),
+        ends("no_model", "the model is not known"),
+    ]
+}
+
+/// Trouble that passes, and patience that does not last.
+fn waits() -> Vec<Row> {
+    let waits = |scenario, why| Row {
+        waits: Some(why),
+        ..row(scenario, request(&[]), Expected::Text(ANSWER.to_owned()))
+    };
+    let in_vain = |scenario, why| Row {
+        waits: Some(why),
+        ..row(scenario, request(&[]), Expected::Failed("given up after waiting for 2 s"))
+    };
+    vec![
+        waits("rate_limit_then_ok", "429"),
+        waits("overloaded_then_ok", "529"),
+        waits("server_error_then_ok", "500"),
+        waits("cut_then_ok", "cannot be reached"),
+        row("garbage_then_ok", request(&[]), Expected::Text(ANSWER.to_owned())),
+        in_vain("rate_limit", "429"),
+        in_vain("overloaded", "529"),
+        in_vain("server_error", "500"),
+        in_vain("cut", "cannot be reached"),
+        in_vain("garbage", "cannot be reached"),
+        in_vain("unreachable", "cannot be reached"),
+    ]
+}
+
+fn tools() -> Vec<Row> {
+    let uses = |scenario, tools, tool, about, failure| Row {
+        tool: Some((tool, about, failure)),
+        ..row(scenario, request(tools), Expected::Text(ANSWER.to_owned()))
+    };
+    let hangs = AgentRequest { timeout: SHORT, ..request(&["Bash", "Read"]) };
+    vec![
+        uses("bash", &["Bash", "Read"], "Bash", "echo made > made.txt && cat made.txt", None),
+        uses("bash_denied", &["Bash", "Read"], "Bash", "rm -rf /", Some("rm")),
+        row("bash_hangs", hangs, Expected::Failed("no answer within")),
+        uses("read", &["Read"], "Read", "input/train.csv", None),
+        uses("read_denied", &["Read"], "Read", "/etc/passwd", Some("outside the working directory")),
+        uses("write", &["Bash", "Write"], "Write", "made.txt", None),
+        uses("web_search", &["WebSearch", "WebFetch"], "WebSearch", "models for small tables", None),
+        uses("web_fetch", &["WebSearch", "WebFetch"], "WebFetch", "https://example.org/page", Some("")),
+    ]
+}
+
+fn row(scenario: &'static str, request: AgentRequest, expected: Expected) -> Row {
+    Row { scenario, request, expected, waits: None, tool: None }
+}
+
+fn differences(row: &Row, called: &Called) -> Vec<String> {
+    let mut wrong = Vec::new();
+    if !is_expected(&row.expected, called) {
+        let told: String = format!("{:?}", called.reply).chars().take(400).collect();
+        wrong.push(format!("came to {told}"));
+    }
+    let waits: Vec<&String> = called.events.iter().filter_map(reason_to_wait).collect();
+    let are_right = match row.waits {
+        Some(part) => !waits.is_empty() && waits.iter().all(|reason| reason.contains(part)),
+        None => waits.is_empty(),
+    };
+    if !are_right {
+        wrong.push(format!("waited for {waits:?}"));
+    }
+    if !is_used(row, &called.events) {
+        wrong.push(format!("tools: {:?}", called.events));
+    }
+    wrong
+}
+
+fn is_expected(expected: &Expected, called: &Called) -> bool {
+    match (expected, called.reply.as_ref().map(|reply| &reply.answer)) {
+        (Expected::Text(expected), Ok(Answer::Text { text, structured: None })) => text == expected,
+        (Expected::Structured(expected), Ok(Answer::Text { structured: Some(value), .. })) => {
+            value == expected
+        }
+        (Expected::Failed(part), Ok(Answer::Failed { reason })) => reason.contains(part),
+        (Expected::Broken(part), Err(Stop::Outside(trouble))) => trouble.message.contains(part),
+        _ => false,
+    }
+}
+
+fn reason_to_wait(event: &Event) -> Option<&String> {
+    match event {
+        Event::AgentWaits { reason, .. } => Some(reason),
+        _ => None,
+    }
+}
+
+fn is_used(row: &Row, events: &[Event]) -> bool {
+    let used: Vec<_> = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::ToolUsed { tool, about, failure, .. } => Some((tool, about, failure)),
+            _ => None,
+        })
+        .collect();
+    match (row.tool, used.as_slice()) {
+        (None, _) => true,
+        (Some((tool, about, failure)), [(used, what, why)]) => {
+            let as_expected = match (failure, why) {
+                (None, None) => true,
+                (Some(part), Some(why)) => why.contains(part),
+                _ => false,
+            };
+            tool == *used && about == *what && as_expected
+        }
+        _ => false,
+    }
+}
