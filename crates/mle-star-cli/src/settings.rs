@@ -8,6 +8,7 @@ mod sources;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use mle_star::agents::AgentType;
 use mle_star::config::Config;
 use mle_star::metric::Direction;
 use mle_star::stop::Trouble;
@@ -171,6 +172,11 @@ fn check(
 
 fn wrong_value(setting: &Setting, error: &str, known: Option<&Value>) -> Trouble {
     let Setting { key, value, origin } = setting;
+    if let Some(agent) = key.strip_prefix("agent_models.").filter(|_| error.contains("unknown variant")) {
+        let nearest = nearest(agent, AgentType::ALL.map(AgentType::name)).unwrap_or_default();
+        let message = format!("{origin}: agent_models names no agent \"{agent}\"");
+        return Trouble::new(message, format!("did you mean agent_models.{nearest}?"));
+    }
     if let (true, Some(Value::Object(known))) = (error.contains("unknown field"), known) {
         let inner = key.rsplit('.').next().unwrap_or(key);
         let (outer, _) = key.split_once('.').unwrap_or((key, ""));
@@ -318,7 +324,13 @@ mod tests {
             "outer_loop_steps",
         );
         check(&[], "phase_time_budget:\n  phase1_pct: 50\n", none(), "add up to 100", "");
-        check(&[], "agent_models:\n  codr: x\n", none(), "agent_models", "coder");
+        check(
+            &[],
+            "agent_models:\n  codr: x\n",
+            none(),
+            "2:3: agent_models names no agent \"codr\"",
+            "agent_models.coder?",
+        );
         check(
             &[("MLE_STAR_TIME_LIMIT", "soon")],
             "",

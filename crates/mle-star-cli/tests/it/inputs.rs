@@ -275,6 +275,13 @@ const MISTAKES: &[Mistake] = &[
         hint: "auto or claude or offline",
     },
     Mistake {
+        what: "a model for an agent that is none",
+        files: &[],
+        line: "run data --set agent_models.codr=haiku",
+        error: "--set: agent_models names no agent \"codr\"",
+        hint: "did you mean agent_models.coder?",
+    },
+    Mistake {
         what: "unknown option",
         files: &[],
         line: "run data --modle x",
