@@ -25,7 +25,7 @@ use schemars::schema_for;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-pub use self::extractor::RefinePlan;
+pub use self::extractor::{CodeBlockCategory, RefinePlan};
 pub use self::leakage::{LeakageAnswer, LeakageStatus};
 pub use self::retriever::{Retrieval, RetrievedModel};
 pub use self::test::Verdict;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::agents::{Retrieval, RetrievedModel, Verdict};
+use crate::agents::{CodeBlockCategory, Retrieval, RetrievedModel, Verdict};
 use crate::config::Config;
 use crate::effects::{Limit, Lookup};
 use crate::place::Place;
@@ -134,7 +134,7 @@ pub struct CodeBlockRecord {
     /// Its text.
     pub content: String,
     /// Its kind, when known.
-    pub category: Option<String>,
+    pub category: Option<CodeBlockCategory>,
     /// The outer step that refined it.
     pub outer_step: u32,
 }
@@ -148,6 +148,9 @@ pub struct StepRecord {
     pub ablation_summary: String,
     /// c_t.
     pub code_block: String,
+    /// What c_t is for, when known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub category: Option<CodeBlockCategory>,
     /// p_0.
     pub plan: String,
     /// One per inner step.

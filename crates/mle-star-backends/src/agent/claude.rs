@@ -128,3 +128,21 @@ impl AgentBackend for ClaudeAgents {
         }
     }
 }
+
+/// A setup for tests.
+#[cfg(test)]
+fn example(data_dir: &std::path::Path) -> ClaudeSetup {
+    ClaudeSetup {
+        executable: PathBuf::from("claude"),
+        bare: true,
+        run_id: "run".to_owned(),
+        folder: PathBuf::new(),
+        data_dir: data_dir.to_owned(),
+        permission_mode: "bypassPermissions".to_owned(),
+        patience: Duration::ZERO,
+        blocked_domains: Vec::new(),
+        blocked_commands: mle_star::config::Config::default().blocked_commands,
+        own_tools: false,
+        started_ahead: 0,
+    }
+}

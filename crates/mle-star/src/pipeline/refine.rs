@@ -47,15 +47,17 @@ async fn outer_step(ctx: &Ctx<'_>, current: &Scored, steps: &[StepRecord]) -> Re
     let blocks: Vec<String> = steps.iter().map(|step| step.code_block.clone()).filter(filled).collect();
     let ablation = agents::ablation(ctx, current.solution(), &summaries).await?; // 5
     let summary = study(ctx, ablation).await?; // 6-7
-    let (block, plan) = match target(ctx, current.solution(), &summary, &blocks).await? {
-        Ok(target) => target, // 8
-        Err(limit) => return Ok(Step { record: skipped_record(summary, limit), best: None }),
-    };
+    let (block, RefinePlan { plan, category, .. }) =
+        match target(ctx, current.solution(), &summary, &blocks).await? {
+            Ok(target) => target, // 8
+            Err(limit) => return Ok(Step { record: skipped_record(summary, limit), best: None }),
+        };
     let (attempts, best) = refine_block(ctx, current, &block, &plan).await?; // 9-25
     let mut record = empty_record();
     record.ablation_summary = summary;
     record.code_block = block.as_str().to_owned();
     record.plan = plan;
+    record.category = category;
     record.inner_loop_attempts = attempts;
     Ok(Step { record, best })
 }
@@ -151,7 +153,7 @@ async fn target(
     solution: &Solution,
     summary: &str,
     refined_blocks: &[String],
-) -> Result<Result<(CodeBlock, String), Option<Limit>>, Stop> {
+) -> Result<Result<(CodeBlock, RefinePlan), Option<Limit>>, Stop> {
     let mut note = String::new();
     let mut seen = Vec::new();
     for call in 1..=3 {
@@ -163,7 +165,7 @@ async fn target(
         };
         let Some(first) = plans.first() else { continue };
         match usable(solution, first) {
-            Ok(block) => return Ok(Ok((block, first.plan.clone()))),
+            Ok(block) => return Ok(Ok((block, first.clone()))),
             Err(error) => {
                 note = format!(
                     "Your last answer cannot be used: {error}. Copy a part of the solution exactly \
@@ -174,7 +176,7 @@ async fn target(
         }
         seen.extend(plans);
     }
-    Ok(seen.into_iter().find_map(|plan| Some((usable(solution, &plan).ok()?, plan.plan))).ok_or(None))
+    Ok(seen.into_iter().find_map(|plan| Some((usable(solution, &plan).ok()?, plan))).ok_or(None))
 }
 
 /// The block that a plan is for.
@@ -190,6 +192,7 @@ fn empty_record() -> StepRecord {
         outer_step: 0,
         ablation_summary: String::new(),
         code_block: String::new(),
+        category: None,
         plan: String::new(),
         inner_loop_attempts: Vec::new(),
         best_score_after_step: f64::NAN,
@@ -243,7 +246,7 @@ impl Refined {
     pub fn blocks(&self) -> Vec<CodeBlockRecord> {
         let block = |step: &StepRecord| CodeBlockRecord {
             content: step.code_block.clone(),
-            category: None,
+            category: step.category,
             outer_step: step.outer_step,
         };
         self.steps.iter().map(block).collect()

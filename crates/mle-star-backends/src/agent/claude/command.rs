@@ -137,3 +137,108 @@ pub(super) fn opening(request: &AgentRequest) -> Vec<Value> {
     });
     if request.tools.is_empty() { vec![prompt] } else { vec![initialize, prompt] }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::time::Duration;
+
+    use mle_star::agents::{AgentType, Variant};
+    use mle_star::place::Place;
+
+    use super::super::example;
+    use super::*;
+
+    fn request(agent: AgentType, tools: &'static [&'static str]) -> AgentRequest {
+        AgentRequest {
+            place: Place::from("phase2/path-1/t0/k0/coder"),
+            agent,
+            variant: None,
+            system: "system".to_owned(),
+            prompt: "/clear @file {x}".to_owned(),
+            inputs: serde_json::Map::new(),
+            tools,
+            schema: None,
+            model: "haiku".to_owned(),
+            timeout: Duration::ZERO,
+            time_left: Duration::ZERO,
+        }
+    }
+
+    /// What is new against a call without tools.
+    fn added(setup: &ClaudeSetup, request: &AgentRequest) -> String {
+        let arguments = arguments(setup, request);
+        let from = arguments.iter().position(|argument| argument == "--tools").unwrap();
+        arguments[from..].join(" ")
+    }
+
+    #[test]
+    fn each_agent_gets_its_tools_and_none_is_none() {
+        let setup = example(Path::new("/data"));
+        let check = |tools: &'static [&'static str], expected: &str| {
+            assert_eq!(added(&setup, &request(AgentType::Coder, tools)), expected);
+        };
+        let asks = "--permission-mode default --permission-prompt-tool stdio --add-dir /data";
+        check(&[], "--tools  --bare");
+        check(&["Read"], &format!("--tools Read {asks} --bare"));
+        check(&["Read", "Bash"], &format!("--tools Read,Bash {asks}"));
+        check(&["WebSearch", "WebFetch"], &format!("--tools WebSearch,WebFetch {asks}"));
+    }
+
+    #[test]
+    fn options_follow_the_setup() {
+        let check =
+            |change: fn(&mut ClaudeSetup), tools: &'static [&'static str], part: &str, is_there: bool| {
+                let mut setup = example(Path::new("/data"));
+                change(&mut setup);
+                let added = added(&setup, &request(AgentType::Init, tools));
+                assert_eq!(added.contains(part), is_there, "{part}: {added}");
+            };
+        check(|setup| setup.bare = false, &[], "--bare", false);
+        check(
+            |setup| setup.permission_mode = "acceptEdits".to_owned(),
+            &["Read"],
+            "--permission-mode acceptEdits",
+            true,
+        );
+        check(|setup| setup.own_tools = true, &["Read"], "mcp__mle_star__parse_score", true);
+        check(|setup| setup.own_tools = true, &[], "mcp", false);
+    }
+
+    #[test]
+    fn a_structured_answer_is_asked_for_by_its_schema() {
+        let setup = example(Path::new("/data"));
+        let schema = Some(json!({"type": "object"}));
+        let arguments = arguments(&setup, &AgentRequest { schema, ..request(AgentType::Extractor, &[]) });
+        let position = arguments.iter().position(|argument| argument == "--json-schema").unwrap();
+        assert_eq!(arguments[position + 1], r#"{"type":"object"}"#);
+    }
+
+    #[test]
+    fn the_environment_tells_who_is_asked_and_where() {
+        let setup = example(Path::new("/data"));
+        let variant = Some(Variant::Detection);
+        let variables = variables(&setup, &AgentRequest { variant, ..request(AgentType::Leakage, &[]) });
+        let value =
+            |name: &str| variables.iter().find(|(other, _)| *other == name).and_then(|(_, v)| v.as_deref());
+        assert_eq!(value("MLE_STAR_AGENT"), Some("leakage"));
+        assert_eq!(value("MLE_STAR_VARIANT"), Some("detection"));
+        assert_eq!(value("MLE_STAR_RUN_ID"), Some("run"));
+        assert_eq!(value("MLE_STAR_PLACE"), Some("phase2/path-1/t0/k0/coder"));
+        assert_eq!(value("MLE_STAR_SESSION"), Some("path-1"));
+        assert!(variables.contains(&("CLAUDECODE", None)));
+    }
+
+    #[test]
+    fn the_prompt_goes_in_as_it_is() {
+        let check = |tools, lines: usize| {
+            let opening = opening(&request(AgentType::Coder, tools));
+            assert_eq!(opening.len(), lines);
+            let prompt = opening.last().unwrap();
+            assert_eq!(prompt["message"]["content"], "/clear @file {x}");
+            assert_eq!(prompt["client_composed"], true);
+        };
+        check(&[], 1);
+        check(&["Read"], 2);
+    }
+}

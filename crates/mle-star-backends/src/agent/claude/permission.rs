@@ -149,25 +149,8 @@ fn real(path: &Path) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
+    use super::super::example;
     use super::*;
-
-    fn setup(data_dir: PathBuf) -> ClaudeSetup {
-        ClaudeSetup {
-            executable: PathBuf::from("claude"),
-            bare: true,
-            run_id: "run".to_owned(),
-            folder: PathBuf::new(),
-            data_dir,
-            permission_mode: "default".to_owned(),
-            patience: Duration::ZERO,
-            blocked_domains: vec!["kaggle.com/competitions/toy/code".to_owned()],
-            blocked_commands: mle_star::config::Config::default().blocked_commands,
-            own_tools: false,
-            started_ahead: 0,
-        }
-    }
 
     #[test]
     fn commands_do_not_see_keys() {
@@ -188,7 +171,10 @@ mod tests {
         std::fs::write(data.path().join("train.csv"), "x").unwrap();
         std::os::unix::fs::symlink(data.path(), work.path().join("input")).unwrap();
         std::os::unix::fs::symlink("/etc", work.path().join("elsewhere")).unwrap();
-        let setup = setup(data.path().to_owned());
+        let setup = ClaudeSetup {
+            blocked_domains: vec!["kaggle.com/competitions/toy/code".to_owned()],
+            ..example(data.path())
+        };
         let check = |tools: &[&str], tool: &str, input: Value, expected: Result<Value, &str>| {
             let sandbox = Sandbox { setup: &setup, tools, folder: work.path() };
             let told = sandbox.permission(tool, &input);

@@ -216,13 +216,26 @@ pub(super) fn extractor(problem: &Problem, inputs: Inputs<'_>, path: usize) -> S
     let plan = |section: &&Section| {
         let block = Block::read(problem, &section.text);
         let strategy = catalogue::applicable(&block, path).into_iter().next()?;
-        Some(json!({ "code_block": section.text, "plan": strategy.plan() }))
+        Some(json!({ "code_block": section.text, "plan": strategy.plan(), "category": category(section) }))
     };
     let plans: Vec<_> = blocks.iter().filter_map(plan).take(3).collect();
     if plans.is_empty() {
         whole_script(inputs.text("solution_script"))
     } else {
         json!({ "plans": plans }).to_string()
+    }
+}
+
+/// The kind of a section, in the words of the extractor's answer.
+fn category(section: &Section) -> &'static str {
+    match section.kind() {
+        "Features" => "feature_engineering",
+        "Encoding" | "Target" | "Data" => "preprocessing",
+        "Model" => "model_selection",
+        "Training" => "training",
+        "Blend" => "ensemble",
+        "Postprocessing" => "postprocessing",
+        _ => "other",
     }
 }
 
