@@ -8,6 +8,7 @@ mod exits;
 mod help;
 mod inputs;
 mod killed;
+mod real_runs;
 mod retrieval;
 mod runs;
 mod sealed;

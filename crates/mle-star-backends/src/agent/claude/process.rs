@@ -62,6 +62,8 @@ impl Workshop {
         for part in ["system", "empty", "reading"] {
             fs::create_dir_all(folder.join(part))?;
         }
+        // Processes start in folders of their own, where a relative path leads elsewhere.
+        let folder = folder.canonicalize()?;
         data.show(&folder.join("reading/input"))?;
         Ok(Self { folder, data, rooms: AtomicU64::new(0) })
     }
