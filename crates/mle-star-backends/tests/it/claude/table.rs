@@ -119,7 +119,7 @@ fn waits() -> Vec<Row> {
         in_vain("overloaded", "529"),
         in_vain("server_error", "500"),
         in_vain("cut", "cannot be reached"),
-        in_vain("garbage", "cannot be reached"),
+        row("garbage", request(&[]), Expected::Failed("no answer of a model")),
         in_vain("unreachable", "cannot be reached"),
     ]
 }
