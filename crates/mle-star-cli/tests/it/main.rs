@@ -1,5 +1,5 @@
 //! The real binary in a sealed environment.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 mod agents;
 mod claude;

@@ -11,4 +11,5 @@ mod network;
 mod real_claude;
 mod roles;
 mod scripts;
+mod trouble;
 mod world;

@@ -7,15 +7,17 @@ use super::api::{Asked, Message, Reply};
 use super::roles::role_of;
 use super::scripts::{self, Style};
 
-/// The command that a debugger looks around with.
-pub const LOOK: &str = "head -3 input/train.csv";
-
 /// The answer to a request whose scenario is the run and the place of the call, joined by dots.
 pub fn answer(asked: &Asked, style: Style) -> Reply {
     let message = match role_of(&asked.prompt()) {
         _ if is_search(asked) => found_on_the_web(),
         Some(role) => match role.agent {
-            AgentType::Retriever | AgentType::Debugger if !has_used_tool(asked) => first_tool(role.agent),
+            AgentType::Retriever if may_use(asked, "WebSearch") && !has_used_tool(asked) => {
+                Message::tool("WebSearch", &json!({"query": "models for small tables"}))
+            }
+            AgentType::Debugger if !has_used_tool(asked) => {
+                Message::tool("Bash", &json!({"command": "head -3 input/train.csv"}))
+            }
             agent => finished(asked, agent, role.variant, style),
         },
         None => {
@@ -48,11 +50,8 @@ pub fn requests(place: &str) -> usize {
 /// Places whose agents do not use the form they are asked for.
 const IN_WORDS: [&str; 3] = ["phase3/r0/leakage", "phase1/merge-1/leakage", "finalization/contamination-1"];
 
-fn first_tool(agent: AgentType) -> Message {
-    match agent {
-        AgentType::Retriever => Message::tool("WebSearch", &json!({"query": "models for small tables"})),
-        _ => Message::tool("Bash", &json!({"command": LOOK})),
-    }
+fn may_use(asked: &Asked, name: &str) -> bool {
+    asked.body["tools"].as_array().into_iter().flatten().any(|tool| tool["name"] == name)
 }
 
 fn has_used_tool(asked: &Asked) -> bool {
@@ -78,14 +77,15 @@ fn finished(asked: &Asked, agent: AgentType, variant: Option<Variant>, style: St
     let (prompt, place) = (asked.prompt(), place(asked));
     let blocks = python_blocks(&prompt);
     let block = || blocks[0].clone();
+    let is_right = style == Style::Flawless || !place.contains("/path-1/");
     let form = |value: Value| in_form(&place, &value);
     match (agent, variant) {
         (AgentType::Retriever, _) => form(models()),
         (AgentType::Init, _) => code(&scripts::init(style, prompt.contains(MODELS[0]))),
         (AgentType::Merger, _) => code(&scripts::merged(&blocks)),
-        (AgentType::Ablation, _) => code(&scripts::ablation(&block(), !place.contains("/path-1/"))),
+        (AgentType::Ablation, _) => code(&scripts::ablation(&block(), is_right)),
         (AgentType::Summarize, _) => Message::text(summary(&prompt)),
-        (AgentType::Extractor, _) => form(plans(&block(), &place)),
+        (AgentType::Extractor, _) => form(plans(&block(), is_right || !place.ends_with("/extractor"))),
         (AgentType::Coder, _) => code(&scripts::refined(&block(), &prompt)),
         (AgentType::Planner, _) => Message::text("Weaken the regularization: set C to 3.0; nothing else."),
         (AgentType::EnsPlanner, _) => {
@@ -95,15 +95,13 @@ fn finished(asked: &Asked, agent: AgentType, variant: Option<Variant>, style: St
         (AgentType::Debugger, _) => code(&scripts::repaired(&block())),
         (AgentType::Leakage, Some(Variant::Correction)) => code(&scripts::without_leak(&blocks[1])),
         (AgentType::Leakage, _) => form(leaks(&block())),
-        (AgentType::Data, _) if style == Style::Light => {
-            Message::text("All the provided information is used.")
-        }
-        (AgentType::Data, _) => code(&scripts::with_planes(&block())),
+        (AgentType::Data, _) if style == Style::Learned => code(&scripts::with_planes(&block())),
+        (AgentType::Data, _) => Message::text("All the provided information is used."),
         (AgentType::Test, Some(Variant::SubsamplingExtract)) => scripts::subsampling(&block())
             .map_or_else(|| Message::text("No subsampling found."), |block| code(&block)),
         (AgentType::Test, Some(Variant::SubsamplingRemove)) => code("# All training samples are used."),
         (AgentType::Test, Some(_)) => form(json!({"verdict": "Novel"})),
-        (AgentType::Test, None) => code(&scripts::submitting(&block(), false)),
+        (AgentType::Test, None) => code(&scripts::submitting(&block(), style != Style::Learned)),
     }
 }
 
@@ -119,10 +117,9 @@ fn models() -> Value {
     json!({"models": MODELS.map(model)})
 }
 
-/// The line with the models; first, on one of the paths, a line that is not in the solution.
-fn plans(solution: &str, place: &str) -> Value {
-    let is_wrong = place.ends_with("/path-1/t0/extractor");
-    let block = if is_wrong { "model = None".to_owned() } else { scripts::models_line(solution) };
+/// The line with the models, or one that is not in the solution.
+fn plans(solution: &str, is_right: bool) -> Value {
+    let block = if is_right { scripts::models_line(solution) } else { "model = None".to_owned() };
     json!({"plans": [{"code_block": block, "plan": "Regularize more: set C to 0.3; nothing else."}]})
 }
 
@@ -153,11 +150,6 @@ fn in_form(place: &str, value: &Value) -> Message {
 /// The place of the call: the scenario without the run.
 pub fn place(asked: &Asked) -> String {
     asked.scenario.split_once('.').map_or(String::new(), |(_, place)| place.replace('.', "/"))
-}
-
-/// The run of the call.
-pub fn run(asked: &Asked) -> &str {
-    asked.scenario.split('.').next().unwrap_or_default()
 }
 
 fn python_blocks(prompt: &str) -> Vec<String> {

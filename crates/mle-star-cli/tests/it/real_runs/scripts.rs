@@ -3,10 +3,12 @@
 /// Which libraries the scripts of a run use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// pandas and scikit-learn.
+    /// pandas and scikit-learn, and every mistake there is.
     Learned,
-    /// Nothing but Python: such a script takes a blink.
+    /// Nothing but Python, so that it takes a blink, and a mistake in the first script.
     Light,
+    /// Nothing but Python, and no mistake.
+    Flawless,
 }
 
 /// The line that holds the models, without its end.
@@ -88,7 +90,7 @@ final_validation_score = pairs / (len(late) * len(other))
 print(f"Final Validation Performance: {final_validation_score}")
 "#;
 
-/// A first solution; that for the first model has a mistake in it.
+/// A first solution; that for the first model may have a mistake in it.
 pub fn init(style: Style, is_first: bool) -> String {
     let (text, import, model) = match (style, is_first) {
         (Style::Learned, true) => {
@@ -99,10 +101,10 @@ pub fn init(style: Style, is_first: bool) -> String {
             "from sklearn.tree import DecisionTreeClassifier\n",
             "DecisionTreeClassifier(max_depth=4, random_state=0)",
         ),
-        (Style::Light, _) => (LIGHT, "", "Hours(C=1.0)"),
+        (Style::Light | Style::Flawless, _) => (LIGHT, "", "Hours(C=1.0)"),
     };
     let text = with_models(&format!("{import}{text}"), model);
-    if is_first { text.replace(MISTAKES[0].1, MISTAKES[0].0) } else { text }
+    if is_first && style != Style::Flawless { text.replace(MISTAKES[0].1, MISTAKES[0].0) } else { text }
 }
 
 /// The first of the solutions, with the models of all.
