@@ -83,7 +83,7 @@ impl ClaudeAgents {
             move |error: io::Error| broken(doing, &path, &error)
         };
         let data = Data::new(setup.data_dir.clone()).map_err(cannot("read", &setup.data_dir))?;
-        let workshop = Workshop::new(setup.folder.clone(), data).map_err(cannot("make", &setup.folder))?;
+        let workshop = Workshop::new(&setup.folder, data).map_err(cannot("make", &setup.folder))?;
         let ahead = Ahead::new(setup.started_ahead);
         Ok(Self { setup, workshop, ahead, tool_failures: Mutex::default() })
     }

@@ -57,8 +57,8 @@ impl Workshop {
     ///
     /// # Errors
     /// It cannot be made.
-    pub(super) fn new(folder: PathBuf, data: Data) -> io::Result<Self> {
-        remove_tree(&folder)?;
+    pub(super) fn new(folder: &Path, data: Data) -> io::Result<Self> {
+        remove_tree(folder)?;
         for part in ["system", "empty", "reading"] {
             fs::create_dir_all(folder.join(part))?;
         }
