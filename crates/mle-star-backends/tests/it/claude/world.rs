@@ -156,6 +156,7 @@ pub fn request(tools: &'static [&'static str]) -> AgentRequest {
 /// The same question, to be answered in a form.
 pub fn structured(request: AgentRequest) -> AgentRequest {
     let schema = json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
         "type": "object", "properties": {"answer": {"type": "number"}}, "required": ["answer"],
     });
     AgentRequest { schema: Some(schema), ..request }
