@@ -70,6 +70,31 @@ async fn agents_are_told_who_they_are() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_claude_should_not_say_or_do_is_told_apart() {
+    let check = async |before: &str, expected: Result<&str, &str>| {
+        let world = world("plain").through(|claude| format!("cd \"${{0%/*}}\"; {before}; exec {claude}"));
+        let reply = world.ask(&request(&[])).await.reply.unwrap();
+        let told = match &reply.answer {
+            Answer::Text { text, .. } => Ok(text.as_str()),
+            Answer::Failed { reason } => Err(reason.as_str()),
+            Answer::Refused { .. } => panic!("{before}: {reply:?}"),
+        };
+        let is_expected = match (told, expected) {
+            (Ok(text), Ok(expected)) => text == expected,
+            (Err(reason), Err(part)) => reason.contains(part),
+            _ => false,
+        };
+        assert!(is_expected, "{before}: {told:?}");
+        world.is_silent().await;
+    };
+    check("echo 'warning: noise'; echo '[1] noise' >&2", Ok(ANSWER)).await;
+    check("echo '{\"type\":\"news\",\"message\":7}'", Ok(ANSWER)).await;
+    check("echo '{\"type\":\"assis'", Err("cannot be read")).await;
+    check("mkdir dead 2>/dev/null && exit 3", Ok(ANSWER)).await;
+    check("setsid sleep 600 & nohup sleep 600 >/dev/null 2>&1 & :", Ok(ANSWER)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_process_started_ahead_answers_and_an_unused_one_ends() {
     let world = world("plain");
     let starts = world.path().join("starts");
