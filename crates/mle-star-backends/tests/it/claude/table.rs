@@ -129,7 +129,8 @@ fn tools() -> Vec<Row> {
         tool: Some((tool, about, failure)),
         ..row(scenario, request(tools), Expected::Text(ANSWER.to_owned()))
     };
-    let hangs = AgentRequest { timeout: SHORT, ..request(&["Bash", "Read"]) };
+    // Long enough for the command to have begun.
+    let hangs = AgentRequest { timeout: 3 * SHORT, ..request(&["Bash", "Read"]) };
     vec![
         uses("bash", &["Bash", "Read"], "Bash", "echo made > made.txt && cat made.txt", None),
         uses("bash_denied", &["Bash", "Read"], "Bash", "rm -rf /", Some("rm")),
