@@ -57,8 +57,8 @@ pub fn of_result(result: &FinalResult) -> Spending {
     billed(result.usage.clone(), result.config.agents)
 }
 
-/// What was cut off while rules answered was free.
-fn billed(mut spending: Spending, agents: AgentsChoice) -> Spending {
+/// The spending of a run with these agents: what was cut off while rules answered was free.
+pub fn billed(mut spending: Spending, agents: AgentsChoice) -> Spending {
     if agents == AgentsChoice::Offline {
         spending.interrupted_calls = 0;
     }

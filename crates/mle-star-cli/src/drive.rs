@@ -23,8 +23,8 @@ use tokio::runtime::Builder;
 
 use crate::agents::{Chosen, Workplace, ask_claude};
 use crate::exit::{Exit, Failure};
-use crate::run_folder;
 use crate::watch::{Asked, Before, JsonLines, Log, Show, Terminal, Watchers, duration};
+use crate::{bill, run_folder};
 use outside::Backends;
 
 pub use finish::exit_of;
@@ -156,12 +156,22 @@ async fn perform(
     let finished = pipeline::run(&start.frozen, &start.prompts, &start.journal, outside).await;
     // Their folder goes with them.
     drop(agents);
-    let finished = finished.map_err(|stop| failure(start, stop, signals))?;
+    let finished = finished.map_err(|stop| {
+        cost_so_far(start).iter().for_each(|line| say(line));
+        failure(start, stop, signals)
+    })?;
     let (exit, lines) = finish::finish(start, &backends, finished).map_err(Failure::failed)?;
     for line in lines {
         say(&line);
     }
     Ok(exit)
+}
+
+/// What a run that ends here has cost; nothing where the journal cannot tell any more.
+fn cost_so_far(start: &Start) -> Option<String> {
+    let effects = start.journal.effects().ok()?;
+    let spending = bill::billed(spending(&effects), start.frozen.config.agents);
+    bill::line(&spending).map(|line| format!("cost so far: {line}"))
 }
 
 /// Who answers, ready to be asked.
