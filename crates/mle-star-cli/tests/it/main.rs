@@ -11,3 +11,4 @@ mod killed;
 mod retrieval;
 mod runs;
 mod sealed;
+mod several;
