@@ -102,6 +102,7 @@ pub fn tables(spending: &Spending) -> Vec<Table> {
     let roles = roles.into_iter().map(|(role, calls)| row(agent_name(*role), calls)).collect();
     [("phase", phases), ("path", paths), ("role", roles)]
         .into_iter()
+        .filter(|(_, rows): &(_, Vec<Row>)| !rows.is_empty())
         .map(|(title, rows)| Table { title, rows })
         .collect()
 }
