@@ -12,3 +12,4 @@ mod real_runs;
 mod retrieval;
 mod runs;
 mod sealed;
+mod several;
