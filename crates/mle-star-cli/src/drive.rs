@@ -234,7 +234,10 @@ fn failure(start: &Start, stop: Stop, signals: &signals::Signals) -> Failure {
     match stop {
         Stop::Interrupted => interrupted(start, signals),
         Stop::Journal(error) => Failure::failed(Trouble::new(error.to_string(), error.hint())),
-        Stop::Outside(trouble) => Failure::failed(trouble),
+        Stop::Outside(Trouble { message, hint }) => {
+            let hint = hint.replace("resume the run", &format!("go on with: {}", resume_command(start)));
+            Failure::failed(Trouble { message, hint })
+        }
         Stop::NoSolution(why) => Failure::failed(Trouble::new(why, format!("see {}", log_hint(start)))),
         Stop::Limit(limit) => Failure {
             exit: Exit::LimitReached,
