@@ -23,7 +23,6 @@ use tokio::runtime::Builder;
 
 use crate::agents::{Chosen, Workplace, ask_claude};
 use crate::exit::{Exit, Failure};
-use crate::run_folder;
 use crate::watch::{Asked, Before, JsonLines, Log, Show, Terminal, Watchers, duration};
 use outside::Backends;
 
@@ -90,8 +89,8 @@ async fn supervise(start: &Start) -> Result<Exit, Failure> {
     let config = &start.frozen.config;
     let own_log = start.folder.join("logs").join("mle-star.log");
     let paths: Vec<&Path> = std::iter::once(own_log.as_path()).chain(config.log_file.as_deref()).collect();
-    let log = Log::open(&paths, &config.log_level)
-        .map_err(|error| Failure::failed(run_folder::unwritable(&start.folder, &error)))?;
+    let (log, notes) = Log::open(&paths, &config.log_level);
+    notes.iter().for_each(|note| terminal.line(note));
     let ended = with_live_line(&terminal, perform(start, &terminal, &log, &signals)).await;
     if let Err(failure) = &ended {
         log.error(&failure.trouble.message);
