@@ -175,7 +175,7 @@ mod tests {
     async fn a_log_that_cannot_be_written_is_noted_and_the_output_is_known() {
         for (file, expected) in [("/dev/full", "No space left"), ("/nowhere/log", "No such file")] {
             let mut stream = Stream::new(file.into(), Vec::new());
-            stream.pump(b"all of it".as_slice(), |seen, piece| seen.extend_from_slice(piece)).await.unwrap();
+            stream.pump(b"all of it".as_slice(), Vec::extend_from_slice).await.unwrap();
             assert_eq!(stream.captured(), Captured::whole("all of it"));
             assert_eq!(stream.scanner, b"all of it");
             let note = stream.cut("stdout").unwrap();
