@@ -14,8 +14,8 @@ use super::world::{Called, World, request, structured};
 
 /// Calls at once: what is measured is not speed.
 const AT_ONCE: usize = 8;
-/// What a call that hangs may take.
-const SHORT: Duration = Duration::from_secs(2);
+/// What a call that hangs may take; a busy machine has started its process by then.
+const SHORT: Duration = Duration::from_secs(4);
 
 /// One scenario and what comes of it.
 struct Row {
@@ -130,7 +130,7 @@ fn tools() -> Vec<Row> {
         ..row(scenario, request(tools), Expected::Text(ANSWER.to_owned()))
     };
     // Long enough for the command to have begun.
-    let hangs = AgentRequest { timeout: 3 * SHORT, ..request(&["Bash", "Read"]) };
+    let hangs = AgentRequest { timeout: SHORT.mul_f64(1.5), ..request(&["Bash", "Read"]) };
     vec![
         uses("bash", &["Bash", "Read"], "Bash", "echo made > made.txt && cat made.txt", None),
         uses("bash_denied", &["Bash", "Read"], "Bash", "rm -rf /", Some("rm")),
