@@ -33,8 +33,8 @@ pub struct World {
     scripts: HashMap<String, ScriptOutcome>,
     first_scripts: Mutex<HashMap<String, ScriptOutcome>>,
     stops: Mutex<HashMap<String, Trouble>>,
-    agent_seconds: u64,
-    script_seconds: u64,
+    agent_time: Duration,
+    script_time: Duration,
     cost_usd: Option<f64>,
     dear: HashMap<String, f64>,
     log: Mutex<Log>,
@@ -112,7 +112,17 @@ impl World {
     /// Each agent call and each script takes this long, in seconds of the tokio clock.
     #[must_use]
     pub fn takes(self, agent_seconds: u64, script_seconds: u64) -> Self {
-        Self { agent_seconds, script_seconds, ..self }
+        Self {
+            agent_time: Duration::from_secs(agent_seconds),
+            script_time: Duration::from_secs(script_seconds),
+            ..self
+        }
+    }
+
+    /// Each agent call takes this long, by the tokio clock.
+    #[must_use]
+    pub fn agents_take(self, agent_time: Duration) -> Self {
+        Self { agent_time, ..self }
     }
 
     /// Each agent call costs this much; `None`: nobody knows.
@@ -196,7 +206,7 @@ impl AgentBackend for World {
     async fn ask(&self, request: &AgentRequest, _events: &dyn EventSink) -> Result<AgentReply, Stop> {
         self.log().ask(request);
         self.stop(&request.place)?;
-        pause(self.agent_seconds).await;
+        pause(self.agent_time).await;
         let told = self.agents.get(request.place.as_str()).cloned();
         let mut reply = told.unwrap_or_else(|| AgentReply::text(usual_answer(request)));
         reply.usage.cost_usd = self.dear.get(request.place.as_str()).copied().or(self.cost_usd);
@@ -214,8 +224,8 @@ impl ScriptRunner for World {
         self.log().trace.push(request.place.clone());
         self.log().scripts.push(request.clone());
         self.stop(&request.place)?;
-        let wanted = Duration::from_secs(self.script_seconds);
-        pause(wanted.min(request.timeout).as_secs()).await;
+        let wanted = self.script_time;
+        pause(wanted.min(request.timeout)).await;
         let first = self.lock_first_scripts().remove(request.place.as_str());
         let mut outcome = match first.or_else(|| self.scripts.get(request.place.as_str()).cloned()) {
             _ if wanted > request.timeout => ScriptOutcome { end: ScriptEnd::TimedOut, ..ran(None) },
@@ -330,9 +340,9 @@ fn usual_outcome(request: &ScriptRequest) -> ScriptOutcome {
     }
 }
 
-async fn pause(seconds: u64) {
-    if seconds > 0 {
-        tokio::time::sleep(Duration::from_secs(seconds)).await;
+async fn pause(time: Duration) {
+    if !time.is_zero() {
+        tokio::time::sleep(time).await;
     }
     // Lets concurrent paths interleave even when nothing takes time.
     tokio::task::yield_now().await;

@@ -1,0 +1,139 @@
+//! What many runs in one process cost, and what a long journal does.
+//!
+//! `cargo run --release --example scale -p mle-star -- runs [RUNS] [AGENTS AT ONCE]`: concurrent runs whose agents
+//! take 50 ms, against the ideal schedule. `paths`: one run of eight paths. `journal [RECORDS]`: appending to a
+//! journal that already has so many records. Each in a fresh process, because memory is read as its peak.
+
+#![expect(clippy::print_stdout, reason = "a benchmark is read on the terminal")]
+#![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "it looks at its own process")]
+
+mod appends;
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use mle_star::ctx::Outside;
+use mle_star::event::NoEvents;
+use mle_star::journal::{Frozen, Journal};
+use mle_star::pipeline;
+use mle_star::prompts::Prompts;
+use mle_star::slots::Slots;
+use mle_star::testing::{World, frozen};
+
+/// Whatever goes wrong in a benchmark ends it.
+type Failure = Box<dyn Error + Send + Sync>;
+
+/// How long each agent takes.
+const AGENT: Duration = Duration::from_millis(50);
+
+#[tokio::main]
+async fn main() -> Result<(), Failure> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let number =
+        |index: usize, usual: usize| arguments.get(index).map_or(Ok(usual), |text| text.parse::<usize>());
+    match arguments.first().map(String::as_str) {
+        Some("runs") => {
+            let count = number(1, 200)?;
+            runs(count, number(2, count)?, frozen()).await?;
+        }
+        Some("paths") => {
+            let mut inputs = frozen();
+            inputs.config.num_parallel_solutions = 8;
+            inputs.config.num_retrieved_models = 4;
+            inputs.config.outer_loop_steps = 4;
+            inputs.config.inner_loop_steps = 4;
+            inputs.config.max_concurrent_scripts = Some(8);
+            runs(1, 8, inputs).await?;
+        }
+        Some("journal") => appends::appends(number(1, 100_000)?).await?,
+        _ => return Err("say runs, paths or journal".into()),
+    }
+    println!("peak memory of the process: {:.0} MB", peak_mb()?);
+    Ok(())
+}
+
+/// So many runs at once.
+async fn runs(count: usize, agents: usize, inputs: Frozen) -> Result<(), Failure> {
+    let folder = tempfile::tempdir()?;
+    let (script_slots, agent_slots) = (Slots::new(8), Slots::new(agents));
+    let inputs = Arc::new(inputs);
+    let began = Instant::now();
+    let all: Vec<_> = (0..count)
+        .map(|index| {
+            let folder = folder.path().join(index.to_string());
+            let (inputs, script_slots, agent_slots) =
+                (Arc::clone(&inputs), script_slots.clone(), agent_slots.clone());
+            tokio::spawn(async move {
+                std::fs::create_dir(&folder)?;
+                run(&folder, &inputs, &script_slots, &agent_slots).await
+            })
+        })
+        .collect();
+    let mut calls = 0;
+    let mut longest = Duration::ZERO;
+    for run in all {
+        let (asked, chain) = run.await??;
+        calls += asked;
+        longest = longest.max(chain);
+    }
+    let took = began.elapsed();
+    let ideal = longest.max(AGENT * u32::try_from(calls)? / u32::try_from(agents)?);
+    println!(
+        "{count} runs, {agents} agents at once, {calls} calls of {AGENT:?}: {:.2} s, ideally {:.2} s, ratio {:.2}",
+        took.as_secs_f64(),
+        ideal.as_secs_f64(),
+        took.as_secs_f64() / ideal.as_secs_f64(),
+    );
+    Ok(())
+}
+
+/// One run: how many agents were asked, and how long the longest chain of calls is that wait for one another.
+async fn run(
+    folder: &std::path::Path,
+    inputs: &Frozen,
+    script_slots: &Slots,
+    agent_slots: &Slots,
+) -> Result<(usize, Duration), Failure> {
+    let world = World::new().agents_take(AGENT);
+    let journal = Journal::create(folder, inputs)?;
+    let (_keep, cancel) = tokio::sync::watch::channel(false);
+    let prompts = Prompts::new(BTreeMap::new())?;
+    let outside = Outside {
+        agents: &world,
+        scripts: &world,
+        events: &NoEvents,
+        cancel: &cancel,
+        environment: "Python 3",
+        script_slots,
+        agent_slots,
+    };
+    pipeline::run(inputs, &prompts, &journal, outside).await?;
+    let asked: Vec<String> = world.trace().into_iter().filter(|place| !place.ends_with("/run")).collect();
+    Ok((asked.len(), chain(&asked)))
+}
+
+/// Candidates and paths go side by side; everything else waits for what was before.
+fn chain(asked: &[String]) -> Duration {
+    let below = |prefix: &str| {
+        let mut branches: BTreeMap<&str, u32> = BTreeMap::new();
+        for place in asked.iter().filter_map(|place| place.strip_prefix(prefix)) {
+            *branches.entry(place.split('/').next().unwrap_or_default()).or_default() += 1;
+        }
+        branches
+    };
+    let (candidates, paths) = (below("phase1/candidate-"), below("phase2/path-"));
+    let beside = [&candidates, &paths].map(|all| all.values().sum::<u32>());
+    let longest = [&candidates, &paths].map(|all| all.values().max().copied().unwrap_or_default());
+    let all = u32::try_from(asked.len()).unwrap_or(u32::MAX);
+    AGENT * (all - beside.iter().sum::<u32>() + longest.iter().sum::<u32>())
+}
+
+/// The most memory that this process had at once, in MB.
+fn peak_mb() -> Result<f64, Failure> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).ok_or("no VmHWM")?;
+    let kib: f64 = line.split_whitespace().next().ok_or("no figure")?.parse()?;
+    Ok(kib * 1024.0 / 1e6)
+}
