@@ -2,6 +2,7 @@
 
 mod claude;
 mod command;
+mod faults;
 mod python;
 mod tests_run;
 mod tidy;
@@ -14,8 +15,9 @@ fn main() -> ExitCode {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["verify"] => verify::verify(),
         ["tidy"] => verify::tidy_only(),
+        ["faults", options @ ..] => faults::command(options),
         _ => {
-            command::say("usage: cargo xtask verify | tidy");
+            command::say("usage: cargo xtask verify | tidy | faults [--count N] [--seed S]");
             ExitCode::from(2)
         }
     }

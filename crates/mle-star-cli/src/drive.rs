@@ -28,7 +28,7 @@ use tokio::runtime::Builder;
 use crate::agents::{Chosen, Workplace, ask_claude};
 use crate::exit::{Exit, Failure};
 use crate::watch::{Asked, Before, JsonLines, Log, OfRun, Show, Terminal, Watchers, duration};
-use crate::{bill, run_folder};
+use crate::bill;
 use outside::Backends;
 use shared::Shared;
 
@@ -125,8 +125,8 @@ async fn supervise(
     let config = &start.frozen.config;
     let own_log = start.folder.join("logs").join("mle-star.log");
     let paths: Vec<&Path> = std::iter::once(own_log.as_path()).chain(config.log_file.as_deref()).collect();
-    let log = Log::open(&paths, &config.log_level)
-        .map_err(|error| Failure::failed(run_folder::unwritable(&start.folder, &error)))?;
+    let (log, notes) = Log::open(&paths, &config.log_level);
+    notes.iter().for_each(|note| run.line(note));
     let mut watchers: Vec<&dyn EventSink> = vec![run, &log];
     if start.view.json {
         watchers.push(json);
@@ -234,7 +234,10 @@ fn failure(start: &Start, stop: Stop, signals: &signals::Signals) -> Failure {
     match stop {
         Stop::Interrupted => interrupted(start, signals),
         Stop::Journal(error) => Failure::failed(Trouble::new(error.to_string(), error.hint())),
-        Stop::Outside(trouble) => Failure::failed(trouble),
+        Stop::Outside(Trouble { message, hint }) => {
+            let hint = hint.replace("resume the run", &format!("go on with: {}", resume_command(start)));
+            Failure::failed(Trouble { message, hint })
+        }
         Stop::NoSolution(why) => Failure::failed(Trouble::new(why, format!("see {}", log_hint(start)))),
         Stop::Limit(limit) => Failure {
             exit: Exit::LimitReached,

@@ -16,6 +16,10 @@ use serde_json::Value;
 /// The limits that a resume may raise.
 const RAISABLE: [&str; 2] = ["time_limit_seconds", "max_budget_usd"];
 
+/// The frozen configuration.
+const CONFIG: &str = "config.json";
+/// What will be the frozen configuration once the journal knows its limits.
+const STAGED: &str = "config.part";
 /// The models that were given by hand.
 const MODELS: &str = "models.json";
 
@@ -26,7 +30,7 @@ const MODELS: &str = "models.json";
 pub fn write(folder: &Path, frozen: &Frozen) -> Result<(), Trouble> {
     let all = || -> io::Result<()> {
         write_json(&folder.join("task.json"), &frozen.task)?;
-        write_json(&folder.join("config.json"), &frozen.config)?;
+        write_json(&folder.join(CONFIG), &frozen.config)?;
         if let Some(models) = &frozen.retrieved_models {
             write_json(&folder.join(MODELS), models)?;
         }
@@ -39,18 +43,28 @@ pub fn write(folder: &Path, frozen: &Frozen) -> Result<(), Trouble> {
     all().map_err(|error| unwritable(folder, &error))
 }
 
-/// Checks that the files still say what the journal froze. A `config.json` with other limits only is what an
-/// interrupted resume leaves: it is written anew.
+/// Lays a `config.json` with larger limits ready. It counts once the journal knows the limits.
+///
+/// # Errors
+/// As [`write_whole`].
+pub fn stage_config(folder: &Path, config: &Config) -> io::Result<()> {
+    write_partial(&folder.join(STAGED), &json(config)?)
+}
+
+/// Checks that the files still say what the journal froze. When a `config.json` with the journal's limits lies
+/// ready, a resume that raised them was interrupted, and it takes its place.
 ///
 /// # Errors
 /// A file that is missing or differs; the message names the key, the model or the template.
 pub fn check_unchanged(folder: &Path, frozen: &Frozen) -> Result<(), Trouble> {
     same_keys::<Task>(folder, "task.json", &frozen.task, &[])?;
-    same_keys::<Config>(folder, "config.json", &frozen.config, &RAISABLE)?;
-    if same_keys::<Config>(folder, "config.json", &frozen.config, &[]).is_err() {
-        let written = write_json(&folder.join("config.json"), &frozen.config);
-        written.map_err(|error| unwritable(folder, &error))?;
+    let differs_in_limits = same_keys::<Config>(folder, CONFIG, &frozen.config, &[]).is_err()
+        && same_keys::<Config>(folder, CONFIG, &frozen.config, &RAISABLE).is_ok();
+    if differs_in_limits && same_keys::<Config>(folder, STAGED, &frozen.config, &[]).is_ok() {
+        let placed = fs::rename(folder.join(STAGED), folder.join(CONFIG));
+        placed.map_err(|error| unwritable(folder, &error))?;
     }
+    same_keys::<Config>(folder, CONFIG, &frozen.config, &[])?;
     same_models(&folder.join(MODELS), frozen.retrieved_models.as_deref())?;
     let found = templates(&folder.join("prompts"))?;
     for (name, text) in &frozen.prompts {
@@ -71,10 +85,20 @@ pub fn check_unchanged(folder: &Path, frozen: &Frozen) -> Result<(), Trouble> {
 /// The disk is full or the folder not writable.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let partial = path.with_extension("part");
-    let mut file = File::create(&partial)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
+    write_partial(&partial, bytes)?;
     fs::rename(partial, path)
+}
+
+fn write_partial(partial: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = File::create(partial)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+fn json(value: &impl Serialize) -> io::Result<Vec<u8>> {
+    let mut text = serde_json::to_vec_pretty(value)?;
+    text.push(b'\n');
+    Ok(text)
 }
 
 /// Removes a file that need not be there.
@@ -93,9 +117,7 @@ pub fn remove_file(path: &Path) -> io::Result<()> {
 /// # Errors
 /// As [`write_whole`].
 pub fn write_json(path: &Path, value: &impl Serialize) -> io::Result<()> {
-    let mut text = serde_json::to_vec_pretty(value)?;
-    text.push(b'\n');
-    write_whole(path, &text)
+    write_whole(path, &json(value)?)
 }
 
 /// The folder cannot be written.

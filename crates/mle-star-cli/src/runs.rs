@@ -1,10 +1,10 @@
 //! The runs directory: new run folders, and finding old ones.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use mle_star::journal::{self, Journal, JournalError};
+use mle_star::journal::{Hold, JournalError, hold};
 use mle_star::stop::Trouble;
 
 use crate::nearest::nearest;
@@ -13,24 +13,25 @@ use crate::nearest::nearest;
 pub const DEFAULT_DIR: &str = "runs";
 
 /// What a run folder holds before its journal has tables.
-const BEGINNINGS: [&str; 8] = [
+const BEGINNINGS: [&str; 9] = [
     "task.json",
     "config.json",
     "models.json",
     "prompts",
     "journal.lock",
     "journal.db",
+    "journal.db-journal",
     "journal.db-wal",
     "journal.db-shm",
 ];
 
-/// A new run's folder, holding nothing done and this process's own.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A new run's folder, in which nothing was done and no other process works.
+#[derive(Debug)]
 pub struct Claimed {
     /// The run's name.
     pub id: String,
-    /// Its folder.
-    pub folder: PathBuf,
+    /// Its folder, held by this process.
+    pub hold: Hold,
 }
 
 /// Makes a folder for a new run, called `wanted`, else after the task and the time. A folder called `wanted` is
@@ -53,36 +54,37 @@ pub fn claim(
     for attempt in 1..1000 {
         let id = if attempt == 1 { first.clone() } else { format!("{first}-{attempt}") };
         let folder = runs_dir.join(&id);
-        match fs::create_dir(&folder) {
-            Ok(()) => return mark(&folder).map(|()| Claimed { id, folder }),
-            Err(error) if error.kind() == ErrorKind::AlreadyExists && wanted.is_none() => {}
-            Err(error) if error.kind() == ErrorKind::AlreadyExists && is_abandoned(&folder) => {
-                return mark(&folder).map(|()| Claimed { id, folder });
-            }
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                let message = format!("run {id} exists already in {}", runs_dir.display());
-                let hint = format!("choose another --run-id, or go on with it: mle-star resume {id}");
-                return Err(Trouble::new(message, hint));
-            }
+        let is_new = match fs::create_dir(&folder) {
+            Ok(()) => true,
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => false,
             Err(error) => return Err(unwritable(runs_dir, &error)),
+        };
+        if (is_new || wanted.is_some())
+            && let Some(hold) = take(&folder)?
+        {
+            return Ok(Claimed { id, hold });
+        }
+        if wanted.is_some() {
+            let message = format!("run {id} exists already in {}", runs_dir.display());
+            let hint = format!("choose another --run-id, or go on with it: mle-star resume {id}");
+            return Err(Trouble::new(message, hint));
         }
     }
     Err(Trouble::new("too many runs began in the same second", "try again"))
 }
 
-/// The lock is what a run folder is known by while it has no journal.
-fn mark(folder: &Path) -> Result<(), Trouble> {
-    let made = File::options().append(true).create(true).open(folder.join("journal.lock"));
-    made.map(drop).map_err(|error| unwritable(folder, &error))
-}
-
-/// Did the process that made this run folder end before anything was done in it?
-fn is_abandoned(folder: &Path) -> bool {
-    // Reading comes first: opening a journal is for those who go on with it.
-    holds_only_beginnings(folder)
-        && journal::read(folder).is_err()
-        && matches!(Journal::open(folder), Err(JournalError::Missing(_)))
-        && is_free(folder)
+/// Takes a folder in which nothing was done. Only whoever has hold of it can tell: of two processes that come at
+/// once, the second finds it held, or finds the run of the first.
+fn take(folder: &Path) -> Result<Option<Hold>, Trouble> {
+    // Nothing is left in a folder that is none of ours.
+    if !holds_only_beginnings(folder) {
+        return Ok(None);
+    }
+    match hold(folder) {
+        Ok(hold) => Ok(Some(hold).filter(|hold| holds_only_beginnings(folder) && hold.is_without_journal())),
+        Err(JournalError::Held { .. }) => Ok(None),
+        Err(error) => Err(Trouble::new(error.to_string(), error.hint())),
+    }
 }
 
 /// Is there nothing in the folder but what is made before a run does anything?
@@ -93,13 +95,6 @@ pub fn holds_only_beginnings(folder: &Path) -> bool {
         BEGINNINGS.contains(&name.as_ref()) || name.ends_with(".part")
     };
     fs::read_dir(folder).is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(known)))
-}
-
-fn is_free(folder: &Path) -> bool {
-    match File::open(folder.join("journal.lock")) {
-        Ok(lock) => lock.try_lock_shared().is_ok(),
-        Err(error) => error.kind() == ErrorKind::NotFound,
-    }
 }
 
 /// The folder of the run that a person named by id or path.

@@ -103,6 +103,9 @@ pub(crate) async fn execute(ctx: &Ctx<'_>, checked: Checked, purpose: Purpose) -
         if failure.limit.is_some() {
             break;
         }
+        if purpose == Purpose::Submission {
+            ctx.warn(format!("no valid submission yet, it is repaired: {}", failure.headline()));
+        }
         let ctx = &ctx.at(format_args!("debug-{count}"));
         let Some(repaired) = agents::debugger(ctx, &execution.solution, &failure.error).await? else {
             continue;

@@ -7,21 +7,25 @@
 
 #![expect(clippy::disallowed_types, reason = "the journal and its lock are files, the only ones here")]
 
+mod check;
+mod error;
+mod lock;
 mod reader;
+mod seal;
 mod store;
+mod wal;
 
 use std::collections::HashSet;
-use std::fs::{File, TryLockError};
-use std::io::{Read as _, Seek as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::time::Instant;
 
+pub use error::JournalError;
+pub use lock::{Hold, hold};
 pub use reader::{EffectRecord, EffectState, Snapshot, cost, first_limit, read};
 use store::{Found, NewEffect, Store};
 
@@ -31,9 +35,6 @@ use crate::effects::{AgentReply, Answer, Limit, ScriptEnd, ScriptOutcome, Usage}
 use crate::place::Place;
 use crate::stop::Stop;
 use crate::task::Task;
-
-/// How long a glance at a run's lock is waited out.
-const LOOKS: Duration = Duration::from_millis(300);
 
 /// The inputs of a run as they were frozen before anything was done.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -60,7 +61,7 @@ pub struct Journal {
     /// When this process began to work on the run; until then no time passes.
     started: OnceLock<Instant>,
     elapsed_before: f64,
-    _lock: File,
+    hold: Hold,
 }
 
 /// What kind of effect a record is of.
@@ -111,82 +112,51 @@ pub trait Outcome: Serialize + DeserializeOwned + Send {
     }
 }
 
-/// What is wrong with a journal.
-#[derive(Debug, thiserror::Error)]
-pub enum JournalError {
-    /// There is none at this path.
-    #[error("there is no journal at {0}")]
-    Missing(PathBuf),
-    /// There is one already.
-    #[error("{0} already holds a run")]
-    Exists(PathBuf),
-    /// Another process writes it.
-    #[error("the run is held by another process ({holder})")]
-    Held {
-        /// What that process wrote about itself.
-        holder: String,
-    },
-    /// It was written by another version of the format.
-    #[error("{path} has journal format {found}; this program reads format {}", store::FORMAT)]
-    Format {
-        /// The file.
-        path: PathBuf,
-        /// The format it names.
-        found: i64,
-    },
-    /// The file is not a journal, or is damaged.
-    #[error("{path} is not a readable journal: {what}")]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// What was found.
-        what: String,
-    },
-    /// A step came back with another input than the one recorded.
-    #[error("{place} was recorded with another input")]
-    OtherInput {
-        /// The place.
-        place: Place,
-    },
-    /// It cannot be written.
-    #[error("the journal cannot be written: {0}")]
-    Write(#[from] rusqlite::Error),
-    /// Its folder cannot be used.
-    #[error("the run folder cannot be used: {0}")]
-    Io(#[from] std::io::Error),
-}
-
 impl Journal {
     /// Makes the journal of a new run in `folder`, which exists. One whose making was cut short counts as none.
     ///
     /// # Errors
     /// When the folder already holds a journal or cannot be written.
     pub fn create(folder: &Path, frozen: &Frozen) -> Result<Self, JournalError> {
-        let lock = lock(folder)?;
-        let path = folder.join(store::FILE);
-        if path.exists() && !Store::is_unborn(&path) {
-            return Err(JournalError::Exists(folder.to_owned()));
+        Self::create_in(hold(folder)?, frozen)
+    }
+
+    /// The same in a folder that this process already has hold of.
+    ///
+    /// # Errors
+    /// As for [`Journal::create`].
+    pub fn create_in(hold: Hold, frozen: &Frozen) -> Result<Self, JournalError> {
+        if !hold.is_without_journal() {
+            return Err(JournalError::Exists(hold.folder().to_owned()));
         }
-        let store = Store::create(&path, frozen)?;
-        Ok(Self::new(store, lock, 0.0))
+        let store = Store::create(&hold.folder().join(store::FILE), frozen)?;
+        Ok(Self::new(store, hold, 0.0))
     }
 
     /// Opens the journal of an interrupted run for writing; effects that had begun and not ended will be
     /// done again.
     ///
     /// # Errors
-    /// When another process holds it, or it is missing, damaged or of another format.
+    /// When another process holds it, or it is missing, damaged or of another format; then nothing of it was changed.
     pub fn open(folder: &Path) -> Result<(Self, Frozen), JournalError> {
         let path = folder.join(store::FILE);
-        if !path.exists() || Store::is_unborn(&path) {
+        if !path.exists() {
             return Err(JournalError::Missing(path));
         }
-        let lock = lock(folder)?;
+        let hold = hold(folder)?;
+        if hold.is_without_journal() {
+            return Err(JournalError::Missing(path));
+        }
         let store = Store::open(&path)?;
         let frozen = store.frozen(&path)?;
         store.void_unfinished()?;
         let elapsed = store.elapsed()?;
-        Ok((Self::new(store, lock, elapsed), frozen))
+        Ok((Self::new(store, hold, elapsed), frozen))
+    }
+
+    /// The run's folder.
+    pub fn folder(&self) -> &Path {
+        self.hold.folder()
     }
 
     /// Seconds the run has taken so far, earlier processes included.
@@ -286,9 +256,9 @@ impl Journal {
         Ok(self.store().effects()?)
     }
 
-    fn new(store: Store, lock: File, elapsed_before: f64) -> Self {
+    fn new(store: Store, hold: Hold, elapsed_before: f64) -> Self {
         let visited = Mutex::default();
-        Self { store: Mutex::new(store), visited, started: OnceLock::new(), elapsed_before, _lock: lock }
+        Self { store: Mutex::new(store), visited, started: OnceLock::new(), elapsed_before, hold }
     }
 
     fn store(&self) -> MutexGuard<'_, Store> {
@@ -315,27 +285,19 @@ impl Journal {
     }
 
     fn read_back<T: Outcome>(&self, place: &Place, found: &Found) -> Result<Recorded<T>, Stop> {
-        let damaged = |what: String| JournalError::Damaged { path: place.as_str().into(), what };
+        let path = self.folder().join(store::FILE);
+        let damaged = |what: String| check::damaged(&path, format!("the record at {place}: {what}"));
         let value = serde_json::from_str(&found.outcome).map_err(|error| damaged(error.to_string()))?;
         let at = found.ended_at.parse().map_err(|error: jiff::Error| damaged(error.to_string()))?;
         Ok(Recorded { value, at, replayed: true })
     }
 }
 
-impl JournalError {
-    /// What to do about it.
-    pub fn hint(&self) -> &'static str {
-        match self {
-            Self::Missing(_) => "name a run with `mle-star list`",
-            Self::Exists(_) => "choose another --run-id, or go on with `mle-star resume`",
-            Self::Held { .. } => "wait until it ends, or stop that process first",
-            Self::Format { .. } => "use the version of mle-star that wrote it",
-            Self::Damaged { .. } => "restore the file from a copy; nothing was changed in it",
-            Self::OtherInput { .. } => {
-                "a script, prompt, model or data file differs from the first time; restore it or start a new run"
-            }
-            Self::Write(_) | Self::Io(_) => "make room or give write access, then resume the run",
-        }
+impl Hold {
+    /// Is there no journal in the folder, or one whose making was cut short?
+    pub fn is_without_journal(&self) -> bool {
+        let path = self.folder().join(store::FILE);
+        !path.exists() || check::is_unborn(&path)
     }
 }
 
@@ -364,30 +326,4 @@ impl Outcome for ScriptOutcome {
 /// The digest of an input: the same for the same JSON value.
 pub fn digest(input: &Value) -> String {
     blake3::hash(input.to_string().as_bytes()).to_hex().to_string()
-}
-
-fn lock(folder: &Path) -> Result<File, JournalError> {
-    let path = folder.join("journal.lock");
-    let mut file = File::options().read(true).write(true).create(true).truncate(false).open(path)?;
-    // Whoever only looks at a run may hold its lock for a moment.
-    let deadline = std::time::Instant::now() + LOOKS;
-    loop {
-        match file.try_lock() {
-            Ok(()) => break,
-            Err(TryLockError::Error(error)) => return Err(error.into()),
-            Err(TryLockError::WouldBlock) if std::time::Instant::now() < deadline => {
-                std::thread::sleep(Duration::from_millis(20));
-            }
-            Err(TryLockError::WouldBlock) => {
-                let mut holder = String::new();
-                file.read_to_string(&mut holder)?;
-                return Err(JournalError::Held { holder });
-            }
-        }
-    }
-    file.set_len(0)?;
-    file.rewind()?;
-    write!(file, "process {}", std::process::id())?;
-    file.flush()?;
-    Ok(file)
 }

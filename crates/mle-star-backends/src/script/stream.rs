@@ -18,6 +18,8 @@ pub(super) struct Stream<S> {
     head: Vec<u8>,
     tail: Vec<u8>,
     bytes: u64,
+    /// Why the file does not hold all of it.
+    unwritten: Option<io::Error>,
     /// Sees every byte, in order.
     pub(super) scanner: S,
 }
@@ -25,7 +27,7 @@ pub(super) struct Stream<S> {
 impl<S> Stream<S> {
     /// A stream that will be written to `file`.
     pub(super) fn new(file: PathBuf, scanner: S) -> Self {
-        Self { file, head: Vec::new(), tail: Vec::new(), bytes: 0, scanner }
+        Self { file, head: Vec::new(), tail: Vec::new(), bytes: 0, unwritten: None, scanner }
     }
 
     /// Where the stream is kept.
@@ -33,16 +35,17 @@ impl<S> Stream<S> {
         &self.file
     }
 
-    /// Reads `source` to its end, as it comes. What is beyond the cap is read and counted, but not kept.
+    /// Reads `source` to its end, as it comes. What is beyond the cap is read and counted, but not kept; a file
+    /// that cannot be written is noted, and the script goes on.
     ///
     /// # Errors
-    /// The log file cannot be written.
+    /// The stream cannot be read.
     pub(super) async fn pump(
         &mut self,
         mut source: impl AsyncRead + Unpin,
         feed: fn(&mut S, &[u8]),
     ) -> io::Result<()> {
-        let mut file = File::create(&self.file).await?;
+        let mut file = File::create(&self.file).await.map_err(|error| self.unwritten = Some(error)).ok();
         let mut buffer = vec![0; 64 * 1024];
         loop {
             let length = match source.read(&mut buffer).await {
@@ -51,16 +54,14 @@ impl<S> Stream<S> {
                 Err(error) => return Err(error),
             };
             if length == 0 {
-                return file.flush().await;
+                return Ok(());
             }
             let piece = &buffer[..length];
-            let room = usize::try_from(CAP.saturating_sub(self.bytes)).unwrap_or(usize::MAX);
-            file.write_all(&piece[..length.min(room)]).await?;
-            if room > 0 && length >= room {
-                file.write_all(format!("\n[… output beyond {CAP} bytes is not kept …]\n").as_bytes()).await?;
+            if let Some(open) = &mut file
+                && let Err(error) = append(open, piece, CAP.saturating_sub(self.bytes)).await
+            {
+                (self.unwritten, file) = (Some(error), None);
             }
-            // The file buffers; whoever follows the log wants to see what is there.
-            file.flush().await?;
             self.keep(piece);
             feed(&mut self.scanner, piece);
         }
@@ -92,11 +93,25 @@ impl<S> Stream<S> {
 
     /// What was not kept, in words.
     pub(super) fn cut(&self, name: &str) -> Option<String> {
+        if let Some(error) = &self.unwritten {
+            return Some(format!("{name} is not whole in {}: {error}", self.file.display()));
+        }
         (self.bytes > CAP).then(|| {
             let (all, kept) = (self.bytes / (1024 * 1024), CAP / (1024 * 1024));
             format!("{name} was cut at {kept} MiB; the script printed {all} MiB")
         })
     }
+}
+
+/// Writes a piece as far as there is room for it under the cap.
+async fn append(file: &mut File, piece: &[u8], room: u64) -> io::Result<()> {
+    let room = usize::try_from(room).unwrap_or(usize::MAX);
+    file.write_all(&piece[..piece.len().min(room)]).await?;
+    if room > 0 && piece.len() >= room {
+        file.write_all(format!("\n[… output beyond {CAP} bytes is not kept …]\n").as_bytes()).await?;
+    }
+    // The file buffers; whoever follows the log wants to see what is there.
+    file.flush().await
 }
 
 fn lossy(bytes: &[u8]) -> String {
@@ -154,5 +169,17 @@ mod tests {
             read(b"a\xFFb").await,
             Captured { head: "a\u{FFFD}b".to_owned(), tail: String::new(), bytes: 3 }
         );
+    }
+
+    #[tokio::test]
+    async fn a_log_that_cannot_be_written_is_noted_and_the_output_is_known() {
+        for (file, expected) in [("/dev/full", "No space left"), ("/nowhere/log", "No such file")] {
+            let mut stream = Stream::new(file.into(), Vec::new());
+            stream.pump(b"all of it".as_slice(), Vec::extend_from_slice).await.unwrap();
+            assert_eq!(stream.captured(), Captured::whole("all of it"));
+            assert_eq!(stream.scanner, b"all of it");
+            let note = stream.cut("stdout").unwrap();
+            assert!(note.contains(expected) && note.contains(file), "{note}");
+        }
     }
 }

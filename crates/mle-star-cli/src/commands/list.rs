@@ -20,7 +20,12 @@ pub fn list(args: &ListArgs) -> Result<Exit, Failure> {
     let mut summaries = Vec::new();
     for folder in runs::all(&dir) {
         match run_view::read(&folder) {
-            Ok(view) => summaries.push(view.summary),
+            Ok(view) => {
+                if let Some(damage) = &view.snapshot.damage {
+                    say::talk(&format!("note: {damage}"));
+                }
+                summaries.push(view.summary);
+            }
             Err(error) => say::talk(&format!("note: {}: {error}", folder.display())),
         }
     }
@@ -42,7 +47,7 @@ pub fn list(args: &ListArgs) -> Result<Exit, Failure> {
 /// Shows one run.
 ///
 /// # Errors
-/// There is no such run, or its journal cannot be read.
+/// There is no such run, or its journal cannot be read, or not as a whole.
 pub fn show(args: &RunRef) -> Result<Exit, Failure> {
     let folder = runs::find(&args.run, &runs_dir(args.runs_dir.clone()))?;
     let view = run_view::read(&folder).map_err(|error| journal_failure(&error))?;
@@ -51,6 +56,10 @@ pub fn show(args: &RunRef) -> Result<Exit, Failure> {
         say::data(&pretty(&whole)?);
     } else {
         lines(&view).iter().for_each(|line| say::data(line));
+    }
+    if let Some(damage) = view.snapshot.damage {
+        let hint = "this is what can be read; restore the journal from a copy, or start a new run";
+        return Err(Failure::failed(Trouble::new(damage, hint)));
     }
     Ok(Exit::Done)
 }

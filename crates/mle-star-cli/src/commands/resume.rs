@@ -65,6 +65,11 @@ fn open_failure(folder: &Path, error: &JournalError) -> Failure {
         return journal_failure(error);
     }
     if !runs::holds_only_beginnings(folder) {
+        if folder.join("journal.db").exists() {
+            let message = format!("{} is empty, and the run had begun", folder.join("journal.db").display());
+            let hint = "restore the file from a copy, or start a new run; nothing was changed in it";
+            return Failure::failed(Trouble::new(message, hint));
+        }
         return Trouble::new(error.to_string(), error.hint()).into();
     }
     let id = runs::name(folder).unwrap_or_default();
@@ -117,12 +122,13 @@ fn not_smaller(key: &str, holds: bool) -> Result<(), Trouble> {
 }
 
 /// The larger limits count from here on. The order matters when this is cut short: a result that stands is the
-/// run's end, the journal knows the limits, and `config.json` is only a copy.
+/// run's end, the journal knows the limits, and a copy of them that lies ready becomes `config.json` later.
 fn reopen(folder: &Path, journal: &Journal, frozen: &Frozen) -> Result<(), Failure> {
     let unwritable = |error: io::Error| Failure::failed(run_folder::unwritable(folder, &error));
     run_folder::remove_file(&folder.join("result.json")).map_err(unwritable)?;
+    run_folder::stage_config(folder, &frozen.config).map_err(unwritable)?;
     journal.reopen_with(frozen).map_err(|error| journal_failure(&error))?;
-    run_folder::write_json(&folder.join("config.json"), &frozen.config).map_err(unwritable)
+    run_folder::check_unchanged(folder, frozen).map_err(Failure::failed)
 }
 
 #[cfg(test)]

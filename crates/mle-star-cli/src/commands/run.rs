@@ -60,8 +60,9 @@ pub fn begin(prepared: Prepared) -> Result<Start, Failure> {
     let claimed = runs::claim(&runs_dir, invocation.run_id.as_deref(), &task.competition_id, &now)?;
     let texts = prompts.texts().clone();
     let frozen = Frozen { run_id: claimed.id, task, config, prompts: texts, retrieved_models, data_id };
-    run_folder::write(&claimed.folder, &frozen).map_err(Failure::failed)?;
-    let journal = Journal::create(&claimed.folder, &frozen).map_err(|error| journal_failure(&error))?;
+    let folder = claimed.hold.folder().to_owned();
+    run_folder::write(&folder, &frozen).map_err(Failure::failed)?;
+    let journal = Journal::create_in(claimed.hold, &frozen).map_err(|error| journal_failure(&error))?;
     let view = View {
         json: invocation.json,
         quiet: invocation.quiet,
@@ -70,8 +71,8 @@ pub fn begin(prepared: Prepared) -> Result<Start, Failure> {
     let mut opening = sources;
     opening
         .extend(guesses.iter().map(|guess| format!("  {}: {} ({})", guess.field, guess.value, guess.reason)));
-    opening.push(format!("run: {}", claimed.folder.display()));
-    Ok(Start { folder: claimed.folder, frozen, prompts, journal, chosen, rules, sample, view, opening })
+    opening.push(format!("run: {}", folder.display()));
+    Ok(Start { folder, frozen, prompts, journal, chosen, rules, sample, view, opening })
 }
 
 /// Trouble with a journal is not the input's fault.

@@ -1,10 +1,10 @@
-//! Ctrl-C and SIGTERM: the first asks the run to stop, the second ends the program at once.
+//! Ctrl-C, SIGTERM and the end of the terminal: the first asks the run to stop, the second ends the program at once.
 
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
 use crate::exit::Exit;
@@ -22,6 +22,8 @@ pub struct Signals {
 /// The system refuses.
 pub fn listen() -> io::Result<Signals> {
     let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    // Under nohup a run shall outlive its terminal.
+    let mut hangup = if ignores_hangup() { None } else { Some(signal(SignalKind::hangup())?) };
     let (sender, cancel) = watch::channel(false);
     let terminated = Arc::new(AtomicBool::new(false));
     let heard = Arc::clone(&terminated);
@@ -30,6 +32,7 @@ pub fn listen() -> io::Result<Signals> {
             tokio::select! {
                 _ = interrupt.recv() => {}
                 _ = terminate.recv() => heard.store(true, Ordering::Relaxed),
+                () = heard_by(&mut hangup) => heard.store(true, Ordering::Relaxed),
             }
             if time > 0 {
                 std::process::exit(i32::from(exit(&heard).code()));
@@ -60,6 +63,20 @@ impl Signals {
     pub fn exit(&self) -> Exit {
         exit(&self.terminated)
     }
+}
+
+async fn heard_by(signal: &mut Option<Signal>) {
+    match signal {
+        Some(signal) => drop(signal.recv().await),
+        None => std::future::pending().await,
+    }
+}
+
+/// Was this process started with SIGHUP ignored? Where the system does not tell, it was not.
+fn ignores_hangup() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
 }
 
 fn exit(terminated: &AtomicBool) -> Exit {

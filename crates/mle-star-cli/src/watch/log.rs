@@ -1,7 +1,7 @@
 //! `logs/mle-star.log`: every event with time and level, appended.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
@@ -24,19 +24,23 @@ enum Level {
 }
 
 impl Log {
-    /// Opens every file for appending; `level` is the configuration's `log_level`.
-    ///
-    /// # Errors
-    /// A file cannot be opened.
-    pub fn open(paths: &[&Path], level: &str) -> io::Result<Self> {
-        let open = |path: &&Path| {
+    /// Opens every file for appending; `level` is the configuration's `log_level`. A run goes on without the
+    /// files that cannot be opened; they are named with the reason.
+    pub fn open(paths: &[&Path], level: &str) -> (Self, Vec<String>) {
+        let open = |path: &Path| {
             if let Some(folder) = path.parent() {
                 fs::create_dir_all(folder)?;
             }
             File::options().create(true).append(true).open(path)
         };
-        let files = paths.iter().map(open).collect::<io::Result<Vec<File>>>()?;
-        Ok(Self { files: Mutex::new(files), level: Level::of(level) })
+        let (mut files, mut notes) = (Vec::new(), Vec::new());
+        for path in paths {
+            match open(path) {
+                Ok(file) => files.push(file),
+                Err(error) => notes.push(format!("note: no log in {}: {error}", path.display())),
+            }
+        }
+        (Self { files: Mutex::new(files), level: Level::of(level) }, notes)
     }
 
     /// A line that no event stands behind.
@@ -124,7 +128,8 @@ mod tests {
         let check = |level: &str, expected: usize| {
             let dir = tempfile::tempdir().unwrap();
             let path = dir.path().join("logs/mle-star.log");
-            let log = Log::open(&[&path], level).unwrap();
+            let (log, notes) = Log::open(&[&path], level);
+            assert!(notes.is_empty(), "{notes:?}");
             log.emit(Event::PhaseStarted { phase: Phase::Phase1 });
             log.emit(Event::ScriptStarted { place: Place::from("phase1/candidate-0/run"), timeout: 1.0 });
             log.emit(Event::Warning { place: Place::root(), text: "careful".to_owned() });

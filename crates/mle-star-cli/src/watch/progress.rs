@@ -118,7 +118,7 @@ impl Progress {
         let phase = self.phase.map(phase_title);
         let best = self.best.map(|best| format!("best {}", number(best)));
         let elapsed = Some(duration(self.elapsed()));
-        [elapsed, phase, best, self.money(), self.effect()]
+        [elapsed, phase, best, self.effect(), self.money()]
             .into_iter()
             .flatten()
             .collect::<Vec<_>>()

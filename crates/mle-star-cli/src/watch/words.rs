@@ -51,7 +51,7 @@ pub fn line(event: &Event, ended: Ended) -> Option<(Weight, String)> {
         }
         Event::AgentWaits { place, seconds, reason, .. } => {
             let (place, reason, wait) = (place_name(place), first_line(reason), duration(*seconds));
-            (Weight::Warning, format!("  {place:<28} waiting: {reason}; asking again in {wait}"))
+            (Weight::Warning, format!("  {place:<28} waits {wait}: {reason}"))
         }
         Event::ToolUsed { place, agent, tool, about, failure, .. } => {
             let failed =

@@ -145,6 +145,9 @@ fn a_reopened_run_that_was_killed_is_not_finished() {
     assert_ne!(config, old);
     sealed.write("runs/r/config.json", old.as_bytes());
     let said = sealed.run("resume r");
+    assert!(said.code == 2 && said.stderr.contains("time_limit_seconds"), "an edit is refused: {said:?}");
+    sealed.write("runs/r/config.part", config.as_bytes());
+    let said = sealed.run("resume r");
     assert_eq!(said.code, 0, "{said:?}");
     assert!(sealed.read("late").contains("phase2."), "{said:?}");
     assert!(sealed.read("runs/r/result.json").contains("\"stopped_by\": null"), "{said:?}");

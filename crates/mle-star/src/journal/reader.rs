@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::store::{self, Store};
-use super::{Frozen, JournalError, Kind};
+use super::{Frozen, JournalError, Kind, check, lock, wal};
 use crate::effects::{Limit, Usage};
 use crate::place::Place;
 
@@ -19,8 +19,10 @@ pub struct Snapshot {
     pub created_at: String,
     /// Seconds the run has taken so far.
     pub elapsed: f64,
-    /// Every record, oldest first.
+    /// Every record that can be read, oldest first.
     pub effects: Vec<EffectRecord>,
+    /// What is wrong with the journal, as far as reading it shows.
+    pub damage: Option<String>,
 }
 
 /// One record.
@@ -86,20 +88,24 @@ pub fn cost(effects: &[EffectRecord], belongs: impl Fn(&Place) -> bool) -> Optio
     calls.filter(|effect| belongs(&effect.place)).map(|effect| effect.usage.cost_usd).sum()
 }
 
-/// Reads the journal in a run folder, also while the run goes on.
+/// Reads the journal in a run folder, also while the run goes on, and as much as can be read of a damaged one.
 ///
 /// # Errors
-/// When it is missing, damaged or of another format.
+/// When it is missing, of another format, or so damaged that not even the run's inputs can be read.
 pub fn read(folder: &Path) -> Result<Snapshot, JournalError> {
     let path = folder.join(store::FILE);
     if !path.exists() {
         return Err(JournalError::Missing(path));
     }
+    // The log stands still only while no process writes it.
+    let still = lock::look(folder);
+    let log = if still.is_some() { wal::check(&check::log_of(&path)).err() } else { None };
     let store = Store::open_read_only(&path)?;
-    Ok(Snapshot {
-        frozen: store.frozen(&path)?,
-        created_at: store.get("created_at")?.unwrap_or_default(),
-        elapsed: store.elapsed()?,
-        effects: store.effects()?,
-    })
+    drop(still);
+    let frozen = store.frozen(&path)?;
+    let (effects, damage) = store.readable_effects();
+    let damage = damage.map(|what| check::damaged(&path, what)).or(log).map(|error| error.to_string());
+    let elapsed = store.elapsed().unwrap_or_default();
+    let created_at = store.get("created_at").unwrap_or_default().unwrap_or_default();
+    Ok(Snapshot { frozen, created_at, elapsed, effects, damage })
 }

@@ -3,26 +3,26 @@
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::reader::{EffectRecord, EffectState};
-use super::{Entry, Frozen, JournalError, Outcome};
+use super::{Entry, Frozen, JournalError, Outcome, check, seal};
 use crate::effects::{Limit, Usage};
 use crate::place::Place;
 
 /// The file's name in a run folder.
 pub(super) const FILE: &str = "journal.db";
 /// The version of the tables below.
-pub(super) const FORMAT: i64 = 1;
+pub(super) const FORMAT: i64 = 2;
 /// Marks the file as ours: "MLES".
-const APPLICATION_ID: i64 = 0x4d4c_4553;
+pub(super) const APPLICATION_ID: i64 = 0x4d4c_4553;
 
 /// A record's `state`: `begun`, then `ended`; `void` when it does not count (it was interrupted, or it
 /// ended the run); `aside` when a larger limit reopened the run before it.
-const TABLES: &str = "
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+pub(super) const TABLES: &str = "
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL, seal TEXT NOT NULL) STRICT;
 CREATE TABLE effects (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    seq INTEGER PRIMARY KEY,
     place TEXT NOT NULL,
     kind TEXT NOT NULL,
     state TEXT NOT NULL,
@@ -33,11 +33,17 @@ CREATE TABLE effects (
     cost_usd REAL,
     tokens_input INTEGER, tokens_output INTEGER, tokens_cache_read INTEGER, tokens_cache_write INTEGER,
     begun_at TEXT NOT NULL, ended_at TEXT,
-    elapsed_begun REAL NOT NULL, elapsed_ended REAL
+    elapsed_begun REAL NOT NULL, elapsed_ended REAL,
+    begun_seal TEXT NOT NULL, ended_seal TEXT
 ) STRICT;
 CREATE UNIQUE INDEX one_live_record ON effects (place) WHERE state IN ('begun', 'ended');
 CREATE INDEX by_place ON effects (place);
 ";
+
+/// The number of the next record.
+const NEXT: &str = "SELECT coalesce(max(seq), 0) + 1 FROM effects";
+const SET_META: &str = "INSERT INTO meta VALUES (?1, ?2, seal(?1, ?2))
+    ON CONFLICT (key) DO UPDATE SET value = excluded.value, seal = excluded.seal";
 
 pub(super) struct Store {
     db: Connection,
@@ -69,44 +75,16 @@ impl Store {
         Ok(store)
     }
 
-    /// Was the making of this file cut short before its tables were there?
-    pub fn is_unborn(path: &Path) -> bool {
-        let objects = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).and_then(|db| {
-            db.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0))
-        });
-        objects == Ok(0)
-    }
-
-    /// Opens for writing. Nothing is changed before the format is known to be ours.
+    /// Opens for writing. Nothing is changed before the file is known to be as it was written.
     pub fn open(path: &Path) -> Result<Self, JournalError> {
-        drop(Self::open_read_only(path)?);
+        check::check(path)?;
         let store = Self { db: Connection::open(path)? };
         store.prepare_for_writing()?;
         Ok(store)
     }
 
     pub fn open_read_only(path: &Path) -> Result<Self, JournalError> {
-        let damaged =
-            |error: rusqlite::Error| JournalError::Damaged { path: path.into(), what: error.to_string() };
-        let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(damaged)?;
-        db.busy_timeout(Duration::from_secs(10)).map_err(damaged)?;
-        let pragma =
-            |name: &str| db.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).map_err(damaged);
-        if pragma("application_id")? != APPLICATION_ID {
-            return Err(JournalError::Damaged {
-                path: path.into(),
-                what: "it is another kind of file".to_owned(),
-            });
-        }
-        match pragma("user_version")? {
-            FORMAT => {}
-            found => return Err(JournalError::Format { path: path.into(), found }),
-        }
-        let check: String = db.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(damaged)?;
-        if check != "ok" {
-            return Err(JournalError::Damaged { path: path.into(), what: check });
-        }
-        Ok(Self { db })
+        Ok(Self { db: check::open_known(path)? })
     }
 
     pub fn frozen(&self, path: &Path) -> Result<Frozen, JournalError> {
@@ -153,12 +131,17 @@ impl Store {
     }
 
     pub fn begin(&self, new: &NewEffect<'_>) -> rusqlite::Result<i64> {
-        let sql = "INSERT INTO effects (place, kind, state, digest, request, begun_at, elapsed_begun)
-                   VALUES (?1, ?2, 'begun', ?3, ?4, ?5, ?6)";
+        let sql = format!(
+            "INSERT INTO effects
+                 (seq, place, kind, state, digest, request, begun_at, elapsed_begun, begun_seal)
+             SELECT seq, place, kind, 'begun', digest, request, begun_at, elapsed_begun, {}
+             FROM (SELECT ({NEXT}) seq, ?1 place, ?2 kind, ?3 digest, ?4 request, ?5 begun_at, ?6 elapsed_begun)",
+            seal::BEGUN
+        );
         let kind = name(&new.entry.kind)?;
         let (place, request) = (new.entry.place.as_str(), new.entry.request.to_string());
         let values = params![place, kind, new.digest, request, now(), new.elapsed];
-        self.db.prepare_cached(sql)?.insert(values)
+        self.db.prepare_cached(&sql)?.insert(values)
     }
 
     pub fn end<T: Outcome>(
@@ -169,13 +152,15 @@ impl Store {
     ) -> rusqlite::Result<jiff::Timestamp> {
         let sql = "UPDATE effects SET state = 'ended', outcome = ?2, limit_hit = ?3, cost_usd = ?4,
                    tokens_input = ?5, tokens_output = ?6, tokens_cache_read = ?7, tokens_cache_write = ?8,
-                   ended_at = ?9, elapsed_ended = ?10 WHERE seq = ?1";
+                   ended_at = ?9, elapsed_ended = ?10,
+                   ended_seal = seal(seq, place, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) WHERE seq = ?1";
         let at = jiff::Timestamp::now();
         let usage = value.usage();
         let tokens = |pick: fn(&Usage) -> u64| {
             usage.as_ref().map(pick).map(|count| i64::try_from(count).unwrap_or(i64::MAX))
         };
-        let cost = usage.and_then(|usage| usage.cost_usd);
+        // SQLite has no NaN, and the seal is over what it keeps.
+        let cost = usage.and_then(|usage| usage.cost_usd).filter(|cost| !cost.is_nan());
         let outcome = serde_json::to_string(value).map_err(json_error)?;
         let limit = value.limit().map(|limit| name(&limit)).transpose()?;
         let values = params![
@@ -231,7 +216,7 @@ impl Store {
         let text = serde_json::to_string(frozen).map_err(json_error)?;
         let first = "SELECT min(seq) FROM effects WHERE state = 'ended' AND limit_hit IS NOT NULL";
         let transaction = self.db.transaction()?;
-        transaction.execute("UPDATE meta SET value = ?1 WHERE key = 'frozen'", [text])?;
+        transaction.execute(SET_META, ["frozen", &text])?;
         let from: Option<i64> = transaction.query_row(first, [], |row| row.get(0))?;
         if let Some(from) = from {
             let void = "UPDATE effects SET state = 'void' WHERE seq >= ?1 AND state = 'ended'
@@ -243,11 +228,29 @@ impl Store {
         transaction.commit()
     }
 
+    /// Every record, oldest first.
     pub fn effects(&self) -> rusqlite::Result<Vec<EffectRecord>> {
-        let sql = "SELECT seq, place, kind, state, request, outcome, limit_hit, cost_usd, tokens_input,
-                   tokens_output, tokens_cache_read, tokens_cache_write, begun_at, ended_at, elapsed_begun,
-                   elapsed_ended FROM effects ORDER BY seq";
-        self.db.prepare(sql)?.query_map([], effect_record)?.collect()
+        self.db.prepare(&records("1"))?.query_map([], effect_record)?.collect()
+    }
+
+    /// Every record that can be read, oldest first, and what was in the way of the others.
+    pub fn readable_effects(&self) -> (Vec<EffectRecord>, Option<String>) {
+        let mut effects = Vec::new();
+        let read = |effects: &mut Vec<EffectRecord>| {
+            let mut damage = None;
+            let mut statement = self.db.prepare(&records(&seal::is_whole()))?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                let seq: i64 = row.get(0)?;
+                match effect_record(row) {
+                    Ok(effect) if row.get("is_whole")? => effects.push(effect),
+                    _ => damage = Some(format!("record {seq} is not what was written")),
+                }
+            }
+            Ok::<_, rusqlite::Error>(damage)
+        };
+        let damage = read(&mut effects).unwrap_or_else(|error| Some(error.to_string()));
+        (effects, damage)
     }
 
     pub fn get(&self, key: &str) -> rusqlite::Result<Option<String>> {
@@ -255,20 +258,29 @@ impl Store {
     }
 
     fn set(&self, key: &str, value: &str) -> rusqlite::Result<()> {
-        let sql = "INSERT INTO meta VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = excluded.value";
-        self.db.prepare_cached(sql)?.execute([key, value]).map(drop)
+        self.db.prepare_cached(SET_META)?.execute([key, value]).map(drop)
     }
 
     fn insert_decision(&self, place: &Place, limit: Option<Limit>, elapsed: f64) -> rusqlite::Result<()> {
-        let sql = "INSERT INTO effects (place, kind, state, digest, request, outcome, limit_hit, begun_at,
-                   ended_at, elapsed_begun, elapsed_ended)
-                   VALUES (?1, 'decision', 'ended', '', 'null', 'null', ?2, ?3, ?3, ?4, ?4)";
+        let sql = format!(
+            "INSERT INTO effects (seq, place, kind, state, digest, request, outcome, limit_hit, begun_at,
+                 ended_at, elapsed_begun, elapsed_ended, begun_seal, ended_seal)
+             SELECT seq, place, kind, 'ended', digest, request, outcome, limit_hit, begun_at,
+                 ended_at, elapsed_begun, elapsed_ended, {}, {}
+             FROM (SELECT ({NEXT}) seq, ?1 place, 'decision' kind, '' digest,
+                 'null' request, 'null' outcome, ?2 limit_hit, ?3 begun_at, ?3 ended_at, ?4 elapsed_begun,
+                 ?4 elapsed_ended), (SELECT NULL cost_usd, NULL tokens_input, NULL tokens_output,
+                 NULL tokens_cache_read, NULL tokens_cache_write)",
+            seal::BEGUN,
+            seal::ENDED
+        );
         let limit = limit.map(|limit| name(&limit)).transpose()?;
-        self.db.execute(sql, params![place.as_str(), limit, now(), elapsed]).map(drop)
+        self.db.execute(&sql, params![place.as_str(), limit, now(), elapsed]).map(drop)
     }
 
     fn prepare_for_writing(&self) -> rusqlite::Result<()> {
         self.db.busy_timeout(Duration::from_secs(10))?;
+        seal::provide(&self.db)?;
         self.db.pragma_update(None, "journal_mode", "WAL")?;
         self.synchronous(false)
     }
@@ -277,6 +289,14 @@ impl Store {
     fn synchronous(&self, full: bool) -> rusqlite::Result<()> {
         self.db.pragma_update(None, "synchronous", if full { "FULL" } else { "NORMAL" })
     }
+}
+
+fn records(is_whole: &str) -> String {
+    format!(
+        "SELECT seq, place, kind, state, request, outcome, limit_hit, cost_usd, tokens_input, tokens_output,
+             tokens_cache_read, tokens_cache_write, begun_at, ended_at, elapsed_begun, elapsed_ended,
+             {is_whole} AS is_whole FROM effects ORDER BY seq"
+    )
 }
 
 fn found(row: &Row<'_>) -> rusqlite::Result<Found> {

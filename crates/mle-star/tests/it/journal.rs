@@ -1,9 +1,9 @@
 //! The journal as a file: one writer, one format, nothing taken from a stranger.
 
-use mle_star::journal::{Journal, JournalError, read};
-use mle_star::testing::frozen;
+use mle_star::journal::{EffectRecord, Journal, JournalError, hold, read};
+use mle_star::testing::{World, frozen};
 
-use crate::Folder;
+use crate::{Folder, go_on};
 
 #[test]
 fn a_second_writer_is_told_who_holds_the_run() {
@@ -17,34 +17,165 @@ fn a_second_writer_is_told_who_holds_the_run() {
     assert!(matches!(Journal::create(folder.path(), &frozen()), Err(JournalError::Exists(_))));
 }
 
-#[test]
-fn foreign_and_damaged_files_are_refused_untouched() {
-    let check = |spoil: &dyn Fn(&std::path::Path), expected: &str| {
-        let folder = Folder::fresh();
-        drop(Journal::create(folder.path(), &frozen()).unwrap());
-        let file = folder.path().join("journal.db");
-        spoil(&file);
-        let before = std::fs::read(&file).unwrap();
-        let Err(error) = Journal::open(folder.path()) else { panic!("{expected}: it was opened") };
-        assert!(error.to_string().contains(expected), "{error}");
-        assert!(!error.hint().is_empty());
-        assert_eq!(std::fs::read(&file).unwrap(), before);
+/// A folder with the journal of a finished run, as it lies there while or after a process works on it.
+async fn with_a_run(log: Log) -> Folder {
+    let (folder, world, inputs) = (Folder::fresh(), World::new(), frozen());
+    let journal = Journal::create(folder.path(), &inputs).unwrap();
+    go_on(&world, &inputs, &journal).await.unwrap();
+    let copy = Folder::fresh();
+    if log == Log::Emptied {
+        drop(journal);
+    }
+    for name in ["journal.db", "journal.db-wal"] {
+        let _ = std::fs::copy(folder.path().join(name), copy.path().join(name));
+    }
+    copy
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Log {
+    Emptied,
+    Full,
+}
+
+/// The journal and its log; an empty log is none.
+fn bytes(folder: &Folder) -> [Vec<u8>; 2] {
+    ["journal.db", "journal.db-wal"].map(|name| std::fs::read(folder.path().join(name)).unwrap_or_default())
+}
+
+/// A copy of the journal in `folder` with one file of it changed.
+fn spoiled(folder: &Folder, name: &str, spoil: impl FnOnce(&mut Vec<u8>)) -> Folder {
+    let copy = Folder::fresh();
+    for file in ["journal.db", "journal.db-wal"] {
+        let _ = std::fs::copy(folder.path().join(file), copy.path().join(file));
+    }
+    let file = copy.path().join(name);
+    let mut bytes = std::fs::read(&file).unwrap();
+    spoil(&mut bytes);
+    std::fs::write(file, bytes).unwrap();
+    copy
+}
+
+/// Opening it fails with these words and leaves every byte as it was.
+fn check_refused(folder: &Folder, expected: &str) {
+    let before = bytes(folder);
+    let error = Journal::open(folder.path()).map(drop).unwrap_err();
+    assert!(error.to_string().contains(expected), "{expected}: {error}");
+    assert!(error.to_string().contains("journal.db"), "{error}");
+    assert!(!error.hint().is_empty());
+    let _ = read(folder.path());
+    assert!(bytes(folder) == before, "{expected}: it was changed");
+}
+
+#[tokio::test]
+async fn foreign_and_damaged_files_are_refused_untouched() {
+    let run = with_a_run(Log::Emptied).await;
+    let check = |spoil: &dyn Fn(&mut Vec<u8>), expected: &str| {
+        check_refused(&spoiled(&run, "journal.db", spoil), expected);
     };
-    let pragma = |sql: &'static str| {
-        move |file: &std::path::Path| rusqlite::Connection::open(file).unwrap().execute_batch(sql).unwrap()
+    check(&|bytes| bytes[63] = 1, "format 1;");
+    check(&|bytes| bytes[63] = 99, "format 99;");
+    check(&|bytes| bytes[71] = 7, "another kind of file");
+    check(&|bytes| *bytes = b"not a database at all, but long enough to be read".to_vec(), "not a");
+    check(&|bytes| bytes.truncate(bytes.len() / 2), "malformed");
+    check(&|bytes| bytes.truncate(4096), "malformed");
+    check(&|bytes| replace(bytes, b"\"run_id\":\"toy", b"\"run_id\":\"boy"), "the entry \"frozen\"");
+    let kept = spoiled(&run, "journal.db", |_| ());
+    let edit = "UPDATE effects SET outcome = replace(outcome, 'code', 'Code') WHERE place = 'phase1/candidate-0/run'";
+    rusqlite::Connection::open(kept.path().join("journal.db")).unwrap().execute(edit, []).unwrap();
+    check_refused(&kept, "(phase1/candidate-0/run) is not what was written");
+    let (whole, shown) = (read(run.path()).unwrap(), read(kept.path()).unwrap());
+    assert_eq!(shown.effects.len() + 1, whole.effects.len(), "the others are shown");
+    assert!(shown.damage.unwrap().contains("record "));
+}
+
+/// Replaces the first occurrence.
+fn replace(bytes: &mut [u8], old: &[u8], new: &[u8]) {
+    let at = bytes.windows(old.len()).position(|window| window == old).unwrap();
+    bytes[at..at + new.len()].copy_from_slice(new);
+}
+
+#[tokio::test]
+async fn a_damaged_log_is_refused_untouched_and_what_is_before_the_damage_can_be_had() {
+    let run = with_a_run(Log::Full).await;
+    let check = |at: usize, expected: &str| {
+        let spoiled = spoiled(&run, "journal.db-wal", |bytes| bytes[at] ^= 4);
+        check_refused(&spoiled, expected);
     };
-    check(&pragma("PRAGMA user_version = 99; PRAGMA wal_checkpoint(TRUNCATE);"), "format 99");
-    check(&pragma("PRAGMA application_id = 7; PRAGMA wal_checkpoint(TRUNCATE);"), "another kind of file");
-    check(
-        &|file| std::fs::write(file, "not a database at all, but long enough to be read").unwrap(),
-        "not a",
-    );
+    let frame = |number: usize| 32 + (number - 1) * (4096 + 24);
+    check(0, "frame 0 (from byte 0)");
+    check(17, "frame 0 (from byte 0)");
+    check(frame(20) + 500, "frame 20 (from byte 78312)");
+    check(frame(20) + 9, "frame 20 (from byte 78312)");
+    let spoiled = spoiled(&run, "journal.db-wal", |bytes| bytes[frame(60) + 500] ^= 4);
+    let Err(error) = Journal::open(spoiled.path()) else { panic!("it was opened") };
+    let Err(JournalError::LogDamaged { path, good, .. }) = Journal::open(spoiled.path()) else {
+        panic!("{error}")
+    };
+    assert!(error.hint().contains(&format!("truncate -s {good} {}", path.display())), "{}", error.hint());
+    assert!(read(spoiled.path()).unwrap().damage.is_some());
+    std::fs::write(path, &bytes(&spoiled)[1][..good]).unwrap();
+    let (journal, _) = Journal::open(spoiled.path()).unwrap();
+    let whole = read(run.path()).unwrap().effects;
+    let kept = journal.effects().unwrap().into_iter().filter(|effect| effect.outcome.is_some());
+    let kept: Vec<EffectRecord> = kept.collect();
+    assert!(!kept.is_empty() && kept.iter().all(|effect| whole.contains(effect)));
+}
+
+#[tokio::test]
+async fn a_log_that_was_cut_short_loses_what_was_cut_off_and_nothing_else() {
+    let run = with_a_run(Log::Full).await;
+    let whole = read(run.path()).unwrap().effects;
+    let ended = |effects: &[EffectRecord]| effects.iter().filter(|e| e.outcome.is_some()).count();
+    let length = bytes(&run)[1].len();
+    for cut in [length - 1, length - 5000, length / 2, length / 3 + 7] {
+        let cut = spoiled(&run, "journal.db-wal", |bytes| bytes.truncate(cut));
+        let (journal, _) = Journal::open(cut.path()).unwrap();
+        let kept = journal.effects().unwrap();
+        assert!(ended(&kept) < ended(&whole));
+        assert!(kept.iter().filter(|effect| effect.outcome.is_some()).all(|effect| whole.contains(effect)));
+    }
+}
+
+/// Flips a bit at random places: such a file is refused, or what it says is the same.
+fn check_flips(run: &Folder, name: &str, count: u64) -> usize {
+    let whole = read(run.path()).unwrap();
+    let mut random = 0x5eed_u64;
+    let mut refused = 0;
+    for _ in 0..count {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let (mut at, bit) = (0, (random >> 20) & 7);
+        let flipped = spoiled(run, name, |bytes| {
+            at = usize::try_from(random >> 33).unwrap() % bytes.len();
+            bytes[at] ^= 1 << bit;
+        });
+        let before = bytes(&flipped);
+        if let Ok((journal, frozen)) = Journal::open(flipped.path()) {
+            assert_eq!(frozen, whole.frozen, "{name} at {at}, bit {bit}");
+            let effects = journal.effects().unwrap();
+            assert_eq!(effects, whole.effects, "{name} at {at}, bit {bit}");
+        } else {
+            refused += 1;
+            assert!(bytes(&flipped) == before, "{name} was changed: {at}, bit {bit}");
+        }
+    }
+    refused
+}
+
+#[tokio::test]
+async fn a_flipped_bit_is_noticed_or_changes_nothing() {
+    let refused = check_flips(&with_a_run(Log::Emptied).await, "journal.db", 400);
+    assert!(refused > 200, "{refused}");
 }
 
 #[test]
 fn a_journal_whose_making_was_cut_short_is_none() {
     let folder = Folder::fresh();
     std::fs::write(folder.path().join("journal.db"), "").unwrap();
+    assert!(matches!(Journal::open(folder.path()), Err(JournalError::Missing(_))));
+    // Before it uses a log, SQLite keeps what it changes in another file.
+    std::fs::write(folder.path().join("journal.db"), [0; 4096]).unwrap();
+    std::fs::write(folder.path().join("journal.db-journal"), [0; 512]).unwrap();
     assert!(matches!(Journal::open(folder.path()), Err(JournalError::Missing(_))));
     drop(Journal::create(folder.path(), &frozen()).unwrap());
     assert!(Journal::open(folder.path()).is_ok());
@@ -55,4 +186,24 @@ fn a_missing_journal_says_so() {
     let folder = Folder::fresh();
     assert!(matches!(Journal::open(folder.path()), Err(JournalError::Missing(_))));
     assert!(matches!(read(folder.path()), Err(JournalError::Missing(_))));
+}
+
+#[test]
+fn whoever_takes_hold_of_a_folder_first_makes_the_run() {
+    let folder = Folder::fresh();
+    let first = hold(folder.path()).unwrap();
+    assert!(matches!(hold(folder.path()), Err(JournalError::Held { .. })));
+    assert!(first.is_without_journal());
+    let journal = Journal::create_in(first, &frozen()).unwrap();
+    assert!(matches!(hold(folder.path()), Err(JournalError::Held { .. })));
+    drop(journal);
+    assert!(!hold(folder.path()).unwrap().is_without_journal());
+}
+
+#[test]
+fn the_log_of_an_empty_journal_is_not_lost() {
+    let folder = Folder::fresh();
+    std::fs::write(folder.path().join("journal.db"), "").unwrap();
+    std::fs::write(folder.path().join("journal.db-wal"), "something").unwrap();
+    check_refused(&folder, "it is empty");
 }

@@ -53,7 +53,7 @@ fn cut(folder: &Folder, moment: f64) -> usize {
     let db = rusqlite::Connection::open(folder.path().join("journal.db")).unwrap();
     db.execute("DELETE FROM effects WHERE elapsed_begun > ?1", [moment]).unwrap();
     let under_way = "UPDATE effects SET state = 'begun', outcome = NULL, limit_hit = NULL, cost_usd = NULL,
-                     ended_at = NULL, elapsed_ended = NULL WHERE elapsed_ended > ?1";
+                     ended_at = NULL, elapsed_ended = NULL, ended_seal = NULL WHERE elapsed_ended > ?1";
     db.execute(under_way, [moment]).unwrap();
     db.execute("DELETE FROM meta WHERE key = 'elapsed'", []).unwrap();
     let kept =

@@ -1,0 +1,130 @@
+//! Is a journal as it was written? Looked at before anything is written to it.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
+
+use super::store::{APPLICATION_ID, FORMAT, TABLES};
+use super::{JournalError, seal, wal};
+
+/// SQLite's pages, in bytes.
+const PAGE: u64 = 4096;
+
+/// What the log beside a journal is called.
+pub(super) fn log_of(path: &Path) -> PathBuf {
+    path.with_extension("db-wal")
+}
+
+/// Was the making of this file cut short before its tables were there?
+pub(super) fn is_unborn(path: &Path) -> bool {
+    if length(path) == 0 {
+        return length(&log_of(path)) == 0;
+    }
+    // What SQLite uses before it is told to use a log.
+    if path.with_extension("db-journal").exists() && length(path) <= PAGE {
+        return true;
+    }
+    let objects = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+        .and_then(|db| db.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0)));
+    // With a damaged log, SQLite sees no tables either.
+    objects == Ok(0) && wal::check(&log_of(path)).is_ok()
+}
+
+/// A journal of our format, opened for reading; what it holds is not looked at.
+pub(super) fn open_known(path: &Path) -> Result<Connection, JournalError> {
+    // SQLite would remove the log of an empty file.
+    if length(path) == 0 {
+        return Err(damaged(path, "it is empty".to_owned()));
+    }
+    let broken = |error: rusqlite::Error| damaged(path, error.to_string());
+    let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(broken)?;
+    db.busy_timeout(Duration::from_secs(10)).map_err(broken)?;
+    seal::provide(&db).map_err(broken)?;
+    let first = pragma(&db, "application_id");
+    let db = match first {
+        // A volume without write access: there is no room for SQLite's shared memory, and no need.
+        Err(rusqlite::Error::SqliteFailure(error, _))
+            if error.code == rusqlite::ErrorCode::CannotOpen && length(&log_of(path)) == 0 =>
+        {
+            open_immutable(path).map_err(broken)?
+        }
+        _ => db,
+    };
+    if pragma(&db, "application_id").map_err(broken)? != APPLICATION_ID {
+        return Err(damaged(path, "it is another kind of file".to_owned()));
+    }
+    match pragma(&db, "user_version").map_err(broken)? {
+        FORMAT => Ok(db),
+        found => Err(JournalError::Format { path: path.into(), found }),
+    }
+}
+
+/// Everything that can be checked: the log, SQLite's structures, every record.
+pub(super) fn check(path: &Path) -> Result<(), JournalError> {
+    wal::check(&log_of(path))?;
+    let db = open_known(path)?;
+    let found = first_damage(&db).unwrap_or_else(|error| Some(error.to_string()));
+    let log_is_read = pragma_text(&db, "journal_mode").is_ok_and(|mode| mode == "wal");
+    match found {
+        Some(what) => Err(damaged(path, what)),
+        None if !log_is_read && length(&log_of(path)) > 0 => {
+            Err(damaged(path, "its header says that there is no log, and there is one".to_owned()))
+        }
+        None => Ok(()),
+    }
+}
+
+/// A file that is not as it was written, and how.
+pub(super) fn damaged(path: &Path, what: impl Into<String>) -> JournalError {
+    JournalError::Damaged { path: path.into(), what: what.into() }
+}
+
+fn first_damage(db: &Connection) -> rusqlite::Result<Option<String>> {
+    let structure: String = db.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+    if structure != "ok" {
+        return Ok(Some(structure.lines().collect::<Vec<_>>().join(", ")));
+    }
+    if schema(db)? != schema_as_made()? {
+        return Ok(Some("its tables are not those of a journal".to_owned()));
+    }
+    let meta = format!("SELECT key FROM meta WHERE seal IS NOT {} LIMIT 1", seal::META);
+    if let Some(key) = db.query_row(&meta, [], |row| row.get::<_, String>(0)).optional()? {
+        return Ok(Some(format!("the entry \"{key}\" is not what was written")));
+    }
+    let record = format!("SELECT seq, place FROM effects WHERE NOT {} LIMIT 1", seal::is_whole());
+    let record =
+        db.query_row(&record, [], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?))).optional()?;
+    Ok(record.map(|(seq, place)| format!("record {seq} ({place}) is not what was written")))
+}
+
+fn schema(db: &Connection) -> rusqlite::Result<Vec<(String, Option<String>)>> {
+    let sql = "SELECT name, sql FROM sqlite_schema ORDER BY name";
+    db.prepare(sql)?.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+}
+
+fn schema_as_made() -> rusqlite::Result<Vec<(String, Option<String>)>> {
+    let db = Connection::open_in_memory()?;
+    db.execute_batch(TABLES)?;
+    schema(&db)
+}
+
+fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
+    let escaped = path.display().to_string().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+    let db = Connection::open_with_flags(format!("file:{escaped}?immutable=1"), flags)?;
+    seal::provide(&db)?;
+    Ok(db)
+}
+
+fn pragma(db: &Connection, name: &str) -> rusqlite::Result<i64> {
+    db.pragma_query_value(None, name, |row| row.get(0))
+}
+
+fn pragma_text(db: &Connection, name: &str) -> rusqlite::Result<String> {
+    db.pragma_query_value(None, name, |row| row.get(0))
+}
+
+fn length(path: &Path) -> u64 {
+    std::fs::metadata(path).map_or(0, |meta| meta.len())
+}
