@@ -26,9 +26,9 @@ use mle_star_backends::agent::offline::OfflineAgents;
 use tokio::runtime::Builder;
 
 use crate::agents::{Chosen, Workplace, ask_claude};
+use crate::bill;
 use crate::exit::{Exit, Failure};
 use crate::watch::{Asked, Before, JsonLines, Log, OfRun, Show, Terminal, Watchers, duration};
-use crate::bill;
 use outside::Backends;
 use shared::Shared;
 
