@@ -6,12 +6,16 @@ use std::process::Stdio;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 use tokio::process::Command;
 use tokio::time::timeout;
 
 /// How long `nvidia-smi` may take; on a machine with a broken driver it hangs.
 const GPU_QUERY_LIMIT: Duration = Duration::from_secs(5);
+
+/// Enough for a thousand runs. More is not asked for: some programs walk through all that is allowed.
+const MANY_FILES: u64 = 16_384;
 
 /// Cores, memory and GPUs that scripts may use.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +37,13 @@ pub struct Gpu {
     pub name: String,
     /// Its memory in MiB.
     pub memory_mib: u64,
+}
+
+/// Lets this process open as many files at once as the system allows; the usual limit suits one run, not many.
+pub fn allow_many_open_files() {
+    // Where it cannot be raised, the limit stands, and what it hinders says so.
+    let _ = getrlimit(Resource::RLIMIT_NOFILE)
+        .and_then(|(now, most)| setrlimit(Resource::RLIMIT_NOFILE, now.max(most.min(MANY_FILES)), most));
 }
 
 /// Looks at this machine. What cannot be found out counts as not there.

@@ -5,7 +5,7 @@
 //! journal that already has so many records. Each in a fresh process, because memory is read as its peak.
 
 #![expect(clippy::print_stdout, reason = "a benchmark is read on the terminal")]
-#![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "it looks at its own process")]
+#![expect(clippy::disallowed_methods, reason = "it looks at its own process")]
 
 mod appends;
 
