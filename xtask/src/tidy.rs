@@ -2,6 +2,7 @@
 
 mod boundaries;
 mod documents;
+mod http;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,6 +16,7 @@ pub fn findings(root: &Path) -> Vec<String> {
     let mut findings: Vec<String> = sources.iter().filter_map(|file| too_long(root, file)).collect();
     findings.extend(boundaries::findings(root));
     findings.extend(documents::findings(root, &sources));
+    findings.extend(http::findings());
     findings
 }
 

@@ -9,6 +9,7 @@ pub mod environment;
 pub mod local;
 pub mod machine;
 mod memory;
+mod out_of_memory;
 mod stream;
 pub mod submission;
 mod traceback;

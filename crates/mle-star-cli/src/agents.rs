@@ -142,9 +142,9 @@ pub fn ask_claude(claude: &Claude, config: &Config, at: Workplace<'_>) -> Result
     })
 }
 
-/// Two for each path, or one for each candidate of the first phase.
+/// Two for each path, or one for each candidate of the first phase and one for what follows them.
 fn started_ahead(config: &Config) -> usize {
-    let wanted = (2 * config.num_parallel_solutions).max(config.num_retrieved_models);
+    let wanted = (2 * config.num_parallel_solutions).max(config.num_retrieved_models + 1);
     wanted.min(MOST_STARTED_AHEAD) as usize
 }
 

@@ -22,7 +22,7 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Solve a task
+    /// Solve a task, or several side by side
     ///
     /// Every option is also a key of the config file. An option wins over the config file, that over the
     /// environment (MLE_STAR_MODEL, MLE_STAR_LOG_LEVEL, MLE_STAR_MAX_BUDGET, MLE_STAR_TIME_LIMIT,
@@ -50,8 +50,9 @@ pub enum Command {
 #[derive(Debug, Default, Args)]
 pub struct RunArgs {
     /// Use this task: a task file (YAML or TOML), or a folder with train.csv, test.csv,
-    /// sample_submission.csv and description.md
-    pub task: PathBuf,
+    /// sample_submission.csv and description.md; several tasks, or a folder of task folders, run side by side
+    #[arg(value_name = "TASK", required = true)]
+    pub tasks: Vec<PathBuf>,
     /// Let these agents answer: auto, claude or offline
     #[arg(long, value_name = "WHO")]
     pub agents: Option<String>,

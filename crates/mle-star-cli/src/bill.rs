@@ -57,8 +57,8 @@ pub fn of_result(result: &FinalResult) -> Spending {
     billed(result.usage.clone(), result.config.agents)
 }
 
-/// What was cut off while rules answered was free.
-fn billed(mut spending: Spending, agents: AgentsChoice) -> Spending {
+/// The spending of a run with these agents: what was cut off while rules answered was free.
+pub fn billed(mut spending: Spending, agents: AgentsChoice) -> Spending {
     if agents == AgentsChoice::Offline {
         spending.interrupted_calls = 0;
     }
@@ -102,6 +102,7 @@ pub fn tables(spending: &Spending) -> Vec<Table> {
     let roles = roles.into_iter().map(|(role, calls)| row(agent_name(*role), calls)).collect();
     [("phase", phases), ("path", paths), ("role", roles)]
         .into_iter()
+        .filter(|(_, rows): &(_, Vec<Row>)| !rows.is_empty())
         .map(|(title, rows)| Table { title, rows })
         .collect()
 }

@@ -7,14 +7,15 @@ use std::process::{Output, Stdio};
 use std::time::Duration;
 
 use mle_star::stop::Trouble;
+use mle_star_backends::agent::claude;
 use serde::Serialize;
 use tokio::process::Command;
 use tokio::time::timeout;
 
 use crate::settings::Environment;
 
-/// The first version that takes prompts as they are.
-pub const OLDEST: Version = Version(2, 1, 248);
+/// The first version that can be used.
+pub const OLDEST: Version = Version(claude::OLDEST[0], claude::OLDEST[1], claude::OLDEST[2]);
 /// How to come by one.
 pub const INSTALL: &str = "install it with `npm install -g @anthropic-ai/claude-code`";
 /// It answers in well under a second; a machine may be busy.
@@ -40,7 +41,11 @@ pub struct Executable {
 /// There is none, or it does not say its version.
 pub async fn find(given: Option<&Path>, environment: &Environment<'_>) -> Result<Executable, Trouble> {
     let name = given.map_or_else(
-        || environment("MLE_STAR_CLAUDE_PATH").unwrap_or_else(|| "claude".to_owned()),
+        || {
+            environment("MLE_STAR_CLAUDE_PATH")
+                .filter(|path| !path.is_empty())
+                .unwrap_or_else(|| "claude".to_owned())
+        },
         |path| path.display().to_string(),
     );
     let path = located(&name, environment).ok_or_else(|| missing(&name))?;
@@ -92,7 +97,8 @@ fn located(name: &str, environment: &Environment<'_>) -> Option<PathBuf> {
         return std::path::absolute(name).ok().filter(executable);
     }
     let path = environment("PATH")?;
-    std::env::split_paths(&path).map(|folder| folder.join(name)).find(executable)
+    let found = std::env::split_paths(&path).map(|folder| folder.join(name)).find(executable)?;
+    std::path::absolute(found).ok()
 }
 
 fn missing(name: &str) -> Trouble {

@@ -9,6 +9,7 @@ mod prompts;
 mod report;
 mod resume;
 mod run;
+mod several;
 mod toy;
 
 use std::path::PathBuf;

@@ -104,7 +104,7 @@ pub fn found(environment: &Environment<'_>) -> Vec<Found> {
 
 /// The host of the gateway that requests go to; `None` for Anthropic's own.
 pub fn gateway(environment: &Environment<'_>) -> Option<String> {
-    let url = environment("ANTHROPIC_BASE_URL")?;
+    let url = environment("ANTHROPIC_BASE_URL").filter(|url| !url.is_empty())?;
     let address = url.split_once("://").map_or(url.as_str(), |(_, address)| address);
     let host = address.split(['/', '?', '#']).next().unwrap_or_default();
     // What stands before an @ is a user with a password.
@@ -152,7 +152,7 @@ fn is_truthy(value: Option<String>) -> bool {
 }
 
 fn stored(environment: &Environment<'_>) -> Option<PathBuf> {
-    let own = environment("CLAUDE_CONFIG_DIR").map(PathBuf::from);
+    let own = environment("CLAUDE_CONFIG_DIR").filter(|path| !path.is_empty()).map(PathBuf::from);
     let folder = own.or_else(|| Some(Path::new(&environment("HOME")?).join(".claude")))?;
     Some(folder.join(".credentials.json")).filter(|path| path.is_file())
 }

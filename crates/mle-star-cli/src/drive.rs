@@ -1,15 +1,19 @@
 //! A run under way: journal, backends, pipeline and watchers brought together.
 //!
-//! [`drive`] is what `run` and `resume` share, from the frozen inputs to the exit code. `outside` makes
-//! the backends, `finish` leaves the results, `signals` hears the user.
+//! [`drive`] is what `run` and `resume` share, from the frozen inputs to the exit code; [`drive_all`] does it
+//! for several runs side by side. `outside` makes the backends, `shared` is what runs of one process share,
+//! `finish` leaves the results, `signals` hears the user.
 
 mod finish;
 mod outside;
+mod shared;
 mod signals;
+mod together;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use mle_star::config::Config;
 use mle_star::ctx::Outside;
 use mle_star::effects::AgentBackend;
 use mle_star::event::EventSink;
@@ -22,11 +26,14 @@ use mle_star_backends::agent::offline::OfflineAgents;
 use tokio::runtime::Builder;
 
 use crate::agents::{Chosen, Workplace, ask_claude};
+use crate::bill;
 use crate::exit::{Exit, Failure};
-use crate::watch::{Asked, Before, JsonLines, Log, Show, Terminal, Watchers, duration};
+use crate::watch::{Asked, Before, JsonLines, Log, OfRun, Show, Terminal, Watchers, duration};
 use outside::Backends;
+use shared::Shared;
 
-pub use finish::exit_of;
+pub use finish::{best_score, exit_of};
+pub use together::{Ended, drive_all};
 
 /// How often the live line is redrawn.
 const TICK: Duration = Duration::from_millis(500);
@@ -69,29 +76,66 @@ pub struct View {
 /// # Errors
 /// What stopped it, with the exit code.
 pub fn drive(start: &Start) -> Result<Exit, Failure> {
+    with_runtime(async {
+        let around = Around::new(start.view, &[&start.frozen.config])?;
+        let run = around.terminal.only_run(before(start)?);
+        let lines = JsonLines { run_id: None };
+        with_live_line(&around.terminal, supervise(start, &around, &run, &lines)).await
+    })
+}
+
+/// What a run finds when it begins.
+struct Around {
+    terminal: Terminal,
+    signals: signals::Signals,
+    shared: Shared,
+}
+
+impl Around {
+    /// For runs with these configurations; needs a runtime.
+    fn new(view: View, configs: &[&Config]) -> Result<Self, Failure> {
+        let terminal = Terminal::new(view.show(), view.no_color);
+        let signals = signals::listen().map_err(|error| {
+            Failure::failed(Trouble::new(format!("cannot listen for signals: {error}"), "try again"))
+        })?;
+        Ok(Self { terminal, signals, shared: Shared::new(configs) })
+    }
+}
+
+fn with_runtime<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let runtime = Builder::new_multi_thread().enable_all().build().map_err(|error| {
         Failure::failed(Trouble::new(format!("cannot start: {error}"), "free some memory or processes"))
     })?;
-    let exit = runtime.block_on(supervise(start));
+    let done = runtime.block_on(work);
     // Whatever still runs in the background belongs to a run that is over.
     runtime.shutdown_timeout(Duration::from_secs(1));
-    exit
+    done
 }
 
-async fn supervise(start: &Start) -> Result<Exit, Failure> {
-    let terminal = Terminal::new(start.view.show(), before(start)?, start.view.no_color);
+/// One run from its first line to its last; `json` takes its events where they are wanted.
+async fn supervise(
+    start: &Start,
+    around: &Around,
+    run: &OfRun<'_>,
+    json: &JsonLines,
+) -> Result<Exit, Failure> {
     for line in &start.opening {
-        terminal.line(line);
+        run.line(line);
     }
-    let signals = signals::listen().map_err(|error| {
-        Failure::failed(Trouble::new(format!("cannot listen for signals: {error}"), "try again"))
-    })?;
     let config = &start.frozen.config;
     let own_log = start.folder.join("logs").join("mle-star.log");
     let paths: Vec<&Path> = std::iter::once(own_log.as_path()).chain(config.log_file.as_deref()).collect();
     let (log, notes) = Log::open(&paths, &config.log_level);
-    notes.iter().for_each(|note| terminal.line(note));
-    let ended = with_live_line(&terminal, perform(start, &terminal, &log, &signals)).await;
+    notes.iter().for_each(|note| run.line(note));
+    let mut watchers: Vec<&dyn EventSink> = vec![run, &log];
+    if start.view.json {
+        watchers.push(json);
+    }
+    let say = |text: &str| {
+        run.line(text);
+        log.info(text);
+    };
+    let ended = perform(start, around, &log, &Watchers(watchers), &say).await;
     if let Err(failure) = &ended {
         log.error(&failure.trouble.message);
     }
@@ -126,41 +170,45 @@ async fn with_live_line<T>(terminal: &Terminal, work: impl Future<Output = T>) -
 
 async fn perform(
     start: &Start,
-    terminal: &Terminal,
+    around: &Around,
     log: &Log,
-    signals: &signals::Signals,
+    events: &dyn EventSink,
+    say: &(dyn Fn(&str) + Sync),
 ) -> Result<Exit, Failure> {
-    let say = |text: &str| {
-        terminal.line(text);
-        log.info(text);
-    };
+    let signals = &around.signals;
     let backends = tokio::select! {
-        backends = Backends::make(start, &say) => backends?,
+        backends = Backends::make(start, &around.shared, say) => backends?,
         () = signals.heard() => return Err(interrupted(start, signals)),
     };
-    let lines = JsonLines;
-    let mut watchers: Vec<&dyn EventSink> = vec![terminal, log];
-    if start.view.json {
-        watchers.push(&lines);
-    }
     let agents = answering(start, &backends.data_dir)?;
     let outside = Outside {
         agents: &Asked { agents: agents.as_ref(), log },
         scripts: &backends.scripts,
-        events: &Watchers(watchers),
+        events,
         cancel: signals.cancel(),
         environment: &backends.environment_text,
-        slots: backends.slots,
+        script_slots: &backends.slots,
+        agent_slots: around.shared.agent_slots(),
     };
     let finished = pipeline::run(&start.frozen, &start.prompts, &start.journal, outside).await;
     // Their folder goes with them.
     drop(agents);
-    let finished = finished.map_err(|stop| failure(start, stop, signals))?;
+    let finished = finished.map_err(|stop| {
+        cost_so_far(start).iter().for_each(|line| say(line));
+        failure(start, stop, signals)
+    })?;
     let (exit, lines) = finish::finish(start, &backends, finished).map_err(Failure::failed)?;
     for line in lines {
         say(&line);
     }
     Ok(exit)
+}
+
+/// What a run that ends here has cost; nothing where the journal cannot tell any more.
+fn cost_so_far(start: &Start) -> Option<String> {
+    let effects = start.journal.effects().ok()?;
+    let spending = bill::billed(spending(&effects), start.frozen.config.agents);
+    bill::line(&spending).map(|line| format!("cost so far: {line}"))
 }
 
 /// Who answers, ready to be asked.

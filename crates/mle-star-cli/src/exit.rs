@@ -45,6 +45,22 @@ impl Exit {
     }
 }
 
+impl Exit {
+    /// How bad it is, among the ends of several runs: a submission, a solution without one, no solution within the
+    /// limits, input that cannot be used, a failure, an interruption after which runs are unfinished.
+    pub fn badness(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::NoSubmission => 1,
+            Self::LimitReached => 2,
+            Self::Usage => 3,
+            Self::Failed => 4,
+            Self::Interrupted => 5,
+            Self::Terminated => 6,
+        }
+    }
+}
+
 impl Failure {
     /// Something failed that is not the input's fault.
     pub fn failed(trouble: Trouble) -> Self {

@@ -49,12 +49,12 @@ pub struct Prepared {
     pub sources: Vec<String>,
 }
 
-/// Reads and checks everything a new run needs.
+/// Reads and checks everything that a new run of `task` needs.
 ///
 /// # Errors
 /// Whatever is wrong with options, config, task or data.
-pub fn prepare(args: &RunArgs, environment: &Environment<'_>) -> Result<Prepared, Failure> {
-    let source = task_source::find(&args.task)?;
+pub fn prepare(args: &RunArgs, task: &Path, environment: &Environment<'_>) -> Result<Prepared, Failure> {
+    let source = task_source::find(task)?;
     let (settings, config_from) = layered(args, &source, environment)?;
     let Settings { mut config, invocation, given: keys } = settings;
     if config.executor == Executor::Ray {
@@ -77,7 +77,7 @@ pub fn prepare(args: &RunArgs, environment: &Environment<'_>) -> Result<Prepared
     }
     let mut guesses = inferred.guesses.clone();
     guesses.extend(told);
-    let task = task(&source, inferred, description, &mut guesses)?;
+    let task = described_task(&source, inferred, description, &mut guesses)?;
     let blocked = &mut config.search_blocked_domains;
     *blocked = match keys.contains("search_blocked_domains") {
         true => blocked.iter().filter_map(|rule| plain_rule(rule)).collect(),
@@ -263,7 +263,7 @@ fn description(source: &TaskSource) -> Result<(String, Option<Guess>), Trouble> 
     Ok((String::new(), None))
 }
 
-fn task(
+fn described_task(
     source: &TaskSource,
     inferred: Inferred,
     description: String,

@@ -1,5 +1,6 @@
 //! What the user named: a task file, a folder with one, or a plain data folder.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use mle_star::stop::Trouble;
@@ -10,6 +11,8 @@ const TASK_FILES: [&str; 3] = ["task.yaml", "task.yml", "task.toml"];
 const CONFIG_FILES: [&str; 3] = ["config.yaml", "config.yml", "config.toml"];
 /// Where MLE-bench keeps what solvers may see, and where task files usually keep their data.
 const NESTED_DATA: [&str; 5] = ["prepared/public", "public", "data", "input", "."];
+/// Files that are there once in a task, also in one without a training table.
+const SIGNS: [&str; 3] = ["description.md", "sample_submission.csv", "sampleSubmission.csv"];
 const TRAINING_TABLES: [&str; 3] = ["train.csv", "train.csv.zip", "train.zip"];
 
 /// A task as it was found, before anything is inferred.
@@ -50,6 +53,34 @@ pub fn find(task: &Path) -> Result<TaskSource, Trouble> {
         return Err(Trouble::new(format!("{shown} is neither a folder nor a task file"), hint));
     }
     from_file(task)
+}
+
+/// The tasks that `given` names: a folder that is no task itself stands for those in it.
+pub fn all(given: &[PathBuf]) -> Vec<PathBuf> {
+    let tasks = |path: &PathBuf| match tasks_in(path) {
+        tasks if tasks.is_empty() || is_task(path) => vec![path.clone()],
+        tasks => tasks,
+    };
+    given.iter().flat_map(tasks).collect()
+}
+
+/// The folders in this one that are tasks, by name; none for a file.
+fn tasks_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut tasks: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| is_task(path)).collect();
+    tasks.sort();
+    tasks
+}
+
+/// Does the folder look like one task? Run folders hold what tasks hold, and are none.
+fn is_task(folder: &Path) -> bool {
+    let holds = |names: &[&str]| first_of(folder, names).is_some();
+    let is_hidden = folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+    let is_run = holds(&["journal.lock"]);
+    let has_data = || first_of(&data_below(folder, &NESTED_DATA), &TRAINING_TABLES).is_some();
+    !is_hidden
+        && !is_run
+        && (holds(&TASK_FILES) || holds(&SIGNS) || folder.join("prepared/public").is_dir() || has_data())
 }
 
 fn from_file(path: &Path) -> Result<TaskSource, Trouble> {
@@ -98,8 +129,6 @@ fn name_of(folder: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
 
     #[test]
@@ -128,6 +157,35 @@ mod tests {
         check(&[("task.yaml", "data_dir: tables"), ("tables/x", "")], "", "tables", None);
         check(&[("task.toml", "data_dir = 'tables'"), ("tables/x", "")], "task.toml", "tables", None);
         check(&[("task.yml", ""), ("data/train.csv", "")], "task.yml", "data", None);
+    }
+
+    #[test]
+    fn a_folder_of_tasks_stands_for_them() {
+        let check = |files: &[&str], given: &str, expected: &[&str]| {
+            let dir = tempfile::tempdir().unwrap();
+            for name in files {
+                let path = dir.path().join(name);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, "").unwrap();
+            }
+            let expected: Vec<PathBuf> = expected.iter().map(|name| dir.path().join(name)).collect();
+            assert_eq!(all(&[dir.path().join(given)]), expected, "{files:?}");
+        };
+        check(
+            &["t/b/train.csv", "t/a/prepared/public/x", "t/notes.txt", "t/.c/train.csv"],
+            "t",
+            &["t/a", "t/b"],
+        );
+        check(&["t/a/task.yaml", "t/b/data/train.csv", "t/c/x"], "t", &["t/a", "t/b"]);
+        check(&["t/a/prepared/public/train.csv", "t/a/prepared/private/test.csv"], "t", &["t/a"]);
+        // A task stays one, whatever lies in its folders.
+        check(&["t/train.csv", "t/a/train.csv"], "t", &["t"]);
+        check(&["t/task.yaml", "t/a/train.csv", "t/b/train.csv"], "t", &["t"]);
+        check(&["t/description.md", "t/a/train.csv"], "t", &["t"]);
+        check(&["t/prepared/public/train.csv", "t/prepared/private/test.csv"], "t", &["t"]);
+        check(&["t/x"], "t", &["t"]);
+        check(&["t/x"], "t/x", &["t/x"]);
+        check(&["runs/r/journal.lock", "runs/r/input/train.csv"], "runs", &["runs"]);
     }
 
     #[test]

@@ -7,11 +7,12 @@ mod terminal;
 mod words;
 
 use mle_star::event::{Event, EventSink};
+use serde::Serialize;
 
 pub use asked::Asked;
 pub use log::Log;
 pub use progress::Before;
-pub use terminal::{Show, Terminal};
+pub use terminal::{OfRun, Show, Terminal};
 pub use words::{agent_name, duration, number, phase_title};
 
 use crate::say;
@@ -20,7 +21,18 @@ use crate::say;
 pub struct Watchers<'a>(pub Vec<&'a dyn EventSink>);
 
 /// One JSON object per line on stdout.
-pub struct JsonLines;
+pub struct JsonLines {
+    /// The run's id, where there are several runs to tell apart.
+    pub run_id: Option<String>,
+}
+
+#[derive(Serialize)]
+struct JsonLine<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run_id: Option<&'a str>,
+    #[serde(flatten)]
+    event: &'a Event,
+}
 
 impl EventSink for Watchers<'_> {
     fn emit(&self, event: Event) {
@@ -32,7 +44,8 @@ impl EventSink for Watchers<'_> {
 
 impl EventSink for JsonLines {
     fn emit(&self, event: Event) {
-        if let Ok(line) = serde_json::to_string(&event) {
+        let line = JsonLine { run_id: self.run_id.as_deref(), event: &event };
+        if let Ok(line) = serde_json::to_string(&line) {
             say::data(&line);
         }
     }

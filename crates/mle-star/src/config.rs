@@ -130,6 +130,10 @@ pub struct Config {
     pub prompts: Option<PathBuf>,
 }
 
+/// What `claude` knows.
+const PERMISSION_MODES: [&str; 7] =
+    ["bypassPermissions", "default", "manual", "acceptEdits", "auto", "dontAsk", "plan"];
+
 /// In seconds.
 const TEN_YEARS: u64 = 315_360_000;
 
@@ -232,6 +236,10 @@ impl Config {
                 constraint: "a positive number of US dollars",
             });
         }
+        if !PERMISSION_MODES.contains(&self.permission_mode.as_str()) {
+            let constraint = "bypassPermissions, default, manual, acceptEdits, auto, dontAsk or plan";
+            return Err(OutOfRange { field: "permission_mode", constraint });
+        }
         if !["ERROR", "WARN", "INFO", "DEBUG"].contains(&self.log_level.as_str()) {
             return Err(OutOfRange { field: "log_level", constraint: "ERROR, WARN, INFO or DEBUG" });
         }
@@ -286,6 +294,7 @@ mod tests {
         check(|c| c.max_budget_usd = Some(f64::NAN), "max_budget_usd");
         check(|c| c.max_budget_usd = Some(0.0), "max_budget_usd");
         check(|c| c.log_level = "LOUD".to_owned(), "log_level");
+        check(|c| c.permission_mode = "ask".to_owned(), "permission_mode");
         check(|c| c.phase_time_budget.phase1_pct = 20.0, "phase_time_budget");
         check(|c| c.time_limit_seconds = u64::MAX, "time_limit_seconds");
         check(|c| c.max_concurrent_scripts = Some(u32::MAX), "max_concurrent_scripts");

@@ -7,14 +7,13 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value, json};
-use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::agents::{AgentType, Call, Form, RetrievedModel};
 use crate::ahead::{self, Likely};
 use crate::config::Config;
 use crate::effects::{
-    AgentBackend, AgentReply, AgentRequest, Answer, Limit, Purpose, ScriptOutcome, ScriptRequest,
-    ScriptRunner, Usage,
+    AgentBackend, AgentReply, AgentRequest, Answer, Limit, OutOfMemory, Purpose, ScriptOutcome,
+    ScriptRequest, ScriptRunner, Usage,
 };
 use crate::event::{Event, EventSink};
 use crate::journal::{EffectRecord, Entry, Journal, Kind, Recorded, first_limit};
@@ -23,7 +22,7 @@ use crate::metric::Score;
 use crate::place::{Phase, Place};
 use crate::prompts::Prompts;
 use crate::result::Lineage;
-use crate::slots::Slots;
+use crate::slots::{Company, Share, Slots};
 use crate::solution::Scored;
 use crate::stop::{Stop, Trouble};
 use crate::story::Story;
@@ -42,8 +41,10 @@ pub struct Outside<'a> {
     pub cancel: &'a tokio::sync::watch::Receiver<bool>,
     /// What scripts will find, in a few lines for the prompts: Python, libraries, cores, GPUs, network.
     pub environment: &'a str,
-    /// How many scripts may run at once.
-    pub slots: usize,
+    /// Where scripts run, shared with the other runs of this process.
+    pub script_slots: &'a Slots,
+    /// How many agents may be asked at once, shared likewise.
+    pub agent_slots: &'a Slots,
 }
 
 /// One run under way.
@@ -56,8 +57,8 @@ pub(crate) struct Run<'a> {
     data_id: &'a str,
     models_by_hand: Option<&'a [RetrievedModel]>,
     outside: Outside<'a>,
-    agent_permits: Semaphore,
-    slots: Slots,
+    agents: Share,
+    scripts: Share,
     story: Mutex<Story>,
 }
 
@@ -75,17 +76,19 @@ impl<'a> Run<'a> {
         journal: &'a Journal,
         outside: Outside<'a>,
     ) -> Self {
+        let config = &frozen.config;
+        let most_scripts = config.max_concurrent_scripts.map_or(usize::MAX, |most| most as usize);
         Self {
             task: &frozen.task,
-            config: &frozen.config,
+            config,
             journal,
-            limits: Limits::new(&frozen.config),
+            limits: Limits::new(config),
             prompts,
             data_id: &frozen.data_id,
             models_by_hand: frozen.retrieved_models.as_deref(),
             outside,
-            agent_permits: Semaphore::new(frozen.config.max_concurrent_agents as usize),
-            slots: Slots::new(outside.slots),
+            agents: outside.agent_slots.share(config.max_concurrent_agents as usize),
+            scripts: outside.script_slots.share(most_scripts),
             story: Mutex::default(),
         }
     }
@@ -242,7 +245,7 @@ impl<'a> Ctx<'a> {
     /// Paths that share the script slots share the phase's time.
     pub(crate) fn divide_among_paths(&self, paths: usize) -> Result<(), Stop> {
         let began = self.run.journal.mark(&self.place)?;
-        self.run.limits.divide_among_paths(paths, self.run.outside.slots, began);
+        self.run.limits.divide_among_paths(paths, self.run.scripts.most(), began);
         Ok(())
     }
 
@@ -272,7 +275,8 @@ impl<'a> Ctx<'a> {
     }
 
     async fn perform_ask(&self, mut request: AgentRequest) -> Result<AgentReply, Stop> {
-        let _permit = self.or_interrupted(permit(&self.run.agent_permits)).await??;
+        let turn = self.run.agents.lease(request.place.path(), Company::Welcome);
+        let _lease = self.or_interrupted(turn).await?;
         let limits = &self.run.limits;
         let refused = |limit| Ok(AgentReply::refused(limit, Usage::free()));
         let now = self.run.journal.elapsed();
@@ -343,7 +347,26 @@ impl<'a> Ctx<'a> {
         script: &str,
         purpose: Purpose,
     ) -> Result<ScriptOutcome, Stop> {
-        let slot = self.or_interrupted(self.run.slots.lease()).await?;
+        let lease = self.or_interrupted(self.run.scripts.lease(place.path(), Company::Welcome)).await?;
+        let first = self.run_in_slot(place, script, purpose, lease.index()).await?;
+        let may_help = |cause: OutOfMemory| lease.had_company() || cause.may_pass();
+        if !first.out_of_memory.is_some_and(may_help) {
+            return Ok(first);
+        }
+        drop(lease);
+        let lease = self.or_interrupted(self.run.scripts.lease(place.path(), Company::Excluded)).await?;
+        let second = self.run_in_slot(place, script, purpose, lease.index()).await?;
+        Ok(second.after_out_of_memory(first))
+    }
+
+    /// Runs a script in the slot that is held for it, unless the time is up by now.
+    async fn run_in_slot(
+        &self,
+        place: &Place,
+        script: &str,
+        purpose: Purpose,
+        slot: usize,
+    ) -> Result<ScriptOutcome, Stop> {
         let (limits, now) = (&self.run.limits, self.run.journal.elapsed());
         if let Some(limit) = limits.out_of_time(place, now) {
             return Ok(ScriptOutcome::refused(limit));
@@ -351,7 +374,7 @@ impl<'a> Ctx<'a> {
         let timeout = limits.script_timeout(place, purpose == Purpose::Ablation, now);
         self.emit(Event::ScriptStarted { place: place.clone(), timeout: timeout.as_secs_f64() });
         let (place, script) = (place.clone(), script.to_owned());
-        let request = ScriptRequest { place, script, purpose, timeout, slot: slot.index() };
+        let request = ScriptRequest { place, script, purpose, timeout, slot };
         self.or_interrupted(self.run.outside.scripts.run(&request)).await?
     }
 
@@ -423,10 +446,6 @@ impl<'a> Ctx<'a> {
     fn report_refusal(&self, place: &Place, limit: Limit) {
         self.emit(Event::Skipped { place: place.clone(), limit });
     }
-}
-
-async fn permit(permits: &Semaphore) -> Result<SemaphorePermit<'_>, Stop> {
-    permits.acquire().await.map_err(|_| Stop::Interrupted)
 }
 
 fn template_trouble(error: &crate::prompts::PromptError) -> Stop {

@@ -137,7 +137,7 @@ pub struct ScriptRequest {
     pub purpose: Purpose,
     /// Wall-clock limit.
     pub timeout: Duration,
-    /// Which of the `max_concurrent_scripts` slots it occupies, from 0; no two scripts share one.
+    /// Which of the script slots it occupies, from 0; no two scripts of this process share one.
     pub slot: usize,
 }
 
@@ -173,6 +173,23 @@ pub struct ScriptOutcome {
     /// What was stopped, cut or cleaned up, in words a debugger can use.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// How it ran out of memory, when that is why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub out_of_memory: Option<OutOfMemory>,
+}
+
+/// Whose memory was not enough for a script.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OutOfMemory {
+    /// The machine's or the container's: the kernel killed the script or a part of it.
+    Machine,
+    /// What a script may use: it was stopped.
+    Limit,
+    /// What an allocation could get: it failed inside the script.
+    Allocation,
+    /// A GPU's.
+    Gpu,
 }
 
 /// How a script ended.
@@ -289,7 +306,40 @@ impl ScriptOutcome {
             traceback: None,
             submission: None,
             notes: Vec::new(),
+            out_of_memory: None,
         }
+    }
+
+    /// What a script did that was run once more, alone, because it had run out of memory the first time.
+    pub(crate) fn after_out_of_memory(self, first: Self) -> Self {
+        let how = first.out_of_memory.map_or("", OutOfMemory::words);
+        if let ScriptEnd::Refused { limit } = self.end {
+            let note = format!("not run once more, alone: {}", limit.name());
+            return Self { notes: first.notes.iter().cloned().chain([note]).collect(), ..first };
+        }
+        let note = format!("run once more, alone: the first time it ran out of memory, {how}");
+        Self {
+            duration_seconds: first.duration_seconds + self.duration_seconds,
+            notes: [note].into_iter().chain(self.notes).collect(),
+            ..self
+        }
+    }
+}
+
+impl OutOfMemory {
+    /// What happened, to be put behind "ran out of memory: ".
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Machine => "the machine had none left, and the kernel killed it",
+            Self::Limit => "it used more than a script may use, and was stopped",
+            Self::Allocation => "an allocation failed",
+            Self::Gpu => "the GPU had none left",
+        }
+    }
+
+    /// May there be more of it another time, whoever else of this process runs? Others use the machine, too.
+    pub(crate) fn may_pass(self) -> bool {
+        matches!(self, Self::Machine | Self::Gpu)
     }
 }
 

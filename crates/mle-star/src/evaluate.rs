@@ -231,7 +231,10 @@ fn error_text(outcome: &ScriptOutcome) -> String {
             .join("\n");
         format!("{}\n{tail}", headline(outcome))
     });
-    for note in &outcome.notes {
+    let memory = outcome
+        .out_of_memory
+        .map(|how| format!("the script ran out of memory: {}. It has to do with less memory.", how.words()));
+    for note in memory.iter().chain(&outcome.notes) {
         text.push_str("\nNote: ");
         text.push_str(note);
     }
@@ -240,6 +243,9 @@ fn error_text(outcome: &ScriptOutcome) -> String {
 
 /// What went wrong, in one line for people.
 pub fn headline(outcome: &ScriptOutcome) -> String {
+    if let Some(how) = outcome.out_of_memory {
+        return format!("The script ran out of memory: {}.", how.words());
+    }
     match outcome.end {
         ScriptEnd::TimedOut => {
             format!("The script was stopped at its time limit after {:.0} s.", outcome.duration_seconds)

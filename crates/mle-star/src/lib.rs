@@ -21,7 +21,7 @@ mod python;
 pub mod result;
 pub mod score;
 pub mod search;
-mod slots;
+pub mod slots;
 pub mod solution;
 pub mod spending;
 pub mod stop;

@@ -117,7 +117,7 @@ impl Limits {
     /// The money that refuses an agent call, or what the call is expected to cost.
     pub fn out_of_money(&self, place: &Place, agent: AgentType) -> Result<Estimate, Limit> {
         let mut state = self.state();
-        let expected = state.dearest.get(&agent).copied().unwrap_or_else(|| state.dearest_of_all());
+        let expected = state.expected(agent);
         if let Some(max) = self.max_usd {
             let finalizing = place.phase() == Some(Phase::Finalization);
             let reserve = if finalizing { 0.0 } else { max * RESERVE };
@@ -130,14 +130,23 @@ impl Limits {
         Ok(Estimate(expected))
     }
 
-    /// Counts what earlier processes spent, also on calls that do not count any more.
-    pub fn remember(&self, effects: &[EffectRecord]) {
-        for effect in effects.iter().filter(|effect| effect.kind == Kind::Agent && effect.outcome.is_some()) {
-            let agent = effect.request.get("agent").cloned().map(serde_json::from_value::<AgentType>);
-            if let Some(Ok(agent)) = agent {
-                self.spend(agent, &effect.usage);
-            }
+    /// Counts what earlier processes spent, also on calls that do not count any more. A call that was cut off has
+    /// cost what the dearest of its kind did, for all that is known. Gives what a person should know now.
+    pub fn remember(&self, effects: &[EffectRecord]) -> Vec<Warning> {
+        let asked = || effects.iter().filter(|effect| effect.kind == Kind::Agent);
+        let agent = |effect: &EffectRecord| {
+            serde_json::from_value::<AgentType>(effect.request.get("agent")?.clone()).ok()
+        };
+        let mut warnings = Vec::new();
+        for effect in asked().filter(|effect| effect.outcome.is_some()) {
+            warnings.extend(agent(effect).map(|agent| self.spend(agent, &effect.usage)).unwrap_or_default());
         }
+        for effect in asked().filter(|effect| effect.outcome.is_none()) {
+            let Some(agent) = agent(effect) else { continue };
+            let cost_usd = Some(self.state().expected(agent));
+            warnings.extend(self.spend(agent, &Usage { cost_usd, ..Usage::default() }));
+        }
+        warnings
     }
 
     /// A call is over. Gives what a person should know now.
@@ -229,6 +238,11 @@ impl Warning {
 impl State {
     fn used(&self, path: usize) -> f64 {
         self.path_used.get(&path).copied().unwrap_or(0.0)
+    }
+
+    /// What a call of this agent is expected to cost.
+    fn expected(&self, agent: AgentType) -> f64 {
+        self.dearest.get(&agent).copied().unwrap_or_else(|| self.dearest_of_all())
     }
 
     fn dearest_of_all(&self) -> f64 {

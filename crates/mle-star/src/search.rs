@@ -9,6 +9,8 @@
 const TOLD_AT: [&str; 6] = ["code", "discussion", "discussions", "kernels", "notebooks", "writeups"];
 /// The two addresses of a competition's page.
 const COMPETITION_AT: [&str; 2] = ["competitions", "c"];
+/// Where notebooks are, whose addresses do not say which competition they are for.
+const NOTEBOOKS: &str = "kaggle.com/code";
 /// How often an address is decoded at most; no server does it more often.
 const DECODINGS: usize = 4;
 
@@ -19,8 +21,8 @@ struct Page {
     path: Vec<String>,
 }
 
-/// The pages on which others tell how they solved the competition: its discussion and code pages, as rules for
-/// [`is_blocked`]. None for an id that cannot be a competition's short name.
+/// The pages on which others tell how they solved the competition: its discussion and code pages and all notebooks, as rules
+/// for [`is_blocked`]. None for an id that cannot be a competition's short name.
 pub fn solution_pages(competition_id: &str) -> Vec<String> {
     let id = competition_id.trim().to_ascii_lowercase();
     let is_name = id.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
@@ -29,7 +31,8 @@ pub fn solution_pages(competition_id: &str) -> Vec<String> {
     }
     let below =
         |at: &str| TOLD_AT.map(|told| format!("kaggle.com/{at}/{id}/{told}")).into_iter().collect::<Vec<_>>();
-    COMPETITION_AT.into_iter().flat_map(below).collect()
+    let pages = COMPETITION_AT.into_iter().flat_map(below);
+    pages.chain([NOTEBOOKS.to_owned()]).collect()
 }
 
 /// Does one of the rules in `blocked` cover `url`? Upper case, percent-encoding, ports, trailing dots, user
@@ -73,8 +76,8 @@ fn readings(url: &str) -> Vec<Page> {
     let mut text: String = url.trim().chars().filter(|c| !c.is_control()).collect();
     for _ in 0..DECODINGS {
         pages.extend(page(&text));
-        // An archive or a proxy has the other address behind its own.
-        let inner = text.match_indices("://").map(|(at, _)| &text[at..]);
+        // An archive or a proxy has the other address behind its own, with or without its scheme.
+        let inner = text.match_indices('/').map(|(at, _)| &text[at + 1..]);
         pages.extend(inner.filter_map(page));
         let decoded = percent_decoded(&text);
         if decoded == text {
@@ -255,6 +258,8 @@ mod tests {
         check("https://www.kaggle.com/competitions/toy-1/code?competitionId=1", true);
         check("https://www.kaggle.com/competitions/toy-1/writeups/first-place", true);
         check("https://www.kaggle.com/c/toy-1/kernels", true);
+        check("https://www.kaggle.com/code/somebody/toy-1-first-place", true);
+        check("https://web.archive.org/web/2020/kaggle.com/c/toy-1/code", true);
         check("https://www.kaggle.com/competitions/toy-1/overview", false);
         check("https://www.kaggle.com/competitions/toy-2/code", false);
         for id in ["", "two words", "a/b", "a.b", "é"] {

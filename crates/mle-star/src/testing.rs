@@ -31,6 +31,7 @@ use crate::task::{DataModality, Task, TaskType};
 pub struct World {
     agents: HashMap<String, AgentReply>,
     scripts: HashMap<String, ScriptOutcome>,
+    first_scripts: Mutex<HashMap<String, ScriptOutcome>>,
     stops: Mutex<HashMap<String, Trouble>>,
     agent_seconds: u64,
     script_seconds: u64,
@@ -91,6 +92,13 @@ impl World {
     #[must_use]
     pub fn script(mut self, place: &str, outcome: ScriptOutcome) -> Self {
         self.scripts.insert(place.to_owned(), outcome);
+        self
+    }
+
+    /// The script run at `place` does this the first time, and then what it would do otherwise.
+    #[must_use]
+    pub fn at_first(self, place: &str, outcome: ScriptOutcome) -> Self {
+        self.lock_first_scripts().insert(place.to_owned(), outcome);
         self
     }
 
@@ -158,6 +166,10 @@ impl World {
         self.stops.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn lock_first_scripts(&self) -> MutexGuard<'_, HashMap<String, ScriptOutcome>> {
+        self.first_scripts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn stop(&self, place: &Place) -> Result<(), Stop> {
         self.lock_stops().remove(place.as_str()).map_or(Ok(()), |trouble| Err(trouble.into()))
     }
@@ -204,9 +216,10 @@ impl ScriptRunner for World {
         self.stop(&request.place)?;
         let wanted = Duration::from_secs(self.script_seconds);
         pause(wanted.min(request.timeout).as_secs()).await;
-        let mut outcome = match self.scripts.get(request.place.as_str()) {
+        let first = self.lock_first_scripts().remove(request.place.as_str());
+        let mut outcome = match first.or_else(|| self.scripts.get(request.place.as_str()).cloned()) {
             _ if wanted > request.timeout => ScriptOutcome { end: ScriptEnd::TimedOut, ..ran(None) },
-            Some(told) => told.clone(),
+            Some(told) => told,
             None => usual_outcome(request),
         };
         outcome.duration_seconds = wanted.min(request.timeout).as_secs_f64();
@@ -231,6 +244,7 @@ pub fn ran(score: Option<f64>) -> ScriptOutcome {
         traceback: None,
         submission: None,
         notes: Vec::new(),
+        out_of_memory: None,
     }
 }
 

@@ -26,6 +26,7 @@ use mle_star::metric::Direction;
 use mle_star::pipeline;
 use mle_star::place::Place;
 use mle_star::prompts::Prompts;
+use mle_star::slots::Slots;
 use mle_star::task::{DataModality, Task, TaskType};
 use mle_star_backends::agent::claude::{ClaudeAgents, ClaudeSetup};
 use mle_star_backends::script::environment::{EnvironmentChoice, python_environment};
@@ -151,7 +152,8 @@ async fn whole_run(config: &Config, started_ahead: usize) -> Result<(Duration, u
         events: &NoEvents,
         cancel: &cancel,
         environment: "",
-        slots: 1,
+        script_slots: &Slots::new(1),
+        agent_slots: &Slots::new(8),
     };
     let started = Instant::now();
     let finished = pipeline::run(&frozen, &prompts, &journal, outside).await?;

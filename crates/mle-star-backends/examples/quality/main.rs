@@ -18,6 +18,7 @@ use mle_star::journal::{Frozen, Journal};
 use mle_star::metric::Direction;
 use mle_star::pipeline;
 use mle_star::prompts::Prompts;
+use mle_star::slots::Slots;
 use mle_star::task::{DataModality, Task, TaskType};
 use mle_star_backends::agent::offline::OfflineAgents;
 use mle_star_backends::data::profile;
@@ -172,7 +173,8 @@ impl Bench {
             events: &NoEvents,
             cancel: &cancel,
             environment: "",
-            slots: 1,
+            script_slots: &Slots::new(1),
+            agent_slots: &Slots::new(8),
         };
         let finished = pipeline::run(frozen, &prompts, &journal, outside).await?;
         let submission = finished

@@ -4,7 +4,7 @@
 //! through `patience` (what passes is waited out) to `conversation` (one process, one prompt, its messages
 //! in the words of `protocol`), whose end `verdict` puts into one of five kinds. `command` says how the
 //! process is started, `process` starts it, `ahead` starts the next ones early, and `permission` answers
-//! what an agent may do with its tools.
+//! what an agent may do with its tools: `shell` looks at commands, `own_tools` are the program's.
 
 mod ahead;
 mod command;
@@ -16,6 +16,8 @@ mod process;
 mod protocol;
 mod shell;
 mod verdict;
+
+pub use verdict::OLDEST;
 
 use std::collections::HashMap;
 use std::io;
@@ -33,7 +35,7 @@ use crate::data::view::Data;
 use crate::script::workplace::broken;
 use ahead::Ahead;
 use command::Invocation;
-use process::{Process, Workshop};
+use process::{NotStarted, Process, Workshop};
 
 /// What [`ClaudeAgents`] need to know.
 #[derive(Clone, Debug)]
@@ -66,8 +68,9 @@ pub struct ClaudeSetup {
 /// Agents that ask a language model.
 pub struct ClaudeAgents {
     setup: ClaudeSetup,
-    workshop: Workshop,
+    // Processes end before the folders they work in go.
     ahead: Ahead,
+    workshop: Workshop,
     /// Failures in a row of each agent's tools.
     tool_failures: Mutex<HashMap<AgentType, u32>>,
 }
@@ -77,19 +80,21 @@ impl ClaudeAgents {
     ///
     /// # Errors
     /// The data cannot be read, or the folder cannot be made.
-    pub fn new(setup: ClaudeSetup) -> Result<Self, Trouble> {
+    pub fn new(mut setup: ClaudeSetup) -> Result<Self, Trouble> {
         let cannot = |doing: &'static str, path: &PathBuf| {
             let path = path.clone();
             move |error: io::Error| broken(doing, &path, &error)
         };
+        // Agents work elsewhere, where a relative path leads nowhere.
+        setup.data_dir = std::path::absolute(&setup.data_dir).map_err(cannot("read", &setup.data_dir))?;
         let data = Data::new(setup.data_dir.clone()).map_err(cannot("read", &setup.data_dir))?;
-        let workshop = Workshop::new(setup.folder.clone(), data).map_err(cannot("make", &setup.folder))?;
+        let workshop = Workshop::new(&setup.folder, data).map_err(cannot("make", &setup.folder))?;
         let ahead = Ahead::new(setup.started_ahead);
         Ok(Self { setup, workshop, ahead, tool_failures: Mutex::default() })
     }
 
     /// The process for a call: one that was started early, else a new one.
-    fn process(&self, request: &AgentRequest) -> io::Result<Process> {
+    fn process(&self, request: &AgentRequest) -> Result<Process, NotStarted> {
         let invocation = Invocation::new(&self.setup, request);
         match self.ahead.take(&invocation) {
             Some(process) => Ok(process),
@@ -97,7 +102,7 @@ impl ClaudeAgents {
         }
     }
 
-    fn start(&self, invocation: Invocation, request: &AgentRequest) -> io::Result<Process> {
+    fn start(&self, invocation: Invocation, request: &AgentRequest) -> Result<Process, NotStarted> {
         Process::start(&self.setup.executable, invocation, &self.workshop, &request.system)
     }
 

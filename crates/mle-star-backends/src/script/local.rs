@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use mle_star::effects::{ScriptEnd, ScriptOutcome, ScriptRequest, ScriptRunner, Submission};
+use mle_star::effects::{OutOfMemory, ScriptEnd, ScriptOutcome, ScriptRequest, ScriptRunner, Submission};
 use mle_star::score::ScoreScanner;
 use mle_star::stop::{Stop, Trouble};
 use tokio::process::Command;
@@ -24,6 +24,7 @@ use tokio::time::timeout;
 use super::environment::Environment;
 use super::machine::Machine;
 use super::memory;
+use super::out_of_memory::{KernelKills, out_of_memory};
 use super::stream::Stream;
 use super::submission::check_submission;
 use super::traceback::TracebackScanner;
@@ -69,6 +70,8 @@ pub struct LocalRunner {
 struct Watched {
     end: ScriptEnd,
     notes: Vec<String>,
+    /// It was stopped for the memory it used.
+    over_memory: bool,
 }
 
 impl LocalRunner {
@@ -178,15 +181,15 @@ impl ScriptRunner for LocalRunner {
         let log = |kind| self.setup.run_folder.join("logs").join(format!("{stem}.{kind}"));
         let mut stdout = Stream::new(log("stdout"), ScoreScanner::default());
         let mut stderr = Stream::new(log("stderr"), TracebackScanner::default());
-        let started = Instant::now();
+        let (started, kills) = (Instant::now(), KernelKills::so_far());
         let command = self.command(request, &workplace);
         let limits = Limits { time: request.timeout, memory_mib: self.setup.memory_limit_mib };
         let watched = run_watched(command, limits, &mut stdout, &mut stderr).await;
-        let Watched { end, mut notes } = watched.map_err(|failure| self.trouble(failure))?;
+        let Watched { end, mut notes, over_memory } = watched.map_err(|failure| self.trouble(failure))?;
         let duration_seconds = started.elapsed().as_secs_f64();
         let finished = self.finish(request, workplace).await?;
         notes.extend([stdout.cut("stdout"), stderr.cut("stderr"), finished.damage].into_iter().flatten());
-        Ok(ScriptOutcome {
+        let outcome = ScriptOutcome {
             end,
             duration_seconds,
             stdout: stdout.captured(),
@@ -195,7 +198,9 @@ impl ScriptRunner for LocalRunner {
             traceback: stderr.scanner.traceback(),
             submission: finished.submission,
             notes,
-        })
+            out_of_memory: over_memory.then_some(OutOfMemory::Limit),
+        };
+        Ok(ScriptOutcome { out_of_memory: out_of_memory(&outcome, &kills), ..outcome })
     }
 }
 
@@ -247,6 +252,7 @@ async fn watch(mut tree: Tree, limits: Limits) -> io::Result<Watched> {
         (used, limit) = over_memory => {
             tree.kill();
             let mut watched = Watched::by_itself(tree.ended().await?);
+            watched.over_memory = true;
             watched.notes = vec![format!("stopped: it used {used} MiB of memory, the limit is {limit} MiB")];
             Ok(watched)
         }
@@ -261,7 +267,7 @@ async fn stop_at_limit(tree: &mut Tree, limit: Duration) -> io::Result<Watched> 
         tree.ended().await?;
     }
     let note = format!("stopped after {:.1} s, the time it had", limit.as_secs_f64());
-    Ok(Watched { end: ScriptEnd::TimedOut, notes: vec![note] })
+    Ok(Watched { end: ScriptEnd::TimedOut, notes: vec![note], over_memory: false })
 }
 
 impl Watched {
@@ -283,7 +289,7 @@ impl Watched {
             notes
                 .push(format!("{count} processes that the script had started and not waited for were ended"));
         }
-        Self { end, notes }
+        Self { end, notes, over_memory: false }
     }
 }
 

@@ -55,7 +55,8 @@ pub fn probe(as_json: bool) -> Result<Exit, Failure> {
         claude.login.reason()
     ));
     let no_color = process_environment("NO_COLOR").is_some();
-    let terminal = Terminal::new(Show::Everything, Before::nothing(), no_color);
+    let terminal = Terminal::new(Show::Everything, no_color);
+    let terminal = terminal.only_run(Before::nothing());
     let begun = Instant::now();
     let request = question(&config);
     let reply = wait_for(agents.ask(&request, &terminal))?.map_err(|stop| Failure::failed(trouble(stop)))?;

@@ -6,39 +6,50 @@ use mle_star::journal::{Frozen, Journal, JournalError};
 use mle_star::stop::Trouble;
 use mle_star_backends::data::digest::digest;
 
-use super::estimate;
+use super::{estimate, several};
 use crate::agents;
 use crate::args::RunArgs;
 use crate::drive::{Start, View, drive};
 use crate::exit::{Exit, Failure};
 use crate::freeze::{self, Prepared};
 use crate::settings::process_environment;
-use crate::{run_folder, runs, say};
+use crate::{run_folder, runs, say, task_source};
 
-/// Solves a task.
+/// Solves a task, or several.
 ///
 /// # Errors
 /// What was wrong with the input, or ended the run, with its exit code.
 pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
-    let prepared = freeze::prepare(args, &process_environment)?;
+    let tasks = task_source::all(&args.tasks);
+    let [task] = tasks.as_slice() else { return several::run(args, &tasks) };
+    let prepared = freeze::prepare(args, task, &process_environment)?;
     if args.estimate {
         return estimate::print(&prepared);
     }
     let start = begin(prepared)?;
     let ended = drive(&start);
-    if matches!(&ended, Err(failure) if failure.exit == Exit::Usage) {
-        // Nothing was done yet, and with other input it will be another run.
-        let folder = start.folder.clone();
-        drop(start);
-        if let Err(error) = std::fs::remove_dir_all(&folder) {
-            say::talk(&format!("note: {} was left behind: {error}", folder.display()));
-        }
-    }
+    forget_if_unusable(start, &ended);
     ended
 }
 
+/// Removes the folder of a run whose input turned out to be unusable: nothing was done yet, and with other input
+/// it will be another run.
+pub fn forget_if_unusable(start: Start, ended: &Result<Exit, Failure>) {
+    if !matches!(ended, Err(failure) if failure.exit == Exit::Usage) {
+        return;
+    }
+    let folder = start.folder.clone();
+    drop(start);
+    if let Err(error) = std::fs::remove_dir_all(&folder) {
+        say::talk(&format!("note: {} was left behind: {error}", folder.display()));
+    }
+}
+
 /// Freezes the inputs in a new run folder, before anything else is done.
-fn begin(prepared: Prepared) -> Result<Start, Failure> {
+///
+/// # Errors
+/// Rules that cannot do the task, data that cannot be read, a run id that is taken, a folder that cannot be written.
+pub fn begin(prepared: Prepared) -> Result<Start, Failure> {
     let Prepared { task, config, invocation, prompts, retrieved_models, chosen, profile, guesses, sources } =
         prepared;
     let sample = freeze::sample(profile.as_ref());

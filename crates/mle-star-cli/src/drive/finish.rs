@@ -70,7 +70,7 @@ pub fn exit_of(result: &FinalResult) -> Exit {
 }
 
 /// The validation score of the solution that was taken: the last one on the way to the result.
-fn best_score(result: &FinalResult) -> f64 {
+pub fn best_score(result: &FinalResult) -> f64 {
     let last = result.lineage.iter().rev().find_map(|step| step.score);
     last.or(result.final_solution.score).unwrap_or(result.phase1.initial_score)
 }

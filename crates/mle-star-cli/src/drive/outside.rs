@@ -4,15 +4,15 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use mle_star::config::Switch;
+use mle_star::slots::Slots;
 use mle_star::stop::Trouble;
 use mle_star_backends::data::unzip;
-use mle_star_backends::script::environment::{
-    Environment, EnvironmentChoice, Origin, check_python, python_environment,
-};
+use mle_star_backends::script::environment::{Environment, Origin};
 use mle_star_backends::script::local::{LocalRunner, LocalSetup};
-use mle_star_backends::script::machine::{Machine, machine};
+use mle_star_backends::script::machine::Machine;
 
 use super::Start;
+use super::shared::Shared;
 use crate::exit::Failure;
 
 /// Libraries worth a word to those who write scripts; the rest is what these need.
@@ -41,8 +41,8 @@ pub struct Backends {
     pub environment: Environment,
     /// The same in words, for the prompts.
     pub environment_text: String,
-    /// How many scripts run at once.
-    pub slots: usize,
+    /// Where scripts run.
+    pub slots: Slots,
     /// The data as scripts see it.
     pub data_dir: PathBuf,
 }
@@ -52,26 +52,17 @@ impl Backends {
     ///
     /// # Errors
     /// No usable Python, or an environment that cannot be made.
-    pub async fn make(start: &Start, say: &(dyn Fn(&str) + Sync)) -> Result<Self, Failure> {
+    pub async fn make(start: &Start, shared: &Shared, say: &(dyn Fn(&str) + Sync)) -> Result<Self, Failure> {
         let config = &start.frozen.config;
-        let environment = environment(config.python.clone(), say).await?;
-        let machine = machine().await;
-        let slots = config.max_concurrent_scripts.map_or(machine.gpus.len().max(1), |slots| slots as usize);
-        say(&format!("python: {}", environment_line(&environment, &machine, slots)));
-        let environment_text = environment_text(&environment, &machine, slots, config.network);
+        let environment = shared.environment(config.python.as_ref(), say).await?;
+        let (machine, slots) = (shared.machine().await.clone(), shared.script_slots().await.clone());
+        let at_once = slots.count();
+        say(&format!("python: {}", environment_line(&environment, &machine, at_once)));
+        let environment_text = environment_text(&environment, &machine, at_once, config.network);
         let data_dir = plain_data(start)?;
-        let scripts = runner(start, data_dir.clone(), environment.clone(), machine, slots)?;
+        let scripts = runner(start, data_dir.clone(), environment.clone(), machine, at_once)?;
         Ok(Self { scripts, environment, environment_text, slots, data_dir })
     }
-}
-
-/// A missing or unusable interpreter is the user's to mend; an own environment that cannot be made is not.
-async fn environment(given: Option<PathBuf>, say: &(dyn Fn(&str) + Sync)) -> Result<Environment, Failure> {
-    if let Some(python) = given {
-        return Ok(python_environment(EnvironmentChoice::Given(python), say).await?);
-    }
-    check_python().await?;
-    python_environment(EnvironmentChoice::Own, say).await.map_err(Failure::failed)
 }
 
 fn runner(

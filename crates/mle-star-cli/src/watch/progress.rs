@@ -11,6 +11,9 @@ use crate::money;
 
 use super::words::{Ended, agent_name, duration, number, phase_title, place_name};
 
+/// What a running script is called.
+const SCRIPT: &str = "script";
+
 /// The run as its events tell it.
 pub struct Progress {
     /// When this process began to work on the run; the time before, such as for making an environment, is free.
@@ -83,7 +86,7 @@ impl Progress {
             Event::AgentStarted { place, agent, timeout, .. } => {
                 self.begin(place, agent_name(*agent), *timeout);
             }
-            Event::ScriptStarted { place, timeout } => self.begin(place, "script".to_owned(), *timeout),
+            Event::ScriptStarted { place, timeout } => self.begin(place, SCRIPT.to_owned(), *timeout),
             Event::AgentEnded { place, usage, replayed, .. } => {
                 self.running.remove(place);
                 if !replayed {
@@ -120,6 +123,12 @@ impl Progress {
             .flatten()
             .collect::<Vec<_>>()
             .join(" · ")
+    }
+
+    /// How many agents are being asked, and how many scripts run.
+    pub fn at_work(&self) -> (usize, usize) {
+        let scripts = self.running.values().filter(|effect| effect.name == SCRIPT).count();
+        (self.running.len() - scripts, scripts)
     }
 
     /// `$1.23 of $5.00 · 120k tokens`; nothing about money where none was needed.

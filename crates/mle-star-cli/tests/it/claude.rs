@@ -2,7 +2,9 @@
 //! `claude`, and says what each answer cost.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
+use std::process::Stdio;
 
 use serde_json::Value;
 
@@ -129,15 +131,58 @@ fn rules_cost_nothing_and_nothing_is_said_of_money() {
 #[test]
 fn a_run_goes_on_with_the_agents_it_began_with() {
     let sealed = Sealed::with(&[]);
-    claude(&sealed, REFUSED);
+    let first = format!("case $MLE_STAR_AGENT in retriever) {WELL} ;; *) {REFUSED} ;; esac");
+    claude(&sealed, &first);
     let said = say(&sealed, &run_line(&sealed), &[KEY]);
-    assert_eq!(said.code, 1, "{said:?}");
+    assert!(said.code == 1 && said.stderr.contains("cost so far: $0.01"), "{said:?}");
     let said = say(&sealed, "resume r", &[]);
     assert!(said.code == 2 && said.stderr.contains("no ANTHROPIC_API_KEY"), "{said:?}");
     claude(&sealed, WELL);
     let said = say(&sealed, "resume r", &[KEY]);
     assert_eq!(said.code, 0, "{said:?}");
     assert!(said.stderr.starts_with("agents: claude ("), "{said:?}");
+}
+
+#[test]
+fn what_a_call_used_that_was_cut_off_is_said_to_be_unknown() {
+    let sealed = Sealed::with(&[]);
+    let hang = "while read -r line; do :; done; exit 1"; // until its input ends
+    claude(&sealed, &format!("case $MLE_STAR_PLACE in phase1/merge-1/merger) {hang} ;; esac\n{WELL}"));
+    let path = format!("{}:/usr/bin:/bin", sealed.path("bin").display());
+    let mut run = sealed.command(&format!("{} --json", run_line(&sealed)));
+    let mut run =
+        run.envs([KEY, ("PATH", &path)]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let lines = BufReader::new(run.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let is_merger = |line: String| line.contains("agent_started") && line.contains("phase1/merge-1/merger");
+    assert!(lines.into_iter().any(is_merger), "the merger was never asked");
+    let told = "what 1 interrupted call used is unknown and not counted";
+    let running = say(&sealed, "show r", &[]).stdout;
+    assert!(
+        running.contains("(running)") && running.contains("cost: ") && !running.contains(told),
+        "{running}"
+    );
+    run.kill().unwrap();
+    run.wait().unwrap();
+    // A child that it was just starting may hold its lock until it becomes another program.
+    fs::File::open(sealed.path("runs/r/journal.lock")).unwrap().lock_shared().unwrap();
+    let killed = say(&sealed, "show r", &[]).stdout;
+    assert!(killed.contains(told), "{killed}");
+    claude(&sealed, WELL);
+    let said = say(&sealed, "resume r", &[KEY]);
+    assert!(said.code == 0 && said.stderr.contains(told), "{said:?}");
+    let usage = &json(&sealed.read("runs/r/result.json"))["usage"];
+    assert_eq!((&usage["interrupted_calls"], &usage["by_role"]["merger"]["calls"]), (&1.into(), &1.into()));
+}
+
+#[test]
+fn a_model_may_do_what_rules_cannot() {
+    let task = "data_dir: images\nevaluation_metric: error_of_words\nmetric_direction: minimize\n";
+    let sealed = Sealed::with(&[("task.yaml", task), ("images/one.png", "png")]);
+    claude(&sealed, WELL);
+    let said = say(&sealed, "run task.yaml --estimate", &[]);
+    assert!(said.code == 2 && said.stderr.contains("train"), "{said:?}");
+    let said = say(&sealed, "run task.yaml --estimate", &[KEY]);
+    assert!(said.code == 0 && said.stderr.contains("note: nothing is known of the tables: "), "{said:?}");
 }
 
 #[test]

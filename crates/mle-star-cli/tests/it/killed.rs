@@ -84,7 +84,8 @@ fn survivors(sealed: &Sealed) -> Vec<String> {
     }
 }
 
-fn working_below(folder: &std::path::Path) -> Vec<String> {
+/// Ids of the processes that work in a folder.
+pub fn working_below(folder: &std::path::Path) -> Vec<String> {
     let processes = fs::read_dir("/proc").unwrap().flatten();
     let works_there = |entry: &fs::DirEntry| {
         fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(folder))
@@ -93,7 +94,7 @@ fn working_below(folder: &std::path::Path) -> Vec<String> {
 }
 
 /// The result without its times and paths.
-fn outcome(sealed: &Sealed, run: &str) -> Value {
+pub fn outcome(sealed: &Sealed, run: &str) -> Value {
     let mut result: Value = serde_json::from_str(&sealed.read(&format!("runs/{run}/result.json"))).unwrap();
     for key in ["durations", "total_duration_seconds", "submission_path"] {
         result.as_object_mut().unwrap().remove(key);
@@ -115,7 +116,7 @@ fn without_times(value: &mut Value) {
 }
 
 /// How often each place ended; once each, if no finished effect was repeated and none was lost.
-fn effects(sealed: &Sealed, run: &str) -> BTreeMap<String, usize> {
+pub fn effects(sealed: &Sealed, run: &str) -> BTreeMap<String, usize> {
     let mut ended = BTreeMap::new();
     for effect in read(&sealed.path("runs").join(run)).unwrap().effects {
         if effect.kind != Kind::Decision && effect.outcome.is_some() {

@@ -1,5 +1,5 @@
 //! The real binary in a sealed environment.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 mod agents;
 mod claude;
@@ -8,6 +8,8 @@ mod exits;
 mod help;
 mod inputs;
 mod killed;
+mod real_runs;
 mod retrieval;
 mod runs;
 mod sealed;
+mod several;

@@ -10,6 +10,7 @@ mod events;
 mod initial;
 mod journal;
 mod limits;
+mod memory;
 mod refinement;
 mod resume;
 mod retrieval;
@@ -24,6 +25,7 @@ use mle_star::ctx::Outside;
 use mle_star::journal::{Frozen, Journal};
 use mle_star::pipeline::{self, Finished};
 use mle_star::prompts::Prompts;
+use mle_star::slots::Slots;
 use mle_star::stop::Stop;
 use mle_star::testing::World;
 
@@ -51,6 +53,16 @@ pub async fn run(world: &World, frozen: &Frozen) -> Result<Finished, Stop> {
 
 /// A run on a journal that exists.
 pub async fn go_on(world: &World, frozen: &Frozen, journal: &Journal) -> Result<Finished, Stop> {
+    go_on_with(world, frozen, journal, &Slots::new(1)).await
+}
+
+/// A run on a journal that exists, with these slots for scripts.
+pub async fn go_on_with(
+    world: &World,
+    frozen: &Frozen,
+    journal: &Journal,
+    script_slots: &Slots,
+) -> Result<Finished, Stop> {
     let (_sender, cancel) = tokio::sync::watch::channel(false);
     let prompts = Prompts::new(BTreeMap::new()).unwrap();
     let outside = Outside {
@@ -59,7 +71,8 @@ pub async fn go_on(world: &World, frozen: &Frozen, journal: &Journal) -> Result<
         events: world,
         cancel: &cancel,
         environment: "Python 3",
-        slots: 1,
+        script_slots,
+        agent_slots: &Slots::new(8),
     };
     pipeline::run(frozen, &prompts, journal, outside).await
 }

@@ -2,6 +2,7 @@
 
 use mle_star::journal::{EffectState, Frozen, Journal, Kind, read};
 use mle_star::result::FinalResult;
+use mle_star::slots::Slots;
 use mle_star::stop::Stop;
 use mle_star::testing::{World, frozen};
 
@@ -195,7 +196,8 @@ async fn an_interrupt_stops_at_once_and_loses_nothing() {
         events: &world,
         cancel: &cancel,
         environment: "",
-        slots: 1,
+        script_slots: &Slots::new(1),
+        agent_slots: &Slots::new(8),
     };
     let result = mle_star::pipeline::run(&inputs, &prompts, &journal, outside).await;
     assert!(matches!(result, Err(Stop::Interrupted)));

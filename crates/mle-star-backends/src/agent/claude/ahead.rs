@@ -22,9 +22,16 @@ impl Ahead {
 
     /// The waiting process that was started just so.
     pub(super) fn take(&self, invocation: &Invocation) -> Option<Process> {
-        let mut waiting = self.waiting();
-        let position = waiting.iter().position(|process| process.invocation == *invocation)?;
-        waiting.remove(position).filter(Process::is_alive)
+        let found = {
+            let mut waiting = self.waiting();
+            let position = waiting.iter().position(|process| process.invocation == *invocation)?;
+            waiting.remove(position)?
+        };
+        if found.is_alive() {
+            return Some(found);
+        }
+        end_elsewhere(found);
+        None
     }
 
     /// Starts a process unless it waits already.
@@ -38,12 +45,18 @@ impl Ahead {
             waiting.push_back(process);
             if waiting.len() > self.most { waiting.pop_front() } else { None }
         };
-        // Its end takes a moment, in which others may look for theirs.
-        drop(evicted);
+        if let Some(evicted) = evicted {
+            end_elsewhere(evicted);
+        }
     }
 
     /// Hold it for one statement or block only.
     fn waiting(&self) -> MutexGuard<'_, VecDeque<Process>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The end of a process takes a moment, in which the calls under way go on.
+fn end_elsewhere(process: Process) {
+    tokio::task::spawn_blocking(move || drop(process));
 }

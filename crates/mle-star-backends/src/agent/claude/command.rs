@@ -80,7 +80,7 @@ fn arguments(setup: &ClaudeSetup, request: &AgentRequest) -> Vec<String> {
     add("--model", request.model.clone());
     add("--tools", request.tools.join(","));
     if let Some(schema) = &request.schema {
-        add("--json-schema", schema.to_string());
+        add("--json-schema", undated(schema).to_string());
     }
     if !request.tools.is_empty() {
         add("--permission-mode", permission_mode(setup).to_owned());
@@ -96,6 +96,15 @@ fn arguments(setup: &ClaudeSetup, request: &AgentRequest) -> Vec<String> {
         arguments.push("--bare".to_owned());
     }
     arguments
+}
+
+/// A schema that does not name its edition: `claude` refuses to read any but an old one.
+fn undated(schema: &Value) -> Value {
+    let mut schema = schema.clone();
+    if let Some(fields) = schema.as_object_mut() {
+        fields.remove("$schema");
+    }
+    schema
 }
 
 /// Under `--bare` there is no web search, and a command runs without anybody being asked.
@@ -208,7 +217,8 @@ mod tests {
     #[test]
     fn a_structured_answer_is_asked_for_by_its_schema() {
         let setup = example(Path::new("/data"));
-        let schema = Some(json!({"type": "object"}));
+        let edition = "https://json-schema.org/draft/2020-12/schema";
+        let schema = Some(json!({"$schema": edition, "type": "object"}));
         let arguments = arguments(&setup, &AgentRequest { schema, ..request(AgentType::Extractor, &[]) });
         let position = arguments.iter().position(|argument| argument == "--json-schema").unwrap();
         assert_eq!(arguments[position + 1], r#"{"type":"object"}"#);

@@ -12,9 +12,10 @@ use super::ClaudeAgents;
 use super::command::{self, STRUCTURED_OUTPUT};
 use super::patience::{self, Clock};
 use super::permission::{self, Sandbox};
-use super::process::Process;
+use super::process::{NotStarted, Process};
 use super::protocol::{self, Block, Ended, Message, System, Turn};
 use super::verdict::{self, Verdict};
+use crate::script::workplace::broken;
 
 /// How long an interrupted turn may take to say what it has cost.
 const LAST_WORDS: Duration = Duration::from_secs(2);
@@ -30,7 +31,7 @@ pub(super) struct Attempt {
 
 /// What has been said so far.
 #[derive(Default)]
-struct Heard {
+pub(super) struct Heard {
     /// What the agent itself has said, in order, with the message it belongs to.
     pieces: Vec<(Option<String>, String)>,
     /// A tool was used since: what follows is a new piece of text.
@@ -38,8 +39,10 @@ struct Heard {
     tools: HashMap<String, (String, Value)>,
     lookups: Vec<Lookup>,
     /// The first line that is no message although it looks like one.
-    unreadable: Option<String>,
-    /// The service has answered something.
+    pub(super) unreadable: Option<String>,
+    /// `claude` has asked again by itself.
+    pub(super) was_retried: bool,
+    /// The service has been asked.
     said_something: bool,
 }
 
@@ -61,18 +64,31 @@ pub(super) async fn hold(
 ) -> Attempt {
     let mut process = match agents.process(request) {
         Ok(process) => process,
-        Err(error) => return Attempt::free(verdict::of_start(&agents.setup.executable, &error)),
+        Err(NotStarted::Program(error)) => {
+            return Attempt::free(verdict::of_start(&agents.setup.executable, &error));
+        }
+        Err(NotStarted::Room(error)) => {
+            return Attempt::free(Verdict::Broken(broken(
+                "make the agents' work in",
+                &agents.setup.folder,
+                &error,
+            )));
+        }
     };
     let started = Instant::now();
     for line in command::opening(request) {
         process.send(line);
     }
     let mut call = Conversation { agents, request, events, heard: Heard::default() };
-    let end = call.listen(&mut process, clock).await;
-    let last_words = match &end {
+    let mut end = call.listen(&mut process, clock).await;
+    let mut last_words = match &end {
         End::Late | End::Decided(_) => call.interrupt(&mut process).await,
         End::Ended(_) | End::Closed => None,
     };
+    // It may have come to its end in the moment it was interrupted.
+    if let (End::Late, Some(answer)) = (&end, last_words.take_if(|ended| !ended.is_error)) {
+        end = End::Ended(answer);
+    }
     let (ending, stderr) = process.end().await;
     // Told that its answer has another form than was asked for, an agent may give it again.
     let is_twice = |ended: &Ended| request.schema.is_some() && ended.structured_output.is_none();
@@ -80,12 +96,12 @@ pub(super) async fn hold(
         End::Ended(ended) if is_twice(ended) => ended.result.clone().unwrap_or_default(),
         _ => call.heard.text(),
     };
-    let Heard { lookups, unreadable, said_something, .. } = call.heard;
+    let heard = call.heard;
     // What a turn that never ended has cost, nobody knows.
-    let untold = if said_something { Usage::default() } else { Usage::free() };
+    let untold = if heard.said_something { Usage::default() } else { Usage::free() };
     let told = last_words.as_deref().map(verdict::usage);
     let (usage, verdict) = match end {
-        End::Ended(ended) => (verdict::usage(&ended), verdict::of_turn(&ended, &text, unreadable.as_deref())),
+        End::Ended(ended) => (verdict::usage(&ended), verdict::of_turn(&ended, &text, &heard)),
         End::Decided(verdict) => (told.unwrap_or(untold), verdict),
         End::Late => {
             let seconds = started.elapsed().as_secs();
@@ -93,10 +109,10 @@ pub(super) async fn hold(
         }
         End::Closed => {
             let status = ending.and_then(|ending| ending.status);
-            (untold, verdict::of_death(status, &stderr, unreadable.as_deref()))
+            (untold, verdict::of_death(status, &stderr, heard.unreadable.as_deref()))
         }
     };
-    Attempt { verdict, usage, lookups }
+    Attempt { verdict, usage, lookups: heard.lookups }
 }
 
 struct Conversation<'a> {
@@ -116,6 +132,11 @@ impl Conversation<'_> {
             };
             match self.heard.read(&line) {
                 Some(Message::Result(ended)) => return End::Ended(ended),
+                None if line.contains(r#""type":"result""#) => {
+                    let why = format!("the end of the answer cannot be read: {}", self.heard.unreadable());
+                    return End::Decided(Verdict::Failed(why));
+                }
+                Some(Message::System(system)) if system.subtype == "init" => self.heard.said_something = true,
                 Some(Message::System(system)) if system.subtype == "api_retry" => {
                     if let Some(verdict) = self.retries(&system, clock) {
                         return End::Decided(verdict);
@@ -141,19 +162,18 @@ impl Conversation<'_> {
     }
 
     /// `claude` itself asks again; that is waiting, unless the trouble cannot pass or patience is at its end.
-    fn retries(&self, system: &System, clock: &mut Clock) -> Option<Verdict> {
+    fn retries(&mut self, system: &System, clock: &mut Clock) -> Option<Verdict> {
+        self.heard.was_retried = true;
         if let Some(verdict) = verdict::of_retry(system) {
             return Some(verdict);
         }
         let reason = verdict::busy(system.error_status, system.error_name());
         let wanted = Duration::try_from_secs_f64(system.retry_delay_ms / 1000.0).unwrap_or_default();
-        match clock.wait(wanted.max(Duration::from_millis(1))) {
-            Some(wait) if wait >= wanted => {
-                self.events.emit(patience::waits(self.request, wait, reason));
-                None
-            }
-            _ => Some(Verdict::Busy { reason, advised: wanted }),
+        if !clock.wait_whole(wanted) {
+            return Some(Verdict::Busy { reason, advised: wanted });
         }
+        self.events.emit(patience::waits(self.request, wanted, reason));
+        None
     }
 
     fn tool_results(&mut self, turn: Turn) {
@@ -202,13 +222,24 @@ impl Conversation<'_> {
 }
 
 impl Heard {
-    /// A message; a line that was meant to be one and is not is remembered, and any other noise passed over.
+    /// A message. A line that breaks off, or a part of the answer in a form that is not known, is remembered;
+    /// anything else that is no message is passed over.
     fn read(&mut self, line: &str) -> Option<Message> {
-        let message = serde_json::from_str(line);
-        if message.is_err() && line.starts_with('{') {
+        let value = serde_json::from_str::<Value>(line);
+        let kind = value.as_ref().ok().and_then(|value| value.get("type")).and_then(Value::as_str);
+        let matters = match (&value, kind) {
+            (Err(_), _) => line.starts_with('{'),
+            (Ok(_), kind) => matches!(kind, Some("assistant" | "result")),
+        };
+        let message = value.ok().and_then(protocol::message);
+        if message.is_none() && matters {
             self.unreadable.get_or_insert_with(|| line.chars().take(200).collect());
         }
-        message.ok()
+        message
+    }
+
+    fn unreadable(&self) -> &str {
+        self.unreadable.as_deref().unwrap_or_default()
     }
 
     /// All text as one. A continued answer goes on where it broke off.
@@ -217,7 +248,6 @@ impl Heard {
     }
 
     fn turn(&mut self, turn: Turn) {
-        self.said_something = true;
         let id = turn.message.id;
         for block in turn.message.content.into_blocks() {
             match block {

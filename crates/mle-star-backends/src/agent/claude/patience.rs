@@ -52,10 +52,15 @@ pub(super) async fn ask(
                     let reason = format!("{reason}; given up after waiting for {waited} s");
                     return Ok(failed(reason, usage, lookups));
                 };
-                events.emit(waits(request, wait, reason));
+                events.emit(waits(request, wait, reason.clone()));
                 sleep(wait).await;
+                if clock.left().is_zero() {
+                    return Ok(failed(reason, usage, lookups));
+                }
             }
-            Verdict::Died(reason) if restarts == RESTARTS => return Ok(failed(reason, usage, lookups)),
+            Verdict::Died(reason) if restarts == RESTARTS || clock.left().is_zero() => {
+                return Ok(failed(reason, usage, lookups));
+            }
             Verdict::Died(_) => {
                 sleep(Duration::from_secs(1 << restarts).min(clock.left())).await;
                 restarts += 1;
@@ -85,6 +90,13 @@ impl Clock {
 
     fn left(&self) -> Duration {
         self.ends.saturating_duration_since(Instant::now())
+    }
+
+    /// Waits as long as wanted, or not at all.
+    pub(super) fn wait_whole(&mut self, wanted: Duration) -> bool {
+        let time = self.last.saturating_duration_since(Instant::now());
+        let is_possible = wanted <= time.min(self.patience.saturating_sub(self.waited));
+        is_possible && (wanted.is_zero() || self.wait(wanted).is_some())
     }
 
     /// How much of a wait there is patience and time for; the call's end moves by it. `None`: no more.
@@ -156,5 +168,10 @@ mod tests {
         assert!(late.wait(seconds(60)).unwrap() <= seconds(10));
         assert_eq!(late.ends(), late.last);
         assert_eq!(clock(3600, 0).wait(seconds(1)), None);
+        let mut whole = clock(5, 1000);
+        assert!(!whole.wait_whole(seconds(6)), "no part of it is used up");
+        assert!(
+            whole.wait_whole(seconds(5)) && whole.wait_whole(seconds(0)) && !whole.wait_whole(seconds(1))
+        );
     }
 }

@@ -1,5 +1,6 @@
 //! What an agent may do with its tools: the answers to what `claude` asks before it does something.
 
+use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -74,7 +75,7 @@ impl Sandbox<'_> {
             "Bash" => {
                 let command = text("command");
                 let objection = shell::objection(command, &self.setup.blocked_commands, self.folder);
-                objection.map_or_else(|| Ok(without_secrets(input, command, std::env::vars())), Err)
+                objection.map_or_else(|| Ok(without_secrets(input, command, std::env::vars_os())), Err)
             }
             "WebFetch" if mle_star::search::is_blocked(text("url"), &self.setup.blocked_domains) => {
                 Err("this site is closed here: it may hold solutions of this very task".to_owned())
@@ -100,7 +101,11 @@ impl Sandbox<'_> {
         let paths = PATHS.iter().filter_map(|name| input.get(name).and_then(Value::as_str));
         let outside = paths.into_iter().find(|path| {
             let path = real(&self.folder.join(path));
-            ![self.folder, &self.setup.data_dir].iter().any(|root| path.starts_with(real(root)))
+            let is_inside = path.starts_with(real(self.folder));
+            // Hidden files of the data folder are no data: keys, version control.
+            let data = path.strip_prefix(real(&self.setup.data_dir)).ok();
+            let is_hidden = |part: Component<'_>| part.as_os_str().to_string_lossy().starts_with('.');
+            !is_inside && data.is_none_or(|data| data.components().any(is_hidden))
         });
         outside.map_or(Ok(input.clone()), |path| Err(format!("{path} is outside the working directory")))
     }
@@ -110,11 +115,13 @@ impl Sandbox<'_> {
 fn without_secrets(
     input: &Value,
     command: &str,
-    environment: impl Iterator<Item = (String, String)>,
+    environment: impl Iterator<Item = (OsString, OsString)>,
 ) -> Value {
     let is_name = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    let mut secrets: Vec<String> =
-        environment.map(|(name, _)| name).filter(|name| is_secret(name) && is_name(name)).collect();
+    let mut secrets: Vec<String> = environment
+        .filter_map(|(name, _)| name.into_string().ok())
+        .filter(|name| is_secret(name) && is_name(name))
+        .collect();
     if secrets.is_empty() {
         return input.clone();
     }
@@ -127,7 +134,7 @@ fn without_secrets(
 }
 
 /// The path without links and dots, as far as it exists.
-fn real(path: &Path) -> PathBuf {
+pub(super) fn real(path: &Path) -> PathBuf {
     if let Ok(real) = path.canonicalize() {
         return real;
     }
@@ -155,7 +162,7 @@ mod tests {
     #[test]
     fn commands_do_not_see_keys() {
         let check = |names: &[&str], expected: &str| {
-            let environment = names.iter().map(|name| ((*name).to_owned(), "x".to_owned()));
+            let environment = names.iter().map(|name| (OsString::from(name), OsString::from("x")));
             let input = json!({"command": "env", "description": "d"});
             let expected = json!({"command": expected, "description": "d"});
             assert_eq!(without_secrets(&input, "env", environment), expected);
@@ -189,6 +196,8 @@ mod tests {
         same(&["Read"], "Read", json!({"file_path": work.path().join("missing")}));
         same(&[], "StructuredOutput", json!({"a": 1}));
         check(&["Read"], "Read", json!({"file_path": "/etc/passwd"}), Err("outside"));
+        check(&["Read"], "Read", json!({"file_path": data.path().join(".env")}), Err("outside"));
+        check(&["Read"], "Read", json!({"file_path": data.path().join(".git/config")}), Err("outside"));
         check(&["Read"], "Read", json!({"file_path": "../x"}), Err("outside"));
         check(&["Read"], "Read", json!({"file_path": "missing/../../x"}), Err("outside"));
         check(&["Read"], "Read", json!({"file_path": "elsewhere/passwd"}), Err("outside"));

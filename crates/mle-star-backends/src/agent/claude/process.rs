@@ -44,12 +44,22 @@ pub(super) struct Room {
 /// A `claude` that waits for a prompt or answers one. Dropping it ends everything it started.
 pub(super) struct Process {
     pub(super) invocation: Invocation,
-    pub(super) room: Room,
+    // Everything that runs ends before its folder goes.
     tree: Tree,
+    pub(super) room: Room,
     to_write: Option<UnboundedSender<Value>>,
     stdout: BufReader<ChildStdout>,
     line: Vec<u8>,
     stderr: JoinHandle<Vec<u8>>,
+}
+
+/// Why there is no process.
+#[derive(Debug)]
+pub(super) enum NotStarted {
+    /// Its folder or its system prompt cannot be made.
+    Room(io::Error),
+    /// The system does not start it.
+    Program(io::Error),
 }
 
 impl Workshop {
@@ -57,11 +67,13 @@ impl Workshop {
     ///
     /// # Errors
     /// It cannot be made.
-    pub(super) fn new(folder: PathBuf, data: Data) -> io::Result<Self> {
-        remove_tree(&folder)?;
+    pub(super) fn new(folder: &Path, data: Data) -> io::Result<Self> {
+        remove_tree(folder)?;
         for part in ["system", "empty", "reading"] {
             fs::create_dir_all(folder.join(part))?;
         }
+        // Processes start in folders of their own, where a relative path leads elsewhere.
+        let folder = folder.canonicalize()?;
         data.show(&folder.join("reading/input"))?;
         Ok(Self { folder, data, rooms: AtomicU64::new(0) })
     }
@@ -112,26 +124,31 @@ impl Process {
     /// Starts `claude`, which then waits for its prompt.
     ///
     /// # Errors
-    /// What the system says when it cannot be started.
+    /// Its folder cannot be made, or it cannot be started.
     pub(super) fn start(
         executable: &Path,
         invocation: Invocation,
         workshop: &Workshop,
         system: &str,
-    ) -> io::Result<Self> {
-        let room = workshop.room(invocation.hands)?;
+    ) -> Result<Self, NotStarted> {
+        let room = workshop.room(invocation.hands).map_err(NotStarted::Room)?;
+        let system = workshop.system_prompt(&invocation.system, system).map_err(NotStarted::Room)?;
         let mut command = Command::new(executable);
         command.args(&invocation.arguments).current_dir(&room.folder);
-        command.arg("--system-prompt-file").arg(workshop.system_prompt(&invocation.system, system)?);
+        command.arg("--system-prompt-file").arg(system);
         for (name, value) in &invocation.variables {
             match value {
                 Some(value) => command.env(name, value),
                 None => command.env_remove(name),
             };
         }
-        let (tree, Streams { stdin, stdout, stderr }) = Tree::spawn(command, Stdio::piped())?;
+        let (tree, Streams { stdin, stdout, stderr }) =
+            Tree::spawn(command, Stdio::piped()).map_err(NotStarted::Program)?;
         let (to_write, lines) = unbounded_channel();
-        tokio::spawn(write(stdin.ok_or(io::ErrorKind::BrokenPipe)?, lines));
+        tokio::spawn(write(
+            stdin.ok_or_else(|| NotStarted::Program(io::ErrorKind::BrokenPipe.into()))?,
+            lines,
+        ));
         let stderr = tokio::spawn(tail(stderr));
         let (to_write, stdout) = (Some(to_write), BufReader::new(stdout));
         Ok(Self { invocation, room, tree, to_write, stdout, line: Vec::new(), stderr })

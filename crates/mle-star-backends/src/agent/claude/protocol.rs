@@ -155,6 +155,23 @@ impl System {
     }
 }
 
+/// The message in a line. Nothing there counts as not said: services leave different things open.
+pub(super) fn message(mut line: Value) -> Option<Message> {
+    leave_out_nulls(&mut line);
+    serde_json::from_value(line).ok()
+}
+
+fn leave_out_nulls(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.retain(|_, field| !field.is_null());
+            fields.values_mut().for_each(leave_out_nulls);
+        }
+        Value::Array(items) => items.iter_mut().for_each(leave_out_nulls),
+        _ => {}
+    }
+}
+
 /// The text of a tool's result, which is a text or a list of parts.
 pub(super) fn text_of(content: &Value) -> String {
     match content {

@@ -3,7 +3,9 @@
 //! This keeps a well-meaning agent within its folder and stops the commands known to do harm. It is no
 //! sandbox: what a program started by the command writes is not seen here.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
+
+use super::permission::real;
 
 /// Commands whose arguments are written to, all of them.
 const WRITES_ALL: [&str; 14] = [
@@ -15,7 +17,14 @@ const WRITES_LAST: [&str; 5] = ["cp", "install", "ln", "rsync", "scp"];
 /// Commands that change software of the machine by these words.
 const INSTALLS: [&str; 9] = ["apt", "apt-get", "conda", "dnf", "mamba", "npm", "pip", "pip3", "yum"];
 /// Words before the command itself.
-const PREFIXES: [&str; 9] = ["builtin", "command", "env", "exec", "nice", "nohup", "sudo", "time", "xargs"];
+const PREFIXES: [&str; 20] = [
+    "!", "builtin", "command", "do", "elif", "else", "env", "exec", "if", "ionice", "nice", "nohup",
+    "setsid", "stdbuf", "sudo", "then", "time", "timeout", "until", "while",
+];
+/// Programs that run a command given as text.
+const SHELLS: [&str; 5] = ["bash", "dash", "ksh", "sh", "zsh"];
+/// Parts of paths that lead to keys.
+const SECRETS: [&str; 2] = ["/environ", ".claude"];
 /// Writing there changes nothing.
 const SINKS: [&str; 4] = ["/dev/null", "/dev/stderr", "/dev/stdout", "/dev/tty"];
 
@@ -31,21 +40,33 @@ enum Token {
 /// Why the command may not run in `folder`, if so; `blocked` are parts of command lines.
 pub(super) fn objection(command: &str, blocked: &[String], folder: &Path) -> Option<String> {
     let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    // Where a word of the command line begins, or after what is no part of a word.
+    let begins = |text: &str, part: &str| {
+        text.match_indices(part)
+            .any(|(at, _)| !text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '-'))
+    };
     let plain = one_line(command);
-    if let Some(blocked) = blocked.iter().find(|blocked| plain.contains(&one_line(blocked))) {
+    if let Some(blocked) = blocked.iter().find(|blocked| begins(&plain, &one_line(blocked))) {
         return Some(format!("`{blocked}` is not allowed here"));
     }
-    let tokens = tokens(command);
-    tokens.split(|token| *token == Token::End).find_map(|simple| objection_to(simple, folder))
+    if let Some(secret) = SECRETS.iter().find(|secret| plain.contains(*secret)) {
+        return Some(format!("what is kept in {secret} is nobody's business here"));
+    }
+    let nested = command.match_indices("$(").map(|(at, start)| &command[at + start.len()..]);
+    std::iter::once(command).chain(nested).find_map(|command| {
+        let tokens = tokens(command);
+        let mut simple = tokens.split(|token| *token == Token::End);
+        simple.find_map(|simple| objection_to(simple, blocked, folder))
+    })
 }
 
-fn objection_to(simple: &[Token], folder: &Path) -> Option<String> {
+fn objection_to(simple: &[Token], blocked: &[String], folder: &Path) -> Option<String> {
     let is_target = |position: usize| position > 0 && simple.get(position - 1) == Some(&Token::Into);
     let words = simple.iter().enumerate().filter_map(|(position, token)| match token {
         Token::Word(word) if !is_target(position) => Some(word.as_str()),
         _ => None,
     });
-    redirected(simple, folder).or_else(|| by_command(&words.collect::<Vec<_>>(), folder))
+    redirected(simple, folder).or_else(|| by_command(&words.collect::<Vec<_>>(), blocked, folder))
 }
 
 fn redirected(simple: &[Token], folder: &Path) -> Option<String> {
@@ -55,23 +76,34 @@ fn redirected(simple: &[Token], folder: &Path) -> Option<String> {
     })
 }
 
-fn by_command(words: &[&str], folder: &Path) -> Option<String> {
-    let is_prefix = |word: &&str| PREFIXES.contains(word) || word.contains('=') && !word.starts_with('-');
-    let words: Vec<&str> = words.iter().copied().skip_while(is_prefix).collect();
+fn by_command(words: &[&str], blocked: &[String], folder: &Path) -> Option<String> {
+    // `timeout 5`, `nice -n 5`, `X=1` and the like stand before the command itself.
+    let is_before = |word: &&str| {
+        PREFIXES.contains(word) || word.starts_with('-') || word.contains('=') || word.parse::<f64>().is_ok()
+    };
+    let words: Vec<&str> = words.iter().copied().skip_while(is_before).collect();
     let (command, arguments) = words.split_first()?;
     let name = command.rsplit('/').next().unwrap_or(command);
-    let plain = || arguments.iter().filter(|word| !word.starts_with('-'));
-    let any_outside = |mut targets: Box<dyn Iterator<Item = &&str> + '_>| {
-        targets.find_map(|target| outside(target.strip_prefix("of=").unwrap_or(target), folder))
-    };
+    let has = |option: fn(&str) -> bool| arguments.iter().any(|word| option(word));
+    let plain = || arguments.iter().copied().filter(|word| !word.starts_with('-'));
+    let all = || plain().find_map(|target| outside(target, folder));
     match name {
-        "cd" | "pushd" => any_outside(Box::new(plain())),
-        "dd" => any_outside(Box::new(plain().filter(|word| word.starts_with("of=")))),
-        "sed" | "perl" if arguments.iter().any(|word| word.starts_with("-i")) => {
-            any_outside(Box::new(plain()))
+        "xargs" => by_command(arguments, blocked, folder),
+        "cd" | "pushd" if arguments.is_empty() => outside("~", folder),
+        "cd" | "pushd" => all(),
+        "dd" => plain().find_map(|word| outside(word.strip_prefix("of=")?, folder)),
+        "find" if has(|word| word == "-delete" || word.starts_with("-exec")) => all(),
+        "sed" | "perl"
+            if has(|word| word.starts_with('-') && !word.starts_with("--") && word.contains('i')) =>
+        {
+            all()
         }
-        name if WRITES_ALL.contains(&name) => any_outside(Box::new(plain())),
-        name if WRITES_LAST.contains(&name) => any_outside(Box::new(plain().next_back().into_iter())),
+        "cp" | "mv" | "ln" | "install" if has(|word| word == "-t" || word.starts_with("--target")) => all(),
+        name if SHELLS.contains(&name) && has(|word| word == "-c") => {
+            plain().find_map(|command| objection(command, blocked, folder))
+        }
+        name if WRITES_ALL.contains(&name) => all(),
+        name if WRITES_LAST.contains(&name) => plain().next_back().and_then(|target| outside(target, folder)),
         name if INSTALLS.contains(&name) && arguments.contains(&"install") => {
             Some("nothing may be installed here: use what is there".to_owned())
         }
@@ -88,23 +120,14 @@ fn outside(target: &str, folder: &Path) -> Option<String> {
     let target =
         ["$PWD", "${PWD}"].into_iter().find_map(is_own_variable).unwrap_or_else(|| target.to_owned());
     let is_unknown = target.starts_with('~') || target.starts_with('$') || target.starts_with('`');
-    let is_inside = SINKS.contains(&target.as_str()) || plain(&folder.join(&target)).starts_with(folder);
-    (is_unknown || !is_inside)
-        .then(|| format!("{target} is outside the working directory: write to relative paths only"))
-}
-
-/// The path with its dots worked out, links not followed.
-fn plain(path: &Path) -> PathBuf {
-    path.components().fold(PathBuf::new(), |mut plain, part| {
-        match part {
-            Component::ParentDir => {
-                plain.pop();
-            }
-            Component::CurDir => {}
-            part => plain.push(part),
-        }
-        plain
-    })
+    if SINKS.contains(&target.as_str()) {
+        return None;
+    }
+    // The data may be links that lead to the user's own files.
+    let (reached, folder) = (real(&folder.join(&target)), real(folder));
+    let is_data = reached.starts_with(folder.join("input")) && reached != folder.join("input");
+    (is_unknown || is_data || !reached.starts_with(&folder))
+        .then(|| format!("{target} is outside the working directory or data: write to relative paths only"))
 }
 
 /// Words without their quotes, redirections into files, ends of simple commands.
@@ -173,6 +196,12 @@ mod tests {
             "sed 's/a/b/' /etc/hosts",
             "grep -r install input",
             "X=1 python3 x.py",
+            "for f in input/*.csv; do head -1 $f; done",
+            "timeout 60 python3 solution.py",
+            "sed -n 1,5p solution.py",
+            "find . -name '*.py'",
+            "git add if=x",
+            "bash -c 'ls input'",
         ] {
             check(command, true);
         }
@@ -201,6 +230,24 @@ mod tests {
             "pip install torch",
             "/bin/rm /work/other",
             "rm \"/work/oth\"er",
+            "for x in 1 2; do rm /work/other; done",
+            "if true; then rm /work/other; fi",
+            "! rm /work/other",
+            "timeout 5 rm /work/other",
+            "nice -n 5 rm /work/other",
+            "env -i rm /work/other",
+            "ls | xargs rm /work/other",
+            "echo \"$(rm /work/other)\"",
+            "bash -c 'rm /work/other'",
+            "find / -delete",
+            "perl -pi -e s/a/b/ /etc/hosts",
+            "sed -Ei s/a/b/ /etc/hosts",
+            "cp -t /usr/bin a",
+            "cd; rm -rf *",
+            "touch input/train.csv",
+            "echo x > input/images/y",
+            "cat /proc/$PPID/environ",
+            "cat ~/.claude/.credentials.json",
         ] {
             check(command, false);
         }

@@ -10,6 +10,7 @@ use mle_star::effects::Usage;
 use mle_star::stop::Trouble;
 use serde_json::Value;
 
+use super::conversation::Heard;
 use super::protocol::{Ended, System};
 
 /// The oldest `claude` that takes prompts as they are, without reading `@file` or `/command` into them.
@@ -38,11 +39,11 @@ pub(super) enum Verdict {
 }
 
 /// Of a turn that has ended, with all the agent has said in it.
-pub(super) fn of_turn(ended: &Ended, text: &str, unreadable: Option<&str>) -> Verdict {
+pub(super) fn of_turn(ended: &Ended, text: &str, heard: &Heard) -> Verdict {
     if ended.is_error {
-        return of_error(ended);
+        return of_error(ended, heard.was_retried);
     }
-    if let Some(line) = unreadable {
+    if let Some(line) = &heard.unreadable {
         return Verdict::Failed(format!("a part of the answer cannot be read: {line}"));
     }
     let text = if text.trim().is_empty() { ended.result.as_deref().unwrap_or_default() } else { text };
@@ -54,7 +55,7 @@ pub(super) fn of_turn(ended: &Ended, text: &str, unreadable: Option<&str>) -> Ve
     }
 }
 
-fn of_error(ended: &Ended) -> Verdict {
+fn of_error(ended: &Ended, was_retried: bool) -> Verdict {
     let words = words(ended);
     let api_error = ended.api_error.as_ref().and_then(Value::as_str).unwrap_or_default();
     if ended.subtype == "error_max_structured_output_retries" {
@@ -63,14 +64,20 @@ fn of_error(ended: &Ended) -> Verdict {
     if ended.stop_reason.as_deref() == Some("refusal") {
         return Verdict::Failed(format!("the model refused: {words}"));
     }
-    if let Some(trouble) = lasting(ended.api_error_status, &words) {
+    if let Some(trouble) = lasting(ended.api_error_status, api_error, &words) {
         return Verdict::Broken(trouble);
     }
-    // What came over the line was no answer of the service.
-    let is_garbled = words.contains("empty or malformed response");
-    if is_garbled || passes(ended.api_error_status, api_error) {
+    if passes(ended.api_error_status, api_error, &words) {
         let reason = busy(ended.api_error_status, api_error);
         return Verdict::Busy { reason, advised: Duration::ZERO };
+    }
+    if words.contains("empty or malformed response") {
+        // A connection that breaks off is tried again by `claude` itself; an answer that is none is not.
+        return if was_retried {
+            Verdict::Busy { reason: busy(None, ""), advised: Duration::ZERO }
+        } else {
+            Verdict::Died(format!("what came back is no answer of a model: {words}"))
+        };
     }
     Verdict::Failed(words)
 }
@@ -78,7 +85,7 @@ fn of_error(ended: &Ended) -> Verdict {
 /// Of an error that `claude` wants to try again.
 pub(super) fn of_retry(system: &System) -> Option<Verdict> {
     let is_login = matches!(system.error_status, Some(401 | 403)) && system.attempt > LOGIN_RETRIES;
-    is_login.then(|| lasting(system.error_status, system.error_name()).map(Verdict::Broken)).flatten()
+    is_login.then(|| lasting(system.error_status, "", system.error_name()).map(Verdict::Broken)).flatten()
 }
 
 /// Of a process that ended by itself.
@@ -87,7 +94,7 @@ pub(super) fn of_death(status: Option<ExitStatus>, stderr: &str, unreadable: Opt
     if stderr.contains("unknown option") {
         return Verdict::Broken(too_old(last));
     }
-    if let Some(trouble) = lasting(None, stderr) {
+    if let Some(trouble) = lasting(None, "", stderr) {
         return Verdict::Broken(trouble);
     }
     let how =
@@ -133,7 +140,10 @@ pub(super) fn busy(status: Option<u16>, error: &str) -> String {
     }
 }
 
-fn passes(status: Option<u16>, api_error: &str) -> bool {
+fn passes(status: Option<u16>, api_error: &str, words: &str) -> bool {
+    if matches!(api_error, "no_response" | "computer_slept") || words.to_lowercase().contains("timed out") {
+        return true;
+    }
     match status {
         Some(status) => matches!(status, 408 | 429 | 500..=599),
         None => ["connection", "timeout", "overloaded", "server_error", "rate_limit"]
@@ -142,29 +152,40 @@ fn passes(status: Option<u16>, api_error: &str) -> bool {
     }
 }
 
-/// Trouble that only a person can mend.
-fn lasting(status: Option<u16>, words: &str) -> Option<Trouble> {
+/// Trouble that only a person can mend, or that lasts for hours.
+fn lasting(status: Option<u16>, api_error: &str, words: &str) -> Option<Trouble> {
+    const LOGIN: (&str, &str) = (
+        "the login was refused",
+        "check ANTHROPIC_API_KEY (or the login that is in use, see `mle-star doctor`), then resume the run",
+    );
+    const CREDIT: (&str, &str) =
+        ("the account has no credit left", "add credit, or use another login, then resume the run");
+    const PLAN: (&str, &str) = (
+        "the plan's limit is reached",
+        "resume the run when the limit has been renewed, or use another login",
+    );
+    const MODEL: (&str, &str) = (
+        "the model is not known to the service",
+        "name another one with --model or agent_models in a new run",
+    );
     let lower = words.to_lowercase();
     let says = |texts: &[&str]| texts.iter().any(|text| lower.contains(text));
-    let (message, hint) = match status {
-        _ if says(&["credit balance is too low", "insufficient credit"]) => {
-            ("the account has no credit left", "add credit, or use another login, then resume the run")
-        }
-        Some(402) => {
-            ("the account has no credit left", "add credit, or use another login, then resume the run")
-        }
-        Some(401 | 403) => (
-            "the login was refused",
-            "check ANTHROPIC_API_KEY (or the login that is in use, see `mle-star doctor`), then resume the run",
-        ),
-        _ if says(&["not logged in", "please run /login", "invalid api key"]) => (
-            "the login was refused",
-            "check ANTHROPIC_API_KEY (or the login that is in use, see `mle-star doctor`), then resume the run",
-        ),
-        Some(404) => (
-            "the model is not known to the service",
-            "name another one with --model or agent_models in a new run",
-        ),
+    let (message, hint) = match (api_error, status) {
+        ("usage_limit_reached", _) => PLAN,
+        ("claude_code_version_too_old", _) => return Some(too_old(words)),
+        (
+            "provider_credentials"
+            | "gateway_session_expired"
+            | "gateway_signin_required"
+            | "stored_login_refused"
+            | "api_key_auth_disabled",
+            _,
+        ) => LOGIN,
+        _ if says(&["credit balance is too low", "insufficient credit"]) => CREDIT,
+        (_, Some(402)) => CREDIT,
+        (_, Some(401 | 403)) => LOGIN,
+        _ if says(&["not logged in", "please run /login", "invalid api key"]) => LOGIN,
+        (_, Some(404)) => MODEL,
         _ => return None,
     };
     let words = first_line(words);
@@ -205,7 +226,7 @@ mod tests {
     #[test]
     fn an_error_is_a_failure_a_wait_or_the_end() {
         let check = |value: Value, expected: &str| {
-            let verdict = of_turn(&ended(value), "", None);
+            let verdict = of_turn(&ended(value), "", &Heard::default());
             let told = format!("{verdict:?}");
             assert!(told.starts_with(expected), "{told}, expected {expected}");
         };
@@ -230,6 +251,14 @@ mod tests {
             "Failed(\"no answer in",
         );
         check(json!({"is_error": true, "result": "Not logged in · Please run /login"}), "Broken");
+        let typed = |kind: &str| json!({"is_error": true, "api_error": kind, "result": "API Error"});
+        check(typed("usage_limit_reached"), "Broken(Trouble { message: \"the plan's limit");
+        check(typed("gateway_session_expired"), "Broken(Trouble { message: \"the login was refused");
+        check(typed("claude_code_version_too_old"), "Broken(Trouble { message: \"this claude is too old");
+        check(typed("no_response"), "Busy");
+        check(json!({"is_error": true, "result": "Request timed out."}), "Busy");
+        let garbled = "API Error: API returned an empty or malformed response (HTTP 200)";
+        check(json!({"is_error": true, "result": garbled}), "Died");
         check(json!({"is_error": true, "errors": ["strange"]}), "Failed(\"strange\")");
         check(json!({"is_error": true, "subtype": "error_new"}), "Failed(\"error_new\")");
     }
@@ -237,7 +266,7 @@ mod tests {
     #[test]
     fn the_whole_text_is_the_answer_and_the_result_only_when_there_is_none() {
         let check = |value: Value, text: &str, expected: Verdict| {
-            assert_eq!(of_turn(&ended(value), text, None), expected);
+            assert_eq!(of_turn(&ended(value), text, &Heard::default()), expected);
         };
         let text = |text: &str| Verdict::Answered { text: text.to_owned(), structured: None };
         check(json!({"result": "last piece"}), "first piece, last piece", text("first piece, last piece"));
@@ -250,7 +279,9 @@ mod tests {
 
     #[test]
     fn a_lost_part_makes_the_answer_a_failure() {
-        let verdict = of_turn(&ended(json!({"result": "the end"})), "the end", Some("{\"type\":\"assist"));
+        let mut heard = Heard::default();
+        heard.unreadable = Some("{\"type\":\"assist".to_owned());
+        let verdict = of_turn(&ended(json!({"result": "the end"})), "the end", &heard);
         assert!(matches!(verdict, Verdict::Failed(why) if why.contains("{\"type\":\"assist")));
     }
 

@@ -95,8 +95,13 @@ impl Api {
 
     /// Requests for a message of one scenario, in their order.
     pub fn asked(&self, scenario: &str) -> Vec<Asked> {
-        let is_one = |asked: &&Asked| asked.scenario == scenario && asked.path == MESSAGES;
-        self.asked.borrow().iter().filter(is_one).cloned().collect()
+        let is_one = |asked: &Asked| asked.scenario == scenario && asked.path == MESSAGES;
+        self.all().into_iter().filter(is_one).collect()
+    }
+
+    /// Requests of any kind, in their order.
+    pub fn all(&self) -> Vec<Asked> {
+        self.asked.borrow().clone()
     }
 
     /// Waits for the first request of a scenario.
@@ -187,7 +192,7 @@ impl Message {
 }
 
 /// The path of requests for a message.
-const MESSAGES: &str = "v1/messages";
+pub const MESSAGES: &str = "v1/messages";
 
 /// How a block starts, and what follows in one piece.
 fn in_parts(block: &Value) -> (Value, Option<Value>) {

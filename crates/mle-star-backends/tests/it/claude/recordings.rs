@@ -12,13 +12,15 @@ use super::scenarios::WORD;
 use super::world::World;
 
 /// Texts that differ from one conversation to the next.
-const NAMES: [&str; 7] = [
+const NAMES: [&str; 9] = [
     "session_id",
     "uuid",
     "timestamp",
     "prompt_id",
     "request_id",
     "transcript_path",
+    "auto",
+    "messaging_socket_path",
     "refused_user_message_uuid",
 ];
 /// Lists about what `claude` has built in, which nobody here reads.
@@ -61,6 +63,10 @@ fn conversation(world: &World) -> String {
     let mut next = |text: &mut String| text.push_str(&heard.next().unwrap_or_default());
     for line in said.lines() {
         let message: Value = serde_json::from_str(line).unwrap();
+        if message["subtype"] == "ui_invalidate" {
+            // Said at one moment or another, and not for us.
+            continue;
+        }
         let is = |kind: &str| message["type"] == kind;
         if is("control_response") || message["subtype"] == "init" {
             next(&mut text);
@@ -80,7 +86,13 @@ fn settled(world: &Path, line: &str) -> String {
     let mut message: Value = serde_json::from_str(line).unwrap();
     settle(&mut message);
     let text = message.to_string().replace(&world.display().to_string(), "/world");
-    text.replace(&WORD.repeat(1 << 18), "@MEGABYTE@")
+    let text = text.replace(&WORD.repeat(1 << 18), "@MEGABYTE@");
+    match text.split_once("127.0.0.1:") {
+        Some((before, after)) => {
+            format!("{before}127.0.0.1:1{}", after.trim_start_matches(|digit: char| digit.is_ascii_digit()))
+        }
+        None => text,
+    }
 }
 
 fn settle(value: &mut Value) {
@@ -94,9 +106,11 @@ fn settle(value: &mut Value) {
 fn settle_members(members: &mut Map<String, Value>) {
     for (name, value) in members {
         let name = name.as_str();
+        // The identity of what `claude` itself says for the model; the service's own are short.
+        let is_identity = name == "id" && value.as_str().is_some_and(|id| id.len() == 36);
         if BUILT_IN.contains(&name) && value.is_array() {
             *value = json!([]);
-        } else if NAMES.contains(&name) && value.is_string() {
+        } else if is_identity || NAMES.contains(&name) && value.is_string() {
             *value = json!("settled");
         } else if name == "retry_delay_ms" {
             *value = json!(if value.as_f64() < Some(1000.0) { 500 } else { 1000 });

@@ -14,8 +14,8 @@ use super::world::{Called, World, request, structured};
 
 /// Calls at once: what is measured is not speed.
 const AT_ONCE: usize = 8;
-/// What a call that hangs may take.
-const SHORT: Duration = Duration::from_secs(2);
+/// What a call that hangs may take; a busy machine has started its process by then.
+const SHORT: Duration = Duration::from_secs(4);
 
 /// One scenario and what comes of it.
 struct Row {
@@ -119,7 +119,7 @@ fn waits() -> Vec<Row> {
         in_vain("overloaded", "529"),
         in_vain("server_error", "500"),
         in_vain("cut", "cannot be reached"),
-        in_vain("garbage", "cannot be reached"),
+        row("garbage", request(&[]), Expected::Failed("no answer of a model")),
         in_vain("unreachable", "cannot be reached"),
     ]
 }
@@ -129,7 +129,8 @@ fn tools() -> Vec<Row> {
         tool: Some((tool, about, failure)),
         ..row(scenario, request(tools), Expected::Text(ANSWER.to_owned()))
     };
-    let hangs = AgentRequest { timeout: SHORT, ..request(&["Bash", "Read"]) };
+    // Long enough for the command to have begun.
+    let hangs = AgentRequest { timeout: SHORT.mul_f64(1.5), ..request(&["Bash", "Read"]) };
     vec![
         uses("bash", &["Bash", "Read"], "Bash", "echo made > made.txt && cat made.txt", None),
         uses("bash_denied", &["Bash", "Read"], "Bash", "rm -rf /", Some("rm")),

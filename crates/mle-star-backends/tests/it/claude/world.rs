@@ -94,16 +94,24 @@ impl World {
 
     /// From now on, what the first `claude` hears and says is kept.
     #[must_use]
-    pub fn keeping(mut self) -> Self {
-        let (claude, kept) = (self.setup.executable, self.folder.path().join("kept"));
-        self.setup.executable = self.folder.path().join("keeper");
-        let (claude, kept) = (claude.display(), kept.display());
-        let script = format!(
-            "if mkdir '{kept}' 2>/dev/null; then\n\
-             tee '{kept}/heard' | '{claude}' \"$@\" | tee /dev/fd/3 3>&1 >'{kept}/said'\n\
-             else exec '{claude}' \"$@\"; fi"
-        );
-        executable(&self.setup.executable, &script);
+    pub fn keeping(self) -> Self {
+        let kept = self.folder.path().join("kept");
+        let kept = kept.display();
+        self.through(|claude| {
+            format!(
+                "if mkdir '{kept}' 2>/dev/null; then\n\
+                 tee '{kept}/heard' | {claude} | tee /dev/fd/3 3>&1 >'{kept}/said'\n\
+                 else exec {claude}; fi"
+            )
+        })
+    }
+
+    /// From now on, `claude` is started by a script, which is made from the command line to start.
+    #[must_use]
+    pub fn through(mut self, script: impl Fn(&str) -> String) -> Self {
+        let command = format!("'{}' \"$@\"", self.setup.executable.display());
+        self.setup.executable = self.folder.path().join("wrapper");
+        executable(&self.setup.executable, &script(&command));
         self
     }
 
@@ -148,6 +156,7 @@ pub fn request(tools: &'static [&'static str]) -> AgentRequest {
 /// The same question, to be answered in a form.
 pub fn structured(request: AgentRequest) -> AgentRequest {
     let schema = json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
         "type": "object", "properties": {"answer": {"type": "number"}}, "required": ["answer"],
     });
     AgentRequest { schema: Some(schema), ..request }

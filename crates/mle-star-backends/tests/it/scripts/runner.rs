@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use mle_star::effects::{ScriptEnd, ScriptOutcome, ScriptRunner};
+use mle_star::effects::{OutOfMemory, ScriptEnd, ScriptOutcome, ScriptRunner};
 use mle_star::stop::Stop;
 use mle_star_backends::script::machine::Gpu;
 
@@ -270,11 +270,28 @@ async fn too_much_memory_ends_the_script() {
     let outcome = world.run(children).await;
     assert_eq!(outcome.end, ScriptEnd::Signalled { signal: 9 });
     assert!(outcome.notes[0].contains("the limit is 200 MiB"), "{:?}", outcome.notes);
+    assert_eq!(outcome.out_of_memory, Some(OutOfMemory::Limit));
     // Shared after the fork it counts once; the children live long enough to be looked at several times.
     let shared = "import os, time\nx = b'x' * (80 << 20)\nfor _ in range(4):\n    if os.fork() == 0:\n        time.sleep(1)\n\
                   \x20       os._exit(0)\nfor _ in range(4): os.wait()\nprint(len(x))\n";
     let outcome = world.run(shared).await;
     assert_eq!((outcome.end, outcome.notes), (ScriptEnd::Exited { code: 0 }, Vec::new()));
+}
+
+#[tokio::test]
+async fn a_failed_allocation_is_known_from_other_failures() {
+    let world = World::new().await;
+    let check = async |script: &str, expected: Option<OutOfMemory>| {
+        let outcome = world.run(script).await;
+        assert_eq!(outcome.out_of_memory, expected, "{script}: {outcome:?}");
+    };
+    check("x = bytearray(1 << 60)", Some(OutOfMemory::Allocation)).await;
+    check("try:\n    bytearray(1 << 60)\nexcept MemoryError: pass", None).await;
+    check("try:\n    bytearray(1 << 60)\nexcept MemoryError: raise KeyError(1) from None", None).await;
+    let cuda = "raise RuntimeError('CUDA out of memory. Tried to allocate 20.00 MiB')";
+    check(cuda, Some(OutOfMemory::Gpu)).await;
+    // Nobody but the script itself wanted its end.
+    check("import os; os.kill(os.getpid(), 9)", None).await;
 }
 
 /// Sockets of multiprocessing's helpers lie in TMPDIR and have short names only.

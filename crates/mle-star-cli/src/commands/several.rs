@@ -1,0 +1,188 @@
+//! `run` with several tasks: one run each, side by side.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use mle_star::result::FinalResult;
+use mle_star::stop::Trouble;
+
+use super::estimate;
+use super::run::{begin, forget_if_unusable};
+use crate::args::RunArgs;
+use crate::drive::{Ended, Start, View, best_score, drive_all};
+use crate::exit::{Exit, Failure};
+use crate::freeze::{self, Prepared};
+use crate::settings::process_environment;
+use crate::watch::number;
+use crate::{run_view, say};
+
+/// One line of the closing table.
+struct Row {
+    task: String,
+    score: String,
+    submission: String,
+    exit: Exit,
+}
+
+/// Solves several tasks. One that cannot be begun, or fails, does not stop the others; the exit code is the
+/// [worst](Exit::badness) of them.
+///
+/// # Errors
+/// A run id was given, or nothing can be started at all.
+pub fn run(args: &RunArgs, tasks: &[PathBuf]) -> Result<Exit, Failure> {
+    if let Some(id) = &args.run_id {
+        let message = format!("{} tasks cannot share the run id {id}", tasks.len());
+        return Err(Trouble::new(message, "leave --run-id out: each run is called after its task").into());
+    }
+    if args.estimate {
+        return Ok(worst(tasks.iter().map(|task| told(task, estimated(args, task)))));
+    }
+    let mut rows: Vec<Row> = Vec::new();
+    let mut starts: Vec<Start> = Vec::new();
+    for task in tasks {
+        match begun(args, task) {
+            Ok(start) => starts.push(start),
+            Err(failure) => rows.push(Row::unbegun(task, told(task, Err(failure)))),
+        }
+    }
+    let view = starts.first().map_or_else(|| view(args), |start| start.view);
+    if !starts.is_empty() {
+        rows.extend(drive_all(view, named(starts))?.into_iter().map(closed));
+    }
+    if !view.quiet {
+        table(&rows).iter().for_each(|line| say::talk(line));
+    }
+    Ok(worst(rows.iter().map(|row| row.exit)))
+}
+
+fn begun(args: &RunArgs, task: &Path) -> Result<Start, Failure> {
+    begin(prepared(args, task)?)
+}
+
+fn prepared(args: &RunArgs, task: &Path) -> Result<Prepared, Failure> {
+    let prepared = freeze::prepare(args, task, &process_environment)?;
+    match &prepared.invocation.run_id {
+        None => Ok(prepared),
+        Some(id) => {
+            let message = format!("several runs cannot share the run_id {id}");
+            Err(Trouble::new(
+                message,
+                "take run_id out of the config file: each run is called after its task",
+            )
+            .into())
+        }
+    }
+}
+
+fn estimated(args: &RunArgs, task: &Path) -> Result<Exit, Failure> {
+    estimate::print(&prepared(args, task)?)
+}
+
+/// The exit code of a task that was not begun; what is wrong with it is told.
+fn told(task: &Path, ended: Result<Exit, Failure>) -> Exit {
+    ended.unwrap_or_else(|Failure { exit, trouble }| {
+        say::error(&Trouble::new(format!("{}: {}", task.display(), trouble.message), trouble.hint));
+        exit
+    })
+}
+
+/// Each run is called after its task, or by its id where several tasks have the same name.
+fn named(starts: Vec<Start>) -> Vec<(String, Start)> {
+    let mut times: HashMap<String, usize> = HashMap::new();
+    for start in &starts {
+        *times.entry(start.frozen.task.competition_id.clone()).or_default() += 1;
+    }
+    let name = |start: &Start| {
+        let task = &start.frozen.task.competition_id;
+        if times.get(task) == Some(&1) { task.clone() } else { start.frozen.run_id.clone() }
+    };
+    starts.into_iter().map(|start| (name(&start), start)).collect()
+}
+
+fn closed(ended: Ended) -> Row {
+    let Ended { name, start, exit } = ended;
+    let code = exit.as_ref().map_or_else(|failure| failure.exit, |exit| *exit);
+    let result =
+        start.as_ref().filter(|_| exit.is_ok()).and_then(|start| run_view::read_result(&start.folder));
+    if let Some(start) = start {
+        forget_if_unusable(start, &exit);
+    }
+    Row::ended(name, result.as_ref(), code)
+}
+
+fn view(args: &RunArgs) -> View {
+    View { json: args.json, quiet: args.quiet, no_color: process_environment("NO_COLOR").is_some() }
+}
+
+fn worst(exits: impl Iterator<Item = Exit>) -> Exit {
+    exits.max_by_key(|exit| exit.badness()).unwrap_or(Exit::Done)
+}
+
+impl Row {
+    fn unbegun(task: &Path, exit: Exit) -> Self {
+        Self::ended(task.display().to_string(), None, exit)
+    }
+
+    fn ended(task: String, result: Option<&FinalResult>, exit: Exit) -> Self {
+        let none = || "-".to_owned();
+        let score = |result: &FinalResult| {
+            format!("{} {}", result.task.evaluation_metric, number(best_score(result)))
+        };
+        let submission = result.map(|result| result.submission_path.clone()).filter(|path| !path.is_empty());
+        Self {
+            task,
+            score: result.map_or_else(none, score),
+            submission: submission.unwrap_or_else(none),
+            exit,
+        }
+    }
+}
+
+/// The rows under a heading, in columns. The submission's path comes last: it is the longest.
+fn table(rows: &[Row]) -> Vec<String> {
+    let width = |column: fn(&Row) -> &str, heading: &str| {
+        let cells = rows.iter().map(|row| column(row).chars().count());
+        cells.chain([heading.len()]).max().unwrap_or_default()
+    };
+    let (task, score) = (width(|row| &row.task, "task"), width(|row| &row.score, "score"));
+    let line = |a: &str, b: &str, c: &str, d: &str| format!("{a:<task$}  {b:<score$}  {c:>4}  {d}");
+    let heading = [String::new(), line("task", "score", "exit", "submission")];
+    let rows =
+        rows.iter().map(|row| line(&row.task, &row.score, &row.exit.code().to_string(), &row.submission));
+    heading.into_iter().chain(rows).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_exit_counts() {
+        use Exit::{Done, Failed, Interrupted, LimitReached, NoSubmission, Terminated, Usage};
+        let order = [Done, NoSubmission, LimitReached, Usage, Failed, Interrupted, Terminated];
+        assert_eq!(worst(std::iter::empty()), Done);
+        for (index, expected) in order.iter().enumerate() {
+            let exits = &order[..=index];
+            assert_eq!(worst(exits.iter().copied()), *expected);
+            assert_eq!(worst(exits.iter().rev().copied()), *expected);
+        }
+    }
+
+    #[test]
+    fn the_table_has_columns() {
+        let row = |task: &str, score: &str, submission: &str, exit| Row {
+            task: task.to_owned(),
+            score: score.to_owned(),
+            submission: submission.to_owned(),
+            exit,
+        };
+        let first = row("houses", "RMSE 1.5", "/runs/h/final/submission.csv", Exit::Done);
+        let expected = [
+            "",
+            "task    score     exit  submission",
+            "houses  RMSE 1.5     0  /runs/h/final/submission.csv",
+            "x       -            1  -",
+        ];
+        assert_eq!(table(&[first, row("x", "-", "-", Exit::Failed)]), expected);
+    }
+}

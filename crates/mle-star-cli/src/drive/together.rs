@@ -1,0 +1,74 @@
+//! Several runs side by side in one process.
+
+use std::sync::Arc;
+
+use mle_star::stop::Trouble;
+use tokio::task::JoinSet;
+
+use super::{Around, JsonLines, Start, View, before, supervise, with_live_line, with_runtime};
+use crate::exit::{Exit, Failure};
+
+/// A run that is over.
+pub struct Ended {
+    /// What it is called among the others.
+    pub name: String,
+    /// The run itself; `None` after a panic.
+    pub start: Option<Start>,
+    /// How it ended.
+    pub exit: Result<Exit, Failure>,
+}
+
+/// Carries every run to its end, or to what stops it; what ends one badly is told at once and does not touch the
+/// others. Names tell the runs apart. Gives the runs in the order of `starts`.
+///
+/// # Errors
+/// Nothing could be started at all.
+pub fn drive_all(view: View, starts: Vec<(String, Start)>) -> Result<Vec<Ended>, Failure> {
+    let names: Vec<String> = starts.iter().map(|(name, _)| name.clone()).collect();
+    let mut ended = with_runtime(all(view, starts))?;
+    let mut of_run = |(index, name)| {
+        let position = ended.iter().position(|(of, _)| *of == index);
+        position.map_or_else(|| broken(name), |position| ended.swap_remove(position).1)
+    };
+    Ok(names.into_iter().enumerate().map(&mut of_run).collect())
+}
+
+/// The runs with their numbers, in the order in which they ended.
+async fn all(view: View, starts: Vec<(String, Start)>) -> Result<Vec<(usize, Ended)>, Failure> {
+    let configs: Vec<_> = starts.iter().map(|(_, start)| &start.frozen.config).collect();
+    let around = Arc::new(Around::new(view, &configs)?);
+    let mut runs = JoinSet::new();
+    for (index, (name, start)) in starts.into_iter().enumerate() {
+        let around = Arc::clone(&around);
+        runs.spawn(async move { (index, one(name, start, &around).await) });
+    }
+    let joined = async {
+        let mut ended = Vec::new();
+        while let Some(next) = runs.join_next().await {
+            // Only a panic keeps a run from being among them; it has been told already.
+            ended.extend(next.ok());
+        }
+        ended
+    };
+    Ok(with_live_line(&around.terminal, joined).await)
+}
+
+async fn one(name: String, start: Start, around: &Around) -> Ended {
+    let exit = called(&name, &start, around).await;
+    if let Err(failure) = &exit {
+        let Trouble { message, hint } = &failure.trouble;
+        around.terminal.error(&Trouble::new(format!("{name}: {message}"), hint));
+    }
+    Ended { name, start: Some(start), exit }
+}
+
+async fn called(name: &str, start: &Start, around: &Around) -> Result<Exit, Failure> {
+    let run = around.terminal.run_called(name, before(start)?);
+    let lines = JsonLines { run_id: Some(start.frozen.run_id.clone()) };
+    supervise(start, around, &run, &lines).await
+}
+
+fn broken(name: String) -> Ended {
+    let trouble = Trouble::new("internal error", "this is a defect of mle-star, please report it");
+    Ended { name, start: None, exit: Err(Failure::failed(trouble)) }
+}
