@@ -61,8 +61,22 @@ pub(super) struct Found {
     pub ended_at: String,
 }
 
+/// What a process left that died while it made a journal: nothing was recorded in it.
+fn remove_beginnings(path: &Path) -> Result<(), JournalError> {
+    for suffix in ["", "-journal", "-wal", "-shm"] {
+        let mut file = path.as_os_str().to_owned();
+        file.push(suffix);
+        match std::fs::remove_file(&file) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(JournalError::from(error)),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 impl Store {
     pub fn create(path: &Path, frozen: &Frozen) -> Result<Self, JournalError> {
+        remove_beginnings(path)?;
         let store = Self { db: Connection::open(path)? };
         store.prepare_for_writing()?;
         store.db.execute_batch("BEGIN IMMEDIATE;")?;
