@@ -62,6 +62,7 @@ pub(super) struct Found {
 }
 
 /// What a process left that died while it made a journal: nothing was recorded in it.
+#[expect(clippy::disallowed_methods, reason = "the journal is a file")]
 fn remove_beginnings(path: &Path) -> Result<(), JournalError> {
     for suffix in ["", "-journal", "-wal", "-shm"] {
         let mut file = path.as_os_str().to_owned();
