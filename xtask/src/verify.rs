@@ -5,7 +5,7 @@ use std::process::{Command, ExitCode};
 use std::time::Instant;
 
 use crate::command::{cargo, root, say};
-use crate::{claude, python, tests_run, tidy};
+use crate::{claude, faults, python, tests_run, tidy};
 
 /// What `cargo xtask verify` does besides the tests, one check each.
 const CHECKS: [(&str, &[&str]); 3] = [
@@ -35,6 +35,7 @@ pub fn verify() -> ExitCode {
         judge(name, lines.iter().all(|line| succeeds(cargo(line))));
     }
     judge("tidy", is_tidy());
+    judge("faults", faults::campaign(faults::SHORT));
     say("--- python environment for tests");
     let prepared = python::prepare();
     judge("python environment", prepared.is_ok());
