@@ -4,4 +4,4 @@
 mod guard;
 mod tree;
 
-pub(crate) use tree::{Ending, Streams, Tree};
+pub(crate) use tree::{Ending, Ends, Streams, Tree};

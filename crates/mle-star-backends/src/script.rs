@@ -2,7 +2,7 @@
 //!
 //! [`environment`] finds or makes the interpreter, [`machine`] says what the machine offers, [`local`] is the
 //! [`ScriptRunner`](mle_star::effects::ScriptRunner) of this machine, [`submission`] checks what a script
-//! submits. The rest is how the local runner keeps its promises: `stream` keeps output
+//! submits, [`warm`] starts scripts in processes that have their libraries. The rest is how the local runner keeps its promises: `stream` keeps output
 //! within bounds, `workplace` is the folder a script runs in.
 
 pub mod environment;
@@ -14,4 +14,6 @@ mod stream;
 pub mod submission;
 mod traceback;
 pub(crate) mod variables;
+pub mod warm;
+mod watch;
 pub(crate) mod workplace;

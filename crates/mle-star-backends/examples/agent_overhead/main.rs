@@ -142,6 +142,7 @@ async fn whole_run(config: &Config, started_ahead: usize) -> Result<(Duration, u
         sample_submission: None,
         id_column: None,
         memory_limit_mib: None,
+        warm_start: None,
     })?;
     let agents = ClaudeAgents::new(setup)?;
     let (journal, prompts) = (Journal::create(&run, &frozen)?, Prompts::new(BTreeMap::new())?);

@@ -164,6 +164,7 @@ impl Bench {
             sample_submission: sample,
             id_column: frozen.task.id_column.clone(),
             memory_limit_mib: None,
+            warm_start: None,
         })?;
         let (journal, prompts) = (Journal::create(run, frozen)?, Prompts::new(BTreeMap::new())?);
         let (_keep, cancel) = tokio::sync::watch::channel(false);

@@ -18,7 +18,7 @@ pub(super) async fn exceeded(root: u32, limit_mib: u64) -> u64 {
 }
 
 /// Every process below `root`, without `root` itself.
-fn descendants(root: u32) -> Vec<u32> {
+pub(super) fn descendants(root: u32) -> Vec<u32> {
     let mut found = children(root);
     let mut next = 0;
     while let Some(&process) = found.get(next) {

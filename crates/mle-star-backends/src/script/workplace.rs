@@ -12,6 +12,10 @@ use crate::data::view::Data;
 
 /// The script's file name; tracebacks show it.
 pub(super) const SCRIPT: &str = "solution.py";
+/// The script's HOME, in its folder.
+pub(super) const HOME: &str = ".home";
+/// The script's TMPDIR, in its folder.
+pub(super) const TEMPORARY: &str = ".tmp";
 /// Where a script writes what it submits.
 pub(super) const SUBMISSION: &str = "final/submission.csv";
 /// Sockets in TMPDIR have at most 107 bytes for their path, of which multiprocessing takes some forty.
@@ -31,7 +35,7 @@ impl Workplace {
     /// The folder cannot be made or written.
     pub(super) fn new(folder: PathBuf, script: &str, data: &Data) -> io::Result<Self> {
         remove_tree(&folder)?;
-        let workplace = Self { temporary: folder.join(".tmp"), folder };
+        let workplace = Self { temporary: folder.join(TEMPORARY), folder };
         fs::create_dir_all(workplace.folder.join("final"))?;
         for private in [workplace.home(), workplace.temporary.clone()] {
             fs::DirBuilder::new().mode(0o700).create(private)?;
@@ -48,7 +52,7 @@ impl Workplace {
 
     /// The script's HOME.
     pub(super) fn home(&self) -> PathBuf {
-        self.folder.join(".home")
+        self.folder.join(HOME)
     }
 
     /// The script's TMPDIR; a short link to it where its own path is too long for sockets.

@@ -3,4 +3,5 @@
 mod environment;
 mod runner;
 mod submission;
+mod warm;
 mod world;

@@ -68,7 +68,9 @@ fn remove_beginnings(path: &Path) -> Result<(), JournalError> {
         let mut file = path.as_os_str().to_owned();
         file.push(suffix);
         match std::fs::remove_file(&file) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(JournalError::from(error)),
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(JournalError::from(error));
+            }
             _ => {}
         }
     }

@@ -43,6 +43,7 @@ impl World {
             sample_submission: Some(folder.path().join("sample.csv")),
             id_column: None,
             memory_limit_mib: None,
+            warm_start: None,
         };
         Self { folder, setup }
     }
