@@ -5,12 +5,15 @@
 //! submits. The rest is how the local runner keeps its promises: `stream` keeps output
 //! within bounds, `workplace` is the folder a script runs in.
 
+mod disk;
 pub mod environment;
 pub mod local;
 pub mod machine;
 mod memory;
+pub mod sandbox;
 mod stream;
 pub mod submission;
 mod traceback;
 pub(crate) mod variables;
+mod watch;
 pub(crate) mod workplace;
