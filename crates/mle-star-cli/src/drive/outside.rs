@@ -128,7 +128,12 @@ fn environment_line(environment: &Environment, machine: &Machine, slots: usize) 
     )
 }
 
-fn environment_text(environment: &Environment, machine: &Machine, slots: usize, isolation: &Isolation) -> String {
+fn environment_text(
+    environment: &Environment,
+    machine: &Machine,
+    slots: usize,
+    isolation: &Isolation,
+) -> String {
     let mut text = format!("Python {}", environment.version);
     let telling =
         environment.libraries.iter().filter(|(name, _)| TELLING.contains(&name.to_lowercase().as_str()));

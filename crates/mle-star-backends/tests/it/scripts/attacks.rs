@@ -243,3 +243,16 @@ async fn with_the_network_on_it_is_there() {
     assert_eq!(outcome.stdout.text(), "there\n", "{outcome:?}");
     assert!(target.tcp.accept().is_ok());
 }
+
+/// The usual libraries, with their threads, helpers, caches and memory-mapped arrays.
+#[tokio::test]
+#[ignore = "needs an interpreter with the usual libraries in MLE_STAR_TEST_PYTHON"]
+async fn honest_libraries_find_what_they_need() {
+    let mut world = World::new().await;
+    world.setup.environment.python = std::env::var_os("MLE_STAR_TEST_PYTHON").unwrap().into();
+    world.setup.machine.memory_mib = 16_000;
+    let outcome = world.run(include_str!("libraries.py")).await;
+    let expected = "loky True\nrf True\nlgb True\nxgb True\ncat True\nplot True\npandas 1\n";
+    assert_eq!(outcome.stdout.text(), expected, "{outcome:?}");
+    assert!(!outcome.is_error() && outcome.notes.is_empty(), "{outcome:?}");
+}
