@@ -135,6 +135,21 @@ impl Asked {
 }
 
 impl Message {
+    /// What a search of the web finds: the service itself searches.
+    pub fn found_on_the_web() -> Self {
+        let query = json!({"query": "models for small tables"});
+        let found = json!([{
+            "type": "web_search_result", "title": "Trees", "url": "https://example.org/trees",
+            "encrypted_content": "x", "page_age": null,
+        }]);
+        let blocks = vec![
+            json!({"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": query}),
+            json!({"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": found}),
+            json!({"type": "text", "text": "Trees are good at tables."}),
+        ];
+        Self { blocks, stop_reason: "end_turn" }
+    }
+
     pub fn text(text: impl Into<String>) -> Self {
         Self { blocks: vec![json!({"type": "text", "text": text.into()})], stop_reason: "end_turn" }
     }

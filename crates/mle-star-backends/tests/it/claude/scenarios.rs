@@ -81,16 +81,7 @@ fn web_search(asked: &Asked) -> Reply {
     if !is_search {
         return with_tool(asked, "WebSearch", &json!({"query": "models for small tables"}));
     }
-    let found = json!([{
-        "type": "web_search_result", "title": "Trees", "url": "https://example.org/trees",
-        "encrypted_content": "x", "page_age": null,
-    }]);
-    let blocks = vec![
-        json!({"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "models for small tables"}}),
-        json!({"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": found}),
-        json!({"type": "text", "text": "Trees are good at tables."}),
-    ];
-    Reply::Message(Message { blocks, stop_reason: "end_turn" })
+    Reply::Message(Message::found_on_the_web())
 }
 
 fn error(status: u16, kind: &'static str, text: &str) -> Reply {

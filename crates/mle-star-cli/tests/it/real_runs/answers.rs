@@ -10,7 +10,7 @@ use super::scripts::{self, Style};
 /// The answer to a request whose scenario is the run and the place of the call, joined by dots.
 pub fn answer(asked: &Asked, style: Style) -> Reply {
     let message = match role_of(&asked.prompt()) {
-        _ if is_search(asked) => found_on_the_web(),
+        _ if is_search(asked) => Message::found_on_the_web(),
         Some(role) => match role.agent {
             AgentType::Retriever if may_use(asked, "WebSearch") && !has_used_tool(asked) => {
                 Message::tool("WebSearch", &json!({"query": "models for small tables"}))
@@ -58,19 +58,6 @@ fn has_used_tool(asked: &Asked) -> bool {
     let messages = asked.body["messages"].as_array().into_iter().flatten();
     let mut blocks = messages.filter_map(|message| message["content"].as_array()).flatten();
     blocks.any(|block| block["type"] == "tool_result")
-}
-
-fn found_on_the_web() -> Message {
-    let found = json!([{
-        "type": "web_search_result", "title": "Trees", "url": "https://example.org/trees",
-        "encrypted_content": "x", "page_age": null,
-    }]);
-    let blocks = vec![
-        json!({"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "models for small tables"}}),
-        json!({"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": found}),
-        json!({"type": "text", "text": "Trees are good at tables."}),
-    ];
-    Message { blocks, stop_reason: "end_turn" }
 }
 
 fn finished(asked: &Asked, agent: AgentType, variant: Option<Variant>, style: Style) -> Message {
