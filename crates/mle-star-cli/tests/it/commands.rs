@@ -67,3 +67,25 @@ fn lists_are_empty_and_unreadable_runs_are_left_out() {
     assert_eq!(said.code, 1);
     assert!(said.stderr.contains("error: ") && said.stderr.contains("hint: "), "{said:?}");
 }
+
+#[test]
+fn completions_and_pages_know_every_command() {
+    let sealed = Sealed::with(&[]);
+    let commands = ["run", "resume", "watch", "list", "show", "report", "init", "doctor", "prompts"];
+    for shell in ["bash", "zsh", "fish"] {
+        let said = sealed.run(&format!("completions {shell}"));
+        assert_eq!((said.code, said.stderr.as_str()), (0, ""), "{shell}");
+        for word in commands.iter().chain(&["max-budget-usd"]) {
+            assert!(said.stdout.contains(word), "{word} for {shell}");
+        }
+    }
+    assert_eq!(sealed.run("completions csh").code, 2);
+    let said = sealed.run("man");
+    assert!(said.code == 0 && said.stdout.contains(".TH mle-star 1"), "{said:?}");
+    assert_eq!(sealed.run("man pages").code, 0);
+    for command in commands {
+        let page = sealed.read(&format!("pages/mle-star-{command}.1"));
+        assert!(page.contains(".SH SYNOPSIS"), "{command}");
+    }
+    assert_eq!(sealed.run("man data/train.csv").code, 2);
+}

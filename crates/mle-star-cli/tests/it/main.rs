@@ -4,6 +4,7 @@
 mod agents;
 mod claude;
 mod commands;
+mod events;
 mod exits;
 mod help;
 mod inputs;
