@@ -1,6 +1,7 @@
 //! Commands that need no Python.
 
 use std::fs;
+use std::process::Command;
 
 use crate::sealed::Sealed;
 
@@ -88,4 +89,25 @@ fn completions_and_pages_know_every_command() {
         assert!(page.contains(".SH SYNOPSIS"), "{command}");
     }
     assert_eq!(sealed.run("man data/train.csv").code, 2);
+}
+
+#[test]
+fn bash_completes_commands_and_options() {
+    let sealed = Sealed::with(&[]);
+    sealed.write("completions.bash", sealed.run("completions bash").stdout.as_bytes());
+    let check = |words: &[&str], expected: &str| {
+        let (last, at) = (words.last().unwrap(), words.len() - 1);
+        let script = format!(
+            "source completions.bash; COMP_WORDS=({}); COMP_CWORD={at}; _mle__star mle-star {last} {}; \
+             echo ${{COMPREPLY[@]}}",
+            words.join(" "),
+            words[at - 1]
+        );
+        let bash = Command::new("bash").args(["-c", &script]).current_dir(sealed.path("")).output().unwrap();
+        assert_eq!(String::from_utf8(bash.stdout).unwrap().trim(), expected, "{words:?}");
+    };
+    check(&["mle-star", "wat"], "watch");
+    check(&["mle-star", "run", "--max"], "--max-budget-usd");
+    check(&["mle-star", "prompts", "ex"], "export");
+    check(&["mle-star", "completions", "z"], "zsh");
 }
