@@ -21,7 +21,7 @@ use mle_star::event::{Event, EventSink, Line};
 
 pub use asked::Asked;
 pub use block::{Drawn, replaced};
-pub use follow::Follow;
+pub use follow::{Follow, Found};
 pub use json::{JsonLines, Recorder};
 pub use log::Log;
 pub use progress::Progress;

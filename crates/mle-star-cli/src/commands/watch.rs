@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mle_star::event::{Event, Line};
+use mle_star::event::Event;
 use mle_star::stop::Trouble;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -13,7 +13,7 @@ use crate::drive::{exit_of, resume_command};
 use crate::exit::{Exit, Failure};
 use crate::runtime::wait_for;
 use crate::settings::process_environment;
-use crate::watch::{Follow, JsonLines, Look, Progress, Show, Terminal, Watch};
+use crate::watch::{Follow, Found, JsonLines, Look, Progress, Show, Terminal, Watch};
 use crate::{run_view, runs, say};
 
 /// How often the file is looked at.
@@ -62,15 +62,15 @@ impl Watched {
 
     /// Takes in what has happened so far, without a word.
     fn catch_up(&mut self) -> Result<(), Failure> {
-        for line in self.new_lines()? {
-            self.progress.take(&line);
+        for line in self.new_lines()?.iter().filter_map(|read| read.line.as_ref()) {
+            self.progress.take(line);
         }
         Ok(())
     }
 
-    fn new_lines(&mut self) -> Result<Vec<Line>, Failure> {
+    fn new_lines(&mut self) -> Result<Vec<Found>, Failure> {
         let lines = self.follow.new_lines().map_err(|error| unreadable(&self.folder, &error))?;
-        for line in &lines {
+        for line in lines.iter().filter_map(|read| read.line.as_ref()) {
             match &line.event {
                 Event::RunStarted(_) => self.end = None,
                 end @ Event::RunEnded { .. } => self.end = Some(end.clone()),
@@ -82,16 +82,19 @@ impl Watched {
 
     /// Shows what happens until no process works on the run; gives the end that the last one told.
     async fn follow(&mut self, as_json: bool) -> Result<Option<Event>, Failure> {
-        let show = if as_json { Show::Nothing } else { Show::Everything };
+        let show = if as_json { Show::Frame } else { Show::Everything };
         let terminal = Terminal::new(show, Look::of(&process_environment));
         let json = as_json.then(JsonLines::new);
         let run = terminal.run_with(self.progress.clone());
+        if run_view::is_held(&self.folder) {
+            run.line(&format!("watching {}; Ctrl-C leaves it alone", self.folder.display()));
+        }
         loop {
             // Looked at first: what a process wrote before it ended is read after.
             let goes_on = run_view::is_held(&self.folder);
-            for line in self.new_lines()? {
-                run.see(&line);
-                json.iter().for_each(|json| json.see(&line));
+            for Found { text, line } in self.new_lines()? {
+                line.iter().for_each(|line| run.see(line));
+                json.iter().for_each(|json| json.print(text.clone()));
             }
             if !goes_on {
                 break;
@@ -114,16 +117,19 @@ fn told_end(folder: &Path, end: Option<Event>) -> Result<Exit, Failure> {
             let trouble = Trouble::new(message, hint.unwrap_or_default());
             Err(Failure { exit: Exit::of_code(exit_code), trouble })
         }
-        (_, Some(result)) => {
-            say::talk(&format!("run {name} has finished; `mle-star show {name}` tells how"));
-            Ok(exit_of(&result))
-        }
+        (Some(Event::RunEnded { exit_code, .. }), _) => Ok(told_finished(&name, Exit::of_code(exit_code))),
+        (_, Some(result)) => Ok(told_finished(&name, exit_of(&result))),
         _ => {
-            let message = format!("run {name} is not going on: the process that worked on it was killed");
+            let message = format!("run {name} is not going on, and nobody told how it ended");
             let hint = format!("go on with: {}", resume_command(folder));
             Err(Failure::failed(Trouble::new(message, hint)))
         }
     }
+}
+
+fn told_finished(name: &str, exit: Exit) -> Exit {
+    say::talk(&format!("run {name} has finished; `mle-star show {name}` tells how"));
+    exit
 }
 
 fn unreadable(folder: &Path, error: &std::io::Error) -> Failure {

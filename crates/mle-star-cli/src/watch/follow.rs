@@ -5,6 +5,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use mle_star::event::Line;
+use serde::de::IgnoredAny;
 
 /// A file of lines, read from its beginning and then as it grows.
 pub struct Follow {
@@ -16,17 +17,25 @@ pub struct Follow {
     rest: Vec<u8>,
 }
 
+/// A line as it stands in the file, and as far as this version knows it.
+pub struct Found {
+    /// As it stands there.
+    pub text: String,
+    /// What it says; `None` for an event that this version does not know.
+    pub line: Option<Line>,
+}
+
 impl Follow {
     /// The file need not be there yet.
     pub fn new(path: &Path) -> Self {
         Self { path: path.to_owned(), file: None, read: 0, rest: Vec::new() }
     }
 
-    /// The lines that have come since the last time. What is no line that this version knows is passed over.
+    /// The lines that have come since the last time. What is no JSON is passed over.
     ///
     /// # Errors
     /// The file is there and cannot be read.
-    pub fn new_lines(&mut self) -> io::Result<Vec<Line>> {
+    pub fn new_lines(&mut self) -> io::Result<Vec<Found>> {
         let mut bytes = std::mem::take(&mut self.rest);
         if let Some(file) = self.opened()? {
             let before = bytes.len();
@@ -35,8 +44,11 @@ impl Follow {
         }
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
         self.rest = bytes.split_off(whole);
-        let lines = bytes.split(|byte| *byte == b'\n');
-        Ok(lines.filter_map(|line| serde_json::from_slice(line).ok()).collect())
+        let lines = bytes.split(|byte| *byte == b'\n').map(String::from_utf8_lossy);
+        let read = lines
+            .filter(|text| serde_json::from_str::<IgnoredAny>(text).is_ok())
+            .map(|text| Found { line: serde_json::from_str(&text).ok(), text: text.into_owned() });
+        Ok(read.collect())
     }
 
     /// The file, where the last reading ended; from its beginning when it has become shorter.
@@ -79,9 +91,9 @@ mod tests {
                 .unwrap()
                 .write_all(piece.as_bytes())
                 .unwrap();
-            let text = |line: Line| match line.event {
-                Event::Said { text } => text,
-                other => panic!("{other:?}"),
+            let text = |read: Found| match read.line.map(|line| line.event) {
+                Some(Event::Said { text }) => text,
+                other => format!("{other:?}"),
             };
             follow.new_lines().unwrap().into_iter().map(text).collect()
         };
@@ -98,7 +110,7 @@ mod tests {
         check(&[&format!("{one}{two}")], &[&["one", "two"]]);
         check(&[&one[..20], &one[20..]], &[&[], &["one"]]);
         check(&[&format!("{one}{{\"time\":\n{two}")], &[&["one", "two"]]);
-        check(&[&format!("{START}\"event\":\"of_tomorrow\"}}\n{one}")], &[&["one"]]);
+        check(&[&format!("{START}\"event\":\"of_tomorrow\"}}\n{one}")], &[&["None", "one"]]);
         let more = one.replace("\"text\"", "\"of_tomorrow\":1,\"text\"");
         check(&[&more], &[&["one"]]);
     }

@@ -33,6 +33,11 @@ impl JsonLines {
         Self { queue: Queue::new(|lines| lines.iter().for_each(|line: String| say::data(&line))) }
     }
 
+    /// Prints a line that is JSON already.
+    pub fn print(&self, line: String) {
+        self.queue.send(line);
+    }
+
     /// Waits until everything is printed.
     pub fn finish(&self) {
         self.queue.finish();
@@ -42,7 +47,7 @@ impl JsonLines {
 impl Watch for JsonLines {
     fn see(&self, line: &Line) {
         if let Ok(line) = serde_json::to_string(line) {
-            self.queue.send(line);
+            self.print(line);
         }
     }
 }

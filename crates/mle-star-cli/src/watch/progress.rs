@@ -9,7 +9,7 @@ use mle_star::metric::Score;
 use mle_star::place::{Phase, Place};
 
 use super::pace::{EndedEffect, Moment, Pace};
-use super::words::{Ended, agent_name};
+use super::words::{Ended, agent_name, first_line};
 
 /// The run as its lines tell it.
 #[derive(Clone, Debug, Default)]
@@ -68,6 +68,8 @@ pub struct Effect {
     pub since: Timestamp,
     /// Seconds that it may take; 0: no limit is known.
     pub timeout: f64,
+    /// The tool that an agent used last, and for what.
+    pub tool: Option<String>,
 }
 
 /// A step that goes on.
@@ -142,7 +144,11 @@ impl Progress {
             Event::Best { place, score, from } => {
                 self.best = Some(Best { score: *score, from: *from, place: place.clone(), time });
             }
-            Event::ToolUsed { .. } | Event::Warning { .. } | Event::Said { .. } => {}
+            Event::ToolUsed { place, tool, about, .. } => {
+                let words = format!("{tool}: {}", first_line(about));
+                self.running.entry(place.clone()).and_modify(|effect| effect.tool = Some(words));
+            }
+            Event::Warning { .. } | Event::Said { .. } => {}
         }
         Ended::default()
     }
@@ -154,7 +160,7 @@ impl Progress {
 
     /// Seconds that are left at the pace so far, no more than the time limit leaves; `None` while nobody can say.
     pub fn seconds_left(&self, now: Timestamp) -> Option<f64> {
-        let outline = self.outline.as_ref()?;
+        let outline = self.outline.as_ref().filter(|_| self.exit_code.is_none())?;
         let under_way = self.running.values().map(|effect| seconds(effect.since, now)).sum();
         let own = self.own(now);
         let moment = Moment { planned: &outline.planned, phase: self.phase?, own, under_way };
@@ -196,7 +202,7 @@ impl Progress {
     }
 
     fn begin(&mut self, place: &Place, name: String, timeout: f64, since: Timestamp) {
-        self.running.insert(place.clone(), Effect { name, is_script: false, since, timeout });
+        self.running.insert(place.clone(), Effect { name, is_script: false, since, timeout, tool: None });
     }
 
     /// A step of a path begins.

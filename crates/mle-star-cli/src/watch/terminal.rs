@@ -8,17 +8,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use mle_star::event::{Event, Line};
 use mle_star::stop::Trouble;
 
-use super::Watch;
-use super::progress::Progress;
+use super::block::Drawn;
 use super::queue::Queue;
 use super::text::{Style, Text};
 use super::view::{self, Frame};
 use super::words::{self, Ended, Weight};
+use super::{Progress, Watch};
 use crate::say;
 
 /// How often what goes on is drawn anew.
@@ -180,16 +178,19 @@ impl Drop for OfRun<'_> {
 impl Screen {
     /// Takes messages until there will be no more.
     fn work(mut self, messages: &Receiver<Message>) {
+        let is_drawn = self.look.live && self.show == Show::Everything;
         let mut drawn = Instant::now();
         loop {
-            match messages.recv_timeout(TICK.saturating_sub(drawn.elapsed())) {
+            // Where nothing is drawn, only messages matter.
+            let patience = if is_drawn { TICK.saturating_sub(drawn.elapsed()) } else { Duration::MAX };
+            match messages.recv_timeout(patience) {
                 Ok(message) => self.take(message),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
-            if self.look.live && self.show == Show::Everything && drawn.elapsed() >= TICK {
+            if is_drawn && drawn.elapsed() >= TICK {
                 drawn = Instant::now();
-                say::stay(self.standing());
+                say::stay(self.standing(&Frame::now()));
             }
         }
         say::stay(Vec::new());
@@ -243,26 +244,23 @@ impl Screen {
         say::talk(&text.drawn(columns, self.look.colour).text);
     }
 
-    fn standing(&self) -> Vec<super::Drawn> {
-        let (columns, rows) = say::size();
-        // A full line would make some terminals begin another.
-        let columns = columns.saturating_sub(1);
-        let frame = Frame { now: Timestamp::now(), zone: TimeZone::system(), columns, rows };
+    /// What stands at the bottom now.
+    fn standing(&self, frame: &Frame) -> Vec<Drawn> {
         let lines = match self.runs.as_slice() {
             [] => Vec::new(),
             [only] if only.name.is_none() => {
                 if only.is_over {
                     Vec::new()
                 } else {
-                    view::one(&only.progress, &frame)
+                    view::one(&only.progress, frame)
                 }
             }
             runs => {
                 let named = runs.iter().map(|run| (run.name.as_deref().unwrap_or_default(), &run.progress));
-                view::several(named, &frame)
+                view::several(named, frame)
             }
         };
-        lines.iter().map(|line| line.drawn(columns, self.look.colour)).collect()
+        lines.iter().map(|line| line.drawn(frame.columns, self.look.colour)).collect()
     }
 }
 
@@ -271,3 +269,6 @@ impl Run {
         self.name.as_ref().map_or_else(|| text.to_owned(), |name| format!("{name}: {}", text.trim_start()))
     }
 }
+
+#[cfg(test)]
+mod looks;

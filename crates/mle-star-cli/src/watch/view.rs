@@ -9,7 +9,7 @@ use mle_star::place::{Phase, Place};
 use super::progress::{Best, Effect, PathState, Progress, seconds};
 use super::text::{Style, Text, sparkline};
 use super::words::{brief, count, number, phase_title, place_name, roughly, step_name};
-use crate::money;
+use crate::{money, say};
 
 /// From this width on there is room for words.
 const WIDE: usize = 60;
@@ -29,6 +29,14 @@ pub struct Frame {
     pub columns: usize,
     /// Height of the screen.
     pub rows: usize,
+}
+
+impl Frame {
+    /// Now, on the terminal behind stderr. A column stays free: a full line would make some terminals begin another.
+    pub fn now() -> Self {
+        let (columns, rows) = say::size();
+        Self { now: Timestamp::now(), zone: TimeZone::system(), columns: columns.saturating_sub(1), rows }
+    }
 }
 
 /// One thing that goes on.
@@ -87,11 +95,11 @@ fn in_a_line(progress: &Progress, frame: &Frame) -> Text {
         }
         (None, None) => Text::of(Style::Dim, "waits for its turn"),
     };
-    let left = progress.seconds_left(frame.now).filter(|_| progress.exit_code.is_none());
-    let left =
-        left.map_or_else(Text::default, |left| Text::of(Style::Plain, format!("{} left, ", roughly(left))));
-    let start = Text::of(Style::Plain, phase).padded("initial solution".len() + 2);
-    start.then(Text::of(Style::Plain, best)).padded(30).then(left).then(doing)
+    let left = progress.seconds_left(frame.now).map(roughly);
+    let left = left.map_or_else(Text::default, |left| Text::of(Style::Plain, format!("{left} left, ")));
+    let (phase, gap) = if frame.columns < WIDE { ("", 0) } else { (phase, "initial solution".len() + 2) };
+    let start = Text::of(Style::Plain, phase).padded(gap).and(Style::Plain, best);
+    start.padded(gap + "0.00000".len() + 2).and(Style::Plain, " ").then(left).then(doing)
 }
 
 /// Phase, time, end.
@@ -148,10 +156,10 @@ fn last_change(best: &Best, frame: &Frame) -> Text {
 fn counts(progress: &Progress) -> Vec<Text> {
     let (run, failed) = progress.scripts;
     let scripts = Text::of(Style::Plain, format!("{} run", count(run, "script")));
-    let scripts = if failed == 0 {
-        scripts.and(Style::Plain, ", none failed")
-    } else {
-        scripts.and(Style::Plain, ", ").and(Style::Bad, format!("{failed} failed"))
+    let scripts = match (run, failed) {
+        (0, _) => scripts,
+        (_, 0) => scripts.and(Style::Plain, ", none failed"),
+        _ => scripts.and(Style::Plain, ", ").and(Style::Bad, format!("{failed} failed")),
     };
     let mut parts = vec![scripts, Text::of(Style::Plain, count(progress.calls, "agent call"))];
     let of = progress.outline.as_ref().and_then(|outline| outline.max_budget_usd);
@@ -233,13 +241,14 @@ fn step_row(step: &Place, progress: &Progress, frame: &Frame) -> Row {
     Row { label: format!("{}{of}", place_name(step)), at: String::new(), best: None, doing }
 }
 
-/// `coder 12s of 15m`, `debugger (repair 2) 3s of 15m`.
+/// `coder 12s of 15m`, `debugger (repair 2) 3s of 15m`, `retriever 40s of 15m, WebSearch: tabular models`.
 fn activity(place: &Place, effect: &Effect, frame: &Frame) -> Text {
     let repair = place.names().find_map(|name| name.strip_prefix("debug-"));
     let repair = repair.map_or_else(String::new, |repair| format!(" (repair {repair})"));
     let of = if effect.timeout > 0.0 { format!(" of {}", brief(effect.timeout)) } else { String::new() };
     let time = format!(" {}{of}", brief(seconds(effect.since, frame.now)));
-    Text::of(Style::Plain, format!("{}{repair}", effect.name)).and(Style::Dim, time)
+    let tool = effect.tool.as_ref().map_or_else(String::new, |tool| format!(", {tool}"));
+    Text::of(Style::Plain, format!("{}{repair}", effect.name)).and(Style::Dim, format!("{time}{tool}"))
 }
 
 fn more(running: usize) -> Text {

@@ -211,7 +211,8 @@ pub fn number(score: f64) -> String {
     format!("{score:.digits$}")
 }
 
-fn first_line(text: &str) -> String {
+/// The first line that says something, and of a long one its beginning.
+pub fn first_line(text: &str) -> String {
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
     match line.char_indices().nth(120) {
         Some((end, _)) => format!("{}…", &line[..end]),

@@ -14,3 +14,4 @@ mod retrieval;
 mod runs;
 mod sealed;
 mod several;
+mod watching;
