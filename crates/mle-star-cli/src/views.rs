@@ -19,6 +19,8 @@ mod page;
 mod scores;
 mod script;
 mod steps;
+#[cfg(test)]
+mod tests;
 mod text;
 mod tree;
 
