@@ -10,6 +10,7 @@ mod report;
 mod resume;
 mod run;
 mod several;
+mod show;
 mod toy;
 
 use std::path::PathBuf;
@@ -28,7 +29,7 @@ pub fn perform(command: Command) -> Result<Exit, Failure> {
         Command::Run(args) => run::run(&args),
         Command::Resume(args) => resume::resume(&args),
         Command::List(args) => list::list(&args),
-        Command::Show(args) => list::show(&args),
+        Command::Show(args) => show::show(&args),
         Command::Report(args) => report::report(&args),
         Command::Init(args) => init::init(&args),
         Command::Doctor(args) => doctor::doctor(&args),

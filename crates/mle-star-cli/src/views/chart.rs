@@ -7,7 +7,8 @@ use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::page::{escaped, is_unseen};
+use super::page::escaped;
+use super::text::is_unseen;
 use crate::watch::{duration, number};
 
 /// The colours; the style sheet knows them by these values.

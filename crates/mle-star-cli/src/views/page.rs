@@ -10,6 +10,7 @@ use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State, Undefi
 use serde::Serialize;
 
 use super::Views;
+use super::text::is_unseen;
 
 /// The style sheet of the parts and of the report.
 pub const STYLE: &str = include_str!("../../templates/style.css");
@@ -153,13 +154,6 @@ fn write_escaped(text: &str, mut write: impl FnMut(&str) -> std::fmt::Result) ->
         plain = at + c.len_utf8();
     }
     write(&text[plain..])
-}
-
-/// Is it a character that nobody sees, and that can turn or hide the text around it?
-pub fn is_unseen(c: char) -> bool {
-    let turns =
-        matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    turns || c.is_control()
 }
 
 #[cfg(test)]

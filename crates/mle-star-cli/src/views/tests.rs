@@ -104,11 +104,7 @@ async fn plans_blocks_and_verdicts_are_those_of_the_result() {
         let Made { view, .. } = made(&world, &frozen()).await;
         let result = view.result.clone().unwrap();
         let views = of_run(&view);
-        let told = Told {
-            run: &view,
-            steps: Steps::of(&view.snapshot),
-            descent: Descent::of(&Steps::of(&view.snapshot)),
-        };
+        let told = Told::of(&view);
         for (path, refined) in result.phase2_results.iter().enumerate() {
             for step in &refined.step_history {
                 let study =
@@ -125,7 +121,7 @@ async fn plans_blocks_and_verdicts_are_those_of_the_result() {
                     assert_eq!(node.status == "kept", attempt.was_improvement, "{name} {place}");
                     assert_eq!(node.plan.as_deref(), Some(attempt.plan.as_str()), "{name} {place}");
                     assert_eq!(
-                        told.steps.at(&place).unwrap().score().map(|score| score.value()),
+                        told.steps.at(&place).unwrap().score().map(mle_star::metric::Score::value),
                         attempt.score
                     );
                     let entry = views.ledger.entries.iter().any(|entry| entry.place == place.as_str());

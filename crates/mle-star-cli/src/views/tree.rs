@@ -322,6 +322,7 @@ pub fn error(run: &Run<'_>) -> Option<String> {
     Some(cut(&whole, OUTPUT)).filter(|text| !text.trim().is_empty())
 }
 
+#[cfg(test)]
 impl Tree {
     /// The node of the step at a place.
     pub fn node(&self, place: &str) -> Option<&Node> {
