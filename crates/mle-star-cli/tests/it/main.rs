@@ -13,3 +13,4 @@ mod retrieval;
 mod runs;
 mod sealed;
 mod several;
+mod views;
