@@ -93,6 +93,7 @@ pub fn scores(about: &About<'_>, points: &[Point], axis: Axis) -> Option<String>
     draw(about, 280, |area| {
         let mut chart = ChartBuilder::on(area)
             .margin(8)
+            .margin_right(26)
             .x_label_area_size(40)
             .y_label_area_size(72)
             .build_cartesian_2d(first..last, low..high)?;
