@@ -114,15 +114,16 @@ pub fn scores(about: &About<'_>, points: &[Point], axis: Axis) -> Option<String>
             .draw()?;
         let line = stairs(points, last).into_iter().map(|(x, score)| (x, score.clamp(low, high)));
         chart.draw_series(LineSeries::new(line, ink::LINE.stroke_width(2)))?;
+        // New bests lie on top of what was tried at the same place.
         let inside = |point: &&Point| (low..=high).contains(&point.score);
-        for point in points.iter().filter(inside) {
-            let at = (point.x, point.score);
-            if point.improved {
-                chart.draw_series([TriangleMarker::new(at, 7, ink::GOOD.filled())])?;
-            } else {
-                chart.draw_series([Circle::new(at, 3, ink::PLAIN.filled())])?;
-            }
-        }
+        let (best, plain): (Vec<&Point>, Vec<&Point>) =
+            points.iter().filter(inside).partition(|point| point.improved);
+        chart.draw_series(
+            plain.iter().map(|point| Circle::new((point.x, point.score), 3, ink::PLAIN.filled())),
+        )?;
+        chart.draw_series(
+            best.iter().map(|point| TriangleMarker::new((point.x, point.score), 7, ink::GOOD.filled())),
+        )?;
         Ok(())
     })
 }
@@ -130,7 +131,7 @@ pub fn scores(about: &About<'_>, points: &[Point], axis: Axis) -> Option<String>
 /// Bars from top to bottom; `None` when there is nothing to draw.
 pub fn bars(about: &About<'_>, bars: &[Bar]) -> Option<String> {
     const ROW: u32 = 26;
-    const NAMES: i32 = 190;
+    const NAMES: i32 = 200;
     const FIGURES: i32 = 100;
     let most = bars.iter().map(|bar| bar.value.abs()).filter(|value| value.is_finite()).fold(0.0, f64::max);
     if most <= 0.0 {
@@ -159,7 +160,7 @@ pub fn bars(about: &About<'_>, bars: &[Bar]) -> Option<String> {
             // A bar is seen even where it is short.
             let corners = [(from, top), (to.max(from + 1), top + 16)];
             area.draw(&Rectangle::new(corners, colour.filled()))?;
-            area.draw(&Text::new(shortened(&bar.name, 26), (NAMES - 8, top + 8), name_style.clone()))?;
+            area.draw(&Text::new(shortened(&bar.name, 24), (NAMES - 8, top + 8), name_style.clone()))?;
             area.draw(&Text::new(bar.shown.clone(), (to + 6, top + 8), figure_style.clone()))?;
         }
         Ok(())

@@ -208,7 +208,9 @@ async fn a_failed_run_shows_its_tracebacks_and_what_can_be_shown() {
     );
     assert!(views.tree.node("phase1/candidate-0").unwrap().outcome.contains("broken beyond repair"));
     assert!(views.scores.by_script.is_none() && views.script.code.is_none());
-    markup::check(&report::render(&made.view).unwrap());
+    let page = report::render(&made.view).unwrap();
+    world::keep("failed", &page);
+    markup::check(&page);
 }
 
 #[tokio::test]
@@ -225,7 +227,9 @@ async fn a_run_cut_off_in_the_middle_shows_what_there_is() {
     assert!(
         views.overview.now.iter().any(|now| now.place == "path 2, step 1, attempt 2" && now.what == "script")
     );
-    markup::check(&report::render(&made.view).unwrap());
+    let page = report::render(&made.view).unwrap();
+    world::keep("running", &page);
+    markup::check(&page);
 }
 
 #[tokio::test]
