@@ -39,8 +39,8 @@ pub enum Command {
     /// Shows it as `run` does, until it ends, and ends with its exit code. Ctrl-C ends the watching, with exit code 0;
     /// the run goes on.
     Watch(WatchArgs),
-    /// Show one run
-    Show(RunRef),
+    /// Show one run: what it is, its accepted changes and its solutions
+    Show(ShowArgs),
     /// Write a run's report.html
     Report(RunRef),
     /// Look at a data folder and write a task.yaml for it
@@ -174,6 +174,18 @@ pub struct ListArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ShowArgs {
+    #[command(flatten)]
+    pub of: RunRef,
+    /// Print the script at this place instead, such as phase1/merge-1, phase2/path-0/t0/k1 or finalization
+    #[arg(long, value_name = "PLACE", conflicts_with_all = ["diff", "json"])]
+    pub code: Option<String>,
+    /// Print what the script at this place changes in the one it was made from
+    #[arg(long, value_name = "PLACE", conflicts_with = "json")]
+    pub diff: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -11,6 +11,7 @@ mod report;
 mod resume;
 mod run;
 mod several;
+mod show;
 mod toy;
 mod watch;
 
@@ -31,7 +32,7 @@ pub fn perform(command: Command) -> Result<Exit, Failure> {
         Command::Resume(args) => resume::resume(&args),
         Command::List(args) => list::list(&args),
         Command::Watch(args) => watch::watch(&args),
-        Command::Show(args) => list::show(&args),
+        Command::Show(args) => show::show(&args),
         Command::Report(args) => report::report(&args),
         Command::Init(args) => init::init(&args),
         Command::Doctor(args) => doctor::doctor(&args),

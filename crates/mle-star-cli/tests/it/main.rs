@@ -14,4 +14,5 @@ mod retrieval;
 mod runs;
 mod sealed;
 mod several;
+mod views;
 mod watching;
