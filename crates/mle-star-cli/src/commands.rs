@@ -11,6 +11,7 @@ mod resume;
 mod run;
 mod several;
 mod toy;
+mod ui;
 
 use std::path::PathBuf;
 
@@ -30,6 +31,7 @@ pub fn perform(command: Command) -> Result<Exit, Failure> {
         Command::List(args) => list::list(&args),
         Command::Show(args) => list::show(&args),
         Command::Report(args) => report::report(&args),
+        Command::Ui(args) => ui::ui(&args),
         Command::Init(args) => init::init(&args),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Prompts(command) => prompts::perform(&command),

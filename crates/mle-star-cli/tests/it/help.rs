@@ -5,8 +5,8 @@ use std::path::Path;
 
 use crate::sealed::Sealed;
 
-const COMMANDS: [&str; 10] =
-    ["", "run", "resume", "list", "show", "report", "init", "doctor", "prompts", "prompts export"];
+const COMMANDS: [&str; 11] =
+    ["", "run", "resume", "list", "show", "report", "ui", "init", "doctor", "prompts", "prompts export"];
 
 #[test]
 fn help_is_as_written_down() {
