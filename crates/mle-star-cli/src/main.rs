@@ -27,6 +27,7 @@ mod settings;
 mod task_file;
 mod task_source;
 mod ui;
+mod views;
 mod watch;
 
 use std::process::ExitCode;

@@ -13,7 +13,7 @@ pub use asked::Asked;
 pub use log::Log;
 pub use progress::Before;
 pub use terminal::{OfRun, Show, Terminal};
-pub use words::{agent_name, duration, number, phase_title};
+pub use words::{agent_name, duration, number, phase_title, place_name};
 
 use crate::say;
 

@@ -95,7 +95,9 @@ fn what_a_run_cost_is_told_everywhere() {
     assert_eq!(json(&say(&sealed, "show r --json", &[]).stdout)["usage"], *usage);
     let report = sealed.read("runs/r/report.html");
     assert!(
-        report.contains(&line) && report.contains("<th>role</th>") && report.contains("width: "),
+        report.contains(&line)
+            && report.contains("<caption>Cost by role</caption>")
+            && report.contains("cost-by-path-title"),
         "{report}"
     );
     assert!(!sealed.path("runs/r/work").exists(), "the agents' folder is gone");

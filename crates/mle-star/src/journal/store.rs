@@ -142,9 +142,12 @@ impl Store {
 
     /// A record set aside counts again when exactly the same is asked for.
     pub fn take_back(&self, place: &Place, digest: &str) -> rusqlite::Result<Option<Found>> {
-        let sql = "UPDATE effects SET state = 'ended' WHERE seq = (SELECT max(seq) FROM effects
-                   WHERE place = ?1 AND digest = ?2 AND state = 'aside') RETURNING digest, outcome, ended_at";
-        self.db.prepare_cached(sql)?.query_row([place.as_str(), digest], found).optional()
+        let aside = "SELECT max(seq) FROM effects WHERE place = ?1 AND digest = ?2 AND state = 'aside'";
+        let seq: Option<i64> =
+            self.db.prepare_cached(aside)?.query_row([place.as_str(), digest], |row| row.get(0))?;
+        let Some(seq) = seq else { return Ok(None) };
+        let sql = "UPDATE effects SET state = 'ended' WHERE seq = ?1 RETURNING digest, outcome, ended_at";
+        self.db.prepare_cached(sql)?.query_row([seq], found).optional()
     }
 
     pub fn begin(&self, new: &NewEffect<'_>) -> rusqlite::Result<i64> {
@@ -192,18 +195,23 @@ impl Store {
             at.to_string(),
             elapsed
         ];
-        // What cost money survives a power cut as well.
+        // What cost money survives a power cut as well. Only then: a change makes SQLite parse every statement anew.
         let paid = cost.is_some_and(|cost| cost > 0.0);
-        self.synchronous(paid)?;
+        if paid {
+            self.synchronous(true)?;
+        }
         self.db.prepare_cached(sql)?.execute(values)?;
-        self.synchronous(false)?;
+        if paid {
+            self.synchronous(false)?;
+        }
         Ok(at)
     }
 
     pub fn decided(&self, place: &Place) -> rusqlite::Result<Option<Limit>> {
         let sql = "SELECT limit_hit FROM effects
                    WHERE place = ?1 AND kind = 'decision' AND state = 'ended' AND limit_hit IS NOT NULL";
-        let text: Option<String> = self.db.query_row(sql, [place.as_str()], |row| row.get(0)).optional()?;
+        let text: Option<String> =
+            self.db.prepare_cached(sql)?.query_row([place.as_str()], |row| row.get(0)).optional()?;
         text.map(|text| parse(&text)).transpose()
     }
 
@@ -214,7 +222,8 @@ impl Store {
     pub fn mark(&self, place: &Place, elapsed: f64) -> rusqlite::Result<f64> {
         let sql =
             "SELECT elapsed_begun FROM effects WHERE place = ?1 AND kind = 'decision' AND state = 'ended'";
-        if let Some(first) = self.db.query_row(sql, [place.as_str()], |row| row.get(0)).optional()? {
+        let first = self.db.prepare_cached(sql)?.query_row([place.as_str()], |row| row.get(0)).optional()?;
+        if let Some(first) = first {
             return Ok(first);
         }
         self.insert_decision(place, None, elapsed)?;
@@ -226,7 +235,7 @@ impl Store {
                    AND state = 'ended' AND kind <> 'decision' AND limit_hit IS NULL)";
         // '0' is the character after '/': everything that starts with "PLACE/".
         let (from, to) = (format!("{place}/"), format!("{place}0"));
-        self.db.query_row(sql, [from, to], |row| row.get(0))
+        self.db.prepare_cached(sql)?.query_row([from, to], |row| row.get(0))
     }
 
     pub fn reopen_with(&mut self, frozen: &Frozen) -> rusqlite::Result<()> {
@@ -292,7 +301,7 @@ impl Store {
             seal::ENDED
         );
         let limit = limit.map(|limit| name(&limit)).transpose()?;
-        self.db.execute(&sql, params![place.as_str(), limit, now(), elapsed]).map(drop)
+        self.db.prepare_cached(&sql)?.execute(params![place.as_str(), limit, now(), elapsed]).map(drop)
     }
 
     fn prepare_for_writing(&self) -> rusqlite::Result<()> {

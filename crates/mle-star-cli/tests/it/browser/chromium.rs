@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 /// How long anything may take to appear.
@@ -172,7 +174,7 @@ impl Browser {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().join("screenshots");
         fs::create_dir_all(&folder).unwrap();
         let data = picture["data"].as_str().unwrap();
-        fs::write(folder.join(format!("{name}.png")), from_base64(data)).unwrap();
+        fs::write(folder.join(format!("{name}.png")), STANDARD.decode(data).unwrap()).unwrap();
     }
 
     fn resize(&self, width: u32, height: u32) {
@@ -231,20 +233,4 @@ fn body_of(mut answer: impl BufRead) -> std::io::Result<String> {
 
 fn variable(name: &str) -> PathBuf {
     std::env::var_os(name).unwrap_or_else(|| panic!("{name} is not set")).into()
-}
-
-fn from_base64(text: &str) -> Vec<u8> {
-    let digit = |byte: u8| match byte {
-        b'A'..=b'Z' => byte - b'A',
-        b'a'..=b'z' => byte - b'a' + 26,
-        b'0'..=b'9' => byte - b'0' + 52,
-        b'+' => 62,
-        _ => 63,
-    };
-    let digits: Vec<u8> = text.bytes().filter(|byte| *byte != b'=').collect();
-    let bytes = digits.chunks(4).flat_map(|chunk| {
-        let word = chunk.iter().fold(0, |word: u32, byte| word << 6 | u32::from(digit(*byte)));
-        (word << (6 * (4 - chunk.len()))).to_be_bytes().into_iter().skip(1).take(chunk.len() - 1)
-    });
-    bytes.collect()
 }
