@@ -7,9 +7,11 @@
 
 mod act;
 mod answer;
+mod files;
 mod guard;
 mod list;
 mod live;
+mod logs;
 mod processes;
 mod progress;
 mod run;

@@ -4,17 +4,22 @@ use std::sync::LazyLock;
 
 use axum::http::StatusCode;
 use axum::response::{Html, IntoResponse, Response};
+use minijinja::Environment;
 use minijinja::value::Serde;
-use minijinja::{Environment, context};
 use mle_star::stop::Trouble;
 use serde::Serialize;
 
+use crate::views;
+
 /// Every page, and the frame around it.
-const TEMPLATES: [(&str, &str); 8] = [
+const TEMPLATES: [(&str, &str); 11] = [
     ("ui/layout.html", include_str!("../../templates/ui/layout.html")),
     ("ui/list.html", include_str!("../../templates/ui/list.html")),
     ("ui/row.html", include_str!("../../templates/ui/row.html")),
     ("ui/run.html", include_str!("../../templates/ui/run.html")),
+    ("ui/doing.html", include_str!("../../templates/ui/doing.html")),
+    ("ui/logs.html", include_str!("../../templates/ui/logs.html")),
+    ("ui/note.html", include_str!("../../templates/ui/note.html")),
     ("ui/stop.html", include_str!("../../templates/ui/stop.html")),
     ("ui/resume.html", include_str!("../../templates/ui/resume.html")),
     ("ui/start.html", include_str!("../../templates/ui/start.html")),
@@ -46,16 +51,16 @@ pub type Answer = Result<Shown, Shown>;
 /// # Errors
 /// The template does not suit the values: a defect of the program.
 pub fn render(template: &str, values: &impl Serialize) -> Result<String, Refused> {
-    let defect = |error: &minijinja::Error| Refused {
-        status: StatusCode::INTERNAL_SERVER_ERROR,
-        trouble: Trouble::new(
-            format!("the page cannot be made: {error}"),
-            "this is a defect of mle-star; please report it",
-        ),
-    };
-    let pages = PAGES.as_ref().map_err(defect)?;
-    let page = pages.get_template(template).map_err(|error| defect(&error))?;
-    page.render(Serde(values)).map_err(|error| defect(&error))
+    let page = pages()?.get_template(template).map_err(|error| Refused::defect(&error))?;
+    page.render(Serde(values)).map_err(|error| Refused::defect(&error))
+}
+
+/// Every template, those of a run's parts among them.
+///
+/// # Errors
+/// One of them is broken: a defect of the program.
+pub fn pages() -> Result<&'static Environment<'static>, Refused> {
+    PAGES.as_ref().map_err(Refused::defect)
 }
 
 /// Does work that waits for the disk where it holds up nobody.
@@ -85,6 +90,13 @@ impl Shown {
 }
 
 impl Refused {
+    /// A template does not suit what it shall show.
+    pub fn defect(error: &minijinja::Error) -> Self {
+        let message = format!("the page cannot be made: {error}");
+        let trouble = Trouble::new(message, "this is a defect of mle-star; please report it");
+        Self { status: StatusCode::INTERNAL_SERVER_ERROR, trouble }
+    }
+
     /// There is no such thing.
     pub fn missing(trouble: Trouble) -> Self {
         Self { status: StatusCode::NOT_FOUND, trouble }
@@ -113,12 +125,10 @@ impl IntoResponse for Shown {
 }
 
 fn environment() -> Result<Environment<'static>, minijinja::Error> {
-    let mut environment = Environment::new();
-    environment.set_undefined_behavior(minijinja::UndefinedBehavior::Strict);
+    let mut environment = views::environment()?;
     for (name, text) in TEMPLATES {
         environment.add_template(name, text)?;
     }
-    environment.add_global("version", context! { of => env!("CARGO_PKG_VERSION") });
     Ok(environment)
 }
 

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::answer::{Answer, Shown, render};
-use super::live::{self, Source};
+use super::live::{self, Since, Source};
 use super::progress::{Progress, progress};
 use super::site::{Site, folder_of, stamp};
 use crate::run_view::{self, State, Summary};
@@ -32,13 +32,6 @@ pub struct Wanted {
     sort: String,
     /// `up` or `down`.
     order: String,
-}
-
-/// The last thing that a page knows.
-#[derive(Debug, Default, Deserialize)]
-pub struct Since {
-    #[serde(default)]
-    since: u64,
 }
 
 /// A column that can be sorted by: its name in the address, its heading, and which way comes first.

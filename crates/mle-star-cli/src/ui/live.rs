@@ -13,7 +13,7 @@ use axum::http::HeaderMap;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::Stream;
 use futures_util::stream::unfold;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tokio::sync::{Mutex, watch};
 
 /// How often a change is looked for.
@@ -178,6 +178,14 @@ impl Sections {
         let newer = self.by_id.iter().filter(|(_, section)| section.revision > since);
         newer.map(|(id, section)| Sent { id, html: &section.html }).collect()
     }
+}
+
+/// The last thing that a page knows.
+#[derive(Debug, Default, Deserialize)]
+pub struct Since {
+    /// The revision it was made of.
+    #[serde(default)]
+    pub since: u64,
 }
 
 struct Following {

@@ -16,7 +16,8 @@ use tokio::net::TcpListener;
 use super::answer::{Refused, Shown};
 use super::guard::{self, Guard};
 use super::site::Site;
-use super::{act, list, run, start};
+use super::{act, files, list, logs, run, start};
+use crate::views;
 
 /// An address that is listened on, before anyone is answered.
 pub struct Bound {
@@ -29,7 +30,9 @@ pub struct Bound {
 }
 
 /// Files that pages load. They are the program's own; nothing comes from elsewhere.
-const FILES: [(&str, &str, &str); 2] = [
+const FILES: [(&str, &str, &str); 4] = [
+    ("/style.css", "text/css; charset=utf-8", views::STYLE),
+    ("/page.js", "text/javascript; charset=utf-8", views::SCRIPT),
     ("/ui.css", "text/css; charset=utf-8", include_str!("../../templates/ui/ui.css")),
     ("/live.js", "text/javascript; charset=utf-8", include_str!("../../templates/ui/live.js")),
 ];
@@ -68,6 +71,9 @@ fn routes(site: Arc<Site>) -> Router {
         .route("/events", get(list::events))
         .route("/start", get(start::page).post(start::start))
         .route("/runs/{run}", get(run::page))
+        .route("/runs/{run}/events", get(run::events))
+        .route("/runs/{run}/logs/{name}", get(logs::file))
+        .route("/runs/{run}/files/{name}", get(files::file))
         .route("/runs/{run}/stop", get(act::stop_page).post(act::stop))
         .route("/runs/{run}/resume", get(act::resume_page).post(act::resume))
         .fallback(nowhere);

@@ -1,16 +1,21 @@
 //! What is served: one runs directory.
 
+use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use mle_star::stop::Trouble;
 
 use super::answer::Refused;
 use super::list::Runs;
 use super::live::Live;
+use super::run::RunSections;
 use crate::{run_view, runs};
+
+/// So many pages that nobody follows stay rendered.
+const KEPT: usize = 8;
 
 /// A runs directory and what is known of it.
 pub struct Site {
@@ -18,6 +23,8 @@ pub struct Site {
     pub runs_dir: PathBuf,
     /// The rows of the list.
     pub list: Arc<Live<Runs>>,
+    /// The pages of runs that were looked at last.
+    runs: Mutex<HashMap<String, Arc<Live<RunSections>>>>,
 }
 
 impl Site {
@@ -25,7 +32,7 @@ impl Site {
     pub fn new(runs_dir: &Path) -> Self {
         let runs_dir = std::path::absolute(runs_dir).unwrap_or_else(|_| runs_dir.to_owned());
         let list = Live::new(Runs::of(runs_dir.clone()));
-        Self { runs_dir, list: Arc::new(list) }
+        Self { runs_dir, list: Arc::new(list), runs: Mutex::default() }
     }
 
     /// The folder of the run with this id, directly in the runs directory.
@@ -37,6 +44,16 @@ impl Site {
             let message = format!("no run called {id} in {}", self.runs_dir.display());
             Refused::missing(Trouble::new(message, "the list of runs shows the ones there are"))
         })
+    }
+
+    /// The page of a run; the same for everyone who looks at it.
+    pub fn run(&self, id: &str, folder: PathBuf) -> Arc<Live<RunSections>> {
+        let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
+        if !runs.contains_key(id) && runs.len() >= KEPT {
+            runs.retain(|_, page| page.followers() > 0);
+        }
+        let page = runs.entry(id.to_owned());
+        Arc::clone(page.or_insert_with(|| Arc::new(Live::new(RunSections::of(id, folder)))))
     }
 }
 

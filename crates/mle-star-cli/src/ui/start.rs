@@ -39,6 +39,7 @@ pub struct Entered {
 /// # Errors
 /// The page cannot be made.
 pub async fn page(Query(entered): Query<Entered>) -> Answer {
+    let entered = entered.with_plain_lines();
     if entered.folder.trim().is_empty() {
         return Shown::page(
             "ui/start.html",
@@ -54,6 +55,7 @@ pub async fn page(Query(entered): Query<Entered>) -> Answer {
 /// # Errors
 /// What is wrong with the folder or what was entered, as `run` says it.
 pub async fn start(Of(site): Of<Arc<Site>>, Form(entered): Form<Entered>) -> Result<Redirect, Shown> {
+    let entered = entered.with_plain_lines();
     let id = in_background(move || {
         let prepared = prepared(&entered).map_err(Refused::conflict)?;
         let id = run_id(&prepared.task.competition_id, &jiff::Zoned::now());
@@ -120,6 +122,11 @@ fn run_id(task: &str, now: &jiff::Zoned) -> String {
 }
 
 impl Entered {
+    /// Browsers end lines as the network does.
+    fn with_plain_lines(self) -> Self {
+        Self { settings: self.settings.replace("\r\n", "\n"), ..self }
+    }
+
     fn path(&self) -> PathBuf {
         let folder = self.folder.trim();
         match (folder.strip_prefix("~/"), std::env::var_os("HOME")) {
@@ -217,7 +224,7 @@ mod tests {
     fn every_task_gets_an_id_that_is_allowed() {
         let now: jiff::Zoned = "2025-01-02T03:04:05[UTC]".parse().unwrap();
         let check = |task: &str, expected: &str| {
-            assert_eq!(run_id(task, &now), format!("{expected}-20250102-030405"))
+            assert_eq!(run_id(task, &now), format!("{expected}-20250102-030405"));
         };
         check("houses", "houses");
         check("Häuser / 2", "H-user---2");

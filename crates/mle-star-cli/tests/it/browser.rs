@@ -3,3 +3,4 @@
 
 mod chromium;
 mod list;
+mod runs;

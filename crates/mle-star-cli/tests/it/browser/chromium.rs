@@ -1,7 +1,7 @@
 //! Chromium, driven through its driver by the WebDriver protocol: JSON over HTTP, one request at a time.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -31,15 +31,7 @@ pub struct Browser {
 
 impl Browser {
     pub fn start() -> Self {
-        let mut driver = Command::new(variable("MLE_STAR_TEST_CHROMEDRIVER"))
-            .arg("--port=0")
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines().map_while(Result::ok);
-        let started = lines.find(|line| line.contains("started successfully on port")).unwrap();
-        let port = started.trim_end_matches('.').rsplit(' ').next().unwrap().parse().unwrap();
+        let (driver, port) = (0..5).find_map(|_| started_driver()).expect("the driver does not start");
         let profile = tempfile::tempdir().unwrap();
         let mut browser = Self { driver, port, session: String::new(), _profile: profile };
         let answer = browser.ask("POST", "/session", &browser.wanted());
@@ -90,9 +82,18 @@ impl Browser {
     pub fn until(&self, expression: &str) {
         let deadline = Instant::now() + PATIENCE;
         while self.run(&format!("return !!({expression})")) != true {
-            assert!(Instant::now() < deadline, "never true: {expression}\n{}", self.text("body"));
+            let shown: String = self.text("main").chars().take(2000).collect();
+            assert!(Instant::now() < deadline, "never true: {expression}\n{}\n{shown}", self.path());
             std::thread::sleep(Duration::from_millis(50));
         }
+    }
+
+    /// Waits until what a selector finds shows this.
+    pub fn until_shown(&self, selector: &str, part: &str) {
+        let (selector, part) = (json!(selector), json!(part));
+        self.until(&format!(
+            "(document.querySelector({selector}) || {{innerText: ''}}).innerText.includes({part})"
+        ));
     }
 
     /// The text of the first element that a selector finds, as it is shown.
@@ -214,6 +215,20 @@ impl Drop for Browser {
         let _ = self.asked("DELETE", &format!("/session/{}", self.session), "");
         let _ = self.driver.kill();
         let _ = self.driver.wait();
+    }
+}
+
+/// The driver and its port; `None` when another process was faster to take one half of the port it chose.
+fn started_driver() -> Option<(Child, u16)> {
+    let mut command = Command::new(variable("MLE_STAR_TEST_CHROMEDRIVER"));
+    let mut driver = command.arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines().map_while(Result::ok);
+    match lines.find(|line| line.contains("started successfully on port")) {
+        Some(line) => Some((driver, line.trim_end_matches('.').rsplit(' ').next()?.parse().ok()?)),
+        None => {
+            driver.wait().unwrap();
+            None
+        }
     }
 }
 
