@@ -34,8 +34,8 @@ pub enum Command {
     Resume(ResumeArgs),
     /// List the runs of a runs directory
     List(ListArgs),
-    /// Show one run
-    Show(RunRef),
+    /// Show one run: what it is, its accepted changes and its solutions
+    Show(ShowArgs),
     /// Write a run's report.html
     Report(RunRef),
     /// Show the runs of a runs directory as a web page
@@ -142,6 +142,18 @@ pub struct ListArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ShowArgs {
+    #[command(flatten)]
+    pub of: RunRef,
+    /// Print the script at this place instead, such as phase1/merge-1, phase2/path-0/t0/k1 or finalization
+    #[arg(long, value_name = "PLACE", conflicts_with_all = ["diff", "json"])]
+    pub code: Option<String>,
+    /// Print what the script at this place changes in the one it was made from
+    #[arg(long, value_name = "PLACE", conflicts_with = "json")]
+    pub diff: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -10,6 +10,7 @@ mod report;
 mod resume;
 mod run;
 mod several;
+mod show;
 mod toy;
 mod ui;
 
@@ -29,7 +30,7 @@ pub fn perform(command: Command) -> Result<Exit, Failure> {
         Command::Run(args) => run::run(&args),
         Command::Resume(args) => resume::resume(&args),
         Command::List(args) => list::list(&args),
-        Command::Show(args) => list::show(&args),
+        Command::Show(args) => show::show(&args),
         Command::Report(args) => report::report(&args),
         Command::Ui(args) => ui::ui(&args),
         Command::Init(args) => init::init(&args),

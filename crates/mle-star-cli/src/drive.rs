@@ -2,10 +2,11 @@
 //!
 //! [`drive`] is what `run` and `resume` share, from the frozen inputs to the exit code; [`drive_all`] does it
 //! for several runs side by side. `outside` makes the backends, `shared` is what runs of one process share,
-//! `finish` leaves the results, `signals` hears the user.
+//! `reporting` keeps the report up to date, `finish` leaves the results, `signals` hears the user.
 
 mod finish;
 mod outside;
+mod reporting;
 mod shared;
 mod signals;
 mod together;
@@ -30,6 +31,7 @@ use crate::bill;
 use crate::exit::{Exit, Failure};
 use crate::watch::{Asked, Before, JsonLines, Log, OfRun, Show, Terminal, Watchers, duration};
 use outside::Backends;
+use reporting::Reporting;
 use shared::Shared;
 
 pub use finish::{best_score, exit_of};
@@ -181,10 +183,11 @@ async fn perform(
         () = signals.heard() => return Err(interrupted(start, signals)),
     };
     let agents = answering(start, &backends.data_dir)?;
+    let reporting = Reporting::begin(&start.folder);
     let outside = Outside {
         agents: &Asked { agents: agents.as_ref(), log },
         scripts: &backends.scripts,
-        events,
+        events: &Watchers(vec![events, reporting.news()]),
         cancel: signals.cancel(),
         environment: &backends.environment_text,
         script_slots: &backends.slots,
@@ -193,7 +196,9 @@ async fn perform(
     let finished = pipeline::run(&start.frozen, &start.prompts, &start.journal, outside).await;
     // Their folder goes with them.
     drop(agents);
+    reporting.end().await;
     let finished = finished.map_err(|stop| {
+        reporting::leave(&start.folder);
         cost_so_far(start).iter().for_each(|line| say(line));
         failure(start, stop, signals)
     })?;

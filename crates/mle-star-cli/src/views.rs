@@ -7,6 +7,7 @@
 
 mod ablation;
 mod chart;
+pub mod code;
 mod costs;
 mod descent;
 mod diff;
@@ -19,6 +20,8 @@ mod page;
 mod scores;
 mod script;
 mod steps;
+#[cfg(test)]
+mod tests;
 mod text;
 mod tree;
 
@@ -28,7 +31,9 @@ use crate::run_view::RunView;
 use descent::Descent;
 use steps::Steps;
 
+pub use ledger::Entry;
 pub use page::{PARTS, SCRIPT, STYLE, environment, part};
+pub use text::{first_line, plain};
 
 /// Everything that is shown of a run. Scores are in the metric's unit, times in seconds.
 #[derive(Clone, Debug, Serialize)]
@@ -64,9 +69,7 @@ pub(crate) struct Told<'a> {
 
 /// The views of a run.
 pub fn of_run(run: &RunView) -> Views {
-    let steps = Steps::of(&run.snapshot);
-    let descent = Descent::of(&steps);
-    let told = Told { run, steps, descent };
+    let told = Told::of(run);
     let tree = tree::tree(&told);
     Views {
         overview: overview::overview(&told),
@@ -82,7 +85,13 @@ pub fn of_run(run: &RunView) -> Views {
     }
 }
 
-impl Told<'_> {
+impl<'a> Told<'a> {
+    fn of(run: &'a RunView) -> Self {
+        let steps = Steps::of(&run.snapshot);
+        let descent = Descent::of(&steps);
+        Self { run, steps, descent }
+    }
+
     /// The run's result, when it has one.
     fn result(&self) -> Option<&mle_star::result::FinalResult> {
         self.run.result.as_ref()

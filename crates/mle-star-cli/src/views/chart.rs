@@ -7,6 +7,8 @@ use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
+use super::page::escaped;
+use super::text::is_unseen;
 use crate::watch::{duration, number};
 
 /// The colours; the style sheet knows them by these values.
@@ -225,17 +227,9 @@ fn headed(about: &About<'_>, height: u32, svg: &str) -> String {
     )
 }
 
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
-
 /// A name that fits beside a bar, without what would turn or hide it.
 fn shortened(name: &str, most: usize) -> String {
-    let is_plain = |c: &char| {
-        !c.is_control()
-            && !matches!(c, '\u{061c}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    let plain: Vec<char> = name.chars().filter(is_plain).take(most + 1).collect();
+    let plain: Vec<char> = name.chars().filter(|c| !is_unseen(*c)).take(most + 1).collect();
     match plain.get(..most) {
         Some(head) if plain.len() > most => head[..most - 1].iter().chain(&['…']).collect(),
         _ => plain.into_iter().collect(),

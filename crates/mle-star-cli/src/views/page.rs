@@ -10,6 +10,7 @@ use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State, Undefi
 use serde::Serialize;
 
 use super::Views;
+use super::text::is_unseen;
 
 /// The style sheet of the parts and of the report.
 pub const STYLE: &str = include_str!("../../templates/style.css");
@@ -114,49 +115,45 @@ impl Head<'_> {
 fn print(out: &mut Output, _: &mut State, value: &Value) -> Result<(), Error> {
     let written = match value.as_str() {
         Some(text) if value.is_safe() => out.write_str(text),
-        Some(text) => write_escaped(out, text),
+        Some(text) => write_escaped(text, |part| out.write_str(part)),
         None if value.is_undefined() => return Err(Error::from(ErrorKind::UndefinedError)),
         None if value.is_none() => Ok(()),
-        None => write_escaped(out, &value.to_string()),
+        None => write_escaped(&value.to_string(), |part| out.write_str(part)),
     };
     written.map_err(|_| Error::new(ErrorKind::WriteFailure, "the page cannot be written"))
 }
 
-fn write_escaped(out: &mut Output, text: &str) -> std::fmt::Result {
+/// A text as it may stand in markup, also within the quotes of an attribute.
+pub fn escaped(text: &str) -> String {
+    let mut written = String::with_capacity(text.len());
+    let done = write_escaped(text, |part| {
+        written.push_str(part);
+        Ok(())
+    });
+    done.map_or_else(|_| String::new(), |()| written)
+}
+
+fn write_escaped(text: &str, mut write: impl FnMut(&str) -> std::fmt::Result) -> std::fmt::Result {
     let mut plain = 0;
     for (at, c) in text.char_indices() {
-        let Some(instead) = instead(c) else { continue };
-        out.write_str(&text[plain..at])?;
-        match instead {
-            Instead::Entity(entity) => out.write_str(entity)?,
-            Instead::Named => write!(out, "⟨U+{:04X}⟩", u32::from(c))?,
+        let entity = match c {
+            '&' => "&amp;",
+            '<' => "&lt;",
+            '>' => "&gt;",
+            '"' => "&quot;",
+            '\'' => "&#39;",
+            '\n' | '\t' => continue,
+            c if is_unseen(c) => "",
+            _ => continue,
+        };
+        write(&text[plain..at])?;
+        match entity {
+            "" => write(&format!("⟨U+{:04X}⟩", u32::from(c)))?,
+            entity => write(entity)?,
         }
         plain = at + c.len_utf8();
     }
-    out.write_str(&text[plain..])
-}
-
-enum Instead {
-    Entity(&'static str),
-    /// The character's number, for those that nobody can see.
-    Named,
-}
-
-fn instead(c: char) -> Option<Instead> {
-    match c {
-        '&' => Some(Instead::Entity("&amp;")),
-        '<' => Some(Instead::Entity("&lt;")),
-        '>' => Some(Instead::Entity("&gt;")),
-        '"' => Some(Instead::Entity("&quot;")),
-        '\'' => Some(Instead::Entity("&#39;")),
-        '\n' | '\t' => None,
-        // They would turn the text around them.
-        '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
-            Some(Instead::Named)
-        }
-        c if c.is_control() => Some(Instead::Named),
-        _ => None,
-    }
+    write(&text[plain..])
 }
 
 #[cfg(test)]

@@ -321,3 +321,11 @@ pub fn error(run: &Run<'_>) -> Option<String> {
     let whole = std::iter::once(told.trim_end().to_owned()).chain(notes).collect::<Vec<_>>().join("\n");
     Some(cut(&whole, OUTPUT)).filter(|text| !text.trim().is_empty())
 }
+
+#[cfg(test)]
+impl Tree {
+    /// The node of the step at a place.
+    pub fn node(&self, place: &str) -> Option<&Node> {
+        self.groups.iter().flat_map(|group| &group.nodes).find(|node| node.place == place)
+    }
+}

@@ -15,3 +15,4 @@ mod runs;
 mod sealed;
 mod several;
 mod ui;
+mod views;
