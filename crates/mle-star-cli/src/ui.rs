@@ -7,6 +7,7 @@
 
 mod act;
 mod answer;
+mod compare;
 mod files;
 mod guard;
 mod list;

@@ -12,11 +12,12 @@ use serde::Serialize;
 use crate::views;
 
 /// Every page, and the frame around it.
-const TEMPLATES: [(&str, &str); 11] = [
+const TEMPLATES: [(&str, &str); 12] = [
     ("ui/layout.html", include_str!("../../templates/ui/layout.html")),
     ("ui/list.html", include_str!("../../templates/ui/list.html")),
     ("ui/row.html", include_str!("../../templates/ui/row.html")),
     ("ui/run.html", include_str!("../../templates/ui/run.html")),
+    ("ui/compare.html", include_str!("../../templates/ui/compare.html")),
     ("ui/doing.html", include_str!("../../templates/ui/doing.html")),
     ("ui/logs.html", include_str!("../../templates/ui/logs.html")),
     ("ui/note.html", include_str!("../../templates/ui/note.html")),

@@ -16,7 +16,7 @@ use tokio::net::TcpListener;
 use super::answer::{Refused, Shown};
 use super::guard::{self, Guard};
 use super::site::Site;
-use super::{act, files, list, logs, run, start};
+use super::{act, compare, files, list, logs, run, start};
 use crate::views;
 
 /// An address that is listened on, before anyone is answered.
@@ -69,6 +69,7 @@ fn routes(site: Arc<Site>) -> Router {
     let mut routes = Router::new()
         .route("/", get(list::page))
         .route("/events", get(list::events))
+        .route("/compare", get(compare::page))
         .route("/start", get(start::page).post(start::start))
         .route("/runs/{run}", get(run::page))
         .route("/runs/{run}/events", get(run::events))

@@ -2,5 +2,7 @@
 //! and narrow. Pictures of all of it are left in `target/screenshots`.
 
 mod chromium;
+mod compare;
 mod list;
 mod runs;
+mod worlds;
