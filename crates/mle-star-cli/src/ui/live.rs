@@ -3,7 +3,7 @@
 //! A [`Live`] holds the sections of a page as they were last rendered. While someone follows it, one task looks for
 //! changes, however many follow; whoever follows gets the sections that are newer than what he has.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{Mutex, watch};
 
 /// How often a change is looked for.
-const PAUSE: Duration = Duration::from_secs(1);
+const PAUSE: Duration = if cfg!(test) { Duration::from_millis(5) } else { Duration::from_secs(1) };
 /// Looking takes at most one part in so many of a core's time.
 const SHARE: u32 = 10;
 
@@ -108,10 +108,17 @@ impl<S: Source> Live<S> {
         self: &Arc<Self>,
         since: u64,
     ) -> Sse<impl Stream<Item = Result<Event, Infallible>> + use<S>> {
+        let events = unfold(self.following(since), |mut at| async move {
+            let (revision, data) = at.next().await?;
+            Some((Ok(Event::default().id(revision.to_string()).data(data)), at))
+        });
+        Sse::new(events).keep_alive(KeepAlive::default())
+    }
+
+    fn following(self: &Arc<Self>, since: u64) -> Following {
         let receiver = self.latest.subscribe();
         self.watch();
-        let state = Following { receiver, since, waiting: VecDeque::new() };
-        Sse::new(unfold(state, next_event)).keep_alive(KeepAlive::default())
+        Following { receiver, since }
     }
 
     /// Looks for changes until nobody follows any more.
@@ -188,26 +195,25 @@ pub struct Since {
     pub since: u64,
 }
 
+/// What one of them has been sent.
 struct Following {
     receiver: watch::Receiver<Arc<Sections>>,
     since: u64,
-    waiting: VecDeque<Event>,
 }
 
-async fn next_event(mut at: Following) -> Option<(Result<Event, Infallible>, Following)> {
-    loop {
-        if let Some(event) = at.waiting.pop_front() {
-            return Some((Ok(event), at));
+impl Following {
+    /// The next revision and what is new in it; `None` when there will be none.
+    async fn next(&mut self) -> Option<(u64, String)> {
+        loop {
+            let sections = self.receiver.borrow_and_update().clone();
+            let newer = sections.newer_than(self.since);
+            if newer.is_empty() {
+                self.receiver.changed().await.ok()?;
+                continue;
+            }
+            self.since = sections.revision;
+            return Some((self.since, serde_json::to_string(&newer).unwrap_or_default()));
         }
-        let sections = at.receiver.borrow_and_update().clone();
-        let newer = sections.newer_than(at.since);
-        if newer.is_empty() {
-            at.receiver.changed().await.ok()?;
-            continue;
-        }
-        let data = serde_json::to_string(&newer).unwrap_or_default();
-        at.waiting.push_back(Event::default().id(sections.revision.to_string()).data(data));
-        at.since = sections.revision;
     }
 }
 
@@ -217,4 +223,69 @@ fn next_revision() -> u64 {
     let now = u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or_default();
     LAST.fetch_max(now, Ordering::SeqCst);
     LAST.fetch_add(1, Ordering::SeqCst) + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A number that is shown, one that is not, and how often they were rendered.
+    #[derive(Default)]
+    struct Counter {
+        shown: AtomicU64,
+        rendered: AtomicU64,
+    }
+
+    impl Source for Counter {
+        fn stamp(&self) -> String {
+            self.shown.load(Ordering::SeqCst).to_string()
+        }
+
+        fn sections(&self) -> Vec<(String, String)> {
+            self.rendered.fetch_add(1, Ordering::SeqCst);
+            vec![("always".to_owned(), "the same".to_owned()), ("count".to_owned(), self.stamp())]
+        }
+    }
+
+    /// What everyone is sent next, which is the same.
+    async fn sent(all: &mut [Following]) -> String {
+        let mut said = Vec::new();
+        for one in all {
+            said.push(one.next().await.unwrap());
+        }
+        assert!(said.iter().all(|one| *one == said[0]), "{said:?}");
+        said[0].1.clone()
+    }
+
+    #[tokio::test]
+    async fn ten_pages_cost_one_look() {
+        let live = Arc::new(Live::new(Counter::default()));
+        let mut all: Vec<Following> = (0..10).map(|_| live.following(0)).collect();
+        let first = sent(&mut all).await;
+        assert!(first.contains("the same"), "{first}");
+        for change in 1..=5 {
+            live.source().shown.store(change, Ordering::SeqCst);
+            assert_eq!(sent(&mut all).await, format!(r#"[{{"id":"count","html":"{change}"}}]"#));
+        }
+        assert_eq!(live.source().rendered.load(Ordering::SeqCst), 6);
+        let late = live.following(all[0].since - 1).next().await.unwrap().1;
+        assert_eq!(late, r#"[{"id":"count","html":"5"}]"#, "one who has the rest");
+    }
+
+    #[tokio::test]
+    async fn nobody_looks_where_nobody_follows() {
+        let live = Arc::new(Live::new(Counter::default()));
+        let mut one = live.following(0);
+        one.next().await.unwrap();
+        drop(one);
+        while live.is_watched.load(Ordering::SeqCst) {
+            tokio::task::yield_now().await;
+        }
+        let rendered = || live.source().rendered.load(Ordering::SeqCst);
+        live.source().shown.store(1, Ordering::SeqCst);
+        assert_eq!(rendered(), 1);
+        assert_eq!(live.now().await.html("count"), "1");
+        assert_eq!(live.now().await.html("count"), "1");
+        assert_eq!(rendered(), 2, "looked at again, not rendered again");
+    }
 }
