@@ -13,6 +13,7 @@ mod guard;
 mod list;
 mod live;
 mod logs;
+mod peer;
 mod processes;
 mod progress;
 mod run;

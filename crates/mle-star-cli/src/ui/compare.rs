@@ -8,8 +8,8 @@ use mle_star::stop::Trouble;
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Refused, Shown, in_background};
+use super::list;
 use super::site::{Site, page_of};
-use crate::money;
 use crate::run_view::{self, RunView};
 use crate::views::{self, About, Course, Point};
 use crate::watch::{duration, number};
@@ -63,7 +63,7 @@ impl One {
             "state": summary.state.name(), "best": summary.best_score.map(number), "metric": summary.metric,
             "direction": summary.direction, "scores": self.points.len(),
             "improvements": self.points.iter().skip(1).filter(|point| point.improved).count(),
-            "time": duration(summary.elapsed_seconds), "cost": money::cost(summary.cost_usd),
+            "time": duration(summary.elapsed_seconds), "cost": list::cost(summary),
         })
     }
 

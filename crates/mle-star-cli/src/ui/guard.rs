@@ -8,7 +8,7 @@ use std::io::{self, Read};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use axum::extract::{Request, State};
+use axum::extract::{ConnectInfo, Request, State};
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, COOKIE, HOST, ORIGIN, REFERRER_POLICY, SET_COOKIE,
     X_CONTENT_TYPE_OPTIONS,
@@ -19,6 +19,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use mle_star::stop::Trouble;
 
 use super::answer::{Refused, Shown};
+use super::peer::is_welcome;
 
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; \
                       connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
@@ -65,6 +66,15 @@ impl Guard {
         self.token
             .as_ref()
             .map_or_else(|| format!("http://{at}/"), |token| format!("http://{at}/?token={token}"))
+    }
+
+    /// Without a token, this machine's other users are kept out by who they are.
+    fn judge_peer(&self, peer: SocketAddr) -> Result<(), Refused> {
+        if self.token.is_some() || is_welcome(peer, self.address.port()) {
+            return Ok(());
+        }
+        let hint = "start one for your own runs: mle-star ui --port N";
+        Err(Refused::forbidden(Trouble::new("this page belongs to another user of this machine", hint)))
     }
 
     fn judge(&self, request: &Request) -> Result<(), Refused> {
@@ -147,8 +157,14 @@ impl Guard {
 }
 
 /// Answers who may be answered; every answer carries what browsers must know.
-pub async fn admit(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
-    let mut response = match (guard.let_in(&request), guard.judge(&request)) {
+pub async fn admit(
+    State(guard): State<Arc<Guard>>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let judged = guard.judge_peer(peer).and_then(|()| guard.judge(&request));
+    let mut response = match (guard.let_in(&request), judged) {
         (Some(response), _) => response,
         (None, Ok(())) => next.run(request).await,
         (None, Err(refused)) => Shown::from(refused).into_response(),

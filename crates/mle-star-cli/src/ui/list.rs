@@ -160,11 +160,10 @@ impl Entry {
             Ok(read) => read,
             Err(why) => return json!({"id": self.id, "row_id": self.row_id(), "note": why}),
         };
-        let is_free = summary.tokens == 0 && summary.cost_usd == Some(0.0);
         json!({
             "id": self.id, "row_id": self.row_id(), "note": "", "task": summary.task, "state": summary.state.name(),
             "best": summary.best_score.map(number), "metric": summary.metric, "direction": summary.direction,
-            "progress": progress, "cost": if is_free { "none".to_owned() } else { money::cost(summary.cost_usd) },
+            "progress": progress, "cost": cost(summary),
             "created_at": summary.created_at, "begun": begun(&summary.created_at),
             "time": duration(summary.elapsed_seconds),
         })
@@ -196,6 +195,12 @@ fn best_first(a: &Summary, b: &Summary) -> Ordering {
         (Some(a), Some(b)) => b.gain_over(a).total_cmp(&0.0),
         (a, b) => b.is_some().cmp(&a.is_some()),
     }
+}
+
+/// What a run cost; agents that ask no model have no cost to show.
+pub fn cost(summary: &Summary) -> String {
+    let is_free = summary.tokens == 0 && summary.cost_usd == Some(0.0);
+    if is_free { "none".to_owned() } else { money::cost(summary.cost_usd) }
 }
 
 /// A moment in this machine's time, to the minute.

@@ -80,7 +80,8 @@ pub fn folder_of(runs_dir: &Path, id: &str) -> Option<PathBuf> {
 pub fn stamp(folder: &Path) -> String {
     let files = ["journal.db", "journal.db-wal", "result.json", "report.html"];
     let seen = files.map(|name| {
-        let meta = fs::metadata(folder.join(name)).ok()?;
+        // Whoever reads leaves a log without anything in it.
+        let meta = fs::metadata(folder.join(name)).ok().filter(|meta| meta.len() > 0)?;
         Some((meta.len(), meta.mtime(), meta.mtime_nsec(), meta.ino()))
     });
     format!("{seen:?} {}", run_view::is_held(folder))

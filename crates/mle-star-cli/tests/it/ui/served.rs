@@ -48,6 +48,17 @@ impl Served {
         self.ask("GET", path, &[], "")
     }
 
+    /// A form as our own page sends it.
+    pub fn post(&self, path: &str, form: &str) -> Answered {
+        let origin = format!("http://127.0.0.1:{}", self.port);
+        self.ask("POST", path, &[("Origin", &origin), ("Sec-Fetch-Site", "same-origin")], form)
+    }
+
+    /// The process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// A request with these headers; a `Host` among them replaces the right one.
     pub fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], form: &str) -> Answered {
         let mut stream = self.stream(method, path, headers, form);
