@@ -27,6 +27,7 @@
     const old = document.getElementById(id);
     if (!old) return announce(id, html);
     if (!html) return old.remove();
+    if (isBeingSelected(old)) return waiting.set(id, html);
     const template = document.createElement("template");
     template.innerHTML = html;
     const fresh = template.content.firstElementChild;
@@ -34,6 +35,21 @@
     old.replaceWith(fresh);
     restore(fresh, kept);
   }
+
+  // Text that a person is selecting stays until it is no longer selected.
+  const waiting = new Map();
+
+  function isBeingSelected(section) {
+    const selection = getSelection();
+    return selection && !selection.isCollapsed && section.contains(selection.anchorNode);
+  }
+
+  document.addEventListener("selectionchange", function () {
+    if (waiting.size === 0 || !getSelection().isCollapsed) return;
+    const late = Array.from(waiting);
+    waiting.clear();
+    for (const [id, html] of late) renew(id, html);
+  });
 
   // What a person did to a section: opened details, scrolled, put the focus somewhere.
   function state(section) {
@@ -44,11 +60,12 @@
       const atEnd = box.scrollTop > 0 && box.scrollTop + box.clientHeight >= box.scrollHeight - 4;
       scrolled.set(key, { top: box.scrollTop, left: box.scrollLeft, atEnd: atEnd });
     }
+    const checked = new Set(Array.from(section.querySelectorAll("input:checked"), function (box) { return box.value; }));
     let focus = null;
     for (const [key, element] of keyed(section, "a, button, summary, input, select, [tabindex]")) {
       if (element === document.activeElement) focus = key;
     }
-    return { open: open, scrolled: scrolled, focus: focus };
+    return { open: open, scrolled: scrolled, checked: checked, focus: focus };
   }
 
   function restore(section, kept) {
@@ -60,6 +77,7 @@
       if (was) box.scrollTop = was.atEnd ? box.scrollHeight : was.top;
       if (was) box.scrollLeft = was.left;
     }
+    for (const box of section.querySelectorAll("input[type=checkbox]")) box.checked = kept.checked.has(box.value);
     if (kept.focus === null) return;
     for (const [key, element] of keyed(section, "a, button, summary, input, select, [tabindex]")) {
       if (key === kept.focus) element.focus({ preventScroll: true });

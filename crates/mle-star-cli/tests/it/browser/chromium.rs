@@ -131,8 +131,7 @@ impl Browser {
     /// Checks the page that is open in light and dark, wide and narrow: no violation of accessibility, nothing wider
     /// than the window, no error on the console. Leaves a picture of each.
     pub fn audit(&self, name: &str) {
-        let axe = fs::read_to_string(variable("MLE_STAR_TEST_AXE")).unwrap();
-        self.run(&axe);
+        self.bring_audit();
         for scheme in ["light", "dark"] {
             let media = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
             self.devtools("Emulation.setEmulatedMedia", &media);
@@ -150,8 +149,13 @@ impl Browser {
         assert_eq!(self.errors(), Vec::<String>::new(), "{name}");
     }
 
+    /// Loads the audit into the page that is open.
+    pub fn bring_audit(&self) {
+        self.run(&fs::read_to_string(variable("MLE_STAR_TEST_AXE")).unwrap());
+    }
+
     /// What the audit finds wrong, with the elements it is about.
-    fn violations(&self) -> Vec<String> {
+    pub fn violations(&self) -> Vec<String> {
         let found = self.run_until_done(
             "axe.run(document).then(result => done(result.violations.map(v => v.id + ': ' + v.help + ' ' + \
              v.nodes.slice(0, 4).map(n => n.html + ' ' + n.any.map(a => a.message)).join('\\n'))), \

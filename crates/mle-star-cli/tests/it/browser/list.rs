@@ -11,6 +11,11 @@ fn the_list_is_filtered_and_sorted() {
     let sealed = Sealed::with(&[]);
     let page = Served::of(&sealed, "");
     let browser = Browser::start();
+    // What the audit says of other pages means something.
+    browser.open("data:text/html,<p style='color:%23ccc'>pale</p><img src='data:,'>");
+    browser.bring_audit();
+    let wrong = browser.violations().join("\n");
+    assert!(wrong.contains("color-contrast") && wrong.contains("image-alt"), "{wrong}");
     browser.open(&page.url);
     assert!(browser.text("main").contains("There are no runs yet"));
     browser.audit("list-empty");

@@ -55,7 +55,7 @@ fn solve(folder: &Path, world: &World, frozen: &Frozen) {
 #[ignore = "needs a browser in MLE_STAR_TEST_CHROMIUM"]
 fn a_hostile_run_is_text() {
     let evil = ATTACKS.join(" ");
-    let code = format!("'''{evil}'''\nblock = 'x'\nprint(block)\n# {}\n", "x".repeat(1_000_000));
+    let code = format!("'''{evil}'''\nblock = 'x'\nprint(block)\n# {}\n", "x".repeat(100_000));
     let models = json!({"models": [
         {"model_name": evil, "example_code": code, "sources": [evil, "javascript:window.attacked = 5"]},
         {"model_name": "b", "example_code": "x"},
@@ -76,15 +76,15 @@ fn a_hostile_run_is_text() {
         .agent("phase2/path-0/t0/k0/coder", &format!("```python\nblock = '''{evil}'''\n```"))
         .agent("phase2/path-0/t0/k1/planner", &evil);
     let mut inputs = frozen();
-    inputs.task.description = format!("{evil}\n{}", "z".repeat(1_000_000));
+    inputs.task.description = format!("{evil}\n{}", "z".repeat(100_000));
     inputs.task.competition_id.clone_from(&evil);
     inputs.task.evaluation_metric.clone_from(&evil);
     let sealed = Sealed::with(&[]);
     // What a folder can be called.
     let id = "\"><img src=x onerror=window.attacked=6> ' & \u{202e}%2e";
-    solve(&sealed.path("runs").join(id), &world, &inputs);
     let other = "b\"c";
-    solve(&sealed.path("runs").join(other), &world, &inputs);
+    solve(&sealed.path("runs").join(other), &World::new(), &inputs);
+    solve(&sealed.path("runs").join(id), &world, &inputs);
     sealed.write(&format!("runs/{id}/logs/mle-star.log"), evil.as_bytes());
 
     let page = Served::of(&sealed, "");
@@ -99,11 +99,12 @@ fn a_hostile_run_is_text() {
     unharmed("hostile-list");
     browser.click("tbody tr:first-child th a");
     browser.until("document.querySelector('#doing .state')");
+    unharmed("hostile-run");
     browser.run("document.querySelectorAll('details').forEach(details => { details.open = true; })");
     for part in ["window.attacked = 1", "window.attacked = 2", "window.attacked = 5", "⟨U+202E⟩"] {
         assert!(browser.text("main").contains(part), "{part} is shown");
     }
-    unharmed("hostile-run");
+    assert_eq!(browser.run("return window.attacked || 0"), 0);
     let ids = [id, other].map(|id| id.bytes().map(|byte| format!("%{byte:02x}")).collect::<String>());
     browser.open(&page.at(&format!("/compare?run={}&run={}", ids[0], ids[1])));
     unharmed("hostile-compare");
@@ -120,7 +121,7 @@ fn large() -> (World, Frozen) {
             text
         })
     };
-    let script = format!("```python\n{}block = 'x'\n{}print(block)\n```", lines(60, 0), lines(60, 7));
+    let script = format!("```python\n{}block = 'x'\n{}print(block)\n```", lines(20, 0), lines(20, 7));
     let mut world =
         World::new().agent("phase1/candidate-0/init", &script).agent("phase1/candidate-1/init", &script);
     let (paths, outer, inner) = (4_u32, 10_u32, 12_u32);
@@ -132,7 +133,7 @@ fn large() -> (World, Frozen) {
         world = world.agent(&format!("{step}/extractor"), &plans.to_string());
         for k in 0..inner {
             let seed = 1000 * t + k;
-            let code = format!("```python\n{}mark_{} = 0\n```", lines(25, seed as usize), t + 1);
+            let code = format!("```python\n{}mark_{} = 0\n```", lines(8, seed as usize), t + 1);
             world = world
                 .agent(&format!("{step}/k{k}/coder"), &code)
                 .scores(&format!("{step}/k{k}/run"), 0.5 + 1e-4 * f64::from((seed * 37) % 1000))
