@@ -11,7 +11,9 @@ mod report;
 mod resume;
 mod run;
 mod several;
+mod show;
 mod toy;
+mod ui;
 mod watch;
 
 use std::path::PathBuf;
@@ -31,8 +33,9 @@ pub fn perform(command: Command) -> Result<Exit, Failure> {
         Command::Resume(args) => resume::resume(&args),
         Command::List(args) => list::list(&args),
         Command::Watch(args) => watch::watch(&args),
-        Command::Show(args) => list::show(&args),
+        Command::Show(args) => show::show(&args),
         Command::Report(args) => report::report(&args),
+        Command::Ui(args) => ui::ui(&args),
         Command::Init(args) => init::init(&args),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Prompts(command) => prompts::perform(&command),

@@ -2,10 +2,11 @@
 //!
 //! [`drive`] is what `run` and `resume` share, from the frozen inputs to the exit code; [`drive_all`] does it
 //! for several runs side by side. `outside` makes the backends, `shared` is what runs of one process share,
-//! `finish` leaves the results, `signals` hears the user.
+//! `reporting` keeps the report up to date, `finish` leaves the results, `signals` hears the user.
 
 mod finish;
 mod outside;
+mod reporting;
 mod shared;
 mod signals;
 mod together;
@@ -31,6 +32,7 @@ use crate::exit::{Exit, Failure};
 use crate::settings::process_environment;
 use crate::watch::{Asked, JsonLines, Log, Look, OfRun, Recorder, Show, Terminal, Watch, Watchers, duration};
 use outside::Backends;
+use reporting::Reporting;
 use shared::Shared;
 
 pub use finish::{best_score, exit_of};
@@ -174,10 +176,11 @@ async fn perform(
         () = signals.heard() => return Err(interrupted(start, signals)),
     };
     let agents = answering(start, &backends.data_dir)?;
+    let reporting = Reporting::begin(&start.folder);
     let outside = Outside {
         agents: &Asked { agents: agents.as_ref(), log },
         scripts: &backends.scripts,
-        events,
+        events: &reporting.beside(events),
         cancel: signals.cancel(),
         environment: &backends.environment_text,
         script_slots: &backends.slots,
@@ -186,7 +189,9 @@ async fn perform(
     let finished = pipeline::run(&start.frozen, &start.prompts, &start.journal, outside).await;
     // Their folder goes with them.
     drop(agents);
+    reporting.end().await;
     let finished = finished.map_err(|stop| {
+        reporting::leave(&start.folder);
         cost_so_far(start).iter().for_each(|line| say(line));
         failure(start, stop, signals)
     })?;

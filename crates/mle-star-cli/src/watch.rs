@@ -26,7 +26,7 @@ pub use json::{JsonLines, Recorder};
 pub use log::Log;
 pub use progress::Progress;
 pub use terminal::{Look, OfRun, Show, Terminal};
-pub use words::{agent_name, duration, number, phase_title};
+pub use words::{agent_name, duration, number, phase_title, place_name};
 
 /// Takes lines as they happen, without holding the run up.
 pub trait Watch: Send + Sync {

@@ -89,7 +89,8 @@ fn write_report(start: &Start, result: &FinalResult) -> Option<String> {
     let written = view.and_then(|mut view| {
         view.summary.state = State::Finished;
         view.summary.submission = Some(result.submission_path.clone()).filter(|path| !path.is_empty());
-        report::write(&view, Some(result)).map_err(|trouble| trouble.message)
+        view.result = Some(result.clone());
+        report::write(&view).map_err(|trouble| trouble.message)
     });
     written.err().map(|error| format!("note: no report: {error}"))
 }
