@@ -9,11 +9,13 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use mle_star::config::Switch;
 use mle_star::effects::{Purpose, ScriptEnd, ScriptRequest, ScriptRunner};
 use mle_star::place::Place;
 use mle_star_backends::script::environment::{Environment, EnvironmentChoice, python_environment};
 use mle_star_backends::script::local::{LocalRunner, LocalSetup};
 use mle_star_backends::script::machine::machine;
+use mle_star_backends::script::sandbox::Isolation;
 
 const SCRIPT: &str = "print('Final Validation Performance: 0.5')\n";
 
@@ -41,6 +43,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         sample_submission: None,
         id_column: None,
         memory_limit_mib: None,
+        isolation: Isolation::new(Switch::Off),
     };
     let runner = LocalRunner::new(setup)?;
     let (mut plain, mut through_runner) = (Vec::new(), Vec::new());

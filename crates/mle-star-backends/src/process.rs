@@ -1,7 +1,9 @@
 //! Child processes that never outlive the program: `guard` stands between the program and each child,
-//! `tree` is a child with everything it started.
+//! `tree` is a child with everything it started, `confine` is what keeps a child from doing harm.
 
+mod confine;
 mod guard;
 mod tree;
 
-pub(crate) use tree::{Ending, Streams, Tree};
+pub(crate) use confine::{Confinement, Namespaces, Rules, landlock_version};
+pub(crate) use tree::{Ending, Streams, Tree, trial};

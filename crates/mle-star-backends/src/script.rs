@@ -5,13 +5,16 @@
 //! submits. The rest is how the local runner keeps its promises: `stream` keeps output
 //! within bounds, `workplace` is the folder a script runs in.
 
+mod disk;
 pub mod environment;
 pub mod local;
 pub mod machine;
 mod memory;
 mod out_of_memory;
+pub mod sandbox;
 mod stream;
 pub mod submission;
 mod traceback;
 pub(crate) mod variables;
+mod watch;
 pub(crate) mod workplace;

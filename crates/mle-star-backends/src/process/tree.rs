@@ -13,6 +13,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 
+use super::confine::Confinement;
 use super::guard::{self, REPORT, TERMINATE};
 
 /// How long a dropped tree is waited for, in milliseconds; it takes a few as a rule.
@@ -26,6 +27,8 @@ static TREES: AtomicU64 = AtomicU64::new(0);
 /// A child, its guard and all descendants. Dropping it ends them all before the drop returns.
 pub(crate) struct Tree {
     guard: Child,
+    /// The guard that is next to the script: the child of the one outside where there are namespaces.
+    root: Option<u32>,
     /// The guard ends everything when this is closed.
     control: Option<PipeWriter>,
     report: PipeReader,
@@ -55,23 +58,38 @@ impl Tree {
     ///
     /// # Errors
     /// What the system says when it cannot be started.
-    pub(crate) fn spawn(mut command: Command, stdin: Stdio) -> io::Result<(Self, Streams)> {
+    pub(crate) fn spawn(command: Command, stdin: Stdio) -> io::Result<(Self, Streams)> {
+        Self::spawn_confined(command, stdin, Confinement::default())
+    }
+
+    /// The same, bound by `confinement`.
+    ///
+    /// # Errors
+    /// What the system says when it cannot be started or bound.
+    pub(crate) fn spawn_confined(
+        mut command: Command,
+        stdin: Stdio,
+        confinement: Confinement,
+    ) -> io::Result<(Self, Streams)> {
         let (orders, control) = io::pipe()?;
         let (report, status) = io::pipe()?;
-        guard::arrange(&mut command, orders.into(), status.into());
+        let in_namespaces = confinement.namespaces.is_some();
+        guard::arrange(command.as_std_mut(), orders.into(), status.into(), confinement);
         let mark = format!("{}.{}", std::process::id(), TREES.fetch_add(1, Ordering::Relaxed));
         command.env(MARK, &mark);
         command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut guard = command.spawn()?;
+        let root = if in_namespaces { guard.id().and_then(only_child) } else { guard.id() };
         let (stdin, output) = (guard.stdin.take(), guard.stdout.take().zip(guard.stderr.take()));
-        let tree = Self { mark, guard, control: Some(control), report };
+        let tree = Self { mark, guard, root, control: Some(control), report };
         let (stdout, stderr) = output.ok_or(io::ErrorKind::BrokenPipe)?;
         Ok((tree, Streams { stdin, stdout, stderr }))
     }
 
-    /// The guard's process id: the root of the tree. `None` once it has ended.
+    /// The process id of the guard that has the script and everything it started below it. `None` when it ended at
+    /// once.
     pub(crate) fn root(&self) -> Option<u32> {
-        self.guard.id()
+        self.root
     }
 
     /// Asks the child's process group to end.
@@ -111,6 +129,30 @@ impl Drop for Tree {
         let mut hung_up = [PollFd::new(self.report.as_fd(), PollFlags::POLLIN)];
         while poll(&mut hung_up, LAST_WAIT_MS) == Err(Errno::EINTR) {}
     }
+}
+
+fn only_child(process: u32) -> Option<u32> {
+    let children = fs::read_to_string(format!("/proc/{process}/task/{process}/children")).ok()?;
+    children.split_whitespace().next()?.parse().ok()
+}
+
+/// Runs a program that does nothing under `confinement`, to see whether that is possible.
+///
+/// # Errors
+/// What the system refuses.
+pub(crate) fn trial(confinement: Confinement) -> io::Result<()> {
+    let (orders, control) = io::pipe()?;
+    let (mut report, status) = io::pipe()?;
+    let mut command = std::process::Command::new("true");
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    guard::arrange(&mut command, orders.into(), status.into(), confinement);
+    let mut guard = command.spawn()?;
+    drop(command);
+    guard.wait()?;
+    drop(control);
+    let mut answer = [0; REPORT];
+    report.read_exact(&mut answer)?;
+    if answer == [0; REPORT] { Ok(()) } else { Err(io::Error::other("a program in there does not run")) }
 }
 
 /// Kills every process that carries `mark` in its environment. What they start meanwhile is found by looking

@@ -6,7 +6,6 @@
 use std::env;
 use std::fs;
 use std::io;
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::process::Stdio;
@@ -14,27 +13,28 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use mle_star::effects::{OutOfMemory, ScriptEnd, ScriptOutcome, ScriptRequest, ScriptRunner, Submission};
+use mle_star::effects::{OutOfMemory, ScriptOutcome, ScriptRequest, ScriptRunner, Submission};
 use mle_star::score::ScoreScanner;
 use mle_star::stop::{Stop, Trouble};
 use tokio::process::Command;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
+use super::disk;
 use super::environment::Environment;
 use super::machine::Machine;
 use super::memory;
 use super::out_of_memory::{KernelKills, out_of_memory};
+use super::sandbox::{Isolation, Sandbox, explanation};
 use super::stream::Stream;
 use super::submission::check_submission;
 use super::traceback::TracebackScanner;
 use super::variables::{Share, variables};
+use super::watch::{Limits, Watched, watch};
 use super::workplace::{SCRIPT, Workplace, broken};
 use crate::data::view::Data;
-use crate::process::{Ending, Streams, Tree};
+use crate::process::{Confinement, Streams, Tree};
 
-/// Between the request to end and the end.
-const GRACE: Duration = Duration::from_secs(5);
 /// How long output may still come after every process of the tree is gone.
 const LAST_OUTPUT: Duration = Duration::from_secs(2);
 
@@ -55,8 +55,10 @@ pub struct LocalSetup {
     pub sample_submission: Option<PathBuf>,
     /// The column that names a row; `None`: the sample's first one.
     pub id_column: Option<String>,
-    /// Memory limit of one script with everything it starts, in MiB.
+    /// Memory limit of one script with everything it starts, in MiB; `None`: nearly all of the machine.
     pub memory_limit_mib: Option<u64>,
+    /// What keeps scripts from doing harm.
+    pub isolation: Isolation,
 }
 
 /// Runs scripts as processes of this machine.
@@ -64,14 +66,7 @@ pub struct LocalSetup {
 pub struct LocalRunner {
     setup: Arc<LocalSetup>,
     data: Arc<Data>,
-}
-
-/// How a script ended, and what had to be done about it.
-struct Watched {
-    end: ScriptEnd,
-    notes: Vec<String>,
-    /// It was stopped for the memory it used.
-    over_memory: bool,
+    sandbox: Arc<Sandbox>,
 }
 
 impl LocalRunner {
@@ -88,7 +83,8 @@ impl LocalRunner {
         let (run_folder, data_dir) = (absolute(&setup.run_folder)?, absolute(&setup.data_dir)?);
         let data = Data::new(data_dir.clone());
         let data = Arc::new(data.map_err(|error| broken("read", &data_dir, &error))?);
-        Ok(Self { setup: Arc::new(LocalSetup { run_folder, data_dir, ..setup }), data })
+        let sandbox = Arc::new(Sandbox::new(setup.isolation.clone(), &setup.environment, &setup.machine));
+        Ok(Self { sandbox, setup: Arc::new(LocalSetup { run_folder, data_dir, ..setup }), data })
     }
 
     /// The submission that `script` wrote when it ran at `stem`, its place's file stem; `None` when it wrote none.
@@ -126,6 +122,20 @@ impl LocalRunner {
         command
     }
 
+    fn limits(&self, request: &ScriptRequest, workplace: &Workplace) -> Limits {
+        let (setup, isolation) = (&self.setup, &self.setup.isolation);
+        let folder = workplace.folder().to_owned();
+        let disk = disk::Limits::now(&folder, isolation.disk_limit_mib, isolation.files_limit);
+        let machine_mib = setup.machine.memory_mib;
+        let known_mib = if machine_mib == 0 { u64::MAX } else { machine_mib };
+        let memory = memory::Limits {
+            memory_mib: setup.memory_limit_mib.unwrap_or(known_mib / 10 * 9),
+            share_mib: known_mib / setup.slots.max(1) as u64,
+            processes: isolation.processes_limit,
+        };
+        Limits { time: request.timeout, memory, disk, folder }
+    }
+
     fn trouble(&self, failure: Failure) -> Trouble {
         match failure {
             Failure::Log(file, error) => broken("write", &file, &error),
@@ -152,13 +162,6 @@ impl LocalRunner {
     }
 }
 
-/// What a script may use.
-#[derive(Clone, Copy)]
-struct Limits {
-    time: Duration,
-    memory_mib: Option<u64>,
-}
-
 /// What can break around a script.
 enum Failure {
     /// It cannot be started or waited for.
@@ -183,19 +186,25 @@ impl ScriptRunner for LocalRunner {
         let mut stderr = Stream::new(log("stderr"), TracebackScanner::default());
         let (started, kills) = (Instant::now(), KernelKills::so_far());
         let command = self.command(request, &workplace);
-        let limits = Limits { time: request.timeout, memory_mib: self.setup.memory_limit_mib };
-        let watched = run_watched(command, limits, &mut stdout, &mut stderr).await;
+        let limits = self.limits(request, &workplace);
+        let folder = workplace.folder();
+        let confinement = self.sandbox.confinement(folder, workplace.sources(), limits.disk.disk_mib);
+        let watched = run_watched(command, confinement, &limits, &mut stdout, &mut stderr).await;
         let Watched { end, mut notes, over_memory } = watched.map_err(|failure| self.trouble(failure))?;
         let duration_seconds = started.elapsed().as_secs_f64();
         let finished = self.finish(request, workplace).await?;
-        notes.extend([stdout.cut("stdout"), stderr.cut("stderr"), finished.damage].into_iter().flatten());
+        let traceback = stderr.scanner.traceback();
+        let refusal = traceback.as_deref().and_then(|text| explanation(text, &self.setup.isolation));
+        notes.extend(
+            [stdout.cut("stdout"), stderr.cut("stderr"), refusal, finished.damage].into_iter().flatten(),
+        );
         let outcome = ScriptOutcome {
             end,
             duration_seconds,
             stdout: stdout.captured(),
             stderr: stderr.captured(),
             score: stdout.scanner.score(),
-            traceback: stderr.scanner.traceback(),
+            traceback,
             submission: finished.submission,
             notes,
             out_of_memory: over_memory.then_some(OutOfMemory::Limit),
@@ -207,12 +216,13 @@ impl ScriptRunner for LocalRunner {
 /// Starts the script and sees it to its end. When this returns or is dropped, nothing of it runs any more.
 async fn run_watched(
     command: Command,
-    limits: Limits,
+    confinement: Confinement,
+    limits: &Limits,
     stdout: &mut Stream<ScoreScanner>,
     stderr: &mut Stream<TracebackScanner>,
 ) -> Result<Watched, Failure> {
     let (tree, Streams { stdout: out, stderr: err, .. }) =
-        Tree::spawn(command, Stdio::null()).map_err(Failure::Process)?;
+        Tree::spawn_confined(command, Stdio::null(), confinement).map_err(Failure::Process)?;
     let pumps = async {
         let out =
             async { stdout.pump(out, ScoreScanner::feed).await.map_err(|e| (stdout.file().to_owned(), e)) };
@@ -235,61 +245,6 @@ async fn run_watched(
             pumped?;
             watch.await.map_err(Failure::Process)
         }
-    }
-}
-
-async fn watch(mut tree: Tree, limits: Limits) -> io::Result<Watched> {
-    let memory_limit = limits.memory_mib.zip(tree.root());
-    let over_memory = async {
-        match memory_limit {
-            Some((limit, root)) => (memory::exceeded(root, limit).await, limit),
-            None => std::future::pending().await,
-        }
-    };
-    tokio::select! {
-        ending = tree.ended() => Ok(Watched::by_itself(ending?)),
-        () = tokio::time::sleep(limits.time) => stop_at_limit(&mut tree, limits.time).await,
-        (used, limit) = over_memory => {
-            tree.kill();
-            let mut watched = Watched::by_itself(tree.ended().await?);
-            watched.over_memory = true;
-            watched.notes = vec![format!("stopped: it used {used} MiB of memory, the limit is {limit} MiB")];
-            Ok(watched)
-        }
-    }
-}
-
-/// Asks first, then kills.
-async fn stop_at_limit(tree: &mut Tree, limit: Duration) -> io::Result<Watched> {
-    tree.terminate();
-    if timeout(GRACE, tree.ended()).await.is_err() {
-        tree.kill();
-        tree.ended().await?;
-    }
-    let note = format!("stopped after {:.1} s, the time it had", limit.as_secs_f64());
-    Ok(Watched { end: ScriptEnd::TimedOut, notes: vec![note], over_memory: false })
-}
-
-impl Watched {
-    fn by_itself(ending: Ending) -> Self {
-        let mut notes = Vec::new();
-        let end = match ending.status {
-            Some(status) => match (status.code(), status.signal()) {
-                (Some(code), _) => ScriptEnd::Exited { code },
-                (None, signal) => ScriptEnd::Signalled { signal: signal.unwrap_or_default() },
-            },
-            None => {
-                notes
-                    .push("the process that guards the script was killed, and the script with it".to_owned());
-                ScriptEnd::Signalled { signal: 9 }
-            }
-        };
-        if ending.left_behind > 0 {
-            let count = ending.left_behind;
-            notes
-                .push(format!("{count} processes that the script had started and not waited for were ended"));
-        }
-        Self { end, notes, over_memory: false }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Running scripts, and checking what they submit.
 
+mod attacks;
 mod environment;
 mod runner;
 mod submission;

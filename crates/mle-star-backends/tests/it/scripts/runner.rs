@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 use mle_star::effects::{OutOfMemory, ScriptEnd, ScriptOutcome, ScriptRunner};
 use mle_star::stop::Stop;
 use mle_star_backends::script::machine::Gpu;
+use mle_star_backends::script::sandbox::Layers;
 
-use super::world::{PLACE, Pulse, STEM, World, request};
+use super::world::{PLACE, Pulse, SHARED, STEM, World, request, shared};
 
 const SOON: Duration = Duration::from_secs(20);
 const AT_ONCE: Duration = Duration::ZERO;
@@ -129,6 +130,8 @@ async fn what_is_kept_and_what_goes() {
 #[tokio::test]
 async fn the_data_is_protected_or_its_change_is_said() {
     let mut world = World::new().await;
+    // With layers, it cannot be changed at all.
+    world.setup.isolation.layers = Layers::none();
     let train = world.setup.data_dir.join("train.csv");
     let script = "import os; os.chmod('input/train.csv', 0o644); open('input/train.csv', 'a').write('x')";
     let outcome = world.run(script).await;
@@ -230,7 +233,9 @@ async fn scripts_side_by_side_end_each_by_itself() {
 
 #[tokio::test]
 async fn a_script_that_kills_its_guard_dies_with_its_family() {
-    let world = World::new().await;
+    let mut world = World::new().await;
+    // With layers, it can neither see nor reach its guard.
+    world.setup.isolation.layers = Layers::none();
     let mut pulse = Pulse::new(world.folder.path());
     let outcome = world.run(&pulse.family("os.kill(os.getppid(), 9)\ntime.sleep(600)")).await;
     assert_eq!(outcome.end, ScriptEnd::Signalled { signal: 9 });
@@ -346,6 +351,7 @@ fn orchestrator_command(folder: &Path, script: &str) -> Command {
     command
         .env("MLE_STAR_TEST_SCRIPT", file)
         .env("TMPDIR", folder)
+        .env(SHARED, shared(folder))
         .stdin(Stdio::null())
         .stdout(Stdio::piped());
     command

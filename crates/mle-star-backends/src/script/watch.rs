@@ -1,0 +1,97 @@
+//! Watches a running script: its time, its memory, its processes, its files.
+
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use mle_star::effects::ScriptEnd;
+use tokio::time::timeout;
+
+use super::disk;
+use super::memory::{self, Excess};
+use crate::process::{Ending, Tree};
+
+/// Between the request to end and the end.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// What a script may use.
+pub(super) struct Limits {
+    /// From its start.
+    pub(super) time: Duration,
+    pub(super) memory: memory::Limits,
+    pub(super) disk: disk::Limits,
+    /// The folder that it fills.
+    pub(super) folder: PathBuf,
+}
+
+/// How a script ended, and what had to be done about it.
+pub(super) struct Watched {
+    pub(super) end: ScriptEnd,
+    pub(super) notes: Vec<String>,
+    /// It was stopped for the memory it used.
+    pub(super) over_memory: bool,
+}
+
+/// Sees a script to its end, which comes by itself or at one of the limits.
+///
+/// # Errors
+/// What the system says when it cannot be waited for.
+pub(super) async fn watch(mut tree: Tree, limits: &Limits) -> io::Result<Watched> {
+    let root = tree.root();
+    let over_memory = async {
+        match root {
+            Some(root) => memory::exceeded(root, limits.memory).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        ending = tree.ended() => Ok(Watched::by_itself(ending?)),
+        () = tokio::time::sleep(limits.time) => stop_at_limit(&mut tree, limits.time).await,
+        excess = over_memory => stop_for(&mut tree, excess).await,
+        said = disk::exceeded(limits.folder.clone(), limits.disk) => {
+            stop_for(&mut tree, Excess { said, of_memory: false }).await
+        }
+    }
+}
+
+/// Ends a script that takes more than it may.
+async fn stop_for(tree: &mut Tree, excess: Excess) -> io::Result<Watched> {
+    tree.kill();
+    let watched = Watched::by_itself(tree.ended().await?);
+    Ok(Watched { notes: vec![excess.said], over_memory: excess.of_memory, ..watched })
+}
+
+/// Asks first, then kills.
+async fn stop_at_limit(tree: &mut Tree, limit: Duration) -> io::Result<Watched> {
+    tree.terminate();
+    if timeout(GRACE, tree.ended()).await.is_err() {
+        tree.kill();
+        tree.ended().await?;
+    }
+    let note = format!("stopped after {:.1} s, the time it had", limit.as_secs_f64());
+    Ok(Watched { end: ScriptEnd::TimedOut, notes: vec![note], over_memory: false })
+}
+
+impl Watched {
+    pub(super) fn by_itself(ending: Ending) -> Self {
+        let mut notes = Vec::new();
+        let end = match ending.status {
+            Some(status) => match (status.code(), status.signal()) {
+                (Some(code), _) => ScriptEnd::Exited { code },
+                (None, signal) => ScriptEnd::Signalled { signal: signal.unwrap_or_default() },
+            },
+            None => {
+                notes
+                    .push("the process that guards the script was killed, and the script with it".to_owned());
+                ScriptEnd::Signalled { signal: 9 }
+            }
+        };
+        if ending.left_behind > 0 {
+            let count = ending.left_behind;
+            notes
+                .push(format!("{count} processes that the script had started and not waited for were ended"));
+        }
+        Self { end, notes, over_memory: false }
+    }
+}

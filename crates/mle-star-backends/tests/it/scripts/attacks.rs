@@ -1,0 +1,258 @@
+//! What scripts must not do, done by real scripts. Each is stopped or comes to nothing, is told in words that help
+//! whoever repairs the script, leaves nothing behind, and the next script runs as if nothing had been.
+
+use std::fs;
+use std::net::{TcpListener, UdpSocket};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use mle_star::config::Switch;
+use mle_star::effects::{ScriptEnd, ScriptOutcome, ScriptRunner};
+use mle_star_backends::script::sandbox::Isolation;
+
+use super::world::{Pulse, World, request};
+
+const SECRET: &str = "a planted secret";
+
+/// How an attack has to end.
+#[derive(Clone, Copy)]
+enum Ends {
+    /// Killed, with a note that has these words.
+    Stopped(&'static str),
+    /// By its own exception: the traceback has the first words, a note the others.
+    Refused(&'static str, &'static str),
+    /// As if nothing had been, printing this.
+    Nothing(&'static str),
+    /// At its time limit.
+    Late,
+}
+
+/// The world of the attacks: small limits, a journal, a secret, listeners of the host.
+struct Target {
+    world: World,
+    tcp: TcpListener,
+    udp: UdpSocket,
+}
+
+impl Target {
+    async fn new() -> Self {
+        let mut world = World::new().await;
+        world.setup.memory_limit_mib = Some(300);
+        world.setup.machine.memory_mib = 4000;
+        world.setup.isolation.disk_limit_mib = Some(50);
+        world.setup.isolation.files_limit = 2_000;
+        world.setup.isolation.processes_limit = 100;
+        fs::create_dir(&world.setup.run_folder).unwrap();
+        fs::write(world.file("journal.db"), SECRET).unwrap();
+        fs::write(world.folder.path().join("secret"), SECRET).unwrap();
+        fs::write(world.setup.data_dir.join("train.csv"), "id,y\n1,0\n").unwrap();
+        // Too large to be copied: scripts reach the data itself.
+        fs::File::create(world.setup.data_dir.join("big")).unwrap().set_len(40 << 20).unwrap();
+        let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
+        let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
+        tcp.set_nonblocking(true).unwrap();
+        udp.set_nonblocking(true).unwrap();
+        Self { world, tcp, udp }
+    }
+
+    /// Names in the attack's text stand for what is found in this world.
+    fn script(&self, pulse: &Path, attack: &str) -> String {
+        let world = &self.world;
+        let names = [
+            ("JOURNAL", format!("{:?}", world.file("journal.db"))),
+            ("DATA", format!("{:?}", world.setup.data_dir.join("train.csv"))),
+            ("SECRET", format!("{:?}", world.folder.path().join("secret"))),
+            ("HOST", std::process::id().to_string()),
+            ("TCP", self.tcp.local_addr().unwrap().port().to_string()),
+            ("UDP", self.udp.local_addr().unwrap().port().to_string()),
+        ];
+        let start =
+            format!("import os, signal, socket, subprocess, sys, time\nos.open({pulse:?}, os.O_WRONLY)\n");
+        names
+            .iter()
+            .fold(format!("{start}{attack}"), |text, (name, value)| text.replace(&format!("${name}"), value))
+    }
+
+    fn is_whole(&self) -> bool {
+        let read = |path: &Path| fs::read_to_string(path).unwrap_or_default();
+        let world = &self.world;
+        read(&world.file("journal.db")) == SECRET
+            && read(&world.folder.path().join("secret")) == SECRET
+            && read(&world.setup.data_dir.join("train.csv")) == "id,y\n1,0\n"
+            && self.tcp.accept().is_err()
+            && self.udp.recv(&mut [0; 8]).is_err()
+    }
+
+    async fn check(&self, attack: &str, expected: Ends) {
+        let mut pulse = Pulse::new(self.world.folder.path());
+        let limit = if matches!(expected, Ends::Late) { 2 } else { 60 };
+        let script = self.script(&pulse.path, attack);
+        let runner = self.world.runner();
+        let outcome = runner.run(&request(&script, Duration::from_secs(limit))).await.unwrap();
+        let ended = Instant::now();
+        assert!(pulse.is_dead_within(Duration::from_secs(1)), "{attack}: somebody lives on");
+        assert!(ended.elapsed() < Duration::from_secs(1), "{attack}");
+        fs::remove_file(&pulse.path).unwrap();
+        assert_ended(&outcome, attack, expected);
+        assert!(!outcome.stdout.text().contains(SECRET), "{attack}: {outcome:?}");
+        assert!(self.is_whole(), "{attack}: something outside changed");
+        assert_eq!(fs::read_dir(self.world.file("work")).unwrap().count(), 0, "{attack}");
+        let next = self.world.run("print('all is well')").await;
+        assert_eq!((next.stdout.text().as_str(), next.notes.len()), ("all is well\n", 0), "after {attack}");
+    }
+}
+
+fn assert_ended(outcome: &ScriptOutcome, attack: &str, expected: Ends) {
+    let notes = outcome.notes.join("\n");
+    let traceback = outcome.traceback.clone().unwrap_or_default();
+    let holds = match expected {
+        Ends::Stopped(note) => outcome.end == (ScriptEnd::Signalled { signal: 9 }) && notes.contains(note),
+        Ends::Refused(exception, note) => traceback.contains(exception) && notes.contains(note),
+        Ends::Nothing(printed) => outcome.stdout.text() == printed && !outcome.is_error(),
+        Ends::Late => outcome.end == ScriptEnd::TimedOut && notes.contains("the time it had"),
+    };
+    assert!(holds, "{attack}: {outcome:#?}");
+}
+
+#[tokio::test]
+async fn what_takes_too_much_is_stopped() {
+    let target = Target::new().await;
+    let stopped = async |attack: &str, note| target.check(attack, Ends::Stopped(note)).await;
+    stopped("x = []\nwhile True: x.append(b'x' * (10 << 20))", "the limit is 300 MiB").await;
+    let children = "for _ in range(8):\n    if os.fork() == 0:\n        x = b'x' * (60 << 20)\n        time.sleep(600)\n";
+    stopped(&format!("{children}os.wait()"), "the limit is 300 MiB").await;
+    let lying = "for n in range(60): open(f'/dev/shm/{n}', 'wb').write(b'x' * (10 << 20))\ntime.sleep(600)";
+    stopped(lying, "the limit is 300 MiB").await;
+    // One that grows on its own would weigh on whatever else runs on the machine: this one stops at 256.
+    let bomb = "for _ in range(8): os.fork()\ntime.sleep(600)";
+    stopped(bomb, "more than 100 processes at once").await;
+    let large = "f = open('x', 'wb', 0)\nwhile True: f.write(b'x' * (1 << 20))";
+    target.check(large, Ends::Refused("File too large", "disk space")).await;
+    let several = "for n in range(9): open(str(n), 'wb').write(b'x' * (20 << 20))\ntime.sleep(600)";
+    stopped(several, "more than 50 MiB of the disk").await;
+    stopped("for n in range(5000): open(f'final/{n}', 'w').close()\ntime.sleep(600)", "more than 2000 files")
+        .await;
+}
+
+#[tokio::test]
+async fn what_does_not_end_is_ended() {
+    let target = Target::new().await;
+    let check = async |attack: &str, ends| target.check(attack, ends).await;
+    check("while True: os.write(1, b'x' * 65536)", Ends::Late).await;
+    check("signal.signal(signal.SIGTERM, signal.SIG_IGN)\ntime.sleep(600)", Ends::Late).await;
+    check("subprocess.Popen(['cat', '/dev/zero'])\nsys.stdin.read()\ntime.sleep(600)", Ends::Late).await;
+    let daemon = "if os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        os.setsid()\n        time.sleep(600)\n    os._exit(0)\nos.wait()";
+    check(daemon, Ends::Nothing("")).await;
+    let zombies = "for _ in range(30):\n    if os.fork() == 0: os._exit(0)\nprint('done')";
+    check(zombies, Ends::Nothing("done\n")).await;
+    let parents = "for _ in range(5):\n    if os.fork() == 0:\n        if os.fork() == 0: os._exit(0)\n        time.sleep(600)\nprint('done')";
+    check(parents, Ends::Nothing("done\n")).await;
+    let flood = "import os\nos.write(1, b'x' * (1 << 20))\nopen('final/submission.csv', 'w').close()\nos.write(1, b'')\nos._exit(3)";
+    let outcome = target.world.run(flood).await;
+    assert_eq!((outcome.end, outcome.stdout.bytes), (ScriptEnd::Exited { code: 3 }, 1 << 20));
+    check(
+        "import shutil\nshutil.rmtree(os.getcwd(), ignore_errors=True)\nprint('gone')",
+        Ends::Nothing("gone\n"),
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_outside_is_out_of_reach() {
+    let target = Target::new().await;
+    let refused = async |attack: &str| {
+        target.check(attack, Ends::Refused("Error: [Errno", "only in its own folder")).await;
+    };
+    for file in ["$JOURNAL", "$DATA", "$SECRET", "'input/train.csv'"] {
+        refused(&format!("open({file}, 'a').write('x')")).await;
+        refused(&format!("os.chmod({file}, 0)")).await;
+        refused(&format!("os.utime({file}, (1, 1))")).await;
+    }
+    refused("os.symlink($SECRET, 'x')\nopen('x', 'a').write('x')").await;
+    refused("os.symlink(os.path.dirname($SECRET), 'x')\nopen('x/new', 'w').write('x')").await;
+    refused("print(open($SECRET).read())").await;
+    refused("print(open($JOURNAL).read())").await;
+    refused("print(os.listdir(os.path.dirname($JOURNAL)))").await;
+    let link = "os.link($SECRET, 'x')\nprint(open('x').read())";
+    target.check(link, Ends::Refused("Error: [Errno", "")).await;
+    let device = "os.mknod('x', 0o60600, os.makedev(254, 0))";
+    target.check(device, Ends::Refused("Error: [Errno", "")).await;
+    // The home of whoever runs the program, whatever the variable says.
+    refused("import pwd\nprint(os.listdir(pwd.getpwuid(os.getuid()).pw_dir))").await;
+}
+
+#[tokio::test]
+async fn who_is_outside_is_out_of_reach() {
+    let target = Target::new().await;
+    let hidden = async |attack: &str| target.check(attack, Ends::Refused("Error: [Errno", "")).await;
+    hidden("print(open('/proc/$HOST/environ').read())").await;
+    hidden("os.kill($HOST, 9)").await;
+    hidden("os.kill(os.getppid(), 9)").await;
+    hidden("print(open(f'/proc/{os.getppid()}/environ').read())").await;
+    hidden("print(open(f'/proc/{os.getppid()}/mem').read())").await;
+    let refused =
+        async |attack: &str| target.check(attack, Ends::Refused("Error", "without any network")).await;
+    refused("socket.create_connection(('127.0.0.1', $TCP), 5)").await;
+    refused("socket.create_connection(('192.0.2.1', 80), 5)").await;
+    refused("socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('192.0.2.1', $UDP))").await;
+    let by_name = "socket.create_connection(('example.org', 80), 5)";
+    target.check(by_name, Ends::Refused("gaierror", "without any network")).await;
+    let udp = "socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', $UDP))";
+    target.check(udp, Ends::Nothing("")).await;
+}
+
+#[tokio::test]
+async fn honest_scripts_find_what_they_need() {
+    let mut target = Target::new().await;
+    target.world.setup.isolation.disk_limit_mib = None;
+    let check = |script, printed| target.check(script, Ends::Nothing(printed));
+    let loopback = "s = socket.create_server(('127.0.0.1', 0))\nc = socket.create_connection(s.getsockname())\nprint('heard')";
+    check(loopback, "heard\n").await;
+    let temporary = "import tempfile\nwith tempfile.NamedTemporaryFile('w') as f: f.write('x')\nprint(os.path.isdir(tempfile.mkdtemp()))";
+    check(temporary, "True\n").await;
+    check("print(open('input/train.csv').read().split())", "['id,y', '1,0']\n").await;
+    check(
+        "open(os.path.expanduser('~/.cache'), 'w').write('x')\nprint(os.getuid() == os.stat('.').st_uid)",
+        "True\n",
+    )
+    .await;
+    let pool = "import multiprocessing as mp\ndef f(x): return x * x\nif __name__ == '__main__':\n    for how in ('fork', 'spawn', 'forkserver'):\n        with mp.get_context(how).Pool(2) as p: print(p.map(f, [2, 3]))";
+    check(pool, "[4, 9]\n[4, 9]\n[4, 9]\n").await;
+    let shared = "from multiprocessing import shared_memory as m\ns = m.SharedMemory(create=True, size=100 << 20)\ns.buf[0] = 1\nprint(len(s.buf) >> 20)\ns.close()\ns.unlink()";
+    check(shared, "100\n").await;
+    check(
+        "print(subprocess.run(['ls', 'input'], capture_output=True, text=True).stdout.split())",
+        "['big', 'train.csv']\n",
+    )
+    .await;
+    check(
+        "os.mkdir('a'); open('a/x', 'w').close(); os.rename('a/x', 'final/x'); print(os.listdir('final'))",
+        "['x']\n",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn with_the_network_on_it_is_there() {
+    let mut target = Target::new().await;
+    let writable = target.world.setup.isolation.writable.clone();
+    target.world.setup.isolation = Isolation { writable, ..Isolation::new(Switch::On) };
+    let connect = target
+        .script(Path::new("/dev/null"), "socket.create_connection(('127.0.0.1', $TCP), 5)\nprint('there')");
+    let outcome = target.world.run(&connect).await;
+    assert_eq!(outcome.stdout.text(), "there\n", "{outcome:?}");
+    assert!(target.tcp.accept().is_ok());
+}
+
+/// The usual libraries, with their threads, helpers, caches and memory-mapped arrays.
+#[tokio::test]
+#[ignore = "needs an interpreter with the usual libraries in MLE_STAR_TEST_PYTHON"]
+async fn honest_libraries_find_what_they_need() {
+    let mut world = World::new().await;
+    world.setup.environment.python = std::env::var_os("MLE_STAR_TEST_PYTHON").unwrap().into();
+    world.setup.machine.memory_mib = 16_000;
+    let outcome = world.run(include_str!("libraries.py")).await;
+    let expected = "loky True\nrf True\nlgb True\nxgb True\ncat True\nplot True\npandas 1\n";
+    assert_eq!(outcome.stdout.text(), expected, "{outcome:?}");
+    assert!(!outcome.is_error() && outcome.notes.is_empty(), "{outcome:?}");
+}
