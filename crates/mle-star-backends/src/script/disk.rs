@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 use nix::sys::statvfs::statvfs;
 use tokio::task::spawn_blocking;
 
+use super::watch::{Excess, Resource};
+
 /// How often the folder is looked through, unless that takes long.
 const EVERY: Duration = Duration::from_millis(250);
 /// Looking takes at most this part of the time.
@@ -16,6 +18,8 @@ const SHARE: u32 = 20;
 const LARGEST_MIB: u64 = 100 * 1024;
 /// With less than this left on the disk, a script that is writing is stopped.
 const RESERVE_MIB: u64 = 256;
+/// The same in files.
+const RESERVE_FILES: u64 = 256;
 
 /// How much of the disk one script may take.
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +42,7 @@ impl Limits {
 }
 
 /// Returns once `folder` has more in it than `limits` allow, with a sentence that says so.
-pub(super) async fn exceeded(folder: PathBuf, limits: Limits) -> String {
+pub(super) async fn exceeded(folder: PathBuf, limits: Limits) -> Excess {
     let mut pause = EVERY;
     loop {
         tokio::time::sleep(pause).await;
@@ -51,22 +55,42 @@ pub(super) async fn exceeded(folder: PathBuf, limits: Limits) -> String {
     }
 }
 
-fn excess(folder: &Path, limits: Limits) -> Option<String> {
+fn excess(folder: &Path, limits: Limits) -> Option<Excess> {
     let taken = Taken::by(folder, limits);
+    let of_files = |said| Some(Excess { said, of: Resource::Files });
     let (mib, limit) = (taken.bytes >> 20, limits.disk_mib);
     if mib > limit {
-        return Some(format!(
+        return of_files(format!(
             "stopped: its files took more than {limit} MiB of the disk, which is the limit"
         ));
     }
     let most = limits.files;
     if taken.files > most {
-        return Some(format!("stopped: it made more than {most} files, which is the limit"));
+        return of_files(format!("stopped: it made more than {most} files, which is the limit"));
     }
     let left = free_mib(folder)?;
     // Files that are open and have no name any more are not found, but they fill the disk.
-    (left < limits.reserve_mib)
-        .then(|| format!("stopped: the disk is nearly full, {left} MiB are left; its files take {mib} MiB"))
+    (left < limits.reserve_mib).then(|| Excess {
+        said: format!("stopped: the disk is nearly full, {left} MiB are left; its files take {mib} MiB"),
+        of: Resource::Volume,
+    })
+}
+
+/// Is the volume of `folder` full whatever a script does? Asked when no file of the script is left. In words: how
+/// much is left.
+pub(super) fn is_full(folder: &Path) -> Option<String> {
+    let size = statvfs(folder).ok()?;
+    let bytes = size.blocks_available() * size.fragment_size();
+    if bytes >> 20 < RESERVE_MIB {
+        return Some(if bytes >> 20 > 0 {
+            format!("{} MiB", bytes >> 20)
+        } else {
+            format!("{} KiB", bytes >> 10)
+        });
+    }
+    // Some systems of files have no fixed number of files, and say that it is 0.
+    (size.files() > 0 && size.files_available() < RESERVE_FILES)
+        .then(|| format!("room for {} files", size.files_available()))
 }
 
 fn free_mib(folder: &Path) -> Option<u64> {
@@ -119,12 +143,13 @@ mod tests {
         let check = |disk_mib, files, expected: Option<&str>| {
             let found = excess(folder.path(), Limits { disk_mib, files, reserve_mib: 0 });
             assert_eq!(found.is_some(), expected.is_some(), "{disk_mib} {files} {found:?}");
-            assert!(expected.is_none_or(|part| found.unwrap().contains(part)), "{disk_mib} {files}");
+            let said = found.map(|excess| excess.said).unwrap_or_default();
+            assert!(expected.is_none_or(|part| said.contains(part)), "{disk_mib} {files}");
         };
         check(4, 5, None);
         check(2, 5, Some("2 MiB"));
         check(4, 4, Some("4 files"));
         let full = Limits { disk_mib: 4, files: 5, reserve_mib: u64::MAX };
-        assert!(excess(folder.path(), full).is_some_and(|said| said.contains("nearly full")));
+        assert!(excess(folder.path(), full).is_some_and(|excess| excess.said.contains("nearly full")));
     }
 }

@@ -24,13 +24,13 @@ use super::disk;
 use super::environment::Environment;
 use super::machine::Machine;
 use super::memory;
-use super::out_of_memory::{KernelKills, out_of_memory};
+use super::out_of_memory::{KernelKills, last_words, out_of_memory};
 use super::sandbox::{Isolation, Sandbox, explanation};
 use super::stream::Stream;
 use super::submission::check_submission;
 use super::traceback::TracebackScanner;
 use super::variables::{Share, variables};
-use super::watch::{Limits, Watched, watch};
+use super::watch::{Limits, Resource, Watched, watch};
 use super::workplace::{SCRIPT, Workplace, broken};
 use crate::data::view::Data;
 use crate::process::{Confinement, Streams, Tree};
@@ -146,6 +146,14 @@ impl LocalRunner {
         }
     }
 
+    fn volume_is_full(&self, left: &str) -> Trouble {
+        let folder = self.setup.run_folder.display();
+        Trouble::new(
+            format!("the disk of {folder} is full: a script found no room for its files, {left} left"),
+            "free disk space, then resume the run",
+        )
+    }
+
     /// Checks and keeps the submission, looks whether the data is whole, removes the folder.
     async fn finish(&self, request: &ScriptRequest, workplace: Workplace) -> Result<Finished, Trouble> {
         let (setup, data) = (Arc::clone(&self.setup), Arc::clone(&self.data));
@@ -156,7 +164,9 @@ impl LocalRunner {
                 let checked = check_submission(&file, sample, setup.id_column.as_deref());
                 fs::rename(&file, &kept).map_err(|error| broken("keep", &kept, &error)).map(|()| checked)
             });
-            Ok(Finished { submission: submission.transpose()?, damage: data.damage() })
+            let submission = submission.transpose()?;
+            drop(workplace);
+            Ok(Finished { submission, damage: data.damage(), left: disk::is_full(&setup.run_folder) })
         };
         in_background(work).await?
     }
@@ -174,6 +184,8 @@ enum Failure {
 struct Finished {
     submission: Option<Submission>,
     damage: Option<String>,
+    /// What is left of a volume that is full even without the script's files.
+    left: Option<String>,
 }
 
 #[async_trait]
@@ -190,7 +202,7 @@ impl ScriptRunner for LocalRunner {
         let folder = workplace.folder();
         let confinement = self.sandbox.confinement(folder, workplace.sources(), limits.disk.disk_mib);
         let watched = run_watched(command, confinement, &limits, &mut stdout, &mut stderr).await;
-        let Watched { end, mut notes, over_memory } = watched.map_err(|failure| self.trouble(failure))?;
+        let Watched { end, mut notes, excess_of } = watched.map_err(|failure| self.trouble(failure))?;
         let duration_seconds = started.elapsed().as_secs_f64();
         let finished = self.finish(request, workplace).await?;
         let traceback = stderr.scanner.traceback();
@@ -207,8 +219,11 @@ impl ScriptRunner for LocalRunner {
             traceback,
             submission: finished.submission,
             notes,
-            out_of_memory: over_memory.then_some(OutOfMemory::Limit),
+            out_of_memory: (excess_of == Some(Resource::Memory)).then_some(OutOfMemory::Limit),
         };
+        if let Some(left) = finished.left.filter(|_| lacked_room(&outcome, excess_of)) {
+            return Err(Stop::Outside(self.volume_is_full(&left)));
+        }
         Ok(ScriptOutcome { out_of_memory: out_of_memory(&outcome, &kills), ..outcome })
     }
 }
@@ -246,6 +261,13 @@ async fn run_watched(
             watch.await.map_err(Failure::Process)
         }
     }
+}
+
+/// Did the script fail because there was no disk space? What only it lacks has other words: the limit of a file's
+/// size, of its folder.
+fn lacked_room(outcome: &ScriptOutcome, excess_of: Option<Resource>) -> bool {
+    let says = || last_words(outcome).contains("No space left on device");
+    excess_of == Some(Resource::Volume) || outcome.is_error() && says()
 }
 
 /// Runs file work where it does not hold up anything else.

@@ -1,13 +1,17 @@
 //! How many processes a script has, and how much memory they use together.
 
-use std::fs;
+use std::fs::{self, File};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use nix::sys::statvfs::statvfs;
+use tokio::task::spawn_blocking;
 
-/// How often a script is looked at, unless looking takes long.
+use super::watch::{Excess, Resource};
+
+/// How often processes are counted, and their memory looked at unless that takes long.
 const EVERY: Duration = Duration::from_millis(100);
 /// Looking takes at most this part of the time.
 const SHARE: u32 = 20;
@@ -25,48 +29,75 @@ pub(super) struct Limits {
     pub(super) processes: u64,
 }
 
-/// What a script has too much of.
-#[derive(Debug)]
-pub(super) struct Excess {
-    /// A sentence that says so.
-    pub(super) said: String,
-    /// Memory, and not something else.
-    pub(super) of_memory: bool,
+/// Returns once the descendants of process `root` have more than `limits` allow, with a sentence that says so.
+pub(super) async fn exceeded(root: u32, limits: Limits) -> Excess {
+    // Among the processes of a fork bomb, looking at their memory takes long; counting them must not wait for that.
+    tokio::select! {
+        said = too_many(root, limits.processes) => Excess { said, of: Resource::Processes },
+        said = too_large(root, limits) => Excess { said, of: Resource::Memory },
+    }
 }
 
-/// Returns once the descendants of process `root` have more than `limits` allow.
-pub(super) async fn exceeded(root: u32, limits: Limits) -> Excess {
+async fn too_many(root: u32, most: u64) -> String {
+    let population = Population::below(root);
+    while population.count(most) <= most {
+        tokio::time::sleep(EVERY).await;
+    }
+    format!("stopped: it had more than {most} processes at once, which is the limit")
+}
+
+async fn too_large(root: u32, limits: Limits) -> String {
     let mut pause = EVERY;
     loop {
         tokio::time::sleep(pause).await;
         let started = Instant::now();
-        if let Some(excess) = excess(root, limits) {
-            return excess;
+        if let Ok(Some(said)) = spawn_blocking(move || memory_excess(root, limits)).await {
+            return said;
         }
         pause = EVERY.max(started.elapsed() * SHARE);
     }
 }
 
-fn excess(root: u32, limits: Limits) -> Option<Excess> {
-    let most = limits.processes;
-    let processes = descendants(root, most);
-    if processes.len() as u64 > most {
-        let said = format!("stopped: it had more than {most} processes at once, which is the limit");
-        return Some(Excess { said, of_memory: false });
-    }
-    let used = used_mib(&processes);
+fn memory_excess(root: u32, limits: Limits) -> Option<String> {
+    let used = used_mib(&descendants(root, limits.processes));
     let limit = limits.memory_mib;
     if used > limit {
-        let said = format!("stopped: it used {used} MiB of memory, the limit is {limit} MiB");
-        return Some(Excess { said, of_memory: true });
+        return Some(format!("stopped: it used {used} MiB of memory, the limit is {limit} MiB"));
     }
     let share = limits.share_mib;
-    (used > share && is_scarce()).then(|| Excess {
-        said: format!(
-            "stopped: it used {used} MiB of memory when the machine had hardly any left; its share is {share} MiB"
-        ),
-        of_memory: true,
+    (used > share && is_scarce()).then(|| {
+        format!("stopped: it used {used} MiB of memory when the machine had hardly any left; its share is {share} MiB")
     })
+}
+
+/// The processes below a guard.
+struct Population {
+    root: u32,
+    /// The `/proc` of their own numbering: it lists them all, however they are related.
+    list: Option<File>,
+}
+
+impl Population {
+    fn below(root: u32) -> Self {
+        let seen_from = |process: &u32| File::open(format!("/proc/{process}/root/proc")).ok();
+        let numbering = |process: &str| fs::read_link(format!("/proc/{process}/ns/pid")).ok();
+        let script = children(root).into_iter().next();
+        let own = script.filter(|script| numbering(&script.to_string()) != numbering("self"));
+        Self { root, list: own.as_ref().and_then(seen_from) }
+    }
+
+    /// The guard is not counted. Far more than `most` are not counted either.
+    fn count(&self, most: u64) -> u64 {
+        let Some(list) = &self.list else { return descendants(self.root, most).len() as u64 };
+        let entries = fs::read_dir(format!("/proc/self/fd/{}", list.as_raw_fd()));
+        let is_process = |name: &[u8]| name.first().is_some_and(u8::is_ascii_digit);
+        let processes = entries
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter(|entry| is_process(entry.file_name().as_encoded_bytes()));
+        (processes.count() as u64).saturating_sub(1)
+    }
 }
 
 /// What the processes use, with what lies in their own shared memory and is used by none just now.
@@ -96,8 +127,7 @@ fn is_scarce() -> bool {
     available > 0 && available < total / SCARCE
 }
 
-/// Every process below `root`, without `root` itself; a few more than `most` when there are more. A fork bomb must
-/// not keep whoever looks at it busy.
+/// Every process below `root`, without `root` itself; a few more than `most` when there are more.
 fn descendants(root: u32, most: u64) -> Vec<u32> {
     let mut found = children(root);
     let mut next = 0;

@@ -8,8 +8,7 @@ use std::time::Duration;
 use mle_star::effects::ScriptEnd;
 use tokio::time::timeout;
 
-use super::disk;
-use super::memory::{self, Excess};
+use super::{disk, memory};
 use crate::process::{Ending, Tree};
 
 /// Between the request to end and the end.
@@ -29,8 +28,27 @@ pub(super) struct Limits {
 pub(super) struct Watched {
     pub(super) end: ScriptEnd,
     pub(super) notes: Vec<String>,
-    /// It was stopped for the memory it used.
-    pub(super) over_memory: bool,
+    /// What it was stopped for, when it was not for its time.
+    pub(super) excess_of: Option<Resource>,
+}
+
+/// What a script has too much of.
+#[derive(Debug)]
+pub(super) struct Excess {
+    /// A sentence that says so.
+    pub(super) said: String,
+    pub(super) of: Resource,
+}
+
+/// What a script can have too much of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Resource {
+    Memory,
+    Processes,
+    /// Files of its own.
+    Files,
+    /// The last of the disk space, which may be others' doing.
+    Volume,
 }
 
 /// Sees a script to its end, which comes by itself or at one of the limits.
@@ -49,9 +67,7 @@ pub(super) async fn watch(mut tree: Tree, limits: &Limits) -> io::Result<Watched
         ending = tree.ended() => Ok(Watched::by_itself(ending?)),
         () = tokio::time::sleep(limits.time) => stop_at_limit(&mut tree, limits.time).await,
         excess = over_memory => stop_for(&mut tree, excess).await,
-        said = disk::exceeded(limits.folder.clone(), limits.disk) => {
-            stop_for(&mut tree, Excess { said, of_memory: false }).await
-        }
+        excess = disk::exceeded(limits.folder.clone(), limits.disk) => stop_for(&mut tree, excess).await,
     }
 }
 
@@ -59,7 +75,7 @@ pub(super) async fn watch(mut tree: Tree, limits: &Limits) -> io::Result<Watched
 async fn stop_for(tree: &mut Tree, excess: Excess) -> io::Result<Watched> {
     tree.kill();
     let watched = Watched::by_itself(tree.ended().await?);
-    Ok(Watched { notes: vec![excess.said], over_memory: excess.of_memory, ..watched })
+    Ok(Watched { notes: vec![excess.said], excess_of: Some(excess.of), ..watched })
 }
 
 /// Asks first, then kills.
@@ -70,7 +86,7 @@ async fn stop_at_limit(tree: &mut Tree, limit: Duration) -> io::Result<Watched> 
         tree.ended().await?;
     }
     let note = format!("stopped after {:.1} s, the time it had", limit.as_secs_f64());
-    Ok(Watched { end: ScriptEnd::TimedOut, notes: vec![note], over_memory: false })
+    Ok(Watched { end: ScriptEnd::TimedOut, notes: vec![note], excess_of: None })
 }
 
 impl Watched {
@@ -92,6 +108,6 @@ impl Watched {
             notes
                 .push(format!("{count} processes that the script had started and not waited for were ended"));
         }
-        Self { end, notes, over_memory: false }
+        Self { end, notes, excess_of: None }
     }
 }

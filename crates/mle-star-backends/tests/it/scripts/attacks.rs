@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use mle_star::config::Switch;
 use mle_star::effects::{ScriptEnd, ScriptOutcome, ScriptRunner};
-use mle_star_backends::script::sandbox::Isolation;
+use mle_star_backends::script::sandbox::{Isolation, Layers};
 
 use super::world::{Pulse, World, request};
 
@@ -83,7 +83,7 @@ impl Target {
             && self.udp.recv(&mut [0; 8]).is_err()
     }
 
-    async fn check(&self, attack: &str, expected: Ends) {
+    async fn check(&self, attack: &str, expected: Ends) -> ScriptOutcome {
         let mut pulse = Pulse::new(self.world.folder.path());
         let limit = if matches!(expected, Ends::Late) { 2 } else { 60 };
         let script = self.script(&pulse.path, attack);
@@ -99,6 +99,7 @@ impl Target {
         assert_eq!(fs::read_dir(self.world.file("work")).unwrap().count(), 0, "{attack}");
         let next = self.world.run("print('all is well')").await;
         assert_eq!((next.stdout.text().as_str(), next.notes.len()), ("all is well\n", 0), "after {attack}");
+        outcome
     }
 }
 
@@ -117,15 +118,14 @@ fn assert_ended(outcome: &ScriptOutcome, attack: &str, expected: Ends) {
 #[tokio::test]
 async fn what_takes_too_much_is_stopped() {
     let target = Target::new().await;
-    let stopped = async |attack: &str, note| target.check(attack, Ends::Stopped(note)).await;
+    let stopped = async |attack: &str, note| {
+        target.check(attack, Ends::Stopped(note)).await;
+    };
     stopped("x = []\nwhile True: x.append(b'x' * (10 << 20))", "the limit is 300 MiB").await;
     let children = "for _ in range(8):\n    if os.fork() == 0:\n        x = b'x' * (60 << 20)\n        time.sleep(600)\n";
     stopped(&format!("{children}os.wait()"), "the limit is 300 MiB").await;
     let lying = "for n in range(60): open(f'/dev/shm/{n}', 'wb').write(b'x' * (10 << 20))\ntime.sleep(600)";
     stopped(lying, "the limit is 300 MiB").await;
-    // One that grows on its own would weigh on whatever else runs on the machine: this one stops at 256.
-    let bomb = "for _ in range(8): os.fork()\ntime.sleep(600)";
-    stopped(bomb, "more than 100 processes at once").await;
     let large = "f = open('x', 'wb', 0)\nwhile True: f.write(b'x' * (1 << 20))";
     target.check(large, Ends::Refused("File too large", "disk space")).await;
     let several = "for n in range(9): open(str(n), 'wb').write(b'x' * (20 << 20))\ntime.sleep(600)";
@@ -134,10 +134,37 @@ async fn what_takes_too_much_is_stopped() {
         .await;
 }
 
+/// Bombs that grow without end would weigh on whatever else runs on the machine: these stop by themselves, later than
+/// they have to be stopped.
+#[tokio::test]
+async fn fork_bombs_are_stopped_within_moments() {
+    let mut target = Target::new().await;
+    let check = async |target: &Target, bomb: &str, ends| {
+        let seconds = target.check(bomb, ends).await.duration_seconds;
+        assert!(seconds < 5.0, "{bomb}: {seconds} s");
+    };
+    let count = "def count(): return sum(name.isdigit() for name in os.listdir('/proc'))\n";
+    let wild =
+        format!("{count}while count() < 400:\n    try: os.fork()\n    except OSError: pass\ntime.sleep(600)");
+    let too_many = Ends::Stopped("more than 100 processes at once");
+    check(&target, &wild, too_many).await;
+    check(&target, "for _ in range(8): os.fork()\ntime.sleep(600)", too_many).await;
+    // Every process leaves its parent behind, the first of them too: nobody knows them all.
+    let fleeing = "n = 0\nwhile n < 2000:\n    n += 1\n    if os.fork(): os._exit(0)";
+    check(&target, fleeing, Ends::Nothing("")).await;
+    let threads = "import threading\nfor _ in range(2000): threading.Thread(target=time.sleep, args=(600,), daemon=True).start()";
+    check(&target, threads, Ends::Refused("can't start new thread", "more processes and threads")).await;
+    // Where nobody has a numbering of his own, families are counted from parent to child.
+    target.world.setup.isolation.layers = Layers::none();
+    check(&target, "for _ in range(8): os.fork()\ntime.sleep(600)", too_many).await;
+}
+
 #[tokio::test]
 async fn what_does_not_end_is_ended() {
     let target = Target::new().await;
-    let check = async |attack: &str, ends| target.check(attack, ends).await;
+    let check = async |attack: &str, ends| {
+        target.check(attack, ends).await;
+    };
     check("while True: os.write(1, b'x' * 65536)", Ends::Late).await;
     check("signal.signal(signal.SIGTERM, signal.SIG_IGN)\ntime.sleep(600)", Ends::Late).await;
     check("subprocess.Popen(['cat', '/dev/zero'])\nsys.stdin.read()\ntime.sleep(600)", Ends::Late).await;
@@ -184,14 +211,17 @@ async fn what_is_outside_is_out_of_reach() {
 #[tokio::test]
 async fn who_is_outside_is_out_of_reach() {
     let target = Target::new().await;
-    let hidden = async |attack: &str| target.check(attack, Ends::Refused("Error: [Errno", "")).await;
+    let hidden = async |attack: &str| {
+        target.check(attack, Ends::Refused("Error: [Errno", "")).await;
+    };
     hidden("print(open('/proc/$HOST/environ').read())").await;
     hidden("os.kill($HOST, 9)").await;
     hidden("os.kill(os.getppid(), 9)").await;
     hidden("print(open(f'/proc/{os.getppid()}/environ').read())").await;
     hidden("print(open(f'/proc/{os.getppid()}/mem').read())").await;
-    let refused =
-        async |attack: &str| target.check(attack, Ends::Refused("Error", "without any network")).await;
+    let refused = async |attack: &str| {
+        target.check(attack, Ends::Refused("Error", "without any network")).await;
+    };
     refused("socket.create_connection(('127.0.0.1', $TCP), 5)").await;
     refused("socket.create_connection(('192.0.2.1', 80), 5)").await;
     refused("socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('192.0.2.1', $UDP))").await;
@@ -205,7 +235,9 @@ async fn who_is_outside_is_out_of_reach() {
 async fn honest_scripts_find_what_they_need() {
     let mut target = Target::new().await;
     target.world.setup.isolation.disk_limit_mib = None;
-    let check = |script, printed| target.check(script, Ends::Nothing(printed));
+    let check = async |script, printed| {
+        target.check(script, Ends::Nothing(printed)).await;
+    };
     let loopback = "s = socket.create_server(('127.0.0.1', 0))\nc = socket.create_connection(s.getsockname())\nprint('heard')";
     check(loopback, "heard\n").await;
     let temporary = "import tempfile\nwith tempfile.NamedTemporaryFile('w') as f: f.write('x')\nprint(os.path.isdir(tempfile.mkdtemp()))";

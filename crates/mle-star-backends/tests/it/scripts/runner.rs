@@ -333,14 +333,40 @@ async fn what_is_broken_outside_stops_the_run() {
         .await;
 }
 
+/// A script that found no room because there is none for anybody has not failed: it has to be run again.
+#[tokio::test]
+async fn a_full_disk_stops_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let volume = folder.path().join("volume");
+    fs::create_dir(&volume).unwrap();
+    let mut inside = Command::new("unshare");
+    let fill = "mount -t tmpfs -o size=1m none $0 && head -c 300000 /dev/zero >$0/others && exec \"$@\"";
+    inside.args(["-rm", "sh", "-c", fill]).arg(&volume);
+    let command = orchestrator_command(folder.path(), "open('x', 'wb').write(b'x' * 900_000)");
+    inside.arg(command.get_program()).args(command.get_args());
+    inside.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let output = inside.env("TMPDIR", &volume).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    let stop = said.lines().find_map(|line| line.split_once("stop: ")).map(|(_, stop)| stop.to_owned());
+    let stop = stop.unwrap_or_else(|| panic!("{said}"));
+    assert!(stop.contains("volume") && stop.contains("is full: a script found no room"), "{stop}");
+    assert!(stop.contains("free disk space, then resume the run"), "{stop}");
+    // Where there is room, it is the script's own failure.
+    let world = World::new().await;
+    let outcome = world.run("f = open('/dev/full', 'w', 1)\nf.write('x\\n')").await;
+    assert!(outcome.traceback.is_some_and(|text| text.contains("No space left on device")));
+}
+
 /// Runs the script that `MLE_STAR_TEST_SCRIPT` names; other tests start this as a process of its own.
 #[tokio::test]
 #[ignore = "run by other tests as a program of its own"]
 async fn orchestrator() {
     let world = World::new().await;
     let script = fs::read_to_string(env::var("MLE_STAR_TEST_SCRIPT").unwrap()).unwrap();
-    let outcome = world.run(&script).await;
-    println!("outcome: {}", serde_json::to_string(&outcome).unwrap());
+    match world.runner().run(&request(&script, Duration::from_secs(60))).await {
+        Ok(outcome) => println!("outcome: {}", serde_json::to_string(&outcome).unwrap()),
+        Err(stop) => println!("stop: {stop:?}"),
+    }
 }
 
 fn orchestrator_command(folder: &Path, script: &str) -> Command {
