@@ -22,7 +22,9 @@ use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::stat::Mode;
 use nix::sys::wait::waitpid;
-use nix::unistd::{Pid, chdir, pipe2, read, write};
+use nix::unistd::{Pid, pipe2, read, write};
+
+use super::mounts::Mounts;
 
 /// What root keeps in its namespaces: files look as they do outside. All else goes.
 const KEPT_CAPABILITIES: [libc::c_ulong; 5] = [0, 1, 2, 3, 4];
@@ -68,10 +70,8 @@ pub(crate) struct Namespaces {
     pub(crate) process_ids: Option<Vec<u8>>,
     /// Options of a private `/dev/shm`.
     pub(crate) shared_memory: Option<CString>,
-    /// Folders that look empty.
-    pub(crate) hidden: Vec<CString>,
-    /// The only folders that can be written, the first of them where the child runs; empty: all as outside.
-    pub(crate) writable: Vec<CString>,
+    /// What it sees of the files.
+    pub(crate) mounts: Mounts,
 }
 
 impl Namespaces {
@@ -90,22 +90,7 @@ impl Namespaces {
     }
 
     fn has_mounts(&self) -> bool {
-        self.processes || self.shared_memory.is_some() || !self.hidden.is_empty() || !self.writable.is_empty()
-    }
-
-    /// Makes everything read-only but the writable folders. Landlock alone leaves modes, owners and times open.
-    fn close_mounts(&self) -> io::Result<()> {
-        let Some(own) = self.writable.first() else { return Ok(()) };
-        for folder in &self.writable {
-            let bind = MsFlags::MS_BIND | MsFlags::MS_REC;
-            mount(Some(folder.as_c_str()), folder.as_c_str(), None::<&CStr>, bind, None::<&CStr>)?;
-        }
-        set_mounts(c"/", libc::MOUNT_ATTR_RDONLY, 0)?;
-        for folder in &self.writable {
-            set_mounts(folder, 0, libc::MOUNT_ATTR_RDONLY)?;
-        }
-        // The folder that the child is in so far is the one below the new mount.
-        Ok(chdir(own.as_c_str())?)
+        self.processes || self.shared_memory.is_some() || !self.mounts.is_empty()
     }
 
     /// Inside: brings everything up that was asked for.
@@ -118,16 +103,13 @@ impl Namespaces {
             let private = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
             mount(None::<&CStr>, c"/", None::<&CStr>, private, None::<&CStr>)?;
         }
-        self.close_mounts()?;
+        self.mounts.arrange()?;
         let bare = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
         if self.processes {
             mount(Some(c"proc"), c"/proc", Some(c"proc"), bare | MsFlags::MS_NOEXEC, None::<&CStr>)?;
         }
         if let Some(options) = &self.shared_memory {
             mount(Some(c"tmpfs"), c"/dev/shm", Some(c"tmpfs"), bare, Some(options.as_c_str()))?;
-        }
-        for folder in &self.hidden {
-            mount(Some(c"tmpfs"), folder.as_c_str(), Some(c"tmpfs"), bare, Some(c"size=64k,mode=755"))?;
         }
         if let Some(most) = &self.process_ids {
             // Kernels that do not know it by namespace refuse, and the watch counts anyway.
@@ -246,18 +228,6 @@ fn clone_into(namespaces: &Namespaces) -> io::Result<()> {
     while waitpid(child, None) == Err(Errno::EINTR) {}
     // SAFETY: ends this process at once, without running anything that belongs to the program.
     unsafe { libc::_exit(0) }
-}
-
-/// Sets and clears attributes of every mount from `path` on.
-fn set_mounts(path: &CStr, set: u64, clear: u64) -> io::Result<()> {
-    let attributes = libc::mount_attr { attr_set: set, attr_clr: clear, propagation: 0, userns_fd: 0 };
-    let size = size_of::<libc::mount_attr>();
-    // SAFETY: path and attributes outlive the call.
-    let done = unsafe {
-        let (path, attributes) = (path.as_ptr(), &raw const attributes);
-        libc::syscall(libc::SYS_mount_setattr, libc::AT_FDCWD, path, libc::AT_RECURSIVE, attributes, size)
-    };
-    Ok(Errno::result(done).map(drop)?)
 }
 
 fn loopback_up() -> io::Result<()> {

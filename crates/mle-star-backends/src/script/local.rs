@@ -25,7 +25,7 @@ use super::environment::Environment;
 use super::machine::Machine;
 use super::memory;
 use super::out_of_memory::{KernelKills, last_words, out_of_memory};
-use super::sandbox::{Isolation, Sandbox, explanation};
+use super::sandbox::{Isolation, Sandbox};
 use super::stream::Stream;
 use super::submission::check_submission;
 use super::traceback::TracebackScanner;
@@ -199,14 +199,14 @@ impl ScriptRunner for LocalRunner {
         let (started, kills) = (Instant::now(), KernelKills::so_far());
         let command = self.command(request, &workplace);
         let limits = self.limits(request, &workplace);
-        let folder = workplace.folder();
-        let confinement = self.sandbox.confinement(folder, workplace.sources(), limits.disk.disk_mib);
+        let confinement = self.sandbox.confinement(&workplace, limits.disk.disk_mib);
         let watched = run_watched(command, confinement, &limits, &mut stdout, &mut stderr).await;
         let Watched { end, mut notes, excess_of } = watched.map_err(|failure| self.trouble(failure))?;
         let duration_seconds = started.elapsed().as_secs_f64();
-        let finished = self.finish(request, workplace).await?;
         let traceback = stderr.scanner.traceback();
-        let refusal = traceback.as_deref().and_then(|text| explanation(text, &self.setup.isolation));
+        let refusal =
+            traceback.as_deref().and_then(|text| self.sandbox.explanation(text, workplace.folder()));
+        let finished = self.finish(request, workplace).await?;
         notes.extend(
             [stdout.cut("stdout"), stderr.cut("stderr"), refusal, finished.damage].into_iter().flatten(),
         );

@@ -12,15 +12,16 @@ use nix::unistd::geteuid;
 
 use super::environment::Environment;
 use super::machine::Machine;
+use super::workplace::Workplace;
 use crate::process::Confinement;
 
 mod access;
 mod layers;
+mod view;
 mod words;
 
 pub(crate) use access::Access;
 pub use layers::{Layer, Layers};
-pub(crate) use words::explanation;
 
 /// Descriptors a script may have open; more than any honest one needs.
 const DESCRIPTORS: u64 = 65_536;
@@ -73,6 +74,8 @@ pub(super) struct Sandbox {
     pub(super) isolation: Isolation,
     /// What every script may use.
     access: Access,
+    /// Folders of no concern to scripts.
+    strange: Vec<PathBuf>,
     machine: Machine,
 }
 
@@ -80,23 +83,39 @@ impl Sandbox {
     pub(super) fn new(isolation: Isolation, environment: &Environment, machine: &Machine) -> Self {
         let mut access = Access::of_every_script(environment, machine, isolation.network);
         access.writable.extend_from_slice(&isolation.writable);
-        Self { isolation, access, machine: machine.clone() }
+        let strange = view::strange_folders(&access);
+        Self { isolation, access, strange, machine: machine.clone() }
     }
 
-    /// Binds one script that runs in `folder`, may read `data` too and may fill `disk_mib` of the disk.
-    pub(super) fn confinement(&self, folder: &Path, data: &[PathBuf], disk_mib: u64) -> Confinement {
+    /// Binds one script that has `workplace` and may fill `disk_mib` of the disk.
+    pub(super) fn confinement(&self, workplace: &Workplace, disk_mib: u64) -> Confinement {
         let mut access = self.access.clone();
-        access.writable.insert(0, folder.to_owned());
-        access.readable.extend_from_slice(data);
+        access.writable.insert(0, workplace.folder().to_owned());
+        access.readable.extend_from_slice(workplace.sources());
+        access.readable.push(workplace.temporary().to_owned());
         let layers = &self.isolation.layers;
         let threads = THREADS_PER_CORE * self.machine.cores as u64;
         // The smallest number that the kernel takes.
         let tasks = (self.isolation.processes_limit + threads).max(302);
-        let namespaces = layers.namespaces(self.isolation.network, &access, self.shared_memory_mib(), tasks);
+        let shared_mib = self.shared_memory_mib();
+        let namespaces = layers.namespaces(self.isolation.network, &access, &self.strange, shared_mib, tasks);
         let counts_by_itself = namespaces.is_some();
         let rules = access.rules(layers, self.isolation.network);
         let limits = limits(disk_mib, tasks, counts_by_itself);
         Confinement { namespaces, rules, limits, is_humble: layers.limits }
+    }
+
+    /// What the exception at the end of `traceback` has to do with this; `None`: nothing. The script's `folder` must
+    /// still be there.
+    pub(super) fn explanation(&self, traceback: &str, folder: &Path) -> Option<String> {
+        let is_hidden = |file: &Path| {
+            let file = folder.join(file);
+            let real = file.canonicalize().or_else(|_| file.parent().unwrap_or(&file).canonicalize());
+            real.is_ok_and(|real| {
+                !real.starts_with(folder) && self.strange.iter().any(|f| real.starts_with(f))
+            })
+        };
+        words::explanation(traceback, &self.isolation, is_hidden)
     }
 
     /// As much as systems give to all their processes by default: half of the memory.

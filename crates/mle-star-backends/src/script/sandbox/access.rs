@@ -21,7 +21,7 @@ use crate::process::Rules;
 /// The newest version whose rights are used: every one of them is tested.
 const NEWEST: ABI = ABI::V6;
 /// What any program reads.
-const SYSTEM: [&str; 13] = [
+const SYSTEM: [&str; 14] = [
     "/usr",
     "/bin",
     "/sbin",
@@ -29,12 +29,62 @@ const SYSTEM: [&str; 13] = [
     "/lib32",
     "/lib64",
     "/libx32",
-    "/etc",
     "/opt",
     "/nix",
     "/gnu",
     "/sys",
     "/var/cache/fontconfig",
+    "/run/current-system",
+    "/run/opengl-driver",
+];
+/// What any program reads in `/etc`, where passwords and keys lie as well.
+const SETTINGS: [&str; 46] = [
+    "alternatives",
+    "ca-certificates",
+    "ca-certificates.conf",
+    "debian_version",
+    "default/locale",
+    "environment",
+    "fonts",
+    "gai.conf",
+    "glvnd",
+    "group",
+    "host.conf",
+    "hostname",
+    "hosts",
+    "inputrc",
+    "ld.so.cache",
+    "ld.so.conf",
+    "ld.so.conf.d",
+    "ld.so.preload",
+    "locale.alias",
+    "locale.conf",
+    "localtime",
+    "lsb-release",
+    "machine-id",
+    "magic",
+    "mailcap",
+    "matplotlibrc",
+    "mime.types",
+    "mtab",
+    "nsswitch.conf",
+    "nvidia",
+    "OpenCL",
+    "os-release",
+    "papersize",
+    "passwd",
+    "pki/ca-trust",
+    "pki/tls/certs",
+    "profile",
+    "profile.d",
+    "protocols",
+    "python3",
+    "resolv.conf",
+    "services",
+    "ssl/certs",
+    "ssl/openssl.cnf",
+    "timezone",
+    "vulkan",
 ];
 /// Where `/etc/resolv.conf` leads to.
 const RESOLVERS: [&str; 3] = ["/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager"];
@@ -76,9 +126,16 @@ pub(crate) struct Access {
 }
 
 impl Access {
+    /// What any program needs of the system.
+    pub(super) fn of_any_program() -> Self {
+        let settings = SETTINGS.iter().map(|name| Path::new("/etc").join(name));
+        let readable = SYSTEM.iter().map(PathBuf::from).chain(settings).collect();
+        Self { writable: Vec::new(), readable, devices: DEVICES.map(PathBuf::from).into() }
+    }
+
     /// The system, the Python environment and the devices.
     pub(super) fn of_every_script(environment: &Environment, machine: &Machine, network: Switch) -> Self {
-        let mut readable: Vec<PathBuf> = SYSTEM.map(PathBuf::from).into();
+        let Self { mut readable, mut devices, .. } = Self::of_any_program();
         if network == Switch::On {
             readable.extend(RESOLVERS.map(PathBuf::from));
         }
@@ -89,10 +146,7 @@ impl Access {
         let holds_home = |path: &Path| home.as_ref().is_some_and(|home| home.starts_with(path));
         let own = python_folders(&environment.python).into_iter().chain(named);
         readable.extend(own.filter(|path| path.is_absolute() && !holds_home(path)));
-        let mut devices: Vec<PathBuf> = DEVICES.map(PathBuf::from).into();
-        if !machine.gpus.is_empty() {
-            devices.extend(gpu_devices());
-        }
+        devices.extend(gpu_devices(machine, Path::new("/dev")));
         Self { writable: Vec::new(), readable, devices }
     }
 
@@ -131,12 +185,6 @@ impl Access {
             .add_rules(path_beneath_rules(&self.devices, device))?
             .add_rules(path_beneath_rules(&self.writable, all))?;
         Ok(ruleset.into())
-    }
-
-    /// Does anything that may be used lie in `folder`?
-    pub(super) fn needs(&self, folder: &Path) -> bool {
-        let inside = |path: &PathBuf| path.canonicalize().is_ok_and(|path| path.starts_with(folder));
-        self.writable.iter().chain(&self.readable).any(inside)
     }
 }
 
@@ -191,8 +239,12 @@ fn named_in_pth(prefix: &Path) -> Vec<PathBuf> {
     lines.filter(|line| line.as_os_str().as_bytes().starts_with(b"/") && line.is_dir()).collect()
 }
 
-fn gpu_devices() -> Vec<PathBuf> {
-    let entries = fs::read_dir("/dev").into_iter().flatten().flatten().map(|entry| entry.path());
+/// The device files of GPUs below `folder`; none when there is no GPU to use. Every slot has one when the machine has.
+fn gpu_devices(machine: &Machine, folder: &Path) -> Vec<PathBuf> {
+    if machine.gpus.is_empty() {
+        return Vec::new();
+    }
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let is_gpu = |path: &PathBuf| {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         GPU_DEVICES.iter().any(|start| name.starts_with(start))
@@ -202,6 +254,7 @@ fn gpu_devices() -> Vec<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::machine::Gpu;
     use super::*;
 
     #[test]
@@ -223,6 +276,23 @@ mod tests {
         assert_eq!(found, expected.map(|name| root.join(name)));
         // A program that lies anywhere brings nothing of its surroundings with it.
         assert_eq!(python_folders(&root.join("source/x.py")), [root.join("source/x.py")]);
+    }
+
+    #[test]
+    fn gpus_are_open_where_there_are_any() {
+        let folder = tempfile::tempdir().unwrap();
+        let gpus = ["dri", "kfd", "nvidia-caps", "nvidia-uvm", "nvidia0", "nvidiactl"];
+        for name in ["kmsg", "mem", "nvme0", "sda"].iter().chain(&gpus) {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        let check = |gpus: Vec<Gpu>, expected: &[&str]| {
+            let machine = Machine { cores: 1, memory_mib: 1, gpus };
+            let mut found = gpu_devices(&machine, folder.path());
+            found.sort();
+            assert_eq!(found, expected.iter().map(|name| folder.path().join(name)).collect::<Vec<_>>());
+        };
+        check(vec![Gpu { index: 0, name: "H200".to_owned(), memory_mib: 1 }], &gpus);
+        check(Vec::new(), &[]);
     }
 
     #[test]

@@ -3,8 +3,7 @@
 use std::ffi::CString;
 use std::fs;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use mle_star::config::Switch;
@@ -12,8 +11,9 @@ use nix::sys::utsname::uname;
 use nix::unistd::{AccessFlags, access, getegid, geteuid};
 use serde::Serialize;
 
-use super::access::Access;
-use crate::process::{Confinement, Namespaces, landlock_version, trial};
+use super::Access;
+use super::view;
+use crate::process::{Confinement, Mounts, Namespaces, landlock_version, trial};
 
 /// Since this kernel the largest process id is a matter of each namespace; before, root would change the system's.
 const OWN_PROCESS_IDS: (u32, u32) = (6, 14);
@@ -89,8 +89,9 @@ impl Layers {
     fn try_out(&self) -> io::Result<()> {
         // Where the trial writes is of no matter, but that this can be confined is.
         let folder = std::env::temp_dir();
-        let access = Access { writable: vec![folder], ..Access::default() };
-        let namespaces = self.namespaces(Switch::Off, &access, 1, 1_000);
+        let access = Access { writable: vec![folder], ..Access::of_any_program() };
+        let strange = view::strange_folders(&access);
+        let namespaces = self.namespaces(Switch::Off, &access, &strange, 1, 1_000);
         trial(Confinement { namespaces, ..Confinement::default() })
     }
 
@@ -99,6 +100,7 @@ impl Layers {
         &self,
         network: Switch,
         access: &Access,
+        strange: &[PathBuf],
         shared_memory_mib: u64,
         tasks: u64,
     ) -> Option<Namespaces> {
@@ -115,12 +117,7 @@ impl Layers {
             processes: self.processes,
             process_ids: own_ids.then(|| tasks.to_string().into_bytes()),
             shared_memory: options.filter(|_| self.shared_memory),
-            writable: if self.shared_memory {
-                access.writable.iter().filter_map(|path| c_string(path)).collect()
-            } else {
-                Vec::new()
-            },
-            hidden: if self.shared_memory { hidden(network, access) } else { Vec::new() },
+            mounts: if self.shared_memory { view::mounts(strange, access) } else { Mounts::default() },
         })
     }
 
@@ -133,10 +130,10 @@ impl Layers {
         };
         let always = |name| layer(name, true, "", String::new());
         let files = self.landlock > 0;
-        let writes = match (files, self.shared_memory) {
-            (true, true) => "landlock, read-only mounts",
-            (true, false) => "landlock",
-            _ => "read-only mounts",
+        let (writes, reads) = match (files, self.shared_memory) {
+            (true, true) => ("landlock, read-only mounts", "landlock, hidden folders"),
+            (true, false) => ("landlock", "landlock"),
+            _ => ("read-only mounts", "hidden folders, but /etc is open"),
         };
         let tcp_only = !self.network && self.landlock >= 4;
         let by = if tcp_only { "landlock, TCP only" } else { "namespace" };
@@ -144,7 +141,7 @@ impl Layers {
         let open = if network == Switch::On { "switched on".to_owned() } else { refusal() };
         vec![
             layer("writes", files || self.shared_memory, writes, "the kernel has no Landlock".to_owned()),
-            layer("reads", files, "landlock", "the kernel has no Landlock".to_owned()),
+            layer("reads", files || self.shared_memory, reads, "the kernel has no Landlock".to_owned()),
             layer("network", closed, by, open),
             layer("processes", self.processes, "namespace", refusal()),
             layer("shared memory", self.shared_memory, "namespace", refusal()),
@@ -196,25 +193,6 @@ fn identity(map: &str) -> Option<Vec<u8>> {
     Some(lines?.into_bytes()).filter(|lines| !lines.is_empty())
 }
 
-/// Folders with sockets of services that would do for a script what it may not do itself: containers, sessions.
-fn hidden(network: Switch, access: &Access) -> Vec<CString> {
-    let run = Path::new("/run");
-    // With a network, name resolution lies there; on some systems the system's own programs do.
-    let whole = network == Switch::Off && !run.join("current-system").exists() && !access.needs(run);
-    let folders: &[&str] = if whole {
-        &["/run", "/var/run"]
-    } else {
-        &["/run/user", "/run/dbus", "/run/containerd", "/run/podman"]
-    };
-    let is_folder = |folder: &&&str| fs::symlink_metadata(folder).is_ok_and(|meta| meta.is_dir());
-    let hidden = folders.iter().filter(is_folder).filter(|folder| !access.needs(Path::new(folder)));
-    hidden.filter_map(|folder| CString::new(*folder).ok()).collect()
-}
-
-fn c_string(path: &Path) -> Option<CString> {
-    CString::new(path.as_os_str().as_bytes()).ok().filter(|_| path.exists())
-}
-
 fn kernel() -> (u32, u32) {
     let release = uname().map(|name| name.release().to_string_lossy().into_owned()).unwrap_or_default();
     let mut numbers = release.split(['.', '-']).map(|number| number.parse().unwrap_or(0));
@@ -235,7 +213,7 @@ fn cgroup() -> &'static str {
     };
     match folder {
         Some(folder) if is_delegated(&folder) => "a delegated cgroup is there, but not used",
-        _ => "no delegated cgroup",
+        _ => "no v2 cgroup of its own with memory and pids",
     }
 }
 
@@ -259,7 +237,7 @@ mod tests {
             assert_eq!(layers.line(network), expected);
         };
         let end = "resource limits, memory watch, folder watch; not enforced: ";
-        let all = "writes (landlock, read-only mounts), reads (landlock), network (namespace), processes (namespace), shared memory (namespace), ";
+        let all = "writes (landlock, read-only mounts), reads (landlock, hidden folders), network (namespace), processes (namespace), shared memory (namespace), ";
         check(|_| (), Switch::Off, &format!("{all}{end}cgroup limits (no delegated cgroup)"));
         let open = all.replace("network (namespace), ", "");
         check(
@@ -271,6 +249,11 @@ mod tests {
             (layers.network, layers.processes, layers.shared_memory) = (false, false, false);
             layers.refusal = Some("EPERM".to_owned());
         };
+        let bare = |layers: &mut Layers| layers.landlock = 0;
+        let mounts = all
+            .replace("landlock, read-only", "read-only")
+            .replace("landlock, hidden folders", "hidden folders, but /etc is open");
+        check(bare, Switch::Off, &format!("{mounts}{end}cgroup limits (no delegated cgroup)"));
         check(
             without,
             Switch::Off,

@@ -1,5 +1,7 @@
 //! What a refusal of the sandbox means, in words for whoever repairs the script.
 
+use std::path::Path;
+
 use super::Isolation;
 
 /// The last line of a traceback that a refusal left, and what it means.
@@ -7,15 +9,23 @@ const WRITES: &str = "a script may write only in its own folder (the working dir
                       and /dev/shm; it may read only ./input, the Python environment and system files";
 const NETWORK: &str = "scripts run without any network: use what is installed and what is in ./input";
 const LARGE: &str = "the file grew beyond the disk space that the script may use";
+const OPEN: &str = "it had more files open at once than a script may have";
 const TASKS: &str = "it started more processes and threads than a script may have";
 
-/// What the exception at the end of `traceback` has to do with the isolation; `None`: nothing.
-pub(crate) fn explanation(traceback: &str, isolation: &Isolation) -> Option<String> {
+/// What the exception at the end of `traceback` has to do with the isolation; `None`: nothing. `is_hidden` knows
+/// which files are there for others, but not for the script.
+pub(super) fn explanation(
+    traceback: &str,
+    isolation: &Isolation,
+    is_hidden: impl Fn(&Path) -> bool,
+) -> Option<String> {
     let last = traceback.lines().last()?;
     let has = |signs: &[&str]| signs.iter().any(|sign| last.contains(sign));
     let layers = &isolation.layers;
     let says = if has(&["[Errno 13] Permission denied", "[Errno 30] Read-only file system"]) {
         (layers.landlock > 0 || layers.shared_memory).then_some(WRITES)
+    } else if let Some((_, file)) = last.split_once("[Errno 2] No such file or directory: '") {
+        (layers.shared_memory && is_hidden(Path::new(file.trim_end_matches('\'')))).then_some(WRITES)
     } else if has(&[
         "Network is unreachable",
         "Temporary failure in name resolution",
@@ -27,10 +37,10 @@ pub(crate) fn explanation(traceback: &str, isolation: &Isolation) -> Option<Stri
         isolation.closes_network().then_some(NETWORK)
     } else if has(&["[Errno 27] File too large"]) {
         Some(LARGE)
-    } else if has(&["[Errno 11] Resource temporarily unavailable", "can't start new thread"]) {
-        Some(TASKS)
+    } else if has(&["[Errno 24] Too many open files"]) {
+        Some(OPEN)
     } else {
-        None
+        has(&["[Errno 11] Resource temporarily unavailable", "can't start new thread"]).then_some(TASKS)
     };
     says.map(|meaning| format!("refused by the isolation of scripts: {meaning}"))
 }
@@ -44,7 +54,7 @@ mod tests {
     #[test]
     fn refusals_are_explained_where_they_are_the_isolation() {
         let check = |last: &str, landlock: i32, network: bool, expected: Option<&str>| {
-            let layers = Layers { landlock, network, ..Layers::none() };
+            let layers = Layers { landlock, network, shared_memory: network, ..Layers::none() };
             let isolation = Isolation {
                 layers,
                 network: Switch::Off,
@@ -53,19 +63,25 @@ mod tests {
                 files_limit: 1,
                 processes_limit: 1,
             };
-            let found = explanation(&format!("Traceback (most recent call last):\n  x\n{last}"), &isolation);
+            let traceback = format!("Traceback (most recent call last):\n  x\n{last}");
+            let found = explanation(&traceback, &isolation, |file| file == Path::new("/home/u/x.csv"));
             assert_eq!(found.is_some(), expected.is_some(), "{last}");
             assert!(expected.is_none_or(|part| found.unwrap().contains(part)), "{last}");
         };
         let denied = "PermissionError: [Errno 13] Permission denied: '/x'";
         let no_network = "OSError: [Errno 101] Network is unreachable";
         check(denied, 6, true, Some("only in its own folder"));
-        check(denied, 0, true, None);
+        check(denied, 0, false, None);
         check(no_network, 6, true, Some("without any network"));
         check(no_network, 6, false, None);
         check("OSError: [Errno 27] File too large", 0, false, Some("disk space"));
+        check("OSError: [Errno 24] Too many open files: 'x'", 0, false, Some("files open"));
         check("RuntimeError: can't start new thread", 0, false, Some("threads"));
         check("KeyError: 'x'", 6, true, None);
-        check("FileNotFoundError: [Errno 2] No such file or directory: 'x'", 6, true, None);
+        let missing =
+            |file: &str| format!("FileNotFoundError: [Errno 2] No such file or directory: '{file}'");
+        check(&missing("x"), 6, true, None);
+        check(&missing("/home/u/x.csv"), 6, true, Some("may read only ./input"));
+        check(&missing("/home/u/x.csv"), 6, false, None);
     }
 }

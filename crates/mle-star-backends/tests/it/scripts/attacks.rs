@@ -3,7 +3,11 @@
 
 use std::fs;
 use std::net::{TcpListener, UdpSocket};
+use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use mle_star::config::Switch;
@@ -23,6 +27,8 @@ enum Ends {
     Refused(&'static str, &'static str),
     /// As if nothing had been, printing this.
     Nothing(&'static str),
+    /// By itself, with a note that has these words.
+    Cleaned(&'static str),
     /// At its time limit.
     Late,
 }
@@ -32,6 +38,8 @@ struct Target {
     world: World,
     tcp: TcpListener,
     udp: UdpSocket,
+    /// With a path, and with a name that is no path.
+    local: [UnixListener; 2],
 }
 
 impl Target {
@@ -52,7 +60,13 @@ impl Target {
         let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
         tcp.set_nonblocking(true).unwrap();
         udp.set_nonblocking(true).unwrap();
-        Self { world, tcp, udp }
+        let name = SocketAddr::from_abstract_name(abstract_name(&world)).unwrap();
+        let local = [
+            UnixListener::bind(world.folder.path().join("socket")).unwrap(),
+            UnixListener::bind_addr(&name).unwrap(),
+        ];
+        local.iter().for_each(|listener| listener.set_nonblocking(true).unwrap());
+        Self { world, tcp, udp, local }
     }
 
     /// Names in the attack's text stand for what is found in this world.
@@ -62,6 +76,8 @@ impl Target {
             ("JOURNAL", format!("{:?}", world.file("journal.db"))),
             ("DATA", format!("{:?}", world.setup.data_dir.join("train.csv"))),
             ("SECRET", format!("{:?}", world.folder.path().join("secret"))),
+            ("SOCKET", format!("{:?}", world.folder.path().join("socket"))),
+            ("NAME", abstract_name(world)),
             ("HOST", std::process::id().to_string()),
             ("TCP", self.tcp.local_addr().unwrap().port().to_string()),
             ("UDP", self.udp.local_addr().unwrap().port().to_string()),
@@ -81,6 +97,7 @@ impl Target {
             && read(&world.setup.data_dir.join("train.csv")) == "id,y\n1,0\n"
             && self.tcp.accept().is_err()
             && self.udp.recv(&mut [0; 8]).is_err()
+            && self.local.iter().all(|listener| listener.accept().is_err())
     }
 
     async fn check(&self, attack: &str, expected: Ends) -> ScriptOutcome {
@@ -103,6 +120,11 @@ impl Target {
     }
 }
 
+/// No path, although it looks like one.
+fn abstract_name(world: &World) -> String {
+    world.folder.path().display().to_string()
+}
+
 fn assert_ended(outcome: &ScriptOutcome, attack: &str, expected: Ends) {
     let notes = outcome.notes.join("\n");
     let traceback = outcome.traceback.clone().unwrap_or_default();
@@ -110,6 +132,7 @@ fn assert_ended(outcome: &ScriptOutcome, attack: &str, expected: Ends) {
         Ends::Stopped(note) => outcome.end == (ScriptEnd::Signalled { signal: 9 }) && notes.contains(note),
         Ends::Refused(exception, note) => traceback.contains(exception) && notes.contains(note),
         Ends::Nothing(printed) => outcome.stdout.text() == printed && !outcome.is_error(),
+        Ends::Cleaned(note) => !outcome.is_error() && notes.contains(note),
         Ends::Late => outcome.end == ScriptEnd::TimedOut && notes.contains("the time it had"),
     };
     assert!(holds, "{attack}: {outcome:#?}");
@@ -130,6 +153,10 @@ async fn what_takes_too_much_is_stopped() {
     target.check(large, Ends::Refused("File too large", "disk space")).await;
     let several = "for n in range(9): open(str(n), 'wb').write(b'x' * (20 << 20))\ntime.sleep(600)";
     stopped(several, "more than 50 MiB of the disk").await;
+    let descriptors = "held = [open('/dev/null') for _ in range(100_000)]";
+    target.check(descriptors, Ends::Refused("Too many open files", "more files open")).await;
+    let limits = "import resource as r\nprint(*(r.getrlimit(n) for n in (r.RLIMIT_CORE, r.RLIMIT_FSIZE)))";
+    target.check(limits, Ends::Nothing("(0, 0) (52428800, 52428800)\n")).await;
     stopped("for n in range(5000): open(f'final/{n}', 'w').close()\ntime.sleep(600)", "more than 2000 files")
         .await;
 }
@@ -169,11 +196,13 @@ async fn what_does_not_end_is_ended() {
     check("signal.signal(signal.SIGTERM, signal.SIG_IGN)\ntime.sleep(600)", Ends::Late).await;
     check("subprocess.Popen(['cat', '/dev/zero'])\nsys.stdin.read()\ntime.sleep(600)", Ends::Late).await;
     let daemon = "if os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        os.setsid()\n        time.sleep(600)\n    os._exit(0)\nos.wait()";
-    check(daemon, Ends::Nothing("")).await;
+    check(daemon, Ends::Cleaned("1 processes that the script had started and not waited for were ended"))
+        .await;
     let zombies = "for _ in range(30):\n    if os.fork() == 0: os._exit(0)\nprint('done')";
     check(zombies, Ends::Nothing("done\n")).await;
     let parents = "for _ in range(5):\n    if os.fork() == 0:\n        if os.fork() == 0: os._exit(0)\n        time.sleep(600)\nprint('done')";
-    check(parents, Ends::Nothing("done\n")).await;
+    check(parents, Ends::Cleaned("5 processes that the script had started and not waited for were ended"))
+        .await;
     let flood = "import os\nos.write(1, b'x' * (1 << 20))\nopen('final/submission.csv', 'w').close()\nos.write(1, b'')\nos._exit(3)";
     let outcome = target.world.run(flood).await;
     assert_eq!((outcome.end, outcome.stdout.bytes), (ScriptEnd::Exited { code: 3 }, 1 << 20));
@@ -193,7 +222,8 @@ async fn what_is_outside_is_out_of_reach() {
     for file in ["$JOURNAL", "$DATA", "$SECRET", "'input/train.csv'"] {
         refused(&format!("open({file}, 'a').write('x')")).await;
         refused(&format!("os.chmod({file}, 0)")).await;
-        refused(&format!("os.utime({file}, (1, 1))")).await;
+        let times = format!("os.utime({file}, (1, 1))");
+        target.check(&times, Ends::Refused("Error: [Errno", "")).await;
     }
     refused("os.symlink($SECRET, 'x')\nopen('x', 'a').write('x')").await;
     refused("os.symlink(os.path.dirname($SECRET), 'x')\nopen('x/new', 'w').write('x')").await;
@@ -204,8 +234,10 @@ async fn what_is_outside_is_out_of_reach() {
     target.check(link, Ends::Refused("Error: [Errno", "")).await;
     let device = "os.mknod('x', 0o60600, os.makedev(254, 0))";
     target.check(device, Ends::Refused("Error: [Errno", "")).await;
+    refused("print(open('/etc/shadow').read())").await;
     // The home of whoever runs the program, whatever the variable says.
-    refused("import pwd\nprint(os.listdir(pwd.getpwuid(os.getuid()).pw_dir))").await;
+    let home = "import pwd\nprint(os.listdir(pwd.getpwuid(os.getuid()).pw_dir))";
+    target.check(home, Ends::Refused("Error: [Errno", "")).await;
 }
 
 #[tokio::test]
@@ -216,6 +248,9 @@ async fn who_is_outside_is_out_of_reach() {
     };
     hidden("print(open('/proc/$HOST/environ').read())").await;
     hidden("os.kill($HOST, 9)").await;
+    for address in ["$SOCKET", "'\\0$NAME'"] {
+        hidden(&format!("socket.socket(socket.AF_UNIX).connect({address})")).await;
+    }
     hidden("os.kill(os.getppid(), 9)").await;
     hidden("print(open(f'/proc/{os.getppid()}/environ').read())").await;
     hidden("print(open(f'/proc/{os.getppid()}/mem').read())").await;
@@ -274,6 +309,67 @@ async fn with_the_network_on_it_is_there() {
     let outcome = target.world.run(&connect).await;
     assert_eq!(outcome.stdout.text(), "there\n", "{outcome:?}");
     assert!(target.tcp.accept().is_ok());
+    // What is no network stays closed.
+    let hidden = Ends::Refused("Error: [Errno", "");
+    for address in ["$SOCKET", "'\\0$NAME'"] {
+        target.check(&format!("socket.socket(socket.AF_UNIX).connect({address})"), hidden).await;
+    }
+}
+
+/// What one layer holds when the other is missing, as is said of it.
+#[tokio::test]
+async fn each_layer_holds_by_itself() {
+    let mut target = Target::new().await;
+    let attacks = [
+        "open($JOURNAL, 'a').write('x')",
+        "open($DATA, 'a').write('x')",
+        "print(open($SECRET).read())",
+        "os.kill($HOST, 9)",
+        "socket.create_connection(('127.0.0.1', $TCP), 5)",
+        "socket.socket(socket.AF_UNIX).connect('\\0$NAME')",
+    ];
+    let all = Layers::probed().clone();
+    let none = Layers { limits: true, ..Layers::none() };
+    let namespaces = Layers { landlock: 0, ..all.clone() };
+    for layers in [Layers { landlock: all.landlock, ..none }, namespaces] {
+        target.world.setup.isolation.layers = layers;
+        for attack in attacks {
+            target.check(attack, Ends::Refused("Error: [Errno", "")).await;
+        }
+    }
+    target.check("socket.socket(socket.AF_UNIX).connect($SOCKET)", Ends::Refused("Error: [Errno", "")).await;
+}
+
+/// No layer needs root, and none is weaker without it.
+#[test]
+fn whoever_is_not_root_is_as_safe() {
+    if !nix::unistd::geteuid().is_root() {
+        // Then every other test here shows it.
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    let (own, program) = (std::env::current_exe().unwrap(), folder.path().join("tests"));
+    fs::hard_link(&own, &program).or_else(|_| fs::copy(&own, &program).map(drop)).unwrap();
+    let tests = [
+        "what_is_outside_is_out_of_reach",
+        "who_is_outside_is_out_of_reach",
+        "honest_scripts_find_what_they_need",
+        "fork_bombs_are_stopped_within_moments",
+    ];
+    for test in tests {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]).arg(&program);
+        command.args(["--exact", &format!("scripts::attacks::{test}")]);
+        command
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("TMPDIR", folder.path())
+            .env("HOME", "/nonexistent");
+        let output = command.current_dir(folder.path()).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(said.contains("1 passed"), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    }
 }
 
 /// The usual libraries, with their threads, helpers, caches and memory-mapped arrays.
