@@ -35,6 +35,10 @@ fn run(script: &str, more: &str) -> (Sealed, Said) {
 
 /// What a script does that only scores.
 pub const SCORE: &str = "echo 'Final Validation Performance: 0.5'";
+/// In the environment of a run, it makes scripts wait that have [`WHILE_SLOW`].
+pub const SLOW: (&str, &str) = ("SLOW", "yes");
+/// What a script does first that is to be interrupted.
+pub const WHILE_SLOW: &str = "[ -n \"$SLOW\" ] && exec sleep 600";
 /// What a script does that leaves a submission.
 pub const SUBMIT: &str = "mkdir -p final; cp input/sample_submission.csv final/submission.csv";
 
@@ -62,11 +66,9 @@ fn exit_codes_say_how_a_run_ended() {
     check("exec sleep 600", "--time-limit 2", 4, "--time-limit");
 }
 
-/// While the file `slow` is there, the script of the first merge never ends. Every script prints what no other does.
+/// Where [`SLOW`] is set, the script of the first merge never ends. Every script prints what no other does.
 fn slow_merge(sealed: &Sealed) -> String {
-    let root = sealed.path("").display().to_string();
-    sealed.write("slow", b"");
-    let wait = format!("case $PWD in *merge-1*) [ -e {root}/slow ] && exec sleep 600 ;; esac");
+    let wait = format!("case $PWD in *merge-1*) {WHILE_SLOW} ;; esac");
     interpreter(sealed, &format!("cat /proc/sys/kernel/random/uuid; {wait}; {SUBMIT}; {SCORE}"))
 }
 
@@ -80,7 +82,9 @@ fn a_killed_run_goes_on_without_repeating_what_was_done() {
     let sealed = Sealed::with(&[]);
     let python = slow_merge(&sealed);
     let line = format!("run data --run-id r --json --set python={python} {SMALL}");
-    let mut child = sealed.command(&line).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut command = sealed.command(&line);
+    command.envs([SLOW]).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
     let is_merge = |line: &String| line.contains("script_started") && line.contains("phase1/merge-1/run");
     assert!(lines.into_iter().any(|line| is_merge(&line)));
@@ -90,7 +94,6 @@ fn a_killed_run_goes_on_without_repeating_what_was_done() {
     let done = ["phase1.candidate-0.run", "phase1.candidate-1.run"];
     let before = done.map(|place| printed(&sealed, place));
     assert!(before.iter().all(|text| text.len() > 36), "{before:?}");
-    fs::remove_file(sealed.path("slow")).unwrap();
     let said = sealed.run("resume r");
     assert_eq!(said.code, 0, "{said:?}");
     assert_eq!(done.map(|place| printed(&sealed, place)), before);
@@ -100,12 +103,10 @@ fn a_killed_run_goes_on_without_repeating_what_was_done() {
 #[test]
 fn a_run_that_its_limit_stopped_goes_on_with_a_larger_one() {
     let sealed = Sealed::with(&[]);
-    let root = sealed.path("").display().to_string();
-    sealed.write("slow", b"");
-    let python = interpreter(&sealed, &format!("[ -e {root}/slow ] && exec sleep 600; {SUBMIT}; {SCORE}"));
-    let said = sealed.run(&format!("run data --run-id r --time-limit 2 --set python={python} {SMALL}"));
+    let python = interpreter(&sealed, &format!("{WHILE_SLOW}; {SUBMIT}; {SCORE}"));
+    let line = format!("run data --run-id r --time-limit 2 --set python={python} {SMALL}");
+    let said = sealed.run_with(&line, &[SLOW]);
     assert_eq!(said.code, 4, "{said:?}");
-    fs::remove_file(sealed.path("slow")).unwrap();
     let said = sealed.run("resume r --time-limit 600");
     assert_eq!(said.code, 0, "{said:?}");
     assert!(sealed.read("runs/r/config.json").contains("\"time_limit_seconds\": 600"));
@@ -114,25 +115,23 @@ fn a_run_that_its_limit_stopped_goes_on_with_a_larger_one() {
 /// A run that its limit stops in Phase 2 with a result, resumed with a larger limit and killed there.
 fn reopened_and_killed() -> Sealed {
     let sealed = Sealed::with(&[]);
-    let root = sealed.path("").display().to_string();
-    sealed.write("slow", b"");
-    let late =
-        format!("case $PWD in *phase1*) ;; *) [ -e {root}/slow ] && exec sleep 600; echo in time ;; esac");
+    let late = format!("case $PWD in *phase1*) ;; *) {WHILE_SLOW}; echo in time ;; esac");
     let python = interpreter(&sealed, &format!("{late}; {SUBMIT}; {SCORE}"));
     let shares = "--set phase_time_budget.phase1_pct=70 --set phase_time_budget.phase2_pct=10 \
                   --set phase_time_budget.phase3_pct=10 --set phase_time_budget.finalization_pct=10";
-    let said = sealed
-        .run(&format!("run data --run-id r --time-limit 5 --set python={python} {SMALL} {shares} --set num_parallel_solutions=1"));
+    let line = format!(
+        "run data --run-id r --time-limit 5 --set python={python} {SMALL} {shares} --set num_parallel_solutions=1"
+    );
+    let said = sealed.run_with(&line, &[SLOW]);
     assert_eq!(said.code, 0, "{said:?}");
     assert!(sealed.read("runs/r/result.json").contains("\"stopped_by\": \"time\""), "{said:?}");
     let mut resumed = sealed.command("resume r --json --time-limit 600");
-    let mut resumed = resumed.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut resumed = resumed.envs([SLOW]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let lines = BufReader::new(resumed.stdout.take().unwrap()).lines().map_while(Result::ok);
     let in_phase_2 = |line: &String| line.contains("script_started") && line.contains("phase2/");
     assert!(lines.into_iter().any(|line| in_phase_2(&line)), "it did not go on");
     resumed.kill().unwrap();
     resumed.wait().unwrap();
-    fs::remove_file(sealed.path("slow")).unwrap();
     sealed
 }
 

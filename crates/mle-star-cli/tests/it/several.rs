@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::exits::{SCORE, SMALL, SUBMIT, interpreter};
+use crate::exits::{SCORE, SLOW, SMALL, SUBMIT, WHILE_SLOW, interpreter};
 use crate::sealed::{Sealed, TASK};
 
 /// Three tasks and something else in `tasks/`; the last has no target that could be told.
@@ -115,11 +115,11 @@ fn slots_are_shared_and_events_name_their_run() {
 #[test]
 fn an_interrupt_reaches_every_run_and_each_goes_on() {
     let sealed = tasks();
-    let root = sealed.path("").display().to_string();
-    sealed.write("slow", b"");
-    let python = noting(&sealed, &format!("[ -e {root}/slow ] && exec sleep 600"));
+    let python = noting(&sealed, WHILE_SLOW);
     let line = format!("run data tasks/one tasks/two --json --jobs 2 --set python={python} {SMALL}");
-    let mut child = sealed.command(&line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut command = sealed.command(&line);
+    command.envs([SLOW]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
     // Two wait for their scripts to end, the third for a slot.
     assert_eq!(lines.filter(|line| line.contains("\"script_started\"")).take(2).count(), 2);
@@ -129,7 +129,6 @@ fn an_interrupt_reaches_every_run_and_each_goes_on() {
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(130), "{stderr}");
     assert_eq!(stderr.matches("go on with: mle-star resume ").count(), 3, "{stderr}");
-    std::fs::remove_file(sealed.path("slow")).unwrap();
     for id in runs(&sealed) {
         assert!(stderr.contains(&format!("mle-star resume {id}")), "{id}: {stderr}");
         let said = sealed.run(&format!("resume {id}"));
