@@ -15,7 +15,7 @@ use mle_star::place::Place;
 use mle_star_backends::script::environment::{Environment, EnvironmentChoice, python_environment};
 use mle_star_backends::script::local::{LocalRunner, LocalSetup};
 use mle_star_backends::script::machine::machine;
-use mle_star_backends::script::sandbox::Isolation;
+use mle_star_backends::script::sandbox::{Isolation, Layers};
 
 const SCRIPT: &str = "print('Final Validation Performance: 0.5')\n";
 
@@ -45,17 +45,23 @@ async fn main() -> Result<(), Box<dyn Error>> {
         memory_limit_mib: None,
         isolation: Isolation::new(Switch::Off),
     };
-    let runner = LocalRunner::new(setup)?;
-    let (mut plain, mut through_runner) = (Vec::new(), Vec::new());
+    println!("isolation: {}", setup.isolation.line());
+    let isolated = LocalRunner::new(setup.clone())?;
+    let open = Isolation { layers: Layers::none(), ..setup.isolation.clone() };
+    let open = LocalRunner::new(LocalSetup { isolation: open, ..setup })?;
+    let (mut plain, mut through_open, mut through_isolated) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..rounds {
         plain.push(run_plain(&environment, folder.path()).await?);
-        through_runner.push(run_through(&runner, round).await?);
+        through_open.push(run_through(&open, round).await?);
+        through_isolated.push(run_through(&isolated, round).await?);
     }
-    let (plain, through_runner) = (median(plain), median(through_runner));
-    let ratio = through_runner.as_secs_f64() / plain.as_secs_f64();
-    println!("plain python   {plain:>10.1?} median of {rounds}");
-    println!("local runner   {through_runner:>10.1?}");
-    println!("added          {:>10.1?}   ratio {ratio:.2}", through_runner.saturating_sub(plain));
+    let plain = median(plain);
+    println!("plain python            {plain:>10.1?}   median of {rounds}, in turn");
+    for (name, times) in [("runner, no layers", through_open), ("runner, isolated", through_isolated)] {
+        let time = median(times);
+        let (added, ratio) = (time.saturating_sub(plain), time.as_secs_f64() / plain.as_secs_f64());
+        println!("{name:<23} {time:>10.1?}   added {added:.1?}, ratio {ratio:.2}");
+    }
     Ok(())
 }
 

@@ -4,7 +4,7 @@
 use std::fs;
 use std::net::{TcpListener, UdpSocket};
 use std::os::linux::net::SocketAddrExt as _;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::Path;
 use std::process::Command;
@@ -270,6 +270,11 @@ async fn who_is_outside_is_out_of_reach() {
 async fn honest_scripts_find_what_they_need() {
     let mut target = Target::new().await;
     target.world.setup.isolation.disk_limit_mib = None;
+    let store = target.world.folder.path().join("store");
+    fs::create_dir(&store).unwrap();
+    fs::write(store.join("far.csv"), "far away").unwrap();
+    symlink(&store, target.world.folder.path().join("alias")).unwrap();
+    symlink("../alias/far.csv", target.world.setup.data_dir.join("far.csv")).unwrap();
     let check = async |script, printed| {
         target.check(script, Ends::Nothing(printed)).await;
     };
@@ -277,6 +282,7 @@ async fn honest_scripts_find_what_they_need() {
     check(loopback, "heard\n").await;
     let temporary = "import tempfile\nwith tempfile.NamedTemporaryFile('w') as f: f.write('x')\nprint(os.path.isdir(tempfile.mkdtemp()))";
     check(temporary, "True\n").await;
+    check("print(open('input/far.csv').read())", "far away\n").await;
     check("print(open('input/train.csv').read().split())", "['id,y', '1,0']\n").await;
     check(
         "open(os.path.expanduser('~/.cache'), 'w').write('x')\nprint(os.getuid() == os.stat('.').st_uid)",
@@ -289,7 +295,7 @@ async fn honest_scripts_find_what_they_need() {
     check(shared, "100\n").await;
     check(
         "print(subprocess.run(['ls', 'input'], capture_output=True, text=True).stdout.split())",
-        "['big', 'train.csv']\n",
+        "['big', 'far.csv', 'train.csv']\n",
     )
     .await;
     check(
