@@ -204,8 +204,7 @@ impl ScriptRunner for LocalRunner {
         let Watched { end, mut notes, excess_of } = watched.map_err(|failure| self.trouble(failure))?;
         let duration_seconds = started.elapsed().as_secs_f64();
         let traceback = stderr.scanner.traceback();
-        let refusal =
-            traceback.as_deref().and_then(|text| self.sandbox.explanation(text, workplace.folder()));
+        let refusal = self.sandbox.explanation(&end, traceback.as_deref(), workplace.folder());
         let finished = self.finish(request, workplace).await?;
         notes.extend(
             [stdout.cut("stdout"), stderr.cut("stderr"), refusal, finished.damage].into_iter().flatten(),

@@ -151,6 +151,9 @@ async fn what_takes_too_much_is_stopped() {
     stopped(lying, "the limit is 300 MiB").await;
     let large = "f = open('x', 'wb', 0)\nwhile True: f.write(b'x' * (1 << 20))";
     target.check(large, Ends::Refused("File too large", "disk space")).await;
+    let with_signal = format!("import signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_DFL)\n{large}");
+    let outcome = target.world.run(&with_signal).await;
+    assert!(outcome.notes.iter().any(|note| note.contains("disk space")), "{outcome:?}");
     let several = "for n in range(9): open(str(n), 'wb').write(b'x' * (20 << 20))\ntime.sleep(600)";
     stopped(several, "more than 50 MiB of the disk").await;
     let descriptors = "held = [open('/dev/null') for _ in range(100_000)]";
