@@ -7,6 +7,6 @@ mod guard;
 mod mounts;
 mod tree;
 
-pub(crate) use confine::{Confinement, Namespaces, Rules, landlock_version};
+pub(crate) use confine::{Confinement, FIRST_TO_GO, Namespaces, Rules, landlock_version};
 pub(crate) use mounts::{Mounts, Shown};
-pub(crate) use tree::{Ending, Streams, Tree, trial};
+pub(crate) use tree::{Ending, Ends, Streams, Tree, only_child, trial};
