@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 
 /// Folders below a data folder are looked into to this depth.
 const MAX_DEPTH: usize = 32;
+/// More files than this are not opened to a script one by one.
+const MANY: usize = 64;
 
 /// A data folder at one moment. Paths are relative to it.
 #[derive(Debug, Default)]
@@ -17,8 +19,8 @@ pub(crate) struct Tree {
     pub(crate) files: Vec<PathBuf>,
     /// Folders of runs, and links to folders that hold the link.
     left_out: BTreeSet<PathBuf>,
-    /// The real paths that links lead to.
-    pub(crate) linked: BTreeSet<PathBuf>,
+    /// The links to files and folders, whole paths.
+    linked: BTreeSet<PathBuf>,
 }
 
 /// Looks at every file below `folder`.
@@ -33,7 +35,8 @@ pub(crate) fn look(folder: &Path) -> io::Result<Tree> {
 }
 
 /// Fills `into` with links to the data in `folder`, except to top entries that `is_left_out` names. Folders with
-/// nothing but data in them are linked as a whole. Returns what the links lead to.
+/// nothing but data in them are linked as a whole. Returns what the links lead to: `folder` where it is much and has
+/// nothing but data in it.
 ///
 /// # Errors
 /// The folder cannot be read, or a link cannot be made.
@@ -50,10 +53,23 @@ pub(crate) fn link(
             tree.link(&folder, &name, into, &mut sources)?;
         }
     }
+    if sources.len() > MANY && tree.left_out.is_empty() {
+        sources = vec![folder];
+    }
     Ok(sources)
 }
 
 impl Tree {
+    /// The links in it; where they are many, the folders of what they lead to.
+    pub(crate) fn linked(&self) -> Vec<PathBuf> {
+        if self.linked.len() <= MANY {
+            return self.linked.iter().cloned().collect();
+        }
+        let folder = |link: &PathBuf| Some(link.canonicalize().ok()?.parent()?.to_owned());
+        let folders: BTreeSet<PathBuf> = self.linked.iter().filter_map(folder).collect();
+        folders.into_iter().collect()
+    }
+
     /// `above` holds the real paths of the folders on the way to `below`.
     fn walk(&mut self, root: &Path, below: &Path, above: &mut Vec<PathBuf>) -> io::Result<()> {
         for entry in fs::read_dir(root.join(below))? {
@@ -66,7 +82,7 @@ impl Tree {
             let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
             if meta.is_file() {
                 if is_link {
-                    self.linked.insert(whole.canonicalize()?);
+                    self.linked.insert(whole);
                 }
                 self.files.push(path);
             } else if meta.is_dir() {
@@ -77,7 +93,7 @@ impl Tree {
                     continue;
                 }
                 if is_link {
-                    self.linked.insert(real.clone());
+                    self.linked.insert(whole);
                 }
                 above.push(real);
                 self.walk(root, &path, above)?;

@@ -23,7 +23,7 @@ const FILES_UP_TO: usize = 1000;
 pub(crate) struct Data {
     folder: PathBuf,
     files: BTreeMap<PathBuf, Stamp>,
-    /// What links in the folder lead to.
+    /// Links in the folder, or the folders that they lead to.
     linked: Vec<PathBuf>,
 }
 
@@ -41,7 +41,8 @@ impl Data {
     /// The folder cannot be read.
     pub(crate) fn new(folder: PathBuf) -> io::Result<Self> {
         let tree = tree::look(&folder)?;
-        let (files, linked) = (stamps(&folder, tree.files), tree.linked.into_iter().collect());
+        let linked = tree.linked();
+        let files = stamps(&folder, tree.files);
         Ok(Self { folder, files, linked })
     }
 
@@ -137,6 +138,28 @@ mod tests {
             assert_eq!(fs::read_to_string(view.join("images/a.png")).unwrap(), "png", "{name}");
             assert!(!view.join("runs").exists(), "{name}");
         }
+    }
+
+    #[test]
+    fn much_data_is_opened_as_a_whole_unless_a_run_lies_in_it() {
+        let check = |files: usize, with_run: bool, expected: usize| {
+            let folder = tempfile::tempdir().unwrap();
+            let (data, view) = (folder.path().join("data"), folder.path().join("view"));
+            fs::create_dir_all(data.join("run")).unwrap();
+            fs::create_dir(&view).unwrap();
+            (0..files).for_each(|n| fs::write(data.join(n.to_string()), "").unwrap());
+            if with_run {
+                fs::write(data.join("run/journal.lock"), "").unwrap();
+            } else {
+                fs::remove_dir(data.join("run")).unwrap();
+            }
+            let sources = tree::link(&data, &view, |_| false).unwrap();
+            assert_eq!(sources.len(), expected, "{files} {with_run}");
+            assert_eq!(sources == [data], expected == 1, "{files} {with_run}");
+        };
+        check(3, false, 3);
+        check(100, false, 1);
+        check(100, true, 100);
     }
 
     #[test]

@@ -157,8 +157,7 @@ impl LocalRunner {
         let spoiled = self.settle(request.slot, resting, tree, spoiled);
         let duration_seconds = began.elapsed().as_secs_f64();
         let traceback = stderr.scanner.traceback();
-        let refusal =
-            traceback.as_deref().and_then(|text| self.sandbox.explanation(text, workplace.folder()));
+        let refusal = self.sandbox.explanation(&end, traceback.as_deref(), workplace.folder());
         let finished = self.finish(request, workplace).await?;
         notes.extend(
             [stdout.cut("stdout"), stderr.cut("stderr"), refusal, finished.damage].into_iter().flatten(),

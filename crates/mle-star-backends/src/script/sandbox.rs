@@ -3,10 +3,15 @@
 //! [`Layers`] is probed once and says what is enforced. [`Isolation`] is what a runner asks for. `Sandbox` is both
 //! made ready for one runner: from it and from the paths of one script (`Access`) comes the confinement that is
 //! applied between fork and exec. No layer needs root, and a missing one takes no other away.
+//!
+//! For a worker that forks scripts the layers come apart: namespaces and mounts are entered once, when it starts, with the
+//! folder of all scripts writable; limits and the ruleset are each script's. The ruleset is a descriptor that can be
+//! sent. Its late paths are to be added by whoever is inside, since they are mounted there.
 
 use std::path::{Path, PathBuf};
 
 use mle_star::config::Switch;
+use mle_star::effects::ScriptEnd;
 use nix::sys::resource::{Resource, getrlimit};
 use nix::unistd::geteuid;
 
@@ -118,9 +123,17 @@ impl Sandbox {
         (self.isolation.processes_limit + threads).max(302)
     }
 
-    /// What the exception at the end of `traceback` has to do with this; `None`: nothing. The script's `folder` must
-    /// still be there.
-    pub(super) fn explanation(&self, traceback: &str, folder: &Path) -> Option<String> {
+    /// What a script's end and the exception at the end of its `traceback` have to do with this; `None`: nothing. Its
+    /// `folder` must still be there.
+    pub(super) fn explanation(
+        &self,
+        end: &ScriptEnd,
+        traceback: Option<&str>,
+        folder: &Path,
+    ) -> Option<String> {
+        if let ScriptEnd::Signalled { signal } = end {
+            return words::explanation_of_signal(*signal);
+        }
         let is_hidden = |file: &Path| {
             let file = folder.join(file);
             let real = file.canonicalize().or_else(|_| file.parent().unwrap_or(&file).canonicalize());
@@ -128,7 +141,7 @@ impl Sandbox {
                 !real.starts_with(folder) && self.strange.iter().any(|f| real.starts_with(f))
             })
         };
-        words::explanation(traceback, &self.isolation, is_hidden)
+        words::explanation(traceback?, &self.isolation, is_hidden)
     }
 
     /// As much as systems give to all their processes by default: half of the memory.

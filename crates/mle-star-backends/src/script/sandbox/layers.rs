@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use mle_star::config::Switch;
+use nix::libc;
 use nix::sys::utsname::uname;
 use nix::unistd::{AccessFlags, access, getegid, geteuid};
 use serde::Serialize;
@@ -80,7 +81,7 @@ impl Layers {
             match layers.try_out() {
                 Ok(()) => return Self { refusal, ..layers },
                 // The first refusal is the one of what was wanted most.
-                Err(error) => refusal = refusal.or(Some(error.to_string())),
+                Err(error) => refusal = refusal.or(Some(why(&error))),
             }
         }
         Self { refusal, ..none }
@@ -162,6 +163,17 @@ impl Layers {
             self.list(network).into_iter().partition(|layer| layer.enforced);
         let words = |layers: &[Layer]| layers.iter().map(word).collect::<Vec<_>>().join(", ");
         format!("{}; not enforced: {}", words(&enforced), words(&missing))
+    }
+}
+
+/// What the kernel's refusal of a namespace means.
+fn why(error: &io::Error) -> String {
+    match error.raw_os_error() {
+        // It says so of a count, which may be none at all.
+        Some(libc::ENOSPC | libc::EUSERS) => "user.max_user_namespaces allows no more".to_owned(),
+        Some(libc::EPERM | libc::EACCES) => "the system does not allow namespaces to its users".to_owned(),
+        Some(libc::ENOSYS | libc::EINVAL) => "the kernel is too old for it".to_owned(),
+        _ => error.to_string(),
     }
 }
 

@@ -5,6 +5,7 @@ use std::env;
 use std::ffi::{CString, OsString};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
 use super::Access;
@@ -17,7 +18,9 @@ const LINKS: usize = 40;
 
 /// The folders that a script has no business in: all at the top that it may not read as a whole, and HOME.
 pub(super) fn strange_folders(access: &Access) -> Vec<PathBuf> {
-    let home = env::home_dir().into_iter().filter_map(|home| home.canonicalize().ok());
+    // Some users of the system have a system folder for their home.
+    let is_own = |home: &PathBuf| fs::metadata(home).is_ok_and(|meta| meta.uid() != 0);
+    let home = env::home_dir().into_iter().filter_map(|home| home.canonicalize().ok()).filter(is_own);
     let top = fs::read_dir("/").into_iter().flatten().flatten().map(|entry| entry.path());
     let is_folder = |path: &PathBuf| fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir());
     let is_kept = |path: &PathBuf| KEPT.iter().any(|kept| path == Path::new(kept)) || path == Path::new("/");

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use nix::libc;
+
 use super::Isolation;
 
 /// The last line of a traceback that a refusal left, and what it means.
@@ -42,7 +44,16 @@ pub(super) fn explanation(
     } else {
         has(&["[Errno 11] Resource temporarily unavailable", "can't start new thread"]).then_some(TASKS)
     };
-    says.map(|meaning| format!("refused by the isolation of scripts: {meaning}"))
+    says.map(refused)
+}
+
+/// What the signal that ended a script has to do with the isolation; `None`: nothing.
+pub(super) fn explanation_of_signal(signal: i32) -> Option<String> {
+    (signal == libc::SIGXFSZ).then(|| refused(LARGE))
+}
+
+fn refused(meaning: &str) -> String {
+    format!("refused by the isolation of scripts: {meaning}")
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use std::fs;
 use std::net::{TcpListener, UdpSocket};
 use std::os::linux::net::SocketAddrExt as _;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::Path;
 use std::process::Command;
@@ -173,6 +173,9 @@ async fn what_takes_too_much_is_stopped() {
     stopped(lying, "the limit is 300 MiB").await;
     let large = "f = open('x', 'wb', 0)\nwhile True: f.write(b'x' * (1 << 20))";
     target.check(large, Ends::Refused("File too large", "disk space")).await;
+    let with_signal = format!("import signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_DFL)\n{large}");
+    let outcome = target.world.run(&with_signal).await;
+    assert!(outcome.notes.iter().any(|note| note.contains("disk space")), "{outcome:?}");
     let several = "for n in range(9): open(str(n), 'wb').write(b'x' * (20 << 20))\ntime.sleep(600)";
     stopped(several, "more than 50 MiB of the disk").await;
     let descriptors = "held = [open('/dev/null') for _ in range(100_000)]";
@@ -325,6 +328,11 @@ async fn a_script_leaves_its_worker_alone() {
 async fn honest_scripts_find_what_they_need() {
     let mut target = Target::new().await;
     target.world.setup.isolation.disk_limit_mib = None;
+    let store = target.world.folder.path().join("store");
+    fs::create_dir(&store).unwrap();
+    fs::write(store.join("far.csv"), "far away").unwrap();
+    symlink(&store, target.world.folder.path().join("alias")).unwrap();
+    symlink("../alias/far.csv", target.world.setup.data_dir.join("far.csv")).unwrap();
     let check = async |script, printed| {
         target.check(script, Ends::Nothing(printed)).await;
     };
@@ -332,6 +340,7 @@ async fn honest_scripts_find_what_they_need() {
     check(loopback, "heard\n").await;
     let temporary = "import tempfile\nwith tempfile.NamedTemporaryFile('w') as f: f.write('x')\nprint(os.path.isdir(tempfile.mkdtemp()))";
     check(temporary, "True\n").await;
+    check("print(open('input/far.csv').read())", "far away\n").await;
     check("print(open('input/train.csv').read().split())", "['id,y', '1,0']\n").await;
     check(
         "open(os.path.expanduser('~/.cache'), 'w').write('x')\nprint(os.getuid() == os.stat('.').st_uid)",
@@ -344,7 +353,7 @@ async fn honest_scripts_find_what_they_need() {
     check(shared, "100\n").await;
     check(
         "print(subprocess.run(['ls', 'input'], capture_output=True, text=True).stdout.split())",
-        "['big', 'train.csv']\n",
+        "['big', 'far.csv', 'train.csv']\n",
     )
     .await;
     check(
