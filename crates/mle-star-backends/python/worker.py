@@ -105,7 +105,7 @@ class Worker(NamedTuple):
     deaths: int
     """A signalfd that hears of the death of children."""
     changed: dict[bytes, bytes]
-    """Variables that imports set, as they would in the script's own process."""
+    """Variables that Python and imports set, as they would in the script's own process."""
     script_path: int
     """Where the interpreter keeps the pointer to the name of the file it is going to run."""
 
@@ -119,7 +119,7 @@ def serve() -> None:
         os._exit(0)
     setup, _ = message
     script_path = find_script_path()
-    before = dict(os.environb)
+    before = given_variables()
     for name in setup.each("import"):
         import_quietly(name.decode())
     after = dict(os.environb)
@@ -151,6 +151,13 @@ def receive(channel: socket.socket) -> tuple[Fields, list[int]] | None:
             return None
         body += piece
     return Fields(bytes(body)), descriptors
+
+
+def given_variables() -> dict[bytes, bytes]:
+    """The variables that this process was started with; without a locale, Python adds one of its own."""
+    with open("/proc/self/environ", "rb") as file:
+        pairs = (variable.split(b"=", 1) for variable in file.read().split(b"\0") if b"=" in variable)
+        return {name: value for name, value in pairs}
 
 
 def import_quietly(name: str) -> None:

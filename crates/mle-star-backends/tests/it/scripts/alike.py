@@ -15,7 +15,7 @@ input('anybody there? ')
 #---
 import os, sys
 print([name for name in os.environ if name != 'MLE_STAR_CHILD'])
-print({k: v for k, v in os.environ.items() if 'PYTHON' in k or k in ('HOME', 'TMPDIR')})
+print({k: v for k, v in os.environ.items() if 'PYTHON' in k or k in ('HOME', 'LC_CTYPE')}, os.path.isdir(os.environ['TMPDIR']))
 print(sorted(os.listdir('.')), os.getcwd(), os.path.expanduser('~'))
 print(open('/proc/self/cmdline').read().split('\0')[1:])
 os.system('echo $HOME $PYTHONHASHSEED; ls /proc/self/fd | wc -l')
@@ -209,7 +209,7 @@ import subprocess, sys
 print(subprocess.run([sys.executable, '-c', 'import sys; print(sys.argv, sys.path[0], "sitecustomize" in sys.modules)'], capture_output=True, text=True).stdout)
 #---
 import tempfile, os
-with tempfile.NamedTemporaryFile() as f: print(os.path.dirname(f.name) == os.environ['TMPDIR'], tempfile.gettempdir())
+with tempfile.NamedTemporaryFile() as f: print(os.path.dirname(f.name) == os.environ['TMPDIR'] == tempfile.gettempdir())
 #---
 import asyncio
 async def main(): await asyncio.sleep(0.01); print('done')

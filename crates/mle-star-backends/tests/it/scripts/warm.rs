@@ -2,7 +2,6 @@
 
 use std::env;
 use std::fs;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use mle_star::effects::{Purpose, ScriptEnd, ScriptOutcome, ScriptRequest, ScriptRunner};
@@ -31,11 +30,9 @@ async fn is_warm(runner: &LocalRunner) -> bool {
     outcome.stdout.text() == "True\n"
 }
 
-/// Runs each script of a file both ways; everything that can be told of its end must be the same, but for the time
+/// Runs each of the scripts both ways; everything that can be told of its end must be the same, but for the time
 /// it took.
 async fn compare([cold, warm]: &[LocalRunner; 2], scripts: &str) {
-    let file: PathBuf = [env!("CARGO_MANIFEST_DIR"), "tests/it/scripts", scripts].iter().collect();
-    let scripts = fs::read_to_string(file).unwrap();
     let scripts: Vec<&str> = scripts.split("\n#---\n").collect();
     // One runner after the other: they use the same folder.
     let mut outcomes = [Vec::new(), Vec::new()];
@@ -63,7 +60,7 @@ async fn a_script_sees_what_it_sees_when_started_cold() {
     let used_by_libraries = ["multiprocessing", "concurrent.futures", "tempfile", "logging", "asyncio"];
     let runners = runners(&mut world, &used_by_libraries).await;
     assert!(!is_warm(&runners[0]).await && is_warm(&runners[1]).await);
-    compare(&runners, "alike.py").await;
+    compare(&runners, include_str!("alike.py")).await;
     assert!(is_warm(&runners[1]).await, "the worker was lost on the way");
 }
 
@@ -76,7 +73,7 @@ async fn libraries_compute_what_they_compute_when_started_cold() {
     let default = WarmStart::default();
     let modules: Vec<&str> = default.modules.iter().map(String::as_str).collect();
     let runners = runners(&mut world, &modules).await;
-    compare(&runners, "alike_libraries.py").await;
+    compare(&runners, include_str!("alike_libraries.py")).await;
     assert!(is_warm(&runners[1]).await, "the worker was lost on the way");
 }
 
