@@ -8,7 +8,7 @@ mod mounts;
 mod session;
 mod tree;
 
-pub(crate) use confine::{Confinement, Namespaces, Rules, landlock_version};
+pub(crate) use confine::{Confinement, FIRST_TO_GO, Namespaces, Rules, landlock_version};
 pub(crate) use mounts::{Mounts, Shown};
 pub use session::in_own_session;
-pub(crate) use tree::{Ending, Streams, Tree, trial};
+pub(crate) use tree::{Ending, Ends, Streams, Tree, only_child, trial};

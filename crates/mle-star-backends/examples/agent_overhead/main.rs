@@ -144,6 +144,7 @@ async fn whole_run(config: &Config, started_ahead: usize) -> Result<(Duration, u
         sample_submission: None,
         id_column: None,
         memory_limit_mib: None,
+        warm_start: None,
         isolation: Isolation::new(Switch::Off),
     })?;
     let agents = ClaudeAgents::new(setup)?;

@@ -165,6 +165,7 @@ impl Bench {
             sample_submission: sample,
             id_column: frozen.task.id_column.clone(),
             memory_limit_mib: None,
+            warm_start: None,
             isolation: Isolation::new(mle_star::config::Switch::Off),
         })?;
         let (journal, prompts) = (Journal::create(run, frozen)?, Prompts::new(BTreeMap::new())?);

@@ -31,7 +31,7 @@ const KEPT_CAPABILITIES: [libc::c_ulong; 5] = [0, 1, 2, 3, 4];
 /// No kernel has more capabilities.
 const CAPABILITIES: libc::c_ulong = 64;
 /// How gladly the kernel ends a script when memory is short, from -1000 to 1000.
-const FIRST_TO_GO: &[u8] = b"500";
+pub(crate) const FIRST_TO_GO: &[u8] = b"500";
 
 /// Everything that binds one child.
 #[derive(Debug, Default)]
@@ -75,7 +75,8 @@ pub(crate) struct Namespaces {
 }
 
 impl Namespaces {
-    fn flags(&self) -> libc::c_int {
+    /// As the system calls take them.
+    pub(crate) fn flags(&self) -> libc::c_int {
         let mut flags = libc::CLONE_NEWUSER | libc::CLONE_NEWIPC;
         if self.network {
             flags |= libc::CLONE_NEWNET;

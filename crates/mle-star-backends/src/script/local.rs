@@ -1,14 +1,13 @@
 //! Runs scripts on this machine.
 //!
-//! Each script is a fresh Python process in a fresh folder, under a guard that ends everything it started.
+//! Each script is a fresh Python process in a fresh folder, under a guard that ends everything it started. It is
+//! started cold, or forked by its slot's worker (see [`warm`](super::warm)).
 //! Kept of a run: the script, its streams up to a cap, and the submission it wrote.
 
-use std::env;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
-use std::process::Stdio;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -16,7 +15,6 @@ use async_trait::async_trait;
 use mle_star::effects::{OutOfMemory, ScriptOutcome, ScriptRequest, ScriptRunner, Submission};
 use mle_star::score::ScoreScanner;
 use mle_star::stop::{Stop, Trouble};
-use tokio::process::Command;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
@@ -29,11 +27,14 @@ use super::sandbox::{Isolation, Sandbox};
 use super::stream::Stream;
 use super::submission::check_submission;
 use super::traceback::TracebackScanner;
-use super::variables::{Share, variables};
+use super::warm::{Warm, WarmStart, Worker};
 use super::watch::{Limits, Resource, Watched, watch};
-use super::workplace::{SCRIPT, Workplace, broken};
+use super::workplace::{Workplace, broken};
 use crate::data::view::Data;
-use crate::process::{Confinement, Streams, Tree};
+use crate::process::{Streams, Tree};
+use start::Started;
+
+mod start;
 
 /// How long output may still come after every process of the tree is gone.
 const LAST_OUTPUT: Duration = Duration::from_secs(2);
@@ -59,6 +60,8 @@ pub struct LocalSetup {
     pub memory_limit_mib: Option<u64>,
     /// What keeps scripts from doing harm.
     pub isolation: Isolation,
+    /// How scripts are started warm; `None`: all of them start cold.
+    pub warm_start: Option<WarmStart>,
 }
 
 /// Runs scripts as processes of this machine.
@@ -67,6 +70,7 @@ pub struct LocalRunner {
     setup: Arc<LocalSetup>,
     data: Arc<Data>,
     sandbox: Arc<Sandbox>,
+    warm: Option<Arc<Warm>>,
 }
 
 impl LocalRunner {
@@ -84,7 +88,9 @@ impl LocalRunner {
         let data = Data::new(data_dir.clone());
         let data = Arc::new(data.map_err(|error| broken("read", &data_dir, &error))?);
         let sandbox = Arc::new(Sandbox::new(setup.isolation.clone(), &setup.environment, &setup.machine));
-        Ok(Self { sandbox, setup: Arc::new(LocalSetup { run_folder, data_dir, ..setup }), data })
+        let start = setup.warm_start.as_ref().filter(|_| cfg!(target_os = "linux"));
+        let warm = start.map(|start| Arc::new(Warm::new(&start.modules)));
+        Ok(Self { sandbox, warm, setup: Arc::new(LocalSetup { run_folder, data_dir, ..setup }), data })
     }
 
     /// The submission that `script` wrote when it ran at `stem`, its place's file stem; `None` when it wrote none.
@@ -112,17 +118,7 @@ impl LocalRunner {
         in_background(work).await?
     }
 
-    fn command(&self, request: &ScriptRequest, workplace: &Workplace) -> Command {
-        let setup = &self.setup;
-        let share = Share::of(&setup.machine, setup.slots, request.slot);
-        let environment = &setup.environment;
-        let all = variables(env::vars_os(), environment, &share, &workplace.home(), workplace.temporary());
-        let mut command = Command::new(&environment.python);
-        command.arg(SCRIPT).current_dir(workplace.folder()).env_clear().envs(all);
-        command
-    }
-
-    fn limits(&self, request: &ScriptRequest, workplace: &Workplace) -> Limits {
+    fn limits(&self, time: Duration, workplace: &Workplace) -> Limits {
         let (setup, isolation) = (&self.setup, &self.setup.isolation);
         let folder = workplace.folder().to_owned();
         let disk = disk::Limits::now(&folder, isolation.disk_limit_mib, isolation.files_limit);
@@ -133,7 +129,55 @@ impl LocalRunner {
             share_mib: known_mib / setup.slots.max(1) as u64,
             processes: isolation.processes_limit,
         };
-        Limits { time: request.timeout, memory, disk, folder }
+        Limits { time, memory, disk, folder, patience: None }
+    }
+
+    /// Runs the script once.
+    async fn attempt(
+        &self,
+        request: &ScriptRequest,
+        time: Duration,
+        worker: Option<Worker>,
+    ) -> Result<Attempt, Stop> {
+        let stem = request.place.file_stem();
+        let workplace = self.prepare(request).await?;
+        let log = |kind| self.setup.run_folder.join("logs").join(format!("{stem}.{kind}"));
+        let mut stdout = Stream::new(log("stdout"), ScoreScanner::default());
+        let mut stderr = Stream::new(log("stderr"), TracebackScanner::default());
+        let (began, kills) = (Instant::now(), KernelKills::so_far());
+        let mut limits = self.limits(time, &workplace);
+        let started = self.start(request.slot, &workplace, limits.disk.disk_mib, worker).await;
+        let Started { mut tree, streams, resting } =
+            started.map_err(|error| self.trouble(Failure::Process(error)))?;
+        limits.patience =
+            self.setup.warm_start.as_ref().filter(|_| resting.is_some()).map(|warm| warm.patience);
+        let watched = run_watched(&mut tree, streams, &limits, &mut stdout, &mut stderr).await;
+        let Watched { end, mut notes, excess_of, spoiled } =
+            watched.map_err(|failure| self.trouble(failure))?;
+        let spoiled = self.settle(request.slot, resting, tree, spoiled);
+        let duration_seconds = began.elapsed().as_secs_f64();
+        let traceback = stderr.scanner.traceback();
+        let refusal = self.sandbox.explanation(&end, traceback.as_deref(), workplace.folder());
+        let finished = self.finish(request, workplace).await?;
+        notes.extend(
+            [stdout.cut("stdout"), stderr.cut("stderr"), refusal, finished.damage].into_iter().flatten(),
+        );
+        let outcome = ScriptOutcome {
+            end,
+            duration_seconds,
+            stdout: stdout.captured(),
+            stderr: stderr.captured(),
+            score: stdout.scanner.score(),
+            traceback,
+            submission: finished.submission,
+            notes,
+            out_of_memory: (excess_of == Some(Resource::Memory)).then_some(OutOfMemory::Limit),
+        };
+        if let Some(left) = finished.left.filter(|_| lacked_room(&outcome, excess_of)) {
+            return Err(Stop::Outside(self.volume_is_full(&left)));
+        }
+        let outcome = ScriptOutcome { out_of_memory: out_of_memory(&outcome, &kills), ..outcome };
+        Ok(Attempt { outcome, spoiled })
     }
 
     fn trouble(&self, failure: Failure) -> Trouble {
@@ -188,55 +232,43 @@ struct Finished {
     left: Option<String>,
 }
 
+/// What came of one run of a script.
+struct Attempt {
+    outcome: ScriptOutcome,
+    /// Why it has to be run again, cold.
+    spoiled: Option<String>,
+}
+
 #[async_trait]
 impl ScriptRunner for LocalRunner {
     async fn run(&self, request: &ScriptRequest) -> Result<ScriptOutcome, Stop> {
-        let stem = request.place.file_stem();
-        let workplace = self.prepare(request).await?;
-        let log = |kind| self.setup.run_folder.join("logs").join(format!("{stem}.{kind}"));
-        let mut stdout = Stream::new(log("stdout"), ScoreScanner::default());
-        let mut stderr = Stream::new(log("stderr"), TracebackScanner::default());
-        let (started, kills) = (Instant::now(), KernelKills::so_far());
-        let command = self.command(request, &workplace);
-        let limits = self.limits(request, &workplace);
-        let confinement = self.sandbox.confinement(&workplace, limits.disk.disk_mib);
-        let watched = run_watched(command, confinement, &limits, &mut stdout, &mut stderr).await;
-        let Watched { end, mut notes, excess_of } = watched.map_err(|failure| self.trouble(failure))?;
-        let duration_seconds = started.elapsed().as_secs_f64();
-        let traceback = stderr.scanner.traceback();
-        let refusal = self.sandbox.explanation(&end, traceback.as_deref(), workplace.folder());
-        let finished = self.finish(request, workplace).await?;
-        notes.extend(
-            [stdout.cut("stdout"), stderr.cut("stderr"), refusal, finished.damage].into_iter().flatten(),
-        );
-        let outcome = ScriptOutcome {
-            end,
-            duration_seconds,
-            stdout: stdout.captured(),
-            stderr: stderr.captured(),
-            score: stdout.scanner.score(),
-            traceback,
-            submission: finished.submission,
-            notes,
-            out_of_memory: (excess_of == Some(Resource::Memory)).then_some(OutOfMemory::Limit),
-        };
-        if let Some(left) = finished.left.filter(|_| lacked_room(&outcome, excess_of)) {
-            return Err(Stop::Outside(self.volume_is_full(&left)));
+        let worker = self.worker(request).await;
+        let began = Instant::now();
+        let mut attempt = self.attempt(request, request.timeout, worker).await?;
+        if let Some((why, warm)) = attempt.spoiled.zip(self.warm.as_ref()) {
+            warm.failed(&why);
+            let left = request.timeout.saturating_sub(began.elapsed());
+            attempt = self.attempt(request, left, None).await?;
         }
-        Ok(ScriptOutcome { out_of_memory: out_of_memory(&outcome, &kills), ..outcome })
+        let mut outcome = attempt.outcome;
+        // Who repairs a script has no use for it, and gets the same text whether a worker was ready or not.
+        if let Some(warm) = self.warm.as_ref().filter(|_| !outcome.is_error()) {
+            outcome.notes.extend(warm.note());
+        }
+        Ok(outcome)
     }
 }
 
-/// Starts the script and sees it to its end. When this returns or is dropped, nothing of it runs any more.
+/// Sees the script to its end. When this returns nothing of it runs any more.
 async fn run_watched(
-    command: Command,
-    confinement: Confinement,
+    tree: &mut Tree,
+    streams: Streams,
     limits: &Limits,
     stdout: &mut Stream<ScoreScanner>,
     stderr: &mut Stream<TracebackScanner>,
 ) -> Result<Watched, Failure> {
-    let (tree, Streams { stdout: out, stderr: err, .. }) =
-        Tree::spawn_confined(command, Stdio::null(), confinement).map_err(Failure::Process)?;
+    let Streams { stdout: out, stderr: err, .. } = streams;
+    let logs = [stdout.file().to_owned(), stderr.file().to_owned()];
     let pumps = async {
         let out =
             async { stdout.pump(out, ScoreScanner::feed).await.map_err(|e| (stdout.file().to_owned(), e)) };
@@ -246,7 +278,7 @@ async fn run_watched(
         tokio::try_join!(out, err).map_err(|(file, error)| Failure::Log(file, error))
     };
     let mut pumps = pin!(pumps);
-    let mut watch = pin!(watch(tree, limits));
+    let mut watch = pin!(watch(tree, limits, &logs));
     tokio::select! {
         watched = &mut watch => {
             // Nothing that could write is left; what is in the pipes is read, and no process outside waited for.

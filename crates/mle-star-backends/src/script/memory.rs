@@ -128,7 +128,7 @@ fn is_scarce() -> bool {
 }
 
 /// Every process below `root`, without `root` itself; a few more than `most` when there are more.
-fn descendants(root: u32, most: u64) -> Vec<u32> {
+pub(super) fn descendants(root: u32, most: u64) -> Vec<u32> {
     let mut found = children(root);
     let mut next = 0;
     while let Some(&process) = found.get(next).filter(|_| found.len() as u64 <= most) {

@@ -18,7 +18,7 @@ use nix::unistd::geteuid;
 use super::environment::Environment;
 use super::machine::Machine;
 use super::workplace::Workplace;
-use crate::process::Confinement;
+use crate::process::{Confinement, Namespaces};
 
 mod access;
 mod layers;
@@ -99,15 +99,28 @@ impl Sandbox {
         access.readable.extend_from_slice(workplace.sources());
         access.readable.push(workplace.temporary().to_owned());
         let layers = &self.isolation.layers;
-        let threads = THREADS_PER_CORE * self.machine.cores as u64;
-        // The smallest number that the kernel takes.
-        let tasks = (self.isolation.processes_limit + threads).max(302);
-        let shared_mib = self.shared_memory_mib();
-        let namespaces = layers.namespaces(self.isolation.network, &access, &self.strange, shared_mib, tasks);
+        let (namespaces, tasks) = (self.namespaces_for(&access), self.tasks());
         let counts_by_itself = namespaces.is_some();
         let rules = access.rules(layers, self.isolation.network);
         let limits = limits(disk_mib, tasks, counts_by_itself);
         Confinement { namespaces, rules, limits, is_humble: layers.limits }
+    }
+
+    /// Of which kind the namespaces of every script are; what is seen of the files depends on the script.
+    pub(super) fn namespaces(&self) -> Option<Namespaces> {
+        self.namespaces_for(&self.access)
+    }
+
+    fn namespaces_for(&self, access: &Access) -> Option<Namespaces> {
+        let (layers, network) = (&self.isolation.layers, self.isolation.network);
+        layers.namespaces(network, access, &self.strange, self.shared_memory_mib(), self.tasks())
+    }
+
+    /// The most processes and threads of a script.
+    fn tasks(&self) -> u64 {
+        let threads = THREADS_PER_CORE * self.machine.cores as u64;
+        // The smallest number that the kernel takes.
+        (self.isolation.processes_limit + threads).max(302)
     }
 
     /// What a script's end and the exception at the end of its `traceback` have to do with this; `None`: nothing. Its

@@ -8,6 +8,7 @@ use std::time::Duration;
 use mle_star::effects::ScriptEnd;
 use tokio::time::timeout;
 
+use super::warm::progress;
 use super::{disk, memory};
 use crate::process::{Ending, Tree};
 
@@ -22,6 +23,8 @@ pub(super) struct Limits {
     pub(super) disk: disk::Limits,
     /// The folder that it fills.
     pub(super) folder: PathBuf,
+    /// How long it may do nothing; given when a worker forked it.
+    pub(super) patience: Option<Duration>,
 }
 
 /// How a script ended, and what had to be done about it.
@@ -30,6 +33,8 @@ pub(super) struct Watched {
     pub(super) notes: Vec<String>,
     /// What it was stopped for, when it was not for its time.
     pub(super) excess_of: Option<Resource>,
+    /// Why this says nothing about the script, should a worker have forked it.
+    pub(super) spoiled: Option<&'static str>,
 }
 
 /// What a script has too much of.
@@ -51,11 +56,11 @@ pub(super) enum Resource {
     Volume,
 }
 
-/// Sees a script to its end, which comes by itself or at one of the limits.
+/// Sees a script to its end, which comes by itself or at one of the limits. `logs` is where its output goes.
 ///
 /// # Errors
 /// What the system says when it cannot be waited for.
-pub(super) async fn watch(mut tree: Tree, limits: &Limits) -> io::Result<Watched> {
+pub(super) async fn watch(tree: &mut Tree, limits: &Limits, logs: &[PathBuf; 2]) -> io::Result<Watched> {
     let root = tree.root();
     let over_memory = async {
         match root {
@@ -63,11 +68,22 @@ pub(super) async fn watch(mut tree: Tree, limits: &Limits) -> io::Result<Watched
             None => std::future::pending().await,
         }
     };
+    let stalled = async {
+        match limits.patience.zip(root) {
+            Some((patience, root)) => progress::stalled(root, logs, patience).await,
+            None => std::future::pending().await,
+        }
+    };
     tokio::select! {
         ending = tree.ended() => Ok(Watched::by_itself(ending?)),
-        () = tokio::time::sleep(limits.time) => stop_at_limit(&mut tree, limits.time).await,
-        excess = over_memory => stop_for(&mut tree, excess).await,
-        excess = disk::exceeded(limits.folder.clone(), limits.disk) => stop_for(&mut tree, excess).await,
+        () = tokio::time::sleep(limits.time) => stop_at_limit(tree, limits.time).await,
+        excess = over_memory => stop_for(tree, excess).await,
+        excess = disk::exceeded(limits.folder.clone(), limits.disk) => stop_for(tree, excess).await,
+        () = stalled => {
+            tree.kill();
+            let watched = Watched::by_itself(tree.ended().await?);
+            Ok(Watched { spoiled: Some("the script made no progress"), ..watched })
+        }
     }
 }
 
@@ -86,7 +102,7 @@ async fn stop_at_limit(tree: &mut Tree, limit: Duration) -> io::Result<Watched> 
         tree.ended().await?;
     }
     let note = format!("stopped after {:.1} s, the time it had", limit.as_secs_f64());
-    Ok(Watched { end: ScriptEnd::TimedOut, notes: vec![note], excess_of: None })
+    Ok(Watched { end: ScriptEnd::TimedOut, notes: vec![note], excess_of: None, spoiled: None })
 }
 
 impl Watched {
@@ -108,6 +124,7 @@ impl Watched {
             notes
                 .push(format!("{count} processes that the script had started and not waited for were ended"));
         }
-        Self { end, notes, excess_of: None }
+        let spoiled = ending.status.is_none().then_some("the worker was killed");
+        Self { end, notes, excess_of: None, spoiled }
     }
 }

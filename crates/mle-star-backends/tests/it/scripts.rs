@@ -4,4 +4,5 @@ mod attacks;
 mod environment;
 mod runner;
 mod submission;
+mod warm;
 mod world;

@@ -11,6 +11,7 @@ use mle_star_backends::script::environment::{Environment, Origin};
 use mle_star_backends::script::local::{LocalRunner, LocalSetup};
 use mle_star_backends::script::machine::Machine;
 use mle_star_backends::script::sandbox::Isolation;
+use mle_star_backends::script::warm::WarmStart;
 
 use super::Start;
 use super::shared::Shared;
@@ -64,6 +65,9 @@ impl Backends {
         let environment_text = environment_text(&environment, &machine, at_once, &isolation);
         let data_dir = plain_data(start)?;
         let scripts = runner(start, data_dir.clone(), environment.clone(), machine, at_once, isolation)?;
+        if shared.is_for_one_run() {
+            scripts.warm_up();
+        }
         Ok(Self { scripts, environment, environment_text, slots, data_dir })
     }
 }
@@ -87,6 +91,7 @@ fn runner(
         slots,
         id_column: task.id_column.clone(),
         memory_limit_mib: start.frozen.config.memory_limit_mb,
+        warm_start: (start.frozen.config.warm_start == Switch::On).then(WarmStart::default),
         isolation,
     };
     LocalRunner::new(setup).map_err(Failure::failed)

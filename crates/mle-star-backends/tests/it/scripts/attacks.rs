@@ -12,9 +12,11 @@ use std::time::{Duration, Instant};
 
 use mle_star::config::Switch;
 use mle_star::effects::{ScriptEnd, ScriptOutcome, ScriptRunner};
+use mle_star_backends::script::local::LocalRunner;
 use mle_star_backends::script::sandbox::{Isolation, Layers};
+use mle_star_backends::script::warm::WarmStart;
 
-use super::world::{Pulse, World, request};
+use super::world::{IS_WARM, Pulse, World, request};
 
 const SECRET: &str = "a planted secret";
 
@@ -29,6 +31,8 @@ enum Ends {
     Nothing(&'static str),
     /// By itself, with a note that has these words.
     Cleaned(&'static str),
+    /// As if nothing had been, or by an exception with a note that has these words: a matter of who is faster.
+    Contained(&'static str),
     /// At its time limit.
     Late,
 }
@@ -100,11 +104,27 @@ impl Target {
             && self.local.iter().all(|listener| listener.accept().is_err())
     }
 
+    /// The attack of a script that starts cold, and of one that a worker forks. Returns the first outcome.
     async fn check(&self, attack: &str, expected: Ends) -> ScriptOutcome {
+        self.check_warm(attack, expected).await;
+        self.check_with(&self.world.runner(), attack, expected, "all is well\n").await
+    }
+
+    async fn check_warm(&self, attack: &str, expected: Ends) {
+        let runner = self.world.warm_runner(&[]).await;
+        self.check_with(&runner, attack, expected, "all is well, warm\n").await;
+    }
+
+    async fn check_with(
+        &self,
+        runner: &LocalRunner,
+        attack: &str,
+        expected: Ends,
+        next: &str,
+    ) -> ScriptOutcome {
         let mut pulse = Pulse::new(self.world.folder.path());
         let limit = if matches!(expected, Ends::Late) { 2 } else { 60 };
         let script = self.script(&pulse.path, attack);
-        let runner = self.world.runner();
         let outcome = runner.run(&request(&script, Duration::from_secs(limit))).await.unwrap();
         let ended = Instant::now();
         assert!(pulse.is_dead_within(Duration::from_secs(1)), "{attack}: somebody lives on");
@@ -114,8 +134,9 @@ impl Target {
         assert!(!outcome.stdout.text().contains(SECRET), "{attack}: {outcome:?}");
         assert!(self.is_whole(), "{attack}: something outside changed");
         assert_eq!(fs::read_dir(self.world.file("work")).unwrap().count(), 0, "{attack}");
-        let next = self.world.run("print('all is well')").await;
-        assert_eq!((next.stdout.text().as_str(), next.notes.len()), ("all is well\n", 0), "after {attack}");
+        let after = format!("print('all is well, warm' if {IS_WARM} else 'all is well')");
+        let after = runner.run(&request(&after, Duration::from_secs(60))).await.unwrap();
+        assert_eq!((after.stdout.text().as_str(), after.notes.len()), (next, 0), "after {attack}");
         outcome
     }
 }
@@ -133,6 +154,7 @@ fn assert_ended(outcome: &ScriptOutcome, attack: &str, expected: Ends) {
         Ends::Refused(exception, note) => traceback.contains(exception) && notes.contains(note),
         Ends::Nothing(printed) => outcome.stdout.text() == printed && !outcome.is_error(),
         Ends::Cleaned(note) => !outcome.is_error() && notes.contains(note),
+        Ends::Contained(note) => !outcome.is_error() || notes.contains(note),
         Ends::Late => outcome.end == ScriptEnd::TimedOut && notes.contains("the time it had"),
     };
     assert!(holds, "{attack}: {outcome:#?}");
@@ -181,7 +203,7 @@ async fn fork_bombs_are_stopped_within_moments() {
     check(&target, "for _ in range(8): os.fork()\ntime.sleep(600)", too_many).await;
     // Every process leaves its parent behind, the first of them too: nobody knows them all.
     let fleeing = "n = 0\nwhile n < 2000:\n    n += 1\n    if os.fork(): os._exit(0)";
-    check(&target, fleeing, Ends::Nothing("")).await;
+    check(&target, fleeing, Ends::Contained("more processes and threads")).await;
     let threads = "import threading\nfor _ in range(2000): threading.Thread(target=time.sleep, args=(600,), daemon=True).start()";
     check(&target, threads, Ends::Refused("can't start new thread", "more processes and threads")).await;
     // Where nobody has a numbering of his own, families are counted from parent to child.
@@ -267,6 +289,39 @@ async fn who_is_outside_is_out_of_reach() {
     target.check(by_name, Ends::Refused("gaierror", "without any network")).await;
     let udp = "socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', $UDP))";
     target.check(udp, Ends::Nothing("")).await;
+}
+
+/// Later scripts of a worker must not be any the worse for an earlier one.
+#[tokio::test]
+async fn a_script_leaves_its_worker_alone() {
+    let mut target = Target::new().await;
+    let descriptors = "for n in range(3, 256):\n    try: os.write(n, b'x' * 100); os.ftruncate(n, 0)\n    except OSError: pass\nprint(os.listdir('/proc/self/fd'))";
+    // The last is that of the listing itself; 3 is the pulse.
+    target.check(descriptors, Ends::Nothing("['0', '1', '2', '3', '4']\n")).await;
+    let all = "for n in os.listdir('/proc'):\n    if n.isdigit() and int(n) != os.getpid():\n        try: os.kill(int(n), 9)\n        except OSError: pass\nprint('tried')";
+    // The guard is the first of its processes: it cannot be killed from inside.
+    target.check(all, Ends::Nothing("tried\n")).await;
+    let trace = "import ctypes\nfor n in (1, os.getppid()): print(ctypes.CDLL(None).ptrace(16, n, 0, 0))";
+    target.check(trace, Ends::Nothing("-1\n-1\n")).await;
+    let open_files = "for n in os.listdir('/proc'):\n    if n.isdigit() and int(n) != os.getpid():\n        try: print(os.listdir(f'/proc/{n}/fd'), open(f'/proc/{n}/mem', 'r+b', 0).write(b'x'))\n        except OSError as e: print('no')";
+    target.check(open_files, Ends::Nothing("no\n")).await;
+    let lying = "open('/dev/shm/left', 'w').write('x')\nprint(os.listdir('/dev/shm'))";
+    target.check(lying, Ends::Nothing("['left']\n")).await;
+    let queue = "import ctypes\nc = ctypes.CDLL(None)\nprint(c.msgget(77, 0) , c.msgget(77, 0o1666) >= 0)";
+    target.check(queue, Ends::Nothing("-1 True\n")).await;
+    let one = target.world.warm_runner(&["json"]).await;
+    // What an earlier script of the same worker did is not to be seen.
+    for _ in 0..2 {
+        target.check_with(&one, lying, Ends::Nothing("['left']\n"), "all is well, warm\n").await;
+        target.check_with(&one, queue, Ends::Nothing("-1 True\n"), "all is well, warm\n").await;
+        let module = "import json\nprint(hasattr(json, 'spoilt'))\njson.spoilt = 1";
+        target.check_with(&one, module, Ends::Nothing("False\n"), "all is well, warm\n").await;
+    }
+    // Without a numbering of their own scripts can reach the guard: what it cost is run again, cold.
+    target.world.setup.isolation.layers = Layers::none();
+    let runner = target.world.warm_runner(&[]).await;
+    let kill = format!("if {IS_WARM}: os.kill(os.getppid(), 9)\nprint('alive')");
+    target.check_with(&runner, &kill, Ends::Nothing("alive\n"), "all is well\n").await;
 }
 
 #[tokio::test]
@@ -361,15 +416,17 @@ fn whoever_is_not_root_is_as_safe() {
     let (own, program) = (std::env::current_exe().unwrap(), folder.path().join("tests"));
     fs::hard_link(&own, &program).or_else(|_| fs::copy(&own, &program).map(drop)).unwrap();
     let tests = [
-        "what_is_outside_is_out_of_reach",
-        "who_is_outside_is_out_of_reach",
-        "honest_scripts_find_what_they_need",
-        "fork_bombs_are_stopped_within_moments",
+        "attacks::what_is_outside_is_out_of_reach",
+        "attacks::who_is_outside_is_out_of_reach",
+        "attacks::a_script_leaves_its_worker_alone",
+        "attacks::honest_scripts_find_what_they_need",
+        "attacks::fork_bombs_are_stopped_within_moments",
+        "warm::a_script_sees_what_it_sees_when_started_cold",
     ];
     for test in tests {
         let mut command = Command::new("setpriv");
         command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]).arg(&program);
-        command.args(["--exact", &format!("scripts::attacks::{test}")]);
+        command.args(["--exact", &format!("scripts::{test}")]);
         command
             .env_clear()
             .env("PATH", "/usr/bin:/bin")
@@ -388,8 +445,13 @@ async fn honest_libraries_find_what_they_need() {
     let mut world = World::new().await;
     world.setup.environment.python = std::env::var_os("MLE_STAR_TEST_PYTHON").unwrap().into();
     world.setup.machine.memory_mib = 16_000;
-    let outcome = world.run(include_str!("libraries.py")).await;
-    let expected = "loky True\nrf True\nlgb True\nxgb True\ncat True\nplot True\npandas 1\n";
-    assert_eq!(outcome.stdout.text(), expected, "{outcome:?}");
-    assert!(!outcome.is_error() && outcome.notes.is_empty(), "{outcome:?}");
+    let modules = WarmStart::default().modules;
+    let modules: Vec<&str> = modules.iter().map(String::as_str).collect();
+    for runner in [world.runner(), world.warm_runner(&modules).await] {
+        let script = include_str!("libraries.py");
+        let outcome = runner.run(&request(script, Duration::from_secs(120))).await.unwrap();
+        let expected = "loky True\nrf True\nlgb True\nxgb True\ncat True\nplot True\npandas 1\n";
+        assert_eq!(outcome.stdout.text(), expected, "{outcome:?}");
+        assert!(!outcome.is_error() && outcome.notes.is_empty(), "{outcome:?}");
+    }
 }

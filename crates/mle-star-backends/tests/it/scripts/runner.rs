@@ -363,9 +363,35 @@ async fn a_full_disk_stops_the_run() {
 async fn orchestrator() {
     let world = World::new().await;
     let script = fs::read_to_string(env::var("MLE_STAR_TEST_SCRIPT").unwrap()).unwrap();
-    match world.runner().run(&request(&script, Duration::from_secs(60))).await {
+    let is_warm = env::var_os("MLE_STAR_TEST_WARM").is_some();
+    let runner = if is_warm { world.warm_runner(&[]).await } else { world.runner() };
+    let before = peak_memory_kib();
+    match runner.run(&request(&script, Duration::from_secs(60))).await {
         Ok(outcome) => println!("outcome: {}", serde_json::to_string(&outcome).unwrap()),
         Err(stop) => println!("stop: {stop:?}"),
+    }
+    println!("grown: {}", peak_memory_kib() - before);
+}
+
+fn peak_memory_kib() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.split_whitespace().next().unwrap().parse().unwrap()
+}
+
+#[test]
+fn much_output_takes_little_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "import sys\nfor _ in range(1600): sys.stdout.write('x' * 65535 + '\\n')\nprint('Final Validation Performance: 0.5')";
+    for is_warm in [false, true] {
+        let mut command = orchestrator_command(folder.path(), script);
+        command.envs(is_warm.then_some(("MLE_STAR_TEST_WARM", "1")));
+        let said = String::from_utf8(command.output().unwrap().stdout).unwrap();
+        let after = |name: &str| said.lines().find_map(|line| line.split_once(name)).unwrap().1;
+        let outcome: ScriptOutcome = serde_json::from_str(after("outcome: ")).unwrap();
+        assert_eq!((outcome.score, outcome.stdout.bytes), (Some(0.5), 1600 * 65536 + 34), "{is_warm}");
+        let grown: u64 = after("grown: ").parse().unwrap();
+        assert!(grown < 10 << 10, "{grown} KiB, warm: {is_warm}");
     }
 }
 
@@ -385,10 +411,16 @@ fn orchestrator_command(folder: &Path, script: &str) -> Command {
 
 #[test]
 fn the_death_of_the_orchestrator_ends_everything() {
+    for is_warm in [None, Some(("MLE_STAR_TEST_WARM", "1"))] {
+        the_death_of_the_orchestrator(is_warm);
+    }
+}
+
+fn the_death_of_the_orchestrator(is_warm: Option<(&str, &str)>) {
     let folder = tempfile::tempdir().unwrap();
     let mut pulse = Pulse::new(folder.path());
     let script = pulse.family("deaf()\ntime.sleep(600)");
-    let mut orchestrator = orchestrator_command(folder.path(), &script).spawn().unwrap();
+    let mut orchestrator = orchestrator_command(folder.path(), &script).envs(is_warm).spawn().unwrap();
     pulse.wait_for_life();
     assert!(!pulse.is_dead_within(AT_ONCE), "it ended before it was killed");
     let killed = Instant::now();
@@ -405,9 +437,11 @@ fn secrets_do_not_reach_a_script() {
     for name in ["ANTHROPIC_API_KEY", "HF_TOKEN", "AWS_X", "HARMLESS"] {
         command.env(name, "value");
     }
-    let output = command.output().unwrap();
-    let stdout = String::from_utf8(output.stdout).unwrap();
-    let json = stdout.lines().find_map(|line| line.split_once("outcome: ")).unwrap().1;
-    let outcome: ScriptOutcome = serde_json::from_str(json).unwrap();
-    assert_eq!(outcome.stdout.text(), "['HARMLESS']\n", "at {PLACE}");
+    for is_warm in [None, Some(("MLE_STAR_TEST_WARM", "1"))] {
+        let output = command.envs(is_warm).output().unwrap();
+        let stdout = String::from_utf8(output.stdout).unwrap();
+        let json = stdout.lines().find_map(|line| line.split_once("outcome: ")).unwrap().1;
+        let outcome: ScriptOutcome = serde_json::from_str(json).unwrap();
+        assert_eq!(outcome.stdout.text(), "['HARMLESS']\n", "at {PLACE}");
+    }
 }

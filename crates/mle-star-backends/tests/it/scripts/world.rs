@@ -14,6 +14,7 @@ use mle_star_backends::script::environment::{EnvironmentChoice, python_environme
 use mle_star_backends::script::local::{LocalRunner, LocalSetup};
 use mle_star_backends::script::machine::Machine;
 use mle_star_backends::script::sandbox::Isolation;
+use mle_star_backends::script::warm::WarmStart;
 use nix::errno::Errno;
 use nix::libc;
 use nix::poll::{PollFd, PollFlags, poll};
@@ -29,6 +30,14 @@ pub const SHARED: &str = "MLE_STAR_TEST_SHARED";
 /// Where scripts of the world in `folder` may write and tests may read.
 pub fn shared(folder: &Path) -> PathBuf {
     folder.join("shared")
+}
+
+/// Is true in a process that a worker forked: the kernel shows the worker's environment, which names its folder.
+pub const IS_WARM: &str = "b'worker-' in open('/proc/self/environ', 'rb').read()";
+
+pub fn warm_start(modules: &[&str]) -> WarmStart {
+    let modules = modules.iter().map(|name| (*name).to_owned()).collect();
+    WarmStart { modules, patience: Duration::from_secs(60) }
 }
 
 pub struct World {
@@ -56,6 +65,7 @@ impl World {
             sample_submission: Some(folder.path().join("sample.csv")),
             id_column: None,
             memory_limit_mib: None,
+            warm_start: None,
             isolation,
         };
         Self { folder, setup }
@@ -63,6 +73,14 @@ impl World {
 
     pub fn runner(&self) -> LocalRunner {
         LocalRunner::new(self.setup.clone()).unwrap()
+    }
+
+    /// One whose worker, with these modules, is ready.
+    pub async fn warm_runner(&self, modules: &[&str]) -> LocalRunner {
+        let warm_start = Some(warm_start(modules));
+        let runner = LocalRunner::new(LocalSetup { warm_start, ..self.setup.clone() }).unwrap();
+        runner.warmed_up(0).await;
+        runner
     }
 
     pub async fn run(&self, script: &str) -> ScriptOutcome {
