@@ -34,10 +34,19 @@ pub enum Command {
     Resume(ResumeArgs),
     /// List the runs of a runs directory
     List(ListArgs),
-    /// Show one run
-    Show(RunRef),
+    /// Watch a run that another process works on
+    ///
+    /// Shows it as `run` does, until it ends, and ends with its exit code. Ctrl-C ends the watching, with exit code 0;
+    /// the run goes on.
+    Watch(WatchArgs),
+    /// Show one run: what it is, its accepted changes and its solutions
+    Show(ShowArgs),
     /// Write a run's report.html
     Report(RunRef),
+    /// Show the runs of a runs directory as a web page
+    ///
+    /// Serves this machine alone, unless told otherwise. Ends with Ctrl-C; runs go on without it.
+    Ui(UiArgs),
     /// Look at a data folder and write a task.yaml for it
     Init(InitArgs),
     /// Say what this machine offers
@@ -45,6 +54,17 @@ pub enum Command {
     /// Work with the agents' prompt templates
     #[command(subcommand)]
     Prompts(PromptsCommand),
+    /// Print what makes a shell complete this program's commands and options
+    Completions {
+        /// For this shell
+        #[arg(value_enum)]
+        shell: CompletedShell,
+    },
+    /// Print the manual page, or write one page per command into a folder
+    Man {
+        /// Write them here
+        dir: Option<PathBuf>,
+    },
 }
 
 #[derive(Debug, Default, Args)]
@@ -131,6 +151,26 @@ pub struct ResumeArgs {
 }
 
 #[derive(Debug, Args)]
+pub struct WatchArgs {
+    /// Name the run by its id or the path of its folder
+    pub run: String,
+    /// Look for the run in this folder [default: ./runs]
+    #[arg(long, value_name = "DIR")]
+    pub runs_dir: Option<PathBuf>,
+    /// Print one event per line as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The shells that completions are made for.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub enum CompletedShell {
+    Bash,
+    Zsh,
+    Fish,
+}
+
+#[derive(Debug, Args)]
 pub struct ListArgs {
     /// List the runs of this folder [default: ./runs]
     #[arg(long, value_name = "DIR")]
@@ -141,6 +181,18 @@ pub struct ListArgs {
 }
 
 #[derive(Debug, Args)]
+pub struct ShowArgs {
+    #[command(flatten)]
+    pub of: RunRef,
+    /// Print the script at this place instead, such as phase1/merge-1, phase2/path-0/t0/k1 or finalization
+    #[arg(long, value_name = "PLACE", conflicts_with_all = ["diff", "json"])]
+    pub code: Option<String>,
+    /// Print what the script at this place changes in the one it was made from
+    #[arg(long, value_name = "PLACE", conflicts_with = "json")]
+    pub diff: Option<String>,
+}
+
+#[derive(Debug, Args)]
 pub struct RunRef {
     /// Name the run by its id or the path of its folder
     pub run: String,
@@ -148,6 +200,22 @@ pub struct RunRef {
     #[arg(long, value_name = "DIR")]
     pub runs_dir: Option<PathBuf>,
     /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct UiArgs {
+    /// Show the runs of this folder [default: ./runs]
+    #[arg(long, value_name = "DIR")]
+    pub runs_dir: Option<PathBuf>,
+    /// Listen on this port; 0 takes any that is free
+    #[arg(long, value_name = "N", default_value_t = 7575)]
+    pub port: u16,
+    /// Listen on this address; any but this machine's own requires the token that is printed
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    pub host: String,
+    /// Print the page's address as JSON
     #[arg(long)]
     pub json: bool,
 }

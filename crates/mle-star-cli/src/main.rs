@@ -26,6 +26,8 @@ mod say;
 mod settings;
 mod task_file;
 mod task_source;
+mod ui;
+mod views;
 mod watch;
 
 use std::process::ExitCode;

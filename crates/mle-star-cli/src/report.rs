@@ -1,46 +1,29 @@
-//! The report: one HTML file that opens without network, from journal and result.
+//! The report: one HTML file that opens without network.
 //!
-//! [`write()`] makes it. Every text goes through the template's escaping; the chart's numbers are computed in
-//! `chart`, the accepted edits and their diffs in `ledger`, the models and what was looked up in `models`.
-
-mod chart;
-mod ledger;
-mod models;
+//! It is a frame around the parts of [`views`](crate::views), with their style and script inlined and nothing else
+//! allowed by its content security policy. [`write()`] makes it.
 
 use std::path::PathBuf;
 
-use minijinja::Environment;
-use minijinja::value::Serde;
-use mle_star::result::FinalResult;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use minijinja::context;
 use mle_star::stop::Trouble;
-use serde::Serialize;
-use serde_json::json;
+use sha2::{Digest as _, Sha256};
 
-use crate::bill;
 use crate::run_folder::{unwritable, write_whole};
-use crate::run_view::{RunView, StepRow};
-use crate::watch::{duration, number};
+use crate::run_view::RunView;
+use crate::views;
 
-const TEMPLATE: &str = include_str!("../templates/report.html");
-
-/// A row of the table of steps.
-#[derive(Serialize)]
-struct Row {
-    place: String,
-    kind: &'static str,
-    outcome: String,
-    ok: bool,
-    score: String,
-    time: String,
-}
+const FRAME: &str = include_str!("../templates/report.html");
 
 /// Writes `report.html` into the run's folder; gives its path.
 ///
 /// # Errors
 /// The folder cannot be written.
-pub fn write(view: &RunView, result: Option<&FinalResult>) -> Result<PathBuf, Trouble> {
+pub fn write(view: &RunView) -> Result<PathBuf, Trouble> {
     let path = view.folder.join("report.html");
-    let html = render(view, result).map_err(|error| {
+    let html = render(view).map_err(|error| {
         Trouble::new(
             format!("the report cannot be made: {error:#}"),
             "this is a defect of mle-star; please report it",
@@ -50,46 +33,32 @@ pub fn write(view: &RunView, result: Option<&FinalResult>) -> Result<PathBuf, Tr
     Ok(path)
 }
 
-fn render(view: &RunView, result: Option<&FinalResult>) -> Result<String, minijinja::Error> {
-    let mut environment = Environment::new();
-    environment.add_template("report.html", TEMPLATE)?;
-    let frozen = &view.snapshot.frozen;
-    let config = serde_json::to_string_pretty(&frozen.config).unwrap_or_default();
-    let values = json!({
-        "summary": view.summary,
-        "state": view.summary.state.name(),
-        "best": view.summary.best_score.map(number),
-        "time": duration(view.summary.elapsed_seconds),
-        "description": frozen.task.description,
-        "bill": bill::line(&view.spending),
-        "bills": bill::tables(&view.spending),
-        "chart": chart::chart(view),
-        "ledger": result.map(ledger::entries).unwrap_or_default(),
-        "retrieval": result.map(|result| models::models(&result.phase1)),
-        "rows": view.steps.iter().map(row).collect::<Vec<_>>(),
-        "script": result.map(|result| result.final_solution.content.clone()),
-        "stopped_by": result.and_then(|result| result.stopped_by),
-        "leakage_suspected": result.is_some_and(|result| result.leakage_suspected),
-        "config": config,
-        "task": serde_json::to_string_pretty(&frozen.task).unwrap_or_default(),
-        "requirements": std::fs::read_to_string(view.folder.join("final/requirements.txt")).unwrap_or_default(),
-        "version": env!("CARGO_PKG_VERSION"),
-    });
-    environment.get_template("report.html")?.render(Serde(&values))
+/// The report as text.
+///
+/// # Errors
+/// A template is broken.
+pub fn render(view: &RunView) -> Result<String, minijinja::Error> {
+    let mut environment = views::environment()?;
+    environment.add_template("report.html", FRAME)?;
+    let views = views::of_run(view);
+    let sections: Vec<String> = views::PARTS
+        .iter()
+        .map(|(name, _)| views::part(&environment, name, &views))
+        .collect::<Result<_, _>>()?;
+    let parts: Vec<Vec<&str>> = views::PARTS.iter().map(|(name, title)| vec![*name, *title]).collect();
+    environment.get_template("report.html")?.render(context! {
+        task => views.overview.task,
+        run_id => views.overview.run_id,
+        style => views::STYLE,
+        style_hash => hash(views::STYLE),
+        script => views::SCRIPT,
+        script_hash => hash(views::SCRIPT),
+        parts => parts,
+        sections => sections,
+    })
 }
 
-fn row(step: &StepRow) -> Row {
-    use mle_star::journal::Kind;
-    Row {
-        place: step.place.clone(),
-        kind: match step.kind {
-            Kind::Agent => "agent",
-            Kind::Script => "script",
-            Kind::Decision => "limit",
-        },
-        outcome: step.outcome.clone(),
-        ok: step.ok,
-        score: step.score.map(number).unwrap_or_default(),
-        time: step.seconds.map(duration).unwrap_or_default(),
-    }
+/// A text's name in a content security policy.
+fn hash(text: &str) -> String {
+    format!("sha256-{}", STANDARD.encode(Sha256::digest(text)))
 }

@@ -1,15 +1,13 @@
-//! `list` and `show`: runs as text or JSON.
+//! `list`: the runs of a runs directory as text or JSON.
 
 use mle_star::stop::Trouble;
-use serde_json::json;
 
-use super::run::journal_failure;
 use super::runs_dir;
-use crate::args::{ListArgs, RunRef};
+use crate::args::ListArgs;
 use crate::exit::{Exit, Failure};
-use crate::run_view::{self, RunView, Summary};
+use crate::run_view::{self, Summary};
 use crate::watch::{duration, number};
-use crate::{bill, money, runs, say};
+use crate::{money, runs, say};
 
 /// Lists the runs of a runs directory.
 ///
@@ -44,26 +42,6 @@ pub fn list(args: &ListArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Shows one run.
-///
-/// # Errors
-/// There is no such run, or its journal cannot be read, or not as a whole.
-pub fn show(args: &RunRef) -> Result<Exit, Failure> {
-    let folder = runs::find(&args.run, &runs_dir(args.runs_dir.clone()))?;
-    let view = run_view::read(&folder).map_err(|error| journal_failure(&error))?;
-    if args.json {
-        let whole = json!({"run": view.summary, "folder": view.folder, "usage": view.spending, "steps": view.steps, "result": view.result});
-        say::data(&pretty(&whole)?);
-    } else {
-        lines(&view).iter().for_each(|line| say::data(line));
-    }
-    if let Some(damage) = view.snapshot.damage {
-        let hint = "this is what can be read; restore the journal from a copy, or start a new run";
-        return Err(Failure::failed(Trouble::new(damage, hint)));
-    }
-    Ok(Exit::Done)
-}
-
 fn summary_line(summary: &Summary) -> String {
     let best = summary.best_score.map_or_else(|| "-".to_owned(), number);
     let time = duration(summary.elapsed_seconds);
@@ -78,34 +56,11 @@ fn summary_line(summary: &Summary) -> String {
     )
 }
 
-fn lines(view: &RunView) -> Vec<String> {
-    let Summary { run_id, task, metric, direction, .. } = &view.summary;
-    let best = view.summary.best_score.map_or_else(|| "none yet".to_owned(), number);
-    let mut lines = vec![
-        format!("run:        {run_id} ({})", view.summary.state.name()),
-        format!("folder:     {}", view.folder.display()),
-        format!("task:       {task}"),
-        format!("metric:     {metric} ({direction})"),
-        format!("best score: {best}"),
-        format!("time:       {}", duration(view.summary.elapsed_seconds)),
-    ];
-    lines.extend(bill::line(&view.spending).map(|line| format!("cost:       {line}")));
-    lines.extend(view.summary.submission.iter().map(|path| format!("submission: {path}")));
-    lines.push(String::new());
-    lines.extend(bill::lines(&view.spending));
-    if lines.last().is_some_and(|line| !line.is_empty()) {
-        lines.push(String::new());
-    }
-    for step in &view.steps {
-        let score = step.score.map(number).unwrap_or_default();
-        let time = step.seconds.map(duration).unwrap_or_default();
-        let outcome: String = step.outcome.lines().next().unwrap_or_default().chars().take(80).collect();
-        lines.push(format!("{:<44} {score:>12} {time:>8}  {outcome}", step.place));
-    }
-    lines
-}
-
-fn pretty(value: &impl serde::Serialize) -> Result<String, Failure> {
+/// A value as readable JSON.
+///
+/// # Errors
+/// It cannot be written as JSON: a defect.
+pub fn pretty(value: &impl serde::Serialize) -> Result<String, Failure> {
     serde_json::to_string_pretty(value).map_err(|error| {
         Failure::failed(Trouble::new(format!("cannot write JSON: {error}"), "please report this"))
     })

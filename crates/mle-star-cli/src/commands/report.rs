@@ -13,7 +13,7 @@ use crate::{report, run_view, runs, say};
 pub fn report(args: &RunRef) -> Result<Exit, Failure> {
     let folder = runs::find(&args.run, &runs_dir(args.runs_dir.clone()))?;
     let view = run_view::read(&folder).map_err(|error| journal_failure(&error))?;
-    let path = report::write(&view, view.result.as_ref()).map_err(Failure::failed)?;
+    let path = report::write(&view).map_err(Failure::failed)?;
     if args.json {
         say::data(&serde_json::json!({"report": path}).to_string());
     } else {

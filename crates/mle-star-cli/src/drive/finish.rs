@@ -89,7 +89,8 @@ fn write_report(start: &Start, result: &FinalResult) -> Option<String> {
     let written = view.and_then(|mut view| {
         view.summary.state = State::Finished;
         view.summary.submission = Some(result.submission_path.clone()).filter(|path| !path.is_empty());
-        report::write(&view, Some(result)).map_err(|trouble| trouble.message)
+        view.result = Some(result.clone());
+        report::write(&view).map_err(|trouble| trouble.message)
     });
     written.err().map(|error| format!("note: no report: {error}"))
 }
@@ -115,7 +116,7 @@ fn last_lines(start: &Start, result: &FinalResult) -> Vec<String> {
         };
         lines.push(format!(
             "the {which} limit cut the run short; more with: {} {option} X",
-            super::resume_command(start)
+            super::resume_command(&start.folder)
         ));
     }
     if result.leakage_suspected {

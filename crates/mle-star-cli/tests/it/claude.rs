@@ -27,7 +27,7 @@ esac
 "#;
 
 /// The end of a conversation in which everything went well.
-const WELL: &str = r#"
+pub const WELL: &str = r#"
 [ -n "$T" ] && printf '%s\n' '{"type":"assistant","message":{"id":"m","role":"assistant","model":"claude-x","content":[{"type":"text","text":"'"$T"'"}]},"parent_tool_use_id":null}'
 COST=${COST-'"total_cost_usd":0.01,'}
 BASIS=${BASIS-list}
@@ -40,10 +40,11 @@ echo '{"type":"result","subtype":"success","is_error":true,"api_error_status":40
 exit 1
 "#;
 
-const KEY: (&str, &str) = ("ANTHROPIC_API_KEY", "very-secret");
+/// What lets `claude` be asked.
+pub const KEY: (&str, &str) = ("ANTHROPIC_API_KEY", "very-secret");
 
 /// Makes `bin/claude`, which ends every conversation in this way; the prompt is left unread but for its end.
-fn claude(sealed: &Sealed, end: &str) {
+pub fn claude(sealed: &Sealed, end: &str) {
     let version = "case \"$*\" in *--version*) echo '2.1.329 (Claude Code)'; exit ;; esac";
     let read = "while read -r line; do case \"$line\" in *'\"type\":\"user\"'*) break ;; esac; done";
     let script = format!("#!/bin/sh\n{version}\n{read}\nS= T=\n{ANSWERS}\n{end}\n");
@@ -51,14 +52,16 @@ fn claude(sealed: &Sealed, end: &str) {
     fs::set_permissions(sealed.path("bin/claude"), fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-fn say(sealed: &Sealed, line: &str, environment: &[(&str, &str)]) -> Said {
+/// Runs the binary with that `claude` on its path.
+pub fn say(sealed: &Sealed, line: &str, environment: &[(&str, &str)]) -> Said {
     let path = format!("{}:/usr/bin:/bin", sealed.path("bin").display());
     let environment: Vec<(&str, &str)> =
         [("PATH", path.as_str())].into_iter().chain(environment.iter().copied()).collect();
     sealed.run_with(line, &environment)
 }
 
-fn run_line(sealed: &Sealed) -> String {
+/// The command line of a small run called `r`.
+pub fn run_line(sealed: &Sealed) -> String {
     let python = interpreter(sealed, &format!("{SUBMIT}; {SCORE}"));
     format!("run data --run-id r --set python={python} {SMALL}")
 }
@@ -95,7 +98,9 @@ fn what_a_run_cost_is_told_everywhere() {
     assert_eq!(json(&say(&sealed, "show r --json", &[]).stdout)["usage"], *usage);
     let report = sealed.read("runs/r/report.html");
     assert!(
-        report.contains(&line) && report.contains("<th>role</th>") && report.contains("width: "),
+        report.contains(&line)
+            && report.contains("<caption>Cost by role</caption>")
+            && report.contains("cost-by-path-title"),
         "{report}"
     );
     assert!(!sealed.path("runs/r/work").exists(), "the agents' folder is gone");

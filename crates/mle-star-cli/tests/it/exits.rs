@@ -55,6 +55,7 @@ fn exit_codes_say_how_a_run_ended() {
         assert_eq!(sealed.run("resume r").code, code);
     };
     check(&format!("{SUBMIT}; {SCORE}"), "", 0, "submission: ");
+    check(&format!("{SUBMIT}; {SCORE}"), "", 0, "\nisolation: ");
     check(SCORE, "", 3, "no valid submission");
     check(
         &format!("{SCORE}; mkdir -p final; echo id,price > final/submission.csv"),
@@ -276,11 +277,11 @@ fn reports_escape_every_text_and_need_nothing_from_outside() {
     let said = sealed.run(&format!("run data --run-id r --set python={python} {SMALL}"));
     assert_eq!(said.code, 0, "{said:?}");
     let report = sealed.read("runs/r/report.html");
-    assert!(report.contains("alert(1)") && !report.contains("<script"), "{report}");
-    for part in ["<svg", "<polyline", "phase1&#x2f;merge-1&#x2f;run", "prefers-color-scheme: dark"] {
+    assert!(report.contains("alert(1)") && !report.contains("<script>alert"), "{report}");
+    for part in ["<svg", "<polyline", "<code>phase1/merge-1</code>", "prefers-color-scheme: dark"] {
         assert!(report.contains(part), "{part}");
     }
-    for outside in ["<link", "<img", "<iframe", "@import", "url("] {
+    for outside in ["<link", "<img", "<iframe", "@import", "url(", " style=", " onclick="] {
         assert!(!report.contains(outside), "{outside}");
     }
 }

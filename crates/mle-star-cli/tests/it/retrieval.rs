@@ -98,7 +98,7 @@ fn the_report_shows_sources_and_lookups_and_only_web_addresses_as_links() {
     let sealed = Sealed::with(&[]);
     assert_eq!(run(&sealed, "").code, 0);
     let report = sealed.read("runs/r/report.html");
-    assert!(report.contains("rules of the offline agents") && !report.contains("<a href"), "{report}");
+    assert!(report.contains("rules of the offline agents") && !report.contains("<a href=\"http"), "{report}");
 
     let mut result = json_of(&sealed, "runs/r/result.json");
     let phase1 = &mut result["phase1"];
@@ -116,11 +116,12 @@ fn the_report_shows_sources_and_lookups_and_only_web_addresses_as_links() {
     let report = sealed.read("runs/r/report.html");
     let links: Vec<&str> =
         report.split("<a href=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
-    let link = "https:&#x2f;&#x2f;a.org&#x2f;x?y=1&amp;z";
-    assert_eq!(links, [link, link]);
+    let outward: Vec<&str> = links.into_iter().filter(|link| !link.starts_with('#')).collect();
+    let link = "https://a.org/x?y=1&amp;z";
+    assert_eq!(outward, [link, link]);
     for part in [
         "by the retriever on the web",
-        "&lt;b&gt;evil&lt;&#x2f;b&gt;",
+        "&lt;b&gt;evil&lt;/b&gt;",
         "<span class=\"soft\">(read)</span>",
         "javascript:alert(1)",
         "best &lt;i&gt;models",

@@ -149,12 +149,12 @@ fn check_views(sealed: &Sealed) {
     assert_eq!(sealed.run("report r").stdout, "runs/r/report.html\n");
     let report = sealed.read("runs/r/report.html");
     for part in
-        ["phase1&#x2f;candidate-0&#x2f;run", "final/solution.py", "config.json", "prefers-color-scheme"]
+        ["<code>phase1/candidate-0</code>", "final/solution.py", "config.json", "prefers-color-scheme"]
     {
         assert!(report.contains(part), "{part}");
     }
     for outside in ["http://", "https://", "src=", "@import"] {
-        let page = report.split("<h2>Final script</h2>").next().unwrap();
+        let page = report.split("<h3>Final script</h3>").next().unwrap();
         assert!(!page.contains(outside), "{outside}");
     }
 }

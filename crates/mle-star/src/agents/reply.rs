@@ -27,21 +27,21 @@ pub fn extract_code_block(reply: &str) -> ExtractedCode {
 }
 
 /// The Python code of a reply; `None` when it is empty, or unfenced text that is not Python.
-pub(crate) fn code(reply: &AgentReply) -> Option<String> {
+pub fn code(reply: &AgentReply) -> Option<String> {
     let code = extract_code_block(text(reply)?);
     let usable = !code.text.trim().is_empty() && (code.fenced || is_code(&code.text));
     usable.then_some(code.text)
 }
 
 /// The prose of a reply, trimmed and without thinking; `None` when nothing is left.
-pub(crate) fn prose(reply: &AgentReply) -> Option<String> {
+pub fn prose(reply: &AgentReply) -> Option<String> {
     let text = clean(text(reply)?).trim().to_owned();
     (!text.is_empty()).then_some(text)
 }
 
 /// What a reply lists.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Listed<T> {
+pub struct Listed<T> {
     /// The items that can be read, in their order.
     pub items: Vec<T>,
     /// How many others there were.
@@ -50,7 +50,7 @@ pub(crate) struct Listed<T> {
 
 /// The list of a structured answer: as given, or found in its text, as `{field: list}`, as a bare list, or as
 /// one item alone. `None` when there is none with an item that can be read, unless the list is empty.
-pub(crate) fn list<T: DeserializeOwned>(reply: &AgentReply, field: &str) -> Option<Listed<T>> {
+pub fn list<T: DeserializeOwned>(reply: &AgentReply, field: &str) -> Option<Listed<T>> {
     candidates(reply).find_map(|value| read_list(value, field))
 }
 

@@ -1,0 +1,137 @@
+//! `show`: one run as text or JSON, and the script at any of its places.
+
+use std::io::IsTerminal as _;
+
+use mle_star::stop::Trouble;
+use serde_json::json;
+
+use super::list::pretty;
+use super::run::journal_failure;
+use super::runs_dir;
+use crate::args::ShowArgs;
+use crate::exit::{Exit, Failure};
+use crate::nearest::nearest;
+use crate::run_view::{self, RunView, Summary};
+use crate::views::{self, Views, code, first_line, plain};
+use crate::watch::{duration, number};
+use crate::{bill, runs, say};
+
+/// Shows one run.
+///
+/// # Errors
+/// There is no such run or place, or its journal cannot be read, or not as a whole.
+pub fn show(args: &ShowArgs) -> Result<Exit, Failure> {
+    let folder = runs::find(&args.of.run, &runs_dir(args.of.runs_dir.clone()))?;
+    let view = run_view::read(&folder).map_err(|error| journal_failure(&error))?;
+    if let Some(place) = &args.code {
+        print_code(&find(&view, place)?.script);
+    } else if let Some(place) = &args.diff {
+        print_diff(&find(&view, place)?);
+    } else if args.of.json {
+        let whole = json!({"run": view.summary, "folder": view.folder, "usage": view.spending, "steps": view.steps, "result": view.result});
+        say::data(&pretty(&whole)?);
+    } else {
+        lines(&view, &views::of_run(&view)).iter().for_each(|line| say::data(&plain(line)));
+    }
+    if let Some(damage) = view.snapshot.damage {
+        let hint = "this is what can be read; restore the journal from a copy, or start a new run";
+        return Err(Failure::failed(Trouble::new(damage, hint)));
+    }
+    Ok(Exit::Done)
+}
+
+fn find(view: &RunView, place: &str) -> Result<code::Code, Failure> {
+    code::at(view, place).map_err(|places| {
+        let hint = match nearest(place, places.iter().map(String::as_str)) {
+            Some(nearest) => format!("did you mean {nearest}? `mle-star show RUN` lists the places"),
+            None => "no script of this run was run yet".to_owned(),
+        };
+        Failure::from(Trouble::new(format!("no script at {place}"), hint))
+    })
+}
+
+/// A file gets exactly the script; a terminal is not to act on what is in it.
+fn print_code(script: &str) {
+    if std::io::stdout().is_terminal() { say::text(&plain(script)) } else { say::text(script) }
+}
+
+fn print_diff(code: &code::Code) {
+    match &code.parent {
+        None => say::talk(&format!("{} was made from nothing; --code prints it", code.place)),
+        Some((parent, _)) if code.diff().is_empty() => {
+            say::talk(&format!("{} is the same as {parent}", code.place));
+        }
+        Some(_) => print_code(&code.diff()),
+    }
+}
+
+fn lines(view: &RunView, views: &Views) -> Vec<String> {
+    let mut lines = head(view, views);
+    lines.extend(ledger(views));
+    for group in &views.tree.groups {
+        lines.extend([String::new(), group.name.clone()]);
+        for node in &group.nodes {
+            let mark = if node.on_way { "◆" } else { " " };
+            let (score, change) =
+                (node.score.as_deref().unwrap_or_default(), node.change.as_deref().unwrap_or_default());
+            let time = node.time.as_deref().unwrap_or_default();
+            let name = format!("{}{}", "  ".repeat(usize::from(node.depth)), node.place);
+            let line = format!(
+                "{mark} {name:<26} {score:>12} {change:>12} {time:>8}  {}",
+                first_line(&node.outcome, 60)
+            );
+            lines.push(line.trim_end().to_owned());
+        }
+    }
+    if !views.tree.groups.is_empty() {
+        lines.extend([
+            String::new(),
+            "◆ on the way to the best; a script: --code PLACE, what it changed: --diff PLACE".to_owned(),
+        ]);
+    }
+    lines
+}
+
+fn head(view: &RunView, views: &Views) -> Vec<String> {
+    let Summary { run_id, task, metric, direction, .. } = &view.summary;
+    let best = view.summary.best_score.map_or_else(|| "none yet".to_owned(), number);
+    let at = views.overview.best_at.as_ref().map_or_else(String::new, |at| format!(" ({at})"));
+    let mut lines = vec![
+        format!("run:        {run_id} ({})", view.summary.state.name()),
+        format!("folder:     {}", view.folder.display()),
+        format!("task:       {task}"),
+        format!("metric:     {metric} ({direction})"),
+        format!("best score: {best}{at}"),
+        format!("time:       {}", duration(view.summary.elapsed_seconds)),
+        format!("scripts:    {}, {} failed", views.overview.scripts, views.overview.failed),
+    ];
+    lines.extend(views.overview.cost.iter().map(|line| format!("cost:       {line}")));
+    lines.extend(view.summary.submission.iter().map(|path| format!("submission: {path}")));
+    lines.extend(views.overview.notes.iter().map(|note| format!("note:       {note}")));
+    lines.extend(views.overview.now.iter().map(|now| format!("now:        {}: {}", now.place, now.what)));
+    let costs = bill::lines(&view.spending);
+    if !costs.is_empty() {
+        lines.push(String::new());
+        lines.extend(costs);
+    }
+    lines
+}
+
+fn ledger(views: &Views) -> Vec<String> {
+    let ledger = &views.ledger;
+    if ledger.entries.is_empty() {
+        return Vec::new();
+    }
+    let title = format!("accepted changes: {} of {} scored edits", ledger.entries.len(), ledger.tried);
+    let entry = |entry: &views::Entry| {
+        let mark = if entry.on_way { "◆" } else { " " };
+        format!(
+            "{mark} {:<26} {:>12} {:>12}  {}",
+            entry.place,
+            entry.score,
+            entry.change,
+            first_line(&entry.plan, 60)
+        )
+    };
+    [String::new(), title].into_iter().chain(ledger.entries.iter().map(entry)).collect()
+}

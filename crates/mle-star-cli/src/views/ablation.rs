@@ -1,0 +1,240 @@
+//! Ablation studies: what each measured, and the block that was chosen after it.
+//!
+//! A study prints what it likes. [`measured`] reads the lines that look like a measurement: a part that was left out
+//! or changed, and the score without it. Where none can be read, the study's output is shown as text.
+
+use mle_star::agents::{RefinePlan, reply as read};
+use mle_star::effects::AgentReply;
+use mle_star::metric::{Direction, Score};
+use mle_star::place::Place;
+use mle_star::solution::{Solution, SolutionPhase};
+use serde::Serialize;
+
+use super::Told;
+use super::chart::{self, About, Bar, Mood};
+use super::steps::{Step, StepKind};
+use super::text::{OUTPUT, PROSE, cut, first_line};
+use super::tree::node_id;
+use crate::watch::{number, place_name};
+
+/// The studies in their order.
+#[derive(Clone, Debug, Serialize)]
+pub struct Ablation {
+    /// One per outer step that has begun.
+    pub studies: Vec<Study>,
+}
+
+/// One study.
+#[derive(Clone, Debug, Serialize)]
+pub struct Study {
+    /// In words.
+    pub name: String,
+    /// The id of its node.
+    pub node: String,
+    /// SVG: what the score loses without each part.
+    pub chart: Option<String>,
+    /// The figures of the chart.
+    pub effects: Vec<Row>,
+    /// What the study printed, where no figures can be read in it.
+    pub output: Option<String>,
+    /// The study in words.
+    pub summary: Option<String>,
+    /// The block chosen after it.
+    pub block: Option<String>,
+    /// What it is for.
+    pub category: Option<String>,
+}
+
+/// One measured part.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// What was left out or changed.
+    pub part: String,
+    /// The score without it.
+    pub score: String,
+    /// The score with everything.
+    pub baseline: String,
+    /// How much better the score is with it; negative when worse.
+    pub effect: String,
+}
+
+/// A measurement.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Effect {
+    /// What was left out or changed.
+    pub part: String,
+    /// The score without it.
+    pub score: f64,
+    /// The score with everything.
+    pub baseline: f64,
+}
+
+/// Of a run.
+pub fn ablation(told: &Told<'_>) -> Ablation {
+    let begun = told.steps.of_kind(StepKind::Study).filter(|step| !step.records.is_empty());
+    Ablation { studies: begun.map(|step| study(told, step)).collect() }
+}
+
+/// The block that an outer step refines and the first plan for it, as the algorithm takes them from the extractor's
+/// replies.
+pub fn target(told: &Told<'_>, study: &Place) -> Option<RefinePlan> {
+    let current = told.steps.at(told.descent.from(study).first()?)?.text()?;
+    let solution = Solution::new(current.to_owned(), SolutionPhase::Refined);
+    let usable = |plan: RefinePlan| {
+        let block = solution.find_block(&plan.code_block).ok().filter(|_| !plan.plan.trim().is_empty())?;
+        Some(RefinePlan { code_block: block.as_str().to_owned(), ..plan })
+    };
+    let plans = |name: &str| -> Vec<RefinePlan> {
+        let reply = told.steps.reply(&study.join(name));
+        reply.and_then(|reply| read::list(&reply, "plans")).map(|found| found.items).unwrap_or_default()
+    };
+    let calls = ["extractor", "extractor-2", "extractor-3"].map(plans);
+    let first = calls.iter().filter_map(|plans| plans.first().cloned()).find_map(usable);
+    first.or_else(|| calls.into_iter().flatten().find_map(usable))
+}
+
+fn study(told: &Told<'_>, step: &Step<'_>) -> Study {
+    let direction = told.run.snapshot.frozen.task.metric_direction;
+    let output = step.runs.iter().rev().find(|run| run.is_ok()).and_then(|run| run.outcome.as_ref());
+    let output = output.map(|outcome| outcome.stdout.text());
+    let effects = output.as_deref().map(measured).unwrap_or_default();
+    let reply = told.steps.reply(&step.place.join("summarize"));
+    let summary = reply.as_ref().and_then(|reply: &AgentReply| read::prose(reply));
+    let target = target(told, &step.place);
+    let name = place_name(&step.place);
+    Study {
+        chart: draw(&step.place, &name, &effects, direction),
+        effects: effects.iter().map(|effect| row(effect, direction)).collect(),
+        output: output.filter(|_| effects.is_empty()).map(|output| cut(&output, OUTPUT)),
+        summary: summary.map(|summary| cut(&summary, PROSE)),
+        block: target.as_ref().map(|target| cut(&target.code_block, OUTPUT)),
+        category: target.and_then(|target| category(&target)),
+        node: node_id(&step.place),
+        name,
+    }
+}
+
+/// What a block is for, in words.
+pub fn category(plan: &RefinePlan) -> Option<String> {
+    let name = serde_json::to_value(plan.category?).ok()?;
+    Some(name.as_str()?.replace('_', " "))
+}
+
+fn draw(place: &Place, name: &str, effects: &[Effect], direction: Direction) -> Option<String> {
+    let bar = |effect: &Effect| {
+        let gain = gain(effect, direction);
+        let mood = if gain < 0.0 { Mood::Bad } else { Mood::Good };
+        Bar { name: effect.part.clone(), value: gain, shown: signed(gain), mood }
+    };
+    let bars: Vec<Bar> = effects.iter().map(bar).collect();
+    let title = format!("Ablation study of {name}");
+    let id = format!("ablation-{}", place.file_stem());
+    let description = "How much the score gains from each part: bars to the right are parts that help.";
+    chart::bars(&About { id: &id, title: &title, description }, &bars)
+}
+
+fn row(effect: &Effect, direction: Direction) -> Row {
+    Row {
+        part: effect.part.clone(),
+        score: number(effect.score),
+        baseline: number(effect.baseline),
+        effect: signed(gain(effect, direction)),
+    }
+}
+
+fn signed(gain: f64) -> String {
+    super::tree::signed(gain)
+}
+
+/// What the score gains from the part.
+fn gain(effect: &Effect, direction: Direction) -> f64 {
+    let score = |value| Score::new(value, direction);
+    score(effect.baseline).zip(score(effect.score)).map_or(0.0, |(with, without)| with.gain_over(without))
+}
+
+/// The measurements in what a study printed, in its order.
+pub fn measured(output: &str) -> Vec<Effect> {
+    const BASE: [&str; 4] = ["baseline", "original", "full model", "all features"];
+    const PARTS: [&str; 10] =
+        ["without", "w/o", "ablat", "remov", "no ", "disabl", "replac", "variant", "drop", "instead"];
+    let lines: Vec<(String, Vec<f64>)> = output.lines().filter_map(measurement).collect();
+    let says = |label: &str, words: &[&str]| words.iter().any(|word| label.to_lowercase().contains(word));
+    let is_base = |label: &str| says(label, &BASE) && !says(label, &["without", "w/o", "ablat"]);
+    let common =
+        lines.iter().find(|(label, _)| is_base(label)).and_then(|(_, numbers)| numbers.first().copied());
+    let effect = |(label, numbers): &(String, Vec<f64>)| {
+        let is_part = says(label, &PARTS) && !is_base(label);
+        let score = *numbers.first().filter(|_| is_part)?;
+        Some(Effect { part: named(label), score, baseline: numbers.get(1).copied().or(common)? })
+    };
+    let mut effects: Vec<Effect> = Vec::new();
+    for effect in lines.iter().filter_map(effect) {
+        // A study that prints a table at its end says everything twice.
+        if effects.len() < 40 && !effects.iter().any(|known| known.part == effect.part) {
+            effects.push(effect);
+        }
+    }
+    effects
+}
+
+/// `LABEL: NUMBER`, and the baseline when the same line gives it as `baseline NUMBER`.
+fn measurement(line: &str) -> Option<(String, Vec<f64>)> {
+    let line = line.trim().trim_start_matches(['-', '*', '•', ' ']);
+    let at = line.rmatch_indices([':', '=']).map(|(at, _)| at);
+    let (label, rest) =
+        at.filter_map(|at| Some((&line[..at], line.get(at + 1..)?))).find(|(label, rest)| {
+            !label.contains("baseline ")
+                && first_number(rest).is_some()
+                && !label.ends_with(|c: char| c.is_ascii_digit())
+        })?;
+    let score = first_number(rest)?;
+    let baseline = rest.split_once("baseline").and_then(|(_, rest)| first_number(rest));
+    Some((label.trim().to_owned(), [Some(score), baseline].into_iter().flatten().collect()))
+}
+
+/// The number that a text begins with, whatever marks stand before it.
+fn first_number(text: &str) -> Option<f64> {
+    let text = text.trim_start_matches([' ', ':', '=', '(', '*', '\t']);
+    let end = text.find(|c: char| !(c.is_ascii_digit() || "+-.eE".contains(c))).unwrap_or(text.len());
+    let number: f64 = text[..end].trim_end_matches(['.', 'e', 'E', '-', '+']).parse().ok()?;
+    number.is_finite().then_some(number)
+}
+
+/// A part's name without the words that every line has.
+fn named(label: &str) -> String {
+    let label = first_line(label, 90);
+    let short = label.strip_prefix("Without ").or_else(|| label.strip_prefix("without "));
+    let name = short.unwrap_or(&label).split(" (").next().unwrap_or_default();
+    if short.is_some() { name.to_owned() } else { label.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn measurements_are_read_from_what_studies_print() {
+        let check = |output: &str, expected: &[(&str, f64, f64)]| {
+            let found = measured(output);
+            let found: Vec<(&str, f64, f64)> =
+                found.iter().map(|effect| (effect.part.as_str(), effect.score, effect.baseline)).collect();
+            assert_eq!(found, expected, "{output}");
+        };
+        check(
+            "Without Model: CatBoost (library defaults): 0.71 | baseline 0.72 | difference -0.01",
+            &[("Model: CatBoost", 0.71, 0.72)],
+        );
+        check(
+            "Baseline RMSE: 0.5\nAblation 1 (no scaling): 0.6\n- Without PCA: 0.45 (worse)\nTime: 3.2\n",
+            &[("Ablation 1 (no scaling)", 0.6, 0.5), ("PCA", 0.45, 0.5)],
+        );
+        check(
+            "**Original model**: 0.9\nRemoving dropout = 0.8\nRemoving dropout = 0.7",
+            &[("Removing dropout", 0.8, 0.9)],
+        );
+        check("Without x: 0.3\n", &[]);
+        check("Epoch 1: 0.5\nbaseline: 0.4\nnothing", &[]);
+        check("", &[]);
+        check("Baseline: nan\nWithout a: 0.1", &[]);
+    }
+}

@@ -1,0 +1,282 @@
+//! Every chart: SVG by `plotters`, with text that stays text and the same bytes for the same figures.
+//!
+//! Colours are the fixed values in [`ink`]; the style sheet gives them other values where the page is dark. A chart
+//! has a title and a description for those who do not see it; its figures belong into a table beside it.
+
+use plotters::coord::Shift;
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+use super::page::escaped;
+use super::text::is_unseen;
+use crate::watch::{duration, number};
+
+/// The colours; the style sheet knows them by these values.
+mod ink {
+    use plotters::style::RGBColor;
+
+    pub const TEXT: RGBColor = RGBColor(0x46, 0x4f, 0x58);
+    pub const GRID: RGBColor = RGBColor(0xd9, 0xde, 0xe3);
+    pub const LINE: RGBColor = RGBColor(0x0b, 0x6b, 0xcb);
+    pub const GOOD: RGBColor = RGBColor(0x1a, 0x7f, 0x37);
+    pub const BAD: RGBColor = RGBColor(0xb3, 0x26, 0x1e);
+    pub const PLAIN: RGBColor = RGBColor(0x77, 0x80, 0x8a);
+    /// Of runs side by side.
+    pub const COURSES: [RGBColor; 6] =
+        [LINE, BAD, GOOD, RGBColor(0x8a, 0x5a, 0x00), RGBColor(0x7a, 0x3f, 0xb0), RGBColor(0x0b, 0x7a, 0x75)];
+}
+
+const WIDTH: u32 = 640;
+
+/// Something that a chart is about, for those who do not see it.
+pub struct About<'a> {
+    /// Unique in the page; names the title's and the description's elements.
+    pub id: &'a str,
+    /// What it shows.
+    pub title: &'a str,
+    /// What can be read from it.
+    pub description: &'a str,
+}
+
+/// A score at one place of the horizontal axis.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// Number of the script, or seconds into the run.
+    pub x: f64,
+    /// The score.
+    pub score: f64,
+    /// The best score up to here.
+    pub best: f64,
+    /// Is this it?
+    pub improved: bool,
+}
+
+/// The scores of one run among several.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Course<'a> {
+    /// A letter or two.
+    pub name: &'a str,
+    /// Seconds into the run, in order.
+    pub points: &'a [Point],
+}
+
+/// What the horizontal axis of a score chart means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Axis {
+    /// Scripts in the order they ended.
+    Scripts,
+    /// Seconds into the run.
+    Time,
+}
+
+/// A bar: its name, its length, and the figure at its end.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bar {
+    /// What it stands for.
+    pub name: String,
+    /// Its length; bars to both sides when some are negative.
+    pub value: f64,
+    /// The value in words.
+    pub shown: String,
+    /// How it is meant.
+    pub mood: Mood,
+}
+
+/// What a bar says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mood {
+    /// Neither good nor bad.
+    Plain,
+    /// Something good.
+    Good,
+    /// Something bad.
+    Bad,
+}
+
+type Drawn = Result<(), Box<dyn std::error::Error + Send + Sync>>;
+type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+
+/// Scores as points with the best so far as a line; `None` when there is nothing to draw.
+pub fn scores(about: &About<'_>, points: &[Point], axis: Axis) -> Option<String> {
+    let (low, high) = range(points)?;
+    let last = points.iter().map(|point| point.x).fold(0.0, f64::max);
+    let first = if axis == Axis::Time { 0.0 } else { 0.5 };
+    let last = if axis == Axis::Time { last.max(1.0) * 1.02 } else { last + 0.5 };
+    draw(about, 280, |area| {
+        let mut chart = ChartBuilder::on(area)
+            .margin(8)
+            .margin_right(26)
+            .x_label_area_size(40)
+            .y_label_area_size(72)
+            .build_cartesian_2d(first..last, low..high)?;
+        let style = label(TextSize::Small);
+        chart
+            .configure_mesh()
+            .disable_x_mesh()
+            .light_line_style(TRANSPARENT)
+            .bold_line_style(ink::GRID)
+            .axis_style(ink::GRID)
+            .label_style(style.clone())
+            .axis_desc_style(style)
+            .x_desc(if axis == Axis::Time { "time into the run" } else { "scored scripts, in order" })
+            .x_label_formatter(&|x| if axis == Axis::Time { duration(*x) } else { format!("{x:.0}") })
+            .y_label_formatter(&|y| number(*y))
+            .y_labels(6)
+            .x_labels(8)
+            .draw()?;
+        let line = stairs(points, last).into_iter().map(|(x, score)| (x, score.clamp(low, high)));
+        chart.draw_series(LineSeries::new(line, ink::LINE.stroke_width(2)))?;
+        // New bests lie on top of what was tried at the same place.
+        let inside = |point: &&Point| (low..=high).contains(&point.score);
+        let (best, plain): (Vec<&Point>, Vec<&Point>) =
+            points.iter().filter(inside).partition(|point| point.improved);
+        chart.draw_series(
+            plain.iter().map(|point| Circle::new((point.x, point.score), 3, ink::PLAIN.filled())),
+        )?;
+        chart.draw_series(
+            best.iter().map(|point| TriangleMarker::new((point.x, point.score), 7, ink::GOOD.filled())),
+        )?;
+        Ok(())
+    })
+}
+
+/// The best scores of several runs over their time, each line with its name at its end; `None` when none has one.
+pub fn courses(about: &About<'_>, courses: &[Course<'_>]) -> Option<String> {
+    let points: Vec<Point> = courses.iter().flat_map(|course| course.points.iter().copied()).collect();
+    let (low, high) = range(&points)?;
+    let last = points.iter().map(|point| point.x).fold(1.0, f64::max);
+    draw(about, 320, |area| {
+        let mut chart = ChartBuilder::on(area)
+            .margin(8)
+            .x_label_area_size(40)
+            .y_label_area_size(72)
+            .build_cartesian_2d(0.0..last * 1.08, low..high)?;
+        let style = label(TextSize::Small);
+        let mut mesh = chart.configure_mesh();
+        mesh.disable_x_mesh().light_line_style(TRANSPARENT).bold_line_style(ink::GRID);
+        mesh.axis_style(ink::GRID).label_style(style.clone()).axis_desc_style(style.clone());
+        mesh.x_desc("time into the run").x_label_formatter(&|x| duration(*x));
+        mesh.y_label_formatter(&|y| number(*y)).y_labels(6).x_labels(8).draw()?;
+        for (course, colour) in courses.iter().zip(ink::COURSES.iter().cycle()) {
+            let end = course.points.last().map_or(0.0, |point| point.x);
+            let line = stairs(course.points, end).into_iter().map(|(x, score)| (x, score.clamp(low, high)));
+            let line: Vec<(f64, f64)> = line.collect();
+            let at = line.last().copied();
+            chart.draw_series(line.iter().map(|at| Circle::new(*at, 2, colour.filled())))?;
+            chart.draw_series(LineSeries::new(line, colour.stroke_width(2)))?;
+            let style = label(TextSize::Normal).pos(Pos::new(HPos::Left, VPos::Center));
+            chart.draw_series(at.map(|(x, y)| Text::new(format!(" {}", course.name), (x, y), style)))?;
+        }
+        Ok(())
+    })
+}
+
+/// Bars from top to bottom; `None` when there is nothing to draw.
+pub fn bars(about: &About<'_>, bars: &[Bar]) -> Option<String> {
+    const ROW: u32 = 26;
+    const NAMES: i32 = 200;
+    const FIGURES: i32 = 100;
+    let most = bars.iter().map(|bar| bar.value.abs()).filter(|value| value.is_finite()).fold(0.0, f64::max);
+    if most <= 0.0 {
+        return None;
+    }
+    let has_both_sides = bars.iter().any(|bar| bar.value < 0.0);
+    let room = f64::from(i32::try_from(WIDTH).unwrap_or_default() - NAMES - FIGURES);
+    let (zero, unit) = if has_both_sides { (room / 2.0, room / 2.0 / most) } else { (0.0, room / most) };
+    let x = |value: f64| {
+        #[expect(clippy::cast_possible_truncation, reason = "within the picture")]
+        let offset = (zero + unit * value.clamp(-most, most)).round() as i32;
+        NAMES + offset
+    };
+    let height = ROW * u32::try_from(bars.len()).unwrap_or(1) + 4;
+    draw(about, height, |area| {
+        let name_style = label(TextSize::Normal).pos(Pos::new(HPos::Right, VPos::Center));
+        let figure_style = label(TextSize::Small).pos(Pos::new(HPos::Left, VPos::Center));
+        for (index, bar) in bars.iter().enumerate() {
+            let top = i32::try_from(index).unwrap_or_default() * 26 + 5;
+            let (from, to) = (x(bar.value.min(0.0)), x(bar.value.max(0.0)));
+            let colour = match bar.mood {
+                Mood::Plain => ink::LINE,
+                Mood::Good => ink::GOOD,
+                Mood::Bad => ink::BAD,
+            };
+            // A bar is seen even where it is short.
+            let corners = [(from, top), (to.max(from + 1), top + 16)];
+            area.draw(&Rectangle::new(corners, colour.filled()))?;
+            area.draw(&Text::new(shortened(&bar.name, 24), (NAMES - 8, top + 8), name_style.clone()))?;
+            area.draw(&Text::new(bar.shown.clone(), (to + 6, top + 8), figure_style.clone()))?;
+        }
+        Ok(())
+    })
+}
+
+#[derive(Clone, Copy)]
+enum TextSize {
+    Small,
+    Normal,
+}
+
+fn label<'a>(size: TextSize) -> TextStyle<'a> {
+    let size = match size {
+        TextSize::Small => 15,
+        TextSize::Normal => 16,
+    };
+    ("sans-serif", size).into_font().color(&ink::TEXT)
+}
+
+/// Bounds of the vertical axis: what lies far off is left out, so that the rest can be told apart.
+pub fn range(points: &[Point]) -> Option<(f64, f64)> {
+    let mut scores: Vec<f64> = points.iter().map(|point| point.score).collect();
+    scores.sort_by(f64::total_cmp);
+    let at = |part: usize| scores.get((scores.len().checked_sub(1)?) * part / 4).copied();
+    let (first, third) = (at(1)?, at(3)?);
+    let reach = 3.0 * (third - first);
+    let near = |score: &&f64| reach <= 0.0 || (first - reach..=third + reach).contains(*score);
+    let shown: Vec<f64> = scores.iter().filter(near).copied().collect();
+    let low = shown.iter().copied().reduce(f64::min)?;
+    let high = shown.iter().copied().reduce(f64::max)?;
+    let margin = if high > low { 0.06 * (high - low) } else { (0.01 * high.abs()).max(1e-6) };
+    Some((low - margin, high + margin))
+}
+
+/// The best score so far as a line of steps, on to the end of the picture.
+fn stairs(points: &[Point], last: f64) -> Vec<(f64, f64)> {
+    let mut line: Vec<(f64, f64)> = Vec::new();
+    for point in points {
+        line.extend(line.last().map(|before| (point.x, before.1)));
+        line.push((point.x, point.best));
+    }
+    line.extend(line.last().map(|before| (last, before.1)));
+    line
+}
+
+fn draw(about: &About<'_>, height: u32, picture: impl FnOnce(&Area<'_>) -> Drawn) -> Option<String> {
+    let mut svg = String::new();
+    {
+        let area = SVGBackend::with_string(&mut svg, (WIDTH, height)).into_drawing_area();
+        picture(&area).ok()?;
+        area.present().ok()?;
+    }
+    Some(headed(about, height, &svg))
+}
+
+/// The picture with its title and description in place of the crate's own opening tag.
+fn headed(about: &About<'_>, height: u32, svg: &str) -> String {
+    let body = svg.split_once('>').map_or("", |(_, body)| body);
+    let About { id, title, description } = about;
+    let (id, title, description) = (escaped(id), escaped(title), escaped(description));
+    format!(
+        "<svg class=\"chart\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" \
+         aria-labelledby=\"{id}-title {id}-desc\">\n\
+         <title id=\"{id}-title\">{title}</title>\n<desc id=\"{id}-desc\">{description}</desc>{body}"
+    )
+}
+
+/// A name that fits beside a bar, without what would turn or hide it.
+fn shortened(name: &str, most: usize) -> String {
+    let plain: Vec<char> = name.chars().filter(|c| !is_unseen(*c)).take(most + 1).collect();
+    match plain.get(..most) {
+        Some(head) if plain.len() > most => head[..most - 1].iter().chain(&['…']).collect(),
+        _ => plain.into_iter().collect(),
+    }
+}

@@ -1,0 +1,57 @@
+//! The script at a place of a run, as it was run, and the one to compare it with.
+
+use mle_star::place::Place;
+use similar::TextDiff;
+
+use super::Told;
+use super::steps::{Run, Step};
+use crate::run_view::RunView;
+
+/// A script and where it comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Code {
+    /// The place of its run.
+    pub place: String,
+    /// The whole text.
+    pub script: String,
+    /// The place and text of the one it was made from: of the failed run before a repair, else of the solution that
+    /// its step started from.
+    pub parent: Option<(String, String)>,
+}
+
+/// The script at a step or a run of `run`; of a step, the one with the score, else the last. `Err` holds the places
+/// that there are.
+pub fn at(run: &RunView, place: &str) -> Result<Code, Vec<String>> {
+    let told = Told::of(run);
+    let wanted = Place::from(place.trim_matches('/'));
+    for step in told.steps.iter() {
+        let chosen = if step.place == wanted {
+            step.scored().or(step.runs.last())
+        } else {
+            step.runs.iter().find(|run| *run.place == wanted || run.place.parent() == wanted)
+        };
+        if let Some(run) = chosen {
+            let parent = parent(&told, step, run);
+            return Ok(Code { place: run.place.to_string(), script: run.script.to_owned(), parent });
+        }
+    }
+    Err(told.steps.iter().filter(|step| !step.runs.is_empty()).map(|step| step.place.to_string()).collect())
+}
+
+fn parent(told: &Told<'_>, step: &Step<'_>, run: &Run<'_>) -> Option<(String, String)> {
+    let text = |run: &Run<'_>| (run.place.to_string(), run.script.to_owned());
+    if let Some(before) = step.runs.iter().take_while(|other| other.place != run.place).last() {
+        return Some(text(before));
+    }
+    let origin = told.steps.at(told.descent.from(&step.place).first()?)?;
+    origin.scored().or(origin.runs.last()).map(text)
+}
+
+impl Code {
+    /// What differs from the parent, as `patch` reads it; nothing where there is no parent or no difference.
+    pub fn diff(&self) -> String {
+        let Some((place, before)) = &self.parent else { return String::new() };
+        let diff = TextDiff::from_lines(before, &self.script);
+        diff.unified_diff().context_radius(3).header(place, &self.place).to_string()
+    }
+}

@@ -1,0 +1,188 @@
+//! Money and time by phase, role and path.
+
+use std::collections::BTreeMap;
+
+use mle_star::agents::AgentType;
+use mle_star::effects::ScriptOutcome;
+use mle_star::journal::{EffectRecord, Kind};
+use mle_star::place::Phase;
+use mle_star::spending::{Calls, Spending, role};
+use serde::{Deserialize as _, Serialize};
+
+use super::Told;
+use super::chart::{self, About, Bar, Mood};
+use crate::watch::{agent_name, duration, phase_title};
+use crate::{bill, money};
+
+/// What a run took.
+#[derive(Clone, Debug, Serialize)]
+pub struct Costs {
+    /// `$1.23 for 85 calls, …`; nothing for agents that ask no model.
+    pub line: Option<String>,
+    /// Money by phase, path and role.
+    pub money: Vec<MoneyTable>,
+    /// Time by phase, path, and who worked.
+    pub time: Vec<TimeTable>,
+}
+
+/// Money by one kind of part.
+#[derive(Clone, Debug, Serialize)]
+pub struct MoneyTable {
+    /// `phase`, `path` or `role`.
+    pub by: &'static str,
+    /// SVG.
+    pub chart: Option<String>,
+    /// What the chart's bars mean.
+    pub unit: &'static str,
+    /// One per part.
+    pub rows: Vec<bill::Row>,
+}
+
+/// Time by one kind of part.
+#[derive(Clone, Debug, Serialize)]
+pub struct TimeTable {
+    /// `phase`, `path` or `worker`.
+    pub by: &'static str,
+    /// SVG.
+    pub chart: Option<String>,
+    /// One per part.
+    pub rows: Vec<TimeRow>,
+}
+
+/// Time of one part. Work side by side is counted for each, so that sums can exceed the time of the run.
+#[derive(Clone, Debug, Serialize)]
+pub struct TimeRow {
+    /// Which.
+    pub name: String,
+    /// Agents being asked.
+    pub agents: String,
+    /// Scripts running, their wait for a turn not included.
+    pub scripts: String,
+    /// Both.
+    pub total: String,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Seconds {
+    agents: f64,
+    scripts: f64,
+}
+
+/// Of a run.
+pub fn costs(told: &Told<'_>) -> Costs {
+    let spending = &told.run.spending;
+    let tables = bill::tables(spending).into_iter();
+    Costs {
+        line: bill::line(spending),
+        money: tables.map(|table| money_table(table, spending)).collect(),
+        time: times(told),
+    }
+}
+
+fn money_table(table: bill::Table, spending: &Spending) -> MoneyTable {
+    let is_known = spending.total().usage.cost_usd.is_some();
+    let amounts: BTreeMap<String, &Calls> = match table.title {
+        "phase" => spending.by_phase.iter().map(|(phase, calls)| (phase_title(*phase), calls)).collect(),
+        "role" => spending.by_role.iter().map(|(role, calls)| (agent_name(*role), calls)).collect(),
+        _ => spending.by_path.iter().map(|(path, calls)| (path_name(path), calls)).collect(),
+    };
+    let bar = |row: &bill::Row| {
+        let calls = amounts.get(&row.name);
+        #[expect(clippy::cast_precision_loss, reason = "for a picture")]
+        let tokens = calls.map_or(0.0, |calls| money::all_tokens(&calls.usage) as f64);
+        let usd = calls.and_then(|calls| calls.usage.cost_usd).unwrap_or_default();
+        let (value, shown) = if is_known {
+            (usd, row.cost.clone())
+        } else {
+            (tokens, format!("{} + {}", row.tokens_in, row.tokens_out))
+        };
+        Bar { name: row.name.clone(), value, shown, mood: Mood::Plain }
+    };
+    let bars: Vec<Bar> = table.rows.iter().map(bar).collect();
+    let unit = if is_known { "US dollars" } else { "tokens in + out" };
+    let (id, title) = (format!("cost-by-{}", table.title), format!("Cost by {}", table.title));
+    let chart = chart::bars(&About { id: &id, title: &title, description: unit }, &bars);
+    MoneyTable { by: table.title, chart, unit, rows: table.rows }
+}
+
+fn path_name(path: &str) -> String {
+    let number: usize = path.rsplit('-').next().and_then(|number| number.parse().ok()).unwrap_or_default();
+    format!("path {}", number + 1)
+}
+
+fn times(told: &Told<'_>) -> Vec<TimeTable> {
+    let mut phases: BTreeMap<Phase, Seconds> = BTreeMap::new();
+    let mut paths: BTreeMap<usize, Seconds> = BTreeMap::new();
+    let mut roles: BTreeMap<AgentType, Seconds> = BTreeMap::new();
+    let mut scripts = Seconds::default();
+    for record in &told.run.snapshot.effects {
+        let Some(took) = took(record) else { continue };
+        if let Some(phase) = record.place.phase() {
+            phases.entry(phase).or_default().add(took);
+        }
+        if let Some(path) = record.place.path() {
+            paths.entry(path).or_default().add(took);
+        }
+        match role(record) {
+            Some(role) => roles.entry(role).or_default().add(took),
+            None => scripts.add(took),
+        }
+    }
+    let mut workers: Vec<(String, Seconds)> =
+        roles.into_iter().map(|(role, took)| (agent_name(role), took)).collect();
+    workers.push(("scripts".to_owned(), scripts));
+    workers.sort_by(|one, other| other.1.total().total_cmp(&one.1.total()));
+    let phases = phases.into_iter().map(|(phase, took)| (phase_title(phase), took)).collect();
+    let paths = paths.into_iter().map(|(path, took)| (format!("path {}", path + 1), took)).collect();
+    [("phase", phases), ("path", paths), ("worker", workers)]
+        .into_iter()
+        .filter(|(_, rows): &(_, Vec<_>)| rows.iter().any(|(_, took)| took.total() > 0.0))
+        .map(|(by, rows)| time_table(by, &rows))
+        .collect()
+}
+
+fn time_table(by: &'static str, rows: &[(String, Seconds)]) -> TimeTable {
+    let bar = |(name, took): &(String, Seconds)| Bar {
+        name: name.clone(),
+        value: took.total(),
+        shown: duration(took.total()),
+        mood: Mood::Plain,
+    };
+    let row = |(name, took): &(String, Seconds)| TimeRow {
+        name: name.clone(),
+        agents: duration(took.agents),
+        scripts: duration(took.scripts),
+        total: duration(took.total()),
+    };
+    let bars: Vec<Bar> = rows.iter().map(bar).collect();
+    let (id, title) = (format!("time-by-{by}"), format!("Time by {by}"));
+    let about = About { id: &id, title: &title, description: "Seconds of agents and scripts together." };
+    TimeTable { by, chart: chart::bars(&about, &bars), rows: rows.iter().map(row).collect() }
+}
+
+/// How long an effect took; a script's wait for its turn is not in it.
+fn took(record: &EffectRecord) -> Option<Seconds> {
+    let outcome = record.outcome.as_ref()?;
+    match record.kind {
+        Kind::Agent => {
+            let agents = (record.elapsed_ended? - record.elapsed_begun).max(0.0);
+            Some(Seconds { agents, scripts: 0.0 })
+        }
+        Kind::Script => {
+            let scripts = ScriptOutcome::deserialize(outcome).ok()?.duration_seconds;
+            Some(Seconds { agents: 0.0, scripts })
+        }
+        Kind::Decision => None,
+    }
+}
+
+impl Seconds {
+    fn total(self) -> f64 {
+        self.agents + self.scripts
+    }
+
+    fn add(&mut self, other: Self) {
+        self.agents += other.agents;
+        self.scripts += other.scripts;
+    }
+}

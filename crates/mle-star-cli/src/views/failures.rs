@@ -1,0 +1,116 @@
+//! What went wrong: scripts with their tracebacks and every attempt at repair, agents, and what ended the run.
+
+use mle_star::effects::Answer;
+use mle_star::evaluate::headline;
+use mle_star::journal::{EffectState, Kind};
+use mle_star::place::Place;
+use mle_star::spending::role;
+use serde::Serialize;
+
+use super::Told;
+use super::steps::{Run, Step, reply};
+use super::text::first_line;
+use super::tree::{error, node_id};
+use crate::watch::{agent_name, place_name};
+
+/// Failed scripts and agents.
+#[derive(Clone, Debug, Serialize)]
+pub struct Failures {
+    /// Scripts that failed, with what became of them.
+    pub scripts: Vec<Failed>,
+    /// Agents that failed, those that ended the run included.
+    pub agents: Vec<Silent>,
+}
+
+/// A step whose script failed at least once.
+#[derive(Clone, Debug, Serialize)]
+pub struct Failed {
+    /// In words.
+    pub name: String,
+    /// The id of its node.
+    pub node: String,
+    /// Did it run in the end?
+    pub repaired: bool,
+    /// Every run, the last one included that went well.
+    pub runs: Vec<Try>,
+}
+
+/// One run of it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Try {
+    /// In words.
+    pub name: String,
+    /// How it ended.
+    pub outcome: String,
+    /// Did it end well?
+    pub ok: bool,
+    /// The traceback.
+    pub error: Option<String>,
+    /// The log files of its output, relative to the run's folder.
+    pub log: String,
+}
+
+/// An agent that did not answer.
+#[derive(Clone, Debug, Serialize)]
+pub struct Silent {
+    /// Where, in words.
+    pub name: String,
+    /// Its name.
+    pub agent: String,
+    /// Why.
+    pub reason: String,
+    /// Was it asked again, so that this does not count?
+    pub again: bool,
+}
+
+/// Of a run.
+pub fn failures(told: &Told<'_>) -> Failures {
+    Failures { scripts: told.steps.iter().filter_map(failed).collect(), agents: agents(told) }
+}
+
+fn failed(step: &Step<'_>) -> Option<Failed> {
+    let fails = |run: &Run<'_>| run.outcome.is_some() && !run.is_ok();
+    step.runs.iter().any(fails).then(|| Failed {
+        name: place_name(&step.place),
+        node: node_id(&step.place),
+        repaired: step.runs.last().is_some_and(Run::is_ok),
+        runs: step.runs.iter().map(tried).collect(),
+    })
+}
+
+fn tried(run: &Run<'_>) -> Try {
+    let outcome = match &run.outcome {
+        None => "not ended".to_owned(),
+        Some(outcome) if outcome.is_error() => first_line(&headline(outcome), 200),
+        Some(_) => "ran".to_owned(),
+    };
+    Try {
+        name: try_name(run.place),
+        outcome,
+        ok: run.is_ok(),
+        error: error(run),
+        log: format!("logs/{}", run.place.file_stem()),
+    }
+}
+
+fn try_name(place: &Place) -> String {
+    match place.parent().last().strip_prefix("debug-") {
+        Some(number) => format!("repair {number}"),
+        None => "first run".to_owned(),
+    }
+}
+
+fn agents(told: &Told<'_>) -> Vec<Silent> {
+    let records = told.run.snapshot.effects.iter().filter(|record| record.kind == Kind::Agent);
+    records
+        .filter_map(|record| {
+            let Answer::Failed { reason } = reply(record)?.answer else { return None };
+            Some(Silent {
+                name: place_name(&record.place),
+                agent: role(record).map(agent_name).unwrap_or_default(),
+                reason: first_line(&reason, 400),
+                again: record.state != EffectState::Ended,
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,77 @@
+//! Leaks that were found in scripts, and how each was corrected.
+
+use mle_star::agents::{AgentType, LeakageAnswer, LeakageStatus, reply as read};
+use mle_star::journal::EffectRecord;
+use mle_star::spending::role;
+use serde::Serialize;
+
+use super::Told;
+use super::diff::{Diff, diff};
+use super::steps::{Step, reply};
+use super::text::{OUTPUT, cut};
+use super::tree::node_id;
+use crate::watch::place_name;
+
+/// What the leakage checks found.
+#[derive(Clone, Debug, Serialize)]
+pub struct Leakage {
+    /// Scripts that were checked.
+    pub checked: usize,
+    /// Leaks that were found.
+    pub findings: Vec<Finding>,
+    /// Is one suspected in the solution that was handed in?
+    pub suspected: bool,
+}
+
+/// One leak.
+#[derive(Clone, Debug, Serialize)]
+pub struct Finding {
+    /// Where, in words.
+    pub name: String,
+    /// The id of its node.
+    pub node: String,
+    /// The block that leaks, as the agent quotes it.
+    pub block: String,
+    /// What the correction changed; nothing when there was none that could be used.
+    pub fix: Option<Diff>,
+}
+
+/// Of a run.
+pub fn leakage(told: &Told<'_>) -> Leakage {
+    let detections = || {
+        let records =
+            told.steps.iter().flat_map(|step| step.records.iter().map(move |record| (step, *record)));
+        records.filter(|(_, record)| {
+            record.place.last() == "leakage" && role(record) == Some(AgentType::Leakage)
+        })
+    };
+    Leakage {
+        checked: detections()
+            .filter(|(_, record)| record.outcome.is_some() && record.limit.is_none())
+            .count(),
+        findings: detections().flat_map(|(step, record)| findings(told, step, record)).collect(),
+        suspected: told.result().is_some_and(|result| result.leakage_suspected),
+    }
+}
+
+fn findings(told: &Told<'_>, step: &Step<'_>, record: &EffectRecord) -> Vec<Finding> {
+    let answers = reply(record).and_then(|reply| read::list::<LeakageAnswer>(&reply, "answers"));
+    let mut blocks: Vec<String> = Vec::new();
+    for answer in answers.map(|found| found.items).unwrap_or_default() {
+        if answer.leakage_status == LeakageStatus::Yes && !blocks.contains(&answer.code_block) {
+            blocks.push(answer.code_block);
+        }
+    }
+    let at = record.place.parent();
+    let finding = |(index, block): (usize, String)| {
+        let fixed = told.steps.reply(&at.join(format_args!("leakage-fix-{}", index + 1)));
+        let fixed = fixed.as_ref().and_then(read::code).filter(|code| code.trim() != block.trim());
+        Finding {
+            name: place_name(&at),
+            node: node_id(&step.place),
+            fix: fixed.map(|code| diff(&block, &code)),
+            block: cut(&block, OUTPUT),
+        }
+    };
+    blocks.into_iter().enumerate().map(finding).collect()
+}

@@ -1,0 +1,108 @@
+//! Every accepted edit of an existing solution: what was planned, what changed, and what it bought.
+
+use mle_star::agents::reply as read;
+use mle_star::metric::Score;
+use serde::Serialize;
+
+use super::diff::{Diff, diff};
+use super::steps::{Step, StepKind};
+use super::text::{OUTPUT, PROSE, cut};
+use super::tree::{node_id, plan, signed};
+use super::{Told, ablation};
+use crate::watch::{number, place_name};
+
+/// The accepted edits in the order of the algorithms.
+#[derive(Clone, Debug, Serialize)]
+pub struct Ledger {
+    /// One each.
+    pub entries: Vec<Entry>,
+    /// How many edits were tried and scored.
+    pub tried: usize,
+}
+
+/// One accepted edit.
+#[derive(Clone, Debug, Serialize)]
+pub struct Entry {
+    /// Where, for example `phase2/path-0/t0/k1`.
+    pub place: String,
+    /// Where, in words.
+    pub name: String,
+    /// The id of its node.
+    pub node: String,
+    /// What was planned, or built in.
+    pub plan: String,
+    /// What the block is for.
+    pub category: Option<String>,
+    /// The score before.
+    pub before: String,
+    /// The score with it.
+    pub score: String,
+    /// The difference: `+` when better.
+    pub change: String,
+    /// Did the score get better, or only no worse?
+    pub is_better: bool,
+    /// Did it lead to the best solution?
+    pub on_way: bool,
+    /// The block before, for an edit of one block.
+    pub block: Option<String>,
+    /// What changed in the block; in the whole script for others.
+    pub diff: Diff,
+}
+
+/// Of a run.
+pub fn ledger(told: &Told<'_>) -> Ledger {
+    let edits = || told.steps.iter().filter(|step| is_edit(step.kind) && step.score().is_some());
+    let way = told.descent.best.as_ref().map(|best| told.descent.way_to(best)).unwrap_or_default();
+    let kept = edits().filter(|step| told.descent.is_kept(&step.place));
+    let entries = kept.filter_map(|step| entry(told, step, way.contains(&step.place))).collect();
+    Ledger { entries, tried: edits().count() }
+}
+
+fn is_edit(kind: StepKind) -> bool {
+    use StepKind::{Attempt, Data, LeakageCheck, Merge, Round};
+    matches!(kind, Merge | Data | LeakageCheck | Attempt | Round)
+}
+
+fn entry(told: &Told<'_>, step: &Step<'_>, on_way: bool) -> Option<Entry> {
+    let score = step.score()?;
+    let parent = told.steps.at(told.descent.from(&step.place).first()?)?;
+    // An attempt is accepted against the best attempt before it, which may be another than the one it edits.
+    let before = incumbent(told, step).or_else(|| parent.score())?;
+    let target = ablation::target(told, &step.place.parent()).filter(|_| step.kind == StepKind::Attempt);
+    let coded = told.steps.reply(&step.place.join("coder")).as_ref().and_then(read::code);
+    let diff = match (&target, coded) {
+        (Some(target), Some(code)) => diff(&target.code_block, &code),
+        _ => diff(parent.text()?, step.text()?),
+    };
+    let gain = score.gain_over(before);
+    Some(Entry {
+        place: step.place.to_string(),
+        name: place_name(&step.place),
+        node: node_id(&step.place),
+        plan: cut(&plan(told, step).unwrap_or_else(|| words(step.kind).to_owned()), PROSE),
+        category: target.as_ref().and_then(ablation::category),
+        before: number(before.value()),
+        score: number(score.value()),
+        change: signed(gain),
+        is_better: gain > 0.0,
+        on_way,
+        block: target.map(|target| cut(&target.code_block, OUTPUT)),
+        diff,
+    })
+}
+
+/// The best score of the same outer step before this attempt.
+fn incumbent(told: &Told<'_>, step: &Step<'_>) -> Option<Score> {
+    let siblings =
+        told.steps.of_kind(StepKind::Attempt).filter(|other| other.place.parent() == step.place.parent());
+    let before = siblings.take_while(|other| other.place != step.place);
+    before.filter(|other| told.descent.is_kept(&other.place)).filter_map(Step::score).last()
+}
+
+fn words(kind: StepKind) -> &'static str {
+    match kind {
+        StepKind::Data => "Data left unused is built in.",
+        StepKind::LeakageCheck => "Leakage is removed.",
+        _ => "",
+    }
+}

@@ -1,0 +1,165 @@
+//! The models that were tried, where they come from, and what was looked up for them.
+//!
+//! Everything here was written by others, pages of the web among them: it is shown as text, and only plain
+//! `http` and `https` addresses become links.
+
+use mle_star::agents::{Retrieval, RetrievedModel, reply as read};
+use mle_star::config::AgentsChoice;
+use mle_star::effects::{AgentReply, Lookup};
+use mle_star::journal::EffectRecord;
+use mle_star::place::Place;
+use mle_star::search::is_link;
+use serde::Serialize;
+
+use super::Told;
+use super::steps::{StepKind, reply};
+use super::text::{OUTPUT, cut, first_line};
+use super::tree::node_id;
+use crate::watch::number;
+
+/// Models and look-ups.
+#[derive(Clone, Debug, Serialize)]
+pub struct Models {
+    /// Where the models come from, in words; nothing before they are there.
+    pub origin: Option<&'static str>,
+    /// In the order they were named.
+    pub models: Vec<Model>,
+    /// What was looked up on the web.
+    pub lookups: Vec<Looked>,
+}
+
+/// A model and its candidate.
+#[derive(Clone, Debug, Serialize)]
+pub struct Model {
+    /// Its name.
+    pub name: String,
+    /// The id of its candidate's node.
+    pub node: String,
+    /// The score of the candidate written for it.
+    pub score: Option<String>,
+    /// Pages that the agent named for it.
+    pub sources: Vec<Source>,
+    /// The code that came with it.
+    pub example: String,
+}
+
+/// A page that the agent named for a model.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Source {
+    /// As it was named.
+    pub text: String,
+    /// Is it an address that can be opened?
+    pub is_link: bool,
+    /// Was it opened in this run?
+    pub was_read: bool,
+}
+
+/// One look-up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Looked {
+    /// `WebSearch` or `WebFetch`.
+    pub tool: String,
+    /// The query or address.
+    pub what: String,
+    /// Is it an address that can be opened?
+    pub is_link: bool,
+    /// What went wrong.
+    pub failure: Option<String>,
+}
+
+/// Of a run.
+pub fn models(told: &Told<'_>) -> Models {
+    let lookups = match told.result() {
+        Some(result) => result.phase1.lookups.clone(),
+        None => retrievals(told).into_iter().flat_map(|reply| reply.lookups).collect(),
+    };
+    let models = known(told);
+    let model = |(index, model): (usize, &RetrievedModel)| {
+        let place = candidate(index);
+        let score = told.steps.at(&place).and_then(super::steps::Step::score);
+        Model {
+            name: first_line(&model.model_name, 200),
+            node: told.steps.at(&place).map(|_| node_id(&place)).unwrap_or_default(),
+            score: score.map(|score| number(score.value())),
+            sources: model.sources.iter().take(30).map(|source| self::source(source, &lookups)).collect(),
+            example: cut(&model.example_code, OUTPUT),
+        }
+    };
+    Models {
+        origin: (!models.is_empty()).then(|| origin(told, &lookups)),
+        models: models.iter().enumerate().map(model).collect(),
+        lookups: lookups.iter().take(500).map(looked).collect(),
+    }
+}
+
+/// The model that a candidate was written for.
+pub fn model_of(told: &Told<'_>, place: &Place) -> Option<String> {
+    let step = told.steps.at(place).filter(|step| step.kind == StepKind::Candidate)?;
+    let index: usize = step.place.last().strip_prefix("candidate-")?.parse().ok()?;
+    let models = known(told);
+    match models.get(index) {
+        Some(model) => Some(first_line(&model.model_name, 200)),
+        None => (index == models.len()).then(|| "the given baseline".to_owned()),
+    }
+}
+
+fn candidate(index: usize) -> Place {
+    Place::from("phase1").join(format_args!("candidate-{index}"))
+}
+
+/// The models that are tried: the result's, else those given by hand, else those of the last reply that names any.
+fn known(told: &Told<'_>) -> Vec<RetrievedModel> {
+    if let Some(result) = told.result() {
+        return result.phase1.retrieved_models.clone();
+    }
+    let frozen = &told.run.snapshot.frozen;
+    let named = || {
+        let lists = retrievals(told).into_iter().rev();
+        let found = lists.filter_map(|reply| read::list::<RetrievedModel>(&reply, "models"));
+        let mut models = found.map(|found| found.items).find(|models| !models.is_empty()).unwrap_or_default();
+        models.retain(|model| !model.model_name.trim().is_empty() && !model.example_code.trim().is_empty());
+        models
+    };
+    let mut models = frozen.retrieved_models.clone().unwrap_or_else(named);
+    models.truncate(frozen.config.num_retrieved_models as usize);
+    models
+}
+
+/// What the retriever said, asked once or twice.
+fn retrievals(told: &Told<'_>) -> Vec<AgentReply> {
+    let asked = ["phase1/retriever", "phase1/retriever-2"];
+    let of = |record: &&EffectRecord| record.counts() && asked.contains(&record.place.as_str());
+    told.run.snapshot.effects.iter().filter(of).filter_map(reply).collect()
+}
+
+fn origin(told: &Told<'_>, lookups: &[Lookup]) -> &'static str {
+    let frozen = &told.run.snapshot.frozen;
+    let retrieval = told.result().map(|result| result.phase1.retrieval).unwrap_or_else(|| {
+        match (&frozen.retrieved_models, frozen.config.agents) {
+            (Some(_), _) => Retrieval::File,
+            (None, AgentsChoice::Offline) => Retrieval::Rules,
+            (None, _) if lookups.iter().any(|lookup| lookup.failure.is_none()) => Retrieval::Web,
+            (None, _) => Retrieval::Knowledge,
+        }
+    });
+    match retrieval {
+        Retrieval::Web => "Found by the retriever on the web.",
+        Retrieval::Knowledge => "From what the language model knows; nothing on the web went into them.",
+        Retrieval::File => "Given by hand; the retriever was not asked.",
+        Retrieval::Rules => "Picked by the rules of the offline agents.",
+    }
+}
+
+fn source(text: &str, lookups: &[Lookup]) -> Source {
+    let was_read = lookups.iter().any(|lookup| lookup.what == text && lookup.failure.is_none());
+    Source { text: first_line(text, 300), is_link: text.len() <= 300 && is_link(text), was_read }
+}
+
+fn looked(lookup: &Lookup) -> Looked {
+    Looked {
+        tool: lookup.tool.clone(),
+        what: first_line(&lookup.what, 300),
+        is_link: lookup.what.len() <= 300 && is_link(&lookup.what),
+        failure: lookup.failure.as_ref().map(|why| first_line(why, 300)),
+    }
+}

@@ -1,0 +1,188 @@
+//! What a run is, how far it is, and what is going on.
+
+use mle_star::journal::{EffectRecord, EffectState, Kind, first_limit};
+use mle_star::place::Phase;
+use mle_star::result::StoppedBy;
+use serde::Serialize;
+
+use super::steps::StepKind;
+use super::text::{PROSE, cut};
+use super::{Told, steps};
+use crate::bill;
+use crate::run_view::State;
+use crate::watch::{agent_name, duration, number, phase_title, place_name};
+
+/// The first part of a run's page.
+#[derive(Clone, Debug, Serialize)]
+pub struct Overview {
+    /// The run's name.
+    pub run_id: String,
+    /// The task's name.
+    pub task: String,
+    /// `running`, `finished` or `unfinished`.
+    pub state: &'static str,
+    /// Will nothing change any more unless the run is resumed?
+    pub is_over: bool,
+    /// The metric, and which scores win.
+    pub metric: String,
+    /// `maximize` or `minimize`.
+    pub direction: &'static str,
+    /// The best validation score so far.
+    pub best: Option<String>,
+    /// Where it was reached, in words.
+    pub best_at: Option<String>,
+    /// What the first scored script had.
+    pub first: Option<String>,
+    /// When the run began, RFC 3339.
+    pub begun: String,
+    /// The same for people.
+    pub begun_shown: String,
+    /// Time taken.
+    pub time: String,
+    /// `$1.23 for 85 calls, …`; nothing for agents that ask no model.
+    pub cost: Option<String>,
+    /// The submission's path.
+    pub submission: Option<String>,
+    /// What a reader has to know first.
+    pub notes: Vec<String>,
+    /// The phases that have begun.
+    pub phases: Vec<PhaseRow>,
+    /// Scripts run.
+    pub scripts: usize,
+    /// Those of them that failed.
+    pub failed: usize,
+    /// Agent calls made.
+    pub calls: usize,
+    /// What is being done, in a running run.
+    pub now: Vec<Now>,
+    /// The task's description.
+    pub description: String,
+}
+
+/// One phase.
+#[derive(Clone, Debug, Serialize)]
+pub struct PhaseRow {
+    /// In words.
+    pub name: String,
+    /// From its beginning to that of the next, or to now.
+    pub time: String,
+    /// The best score at its end.
+    pub best: Option<String>,
+}
+
+/// An agent that is asked or a script that runs.
+#[derive(Clone, Debug, Serialize)]
+pub struct Now {
+    /// Where, in words.
+    pub place: String,
+    /// The agent's name, or `script`.
+    pub what: String,
+    /// Since when, in seconds into the run.
+    pub since: String,
+}
+
+/// Of a run.
+pub fn overview(told: &Told<'_>) -> Overview {
+    let Told { run, steps, descent } = told;
+    let summary = &run.summary;
+    let first = steps.of_kind(StepKind::Candidate).find_map(steps::Step::score);
+    let runs = || steps.iter().flat_map(|step| &step.runs).filter(|run| run.outcome.is_some());
+    let counting = run.snapshot.effects.iter().filter(|effect| effect.counts());
+    Overview {
+        run_id: summary.run_id.clone(),
+        task: summary.task.clone(),
+        state: summary.state.name(),
+        is_over: summary.state != State::Running,
+        metric: summary.metric.clone(),
+        direction: summary.direction,
+        best: summary.best_score.map(number),
+        best_at: descent.best.as_ref().map(place_name),
+        first: first.map(|score| number(score.value())),
+        begun: summary.created_at.clone(),
+        begun_shown: shown_time(&summary.created_at),
+        time: duration(summary.elapsed_seconds),
+        cost: bill::line(&run.spending),
+        submission: summary.submission.clone(),
+        notes: notes(told),
+        phases: phases(told),
+        scripts: runs().count(),
+        failed: runs().filter(|run| !run.is_ok()).count(),
+        calls: counting.filter(|effect| effect.kind == Kind::Agent && effect.limit.is_none()).count(),
+        now: now(told),
+        description: cut(&run.snapshot.frozen.task.description, PROSE),
+    }
+}
+
+/// `2026-01-02 03:04:05 UTC`.
+fn shown_time(rfc_3339: &str) -> String {
+    let time: Result<jiff::Timestamp, _> = rfc_3339.parse();
+    time.map_or_else(|_| rfc_3339.to_owned(), |time| time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string())
+}
+
+fn notes(told: &Told<'_>) -> Vec<String> {
+    let result = told.result();
+    let stopped = match result.map(|result| result.stopped_by) {
+        Some(stopped_by) => stopped_by,
+        None => first_limit(&told.run.snapshot.effects).and_then(Into::into),
+    };
+    let limit = stopped.map(|limit| match limit {
+        StoppedBy::Time => "The run was cut short by its time limit.",
+        StoppedBy::Budget => "The run was cut short by its money limit.",
+    });
+    let leaks = result.is_some_and(|result| result.leakage_suspected);
+    let leaks = leaks.then_some("The solution may leak the answers it is scored on.");
+    let ended = told.run.summary.state == State::Unfinished;
+    let ended = ended.then_some("The run did not come to its end; it can be resumed.");
+    let damage = told.run.snapshot.damage.as_ref().map(|damage| format!("The journal is damaged: {damage}."));
+    [limit, leaks, ended].into_iter().flatten().map(str::to_owned).chain(damage).collect()
+}
+
+/// The phases as their marks in the journal tell.
+fn phases(told: &Told<'_>) -> Vec<PhaseRow> {
+    let effects = &told.run.snapshot.effects;
+    let began = |name: &str| {
+        let is_mark = |record: &&EffectRecord| {
+            record.kind == Kind::Decision
+                && record.limit.is_none()
+                && record.counts()
+                && record.place.as_str() == name
+        };
+        effects.iter().find(is_mark).map(|record| record.elapsed_begun)
+    };
+    let begun: Vec<(Phase, f64)> =
+        Phase::ALL.iter().filter_map(|phase| Some((*phase, began(phase.name())?))).collect();
+    let end = began("end").unwrap_or(told.run.summary.elapsed_seconds);
+    let ends = begun.iter().skip(1).map(|(_, at)| *at).chain([end]);
+    let rows = begun.iter().zip(ends).map(|((phase, from), to)| PhaseRow {
+        name: phase_title(*phase),
+        time: duration(to - from),
+        best: best_until(told, to).map(number),
+    });
+    rows.collect()
+}
+
+/// The best score among the scripts that had ended so many seconds into the run.
+fn best_until(told: &Told<'_>, seconds: f64) -> Option<f64> {
+    let direction = told.run.snapshot.frozen.task.metric_direction;
+    let steps =
+        told.run.steps.iter().filter(|step| step.counts && step.ended.is_some_and(|at| at <= seconds));
+    let scores = steps.filter_map(|step| mle_star::metric::Score::new(step.score?, direction));
+    mle_star::metric::last_best(scores, |score| *score).map(mle_star::metric::Score::value)
+}
+
+fn now(told: &Told<'_>) -> Vec<Now> {
+    if told.run.summary.state != State::Running {
+        return Vec::new();
+    }
+    let open = told.run.snapshot.effects.iter().filter(|record| record.state == EffectState::Begun);
+    let what = |record: &EffectRecord| match record.kind {
+        Kind::Agent => mle_star::spending::role(record).map(agent_name).unwrap_or_default(),
+        Kind::Script | Kind::Decision => "script".to_owned(),
+    };
+    open.map(|record| Now {
+        place: place_name(&record.place),
+        what: what(record),
+        since: duration(record.elapsed_begun),
+    })
+    .collect()
+}

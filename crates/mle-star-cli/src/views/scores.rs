@@ -1,0 +1,132 @@
+//! Scores over the scripts and over the time of a run.
+
+use mle_star::metric::Score;
+use mle_star::place::Place;
+use serde::Serialize;
+
+use super::Told;
+use super::chart::{self, About, Axis, Point, range};
+use crate::run_view::RunView;
+use crate::watch::{duration, number, place_name};
+
+/// Two charts and their figures.
+#[derive(Clone, Debug, Serialize)]
+pub struct Scores {
+    /// SVG; nothing before the second score.
+    pub by_script: Option<String>,
+    /// SVG; nothing before the second score.
+    pub by_time: Option<String>,
+    /// Every score in the order the scripts ended.
+    pub rows: Vec<Row>,
+    /// How many lie too far off to be drawn.
+    pub outside: usize,
+    /// How often the best score improved after the first.
+    pub improvements: usize,
+}
+
+/// A score.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// From 1.
+    pub number: usize,
+    /// Where, in words.
+    pub place: String,
+    /// When its script ended, into the run.
+    pub at: String,
+    /// The score.
+    pub score: String,
+    /// The best one up to here.
+    pub best: String,
+    /// Is this it?
+    pub improved: bool,
+}
+
+struct Scored {
+    place: String,
+    ended: f64,
+    score: f64,
+    best: f64,
+    improved: bool,
+}
+
+/// Of a run.
+pub fn scores(told: &Told<'_>) -> Scores {
+    let scored = scored(told.run);
+    let points = |x: fn(usize, &Scored) -> f64| -> Vec<Point> {
+        let point = |(index, one): (usize, &Scored)| Point {
+            x: x(index, one),
+            score: one.score,
+            best: one.best,
+            improved: one.improved,
+        };
+        scored.iter().enumerate().map(point).collect()
+    };
+    #[expect(clippy::cast_precision_loss, reason = "a small count")]
+    let by_script = points(|index, _| (index + 1) as f64);
+    let by_time = points(|_, one| one.ended);
+    let improvements = scored.iter().skip(1).filter(|one| one.improved).count();
+    let outside = range(&by_script).map_or(0, |(low, high)| {
+        by_script.iter().filter(|point| !(low..=high).contains(&point.score)).count()
+    });
+    let metric = &told.run.summary.metric;
+    let description = match (scored.first(), scored.last()) {
+        (Some(first), Some(last)) => format!(
+            "{} scores of {metric}, from {} at first to {} at best; {improvements} improvements.",
+            scored.len(),
+            number(first.score),
+            number(last.best)
+        ),
+        _ => String::new(),
+    };
+    let draw = |id, title: &str, points: &[Point], axis| {
+        let about = About { id, title, description: &description };
+        (scored.len() > 1).then(|| chart::scores(&about, points, axis)).flatten()
+    };
+    Scores {
+        by_script: draw("scores-by-script", "Score of every scored script", &by_script, Axis::Scripts),
+        by_time: draw("scores-by-time", "Scores over the time of the run", &by_time, Axis::Time),
+        rows: scored.iter().enumerate().map(|(index, one)| row(index + 1, one)).collect(),
+        outside,
+        improvements,
+    }
+}
+
+/// The scores of a run over its time.
+pub fn course(run: &RunView) -> Vec<Point> {
+    let point =
+        |one: Scored| Point { x: one.ended, score: one.score, best: one.best, improved: one.improved };
+    scored(run).into_iter().map(point).collect()
+}
+
+fn scored(run: &RunView) -> Vec<Scored> {
+    let direction = run.snapshot.frozen.task.metric_direction;
+    let mut rows: Vec<_> = run.steps.iter().filter(|step| step.counts).collect();
+    rows.sort_by(|one, other| one.ended.unwrap_or_default().total_cmp(&other.ended.unwrap_or_default()));
+    let mut best: Option<Score> = None;
+    let mut scored = Vec::new();
+    for row in rows {
+        let Some(score) = row.score.and_then(|value| Score::new(value, direction)) else { continue };
+        let improved = best.is_none_or(|best| score.beats(best));
+        let now = best.filter(|_| !improved).unwrap_or(score);
+        best = Some(now);
+        scored.push(Scored {
+            place: place_name(&Place::from(row.place.as_str())),
+            ended: row.ended.unwrap_or_default(),
+            score: score.value(),
+            best: now.value(),
+            improved,
+        });
+    }
+    scored
+}
+
+fn row(position: usize, one: &Scored) -> Row {
+    Row {
+        number: position,
+        place: one.place.clone(),
+        at: duration(one.ended),
+        score: number(one.score),
+        best: number(one.best),
+        improved: one.improved,
+    }
+}

@@ -1,0 +1,93 @@
+//! The final script, what it needs to run again, and what the run was asked for.
+
+use std::fs;
+
+use mle_star::agents::Verdict;
+use serde::Serialize;
+
+use super::Told;
+use super::text::{CODE, PROSE, cut};
+
+/// The last part of a run's page.
+#[derive(Clone, Debug, Serialize)]
+pub struct Script {
+    /// The final script; the best one so far in a run that has no result.
+    pub code: Option<String>,
+    /// Is it the one of the result?
+    pub is_final: bool,
+    /// Its step, in words.
+    pub origin: Option<String>,
+    /// Whether it was found to be a copy of a reference, when that was looked at.
+    pub contamination: Option<&'static str>,
+    /// Exact versions of what it imports.
+    pub requirements: Option<String>,
+    /// What to type to do the run again from its folder.
+    pub command: String,
+    /// Who answered: `claude` or `offline`, with the model.
+    pub agents: String,
+    /// The frozen task.
+    pub task: String,
+    /// The frozen configuration.
+    pub config: String,
+    /// The templates that are not the built-in ones.
+    pub own_prompts: Vec<String>,
+    /// A digest of the data folder.
+    pub data_id: String,
+    /// The version of the program that made this page.
+    pub version: &'static str,
+}
+
+/// Of a run.
+pub fn script(told: &Told<'_>) -> Script {
+    let frozen = &told.run.snapshot.frozen;
+    let result = told.result();
+    let best = told.descent.best.as_ref();
+    let code = last(told);
+    let contamination = result.and_then(|result| result.contamination).map(|verdict| match verdict {
+        Verdict::Novel => "not a copy of any of the given discussions",
+        Verdict::Same => "the same as one of the given discussions",
+    });
+    let requirements = fs::read_to_string(told.run.folder.join("final/requirements.txt")).ok();
+    Script {
+        code: code.map(|code| cut(&code, CODE)),
+        is_final: result.is_some(),
+        origin: best.map(crate::watch::place_name),
+        contamination,
+        requirements: requirements.filter(|_| result.is_some()).map(|text| cut(&text, PROSE)),
+        command: command(told),
+        agents: agents(told),
+        task: cut(&serde_json::to_string_pretty(&frozen.task).unwrap_or_default(), PROSE),
+        config: cut(&serde_json::to_string_pretty(&frozen.config).unwrap_or_default(), PROSE),
+        own_prompts: own_prompts(told),
+        data_id: frozen.data_id.clone(),
+        version: env!("CARGO_PKG_VERSION"),
+    }
+}
+
+/// The whole final script; the best one so far in a run that has no result.
+pub(super) fn last(told: &Told<'_>) -> Option<String> {
+    let best = told.descent.best.as_ref();
+    let so_far = best.and_then(|best| told.steps.at(best)?.text()).map(str::to_owned);
+    told.result().map(|result| result.final_solution.content.clone()).or(so_far)
+}
+
+fn command(told: &Told<'_>) -> String {
+    let prompts = if own_prompts(told).is_empty() { "" } else { " --prompts prompts" };
+    format!("mle-star run task.json --config config.json{prompts}")
+}
+
+fn agents(told: &Told<'_>) -> String {
+    let config = &told.run.snapshot.frozen.config;
+    let choice = serde_json::to_value(config.agents).ok();
+    let name = choice.as_ref().and_then(|name| name.as_str()).unwrap_or_default().to_owned();
+    let model = &config.model;
+    if name == "offline" || model.is_empty() { name } else { format!("{name}, {model}") }
+}
+
+fn own_prompts(told: &Told<'_>) -> Vec<String> {
+    let built_in = mle_star::prompts::Prompts::new(std::collections::BTreeMap::new());
+    let Ok(built_in) = built_in else { return Vec::new() };
+    let frozen = told.run.snapshot.frozen.prompts.iter();
+    let own = frozen.filter(|(name, text)| built_in.texts().get(*name) != Some(text));
+    own.map(|(name, _)| name.clone()).collect()
+}

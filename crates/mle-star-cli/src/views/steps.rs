@@ -1,0 +1,219 @@
+//! The records of a run arranged by step of the algorithm: what the views start from.
+
+use std::collections::BTreeMap;
+
+use mle_star::effects::{AgentReply, Limit, Purpose, ScriptOutcome};
+use mle_star::journal::{EffectRecord, EffectState, Kind, Snapshot};
+use mle_star::metric::{Direction, Score};
+use mle_star::place::{Phase, Place};
+use serde::Deserialize as _;
+use serde_json::Value;
+
+/// Every step that has begun or was left out, in the order of the algorithms.
+pub struct Steps<'a> {
+    steps: BTreeMap<Order, Step<'a>>,
+}
+
+/// One step: a candidate, a merge, a study, an attempt, a round, the submission script.
+pub struct Step<'a> {
+    /// Where, for example `phase2/path-0/t1/k2`.
+    pub place: Place,
+    /// What it is for.
+    pub kind: StepKind,
+    /// Its script as it was run, then every repaired one.
+    pub runs: Vec<Run<'a>>,
+    /// Every record that counts, oldest first.
+    pub records: Vec<&'a EffectRecord>,
+    /// The limit that left it out.
+    pub limit: Option<Limit>,
+}
+
+/// What a step is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepKind {
+    /// A first solution for one model.
+    Candidate,
+    /// One solution built into another.
+    Merge,
+    /// Data left unused, built in.
+    Data,
+    /// The last leakage check of the initial solution.
+    LeakageCheck,
+    /// An ablation study and the choice of a code block.
+    Study,
+    /// One attempt at a code block.
+    Attempt,
+    /// One ensemble.
+    Round,
+    /// The submission script.
+    Submission,
+}
+
+/// One run of a script.
+pub struct Run<'a> {
+    /// Where, for example `phase1/merge-1/debug-1/run`.
+    pub place: &'a Place,
+    /// The text that was run.
+    pub script: &'a str,
+    /// What it did; `None` while it runs.
+    pub outcome: Option<ScriptOutcome>,
+    /// Its score, when it counts.
+    pub score: Option<Score>,
+}
+
+/// The place of a step in the algorithms: phase, then a rank and a number per name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Order(Option<Phase>, Vec<(u8, u32)>);
+
+impl<'a> Steps<'a> {
+    /// The steps of a journal. Records that do not count any more are left out.
+    pub fn of(snapshot: &'a Snapshot) -> Self {
+        let direction = snapshot.frozen.task.metric_direction;
+        let mut steps = BTreeMap::new();
+        for record in &snapshot.effects {
+            if !matches!(record.state, EffectState::Begun | EffectState::Ended) {
+                continue;
+            }
+            let place = step_place(record);
+            let (Some(kind), Some(order)) = (StepKind::of(&place), Order::of(&place)) else { continue };
+            let step = steps.entry(order).or_insert_with(|| Step::new(place, kind));
+            step.take(record, direction);
+        }
+        Self { steps }
+    }
+
+    /// Every step.
+    pub fn iter(&self) -> impl Iterator<Item = &Step<'a>> {
+        self.steps.values()
+    }
+
+    /// Steps of one kind.
+    pub fn of_kind(&self, kind: StepKind) -> impl Iterator<Item = &Step<'a>> {
+        self.iter().filter(move |step| step.kind == kind)
+    }
+
+    /// The step at a place.
+    pub fn at(&self, place: &Place) -> Option<&Step<'a>> {
+        self.steps.get(&Order::of(place)?)
+    }
+
+    /// The record that counts of the agent asked at a place.
+    pub fn reply(&self, place: &Place) -> Option<AgentReply> {
+        let step = self.at(&without_repairs(place.parent()))?;
+        step.records.iter().find(|record| record.place == *place).and_then(|record| reply(record))
+    }
+}
+
+impl<'a> Step<'a> {
+    fn new(place: Place, kind: StepKind) -> Self {
+        Self { place, kind, runs: Vec::new(), records: Vec::new(), limit: None }
+    }
+
+    fn take(&mut self, record: &'a EffectRecord, direction: Direction) {
+        match record.kind {
+            Kind::Decision => self.limit = record.limit,
+            Kind::Script => {
+                self.runs.extend(Run::of(record, direction));
+                self.records.push(record);
+            }
+            Kind::Agent => self.records.push(record),
+        }
+    }
+
+    /// The run that gave the step's solution its score.
+    pub fn scored(&self) -> Option<&Run<'a>> {
+        self.runs.iter().rev().find(|run| run.score.is_some())
+    }
+
+    /// The score of the step's solution.
+    pub fn score(&self) -> Option<Score> {
+        self.scored().and_then(|run| run.score)
+    }
+
+    /// The text that was run last, or the one with the score.
+    pub fn text(&self) -> Option<&'a str> {
+        self.scored().or(self.runs.last()).map(|run| run.script)
+    }
+
+    /// Is something of it under way, or was cut off?
+    pub fn is_open(&self) -> bool {
+        self.records.iter().any(|record| record.state == EffectState::Begun)
+    }
+
+    /// Seconds from its first effect to the end of its last; `None` when nothing ended.
+    pub fn seconds(&self) -> Option<f64> {
+        let begun = self.records.iter().map(|record| record.elapsed_begun).reduce(f64::min)?;
+        let ended = self.records.iter().filter_map(|record| record.elapsed_ended).reduce(f64::max)?;
+        Some((ended - begun).max(0.0))
+    }
+}
+
+impl<'a> Run<'a> {
+    fn of(record: &'a EffectRecord, direction: Direction) -> Option<Self> {
+        let script = record.request.get("script").and_then(Value::as_str)?;
+        let purpose = record.request.get("purpose").and_then(|name| Purpose::deserialize(name).ok());
+        let outcome = record.outcome.as_ref().and_then(|outcome| ScriptOutcome::deserialize(outcome).ok());
+        let counts =
+            outcome.as_ref().filter(|outcome| !outcome.is_error() && purpose == Some(Purpose::Score));
+        let score = counts.and_then(|outcome| Score::new(outcome.score?, direction));
+        Some(Self { place: &record.place, script, outcome, score })
+    }
+
+    /// Did it end well?
+    pub fn is_ok(&self) -> bool {
+        self.outcome.as_ref().is_some_and(|outcome| !outcome.is_error())
+    }
+}
+
+impl StepKind {
+    fn of(place: &Place) -> Option<Self> {
+        let names: Vec<&str> = place.names().collect();
+        match names.as_slice() {
+            ["phase1", name] if name.starts_with("candidate-") => Some(Self::Candidate),
+            ["phase1", name] if name.starts_with("merge-") => Some(Self::Merge),
+            ["phase1", "data"] => Some(Self::Data),
+            ["phase1", "final"] => Some(Self::LeakageCheck),
+            ["phase2", _, _] => Some(Self::Study),
+            ["phase2", _, _, _] => Some(Self::Attempt),
+            ["phase3", name] if name.starts_with('r') => Some(Self::Round),
+            ["finalization"] => Some(Self::Submission),
+            _ => None,
+        }
+    }
+}
+
+impl Order {
+    fn of(place: &Place) -> Option<Self> {
+        let names = place.names().skip(1);
+        let key = names.map(|name| {
+            let digits = name.len() - name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+            let number = name[name.len() - digits..].parse().unwrap_or_default();
+            let rank = match name {
+                "data" => 2,
+                "final" => 3,
+                _ if name.starts_with("merge-") => 1,
+                _ => 0,
+            };
+            (rank, number)
+        });
+        Some(Self(Some(place.phase()?), key.collect()))
+    }
+}
+
+/// The reply that a record holds.
+pub fn reply(record: &EffectRecord) -> Option<AgentReply> {
+    AgentReply::deserialize(record.outcome.as_ref()?).ok()
+}
+
+fn step_place(record: &EffectRecord) -> Place {
+    match record.kind {
+        // A decision without a limit only notes when a phase began.
+        Kind::Decision if record.limit.is_none() => Place::root(),
+        Kind::Decision => record.place.clone(),
+        Kind::Agent | Kind::Script => without_repairs(record.place.parent()),
+    }
+}
+
+fn without_repairs(step: Place) -> Place {
+    if step.last().starts_with("debug-") { step.parent() } else { step }
+}

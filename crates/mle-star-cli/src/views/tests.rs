@@ -1,0 +1,246 @@
+//! Views of runs in a scripted world: finished, failed, running, hostile and large ones.
+
+mod hostile;
+mod large;
+mod markup;
+mod world;
+
+use std::collections::BTreeSet;
+
+use mle_star::metric::Direction;
+use mle_star::testing::{World, failed, frozen};
+
+use super::*;
+use crate::report;
+use crate::run_view::State;
+use world::{Made, leaking, made};
+
+/// Worlds that end in different ways through the algorithms.
+fn worlds() -> Vec<(&'static str, World)> {
+    let scores = |world: World, scores: &[(&str, f64)]| {
+        scores.iter().fold(world, |world, (place, score)| world.scores(&format!("{place}/run"), *score))
+    };
+    vec![
+        ("ties", World::new()),
+        (
+            "a merge and one attempt help",
+            scores(
+                World::new(),
+                &[
+                    ("phase1/candidate-0", 0.4),
+                    ("phase1/candidate-1", 0.6),
+                    ("phase1/merge-1", 0.7),
+                    ("phase2/path-0/t0/k0", 0.65),
+                    ("phase2/path-0/t0/k1", 0.8),
+                    ("phase2/path-1/t0/k0", 0.75),
+                    ("phase2/path-1/t0/k1", 0.72),
+                    ("phase3/r0", 0.9),
+                    ("phase3/r1", 0.85),
+                ],
+            ),
+        ),
+        (
+            "nothing helps",
+            scores(
+                World::new(),
+                &[
+                    ("phase1/candidate-0", 0.9),
+                    ("phase1/merge-1", 0.1),
+                    ("phase2/path-0/t0/k0", 0.2),
+                    ("phase2/path-0/t0/k1", 0.3),
+                    ("phase2/path-1/t0/k0", 0.2),
+                    ("phase2/path-1/t0/k1", 0.3),
+                    ("phase3/r0", 0.4),
+                    ("phase3/r1", 0.5),
+                ],
+            ),
+        ),
+        (
+            "repairs",
+            World::new()
+                .fails("phase1/candidate-0/run")
+                .fails("phase2/path-0/t0/k0/run")
+                .fails("phase2/path-0/t0/k0/debug-1/run")
+                .fails("phase3/r1/run"),
+        ),
+        ("leaks", leaking(World::new(), "phase1/candidate-0/init", "phase1/candidate-0/leakage")),
+        (
+            "data",
+            World::new()
+                .agent("phase1/data/data", "```python\nprint('more')\nblock = 'data'\nprint(block)\n```"),
+        ),
+    ]
+}
+
+#[tokio::test]
+async fn descent_is_that_of_the_result() {
+    for (name, world) in worlds() {
+        for direction in [Direction::Maximize, Direction::Minimize] {
+            let mut inputs = frozen();
+            inputs.task.metric_direction = direction;
+            let Made { view, .. } = made(&world, &inputs).await;
+            world.forget();
+            let result = view.result.clone().unwrap();
+            let steps = Steps::of(&view.snapshot);
+            let descent = Descent::of(&steps);
+            for step in &result.lineage {
+                let set = |places: &[mle_star::place::Place]| places.iter().cloned().collect::<BTreeSet<_>>();
+                assert_eq!(
+                    set(descent.from(&step.place)),
+                    set(&step.from),
+                    "{name} {direction:?}: {}",
+                    step.place
+                );
+            }
+            let last = result.lineage.iter().rev().find(|step| step.phase != "finalization").unwrap();
+            assert_eq!(descent.best.as_ref(), Some(&last.place), "{name} {direction:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn plans_blocks_and_verdicts_are_those_of_the_result() {
+    for (name, world) in worlds() {
+        let Made { view, .. } = made(&world, &frozen()).await;
+        let result = view.result.clone().unwrap();
+        let views = of_run(&view);
+        let told = Told::of(&view);
+        for (path, refined) in result.phase2_results.iter().enumerate() {
+            for step in &refined.step_history {
+                let study =
+                    mle_star::place::Place::from(format!("phase2/path-{path}/t{}", step.outer_step).as_str());
+                let target = ablation::target(&told, &study).unwrap();
+                assert_eq!(
+                    (&target.plan, &target.code_block),
+                    (&step.plan, &step.code_block),
+                    "{name} {study}"
+                );
+                for (index, attempt) in step.inner_loop_attempts.iter().enumerate() {
+                    let place = study.join(format_args!("k{index}"));
+                    let node = views.tree.node(place.as_str()).unwrap();
+                    assert_eq!(node.status == "kept", attempt.was_improvement, "{name} {place}");
+                    assert_eq!(node.plan.as_deref(), Some(attempt.plan.as_str()), "{name} {place}");
+                    assert_eq!(
+                        told.steps.at(&place).unwrap().score().map(mle_star::metric::Score::value),
+                        attempt.score
+                    );
+                    let entry = views.ledger.entries.iter().any(|entry| entry.place == place.as_str());
+                    assert_eq!(entry, attempt.was_improvement, "{name} {place}");
+                }
+            }
+        }
+        let merges = result.phase1.merges.iter().filter(|merge| merge.accepted).count();
+        let shown =
+            views.ledger.entries.iter().filter(|entry| entry.place.starts_with("phase1/merge-")).count();
+        assert_eq!(shown, merges, "{name}");
+        let names = |names: Vec<String>| names;
+        let models =
+            names(result.phase1.retrieved_models.iter().map(|model| model.model_name.clone()).collect());
+        assert_eq!(views.models.models.iter().map(|model| model.name.clone()).collect::<Vec<_>>(), models);
+    }
+}
+
+#[tokio::test]
+async fn a_run_without_its_result_tells_the_same() {
+    for (name, world) in worlds() {
+        let Made { mut view, .. } = made(&world, &frozen()).await;
+        let whole = of_run(&view);
+        view.result = None;
+        let without = of_run(&view);
+        let json = |value: &dyn erased::Json| value.json();
+        for (one, other) in [
+            (json(&whole.tree), json(&without.tree)),
+            (json(&whole.ledger), json(&without.ledger)),
+            (json(&whole.models), json(&without.models)),
+            (json(&whole.ablation), json(&without.ablation)),
+        ] {
+            assert_eq!(one, other, "{name}");
+        }
+    }
+}
+
+/// Values of different types in one list.
+mod erased {
+    pub trait Json {
+        fn json(&self) -> serde_json::Value;
+    }
+
+    impl<T: serde::Serialize> Json for T {
+        fn json(&self) -> serde_json::Value {
+            serde_json::to_value(self).unwrap()
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_same_run_gives_the_same_bytes() {
+    for (name, world) in worlds() {
+        let made = made(&world, &frozen()).await;
+        let first = report::render(&made.view).unwrap();
+        let again = crate::run_view::read(made.folder.path()).unwrap();
+        assert_eq!(first, report::render(&again).unwrap(), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_failed_run_shows_its_tracebacks_and_what_can_be_shown() {
+    let world = ["candidate-0", "candidate-1"].iter().fold(World::new(), |world, candidate| {
+        let fail = |world: World, at: &str| {
+            world.script(&format!("phase1/{candidate}{at}/run"), failed("ValueError: broken beyond repair"))
+        };
+        ["", "/debug-1", "/debug-2", "/debug-3"].iter().fold(world, |world, at| fail(world, at))
+    });
+    let mut inputs = frozen();
+    inputs.config.max_debug_attempts = 3;
+    let made = world::begun(&world, &inputs).await;
+    let views = of_run(&made.view);
+    assert_eq!((views.overview.state, views.overview.is_over), ("unfinished", true));
+    assert!(
+        views.overview.notes.iter().any(|note| note.contains("can be resumed")),
+        "{:?}",
+        views.overview.notes
+    );
+    assert_eq!(views.failures.scripts.len(), 2);
+    assert!(views.failures.scripts.iter().all(|failed| !failed.repaired));
+    let tries = &views.failures.scripts[0].runs;
+    assert!(
+        tries.iter().all(|tried| tried.error.as_ref().unwrap().contains("ValueError: broken beyond repair"))
+    );
+    assert!(views.tree.node("phase1/candidate-0").unwrap().outcome.contains("broken beyond repair"));
+    assert!(views.scores.by_script.is_none() && views.script.code.is_none());
+    let page = report::render(&made.view).unwrap();
+    world::keep("failed", &page);
+    markup::check(&page);
+}
+
+#[tokio::test]
+async fn a_run_cut_off_in_the_middle_shows_what_there_is() {
+    let world = World::new().breaks_once("phase2/path-1/t0/k1/run");
+    let mut made = world::begun(&world, &frozen()).await;
+    let views = of_run(&made.view);
+    let cut_off = views.tree.node("phase2/path-1/t0/k1").unwrap();
+    assert_eq!((cut_off.status, cut_off.outcome.as_str()), ("open", "cut off"));
+    assert!(!views.script.is_final && views.script.code.is_some());
+    made.view.summary.state = State::Running;
+    let views = of_run(&made.view);
+    assert_eq!(views.tree.node("phase2/path-1/t0/k1").unwrap().outcome, "being worked on");
+    assert!(
+        views.overview.now.iter().any(|now| now.place == "path 2, step 1, attempt 2" && now.what == "script")
+    );
+    let page = report::render(&made.view).unwrap();
+    world::keep("running", &page);
+    markup::check(&page);
+}
+
+#[tokio::test]
+async fn leaks_and_their_fixes_are_shown() {
+    let world = leaking(World::new(), "phase1/candidate-0/init", "phase1/candidate-0/leakage");
+    let Made { view, .. } = made(&world, &frozen()).await;
+    let leakage = of_run(&view).leakage;
+    assert_eq!((leakage.findings.len(), leakage.suspected), (1, false), "{leakage:?}");
+    let finding = &leakage.findings[0];
+    assert_eq!((finding.name.as_str(), finding.block.as_str()), ("candidate 1", "leak = 1"));
+    let fix = finding.fix.as_ref().unwrap();
+    assert_eq!((fix.added, fix.removed), (1, 1));
+    assert!(leakage.checked > 2);
+}

@@ -1,0 +1,71 @@
+//! Runs in a scripted world, with a folder as the program leaves it.
+
+use std::collections::BTreeMap;
+
+use mle_star::ctx::Outside;
+use mle_star::effects::AgentReply;
+use mle_star::journal::{Frozen, Journal};
+use mle_star::pipeline::{self, Finished};
+use mle_star::prompts::Prompts;
+use mle_star::slots::Slots;
+use mle_star::stop::Stop;
+use mle_star::testing::World;
+use serde_json::json;
+
+use crate::run_folder::write_json;
+use crate::run_view::{RunView, read};
+
+/// A run and its folder.
+pub struct Made {
+    pub folder: tempfile::TempDir,
+    pub view: RunView,
+}
+
+/// A run that ended with a result.
+pub async fn made(world: &World, frozen: &Frozen) -> Made {
+    let folder = tempfile::tempdir().unwrap();
+    let finished = solve(&folder, world, frozen).await.unwrap();
+    write_json(&folder.path().join("result.json"), &finished.result).unwrap();
+    let view = read(folder.path()).unwrap();
+    Made { folder, view }
+}
+
+/// A run that something stopped.
+pub async fn begun(world: &World, frozen: &Frozen) -> Made {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(solve(&folder, world, frozen).await.is_err(), "nothing stopped it");
+    let view = read(folder.path()).unwrap();
+    Made { folder, view }
+}
+
+async fn solve(folder: &tempfile::TempDir, world: &World, frozen: &Frozen) -> Result<Finished, Stop> {
+    let journal = Journal::create(folder.path(), frozen).unwrap();
+    let (_sender, cancel) = tokio::sync::watch::channel(false);
+    let prompts = Prompts::new(BTreeMap::new()).unwrap();
+    let outside = Outside {
+        agents: world,
+        scripts: world,
+        events: world,
+        cancel: &cancel,
+        environment: "Python 3",
+        script_slots: &Slots::new(1),
+        agent_slots: &Slots::new(8),
+    };
+    pipeline::run(frozen, &prompts, &journal, outside).await
+}
+
+/// The script made at `init` leaks, the check at `leakage` finds it, and the correction does away with it.
+pub fn leaking(world: World, init: &str, leakage: &str) -> World {
+    let found = json!({"answers": [{"leakage_status": "Yes Data Leakage", "code_block": "leak = 1"}]});
+    world
+        .agent(init, "```python\nleak = 1\nblock = 'x'\nprint(block)\n```")
+        .reply(leakage, AgentReply::text(found.to_string()))
+        .agent(&format!("{leakage}-fix-1"), "```python\nleak = 0\n```")
+}
+
+/// Keeps a page in the folder that `MLE_STAR_KEEP_PAGES` names, for the eye and for browsers.
+pub fn keep(name: &str, page: &str) {
+    if let Some(folder) = std::env::var_os("MLE_STAR_KEEP_PAGES") {
+        std::fs::write(std::path::Path::new(&folder).join(format!("{name}.html")), page).unwrap();
+    }
+}

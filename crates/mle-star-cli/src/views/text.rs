@@ -1,0 +1,90 @@
+//! Texts that models, scripts and users wrote, made fit to be shown: never longer than is useful.
+//!
+//! Nothing here escapes: that is the templates' work ([`super::page`]), which lets no text through unescaped.
+
+/// Characters of a line; longer ones are cut, with a note.
+const LINE: usize = 400;
+/// Characters of prose: a description, a plan, a summary.
+pub const PROSE: usize = 12_000;
+/// Characters of what a script printed.
+pub const OUTPUT: usize = 6_000;
+/// Characters of a script.
+pub const CODE: usize = 120_000;
+
+/// The text with long lines cut, and its middle when it has more than `most` characters.
+pub fn cut(text: &str, most: usize) -> String {
+    let mut shown = String::with_capacity(text.len().min(4 * most));
+    for (index, line) in text.lines().enumerate() {
+        if index > 0 {
+            shown.push('\n');
+        }
+        shown.push_str(&line_of(line));
+    }
+    middle_cut(shown, most)
+}
+
+/// One line, cut when it is long.
+pub fn line_of(line: &str) -> String {
+    match line.char_indices().nth(LINE) {
+        Some((end, _)) => format!("{} [… {} characters more]", &line[..end], line[end..].chars().count()),
+        None => line.to_owned(),
+    }
+}
+
+/// The first line that says something, with at most `most` characters.
+pub fn first_line(text: &str, most: usize) -> String {
+    let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
+    match line.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", line[..end].trim_end()),
+        None => line.to_owned(),
+    }
+}
+
+/// The text with what nobody sees named, so that a terminal does not act on it.
+pub fn plain(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\t' => shown.push(c),
+            c if is_unseen(c) => shown.push_str(&format!("⟨U+{:04X}⟩", u32::from(c))),
+            c => shown.push(c),
+        }
+    }
+    shown
+}
+
+/// Is it a character that nobody sees, and that can turn or hide the text around it?
+pub fn is_unseen(c: char) -> bool {
+    let turns =
+        matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    turns || c.is_control()
+}
+
+/// Beginnings and ends tell most: a traceback ends with its error, a log with what came last.
+fn middle_cut(text: String, most: usize) -> String {
+    let count = text.chars().count();
+    if count <= most {
+        return text;
+    }
+    let at = |index: usize| text.char_indices().nth(index).map_or(text.len(), |(at, _)| at);
+    let (head, tail) = (at(most / 2), at(count - most / 2));
+    format!("{}\n[… {} characters left out …]\n{}", &text[..head], count - 2 * (most / 2), &text[tail..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_lose_their_middle_and_say_so() {
+        let check = |text: &str, most, expected: &str| assert_eq!(cut(text, most), expected);
+        check("a\nb\n", 10, "a\nb");
+        check("abcdefgh", 4, "ab\n[… 4 characters left out …]\ngh");
+        check("äöüß", 2, "ä\n[… 2 characters left out …]\nß");
+        let long = "x".repeat(LINE + 3);
+        check(&long, 10_000, &format!("{} [… 3 characters more]", "x".repeat(LINE)));
+        assert_eq!(first_line("\n  abc def\nghi", 5), "abc d…");
+        assert_eq!(first_line("", 5), "");
+        assert_eq!(plain("a\u{1b}[31m\n\tb\u{202e}"), "a⟨U+001B⟩[31m\n\tb⟨U+202E⟩");
+    }
+}

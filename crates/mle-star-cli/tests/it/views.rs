@@ -1,0 +1,110 @@
+//! What is seen of a run while it goes on and afterwards: its report, and `show`.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::claude::{KEY, WELL, claude, run_line, say};
+use crate::sealed::Sealed;
+
+/// A run whose agent at `place` is being asked and does not answer until its input ends.
+fn hanging(sealed: &Sealed, place: &str) -> Child {
+    let hang = "while read -r line; do :; done; exit 1";
+    claude(sealed, &format!("case $MLE_STAR_PLACE in {place}) {hang} ;; esac\n{WELL}"));
+    let path = format!("{}:/usr/bin:/bin", sealed.path("bin").display());
+    let mut run = sealed.command(&format!("{} --json", run_line(sealed)));
+    let mut run =
+        run.envs([KEY, ("PATH", &path)]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let lines = BufReader::new(run.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let is_there = |line: String| line.contains("agent_started") && line.contains(place);
+    assert!(lines.into_iter().any(is_there), "nobody was asked at {place}");
+    run
+}
+
+/// The run's report once it says all of this.
+fn report_with(sealed: &Sealed, parts: &[&str]) -> String {
+    let began = Instant::now();
+    loop {
+        let report = std::fs::read_to_string(sealed.path("runs/r/report.html")).unwrap_or_default();
+        if parts.iter().all(|part| report.contains(part)) {
+            return report;
+        }
+        assert!(began.elapsed() < Duration::from_secs(60), "{parts:?} are not in {report}");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn the_report_follows_the_run_and_is_there_when_it_is_stopped() {
+    let sealed = Sealed::with(&[]);
+    let mut run = hanging(&sealed, "phase2/path-0/t0/ablation");
+    let report = report_with(&sealed, &["<dd>running</dd>", "Phase 2: refinement", "ablation, since "]);
+    assert!(!report.contains("can be resumed"));
+    let sent = Command::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap();
+    assert!(sent.success() && run.wait().unwrap().code() == Some(130));
+    report_with(&sealed, &["<dd>unfinished</dd>", "can be resumed", "Best script so far"]);
+    claude(&sealed, WELL);
+    assert_eq!(say(&sealed, "resume r", &[KEY]).code, 0);
+    let last = report_with(&sealed, &["<dd>finished</dd>", "Final script"]);
+    assert_eq!(sealed.run("report r").code, 0);
+    assert_eq!(sealed.read("runs/r/report.html"), last, "the same run gives the same bytes");
+}
+
+#[test]
+fn show_tells_changes_and_solutions_and_prints_any_script() {
+    let sealed = Sealed::with(&[]);
+    claude(&sealed, WELL);
+    assert_eq!(say(&sealed, &run_line(&sealed), &[KEY]).code, 0);
+    let show = |more: &str| sealed.run(&format!("show r {more}"));
+    let shown = show("").stdout;
+    for part in [
+        "best score: 0.50000 (round ",
+        "accepted changes: ",
+        "\nPhase 2: refinement, path 1\n",
+        "\n◆ phase1/candidate-1 ",
+        "  finalization ",
+        "valid submission",
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    assert_eq!(show("--code finalization").stdout, sealed.read("runs/r/final/solution.py"));
+    let whole = sealed.read("runs/r/solutions/phase2.path-0.t0.k0.run.py");
+    for place in ["phase2/path-0/t0/k0", "phase2/path-0/t0/k0/run"] {
+        assert_eq!(show(&format!("--code {place}")).stdout, whole);
+    }
+    let diff = show("--diff phase2/path-0/t0/k0").stdout;
+    for part in
+        ["--- phase1/merge-1/run\n", "+++ phase2/path-0/t0/k0/run\n", "\n-block = 1\n", "\n+block = 2\n"]
+    {
+        assert!(diff.contains(part), "{part}: {diff}");
+    }
+    let said = show("--diff phase1/candidate-0");
+    assert_eq!((said.code, said.stdout.as_str()), (0, ""));
+    assert!(said.stderr.contains("made from nothing"), "{said:?}");
+    let said = show("--code phase2/path-0/t0/k7");
+    assert_eq!(said.code, 2);
+    assert!(
+        said.stderr.contains("no script at phase2/path-0/t0/k7") && said.stderr.contains("did you mean"),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn the_command_that_repeats_a_run_repeats_it() {
+    let sealed = Sealed::with(&[]);
+    claude(&sealed, WELL);
+    assert_eq!(say(&sealed, &run_line(&sealed), &[KEY]).code, 0);
+    let command = "run task.json --config config.json";
+    assert!(sealed.read("runs/r/report.html").contains(&format!("mle-star {command}")));
+    // In the run's folder, as the report says; here its files are named from outside.
+    let line = "run runs/r/task.json --config runs/r/config.json --run-id again";
+    let said = say(&sealed, line, &[KEY]);
+    assert_eq!(said.code, 0, "{said:?}");
+    for file in ["task.json", "config.json", "prompts/coder.md"] {
+        assert_eq!(
+            sealed.read(&format!("runs/again/{file}")),
+            sealed.read(&format!("runs/r/{file}")),
+            "{file}"
+        );
+    }
+}
