@@ -3,7 +3,7 @@
 mod hostile;
 mod large;
 mod markup;
-mod world;
+pub(super) mod world;
 
 use std::collections::BTreeSet;
 
