@@ -161,7 +161,7 @@ pub fn scores(about: &About<'_>, points: &[Point], axis: Axis) -> Option<String>
 /// Bars from top to bottom; `None` when there is nothing to draw.
 pub fn bars(about: &About<'_>, bars: &[Bar]) -> Option<String> {
     const ROW: u32 = 26;
-    const NAMES: i32 = 200;
+    const NAMES: i32 = 214;
     const FIGURES: i32 = 100;
     let most = bars.iter().map(|bar| bar.value.abs()).filter(|value| value.is_finite()).fold(0.0, f64::max);
     if most <= 0.0 {
@@ -190,7 +190,7 @@ pub fn bars(about: &About<'_>, bars: &[Bar]) -> Option<String> {
             // A bar is seen even where it is short.
             let corners = [(from, top), (to.max(from + 1), top + 16)];
             area.draw(&Rectangle::new(corners, colour.filled()))?;
-            area.draw(&Text::new(shortened(&bar.name, 24), (NAMES - 8, top + 8), name_style.clone()))?;
+            area.draw(&Text::new(shortened(&bar.name, 26), (NAMES - 8, top + 8), name_style.clone()))?;
             area.draw(&Text::new(bar.shown.clone(), (to + 6, top + 8), figure_style.clone()))?;
         }
         Ok(())
