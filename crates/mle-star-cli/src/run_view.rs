@@ -140,11 +140,14 @@ impl State {
     }
 }
 
-/// A run is running while a process holds its lock.
-fn state(folder: &Path, has_result: bool) -> State {
+/// Does a process work on the run? It does while it holds the lock.
+pub fn is_held(folder: &Path) -> bool {
     let lock = File::open(folder.join("journal.lock"));
-    let held = lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)));
-    match (held, has_result) {
+    lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
+}
+
+fn state(folder: &Path, has_result: bool) -> State {
+    match (is_held(folder), has_result) {
         (true, _) => State::Running,
         (false, true) => State::Finished,
         (false, false) => State::Unfinished,

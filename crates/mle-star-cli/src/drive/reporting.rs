@@ -23,9 +23,15 @@ pub struct Reporting {
     writing: JoinHandle<()>,
 }
 
+/// Hears events on their way to others.
+pub struct Hearing<'a> {
+    events: &'a dyn EventSink,
+    news: &'a News,
+}
+
 /// What the events say to the one who writes.
 #[derive(Default)]
-pub struct News {
+struct News {
     something: Notify,
     phase: Notify,
     is_over: AtomicBool,
@@ -45,9 +51,9 @@ impl Reporting {
         Self { news, writing }
     }
 
-    /// Where the events go.
-    pub fn news(&self) -> &News {
-        &self.news
+    /// Hands the events on to `events`, and hears them.
+    pub fn hearing<'a>(&'a self, events: &'a dyn EventSink) -> Hearing<'a> {
+        Hearing { events, news: &self.news }
     }
 
     /// Ends; nothing is written afterwards.
@@ -60,8 +66,15 @@ impl Reporting {
     }
 }
 
-impl EventSink for News {
+impl EventSink for Hearing<'_> {
     fn emit(&self, event: Event) {
+        self.news.hear(&event);
+        self.events.emit(event);
+    }
+}
+
+impl News {
+    fn hear(&self, event: &Event) {
         match event {
             Event::PhaseStarted { .. } => {
                 self.phase.notify_one();
@@ -118,13 +131,13 @@ mod tests {
         let (told, mut written) = mpsc::unbounded_channel();
         let began = Instant::now();
         let reporting = Reporting::begin_with(move || told.send(()).unwrap());
-        reporting.news().emit(script_ended());
+        reporting.news.hear(&script_ended());
         written.recv().await.unwrap();
-        (0..1000).for_each(|_| reporting.news().emit(script_ended()));
-        reporting.news().emit(Event::PhaseStarted { phase: Phase::Phase2 });
+        (0..1000).for_each(|_| reporting.news.hear(&script_ended()));
+        reporting.news.hear(&Event::PhaseStarted { phase: Phase::Phase2 });
         written.recv().await.unwrap();
         assert!(began.elapsed() < PAUSE, "a phase is not waited with");
-        (0..1000).for_each(|_| reporting.news().emit(script_ended()));
+        (0..1000).for_each(|_| reporting.news.hear(&script_ended()));
         reporting.end().await;
         assert!(began.elapsed() < PAUSE, "the end is not waited with");
         let mut more = 0;

@@ -5,8 +5,21 @@ use std::path::Path;
 
 use crate::sealed::Sealed;
 
-const COMMANDS: [&str; 10] =
-    ["", "run", "resume", "list", "show", "report", "init", "doctor", "prompts", "prompts export"];
+const COMMANDS: [&str; 13] = [
+    "",
+    "run",
+    "resume",
+    "list",
+    "watch",
+    "show",
+    "report",
+    "init",
+    "doctor",
+    "prompts",
+    "prompts export",
+    "completions",
+    "man",
+];
 
 #[test]
 fn help_is_as_written_down() {

@@ -4,6 +4,7 @@
 mod agents;
 mod claude;
 mod commands;
+mod events;
 mod exits;
 mod help;
 mod inputs;
@@ -14,3 +15,4 @@ mod runs;
 mod sealed;
 mod several;
 mod views;
+mod watching;
