@@ -1,8 +1,10 @@
 //! Development tasks of the workspace. `cargo xtask verify` is the gate, and all that CI runs.
 
+mod browser;
 mod claude;
 mod command;
 mod faults;
+mod packages;
 mod python;
 mod tests_run;
 mod tidy;

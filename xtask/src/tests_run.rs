@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::browser::Browser;
 use crate::command::{cargo, has, watched};
 
 /// Programs that other tests start; they are no tests.
@@ -25,6 +26,8 @@ pub struct Count {
 pub struct Needs {
     /// An interpreter with the libraries that scripts use.
     pub python: PathBuf,
+    /// What opens the web page.
+    pub browser: Browser,
     /// The `claude` executable, where it and a closed network can be had.
     pub claude: Option<PathBuf>,
 }
@@ -47,6 +50,9 @@ pub fn run(needs: &Needs, doc_tests: bool) -> io::Result<Count> {
     for line in lines {
         let mut command = cargo(&line);
         command.env("MLE_STAR_TEST_PYTHON", &needs.python).env("CARGO_TERM_COLOR", "never");
+        let Browser { chromium, driver, axe } = &needs.browser;
+        command.env("MLE_STAR_TEST_CHROMIUM", chromium).env("MLE_STAR_TEST_CHROMEDRIVER", driver);
+        command.env("MLE_STAR_TEST_AXE", axe);
         if let Some(claude) = &needs.claude {
             command.env("MLE_STAR_TEST_CLAUDE", claude);
         }

@@ -5,7 +5,7 @@ use std::process::{Command, ExitCode};
 use std::time::Instant;
 
 use crate::command::{cargo, root, say};
-use crate::{claude, faults, python, tests_run, tidy};
+use crate::{browser, claude, faults, python, tests_run, tidy};
 
 /// What `cargo xtask verify` does besides the tests, one check each.
 const CHECKS: [(&str, &[&str]); 3] = [
@@ -37,11 +37,14 @@ pub fn verify() -> ExitCode {
     judge("tidy", is_tidy());
     judge("faults", faults::campaign(faults::SHORT));
     say("--- python environment for tests");
-    let prepared = python::prepare();
-    judge("python environment", prepared.is_ok());
-    match prepared {
-        Ok(python) => {
-            let needs = tests_run::Needs { python, claude: claude_for_tests() };
+    let python = python::prepare();
+    judge("python environment", python.is_ok());
+    say("--- browser for tests");
+    let browser = browser::prepare();
+    judge("browser", browser.is_ok());
+    match python.and_then(|python| Ok((python, browser?))) {
+        Ok((python, browser)) => {
+            let needs = tests_run::Needs { python, browser, claude: claude_for_tests() };
             say("--- tests");
             let tests = tests_run::run(&needs, tidy::has_doc_tests(&root())).unwrap_or_else(|error| {
                 say(&format!("tests cannot be run: {error}"));

@@ -5,5 +5,5 @@
 
 pub mod agent;
 pub mod data;
-mod process;
+pub mod process;
 pub mod script;

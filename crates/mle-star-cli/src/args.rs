@@ -43,6 +43,10 @@ pub enum Command {
     Show(ShowArgs),
     /// Write a run's report.html
     Report(RunRef),
+    /// Show the runs of a runs directory as a web page
+    ///
+    /// Serves this machine alone, unless told otherwise. Ends with Ctrl-C; runs go on without it.
+    Ui(UiArgs),
     /// Look at a data folder and write a task.yaml for it
     Init(InitArgs),
     /// Say what this machine offers
@@ -196,6 +200,22 @@ pub struct RunRef {
     #[arg(long, value_name = "DIR")]
     pub runs_dir: Option<PathBuf>,
     /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct UiArgs {
+    /// Show the runs of this folder [default: ./runs]
+    #[arg(long, value_name = "DIR")]
+    pub runs_dir: Option<PathBuf>,
+    /// Listen on this port; 0 takes any that is free
+    #[arg(long, value_name = "N", default_value_t = 7575)]
+    pub port: u16,
+    /// Listen on this address; any but this machine's own requires the token that is printed
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    pub host: String,
+    /// Print the page's address as JSON
     #[arg(long)]
     pub json: bool,
 }

@@ -13,6 +13,7 @@ mod run;
 mod several;
 mod show;
 mod toy;
+mod ui;
 mod watch;
 
 use std::path::PathBuf;
@@ -34,6 +35,7 @@ pub fn perform(command: Command) -> Result<Exit, Failure> {
         Command::Watch(args) => watch::watch(&args),
         Command::Show(args) => show::show(&args),
         Command::Report(args) => report::report(&args),
+        Command::Ui(args) => ui::ui(&args),
         Command::Init(args) => init::init(&args),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Prompts(command) => prompts::perform(&command),

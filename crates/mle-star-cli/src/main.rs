@@ -26,6 +26,7 @@ mod say;
 mod settings;
 mod task_file;
 mod task_source;
+mod ui;
 mod views;
 mod watch;
 

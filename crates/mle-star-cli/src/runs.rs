@@ -129,7 +129,8 @@ pub fn name(folder: &Path) -> Option<String> {
     Some(whole.file_name()?.to_string_lossy().into_owned())
 }
 
-fn is_run(folder: &Path) -> bool {
+/// Is this the folder of a run?
+pub fn is_run(folder: &Path) -> bool {
     ["journal.db", "task.json"].iter().any(|file| folder.join(file).is_file())
 }
 

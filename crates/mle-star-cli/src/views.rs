@@ -32,8 +32,11 @@ use crate::run_view::RunView;
 use descent::Descent;
 use steps::Steps;
 
+pub use chart::{About, Course, Point, courses};
+pub use diff::diff;
 pub use ledger::Entry;
 pub use page::{PARTS, SCRIPT, STYLE, environment, part};
+pub use scores::course;
 pub use text::{first_line, plain};
 
 /// Everything that is shown of a run. Scores are in the metric's unit, times in seconds.
@@ -66,6 +69,11 @@ pub(crate) struct Told<'a> {
     run: &'a RunView,
     steps: Steps<'a>,
     descent: Descent,
+}
+
+/// The whole final script of a run; the best one so far in a run that has no result.
+pub fn last_script(run: &RunView) -> Option<String> {
+    script::last(&Told::of(run))
 }
 
 /// The views of a run.

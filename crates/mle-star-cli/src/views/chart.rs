@@ -23,6 +23,9 @@ mod ink {
     pub const BAD: RGBColor = RGBColor(0xb3, 0x26, 0x1e);
     pub const WAY: RGBColor = RGBColor(0x8a, 0x5a, 0x00);
     pub const PLAIN: RGBColor = RGBColor(0x77, 0x80, 0x8a);
+    /// Of runs side by side.
+    pub const COURSES: [RGBColor; 6] =
+        [LINE, BAD, GOOD, RGBColor(0x8a, 0x5a, 0x00), RGBColor(0x7a, 0x3f, 0xb0), RGBColor(0x0b, 0x7a, 0x75)];
 }
 
 const WIDTH: u32 = 640;
@@ -48,6 +51,15 @@ pub struct Point {
     pub best: f64,
     /// Is this it?
     pub improved: bool,
+}
+
+/// The scores of one run among several.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Course<'a> {
+    /// A letter or two.
+    pub name: &'a str,
+    /// Seconds into the run, in order.
+    pub points: &'a [Point],
 }
 
 /// What the horizontal axis of a score chart means.
@@ -154,6 +166,37 @@ pub fn scores(about: &About<'_>, points: &[Point], axis: Axis) -> Option<String>
         chart.draw_series(
             best.iter().map(|point| TriangleMarker::new((point.x, point.score), 7, ink::GOOD.filled())),
         )?;
+        Ok(())
+    })
+}
+
+/// The best scores of several runs over their time, each line with its name at its end; `None` when none has one.
+pub fn courses(about: &About<'_>, courses: &[Course<'_>]) -> Option<String> {
+    let points: Vec<Point> = courses.iter().flat_map(|course| course.points.iter().copied()).collect();
+    let (low, high) = range(&points)?;
+    let last = points.iter().map(|point| point.x).fold(1.0, f64::max);
+    draw(about, 320, |area| {
+        let mut chart = ChartBuilder::on(area)
+            .margin(8)
+            .x_label_area_size(40)
+            .y_label_area_size(72)
+            .build_cartesian_2d(0.0..last * 1.08, low..high)?;
+        let style = label(TextSize::Small);
+        let mut mesh = chart.configure_mesh();
+        mesh.disable_x_mesh().light_line_style(TRANSPARENT).bold_line_style(ink::GRID);
+        mesh.axis_style(ink::GRID).label_style(style.clone()).axis_desc_style(style.clone());
+        mesh.x_desc("time into the run").x_label_formatter(&|x| duration(*x));
+        mesh.y_label_formatter(&|y| number(*y)).y_labels(6).x_labels(8).draw()?;
+        for (course, colour) in courses.iter().zip(ink::COURSES.iter().cycle()) {
+            let end = course.points.last().map_or(0.0, |point| point.x);
+            let line = stairs(course.points, end).into_iter().map(|(x, score)| (x, score.clamp(low, high)));
+            let line: Vec<(f64, f64)> = line.collect();
+            let at = line.last().copied();
+            chart.draw_series(line.iter().map(|at| Circle::new(*at, 2, colour.filled())))?;
+            chart.draw_series(LineSeries::new(line, colour.stroke_width(2)))?;
+            let style = label(TextSize::Normal).pos(Pos::new(HPos::Left, VPos::Center));
+            chart.draw_series(at.map(|(x, y)| Text::new(format!(" {}", course.name), (x, y), style)))?;
+        }
         Ok(())
     })
 }

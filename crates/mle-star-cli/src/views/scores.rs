@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::Told;
 use super::chart::{self, About, Axis, Point, range};
+use crate::run_view::RunView;
 use crate::watch::{duration, number, place_name};
 
 /// Two charts and their figures.
@@ -50,7 +51,7 @@ struct Scored {
 
 /// Of a run.
 pub fn scores(told: &Told<'_>) -> Scores {
-    let scored = scored(told);
+    let scored = scored(told.run);
     let points = |x: fn(usize, &Scored) -> f64| -> Vec<Point> {
         let point = |(index, one): (usize, &Scored)| Point {
             x: x(index, one),
@@ -90,9 +91,16 @@ pub fn scores(told: &Told<'_>) -> Scores {
     }
 }
 
-fn scored(told: &Told<'_>) -> Vec<Scored> {
-    let direction = told.run.snapshot.frozen.task.metric_direction;
-    let mut rows: Vec<_> = told.run.steps.iter().filter(|step| step.counts).collect();
+/// The scores of a run over its time.
+pub fn course(run: &RunView) -> Vec<Point> {
+    let point =
+        |one: Scored| Point { x: one.ended, score: one.score, best: one.best, improved: one.improved };
+    scored(run).into_iter().map(point).collect()
+}
+
+fn scored(run: &RunView) -> Vec<Scored> {
+    let direction = run.snapshot.frozen.task.metric_direction;
+    let mut rows: Vec<_> = run.steps.iter().filter(|step| step.counts).collect();
     rows.sort_by(|one, other| one.ended.unwrap_or_default().total_cmp(&other.ended.unwrap_or_default()));
     let mut best: Option<Score> = None;
     let mut scored = Vec::new();

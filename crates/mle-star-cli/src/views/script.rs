@@ -42,8 +42,7 @@ pub fn script(told: &Told<'_>) -> Script {
     let frozen = &told.run.snapshot.frozen;
     let result = told.result();
     let best = told.descent.best.as_ref();
-    let so_far = best.and_then(|best| told.steps.at(best)?.text()).map(str::to_owned);
-    let code = result.map(|result| result.final_solution.content.clone()).or(so_far);
+    let code = last(told);
     let contamination = result.and_then(|result| result.contamination).map(|verdict| match verdict {
         Verdict::Novel => "not a copy of any of the given discussions",
         Verdict::Same => "the same as one of the given discussions",
@@ -63,6 +62,13 @@ pub fn script(told: &Told<'_>) -> Script {
         data_id: frozen.data_id.clone(),
         version: env!("CARGO_PKG_VERSION"),
     }
+}
+
+/// The whole final script; the best one so far in a run that has no result.
+pub(super) fn last(told: &Told<'_>) -> Option<String> {
+    let best = told.descent.best.as_ref();
+    let so_far = best.and_then(|best| told.steps.at(best)?.text()).map(str::to_owned);
+    told.result().map(|result| result.final_solution.content.clone()).or(so_far)
 }
 
 fn command(told: &Told<'_>) -> String {

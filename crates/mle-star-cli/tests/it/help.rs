@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::sealed::Sealed;
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 14] = [
     "",
     "run",
     "resume",
@@ -13,6 +13,7 @@ const COMMANDS: [&str; 13] = [
     "watch",
     "show",
     "report",
+    "ui",
     "init",
     "doctor",
     "prompts",

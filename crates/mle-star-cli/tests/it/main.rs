@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 mod agents;
+mod browser;
 mod claude;
 mod commands;
 mod events;
@@ -14,5 +15,6 @@ mod retrieval;
 mod runs;
 mod sealed;
 mod several;
+mod ui;
 mod views;
 mod watching;

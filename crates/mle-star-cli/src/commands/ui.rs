@@ -1,0 +1,42 @@
+//! `ui`: the runs directory as a web page.
+
+use mle_star::stop::Trouble;
+use serde_json::json;
+use tokio::runtime::Builder;
+
+use super::runs_dir;
+use crate::args::UiArgs;
+use crate::exit::{Exit, Failure};
+use crate::say;
+use crate::ui::{Bound, Site, bind, serve};
+
+/// Serves until it is interrupted.
+///
+/// # Errors
+/// The port is taken, the host is none of this machine.
+pub fn ui(args: &UiArgs) -> Result<Exit, Failure> {
+    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(|error| {
+        Failure::failed(Trouble::new(format!("cannot start: {error}"), "free some memory or processes"))
+    })?;
+    runtime.block_on(async {
+        let bound = bind(&args.host, args.port).await?;
+        let site = Site::new(&runs_dir(args.runs_dir.clone()));
+        tell(args, &bound, &site);
+        serve(bound, site).await.map_err(Failure::failed)?;
+        Ok(Exit::Done)
+    })
+}
+
+fn tell(args: &UiArgs, bound: &Bound, site: &Site) {
+    if args.json {
+        say::data(&json!({"url": bound.url}).to_string());
+        return;
+    }
+    say::data(&bound.url);
+    say::talk(&format!("the runs of {}; Ctrl-C ends the page, and no run", site.runs_dir.display()));
+    if bound.is_open {
+        say::talk(
+            "others can reach this page: whoever has the address with its token can start and stop runs",
+        );
+    }
+}

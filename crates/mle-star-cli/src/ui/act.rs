@@ -1,0 +1,118 @@
+//! Stop and resume, each behind a page that says what it will do.
+
+use std::ffi::OsString;
+use std::path::Path as FilePath;
+use std::sync::Arc;
+
+use axum::extract::{Form, Path, State as Of};
+use axum::response::Redirect;
+use mle_star::stop::Trouble;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::answer::{Answer, Refused, Shown, in_background};
+use super::processes::{self, Worker};
+use super::site::{Site, page_of};
+use crate::run_view::{self, RunView, State};
+use crate::runs;
+
+/// Larger limits for a run that goes on; empty for none.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Limits {
+    time_limit: String,
+    max_budget_usd: String,
+}
+
+/// Asks whether to stop a run.
+///
+/// # Errors
+/// There is no such run, nothing works on it, or what does is not ours.
+pub async fn stop_page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> Answer {
+    let of = id.clone();
+    let (worker, folder) = in_background(move || {
+        let folder = site.find(&of)?;
+        Ok((working(&folder)?, folder))
+    })
+    .await?;
+    let others = worker.runs.iter().filter(|run| run.canonicalize().ok() != folder.canonicalize().ok());
+    let others: Vec<String> = others.filter_map(|run| runs::name(run)).collect();
+    Shown::page("ui/stop.html", &json!({"id": id, "others": others}))
+}
+
+/// Stops a run.
+///
+/// # Errors
+/// As for the page before.
+pub async fn stop(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> Result<Redirect, Shown> {
+    let to = Redirect::to(&page_of(&id));
+    in_background(move || working(&site.find(&id)?)?.interrupt().map_err(Refused::conflict)).await?;
+    Ok(to)
+}
+
+/// Asks whether to go on with a run, and with which limits.
+///
+/// # Errors
+/// There is no such run, or it cannot go on.
+pub async fn resume_page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> Answer {
+    let of = id.clone();
+    let view = in_background(move || resumable(&site.find(&of)?)).await?;
+    let config = &view.snapshot.frozen.config;
+    let values = json!({
+        "id": id, "is_cut_short": view.result.is_some(),
+        "time_limit": config.time_limit_seconds, "max_budget_usd": config.max_budget_usd,
+    });
+    Shown::page("ui/resume.html", &values)
+}
+
+/// Goes on with a run, in a process of its own.
+///
+/// # Errors
+/// As for the page before; what `resume` says when it ends at once.
+pub async fn resume(
+    Of(site): Of<Arc<Site>>,
+    Path(id): Path<String>,
+    Form(limits): Form<Limits>,
+) -> Result<Redirect, Shown> {
+    let to = Redirect::to(&page_of(&id));
+    in_background(move || {
+        let folder = site.find(&id)?;
+        resumable(&folder)?;
+        let mut arguments: Vec<OsString> = vec!["resume".into(), "--quiet".into()];
+        for (option, value) in
+            [("time-limit", &limits.time_limit), ("max-budget-usd", &limits.max_budget_usd)]
+        {
+            if !value.trim().is_empty() {
+                arguments.push(format!("--{option}={}", value.trim()).into());
+            }
+        }
+        arguments.extend(["--".into(), folder.clone().into_os_string()]);
+        processes::begin(&site.runs_dir, &folder, &arguments).map_err(Refused::conflict)
+    })
+    .await?;
+    Ok(to)
+}
+
+/// The process that works on a run.
+fn working(folder: &FilePath) -> Result<Worker, Refused> {
+    let worker = processes::worker(folder).map_err(Refused::conflict)?;
+    worker.ok_or_else(|| {
+        let hint = "it has ended, or was stopped already; its page tells how far it came";
+        Refused::conflict(Trouble::new("nothing works on this run", hint))
+    })
+}
+
+/// A run that is not over, or that a limit cut short.
+fn resumable(folder: &FilePath) -> Result<RunView, Refused> {
+    let unreadable = |error: mle_star::journal::JournalError| Trouble::new(error.to_string(), error.hint());
+    let view = run_view::read(folder).map_err(|error| Refused::conflict(unreadable(error)))?;
+    let why = match view.summary.state {
+        State::Unfinished => return Ok(view),
+        State::Finished if view.result.as_ref().is_some_and(|result| result.stopped_by.is_some()) => {
+            return Ok(view);
+        }
+        State::Running => "this run is going on already",
+        State::Finished => "this run has finished",
+    };
+    Err(Refused::conflict(Trouble::new(why, "its page shows what there is")))
+}

@@ -1,0 +1,146 @@
+//! Answers: pages out of templates, and refusals that say what to do.
+
+use std::sync::LazyLock;
+
+use axum::http::StatusCode;
+use axum::response::{Html, IntoResponse, Response};
+use minijinja::Environment;
+use minijinja::value::Serde;
+use mle_star::stop::Trouble;
+use serde::Serialize;
+
+use crate::views;
+
+/// Every page, and the frame around it.
+const TEMPLATES: [(&str, &str); 12] = [
+    ("ui/layout.html", include_str!("../../templates/ui/layout.html")),
+    ("ui/list.html", include_str!("../../templates/ui/list.html")),
+    ("ui/row.html", include_str!("../../templates/ui/row.html")),
+    ("ui/run.html", include_str!("../../templates/ui/run.html")),
+    ("ui/compare.html", include_str!("../../templates/ui/compare.html")),
+    ("ui/doing.html", include_str!("../../templates/ui/doing.html")),
+    ("ui/logs.html", include_str!("../../templates/ui/logs.html")),
+    ("ui/note.html", include_str!("../../templates/ui/note.html")),
+    ("ui/stop.html", include_str!("../../templates/ui/stop.html")),
+    ("ui/resume.html", include_str!("../../templates/ui/resume.html")),
+    ("ui/start.html", include_str!("../../templates/ui/start.html")),
+    ("ui/trouble.html", include_str!("../../templates/ui/trouble.html")),
+];
+
+static PAGES: LazyLock<Result<Environment<'static>, minijinja::Error>> = LazyLock::new(environment);
+
+/// A page, whole.
+pub struct Shown {
+    status: StatusCode,
+    html: String,
+}
+
+/// Something that cannot be shown or done, and what to do about it.
+#[derive(Debug)]
+pub struct Refused {
+    /// What browsers are told.
+    pub status: StatusCode,
+    /// What people are told.
+    pub trouble: Trouble,
+}
+
+/// What a page is asked for.
+pub type Answer = Result<Shown, Shown>;
+
+/// A page out of its template; every text is escaped.
+///
+/// # Errors
+/// The template does not suit the values: a defect of the program.
+pub fn render(template: &str, values: &impl Serialize) -> Result<String, Refused> {
+    let page = pages()?.get_template(template).map_err(|error| Refused::defect(&error))?;
+    page.render(Serde(values)).map_err(|error| Refused::defect(&error))
+}
+
+/// Every template, those of a run's parts among them.
+///
+/// # Errors
+/// One of them is broken: a defect of the program.
+pub fn pages() -> Result<&'static Environment<'static>, Refused> {
+    PAGES.as_ref().map_err(Refused::defect)
+}
+
+/// Does work that waits for the disk where it holds up nobody.
+///
+/// # Errors
+/// As the work; a panic in it.
+pub async fn in_background<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Refused> + Send + 'static,
+) -> Result<T, Refused> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|error| {
+        Err(Refused {
+            status: StatusCode::INTERNAL_SERVER_ERROR,
+            trouble: Trouble::new(format!("internal error: {error}"), "please report this"),
+        })
+    })
+}
+
+impl Shown {
+    /// A page.
+    ///
+    /// # Errors
+    /// As [`render`].
+    pub fn page(template: &str, values: &impl Serialize) -> Answer {
+        Ok(Self { status: StatusCode::OK, html: render(template, values)? })
+    }
+}
+
+impl Refused {
+    /// A template does not suit what it shall show.
+    pub fn defect(error: &minijinja::Error) -> Self {
+        let message = format!("the page cannot be made: {error}");
+        let trouble = Trouble::new(message, "this is a defect of mle-star; please report it");
+        Self { status: StatusCode::INTERNAL_SERVER_ERROR, trouble }
+    }
+
+    /// There is no such thing.
+    pub fn missing(trouble: Trouble) -> Self {
+        Self { status: StatusCode::NOT_FOUND, trouble }
+    }
+
+    /// It cannot be done now, or not like this.
+    pub fn conflict(trouble: Trouble) -> Self {
+        Self { status: StatusCode::CONFLICT, trouble }
+    }
+}
+
+impl From<Refused> for Shown {
+    fn from(refused: Refused) -> Self {
+        let Refused { status, trouble: Trouble { message, hint } } = refused;
+        let values = serde_json::json!({"message": message, "hint": hint});
+        // The defect of a template must not hide behind that of another one.
+        let html = render("ui/trouble.html", &values).unwrap_or_else(|_| "internal error".to_owned());
+        Self { status, html }
+    }
+}
+
+impl IntoResponse for Shown {
+    fn into_response(self) -> Response {
+        (self.status, Html(self.html)).into_response()
+    }
+}
+
+fn environment() -> Result<Environment<'static>, minijinja::Error> {
+    let mut environment = views::environment()?;
+    for (name, text) in TEMPLATES {
+        environment.add_template(name, text)?;
+    }
+    Ok(environment)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn templates_compile_and_escape() {
+        assert!(PAGES.is_ok(), "{:?}", PAGES.as_ref().err());
+        let html = render("ui/trouble.html", &serde_json::json!({"message": "<b>", "hint": "\"'&"})).unwrap();
+        assert!(html.contains("&lt;b&gt;") && !html.contains("<b>"), "{html}");
+    }
+}

@@ -1,0 +1,172 @@
+//! Runs side by side: scores over time, what they were asked for differently, and where their scripts differ.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::extract::{Query, State as Of};
+use mle_star::stop::Trouble;
+use serde_json::{Value, json};
+
+use super::answer::{Answer, Refused, Shown, in_background};
+use super::list;
+use super::site::{Site, page_of};
+use crate::run_view::{self, RunView};
+use crate::views::{self, About, Course, Point};
+use crate::watch::{duration, number};
+
+/// More lines than this cannot be told apart.
+const MOST: usize = 8;
+/// Longer values are cut, in characters.
+const LONGEST: usize = 400;
+
+/// A run among others, called by a letter.
+struct One {
+    letter: String,
+    id: String,
+    view: RunView,
+    points: Vec<Point>,
+}
+
+/// Compares the runs that the address names, each as `run=ID`.
+///
+/// # Errors
+/// One of them cannot be read, or there are not two.
+pub async fn page(Of(site): Of<Arc<Site>>, Query(pairs): Query<Vec<(String, String)>>) -> Answer {
+    let mut ids: Vec<String> = pairs.into_iter().filter(|(key, _)| key == "run").map(|(_, id)| id).collect();
+    let mut seen = std::collections::BTreeSet::new();
+    ids.retain(|id| seen.insert(id.clone()));
+    if !(2..=MOST).contains(&ids.len()) {
+        let message = format!("{} runs cannot be compared", ids.len());
+        let hint = format!("choose two to {MOST} in the list of runs");
+        return Err(Refused::conflict(Trouble::new(message, hint)).into());
+    }
+    let values = in_background(move || {
+        let runs: Result<Vec<One>, Refused> =
+            ids.into_iter().zip('A'..).map(|(id, letter)| One::read(&site, id, letter)).collect();
+        Ok(compared(&runs?))
+    });
+    Shown::page("ui/compare.html", &values.await?)
+}
+
+impl One {
+    fn read(site: &Site, id: String, letter: char) -> Result<Self, Refused> {
+        let view = run_view::read(&site.find(&id)?)
+            .map_err(|error| Refused::conflict(Trouble::new(format!("{id}: {error}"), error.hint())))?;
+        let points = views::course(&view);
+        Ok(Self { letter: letter.to_string(), id, view, points })
+    }
+
+    fn row(&self) -> Value {
+        let summary = &self.view.summary;
+        json!({
+            "letter": self.letter, "id": self.id, "address": page_of(&self.id), "task": summary.task,
+            "state": summary.state.name(), "best": summary.best_score.map(number), "metric": summary.metric,
+            "direction": summary.direction, "scores": self.points.len(),
+            "improvements": self.points.iter().skip(1).filter(|point| point.improved).count(),
+            "time": duration(summary.elapsed_seconds), "cost": list::cost(summary),
+        })
+    }
+
+    /// Everything that the run was asked for, by key.
+    fn inputs(&self) -> BTreeMap<String, String> {
+        let frozen = &self.view.snapshot.frozen;
+        let mut found = BTreeMap::new();
+        flatten("task", &serde_json::to_value(&frozen.task).unwrap_or_default(), &mut found);
+        flatten("config", &serde_json::to_value(&frozen.config).unwrap_or_default(), &mut found);
+        found.insert("data".to_owned(), frozen.data_id.clone());
+        for (name, text) in &frozen.prompts {
+            found.insert(format!("prompts.{name}"), format!("{} bytes, {}", text.len(), digest(text)));
+        }
+        found
+    }
+}
+
+fn compared(runs: &[One]) -> Value {
+    let metrics: Vec<_> =
+        runs.iter().map(|one| (&one.view.summary.metric, one.view.summary.direction)).collect();
+    json!({
+        "runs": runs.iter().map(One::row).collect::<Vec<_>>(),
+        "chart": chart(runs),
+        "is_one_metric": metrics.iter().all(|metric| *metric == metrics[0]),
+        "differences": differences(runs),
+        "diffs": diffs(runs),
+    })
+}
+
+fn chart(runs: &[One]) -> Option<String> {
+    let courses: Vec<Course<'_>> =
+        runs.iter().map(|one| Course { name: &one.letter, points: &one.points }).collect();
+    let told = runs.iter().map(|one| {
+        let best = one.view.summary.best_score.map_or_else(|| "no score".to_owned(), number);
+        format!("{}: {best} after {}", one.letter, duration(one.view.summary.elapsed_seconds))
+    });
+    let description = told.collect::<Vec<_>>().join("; ");
+    let about =
+        About { id: "compared", title: "Best scores over the time of each run", description: &description };
+    views::courses(&about, &courses)
+}
+
+/// The keys that not all runs have the same value for.
+fn differences(runs: &[One]) -> Vec<Value> {
+    let inputs: Vec<BTreeMap<String, String>> = runs.iter().map(One::inputs).collect();
+    let keys: std::collections::BTreeSet<&String> = inputs.iter().flat_map(BTreeMap::keys).collect();
+    let values =
+        |key: &String| inputs.iter().map(|of| of.get(key).map_or("", String::as_str)).collect::<Vec<_>>();
+    let differing =
+        keys.into_iter().map(|key| (key, values(key))).filter(|(_, of)| of.iter().any(|v| *v != of[0]));
+    differing
+        .map(|(key, of)| json!({"key": key, "values": of.into_iter().map(cut).collect::<Vec<_>>()}))
+        .collect()
+}
+
+/// What the script of each run has that the first run's has not, and the other way round.
+fn diffs(runs: &[One]) -> Vec<Value> {
+    let scripts: Vec<Option<String>> = runs.iter().map(|one| views::last_script(&one.view)).collect();
+    let against = |index: usize| {
+        let (first, other) = (scripts[0].as_ref()?, scripts[index].as_ref()?);
+        Some(views::diff(first, other))
+    };
+    let of =
+        |index: usize| json!({"first": runs[0].letter, "other": runs[index].letter, "diff": against(index)});
+    (1..runs.len()).map(of).collect()
+}
+
+fn flatten(key: &str, value: &Value, found: &mut BTreeMap<String, String>) {
+    match value {
+        Value::Object(map) => {
+            for (name, value) in map {
+                flatten(&format!("{key}.{name}"), value, found);
+            }
+        }
+        Value::String(text) => {
+            found.insert(key.to_owned(), text.clone());
+        }
+        Value::Null => {}
+        other => {
+            found.insert(key.to_owned(), other.to_string());
+        }
+    }
+}
+
+fn cut(text: &str) -> String {
+    let head: String = text.chars().take(LONGEST).collect();
+    if head.len() < text.len() { format!("{head}…") } else { head }
+}
+
+fn digest(text: &str) -> String {
+    mle_star::journal::digest(&Value::from(text)).chars().take(12).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inputs_are_compared_key_by_key() {
+        let mut found = BTreeMap::new();
+        flatten("c", &json!({"a": {"b": 1, "c": null}, "d": "x", "e": [1]}), &mut found);
+        let expected = [("c.a.b", "1"), ("c.d", "x"), ("c.e", "[1]")];
+        assert_eq!(found, expected.map(|(key, value)| (key.to_owned(), value.to_owned())).into());
+        assert_eq!(cut(&"ä".repeat(500)).chars().count(), LONGEST + 1);
+    }
+}

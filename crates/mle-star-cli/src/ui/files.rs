@@ -1,0 +1,88 @@
+//! Files of a run, to be saved: the result, and the report that opens without this page.
+
+use std::convert::Infallible;
+use std::fs;
+use std::path::{Path as FilePath, PathBuf};
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Path, State as Of};
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream::unfold;
+use mle_star::stop::Trouble;
+use tokio::fs::File;
+use tokio::io::AsyncReadExt;
+
+use super::answer::{Refused, Shown, in_background};
+use super::site::Site;
+
+/// What may be saved, relative to the run's folder.
+const FILES: [&str; 6] = [
+    "final/submission.csv",
+    "final/solution.py",
+    "final/requirements.txt",
+    "report.html",
+    "result.json",
+    "logs/mle-star.log",
+];
+const PIECE: usize = 64 * 1024;
+
+/// The names of the files that are there.
+pub fn present(folder: &FilePath) -> Vec<&'static str> {
+    FILES.into_iter().filter(|file| is_plain(&folder.join(file))).map(name).collect()
+}
+
+/// Is it a regular file, and not a way to another?
+pub fn is_plain(file: &FilePath) -> bool {
+    fs::symlink_metadata(file).is_ok_and(|meta| meta.is_file())
+}
+
+/// A file of a run, to be saved.
+///
+/// # Errors
+/// There is no such run, or the file is none that may be saved.
+pub async fn file(
+    Of(site): Of<Arc<Site>>,
+    Path((id, wanted)): Path<(String, String)>,
+) -> Result<Response, Shown> {
+    let found = in_background(move || {
+        let folder = site.find(&id)?;
+        let known = FILES.into_iter().find(|file| name(file) == wanted);
+        let file = known.map(|file| (folder.join(file), name(file))).filter(|(file, _)| is_plain(file));
+        let missing =
+            || Refused::missing(Trouble::new(format!("no file called {wanted}"), "look at the run's page"));
+        file.ok_or_else(missing)
+    });
+    let (file, name): (PathBuf, &str) = found.await?;
+    Ok(stream(&file, Some(name)).await?)
+}
+
+/// A file piece by piece: as text to look at, or to be saved under a name.
+///
+/// # Errors
+/// It cannot be read.
+pub async fn stream(file: &FilePath, saved_as: Option<&str>) -> Result<Response, Refused> {
+    let opened = File::open(file).await.map_err(|error| {
+        Refused::missing(Trouble::new(
+            format!("cannot read {}: {error}", file.display()),
+            "look at the run's page",
+        ))
+    })?;
+    let pieces = unfold(opened, |mut file| async move {
+        let mut piece = vec![0; PIECE];
+        let length = file.read(&mut piece).await.ok().filter(|length| *length > 0)?;
+        piece.truncate(length);
+        Some((Ok::<_, Infallible>(piece), file))
+    });
+    let mut response = Body::from_stream(pieces).into_response();
+    let kind = if saved_as.is_some() { "application/octet-stream" } else { "text/plain; charset=utf-8" };
+    let saved = saved_as.map(|name| format!("attachment; filename=\"{name}\""));
+    response.headers_mut().insert(CONTENT_TYPE, axum::http::HeaderValue::from_static(kind));
+    response.headers_mut().extend(saved.and_then(|text| Some((CONTENT_DISPOSITION, text.parse().ok()?))));
+    Ok(response)
+}
+
+fn name(file: &'static str) -> &'static str {
+    file.rsplit('/').next().unwrap_or(file)
+}

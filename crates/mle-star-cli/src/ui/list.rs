@@ -1,0 +1,315 @@
+//! The list of runs: filtered and sorted by its address, rows renewed while runs go on.
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::extract::{Query, State as Of};
+use axum::http::HeaderMap;
+use axum::response::IntoResponse;
+use mle_star::metric::{Direction, Score};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::answer::{Answer, Shown, render};
+use super::live::{self, Since, Source};
+use super::progress::{Progress, progress};
+use super::site::{Site, folder_of, stamp};
+use crate::run_view::{self, State, Summary};
+use crate::watch::{duration, number};
+use crate::{money, runs};
+
+/// What can be asked of the list; every one may be left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Wanted {
+    /// In the run's or the task's name.
+    text: String,
+    /// A state's name; empty for any.
+    state: String,
+    /// A column.
+    sort: String,
+    /// `up` or `down`.
+    order: String,
+}
+
+/// A column that can be sorted by: its name in the address, its heading, and which way comes first.
+const COLUMNS: [(&str, &str, &str); 8] = [
+    ("run", "Run", "up"),
+    ("task", "Task", "up"),
+    ("state", "State", "up"),
+    ("best", "Best score", "up"),
+    ("progress", "Progress", "down"),
+    ("cost", "Cost", "down"),
+    ("begun", "Begun", "down"),
+    ("time", "Time", "down"),
+];
+
+/// The rows of a runs directory.
+pub struct Runs {
+    runs_dir: PathBuf,
+    /// What was read, by folder, with the stamp it had.
+    known: Mutex<HashMap<PathBuf, (String, Entry)>>,
+}
+
+/// A run, or a folder that cannot be read as one.
+#[derive(Clone, Debug)]
+struct Entry {
+    id: String,
+    read: Result<(Summary, Progress), String>,
+}
+
+/// Shows the runs that are wanted.
+///
+/// # Errors
+/// The page cannot be made.
+pub async fn page(Of(site): Of<Arc<Site>>, Query(wanted): Query<Wanted>) -> Answer {
+    let sections = site.list.now().await;
+    let mut entries = site.list.source().entries();
+    let all = entries.len();
+    entries.retain(|entry| wanted.takes(entry));
+    wanted.sort(&mut entries);
+    let rows: Vec<&str> = entries.iter().map(|entry| sections.html(&entry.row_id())).collect();
+    let states = [State::Running, State::Finished, State::Unfinished].map(State::name);
+    let values = json!({
+        "wanted": wanted, "rows": rows, "all": all, "states": states, "columns": wanted.columns(),
+        "runs_dir": site.runs_dir.display().to_string(), "revision": sections.revision,
+    });
+    Shown::page("ui/list.html", &values)
+}
+
+/// Sends rows as they change.
+pub async fn events(
+    Of(site): Of<Arc<Site>>,
+    Query(Since { since }): Query<Since>,
+    headers: HeaderMap,
+) -> impl IntoResponse {
+    site.list.follow(live::since(&headers, since))
+}
+
+impl Runs {
+    /// Of this folder.
+    pub fn of(runs_dir: PathBuf) -> Self {
+        Self { runs_dir, known: Mutex::default() }
+    }
+
+    fn folders(&self) -> Vec<PathBuf> {
+        let is_inside = |folder: &PathBuf| {
+            let name = folder.file_name().and_then(|name| name.to_str());
+            name.is_some_and(|name| folder_of(&self.runs_dir, name).is_some())
+        };
+        runs::all(&self.runs_dir).into_iter().filter(is_inside).collect()
+    }
+
+    /// What was read last; only what has changed since is read again.
+    fn read(&self) -> Vec<Entry> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let read = |folder: PathBuf| {
+            let stamp = stamp(&folder);
+            let before = known.remove(&folder).filter(|(of, _)| *of == stamp);
+            let entry = before.map_or_else(|| Entry::read(&folder), |(_, entry)| entry);
+            (folder, (stamp, entry))
+        };
+        let now: HashMap<PathBuf, (String, Entry)> = self.folders().into_iter().map(read).collect();
+        let entries = now.values().map(|(_, entry)| entry.clone()).collect();
+        *known = now;
+        entries
+    }
+
+    fn entries(&self) -> Vec<Entry> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.values().map(|(_, entry)| entry.clone()).collect()
+    }
+}
+
+impl Source for Runs {
+    fn stamp(&self) -> String {
+        self.folders().iter().map(|folder| format!("{} {}\n", folder.display(), stamp(folder))).collect()
+    }
+
+    fn sections(&self) -> Vec<(String, String)> {
+        let row = |entry: &Entry| {
+            let html = render("ui/row.html", &entry.values());
+            (entry.row_id(), html.unwrap_or_else(|refused| refused.trouble.message))
+        };
+        self.read().iter().map(row).collect()
+    }
+}
+
+impl Entry {
+    fn read(folder: &Path) -> Self {
+        let id = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let read = run_view::read(folder).map_err(|error| error.to_string()).map(|view| {
+            let progress = progress(&view.snapshot, view.summary.state);
+            (view.summary, progress)
+        });
+        Self { id, read }
+    }
+
+    fn row_id(&self) -> String {
+        format!("run-{}", self.id)
+    }
+
+    fn summary(&self) -> Option<&Summary> {
+        self.read.as_ref().ok().map(|(summary, _)| summary)
+    }
+
+    fn values(&self) -> serde_json::Value {
+        let (summary, progress) = match &self.read {
+            Ok(read) => read,
+            Err(why) => return json!({"id": self.id, "row_id": self.row_id(), "note": why}),
+        };
+        json!({
+            "id": self.id, "row_id": self.row_id(), "note": "", "task": summary.task, "state": summary.state.name(),
+            "best": summary.best_score.map(number), "metric": summary.metric, "direction": summary.direction,
+            "progress": progress, "cost": cost(summary),
+            "created_at": summary.created_at, "begun": begun(&summary.created_at),
+            "time": duration(summary.elapsed_seconds),
+        })
+    }
+
+    /// By this column, first the one that comes first going up.
+    fn compare(&self, other: &Self, column: &str) -> Ordering {
+        let (Ok((a, a_progress)), Ok((b, b_progress))) = (&self.read, &other.read) else {
+            return other.read.is_ok().cmp(&self.read.is_ok());
+        };
+        match column {
+            "task" => a.task.cmp(&b.task),
+            "state" => a.state.name().cmp(b.state.name()),
+            "best" => a.task.cmp(&b.task).then_with(|| best_first(a, b)),
+            "progress" => a_progress.percent.cmp(&b_progress.percent),
+            "cost" => a.cost_usd.unwrap_or(f64::INFINITY).total_cmp(&b.cost_usd.unwrap_or(f64::INFINITY)),
+            "begun" => a.created_at.cmp(&b.created_at),
+            "time" => a.elapsed_seconds.total_cmp(&b.elapsed_seconds),
+            _ => Ordering::Equal,
+        }
+    }
+}
+
+/// The better score first, a run without one last.
+fn best_first(a: &Summary, b: &Summary) -> Ordering {
+    let direction = if a.direction == "minimize" { Direction::Minimize } else { Direction::Maximize };
+    let score = |summary: &Summary| Score::new(summary.best_score?, direction);
+    match (score(a), score(b)) {
+        (Some(a), Some(b)) => b.gain_over(a).total_cmp(&0.0),
+        (a, b) => b.is_some().cmp(&a.is_some()),
+    }
+}
+
+/// What a run cost; agents that ask no model have no cost to show.
+pub fn cost(summary: &Summary) -> String {
+    let is_free = summary.tokens == 0 && summary.cost_usd == Some(0.0);
+    if is_free { "none".to_owned() } else { money::cost(summary.cost_usd) }
+}
+
+/// A moment in this machine's time, to the minute.
+fn begun(created_at: &str) -> String {
+    let moment = created_at.parse::<jiff::Timestamp>();
+    moment.map_or_else(
+        |_| created_at.to_owned(),
+        |moment| moment.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string(),
+    )
+}
+
+impl Wanted {
+    fn takes(&self, entry: &Entry) -> bool {
+        let text = self.text.trim().to_lowercase();
+        let task = entry.summary().map(|summary| summary.task.to_lowercase()).unwrap_or_default();
+        let has_text = entry.id.to_lowercase().contains(&text) || task.contains(&text);
+        let state = entry.summary().map(|summary| summary.state.name());
+        has_text && (self.state.is_empty() || state == Some(self.state.as_str()))
+    }
+
+    /// The newest run first, unless a known column is asked for.
+    fn sorted_by(&self) -> (&str, bool) {
+        match COLUMNS.iter().find(|(name, ..)| *name == self.sort) {
+            Some((name, _, first)) => {
+                let order = if ["up", "down"].contains(&self.order.as_str()) { &self.order } else { *first };
+                (name, order == "up")
+            }
+            None => ("begun", false),
+        }
+    }
+
+    fn sort(&self, entries: &mut [Entry]) {
+        let (column, is_up) = self.sorted_by();
+        entries.sort_by(|a, b| {
+            let order = if column == "run" { Ordering::Equal } else { a.compare(b, column) };
+            let order = order.then_with(|| a.id.cmp(&b.id));
+            if is_up { order } else { order.reverse() }
+        });
+    }
+
+    /// The headings, each with the order that its link asks for and the one that the table has.
+    fn columns(&self) -> Vec<serde_json::Value> {
+        let (column, is_up) = self.sorted_by();
+        let heading = |(name, title, first): &(&str, &str, &str)| {
+            let is_sorted = *name == column;
+            let next = match (is_sorted, is_up) {
+                (true, true) => "down",
+                (true, false) => "up",
+                (false, _) => first,
+            };
+            let aria = match (is_sorted, is_up) {
+                (true, true) => "ascending",
+                (true, false) => "descending",
+                (false, _) => "none",
+            };
+            json!({"name": name, "title": title, "next": next, "aria": aria})
+        };
+        COLUMNS.iter().map(heading).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(id: &str, task: &str, state: State, best: Option<f64>) -> Entry {
+        let summary = Summary {
+            run_id: id.to_owned(),
+            task: task.to_owned(),
+            state,
+            metric: "RMSE".to_owned(),
+            direction: "minimize",
+            best_score: best,
+            created_at: format!("2025-01-0{}T00:00:00Z", id.len()),
+            elapsed_seconds: 1.0,
+            cost_usd: None,
+            tokens: 0,
+            interrupted_calls: 0,
+            submission: None,
+        };
+        Entry { id: id.to_owned(), read: Ok((summary, Progress { percent: 0, words: String::new() })) }
+    }
+
+    #[test]
+    fn rows_are_filtered_and_sorted_as_asked() {
+        let entries = [
+            entry("c", "houses", State::Finished, Some(2.0)),
+            entry("bb", "houses", State::Running, Some(1.0)),
+            entry("aaa", "Flights", State::Unfinished, None),
+            Entry { id: "broken".to_owned(), read: Err("no journal".to_owned()) },
+        ];
+        let check = |text: &str, state: &str, sort: &str, order: &str, expected: &[&str]| {
+            let [text, state, sort, order] = [text, state, sort, order].map(str::to_owned);
+            let wanted = Wanted { text, state, sort, order };
+            let mut kept: Vec<Entry> = entries.iter().filter(|entry| wanted.takes(entry)).cloned().collect();
+            wanted.sort(&mut kept);
+            assert_eq!(
+                kept.iter().map(|entry| entry.id.as_str()).collect::<Vec<_>>(),
+                expected,
+                "{wanted:?}"
+            );
+        };
+        check("", "", "", "", &["broken", "aaa", "bb", "c"]);
+        check("flig", "", "", "", &["aaa"]);
+        check("", "running", "", "", &["bb"]);
+        check("nothing", "", "", "", &[]);
+        check("", "", "run", "", &["aaa", "bb", "broken", "c"]);
+        check("", "", "run", "down", &["c", "broken", "bb", "aaa"]);
+        check("houses", "", "best", "", &["bb", "c"]);
+        check("houses", "", "best", "sideways", &["bb", "c"]);
+    }
+}

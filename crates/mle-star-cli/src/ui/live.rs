@@ -1,0 +1,291 @@
+//! What changes while people look: rendered once, sent to everyone.
+//!
+//! A [`Live`] holds the sections of a page as they were last rendered. While someone follows it, one task looks for
+//! changes, however many follow; whoever follows gets the sections that are newer than what he has.
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use axum::http::HeaderMap;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use futures_util::Stream;
+use futures_util::stream::unfold;
+use serde::{Deserialize, Serialize};
+use tokio::sync::{Mutex, watch};
+
+/// How often a change is looked for.
+const PAUSE: Duration = if cfg!(test) { Duration::from_millis(5) } else { Duration::from_secs(1) };
+/// Looking takes at most one part in so many of a core's time.
+const SHARE: u32 = 10;
+
+/// Where sections come from.
+pub trait Source: Send + Sync + 'static {
+    /// Something that differs when the sections may. Cheap.
+    fn stamp(&self) -> String;
+    /// Every section by its id, as HTML.
+    fn sections(&self) -> Vec<(String, String)>;
+}
+
+/// Sections at one moment.
+#[derive(Clone, Debug, Default)]
+pub struct Sections {
+    /// Grows with every change, also over restarts of the program.
+    pub revision: u64,
+    by_id: BTreeMap<String, Section>,
+}
+
+#[derive(Clone, Debug)]
+struct Section {
+    /// When it last changed.
+    revision: u64,
+    /// Empty when it is gone.
+    html: Arc<str>,
+}
+
+/// The sections of one page, and who follows them.
+pub struct Live<S> {
+    source: Arc<S>,
+    latest: watch::Sender<Arc<Sections>>,
+    /// The stamp of what was rendered last; whoever holds it renders.
+    rendered: Mutex<Option<String>>,
+    is_watched: AtomicBool,
+}
+
+/// A section as it is sent.
+#[derive(Serialize)]
+struct Sent<'a> {
+    id: &'a str,
+    html: &'a str,
+}
+
+impl<S: Source> Live<S> {
+    /// Nothing is rendered yet.
+    pub fn new(source: S) -> Self {
+        let latest = watch::Sender::new(Arc::default());
+        Self {
+            source: Arc::new(source),
+            latest,
+            rendered: Mutex::default(),
+            is_watched: AtomicBool::new(false),
+        }
+    }
+
+    /// The sections as they are now; rendered anew only when something has changed.
+    pub async fn now(&self) -> Arc<Sections> {
+        let mut rendered = self.rendered.lock().await;
+        let (source, known) = (Arc::clone(&self.source), rendered.clone());
+        let work = move || {
+            let stamp = source.stamp();
+            (known.as_ref() != Some(&stamp)).then(|| (stamp, source.sections()))
+        };
+        // A panic has been told; the next look tries again.
+        if let Ok(Some((stamp, sections))) = tokio::task::spawn_blocking(work).await {
+            let next = self.latest.borrow().with(sections);
+            if let Some(next) = next {
+                self.latest.send_replace(Arc::new(next));
+            }
+            *rendered = Some(stamp);
+        }
+        drop(rendered);
+        self.latest.borrow().clone()
+    }
+
+    /// Where the sections come from.
+    pub fn source(&self) -> &S {
+        &self.source
+    }
+
+    /// How many follow.
+    pub fn followers(&self) -> usize {
+        self.latest.receiver_count()
+    }
+
+    /// Sends what is newer than `since`, now and whenever something changes.
+    pub fn follow(
+        self: &Arc<Self>,
+        since: u64,
+    ) -> Sse<impl Stream<Item = Result<Event, Infallible>> + use<S>> {
+        let events = unfold(self.following(since), |mut at| async move {
+            let (revision, data) = at.next().await?;
+            Some((Ok(Event::default().id(revision.to_string()).data(data)), at))
+        });
+        Sse::new(events).keep_alive(KeepAlive::default())
+    }
+
+    fn following(self: &Arc<Self>, since: u64) -> Following {
+        let receiver = self.latest.subscribe();
+        self.watch();
+        Following { receiver, since }
+    }
+
+    /// Looks for changes until nobody follows any more.
+    fn watch(self: &Arc<Self>) {
+        if self.is_watched.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        let live = Arc::clone(self);
+        tokio::spawn(async move {
+            loop {
+                let began = Instant::now();
+                live.now().await;
+                tokio::time::sleep(PAUSE.max(began.elapsed() * SHARE)).await;
+                if live.followers() > 0 {
+                    continue;
+                }
+                live.is_watched.store(false, Ordering::SeqCst);
+                // Someone may have come between the two.
+                if live.followers() == 0 || live.is_watched.swap(true, Ordering::SeqCst) {
+                    return;
+                }
+            }
+        });
+    }
+}
+
+/// What a follower has: the last thing that reached him, else what his page was made of.
+pub fn since(headers: &HeaderMap, of_page: u64) -> u64 {
+    let last = headers.get("last-event-id").and_then(|value| value.to_str().ok()?.parse().ok());
+    last.unwrap_or(of_page)
+}
+
+impl Sections {
+    /// The HTML of a section; empty when there is none.
+    pub fn html(&self, id: &str) -> &str {
+        self.by_id.get(id).map_or("", |section| &*section.html)
+    }
+
+    /// With these in place of what was; `None` when that is the same.
+    fn with(&self, sections: Vec<(String, String)>) -> Option<Self> {
+        let revision = next_revision();
+        let mut next = Self { revision, by_id: self.by_id.clone() };
+        let mut gone: Vec<String> = self.by_id.keys().cloned().collect();
+        let mut changed = false;
+        for (id, html) in sections {
+            gone.retain(|known| *known != id);
+            changed |= next.put(id, html);
+        }
+        for id in gone {
+            changed |= next.put(id, String::new());
+        }
+        changed.then_some(next)
+    }
+
+    fn put(&mut self, id: String, html: String) -> bool {
+        if self.by_id.get(&id).is_some_and(|known| *known.html == *html) {
+            return false;
+        }
+        self.by_id.insert(id, Section { revision: self.revision, html: html.into() });
+        true
+    }
+
+    fn newer_than(&self, since: u64) -> Vec<Sent<'_>> {
+        let newer = self.by_id.iter().filter(|(_, section)| section.revision > since);
+        newer.map(|(id, section)| Sent { id, html: &section.html }).collect()
+    }
+}
+
+/// The last thing that a page knows.
+#[derive(Debug, Default, Deserialize)]
+pub struct Since {
+    /// The revision it was made of.
+    #[serde(default)]
+    pub since: u64,
+}
+
+/// What one of them has been sent.
+struct Following {
+    receiver: watch::Receiver<Arc<Sections>>,
+    since: u64,
+}
+
+impl Following {
+    /// The next revision and what is new in it; `None` when there will be none.
+    async fn next(&mut self) -> Option<(u64, String)> {
+        loop {
+            let sections = self.receiver.borrow_and_update().clone();
+            let newer = sections.newer_than(self.since);
+            if newer.is_empty() {
+                self.receiver.changed().await.ok()?;
+                continue;
+            }
+            self.since = sections.revision;
+            return Some((self.since, serde_json::to_string(&newer).unwrap_or_default()));
+        }
+    }
+}
+
+/// Larger than every one before, also those of an earlier server whose pages are still open.
+fn next_revision() -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    let now = u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or_default();
+    LAST.fetch_max(now, Ordering::SeqCst);
+    LAST.fetch_add(1, Ordering::SeqCst) + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A number that is shown, one that is not, and how often they were rendered.
+    #[derive(Default)]
+    struct Counter {
+        shown: AtomicU64,
+        rendered: AtomicU64,
+    }
+
+    impl Source for Counter {
+        fn stamp(&self) -> String {
+            self.shown.load(Ordering::SeqCst).to_string()
+        }
+
+        fn sections(&self) -> Vec<(String, String)> {
+            self.rendered.fetch_add(1, Ordering::SeqCst);
+            vec![("always".to_owned(), "the same".to_owned()), ("count".to_owned(), self.stamp())]
+        }
+    }
+
+    /// What everyone is sent next, which is the same.
+    async fn sent(all: &mut [Following]) -> String {
+        let mut said = Vec::new();
+        for one in all {
+            said.push(one.next().await.unwrap());
+        }
+        assert!(said.iter().all(|one| *one == said[0]), "{said:?}");
+        said[0].1.clone()
+    }
+
+    #[tokio::test]
+    async fn ten_pages_cost_one_look() {
+        let live = Arc::new(Live::new(Counter::default()));
+        let mut all: Vec<Following> = (0..10).map(|_| live.following(0)).collect();
+        let first = sent(&mut all).await;
+        assert!(first.contains("the same"), "{first}");
+        for change in 1..=5 {
+            live.source().shown.store(change, Ordering::SeqCst);
+            assert_eq!(sent(&mut all).await, format!(r#"[{{"id":"count","html":"{change}"}}]"#));
+        }
+        assert_eq!(live.source().rendered.load(Ordering::SeqCst), 6);
+        let late = live.following(all[0].since - 1).next().await.unwrap().1;
+        assert_eq!(late, r#"[{"id":"count","html":"5"}]"#, "one who has the rest");
+    }
+
+    #[tokio::test]
+    async fn nobody_looks_where_nobody_follows() {
+        let live = Arc::new(Live::new(Counter::default()));
+        let mut one = live.following(0);
+        one.next().await.unwrap();
+        drop(one);
+        while live.is_watched.load(Ordering::SeqCst) {
+            tokio::task::yield_now().await;
+        }
+        let rendered = || live.source().rendered.load(Ordering::SeqCst);
+        live.source().shown.store(1, Ordering::SeqCst);
+        assert_eq!(rendered(), 1);
+        assert_eq!(live.now().await.html("count"), "1");
+        assert_eq!(live.now().await.html("count"), "1");
+        assert_eq!(rendered(), 2, "looked at again, not rendered again");
+    }
+}

@@ -1,0 +1,167 @@
+//! The processes behind runs: which one works on a run, asking it to stop, and starting one that outlives the page.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{Read, Seek, SeekFrom};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use mle_star::stop::Trouble;
+use mle_star_backends::process::in_own_session;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::{Pid, geteuid};
+
+use crate::run_view;
+
+const LOCK: &str = "journal.lock";
+/// How long a process that was started may take to take hold of its run.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// One that ends this soon after it took hold has something to say.
+const FIRST_STEPS: Duration = Duration::from_millis(700);
+const LOOK: Duration = Duration::from_millis(50);
+/// How much of what it said is shown, in bytes.
+const LAST_WORDS: u64 = 8 * 1024;
+
+/// A process of ours that works on runs.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Worker {
+    id: Pid,
+    /// The folders of its runs.
+    pub runs: Vec<PathBuf>,
+}
+
+/// The process that works on the run in this folder; `None` when there is none.
+///
+/// # Errors
+/// There is one, and it is not a `mle-star` of this user, as far as can be seen from here.
+pub fn worker(folder: &Path) -> Result<Option<Worker>, Trouble> {
+    if !run_view::is_held(folder) {
+        return Ok(None);
+    }
+    let holder = fs::read_to_string(folder.join(LOCK)).unwrap_or_default();
+    let id = holder.strip_prefix("process ").and_then(|id| id.trim().parse().ok()).map(Pid::from_raw);
+    let found = id.filter(|id| is_ours(*id)).map(|id| Worker { id, runs: runs_of(id) });
+    let locked = inode(&folder.join(LOCK));
+    let holds = |worker: &Worker| worker.runs.iter().any(|run| inode(&run.join(LOCK)) == locked);
+    match found.filter(holds) {
+        Some(worker) => Ok(Some(worker)),
+        None => {
+            let message =
+                format!("the run is held by {holder}, which is no mle-star of yours on this machine");
+            Err(Trouble::new(message, "stop it where it was started, with Ctrl-C"))
+        }
+    }
+}
+
+impl Worker {
+    /// Does what Ctrl-C does: the first time it asks the process to stop, the second time it ends it at once.
+    ///
+    /// # Errors
+    /// It has gone away, or is not to be signalled.
+    pub fn interrupt(&self) -> Result<(), Trouble> {
+        kill(self.id, Signal::SIGINT).map_err(|error| {
+            let message = format!("process {} cannot be asked to stop: {error}", self.id);
+            Trouble::new(message, "look at the run again: it may have ended by itself")
+        })
+    }
+}
+
+/// Starts `mle-star` with these arguments, in a session of its own, and waits until `holds` says that it has its run.
+/// What it says goes to a file beside the runs, and into `logs/` of the run's folder once it has one.
+///
+/// # Errors
+/// It cannot be started, or ended before it did anything; then with its own words.
+pub fn begin(runs_dir: &Path, folder: &Path, arguments: &[OsString]) -> Result<(), Trouble> {
+    let cannot = |error: std::io::Error| {
+        let message = format!("cannot start mle-star: {error}");
+        Trouble::new(message, "check the runs directory and that the system allows more processes")
+    };
+    fs::create_dir_all(runs_dir).map_err(cannot)?;
+    let told =
+        tempfile::Builder::new().prefix(".started-").suffix(".log").tempfile_in(runs_dir).map_err(cannot)?;
+    let (out, err) = (told.reopen().map_err(cannot)?, told.reopen().map_err(cannot)?);
+    let mut command = Command::new(std::env::current_exe().map_err(cannot)?);
+    command.args(arguments).stdin(Stdio::null()).stdout(out).stderr(err);
+    let mut child = in_own_session(&mut command).spawn().map_err(cannot)?;
+    let id = Pid::from_raw(i32::try_from(child.id()).unwrap_or_default());
+    let holds = || worker(folder).is_ok_and(|worker| worker.is_some_and(|worker| worker.id == id));
+    let ended = ended_early(&mut child, holds).map_err(cannot)?;
+    if ended == Some(false) {
+        return Err(last_words(told.path()));
+    }
+    let logs = folder.join("logs");
+    // The process goes on writing to the same file; without the folder, what it says is in nobody's way.
+    if fs::create_dir_all(&logs).is_ok() {
+        let _ = told.persist(logs.join("started.log"));
+    }
+    // Someone has to take note of its end.
+    std::thread::spawn(move || child.wait());
+    Ok(())
+}
+
+/// Whether a process that ended before it got anywhere did so in peace; `None` when it goes on.
+fn ended_early(child: &mut Child, holds: impl Fn() -> bool) -> std::io::Result<Option<bool>> {
+    let mut until = Instant::now() + PATIENCE;
+    let mut has_begun = false;
+    while Instant::now() < until {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status.success()));
+        }
+        if !has_begun && holds() {
+            (has_begun, until) = (true, Instant::now() + FIRST_STEPS);
+        }
+        std::thread::sleep(LOOK);
+    }
+    Ok(None)
+}
+
+/// What a process said last: its error and hint, else all of it.
+fn last_words(file: &Path) -> Trouble {
+    let text = tail(file, LAST_WORDS).unwrap_or_default();
+    let last =
+        |prefix: &str| text.lines().rev().find_map(|line| line.strip_prefix(prefix)).map(str::to_owned);
+    let message = last("error: ").unwrap_or_else(|| format!("mle-star ended at once: {}", text.trim()));
+    Trouble::new(message, last("hint: ").unwrap_or_default())
+}
+
+/// The end of a file, at most so many bytes.
+///
+/// # Errors
+/// It cannot be read.
+pub fn tail(file: &Path, most: u64) -> std::io::Result<String> {
+    let mut file = fs::File::open(file)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(most)))?;
+    let mut bytes = Vec::new();
+    file.take(most).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Is it this program, run by this user?
+fn is_ours(id: Pid) -> bool {
+    let of = PathBuf::from(format!("/proc/{id}"));
+    let name =
+        |path: PathBuf| Some(path.file_name()?.to_string_lossy().trim_end_matches(" (deleted)").to_owned());
+    let runs = fs::read_link(of.join("exe")).ok().and_then(name);
+    let is_own = fs::metadata(&of).is_ok_and(|meta| meta.uid() == geteuid().as_raw());
+    is_own && runs.is_some() && runs == std::env::current_exe().ok().and_then(name)
+}
+
+/// The folders of the runs that a process has hold of.
+fn runs_of(id: Pid) -> Vec<PathBuf> {
+    let open = fs::read_dir(format!("/proc/{id}/fd")).into_iter().flatten().flatten();
+    let files = open.filter_map(|entry| fs::read_link(entry.path()).ok());
+    let mut runs: Vec<PathBuf> = files
+        .filter(|file| file.ends_with(LOCK))
+        .filter_map(|file| Some(file.parent()?.to_owned()))
+        .collect();
+    runs.sort();
+    runs.dedup();
+    runs
+}
+
+fn inode(path: &Path) -> Option<(u64, u64)> {
+    fs::metadata(path).ok().map(|meta| (meta.dev(), meta.ino()))
+}

@@ -1,0 +1,171 @@
+//! A run's page: the parts of its report, what can be done with it, and what its scripts print, renewed as it goes.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::extract::{Path, Query, State as Of};
+use axum::http::HeaderMap;
+use axum::response::IntoResponse;
+use mle_star::place::Place;
+use serde_json::json;
+
+use super::answer::{Answer, Refused, Shown, in_background, pages, render};
+use super::live::{self, Since, Source};
+use super::site::{Site, page_of, stamp};
+use super::{files, logs};
+use crate::run_view::{self, RunView, State};
+use crate::views;
+
+/// What comes before the parts.
+const FIRST: &str = "doing";
+/// What comes after the first of them.
+const LOGS: &str = "logs";
+
+/// A run's sections.
+pub struct RunSections {
+    folder: PathBuf,
+    id: String,
+    known: Mutex<Known>,
+}
+
+/// What was rendered of the journal, and what it left to look at.
+#[derive(Default)]
+struct Known {
+    stamp: String,
+    parts: Vec<(String, String)>,
+    /// `None` before anything was read, and where nothing can be.
+    state: Option<State>,
+    /// Places of scripts that have begun and not ended.
+    running: Vec<(Place, String)>,
+}
+
+/// Shows a run.
+///
+/// # Errors
+/// There is no such run.
+pub async fn page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> Answer {
+    let (of, at) = (Arc::clone(&site), id.clone());
+    let folder = in_background(move || of.find(&at)).await?;
+    let sections = site.run(&id, folder).now().await;
+    let mut shown: Vec<&str> = vec![sections.html(FIRST)];
+    for (name, _) in views::PARTS {
+        shown.push(sections.html(name));
+        if name == views::PARTS[0].0 {
+            shown.push(sections.html(LOGS));
+        }
+    }
+    let address = page_of(&id);
+    let parts = views::PARTS.map(|(name, title)| json!({"name": name, "title": title}));
+    let values = json!({
+        "id": id, "address": address, "parts": parts, "sections": shown, "revision": sections.revision,
+    });
+    Shown::page("ui/run.html", &values)
+}
+
+/// Sends sections as they change.
+///
+/// # Errors
+/// There is no such run.
+pub async fn events(
+    Of(site): Of<Arc<Site>>,
+    Path(id): Path<String>,
+    Query(Since { since }): Query<Since>,
+    headers: HeaderMap,
+) -> Result<impl IntoResponse, Shown> {
+    let (of, at) = (Arc::clone(&site), id.clone());
+    let folder = in_background(move || of.find(&at)).await?;
+    Ok(site.run(&id, folder).follow(live::since(&headers, since)))
+}
+
+impl RunSections {
+    /// Of the run in this folder.
+    pub fn of(id: &str, folder: PathBuf) -> Self {
+        Self { folder, id: id.to_owned(), known: Mutex::default() }
+    }
+
+    fn read(&self, known: &mut Known) {
+        let now = stamp(&self.folder);
+        if known.stamp == now {
+            return;
+        }
+        *known = match run_view::read(&self.folder) {
+            Ok(view) => Known {
+                stamp: now,
+                parts: self.parts(&view),
+                state: Some(view.summary.state),
+                running: logs::running(&view),
+            },
+            Err(error) => Known { stamp: now, parts: unreadable(&error.to_string()), ..Known::default() },
+        };
+    }
+
+    fn parts(&self, view: &RunView) -> Vec<(String, String)> {
+        let of_run = views::of_run(view);
+        let part = |name: &str| {
+            let html =
+                pages().and_then(|pages| views::part(pages, name, &of_run).map_err(|e| Refused::defect(&e)));
+            (name.to_owned(), html.unwrap_or_else(|refused| trouble(name, &refused.trouble.message)))
+        };
+        let mut parts: Vec<(String, String)> = views::PARTS.iter().map(|(name, _)| part(name)).collect();
+        parts.push((FIRST.to_owned(), self.first(view)));
+        parts
+    }
+
+    /// What can be done with the run now.
+    fn first(&self, view: &RunView) -> String {
+        let summary = &view.summary;
+        let is_cut_short = view.result.as_ref().is_some_and(|result| result.stopped_by.is_some());
+        let values = json!({
+            "id": self.id, "address": page_of(&self.id), "task": summary.task, "state": summary.state.name(),
+            "can_stop": summary.state == State::Running,
+            "can_resume": summary.state == State::Unfinished || summary.state == State::Finished && is_cut_short,
+            "files": files::present(&self.folder),
+        });
+        render("ui/doing.html", &values).unwrap_or_else(|refused| trouble(FIRST, &refused.trouble.message))
+    }
+}
+
+impl Source for RunSections {
+    fn stamp(&self) -> String {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        format!("{} {}", stamp(&self.folder), logs::stamp(&self.folder, &known.running))
+    }
+
+    fn sections(&self) -> Vec<(String, String)> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        self.read(&mut known);
+        let mut sections = known.parts.clone();
+        sections.push((LOGS.to_owned(), self.logs(&known)));
+        sections
+    }
+}
+
+impl RunSections {
+    fn logs(&self, known: &Known) -> String {
+        let shown = match known.state {
+            Some(State::Running) => logs::of_scripts(&self.folder, &known.running),
+            Some(State::Unfinished) => logs::of_program(&self.folder),
+            Some(State::Finished) | None => Vec::new(),
+        };
+        let values = json!({"address": page_of(&self.id), "logs": shown, "is_running": known.state == Some(State::Running)});
+        render("ui/logs.html", &values).unwrap_or_else(|refused| trouble(LOGS, &refused.trouble.message))
+    }
+}
+
+/// The parts of a run that cannot be read: what is wrong, and nothing.
+fn unreadable(why: &str) -> Vec<(String, String)> {
+    let names = std::iter::once(FIRST).chain(views::PARTS.map(|(name, _)| name));
+    names
+        .map(|name| (name.to_owned(), if name == FIRST { trouble(name, why) } else { nothing(name) }))
+        .collect()
+}
+
+fn trouble(name: &str, why: &str) -> String {
+    let page = render("ui/note.html", &json!({"name": name, "why": why}));
+    page.unwrap_or_else(|_| nothing(name))
+}
+
+/// A place for a part that may come.
+fn nothing(name: &str) -> String {
+    format!("<section id=\"{name}\" hidden></section>")
+}

@@ -1,0 +1,107 @@
+//! Listening, and which address leads to which page.
+
+use std::io::ErrorKind;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::Request;
+use axum::http::header::CONTENT_TYPE;
+use axum::middleware;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use mle_star::stop::Trouble;
+use tokio::net::TcpListener;
+
+use super::answer::{Refused, Shown};
+use super::guard::{self, Guard};
+use super::site::Site;
+use super::{act, compare, files, list, logs, run, start};
+use crate::views;
+
+/// An address that is listened on, before anyone is answered.
+pub struct Bound {
+    listener: TcpListener,
+    guard: Guard,
+    /// What to open, with the token where one is required.
+    pub url: String,
+    /// Can others than this machine reach it?
+    pub is_open: bool,
+}
+
+/// Files that pages load. They are the program's own; nothing comes from elsewhere.
+const FILES: [(&str, &str, &str); 4] = [
+    ("/style.css", "text/css; charset=utf-8", views::STYLE),
+    ("/page.js", "text/javascript; charset=utf-8", views::SCRIPT),
+    ("/ui.css", "text/css; charset=utf-8", include_str!("../../templates/ui/ui.css")),
+    ("/live.js", "text/javascript; charset=utf-8", include_str!("../../templates/ui/live.js")),
+];
+
+/// Takes the port; 0 takes any that is free.
+///
+/// # Errors
+/// The port is taken, or the host is none of this machine.
+pub async fn bind(host: &str, port: u16) -> Result<Bound, Trouble> {
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    let bound = TcpListener::bind((host, port)).await;
+    let listener = bound.map_err(|error| unbound(host, port, &error))?;
+    let address = listener.local_addr().map_err(|error| unbound(host, port, &error))?;
+    let guard = Guard::new(host, address).map_err(|error| {
+        Trouble::new(format!("cannot make a token: {error}"), "leave --host out to serve this machine alone")
+    })?;
+    let url = guard.url();
+    Ok(Bound { listener, guard, url, is_open: !address.ip().is_loopback() })
+}
+
+/// Answers until the process ends.
+///
+/// # Errors
+/// The system takes the address away.
+pub async fn serve(bound: Bound, site: Site) -> Result<(), Trouble> {
+    let guard = Arc::new(bound.guard);
+    let pages = routes(Arc::new(site)).layer(middleware::from_fn_with_state(guard, guard::admit));
+    let pages = pages.into_make_service_with_connect_info::<SocketAddr>();
+    let served = axum::serve(bound.listener, pages).await;
+    served.map_err(|error| Trouble::new(format!("the web page ended: {error}"), "start it again"))
+}
+
+fn routes(site: Arc<Site>) -> Router {
+    let mut routes = Router::new()
+        .route("/", get(list::page))
+        .route("/events", get(list::events))
+        .route("/compare", get(compare::page))
+        .route("/start", get(start::page).post(start::start))
+        .route("/runs/{run}", get(run::page))
+        .route("/runs/{run}/events", get(run::events))
+        .route("/runs/{run}/logs/{name}", get(logs::file))
+        .route("/runs/{run}/files/{name}", get(files::file))
+        .route("/runs/{run}/stop", get(act::stop_page).post(act::stop))
+        .route("/runs/{run}/resume", get(act::resume_page).post(act::resume))
+        .fallback(nowhere);
+    for (path, kind, text) in FILES {
+        routes = routes.route(path, get(move || async move { ([(CONTENT_TYPE, kind)], text) }));
+    }
+    routes.with_state(site)
+}
+
+async fn nowhere(request: Request) -> Response {
+    let path = request.uri().path();
+    let trouble = Trouble::new(format!("there is no page {path}"), "the list of runs leads to all there are");
+    Shown::from(Refused::missing(trouble)).into_response()
+}
+
+fn unbound(host: &str, port: u16, error: &std::io::Error) -> Trouble {
+    match error.kind() {
+        ErrorKind::AddrInUse => Trouble::new(
+            format!("port {port} of {host} is taken by another program"),
+            "choose another one with --port; or open what runs there already",
+        ),
+        ErrorKind::PermissionDenied => {
+            Trouble::new(format!("port {port} may not be taken"), "choose one above 1023 with --port")
+        }
+        _ => Trouble::new(
+            format!("cannot listen on {host}, port {port}: {error}"),
+            "give an address of this machine with --host, or leave it out",
+        ),
+    }
+}

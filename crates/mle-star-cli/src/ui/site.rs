@@ -1,0 +1,88 @@
+//! What is served: one runs directory.
+
+use std::collections::HashMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use mle_star::stop::Trouble;
+
+use super::answer::Refused;
+use super::list::Runs;
+use super::live::Live;
+use super::run::RunSections;
+use crate::{run_view, runs};
+
+/// So many pages that nobody follows stay rendered.
+const KEPT: usize = 8;
+
+/// A runs directory and what is known of it.
+pub struct Site {
+    /// The runs directory.
+    pub runs_dir: PathBuf,
+    /// The rows of the list.
+    pub list: Arc<Live<Runs>>,
+    /// The pages of runs that were looked at last.
+    runs: Mutex<HashMap<String, Arc<Live<RunSections>>>>,
+}
+
+impl Site {
+    /// Of a runs directory, which need not exist yet.
+    pub fn new(runs_dir: &Path) -> Self {
+        let runs_dir = std::path::absolute(runs_dir).unwrap_or_else(|_| runs_dir.to_owned());
+        let list = Live::new(Runs::of(runs_dir.clone()));
+        Self { runs_dir, list: Arc::new(list), runs: Mutex::default() }
+    }
+
+    /// The folder of the run with this id, directly in the runs directory.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn find(&self, id: &str) -> Result<PathBuf, Refused> {
+        folder_of(&self.runs_dir, id).ok_or_else(|| {
+            let message = format!("no run called {id} in {}", self.runs_dir.display());
+            Refused::missing(Trouble::new(message, "the list of runs shows the ones there are"))
+        })
+    }
+
+    /// The page of a run; the same for everyone who looks at it.
+    pub fn run(&self, id: &str, folder: PathBuf) -> Arc<Live<RunSections>> {
+        let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
+        if !runs.contains_key(id) && runs.len() >= KEPT {
+            runs.retain(|_, page| page.followers() > 0);
+        }
+        let page = runs.entry(id.to_owned());
+        Arc::clone(page.or_insert_with(|| Arc::new(Live::new(RunSections::of(id, folder)))))
+    }
+}
+
+/// The address of a run's page.
+pub fn page_of(id: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
+    let encoded = id
+        .bytes()
+        .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") });
+    format!("/runs/{}", encoded.collect::<String>())
+}
+
+/// The run folder called `id`, which is one name and no path, and no way out of the runs directory.
+pub fn folder_of(runs_dir: &Path, id: &str) -> Option<PathBuf> {
+    let is_name = !id.is_empty() && ![".", ".."].contains(&id) && !id.contains(['/', '\0']);
+    let folder = runs_dir.join(id);
+    (is_name
+        && runs::is_run(&folder)
+        && folder.canonicalize().ok()?.parent() == Some(&runs_dir.canonicalize().ok()?))
+    .then_some(folder)
+}
+
+/// What tells whether anything of a run may have changed: sizes and times of its files, and whether it is held.
+pub fn stamp(folder: &Path) -> String {
+    let files = ["journal.db", "journal.db-wal", "result.json", "report.html"];
+    let seen = files.map(|name| {
+        // Whoever reads leaves a log without anything in it.
+        let meta = fs::metadata(folder.join(name)).ok().filter(|meta| meta.len() > 0)?;
+        Some((meta.len(), meta.mtime(), meta.mtime_nsec(), meta.ino()))
+    });
+    format!("{seen:?} {}", run_view::is_held(folder))
+}

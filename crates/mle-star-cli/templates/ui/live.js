@@ -1,0 +1,117 @@
+// Follows what the page shows. Everything can be read without this file.
+"use strict";
+
+(function () {
+  const main = document.getElementById("main");
+  if (!main || !main.dataset.events || !window.EventSource) return;
+  let since = main.dataset.since;
+  let source = null;
+  let unseen = 0;
+
+  // Browsers open few connections to one address: only a page that is seen holds one.
+  function connect() {
+    if (source || document.hidden) return;
+    source = new EventSource(main.dataset.events + "?since=" + since);
+    source.onmessage = function (event) {
+      since = event.lastEventId || since;
+      for (const section of JSON.parse(event.data)) renew(section.id, section.html);
+    };
+  }
+
+  function disconnect() {
+    if (source) source.close();
+    source = null;
+  }
+
+  function renew(id, html) {
+    const old = document.getElementById(id);
+    if (!old) return announce(id, html);
+    if (!html) return old.remove();
+    if (isBeingSelected(old)) return waiting.set(id, html);
+    const template = document.createElement("template");
+    template.innerHTML = html;
+    const fresh = template.content.firstElementChild;
+    const kept = state(old);
+    old.replaceWith(fresh);
+    restore(fresh, kept);
+  }
+
+  // Text that a person is selecting stays until it is no longer selected.
+  const waiting = new Map();
+
+  function isBeingSelected(section) {
+    const selection = getSelection();
+    return selection && !selection.isCollapsed && section.contains(selection.anchorNode);
+  }
+
+  document.addEventListener("selectionchange", function () {
+    if (waiting.size === 0 || !getSelection().isCollapsed) return;
+    const late = Array.from(waiting);
+    waiting.clear();
+    for (const [id, html] of late) renew(id, html);
+  });
+
+  // What a person did to a section: opened details, scrolled, put the focus somewhere.
+  function state(section) {
+    const open = new Map();
+    for (const [key, details] of keyed(section, "details")) open.set(key, details.open);
+    const scrolled = new Map();
+    for (const [key, box] of keyed(section, "pre, .wide")) {
+      const atEnd = box.scrollTop > 0 && box.scrollTop + box.clientHeight >= box.scrollHeight - 4;
+      scrolled.set(key, { top: box.scrollTop, left: box.scrollLeft, atEnd: atEnd });
+    }
+    const checked = new Set(Array.from(section.querySelectorAll("input:checked"), function (box) { return box.value; }));
+    let focus = null;
+    for (const [key, element] of keyed(section, "a, button, summary, input, select, [tabindex]")) {
+      if (element === document.activeElement) focus = key;
+    }
+    return { open: open, scrolled: scrolled, checked: checked, focus: focus };
+  }
+
+  function restore(section, kept) {
+    for (const [key, details] of keyed(section, "details")) {
+      if (kept.open.has(key)) details.open = kept.open.get(key);
+    }
+    for (const [key, box] of keyed(section, "pre, .wide")) {
+      const was = kept.scrolled.get(key);
+      if (was) box.scrollTop = was.atEnd ? box.scrollHeight : was.top;
+      if (was) box.scrollLeft = was.left;
+    }
+    for (const box of section.querySelectorAll("input[type=checkbox]")) box.checked = kept.checked.has(box.value);
+    if (kept.focus === null) return;
+    for (const [key, element] of keyed(section, "a, button, summary, input, select, [tabindex]")) {
+      if (key === kept.focus) element.focus({ preventScroll: true });
+    }
+  }
+
+  // Elements by what they are about, so that they are found again after others came before them.
+  function keyed(section, selector) {
+    const seen = new Map();
+    return Array.from(section.querySelectorAll(selector), function (element) {
+      const label = element.tagName === "DETAILS" ? element.querySelector("summary") : element;
+      const about = element.id || element.dataset.key || element.getAttribute("href") ||
+        (element.tagName === "PRE" ? "" : (label ? label.textContent.trim() : ""));
+      const name = element.tagName + " " + about;
+      const count = (seen.get(name) || 0) + 1;
+      seen.set(name, count);
+      return [name + " " + count, element];
+    });
+  }
+
+  function announce(id, html) {
+    const news = document.getElementById("news");
+    if (!news || !html || !id.startsWith("run-")) return;
+    unseen += 1;
+    const link = document.createElement("a");
+    link.href = location.href;
+    link.textContent = unseen === 1 ? "A new run has begun: show it" : unseen + " new runs have begun: show them";
+    news.replaceChildren(link);
+  }
+
+  document.addEventListener("visibilitychange", function () {
+    if (document.hidden) disconnect(); else connect();
+  });
+  window.addEventListener("pagehide", disconnect);
+  window.addEventListener("pageshow", connect);
+  connect();
+})();

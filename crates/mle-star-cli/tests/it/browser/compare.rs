@@ -1,0 +1,49 @@
+//! Runs side by side.
+
+use crate::browser::chromium::Browser;
+use crate::exits::{SCORE, SMALL, SUBMIT, interpreter};
+use crate::sealed::Sealed;
+use crate::ui::served::Served;
+
+#[test]
+#[ignore = "needs a browser in MLE_STAR_TEST_CHROMIUM"]
+fn runs_are_compared() {
+    let sealed = Sealed::with(&[]);
+    let python = interpreter(&sealed, &format!("{SUBMIT}; {SCORE}"));
+    for (id, more) in [("one", ""), ("two", "--set num_parallel_solutions=1 --metric MAE"), ("three", "")] {
+        assert_eq!(
+            sealed.run(&format!("run data --run-id {id} --set python={python} {SMALL} {more}")).code,
+            0
+        );
+    }
+    let page = Served::of(&sealed, "");
+    let browser = Browser::start();
+    browser.open(&page.url);
+    browser.click("input[value=one]");
+    browser.click("input[value=two]");
+    browser.click("#compare button");
+    browser.until("location.pathname === '/compare'");
+    for (selector, part) in [
+        ("main", "different metrics"),
+        (".differences", "config.num_parallel_solutions"),
+        (".differences", "MAE"),
+        ("svg.chart", "A"),
+    ] {
+        browser.until(&format!("document.querySelector('{selector}').textContent.includes('{part}')"));
+    }
+    // The one that is called second in the list comes first in the address.
+    assert!(
+        browser
+            .run("return document.querySelectorAll('pre.diff ins, pre.diff del').length")
+            .as_u64()
+            .unwrap()
+            > 0
+    );
+    browser.audit("compare");
+    browser.open(&page.at("/compare?run=one&run=three"));
+    assert!(browser.text("main").contains("All were asked for the same."));
+    for wrong in ["", "?run=one", "?run=one&run=one"] {
+        assert_eq!(page.get(&format!("/compare{wrong}")).status, 409, "{wrong}");
+    }
+    assert_eq!(page.get("/compare?run=one&run=../one").status, 404);
+}

@@ -1,0 +1,144 @@
+//! Pages of runs: finished, failed, running, and what can be done with them.
+
+use std::fs;
+use std::process::Stdio;
+
+use crate::browser::chromium::Browser;
+use crate::exits::{SCORE, SMALL, SUBMIT, interpreter};
+use crate::sealed::Sealed;
+use crate::ui::served::Served;
+
+/// The text of a run's state.
+const STATE: &str = "document.querySelector('#doing .state').innerText";
+
+#[test]
+#[ignore = "needs a browser in MLE_STAR_TEST_CHROMIUM"]
+fn a_finished_and_a_failed_run_are_read() {
+    let sealed = Sealed::with(&[]);
+    let python = interpreter(&sealed, &format!("echo working; {SUBMIT}; {SCORE}"));
+    assert_eq!(sealed.run(&format!("run data --run-id good --set python={python} {SMALL}")).code, 0);
+    let python = interpreter(&sealed, "echo 'ValueError: broken' >&2; exit 1");
+    assert_eq!(sealed.run(&format!("run data --run-id bad --set python={python} {SMALL}")).code, 1);
+    let page = Served::of(&sealed, "");
+    let browser = Browser::start();
+
+    browser.open(&page.at("/"));
+    browser.click("a[href='/runs/good']");
+    assert_eq!(browser.text("#doing .state"), "finished");
+    let node = "#tree details.node:not([open])";
+    browser.click(&format!("{node} > summary"));
+    browser.until("document.querySelector('#tree details.node[open] .inside')");
+    browser.audit("run-finished");
+    let saved = page.get("/runs/good/files/submission.csv");
+    assert_eq!(saved.header("content-disposition"), Some("attachment; filename=\"submission.csv\""));
+    assert!(saved.body.contains("id,price"), "{saved:?}");
+    assert_eq!(page.get("/runs/good/files/config.json").status, 404);
+    let log = page.get("/runs/good/logs/phase1.candidate-0.run.stdout");
+    assert!(log.body.contains("working"), "{log:?}");
+    assert_eq!(log.header("content-type"), Some("text/plain; charset=utf-8"));
+
+    browser.open(&page.at("/runs/bad"));
+    assert_eq!(browser.text("#doing .state"), "unfinished");
+    assert!(browser.text("#logs").contains("ERROR"), "{}", browser.text("#logs"));
+    browser.until("document.querySelector('#failures').textContent.includes('ValueError: broken')");
+    browser.audit("run-failed");
+}
+
+#[test]
+#[ignore = "needs a browser in MLE_STAR_TEST_CHROMIUM"]
+fn a_run_is_watched_stopped_and_resumed() {
+    let sealed = Sealed::with(&[("slow", "")]);
+    let root = sealed.path("").display().to_string();
+    let wait = format!(
+        "case $PWD in *merge-1*) echo merging; while [ -e {root}/slow ]; do [ -e {root}/more ] && echo '<b>more</b>' \
+         && rm {root}/more; sleep 0.1; done ;; esac"
+    );
+    let python = interpreter(&sealed, &format!("{wait}; {SUBMIT}; {SCORE}"));
+    let line = format!("run data --run-id r --set python={python} {SMALL}");
+    let mut page = Served::of(&sealed, "");
+    let browser = Browser::start();
+    browser.open(&page.at("/"));
+    let mut run = sealed.command(&line).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    browser.until("document.querySelector('#news a')");
+    browser.click("#news a");
+    browser.until("document.querySelector('#run-r .state.running')");
+    browser.click("a[href='/runs/r']");
+
+    // No page is loaded anew while this is there.
+    browser.run("window.same = true");
+    browser.until_shown("#logs", "merging");
+    browser.click("#tree details.node > summary");
+    sealed.write("more", b"");
+    browser.until_shown("#logs", "<b>more</b>");
+    assert_eq!(
+        browser.run("return document.querySelectorAll('#tree details[open]').length > 0 && window.same"),
+        true
+    );
+    browser.audit("run-running");
+
+    browser.click("#doing a[href$=stop]");
+    browser.audit("stop");
+    browser.click("button.danger");
+    browser.run("window.same = true");
+    browser.until(&format!("{STATE} === 'unfinished'"));
+    assert_eq!(browser.run("return window.same"), true);
+    assert_eq!(run.wait().unwrap().code(), Some(130));
+    assert_eq!(page.get("/runs/r/stop").status, 409);
+
+    browser.click("#doing a[href$=resume]");
+    browser.audit("resume");
+    browser.fill("input[name=time_limit]", "1");
+    browser.click("main button");
+    browser.until_shown(".trouble", "can only be raised");
+    browser.open(&page.at("/runs/r/resume"));
+    browser.click("main button");
+    browser.until(&format!("{STATE} === 'running'"));
+    // The page may go; the run goes on.
+    page.kill();
+    fs::remove_file(sealed.path("slow")).unwrap();
+    let page = Served::of(&sealed, "");
+    browser.open(&page.at("/runs/r"));
+    // What was refused, and the page that went away, are on the console as they should.
+    browser.errors();
+    browser.until(&format!("{STATE} === 'finished'"));
+    assert!(sealed.path("runs/r/final/submission.csv").is_file());
+    assert_eq!(browser.errors(), Vec::<String>::new());
+}
+
+#[test]
+#[ignore = "needs a browser in MLE_STAR_TEST_CHROMIUM"]
+fn a_run_is_started_from_a_folder() {
+    let sealed = Sealed::with(&[]);
+    let python = interpreter(&sealed, &format!("{SUBMIT}; {SCORE}"));
+    let page = Served::of(&sealed, "");
+    let browser = Browser::start();
+    browser.open(&page.at("/start"));
+    browser.audit("start-empty");
+    browser.fill("input[name=folder]", "nowhere");
+    browser.click("button[name=look]");
+    browser.until_shown(".trouble", "no such folder");
+    browser.fill("input[name=folder]", "data");
+    browser.click("button[name=look]");
+    let until = |name: &str, value: &str| {
+        browser.until(&format!("(document.querySelector('[name={name}]') || {{}}).value === '{value}'"));
+    };
+    until("target", "price");
+    until("metric", "RMSE");
+    until("direction", "minimize");
+    browser.fill("input[name=metric]", "MAE");
+    let settings = format!("python={python}\n{}", SMALL.replace("--set ", "").replace(' ', "\n"));
+    browser.fill("textarea[name=settings]", &settings);
+    browser.click("button[name=look]");
+    browser.until("location.search.includes('metric=MAE')");
+    until("metric", "MAE");
+    browser.audit("start");
+    browser.click("button[name=start]");
+    browser.until(&format!("document.querySelector('#doing .state') && {STATE} === 'finished'"));
+    let runs = sealed.names("runs");
+    assert_eq!(runs.len(), 1, "{runs:?}");
+    let task = sealed.read(&format!("runs/{}/task.json", runs[0]));
+    assert!(task.contains("\"evaluation_metric\": \"MAE\""), "{task}");
+    browser.open(&page.at("/start?folder=data&metric=nonsense&direction=maximize&agents=offline"));
+    browser.until_shown(".trouble", "do not know the metric");
+    browser.audit("start-wrong");
+}

@@ -1,0 +1,5 @@
+//! The web page as the network sees it.
+
+mod actions;
+mod security;
+pub mod served;

@@ -1,0 +1,96 @@
+//! What pages do: signals and new processes, and nothing else.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use mle_star::journal::hold;
+
+use super::served::Served;
+use crate::exits::{SCORE, SMALL, SUBMIT, interpreter};
+use crate::sealed::{Sealed, TASK};
+
+/// Waits for as many scripts to start as there are runs.
+fn running(sealed: &Sealed, line: &str, runs: usize) -> Child {
+    let mut run = sealed.command(line).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let lines = BufReader::new(run.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let started = lines.filter(|line| line.contains("script_started")).take(runs).count();
+    assert_eq!(started, runs);
+    run
+}
+
+#[test]
+fn stopping_one_of_several_runs_says_that_it_stops_them_all() {
+    let sealed = Sealed::with(&[]);
+    for (file, text) in TASK {
+        for task in ["one", "two"] {
+            sealed.write(&format!("tasks/{task}/{}", file.strip_prefix("data/").unwrap()), text.as_bytes());
+        }
+    }
+    let python = interpreter(&sealed, "exec sleep 600");
+    let mut run = running(&sealed, &format!("run tasks --json --jobs 2 --set python={python} {SMALL}"), 2);
+    let page = Served::of(&sealed, "");
+    let ids = sealed.names("runs");
+    let asked = page.get(&format!("/runs/{}/stop", ids[0]));
+    assert!(asked.status == 200 && asked.body.contains(&format!("<bdi>{}</bdi>", ids[1])), "{asked:?}");
+    assert!(asked.body.contains("Stop them all"), "{asked:?}");
+    assert!(run.try_wait().unwrap().is_none(), "asking stops nothing");
+    let stopped = page.post(&format!("/runs/{}/stop", ids[0]), "");
+    let to = format!("/runs/{}", ids[0]);
+    assert_eq!((stopped.status, stopped.header("location")), (303, Some(to.as_str())), "{stopped:?}");
+    assert_eq!(run.wait().unwrap().code(), Some(130));
+}
+
+#[test]
+fn only_a_process_of_ours_that_holds_the_run_is_signalled() {
+    let sealed = Sealed::with(&[("runs/r/task.json", "{}")]);
+    let page = Served::of(&sealed, "");
+    let check = |part: &str| {
+        for answered in [page.get("/runs/r/stop"), page.post("/runs/r/stop", "")] {
+            assert!(answered.status == 409 && answered.body.contains(part), "{part}: {answered:?}");
+        }
+    };
+    check("nothing works on this run");
+    // This test is no mle-star.
+    let _held = hold(&sealed.path("runs/r")).unwrap();
+    check("no mle-star of yours");
+    // An mle-star that works on something else.
+    let other = Served::of(&sealed, "");
+    for holder in
+        [format!("process {}", other.id()), "process 1".to_owned(), "process -1".to_owned(), "x".to_owned()]
+    {
+        fs::write(sealed.path("runs/r/journal.lock"), holder).unwrap();
+        check("no mle-star of yours");
+    }
+    assert_eq!(other.get("/").status, 200, "it is still there");
+}
+
+#[test]
+fn looking_changes_nothing_in_a_run() {
+    let sealed = Sealed::with(&[]);
+    let python = interpreter(&sealed, &format!("{SUBMIT}; {SCORE}"));
+    assert_eq!(sealed.run(&format!("run data --run-id r --set python={python} {SMALL}")).code, 0);
+    // SQLite leaves its shared memory, and a log without anything in it, whoever reads.
+    let left = |line: &str| {
+        let is_of_sqlite = line.contains("/journal.db-shm f ") || line.contains("/journal.db-wal f 0 ");
+        !is_of_sqlite && !line.contains("/runs/r d ")
+    };
+    let everything = || {
+        let mut find = Command::new("find");
+        let listed = find.arg(sealed.path("runs")).args(["-printf", "%p %y %s %T@\n"]).output().unwrap();
+        let listed = String::from_utf8(listed.stdout).unwrap();
+        let mut lines: Vec<String> = listed.lines().filter(|line| left(line)).map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    let before = everything();
+    let page = Served::of(&sealed, "");
+    for path in
+        ["/", "/runs/r", "/compare?run=r&run=x", "/start", "/runs/r/files/submission.csv", "/runs/r/resume"]
+    {
+        page.get(path);
+    }
+    assert_eq!(page.get("/runs/r").status, 200);
+    assert_eq!(page.post("/runs/r/resume", "").status, 409, "a finished run is not resumed");
+    assert_eq!(everything(), before);
+}

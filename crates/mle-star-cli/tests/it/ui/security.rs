@@ -1,0 +1,112 @@
+//! Who is answered, and with what in the head.
+
+use std::net::TcpListener;
+
+use super::served::Served;
+use crate::sealed::Sealed;
+
+const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; \
+                      connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+#[test]
+fn every_answer_tells_browsers_to_be_careful() {
+    let sealed = Sealed::with(&[]);
+    let page = Served::of(&sealed, "");
+    let check = |path: &str, host: Option<&str>, status: u16| {
+        let headers: Vec<(&str, &str)> = host.into_iter().map(|host| ("Host", host)).collect();
+        let answered = page.ask("GET", path, &headers, "");
+        assert_eq!(answered.status, status, "{path}: {answered:?}");
+        for (name, value) in [
+            ("content-security-policy", POLICY),
+            ("x-content-type-options", "nosniff"),
+            ("referrer-policy", "same-origin"),
+            ("cache-control", "no-store"),
+        ] {
+            assert_eq!(answered.header(name), Some(value), "{path}: {answered:?}");
+        }
+        for inline in ["style=", "onclick=", "onload=", "<style", "javascript:"] {
+            assert!(!answered.body.contains(inline), "{path}: {inline}");
+        }
+    };
+    check("/", None, 200);
+    check("/ui.css", None, 200);
+    check("/live.js", None, 200);
+    check("/no/such/page", None, 404);
+    check("/runs/none", None, 404);
+    check("/", Some("evil.org"), 403);
+    check("/", Some(&format!("evil.org:{}", page.port)), 403);
+    check("/", Some("127.0.0.1:1"), 403);
+    check("/", Some(&format!("localhost:{}", page.port)), 200);
+}
+
+#[test]
+fn forms_of_other_sites_do_nothing() {
+    let sealed = Sealed::with(&[]);
+    let page = Served::of(&sealed, "");
+    let ours = format!("http://127.0.0.1:{}", page.port);
+    let check = |headers: &[(&str, &str)], is_refused: bool| {
+        let answered = page.ask("POST", "/runs/none/stop", headers, "");
+        assert_eq!(answered.status == 403, is_refused, "{headers:?}: {answered:?}");
+    };
+    check(&[], true);
+    check(&[("Origin", "http://evil.org")], true);
+    check(&[("Origin", "null")], true);
+    check(&[("Origin", &ours), ("Sec-Fetch-Site", "cross-site")], true);
+    check(&[("Origin", &ours), ("Sec-Fetch-Site", "same-site")], true);
+    check(&[("Origin", &ours), ("Sec-Fetch-Site", "same-origin")], false);
+    check(&[("Origin", &ours)], false);
+}
+
+#[test]
+fn others_need_the_token_that_was_printed() {
+    let sealed = Sealed::with(&[]);
+    let page = Served::of(&sealed, "--host 0.0.0.0");
+    let token = page.url.split_once("?token=").unwrap().1;
+    assert_eq!(page.get("/").status, 403);
+    assert_eq!(page.get("/?token=wrong").status, 403);
+    assert_eq!(page.get(&format!("/?token={}", "0".repeat(token.len()))).status, 403);
+    let let_in = page.get(&format!("/?token={token}"));
+    assert_eq!((let_in.status, let_in.header("location")), (303, Some("/")), "{let_in:?}");
+    let cookie = let_in.header("set-cookie").unwrap();
+    for part in ["HttpOnly", "SameSite=Strict", "Path=/"] {
+        assert!(cookie.contains(part), "{cookie}");
+    }
+    let cookie = cookie.split(';').next().unwrap();
+    assert_eq!(page.ask("GET", "/", &[("Cookie", &format!("a=b; {cookie}"))], "").status, 200);
+    assert_eq!(page.ask("GET", "/", &[("Cookie", &format!("{cookie}0"))], "").status, 403);
+    let elsewhere = [("Host", "evil.org"), ("Cookie", cookie)];
+    assert_eq!(page.ask("GET", "/", &elsewhere, "").status, 403);
+    assert!(!Served::of(&sealed, "").url.contains("token"));
+}
+
+#[test]
+fn no_id_leads_out_of_the_runs_directory() {
+    let sealed = Sealed::with(&[("runs/in/task.json", "{}"), ("out/task.json", "{}"), ("task.json", "{}")]);
+    std::os::unix::fs::symlink(sealed.path("out"), sealed.path("runs/link")).unwrap();
+    let page = Served::of(&sealed, "");
+    for id in
+        ["..", "%2e%2e", "..%2fout", "%2e%2e%2fout", "in%2f..%2f..%2fout", "link", ".", "", "%00", "..%5cout"]
+    {
+        for path in ["", "/events", "/stop", "/resume", "/logs/x", "/files/solution.py"] {
+            let answered = page.get(&format!("/runs/{id}{path}"));
+            assert_eq!(answered.status, 404, "{id}{path}: {answered:?}");
+        }
+    }
+    let absolute = sealed.path("out").display().to_string().replace('/', "%2f");
+    assert_eq!(page.get(&format!("/runs/{absolute}")).status, 404);
+    let list = page.get("/").body;
+    assert!(list.contains("/runs/in\"") && !list.contains("/runs/link\""), "{list}");
+}
+
+#[test]
+fn a_port_that_is_taken_is_told() {
+    let sealed = Sealed::with(&[]);
+    let other = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = other.local_addr().unwrap().port();
+    let said = sealed.run(&format!("ui --port {port}"));
+    assert_eq!(said.code, 2, "{said:?}");
+    assert!(said.stderr.starts_with(&format!("error: port {port} of 127.0.0.1 is taken")), "{said:?}");
+    assert!(said.stderr.contains("hint: choose another one with --port"), "{said:?}");
+    let said = sealed.run("ui --port 0 --host 192.0.2.1");
+    assert!(said.code == 2 && said.stderr.contains("192.0.2.1"), "{said:?}");
+}

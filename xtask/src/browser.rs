@@ -1,0 +1,55 @@
+//! The browser that opens the web page in tests, and the audit that judges what it shows.
+//!
+//! Chromium and its driver are the system's (`chromium` and `chromium-driver` on Debian). The audit is axe-core, from
+//! its npm package; where npm is missing, a Python package carries the same file.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::command::root;
+use crate::packages::{npm, obtain, pip};
+
+/// The release of the audit.
+const AXE: &str = "4.12.1";
+/// The release of the Python package that carries it.
+const PYTHON_PACKAGE: &str = "axe-playwright-python==0.1.8";
+
+/// What tests of pages need.
+pub struct Browser {
+    /// Chromium.
+    pub chromium: PathBuf,
+    /// Its driver.
+    pub driver: PathBuf,
+    /// `axe.min.js`.
+    pub axe: PathBuf,
+}
+
+/// All of it; the audit is installed when it is not there yet.
+///
+/// # Errors
+/// Something is missing; in words.
+pub fn prepare() -> Result<Browser, String> {
+    let folder = root().join("target/axe");
+    let ways = [
+        npm(&folder, "axe-core", AXE, "axe.min.js"),
+        pip(&folder, PYTHON_PACKAGE, "axe_playwright_python/axe.min.js"),
+    ];
+    Ok(Browser {
+        chromium: on_path(&["chromium", "chromium-browser", "google-chrome"])?,
+        driver: on_path(&["chromedriver"])?,
+        axe: obtain(&format!("axe {AXE}"), &folder, ways, is_right)?,
+    })
+}
+
+fn is_right(file: &Path) -> bool {
+    fs::read_to_string(file).is_ok_and(|text| text.starts_with(&format!("/*! axe v{AXE}\n")))
+}
+
+fn on_path(names: &[&str]) -> Result<PathBuf, String> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    let mut files = names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
+    let missing =
+        || format!("{} is not installed (Debian: apt-get install chromium chromium-driver)", names[0]);
+    files.find(|file| file.is_file()).ok_or_else(missing)
+}
