@@ -34,6 +34,11 @@ pub enum Command {
     Resume(ResumeArgs),
     /// List the runs of a runs directory
     List(ListArgs),
+    /// Watch a run that another process works on
+    ///
+    /// Shows it as `run` does, until it ends, and ends with its exit code. Ctrl-C ends the watching, with exit code 0;
+    /// the run goes on.
+    Watch(WatchArgs),
     /// Show one run: what it is, its accepted changes and its solutions
     Show(ShowArgs),
     /// Write a run's report.html
@@ -49,6 +54,17 @@ pub enum Command {
     /// Work with the agents' prompt templates
     #[command(subcommand)]
     Prompts(PromptsCommand),
+    /// Print what makes a shell complete this program's commands and options
+    Completions {
+        /// For this shell
+        #[arg(value_enum)]
+        shell: CompletedShell,
+    },
+    /// Print the manual page, or write one page per command into a folder
+    Man {
+        /// Write them here
+        dir: Option<PathBuf>,
+    },
 }
 
 #[derive(Debug, Default, Args)]
@@ -132,6 +148,26 @@ pub struct ResumeArgs {
     /// Print nothing but errors
     #[arg(long)]
     pub quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct WatchArgs {
+    /// Name the run by its id or the path of its folder
+    pub run: String,
+    /// Look for the run in this folder [default: ./runs]
+    #[arg(long, value_name = "DIR")]
+    pub runs_dir: Option<PathBuf>,
+    /// Print one event per line as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The shells that completions are made for.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub enum CompletedShell {
+    Bash,
+    Zsh,
+    Fish,
 }
 
 #[derive(Debug, Args)]

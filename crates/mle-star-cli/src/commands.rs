@@ -4,6 +4,7 @@ mod doctor;
 mod estimate;
 mod init;
 mod list;
+mod manual;
 mod probe;
 mod prompts;
 mod report;
@@ -13,6 +14,7 @@ mod several;
 mod show;
 mod toy;
 mod ui;
+mod watch;
 
 use std::path::PathBuf;
 
@@ -30,12 +32,15 @@ pub fn perform(command: Command) -> Result<Exit, Failure> {
         Command::Run(args) => run::run(&args),
         Command::Resume(args) => resume::resume(&args),
         Command::List(args) => list::list(&args),
+        Command::Watch(args) => watch::watch(&args),
         Command::Show(args) => show::show(&args),
         Command::Report(args) => report::report(&args),
         Command::Ui(args) => ui::ui(&args),
         Command::Init(args) => init::init(&args),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Prompts(command) => prompts::perform(&command),
+        Command::Completions { shell } => manual::completions(shell),
+        Command::Man { dir } => manual::man(dir.as_deref()),
     }
 }
 

@@ -17,7 +17,7 @@ use std::time::Duration;
 use mle_star::config::Config;
 use mle_star::ctx::Outside;
 use mle_star::effects::AgentBackend;
-use mle_star::event::EventSink;
+use mle_star::event::{Event, EventSink, Outline};
 use mle_star::journal::{Frozen, Journal};
 use mle_star::pipeline;
 use mle_star::prompts::Prompts;
@@ -29,16 +29,14 @@ use tokio::runtime::Builder;
 use crate::agents::{Chosen, Workplace, ask_claude};
 use crate::bill;
 use crate::exit::{Exit, Failure};
-use crate::watch::{Asked, Before, JsonLines, Log, OfRun, Show, Terminal, Watchers, duration};
+use crate::settings::process_environment;
+use crate::watch::{Asked, JsonLines, Log, Look, OfRun, Recorder, Show, Terminal, Watch, Watchers, duration};
 use outside::Backends;
 use reporting::Reporting;
 use shared::Shared;
 
 pub use finish::{best_score, exit_of};
 pub use together::{Ended, drive_all};
-
-/// How often the live line is redrawn.
-const TICK: Duration = Duration::from_millis(500);
 
 /// A run whose inputs are frozen and whose journal is open.
 pub struct Start {
@@ -69,8 +67,6 @@ pub struct View {
     pub json: bool,
     /// Nothing but errors.
     pub quiet: bool,
-    /// No colours.
-    pub no_color: bool,
 }
 
 /// Carries a run to its end, or to what stops it.
@@ -80,15 +76,16 @@ pub struct View {
 pub fn drive(start: &Start) -> Result<Exit, Failure> {
     with_runtime(async {
         let around = Around::new(start.view, &[&start.frozen.config])?;
-        let run = around.terminal.only_run(before(start)?);
-        let lines = JsonLines { run_id: None };
-        with_live_line(&around.terminal, supervise(start, &around, &run, &lines)).await
+        let ended = supervise(start, &around, &around.terminal.only_run()).await;
+        around.finish();
+        ended
     })
 }
 
 /// What a run finds when it begins.
 struct Around {
     terminal: Terminal,
+    json: Option<JsonLines>,
     signals: signals::Signals,
     shared: Shared,
 }
@@ -96,11 +93,20 @@ struct Around {
 impl Around {
     /// For runs with these configurations; needs a runtime.
     fn new(view: View, configs: &[&Config]) -> Result<Self, Failure> {
-        let terminal = Terminal::new(view.show(), view.no_color);
+        let terminal = Terminal::new(view.show(), Look::of(&process_environment));
+        let json = view.json.then(JsonLines::new);
         let signals = signals::listen().map_err(|error| {
             Failure::failed(Trouble::new(format!("cannot listen for signals: {error}"), "try again"))
         })?;
-        Ok(Self { terminal, signals, shared: Shared::new(configs) })
+        Ok(Self { terminal, json, signals, shared: Shared::new(configs) })
+    }
+
+    /// Waits until all is printed that there is to print.
+    fn finish(&self) {
+        if let Some(json) = &self.json {
+            json.finish();
+        }
+        self.terminal.finish();
     }
 }
 
@@ -114,60 +120,47 @@ fn with_runtime<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, 
     done
 }
 
-/// One run from its first line to its last; `json` takes its events where they are wanted.
-async fn supervise(
-    start: &Start,
-    around: &Around,
-    run: &OfRun<'_>,
-    json: &JsonLines,
-) -> Result<Exit, Failure> {
-    for line in &start.opening {
-        run.line(line);
-    }
+/// One run from its first line to its last.
+async fn supervise(start: &Start, around: &Around, run: &OfRun<'_>) -> Result<Exit, Failure> {
+    let outline = outline(start)?;
     let config = &start.frozen.config;
-    let own_log = start.folder.join("logs").join("mle-star.log");
+    let logs = start.folder.join("logs");
+    let own_log = logs.join("mle-star.log");
     let paths: Vec<&Path> = std::iter::once(own_log.as_path()).chain(config.log_file.as_deref()).collect();
-    let (log, notes) = Log::open(&paths, &config.log_level);
-    notes.iter().for_each(|note| run.line(note));
-    let mut watchers: Vec<&dyn EventSink> = vec![run, &log];
-    if start.view.json {
-        watchers.push(json);
-    }
-    let say = |text: &str| {
-        run.line(text);
-        log.info(text);
+    let (log, mut notes) = Log::open(&paths, &config.log_level);
+    let (recorder, note) = Recorder::open(&logs.join("events.jsonl"));
+    notes.extend(note);
+    let mut all: Vec<&dyn Watch> = vec![run, &log, &recorder];
+    all.extend(around.json.as_ref().map(|json| json as &dyn Watch));
+    let events = Watchers { run_id: start.frozen.run_id.clone(), all };
+    events.emit(Event::RunStarted(Box::new(outline)));
+    let say = |text: &str| match text {
+        // Air, for the eye.
+        "" => run.line(""),
+        _ => events.emit(Event::Said { text: text.to_owned() }),
     };
-    let ended = perform(start, around, &log, &Watchers(watchers), &say).await;
+    start.opening.iter().chain(&notes).for_each(|line| say(line));
+    let ended = perform(start, around, &log, &events, &say).await;
     if let Err(failure) = &ended {
         log.error(&failure.trouble.message);
     }
+    events.emit(end_of(&ended));
     ended
 }
 
-/// What earlier processes did for the run.
-fn before(start: &Start) -> Result<Before, Failure> {
-    let effects = start.journal.effects();
-    let effects = effects.map_err(|error| Failure::failed(Trouble::new(error.to_string(), error.hint())))?;
-    Ok(Before {
-        elapsed: start.journal.elapsed(),
-        spent: spending(&effects).total().usage,
-        max_usd: start.frozen.config.max_budget_usd,
-    })
+fn end_of(ended: &Result<Exit, Failure>) -> Event {
+    let trouble = ended.as_ref().err().map(|failure| failure.trouble.clone());
+    let (error, hint) = trouble.map(|trouble| (trouble.message, trouble.hint)).unzip();
+    let exit = ended.as_ref().map_or_else(|failure| failure.exit, |exit| *exit);
+    Event::RunEnded { exit_code: exit.code(), error, hint }
 }
 
-async fn with_live_line<T>(terminal: &Terminal, work: impl Future<Output = T>) -> T {
-    let ticking = async {
-        loop {
-            tokio::time::sleep(TICK).await;
-            terminal.tick();
-        }
-    };
-    let value = tokio::select! {
-        value = work => value,
-        () = ticking => std::future::pending().await,
-    };
-    terminal.clear();
-    value
+/// What the run is about to do, and what earlier processes did for it.
+fn outline(start: &Start) -> Result<Outline, Failure> {
+    let effects = start.journal.effects();
+    let effects = effects.map_err(|error| Failure::failed(Trouble::new(error.to_string(), error.hint())))?;
+    let spent = spending(&effects).total().usage;
+    Ok(Outline::new(&start.frozen, !effects.is_empty(), start.journal.elapsed(), spent))
 }
 
 async fn perform(
@@ -187,7 +180,7 @@ async fn perform(
     let outside = Outside {
         agents: &Asked { agents: agents.as_ref(), log },
         scripts: &backends.scripts,
-        events: &Watchers(vec![events, reporting.news()]),
+        events: &reporting.hearing(events),
         cancel: signals.cancel(),
         environment: &backends.environment_text,
         script_slots: &backends.slots,
@@ -235,12 +228,13 @@ fn answering(start: &Start, data_dir: &Path) -> Result<Box<dyn AgentBackend>, Fa
 
 /// What ended the run, with its exit code and what to do next.
 fn failure(start: &Start, stop: Stop, signals: &signals::Signals) -> Failure {
-    let resume = format!("go on with: {}", resume_command(start));
+    let resume = format!("go on with: {}", resume_command(&start.folder));
     match stop {
         Stop::Interrupted => interrupted(start, signals),
         Stop::Journal(error) => Failure::failed(Trouble::new(error.to_string(), error.hint())),
         Stop::Outside(Trouble { message, hint }) => {
-            let hint = hint.replace("resume the run", &format!("go on with: {}", resume_command(start)));
+            let hint =
+                hint.replace("resume the run", &format!("go on with: {}", resume_command(&start.folder)));
             Failure::failed(Trouble { message, hint })
         }
         Stop::NoSolution(why) => Failure::failed(Trouble::new(why, format!("see {}", log_hint(start)))),
@@ -248,7 +242,7 @@ fn failure(start: &Start, stop: Stop, signals: &signals::Signals) -> Failure {
             exit: Exit::LimitReached,
             trouble: Trouble::new(
                 Stop::Limit(limit).to_string(),
-                format!("give more with --time-limit or --max-budget-usd: {}", resume_command(start)),
+                format!("give more with --time-limit or --max-budget-usd: {}", resume_command(&start.folder)),
             ),
         },
         bug @ Stop::Bug { .. } => Failure::failed(Trouble::new(
@@ -263,14 +257,15 @@ fn interrupted(start: &Start, signals: &signals::Signals) -> Failure {
     let message = format!("interrupted after {after}");
     Failure {
         exit: signals.exit(),
-        trouble: Trouble::new(message, format!("go on with: {}", resume_command(start))),
+        trouble: Trouble::new(message, format!("go on with: {}", resume_command(&start.folder))),
     }
 }
 
-/// What to type to go on with a run.
-fn resume_command(start: &Start) -> String {
-    let is_default = start.folder.parent() == Some(Path::new(crate::runs::DEFAULT_DIR));
-    let run = if is_default { start.frozen.run_id.clone() } else { start.folder.display().to_string() };
+/// What to type to go on with the run in a folder.
+pub fn resume_command(folder: &Path) -> String {
+    let is_default = folder.parent() == Some(Path::new(crate::runs::DEFAULT_DIR));
+    let name = folder.file_name().filter(|_| is_default);
+    let run = name.map_or_else(|| folder.display().to_string(), |name| name.to_string_lossy().into_owned());
     format!("mle-star resume {run}")
 }
 

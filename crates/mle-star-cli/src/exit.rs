@@ -46,6 +46,19 @@ impl Exit {
 }
 
 impl Exit {
+    /// The end that has this code; a failure where there is none.
+    pub fn of_code(code: u8) -> Self {
+        let all = [
+            Self::Done,
+            Self::Usage,
+            Self::NoSubmission,
+            Self::LimitReached,
+            Self::Interrupted,
+            Self::Terminated,
+        ];
+        all.into_iter().find(|exit| exit.code() == code).unwrap_or(Self::Failed)
+    }
+
     /// How bad it is, among the ends of several runs: a submission, a solution without one, no solution within the
     /// limits, input that cannot be used, a failure, an interruption after which runs are unfinished.
     pub fn badness(self) -> u8 {

@@ -140,19 +140,18 @@ impl State {
     }
 }
 
-/// A run is running while a process holds its lock.
+/// Does a process work on the run? It does while it holds the lock.
+pub fn is_held(folder: &Path) -> bool {
+    let lock = File::open(folder.join("journal.lock"));
+    lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
+}
+
 fn state(folder: &Path, has_result: bool) -> State {
     match (is_held(folder), has_result) {
         (true, _) => State::Running,
         (false, true) => State::Finished,
         (false, false) => State::Unfinished,
     }
-}
-
-/// Does a process work on the run in this folder?
-pub fn is_held(folder: &Path) -> bool {
-    let lock = File::open(folder.join("journal.lock"));
-    lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
 fn is_shown(record: &EffectRecord) -> bool {

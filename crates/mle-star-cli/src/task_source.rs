@@ -37,7 +37,7 @@ pub struct TaskSource {
 pub fn find(task: &Path) -> Result<TaskSource, Trouble> {
     let shown = task.display();
     if !task.exists() {
-        let hint = "give a data folder or a task file (.yaml, .yml or .toml)";
+        let hint = "give a data folder or a task file (.yaml, .yml, .toml or .json)";
         return Err(Trouble::new(format!("no such folder or task file: {shown}"), hint));
     }
     if task.is_dir() {
@@ -46,10 +46,12 @@ pub fn find(task: &Path) -> Result<TaskSource, Trouble> {
             None => Ok(from_folder(task)),
         };
     }
-    let is_task =
-        task.extension().is_some_and(|ending| ["yaml", "yml", "toml"].iter().any(|known| ending == *known));
+    let is_task = task
+        .extension()
+        .is_some_and(|ending| ["yaml", "yml", "toml", "json"].iter().any(|known| ending == *known));
     if !is_task {
-        let hint = "give a task file that ends in .yaml, .yml or .toml, or the folder that holds train.csv";
+        let hint =
+            "give a task file that ends in .yaml, .yml, .toml or .json, or the folder that holds train.csv";
         return Err(Trouble::new(format!("{shown} is neither a folder nor a task file"), hint));
     }
     from_file(task)

@@ -1,52 +1,54 @@
-//! Those who watch a run: the terminal, JSON lines, the log file. Each takes the events in its own way.
+//! Those who watch a run: the terminal, JSON lines, the log files. Each takes the [`Line`]s in its own way.
+//!
+//! [`Watchers`] stamps what the algorithms emit and hands it on. [`Terminal`] shows it: `progress` is the state that
+//! the lines add up to, `view` what of it is shown, `block` how it stays at the bottom of the screen.
 
 mod asked;
+mod block;
+mod follow;
+mod json;
 mod log;
+mod pace;
 mod progress;
+mod queue;
 mod terminal;
+mod text;
+mod view;
 mod words;
 
-use mle_star::event::{Event, EventSink};
-use serde::Serialize;
+use jiff::{Timestamp, Unit};
+use mle_star::event::{Event, EventSink, Line};
 
 pub use asked::Asked;
+pub use block::{Drawn, replaced};
+pub use follow::{Follow, Found};
+pub use json::{JsonLines, Recorder};
 pub use log::Log;
-pub use progress::Before;
-pub use terminal::{OfRun, Show, Terminal};
+pub use progress::Progress;
+pub use terminal::{Look, OfRun, Show, Terminal};
 pub use words::{agent_name, duration, number, phase_title, place_name};
 
-use crate::say;
-
-/// Hands every event to each of several watchers.
-pub struct Watchers<'a>(pub Vec<&'a dyn EventSink>);
-
-/// One JSON object per line on stdout.
-pub struct JsonLines {
-    /// The run's id, where there are several runs to tell apart.
-    pub run_id: Option<String>,
+/// Takes lines as they happen, without holding the run up.
+pub trait Watch: Send + Sync {
+    /// Takes one.
+    fn see(&self, line: &Line);
 }
 
-#[derive(Serialize)]
-struct JsonLine<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    run_id: Option<&'a str>,
-    #[serde(flatten)]
-    event: &'a Event,
+/// Hands every event of a run to each of several watchers.
+pub struct Watchers<'a> {
+    /// The run's name.
+    pub run_id: String,
+    /// The watchers.
+    pub all: Vec<&'a dyn Watch>,
 }
 
 impl EventSink for Watchers<'_> {
     fn emit(&self, event: Event) {
-        for watcher in &self.0 {
-            watcher.emit(event.clone());
-        }
-    }
-}
-
-impl EventSink for JsonLines {
-    fn emit(&self, event: Event) {
-        let line = JsonLine { run_id: self.run_id.as_deref(), event: &event };
-        if let Ok(line) = serde_json::to_string(&line) {
-            say::data(&line);
+        let now = Timestamp::now();
+        let time = now.round(Unit::Millisecond).unwrap_or(now);
+        let line = Line { time, run_id: self.run_id.clone(), event };
+        for watcher in &self.all {
+            watcher.see(&line);
         }
     }
 }

@@ -1,18 +1,91 @@
 //! What a person may want to see, as it happens.
+//!
+//! The algorithms emit an [`Event`]; with time and run it is a [`Line`], the form in which events are printed, kept in
+//! `logs/events.jsonl` and followed from elsewhere. Every process that works on a run begins with
+//! [`Event::RunStarted`] and, unless it is killed, ends with [`Event::RunEnded`]; a run that goes on tells what was
+//! done before once more, marked as replayed.
 
+use jiff::Timestamp;
+use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
 
 use crate::agents::{AgentType, Variant};
 use crate::effects::{Limit, Usage};
+use crate::estimate::estimate;
+use crate::journal::Frozen;
+use crate::metric::Direction;
 use crate::place::{Phase, Place};
+
+/// An event with its time and its run: one line of JSON.
+///
+/// Later versions may add fields and events; readers pass over what they do not know.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Line {
+    /// When it happened, RFC 3339, UTC.
+    #[schemars(with = "String", extend("format" = "date-time"))]
+    pub time: Timestamp,
+    /// The run's name.
+    pub run_id: String,
+    /// What happened.
+    #[serde(flatten)]
+    pub event: Event,
+}
+
+/// What a run is about to do, and what earlier processes did for it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Outline {
+    /// The task's name.
+    pub task: String,
+    /// The metric's name.
+    pub metric: String,
+    /// Which scores win.
+    pub direction: Direction,
+    /// Does the run go on from an earlier process?
+    pub resumed: bool,
+    /// Seconds that earlier processes took.
+    pub elapsed: f64,
+    /// What earlier processes spent.
+    pub spent: Usage,
+    /// L, refinement paths.
+    pub paths: u32,
+    /// T, outer steps on each path.
+    pub outer_steps: u32,
+    /// K, attempts at each block.
+    pub inner_steps: u32,
+    /// R, ensemble rounds.
+    pub rounds: u32,
+    /// Seconds that the run may take.
+    pub time_limit: u64,
+    /// US dollars that it may spend.
+    pub max_budget_usd: Option<f64>,
+    /// What each phase does when all goes well, phases in their order.
+    pub planned: Vec<Planned>,
+}
+
+/// What a phase does when all goes well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Planned {
+    /// Which.
+    pub phase: Phase,
+    /// Agent calls.
+    pub calls: u64,
+    /// Script runs.
+    pub scripts: u64,
+}
 
 /// One thing that happened in a run. Scores are in the metric's unit, times in seconds, money in US dollars.
 ///
 /// `replayed` marks what was read back from the journal instead of done again.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "fields are named after what they hold")]
 pub enum Event {
+    /// A process begins to work on the run; what it does follows.
+    RunStarted(Box<Outline>),
+    /// Words for people, such as which Python is used or where the submission is.
+    Said { text: String },
+    /// The process has ended with this exit code; `error` and `hint` say why where it was no success.
+    RunEnded { exit_code: u8, error: Option<String>, hint: Option<String> },
     /// A phase begins.
     PhaseStarted { phase: Phase },
     /// A step of the algorithm begins: a candidate, a merge, an outer step, an attempt, a round.
@@ -52,6 +125,39 @@ pub enum Event {
     Best { place: Place, score: f64, from: Option<f64> },
     /// Something a person should know that stops nothing.
     Warning { place: Place, text: String },
+}
+
+impl Outline {
+    /// Of a run with these inputs, of which `elapsed` seconds and `spent` are behind it.
+    pub fn new(frozen: &Frozen, resumed: bool, elapsed: f64, spent: Usage) -> Self {
+        let Frozen { task, config, retrieved_models, .. } = frozen;
+        let phases = estimate(config, task, retrieved_models.as_ref().map(Vec::len));
+        let planned = phases.iter().map(|phase| Planned {
+            phase: phase.phase,
+            calls: phase.calls.values().map(|count| count.fewest).sum(),
+            scripts: phase.scripts.fewest,
+        });
+        Self {
+            task: task.competition_id.clone(),
+            metric: task.evaluation_metric.clone(),
+            direction: task.metric_direction,
+            resumed,
+            elapsed,
+            spent,
+            paths: config.num_parallel_solutions,
+            outer_steps: config.outer_loop_steps,
+            inner_steps: config.inner_loop_steps,
+            rounds: config.ensemble_rounds,
+            time_limit: config.time_limit_seconds,
+            max_budget_usd: config.max_budget_usd,
+            planned: planned.collect(),
+        }
+    }
+}
+
+/// The JSON schema of a [`Line`].
+pub fn line_schema() -> Schema {
+    schema_for!(Line)
 }
 
 /// Takes events as they happen. Implementations must not block.

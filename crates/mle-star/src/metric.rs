@@ -3,10 +3,11 @@
 //! [`Direction`] says whether larger or smaller wins; a [`Score`] carries its direction, so that no
 //! comparison elsewhere in the program ever mentions `<` or `>`.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Which scores win.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
     /// Larger wins, as for accuracy.

@@ -14,7 +14,7 @@ use crate::agents::{Workplace, ask_claude, claude};
 use crate::exit::{Exit, Failure};
 use crate::runtime::wait_for;
 use crate::settings::{from_environment, process_environment, resolve};
-use crate::watch::{Before, Show, Terminal, duration};
+use crate::watch::{Look, Show, Terminal, Watchers, duration};
 use crate::{money, say};
 
 /// Long enough for any model, short enough to wait for.
@@ -54,13 +54,15 @@ pub fn probe(as_json: bool) -> Result<Exit, Failure> {
         claude.executable.version,
         claude.login.reason()
     ));
-    let no_color = process_environment("NO_COLOR").is_some();
-    let terminal = Terminal::new(Show::Everything, no_color);
-    let terminal = terminal.only_run(Before::nothing());
+    // One question is no run: there is nothing to stand at the bottom.
+    let terminal = Terminal::new(Show::Everything, Look::plain());
+    let run = terminal.only_run();
+    let events = Watchers { run_id: "probe".to_owned(), all: vec![&run] };
     let begun = Instant::now();
     let request = question(&config);
-    let reply = wait_for(agents.ask(&request, &terminal))?.map_err(|stop| Failure::failed(trouble(stop)))?;
+    let reply = wait_for(agents.ask(&request, &events))?.map_err(|stop| Failure::failed(trouble(stop)))?;
     let seconds = begun.elapsed().as_secs_f64();
+    terminal.finish();
     let answer = structured(&reply).map_err(Failure::failed)?;
     let (login, claude) = (claude.login.reason(), claude.executable.version.to_string());
     let probe = Probe { model: config.model, login, claude, seconds, usage: reply.usage, answer };

@@ -48,8 +48,7 @@ pub fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
         .map_err(|error| Trouble::new(error.to_string(), "the run's templates do not suit this version"))?;
     let sample = freeze::sample(profile.as_ref());
     let rules = agents::rules(&choice.chosen, &frozen.task, &frozen.config, profile)?;
-    let view =
-        View { json: args.json, quiet: args.quiet, no_color: process_environment("NO_COLOR").is_some() };
+    let view = View { json: args.json, quiet: args.quiet };
     let mut opening = vec![
         choice.line(),
         format!("task: {}", frozen.task.competition_id),

@@ -63,11 +63,7 @@ pub fn begin(prepared: Prepared) -> Result<Start, Failure> {
     let folder = claimed.hold.folder().to_owned();
     run_folder::write(&folder, &frozen).map_err(Failure::failed)?;
     let journal = Journal::create_in(claimed.hold, &frozen).map_err(|error| journal_failure(&error))?;
-    let view = View {
-        json: invocation.json,
-        quiet: invocation.quiet,
-        no_color: process_environment("NO_COLOR").is_some(),
-    };
+    let view = View { json: invocation.json, quiet: invocation.quiet };
     let mut opening = sources;
     opening
         .extend(guesses.iter().map(|guess| format!("  {}: {} ({})", guess.field, guess.value, guess.reason)));

@@ -113,7 +113,7 @@ fn closed(ended: Ended) -> Row {
 }
 
 fn view(args: &RunArgs) -> View {
-    View { json: args.json, quiet: args.quiet, no_color: process_environment("NO_COLOR").is_some() }
+    View { json: args.json, quiet: args.quiet }
 }
 
 fn worst(exits: impl Iterator<Item = Exit>) -> Exit {

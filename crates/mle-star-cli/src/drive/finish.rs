@@ -116,7 +116,7 @@ fn last_lines(start: &Start, result: &FinalResult) -> Vec<String> {
         };
         lines.push(format!(
             "the {which} limit cut the run short; more with: {} {option} X",
-            super::resume_command(start)
+            super::resume_command(&start.folder)
         ));
     }
     if result.leakage_suspected {

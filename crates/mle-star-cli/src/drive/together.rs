@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mle_star::stop::Trouble;
 use tokio::task::JoinSet;
 
-use super::{Around, JsonLines, Start, View, before, supervise, with_live_line, with_runtime};
+use super::{Around, Start, View, supervise, with_runtime};
 use crate::exit::{Exit, Failure};
 
 /// A run that is over.
@@ -42,15 +42,13 @@ async fn all(view: View, starts: Vec<(String, Start)>) -> Result<Vec<(usize, End
         let around = Arc::clone(&around);
         runs.spawn(async move { (index, one(name, start, &around).await) });
     }
-    let joined = async {
-        let mut ended = Vec::new();
-        while let Some(next) = runs.join_next().await {
-            // Only a panic keeps a run from being among them; it has been told already.
-            ended.extend(next.ok());
-        }
-        ended
-    };
-    Ok(with_live_line(&around.terminal, joined).await)
+    let mut ended = Vec::new();
+    while let Some(next) = runs.join_next().await {
+        // Only a panic keeps a run from being among them; it has been told already.
+        ended.extend(next.ok());
+    }
+    around.finish();
+    Ok(ended)
 }
 
 async fn one(name: String, start: Start, around: &Around) -> Ended {
@@ -63,9 +61,7 @@ async fn one(name: String, start: Start, around: &Around) -> Ended {
 }
 
 async fn called(name: &str, start: &Start, around: &Around) -> Result<Exit, Failure> {
-    let run = around.terminal.run_called(name, before(start)?);
-    let lines = JsonLines { run_id: Some(start.frozen.run_id.clone()) };
-    supervise(start, around, &run, &lines).await
+    supervise(start, around, &around.terminal.run_called(name)).await
 }
 
 fn broken(name: String) -> Ended {

@@ -27,6 +27,8 @@ impl Descent {
         let rounds = descent.rounds(steps, &paths);
         let path = last_best(paths.iter().cloned(), |one| one.1);
         let best = last_best(path.into_iter().chain(rounds), |one| one.1).or(initial);
+        // An ensemble that a single path beats is not gone on with.
+        descent.kept.extend(best.iter().map(|best| best.0.clone()));
         let origin: Vec<Place> = best.iter().map(|best| best.0.clone()).collect();
         for step in steps.of_kind(StepKind::Submission) {
             descent.from.insert(step.place.clone(), origin.clone());
@@ -106,9 +108,7 @@ impl Descent {
         for round in steps.of_kind(StepKind::Round) {
             self.from.insert(round.place.clone(), origins.clone());
         }
-        let best = last_best(steps.of_kind(StepKind::Round).filter_map(scored), |one| one.1)?;
-        self.kept.insert(best.0.clone());
-        Some(best)
+        last_best(steps.of_kind(StepKind::Round).filter_map(scored), |one| one.1)
     }
 
     /// A tie goes to the newer solution.

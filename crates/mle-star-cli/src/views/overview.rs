@@ -35,6 +35,8 @@ pub struct Overview {
     pub first: Option<String>,
     /// When the run began, RFC 3339.
     pub begun: String,
+    /// The same for people.
+    pub begun_shown: String,
     /// Time taken.
     pub time: String,
     /// `$1.23 for 85 calls, …`; nothing for agents that ask no model.
@@ -97,6 +99,7 @@ pub fn overview(told: &Told<'_>) -> Overview {
         best_at: descent.best.as_ref().map(place_name),
         first: first.map(|score| number(score.value())),
         begun: summary.created_at.clone(),
+        begun_shown: shown_time(&summary.created_at),
         time: duration(summary.elapsed_seconds),
         cost: bill::line(&run.spending),
         submission: summary.submission.clone(),
@@ -108,6 +111,12 @@ pub fn overview(told: &Told<'_>) -> Overview {
         now: now(told),
         description: cut(&run.snapshot.frozen.task.description, PROSE),
     }
+}
+
+/// `2026-01-02 03:04:05 UTC`.
+fn shown_time(rfc_3339: &str) -> String {
+    let time: Result<jiff::Timestamp, _> = rfc_3339.parse();
+    time.map_or_else(|_| rfc_3339.to_owned(), |time| time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string())
 }
 
 fn notes(told: &Told<'_>) -> Vec<String> {

@@ -3,7 +3,7 @@
 mod hostile;
 mod large;
 mod markup;
-mod world;
+pub(super) mod world;
 
 use std::collections::BTreeSet;
 
@@ -58,6 +58,7 @@ fn worlds() -> Vec<(&'static str, World)> {
         (
             "repairs",
             World::new()
+                .costs(Some(0.25))
                 .fails("phase1/candidate-0/run")
                 .fails("phase2/path-0/t0/k0/run")
                 .fails("phase2/path-0/t0/k0/debug-1/run")
@@ -208,7 +209,9 @@ async fn a_failed_run_shows_its_tracebacks_and_what_can_be_shown() {
     );
     assert!(views.tree.node("phase1/candidate-0").unwrap().outcome.contains("broken beyond repair"));
     assert!(views.scores.by_script.is_none() && views.script.code.is_none());
-    markup::check(&report::render(&made.view).unwrap());
+    let page = report::render(&made.view).unwrap();
+    world::keep("failed", &page);
+    markup::check(&page);
 }
 
 #[tokio::test]
@@ -225,7 +228,9 @@ async fn a_run_cut_off_in_the_middle_shows_what_there_is() {
     assert!(
         views.overview.now.iter().any(|now| now.place == "path 2, step 1, attempt 2" && now.what == "script")
     );
-    markup::check(&report::render(&made.view).unwrap());
+    let page = report::render(&made.view).unwrap();
+    world::keep("running", &page);
+    markup::check(&page);
 }
 
 #[tokio::test]

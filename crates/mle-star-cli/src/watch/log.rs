@@ -5,8 +5,9 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use mle_star::event::{Event, EventSink};
+use mle_star::event::{Event, Line};
 
+use super::Watch;
 use super::words::{self, Weight, agent_name, place_name};
 
 /// The log files of a run.
@@ -43,11 +44,6 @@ impl Log {
         (Self { files: Mutex::new(files), level: Level::of(level) }, notes)
     }
 
-    /// A line that no event stands behind.
-    pub fn info(&self, text: &str) {
-        self.write(Level::Info, text);
-    }
-
     /// What is only wanted when something has to be found out.
     pub fn debug(&self, text: &str) {
         self.write(Level::Debug, text);
@@ -71,9 +67,10 @@ impl Log {
     }
 }
 
-impl EventSink for Log {
-    fn emit(&self, event: Event) {
-        let started = match &event {
+impl Watch for Log {
+    fn see(&self, line: &Line) {
+        let event = &line.event;
+        let started = match event {
             Event::AgentStarted { place, agent, .. } => {
                 Some(format!("{}: {} asked", place_name(place), agent_name(*agent)))
             }
@@ -83,7 +80,7 @@ impl EventSink for Log {
         if let Some(text) = started {
             self.write(Level::Debug, &text);
         }
-        if let Some((weight, text)) = words::line(&event, words::Ended::default()) {
+        if let Some((weight, text)) = words::line(event, words::Ended::default()) {
             self.write(Level::of_weight(weight), &text);
         }
     }
@@ -130,9 +127,13 @@ mod tests {
             let path = dir.path().join("logs/mle-star.log");
             let (log, notes) = Log::open(&[&path], level);
             assert!(notes.is_empty(), "{notes:?}");
-            log.emit(Event::PhaseStarted { phase: Phase::Phase1 });
-            log.emit(Event::ScriptStarted { place: Place::from("phase1/candidate-0/run"), timeout: 1.0 });
-            log.emit(Event::Warning { place: Place::root(), text: "careful".to_owned() });
+            let see = |event| {
+                let (time, run_id) = ("2025-01-02T03:04:05Z".parse().unwrap(), "r".to_owned());
+                log.see(&Line { time, run_id, event });
+            };
+            see(Event::PhaseStarted { phase: Phase::Phase1 });
+            see(Event::ScriptStarted { place: Place::from("phase1/candidate-0/run"), timeout: 1.0 });
+            see(Event::Warning { place: Place::root(), text: "careful".to_owned() });
             let text = fs::read_to_string(path).unwrap();
             assert_eq!(text.lines().count(), expected, "{text}");
             assert!(text.contains("WARN  mle_star: note: careful"), "{text}");

@@ -1,257 +1,259 @@
-//! What runs now: the state behind the terminal's live line.
+//! The state that the lines of a run add up to. Time comes from the lines and from who asks, never from a clock.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
 
+use jiff::Timestamp;
 use mle_star::effects::Usage;
-use mle_star::event::Event;
+use mle_star::event::{Event, Line, Outline};
+use mle_star::metric::Score;
 use mle_star::place::{Phase, Place};
 
-use crate::money;
+use super::pace::{EndedEffect, Moment, Pace};
+use super::words::{Ended, agent_name, first_line};
 
-use super::words::{Ended, agent_name, duration, number, phase_title, place_name};
-
-/// What a running script is called.
-const SCRIPT: &str = "script";
-
-/// The run as its events tell it.
+/// The run as its lines tell it.
+#[derive(Clone, Debug, Default)]
 pub struct Progress {
+    /// What it is about to do.
+    pub outline: Option<Outline>,
+    /// The phase that goes on.
+    pub phase: Option<Phase>,
+    /// The best score.
+    pub best: Option<Best>,
+    /// The best score as it was after each step, oldest first.
+    pub history: Vec<f64>,
+    /// What goes on now.
+    pub running: BTreeMap<Place, Effect>,
+    /// Steps that have begun and not ended.
+    pub steps: BTreeMap<Place, Step>,
+    /// Refinement paths that have begun.
+    pub paths: BTreeMap<usize, PathState>,
+    /// Scripts that ended, and those among them that failed.
+    pub scripts: (u64, u64),
+    /// Agent calls that ended.
+    pub calls: u64,
+    /// Money and tokens of the whole run.
+    pub spent: Option<Usage>,
+    /// The exit code, once the run is over.
+    pub exit_code: Option<u8>,
     /// When this process began to work on the run; the time before, such as for making an environment, is free.
-    started: Option<Instant>,
-    elapsed_before: f64,
-    phase: Option<Phase>,
-    best: Option<f64>,
-    best_at: Option<Place>,
-    running: BTreeMap<Place, Effect>,
-    steps: BTreeMap<Place, Instant>,
-    spent: Usage,
-    max_usd: Option<f64>,
+    began: Option<Timestamp>,
+    ended: Option<Timestamp>,
+    /// The best score when the paths began.
+    at_fork: Option<f64>,
+    pace: Pace,
 }
 
-/// What earlier processes did for the run, and what it may cost.
+/// The best score so far.
+#[derive(Clone, Debug)]
+pub struct Best {
+    /// In the metric's unit.
+    pub score: f64,
+    /// The score before it; `None` for the first.
+    pub from: Option<f64>,
+    /// The step that made it.
+    pub place: Place,
+    /// When.
+    pub time: Timestamp,
+}
+
+/// An agent call or a script that goes on.
+#[derive(Clone, Debug)]
+pub struct Effect {
+    /// Who is asked, or that it is a script.
+    pub name: String,
+    /// Is it a script?
+    pub is_script: bool,
+    /// When it began.
+    pub since: Timestamp,
+    /// Seconds that it may take; 0: no limit is known.
+    pub timeout: f64,
+    /// The tool that an agent used last, and for what.
+    pub tool: Option<String>,
+}
+
+/// A step that goes on.
 #[derive(Clone, Copy, Debug)]
-pub struct Before {
-    /// Seconds.
-    pub elapsed: f64,
-    /// Money and tokens.
-    pub spent: Usage,
-    /// The run's money limit in US dollars.
-    pub max_usd: Option<f64>,
+pub struct Step {
+    /// When it began.
+    pub since: Timestamp,
+    /// How many of its kind there are.
+    pub of: u32,
 }
 
-struct Effect {
-    name: String,
-    since: Instant,
-    timeout: f64,
-}
-
-impl Before {
-    /// Nothing was done yet, and money does not matter.
-    pub fn nothing() -> Self {
-        Self { elapsed: 0.0, spent: Usage::free(), max_usd: None }
-    }
+/// Where a refinement path is.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PathState {
+    /// Outer step and how many there are, counted from 1.
+    pub outer: Option<(u32, u32)>,
+    /// Attempt and how many there are, counted from 1.
+    pub inner: Option<(u32, u32)>,
+    /// Its best score.
+    pub best: Option<f64>,
+    /// Has it ended?
+    pub is_over: bool,
 }
 
 impl Progress {
-    /// A run of which `before` was done by earlier processes.
-    pub fn new(before: Before) -> Self {
-        Self {
-            started: None,
-            elapsed_before: before.elapsed,
-            spent: before.spent,
-            max_usd: before.max_usd,
-            phase: None,
-            best: None,
-            best_at: None,
-            running: BTreeMap::new(),
-            steps: BTreeMap::new(),
-        }
-    }
-
-    /// Takes in an event; tells what is known about it when it ends a step.
-    pub fn take(&mut self, event: &Event) -> Ended {
-        match event {
-            Event::PhaseStarted { phase } => {
-                self.started.get_or_insert_with(Instant::now);
-                self.phase = Some(*phase);
+    /// Takes in a line; tells what is known about it when it ends a step.
+    pub fn take(&mut self, line: &Line) -> Ended {
+        let time = line.time;
+        match &line.event {
+            Event::RunStarted(outline) => self.start(outline),
+            Event::RunEnded { exit_code, .. } => self.end(*exit_code, time),
+            Event::PhaseStarted { phase } => self.begin_phase(*phase, time),
+            Event::StepStarted { place, of } => {
+                self.steps.insert(place.clone(), Step { since: time, of: *of });
+                self.move_path(place, *of);
             }
-            Event::StepStarted { place, .. } => {
-                self.steps.insert(place.clone(), Instant::now());
-            }
-            Event::StepEnded { place, .. } => {
-                let began = self.steps.remove(place);
-                let seconds = began.map(|began| began.elapsed().as_secs_f64());
-                return Ended { seconds, is_best: self.best_at.as_ref() == Some(place) };
+            Event::StepEnded { place, score, accepted, .. } => {
+                return self.end_step(place, *score, *accepted, time);
             }
             Event::AgentStarted { place, agent, timeout, .. } => {
-                self.begin(place, agent_name(*agent), *timeout);
-            }
-            Event::ScriptStarted { place, timeout } => self.begin(place, SCRIPT.to_owned(), *timeout),
-            Event::AgentEnded { place, usage, replayed, .. } => {
-                self.running.remove(place);
-                if !replayed {
-                    self.spent = self.spent + *usage;
-                }
-            }
-            Event::ScriptEnded { place, .. } | Event::Skipped { place, .. } => {
-                self.running.remove(place);
-            }
-            Event::Best { place, score, .. } => {
-                self.best = Some(*score);
-                self.best_at = Some(place.clone());
+                self.begin(place, agent_name(*agent), *timeout, time);
             }
             Event::AgentWaits { place, agent, seconds, .. } => {
-                self.begin(place, format!("{} waits for the service", agent_name(*agent)), *seconds);
+                self.begin(place, format!("{} waits for the service", agent_name(*agent)), *seconds, time);
             }
-            Event::ToolUsed { .. } | Event::Warning { .. } => {}
+            Event::ScriptStarted { place, timeout } => {
+                self.begin(place, script_name(place), *timeout, time);
+                self.running.entry(place.clone()).and_modify(|effect| effect.is_script = true);
+            }
+            Event::AgentEnded { place, usage, seconds, replayed, .. } => {
+                self.running.remove(place);
+                self.calls += 1;
+                if !replayed {
+                    self.spent = Some(self.spent.unwrap_or_else(Usage::free) + *usage);
+                }
+                if let Some(phase) = place.phase() {
+                    self.pace.call(EndedEffect { phase, seconds: *seconds, replayed: *replayed });
+                }
+            }
+            Event::ScriptEnded { place, seconds, failure, replayed, .. } => {
+                self.running.remove(place);
+                self.scripts.0 += 1;
+                self.scripts.1 += u64::from(failure.is_some());
+                if let Some(phase) = place.phase() {
+                    self.pace.script(EndedEffect { phase, seconds: *seconds, replayed: *replayed });
+                }
+            }
+            Event::Skipped { place, .. } => {
+                self.running.remove(place);
+                self.steps.remove(place);
+            }
+            Event::Best { place, score, from } => {
+                self.best = Some(Best { score: *score, from: *from, place: place.clone(), time });
+            }
+            Event::ToolUsed { place, tool, about, .. } => {
+                let words = format!("{tool}: {}", first_line(about));
+                self.running.entry(place.clone()).and_modify(|effect| effect.tool = Some(words));
+            }
+            Event::Warning { .. } | Event::Said { .. } => {}
         }
         Ended::default()
     }
 
     /// Seconds of the whole run.
-    pub fn elapsed(&self) -> f64 {
-        self.elapsed_before + self.started.map_or(0.0, |started| started.elapsed().as_secs_f64())
+    pub fn elapsed(&self, now: Timestamp) -> f64 {
+        self.outline.as_ref().map_or(0.0, |outline| outline.elapsed) + self.own(now)
     }
 
-    /// Elapsed, phase, best score, what runs and for how long: one line, what matters least at its end.
-    pub fn line(&self) -> String {
-        let phase = self.phase.map(phase_title);
-        let best = self.best.map(|best| format!("best {}", number(best)));
-        let elapsed = Some(duration(self.elapsed()));
-        [elapsed, phase, best, self.effect(), self.money()]
-            .into_iter()
-            .flatten()
-            .collect::<Vec<_>>()
-            .join(" · ")
+    /// Seconds that are left at the pace so far, no more than the time limit leaves; `None` while nobody can say.
+    pub fn seconds_left(&self, now: Timestamp) -> Option<f64> {
+        let outline = self.outline.as_ref().filter(|_| self.exit_code.is_none())?;
+        let under_way = self.running.values().map(|effect| seconds(effect.since, now)).sum();
+        let own = self.own(now);
+        let moment = Moment { planned: &outline.planned, phase: self.phase?, own, under_way };
+        #[expect(clippy::cast_precision_loss, reason = "seconds of a run are far below 2^52")]
+        let limit = outline.time_limit as f64 - self.elapsed(now);
+        Some(self.pace.seconds_left(moment)?.min(limit.max(0.0)))
     }
 
     /// How many agents are being asked, and how many scripts run.
     pub fn at_work(&self) -> (usize, usize) {
-        let scripts = self.running.values().filter(|effect| effect.name == SCRIPT).count();
+        let scripts = self.running.values().filter(|effect| effect.is_script).count();
         (self.running.len() - scripts, scripts)
     }
 
-    /// `$1.23 of $5.00 · 120k tokens`; nothing about money where none was needed.
-    fn money(&self) -> Option<String> {
-        if money::is_free(&self.spent) {
-            return None;
+    /// What an earlier process did is told once more by this one.
+    fn start(&mut self, outline: &Outline) {
+        *self = Self { outline: Some(outline.clone()), spent: Some(outline.spent), ..Self::default() };
+    }
+
+    fn end(&mut self, exit_code: u8, time: Timestamp) {
+        self.exit_code = Some(exit_code);
+        self.ended = Some(time);
+        self.running.clear();
+        self.steps.clear();
+    }
+
+    fn begin_phase(&mut self, phase: Phase, time: Timestamp) {
+        self.began.get_or_insert(time);
+        self.phase = Some(phase);
+        if phase == Phase::Phase2 {
+            self.at_fork = self.best.as_ref().map(|best| best.score);
+            let paths = self.outline.as_ref().map_or(0, |outline| outline.paths as usize);
+            self.paths = (0..paths).map(|path| (path, self.new_path())).collect();
         }
-        let tokens = money::all_tokens(&self.spent);
-        let of = self.max_usd.map_or_else(String::new, |max| format!(" of {}", money::usd(max)));
-        let cost = self.spent.cost_usd.map_or_else(|| "cost unknown".to_owned(), money::usd);
-        Some(format!("{cost}{of} · {} tokens", money::tokens(tokens)))
     }
 
-    /// The effect that has run longest, and how many others there are.
-    fn effect(&self) -> Option<String> {
-        let (place, effect) = self.running.iter().min_by_key(|(_, effect)| effect.since)?;
-        let others = match self.running.len() {
-            1 => String::new(),
-            running => format!(" (+{} more)", running - 1),
-        };
-        let for_how_long = duration(effect.since.elapsed().as_secs_f64());
-        let of =
-            if effect.timeout > 0.0 { format!(" of {}", duration(effect.timeout)) } else { String::new() };
-        Some(format!("{}: {} {for_how_long}{of}{others}", place_name(place), effect.name))
+    fn new_path(&self) -> PathState {
+        PathState { best: self.at_fork, ..PathState::default() }
     }
 
-    fn begin(&mut self, place: &Place, name: String, timeout: f64) {
-        self.running.insert(place.clone(), Effect { name, since: Instant::now(), timeout });
+    fn begin(&mut self, place: &Place, name: String, timeout: f64, since: Timestamp) {
+        self.running.insert(place.clone(), Effect { name, is_script: false, since, timeout, tool: None });
+    }
+
+    /// A step of a path begins.
+    fn move_path(&mut self, place: &Place, of: u32) {
+        let Some(path) = place.path() else { return };
+        let new = self.new_path();
+        let state = self.paths.entry(path).or_insert(new);
+        if let Some(step) = numbered(place.last(), "t") {
+            (state.outer, state.inner) = (Some((step + 1, of)), None);
+        } else if let Some(step) = numbered(place.last(), "k") {
+            state.inner = Some((step + 1, of));
+        }
+    }
+
+    fn end_step(&mut self, place: &Place, score: Option<f64>, accepted: bool, now: Timestamp) -> Ended {
+        let began = self.steps.remove(place);
+        self.history.extend(self.best.as_ref().map(|best| best.score));
+        if let Some(path) = place.path() {
+            let direction = self.outline.as_ref().map(|outline| outline.direction);
+            let (new, outer) = (self.new_path(), self.outline.as_ref().map(|outline| outline.outer_steps));
+            let state = self.paths.entry(path).or_insert(new);
+            let is_better = |score: &f64| {
+                let score_of = |value: f64| Score::new(value, direction?);
+                let better = || Some(score_of(*score)?.beats_or_ties(score_of(state.best?)?));
+                better().unwrap_or(true)
+            };
+            state.best = score.filter(|_| accepted).filter(is_better).or(state.best);
+            state.is_over |= numbered(place.last(), "t").is_some_and(|step| Some(step + 1) == outer);
+        }
+        let is_best = self.best.as_ref().is_some_and(|best| best.place == *place);
+        Ended { seconds: began.map(|began| seconds(began.since, now)), is_best }
+    }
+
+    /// Seconds of this process.
+    fn own(&self, now: Timestamp) -> f64 {
+        self.began.map_or(0.0, |began| seconds(began, self.ended.unwrap_or(now)))
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use mle_star::agents::AgentType;
+/// Seconds between two moments; 0 when a clock was put back in between.
+pub fn seconds(from: Timestamp, to: Timestamp) -> f64 {
+    to.duration_since(from).as_secs_f64().max(0.0)
+}
 
-    use super::*;
+fn script_name(place: &Place) -> String {
+    let above = place.names().rev().skip(1).find(|name| !name.starts_with("debug-"));
+    let is_ablation = place.path().is_some() && above.is_some_and(|name| numbered(name, "t").is_some());
+    if is_ablation { "ablation script" } else { "script" }.to_owned()
+}
 
-    #[test]
-    fn the_clock_starts_with_the_first_phase() {
-        let mut progress = Progress::new(Before { elapsed: 90.0, ..Before::nothing() });
-        let before = progress.elapsed();
-        let begun = Instant::now();
-        while begun.elapsed().is_zero() {}
-        assert_eq!(progress.elapsed().to_bits(), before.to_bits());
-        assert_eq!(progress.line(), "1m 30s");
-        progress.take(&Event::PhaseStarted { phase: Phase::Phase1 });
-        while progress.elapsed() <= before {}
-        let started = progress.started;
-        progress.take(&Event::PhaseStarted { phase: Phase::Phase2 });
-        assert_eq!(progress.started, started);
-    }
-
-    #[test]
-    fn the_line_follows_the_events() {
-        let mut progress = Progress::new(Before::nothing());
-        let place = || Place::from("phase1/candidate-0/init");
-        progress.take(&Event::PhaseStarted { phase: Phase::Phase1 });
-        progress.take(&Event::AgentStarted {
-            place: place(),
-            agent: AgentType::Init,
-            variant: None,
-            timeout: 0.0,
-        });
-        progress.take(&Event::ScriptStarted { place: Place::from("phase1/candidate-1/run"), timeout: 60.0 });
-        progress.take(&Event::Best { place: place(), score: 0.5, from: None });
-        let line = progress.line();
-        for part in [
-            "Phase 1: initial solution",
-            "candidate 1: init 0.0 s (+1 more)",
-            "best 0.50000",
-            "0.0 s · Phase",
-        ] {
-            assert!(line.contains(part), "{line}");
-        }
-        let usage = Usage::default();
-        let (seconds, failure, replayed) = (0.0, None, false);
-        progress.take(&Event::AgentEnded {
-            place: place(),
-            agent: AgentType::Init,
-            seconds,
-            usage,
-            failure,
-            replayed,
-        });
-        assert!(progress.line().contains("candidate 2: script 0.0 s of 1m 00s"), "{}", progress.line());
-    }
-
-    #[test]
-    fn money_is_told_where_it_is_spent_and_an_unknown_cost_is_unknown() {
-        let usage = |cost_usd, input| Usage { cost_usd, input, ..Usage::default() };
-        let check = |before: Before, calls: &[(Usage, bool)], expected: &str| {
-            let mut progress = Progress::new(before);
-            for (usage, replayed) in calls {
-                progress.take(&Event::AgentEnded {
-                    place: Place::from("phase1/retriever"),
-                    agent: AgentType::Retriever,
-                    seconds: 0.0,
-                    usage: *usage,
-                    failure: None,
-                    replayed: *replayed,
-                });
-            }
-            assert_eq!(progress.money().as_deref().unwrap_or_default(), expected, "{calls:?}");
-        };
-        let capped = Before { max_usd: Some(5.0), ..Before::nothing() };
-        let resumed = Before { spent: usage(Some(1.0), 500), ..capped };
-        check(Before::nothing(), &[], "");
-        check(capped, &[(Usage::free(), false)], "");
-        check(Before::nothing(), &[(usage(Some(0.5), 120_000), false)], "$0.50 · 120k tokens");
-        check(
-            capped,
-            &[(usage(Some(0.5), 10), false), (usage(Some(0.73), 10), false)],
-            "$1.23 of $5.00 · 20 tokens",
-        );
-        check(
-            capped,
-            &[(usage(Some(0.5), 10), false), (usage(None, 10), false)],
-            "cost unknown of $5.00 · 20 tokens",
-        );
-        check(
-            resumed,
-            &[(usage(Some(1.0), 500), true), (usage(Some(1.0), 500), false)],
-            "$2.00 of $5.00 · 1.0k tokens",
-        );
-    }
+/// The number in `t3`, for the prefix `t`.
+fn numbered(name: &str, prefix: &str) -> Option<u32> {
+    name.strip_prefix(prefix)?.parse().ok()
 }

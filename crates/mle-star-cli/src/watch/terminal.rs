@@ -1,21 +1,31 @@
-//! The terminal: finished steps scroll, one live line at the bottom says what runs now.
+//! The terminal: what has ended scrolls, what goes on stands below it.
 //!
-//! [`Terminal`] is the one there is; each run writes to it through its [`OfRun`].
+//! [`Terminal`] is the one there is; each run writes to it through its [`OfRun`]. A thread of its own does the
+//! writing, so that a terminal that is stopped (Ctrl-S) or slow holds no run up.
 
-use std::io::{self, IsTerminal, Write};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::io::{self, IsTerminal};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
 
-use mle_star::event::{Event, EventSink};
+use mle_star::event::{Event, Line};
 use mle_star::stop::Trouble;
 
-use super::progress::{Before, Progress};
-use super::words::{self, Weight, duration};
+use super::block::Drawn;
+use super::queue::Queue;
+use super::text::{Style, Text};
+use super::view::{self, Frame};
+use super::words::{self, Ended, Weight};
+use super::{Progress, Watch};
 use crate::say;
+
+/// How often what goes on is drawn anew.
+const TICK: Duration = Duration::from_millis(250);
 
 /// How much is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Show {
-    /// Lines that scroll; on a terminal also a live line.
+    /// Lines that scroll; on a terminal also what goes on.
     Everything,
     /// What begins and ends the run; the events go elsewhere.
     Frame,
@@ -23,12 +33,19 @@ pub enum Show {
     Nothing,
 }
 
+/// What the terminal can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Look {
+    /// Lines can be written over.
+    pub live: bool,
+    /// There are colours.
+    pub colour: bool,
+}
+
 /// Writes to stderr.
 pub struct Terminal {
-    show: Show,
-    live: bool,
-    colour: bool,
-    state: Mutex<State>,
+    queue: Option<Queue<Message>>,
+    runs: AtomicUsize,
 }
 
 /// The terminal as one run sees it. The run is over when this is dropped.
@@ -37,12 +54,35 @@ pub struct OfRun<'a> {
     run: usize,
 }
 
-#[derive(Default)]
-struct State {
-    runs: Vec<Run>,
-    live_line_shown: bool,
+enum Message {
+    /// A run that is called so, the first one 0.
+    Run {
+        run: usize,
+        name: Option<String>,
+        past: Box<Progress>,
+    },
+    Line {
+        run: usize,
+        line: Box<Line>,
+    },
+    Words {
+        run: usize,
+        text: String,
+    },
+    Over {
+        run: usize,
+    },
+    Error(Trouble),
 }
 
+/// What the thread knows.
+struct Screen {
+    show: Show,
+    look: Look,
+    runs: Vec<Run>,
+}
+
+#[derive(Default)]
 struct Run {
     /// Where there are several.
     name: Option<String>,
@@ -50,95 +90,177 @@ struct Run {
     is_over: bool,
 }
 
+impl Look {
+    /// Lines and nothing else.
+    pub fn plain() -> Self {
+        Self { live: false, colour: false }
+    }
+
+    /// Of the terminal behind stderr, given the environment. `NO_COLOR` turns colours off; where output is kept
+    /// (`CI`) or the terminal cannot go back (`TERM=dumb`), nothing is written over.
+    pub fn of(environment: &dyn Fn(&str) -> Option<String>) -> Self {
+        let is_dumb = environment("TERM").is_none_or(|term| term == "dumb");
+        let live = io::stderr().is_terminal() && !is_dumb && environment("CI").is_none();
+        Self { live, colour: live && environment("NO_COLOR").is_none() }
+    }
+}
+
 impl Terminal {
-    /// The process's own terminal. `NO_COLOR` set to anything turns colours off.
-    pub fn new(show: Show, no_color: bool) -> Self {
-        let live = show == Show::Everything && io::stderr().is_terminal();
-        Self { show, live, colour: live && !no_color, state: Mutex::default() }
+    /// The process's own terminal.
+    pub fn new(show: Show, look: Look) -> Self {
+        let queue = (show != Show::Nothing)
+            .then(|| Queue::new(move |messages| Screen { show, look, runs: Vec::new() }.work(messages)));
+        Self { queue, runs: AtomicUsize::new(0) }
     }
 
     /// The only run there is.
-    pub fn only_run(&self, before: Before) -> OfRun<'_> {
-        self.add(None, before)
+    pub fn only_run(&self) -> OfRun<'_> {
+        self.add(None, Progress::default())
+    }
+
+    /// The only run there is, which began earlier.
+    pub fn run_with(&self, past: Progress) -> OfRun<'_> {
+        self.add(None, past)
     }
 
     /// One run of several, whose lines carry its name.
-    pub fn run_called(&self, name: &str, before: Before) -> OfRun<'_> {
-        self.add(Some(name.to_owned()), before)
+    pub fn run_called(&self, name: &str) -> OfRun<'_> {
+        self.add(Some(name.to_owned()), Progress::default())
     }
 
     /// What ended a run badly: shown even where nothing else is.
     pub fn error(&self, trouble: &Trouble) {
-        let mut state = self.state();
-        Self::erase(&mut state);
-        say::error(trouble);
-    }
-
-    /// Redraws the live line.
-    pub fn tick(&self) {
-        if self.live {
-            let mut state = self.state();
-            Self::draw(&mut state);
+        match &self.queue {
+            Some(queue) => queue.send(Message::Error(trouble.clone())),
+            None => say::error(trouble),
         }
     }
 
-    /// Takes the live line away.
-    pub fn clear(&self) {
-        let mut state = self.state();
-        Self::erase(&mut state);
-        let _ = io::stderr().flush();
-    }
-
-    fn add(&self, name: Option<String>, before: Before) -> OfRun<'_> {
-        let mut state = self.state();
-        state.runs.push(Run { name, progress: Progress::new(before), is_over: false });
-        OfRun { terminal: self, run: state.runs.len() - 1 }
-    }
-
-    fn write(&self, state: &mut State, text: &str) {
-        Self::erase(state);
-        let _ = writeln!(io::stderr(), "{text}");
-        if self.live {
-            Self::draw(state);
+    /// Writes what is left to write, and takes away what stands at the bottom.
+    pub fn finish(&self) {
+        if let Some(queue) = &self.queue {
+            queue.finish();
         }
     }
 
-    fn erase(state: &mut State) {
-        if std::mem::take(&mut state.live_line_shown) {
-            let _ = write!(io::stderr(), "\r\x1b[2K");
+    fn add(&self, name: Option<String>, past: Progress) -> OfRun<'_> {
+        let run = self.runs.fetch_add(1, Ordering::Relaxed);
+        self.send(Message::Run { run, name, past: Box::new(past) });
+        OfRun { terminal: self, run }
+    }
+
+    fn send(&self, message: Message) {
+        if let Some(queue) = &self.queue {
+            queue.send(message);
         }
-    }
-
-    fn draw(state: &mut State) {
-        let line = fitted(&state.line());
-        let _ = write!(io::stderr(), "\r\x1b[2K{line}");
-        let _ = io::stderr().flush();
-        state.live_line_shown = true;
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn coloured(&self, weight: Weight, event: &Event, is_best: bool, text: String) -> String {
-        let code = match (weight, event) {
-            _ if !self.colour => return text,
-            (_, Event::PhaseStarted { .. }) => "1",
-            (_, Event::StepEnded { accepted: true, .. }) if is_best => "32",
-            (Weight::Warning, _) => "33",
-            _ => return text,
-        };
-        format!("\x1b[{code}m{text}\x1b[0m")
     }
 }
 
-impl State {
-    /// What runs now, in one line.
-    fn line(&self) -> String {
-        match self.runs.as_slice() {
-            [only] if only.name.is_none() => only.progress.line(),
-            runs => several(runs),
+impl OfRun<'_> {
+    /// One line that scrolls.
+    pub fn line(&self, text: &str) {
+        self.terminal.send(Message::Words { run: self.run, text: text.to_owned() });
+    }
+}
+
+impl Watch for OfRun<'_> {
+    fn see(&self, line: &Line) {
+        self.terminal.send(Message::Line { run: self.run, line: Box::new(line.clone()) });
+    }
+}
+
+impl Drop for OfRun<'_> {
+    fn drop(&mut self) {
+        self.terminal.send(Message::Over { run: self.run });
+    }
+}
+
+impl Screen {
+    /// Takes messages until there will be no more.
+    fn work(mut self, messages: &Receiver<Message>) {
+        let is_drawn = self.look.live && self.show == Show::Everything;
+        let mut drawn = Instant::now();
+        loop {
+            // Where nothing is drawn, only messages matter.
+            let patience = if is_drawn { TICK.saturating_sub(drawn.elapsed()) } else { Duration::MAX };
+            match messages.recv_timeout(patience) {
+                Ok(message) => self.take(message),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            if is_drawn && drawn.elapsed() >= TICK {
+                drawn = Instant::now();
+                say::stay(self.standing(&Frame::now()));
+            }
         }
+        say::stay(Vec::new());
+    }
+
+    fn take(&mut self, message: Message) {
+        match message {
+            Message::Run { run, name, past } => {
+                // Runs side by side may come in any order.
+                self.runs.resize_with(self.runs.len().max(run + 1), Run::default);
+                self.runs[run] = Run { name, progress: *past, is_over: false };
+            }
+            Message::Line { run, line } => {
+                let ended = self.runs[run].progress.take(&line);
+                if let Some(text) = self.told(run, &line.event, ended) {
+                    // A step's note may be long; the log has it whole.
+                    let is_whole = matches!(line.event, Event::Said { .. });
+                    self.write(&text, if is_whole { None } else { Some(say::columns()) });
+                }
+            }
+            Message::Words { run, text } => {
+                self.write(&Text::of(Style::Plain, self.runs[run].named(&text)), None);
+            }
+            Message::Over { run } => self.runs[run].is_over = true,
+            Message::Error(trouble) => say::error(&trouble),
+        }
+    }
+
+    /// A line in words, as far as it is to be shown.
+    fn told(&self, run: usize, event: &Event, ended: Ended) -> Option<Text> {
+        let is_wanted = match self.show {
+            Show::Everything => true,
+            Show::Frame => matches!(event, Event::Said { .. }),
+            Show::Nothing => false,
+        };
+        let (weight, text) = words::line(event, ended).filter(|_| is_wanted)?;
+        let style = match (weight, event) {
+            (Weight::Detail, _) => return None,
+            (_, Event::PhaseStarted { .. }) => Style::Bold,
+            (_, Event::StepEnded { accepted: true, .. }) if ended.is_best => Style::Good,
+            (Weight::Warning, _) => Style::Bad,
+            (Weight::News, _) => Style::Plain,
+        };
+        Some(Text::of(style, self.runs[run].named(&text)))
+    }
+
+    /// A line that scrolls, on a live terminal no wider than `columns`.
+    fn write(&self, text: &Text, columns: Option<usize>) {
+        let columns =
+            columns.filter(|_| self.look.live).map_or(usize::MAX, |columns| columns.saturating_sub(1));
+        say::talk(&text.drawn(columns, self.look.colour).text);
+    }
+
+    /// What stands at the bottom now.
+    fn standing(&self, frame: &Frame) -> Vec<Drawn> {
+        let lines = match self.runs.as_slice() {
+            [] => Vec::new(),
+            [only] if only.name.is_none() => {
+                if only.is_over {
+                    Vec::new()
+                } else {
+                    view::one(&only.progress, frame)
+                }
+            }
+            runs => {
+                let named = runs.iter().map(|run| (run.name.as_deref().unwrap_or_default(), &run.progress));
+                view::several(named, frame)
+            }
+        };
+        lines.iter().map(|line| line.drawn(frame.columns, self.look.colour)).collect()
     }
 }
 
@@ -148,103 +270,5 @@ impl Run {
     }
 }
 
-/// `3 of 5 runs going · 12m 30s · 2 agents, 1 script · house-prices best 0.81000`.
-fn several(runs: &[Run]) -> String {
-    let going = || runs.iter().filter(|run| !run.is_over);
-    let elapsed = runs.iter().map(|run| run.progress.elapsed()).fold(0.0, f64::max);
-    let (agents, scripts) =
-        going().map(|run| run.progress.at_work()).fold((0, 0), |(a, s), (b, t)| (a + b, s + t));
-    let counted = |count: usize, what: &str| match count {
-        1 => format!("1 {what}"),
-        _ => format!("{count} {what}s"),
-    };
-    let mut parts = vec![
-        format!("{} of {} going", going().count(), counted(runs.len(), "run")),
-        duration(elapsed),
-        format!("{}, {}", counted(agents, "agent"), counted(scripts, "script")),
-    ];
-    let told = going().max_by(|one, other| one.progress.elapsed().total_cmp(&other.progress.elapsed()));
-    parts.extend(told.map(|run| run.named(&run.progress.line())));
-    parts.join(" · ")
-}
-
-/// The text cut to the terminal's width. One column stays free: a full line would wrap, and a live line that
-/// wraps could not be taken away.
-fn fitted(text: &str) -> String {
-    let width = terminal_size::terminal_size_of(io::stderr()).map_or(80, |(width, _)| usize::from(width.0));
-    if text.chars().count() < width {
-        return text.to_owned();
-    }
-    let kept: String = text.chars().take(width.saturating_sub(2)).collect();
-    format!("{kept}…")
-}
-
-impl OfRun<'_> {
-    /// One line that scrolls.
-    pub fn line(&self, text: &str) {
-        let terminal = self.terminal;
-        if terminal.show != Show::Nothing {
-            let mut state = terminal.state();
-            let text = state.runs[self.run].named(text);
-            terminal.write(&mut state, &text);
-        }
-    }
-}
-
-impl Drop for OfRun<'_> {
-    fn drop(&mut self) {
-        self.terminal.state().runs[self.run].is_over = true;
-    }
-}
-
-impl EventSink for OfRun<'_> {
-    fn emit(&self, event: Event) {
-        let terminal = self.terminal;
-        let mut state = terminal.state();
-        let ended = state.runs[self.run].progress.take(&event);
-        if terminal.show != Show::Everything {
-            return;
-        }
-        match words::line(&event, ended) {
-            Some((weight, text)) if weight > Weight::Detail => {
-                // A step's note may be long; the log has it whole.
-                let text = state.runs[self.run].named(&text);
-                let text = if terminal.live { fitted(&text) } else { text };
-                let text = terminal.coloured(weight, &event, ended.is_best, text);
-                terminal.write(&mut state, &text);
-            }
-            _ if terminal.live => Terminal::draw(&mut state),
-            _ => {}
-        }
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use mle_star::place::{Phase, Place};
-
-    use super::*;
-
-    #[test]
-    fn the_live_line_tells_how_many_runs_go_on() {
-        let terminal = Terminal::new(Show::Frame, true);
-        let (a, b) =
-            (terminal.run_called("a", Before::nothing()), terminal.run_called("b", Before::nothing()));
-        a.emit(Event::ScriptStarted { place: Place::from("phase1/candidate-0/run"), timeout: 0.0 });
-        let line = terminal.state().line();
-        assert!(line.starts_with("2 of 2 runs going · 0.0 s · 0 agents, 1 script · "), "{line}");
-        drop(a);
-        b.emit(Event::PhaseStarted { phase: Phase::Phase1 });
-        let line = terminal.state().line();
-        assert!(line.starts_with("1 of 2 runs going · ") && line.contains("s, 0 scripts · b: "), "{line}");
-        assert_eq!(terminal.state().runs[1].named("  step"), "b: step");
-    }
-
-    #[test]
-    fn a_single_run_has_no_name() {
-        let terminal = Terminal::new(Show::Frame, true);
-        let _only = terminal.only_run(Before::nothing());
-        assert_eq!(terminal.state().line(), "0.0 s");
-        assert_eq!(terminal.state().runs[0].named("  step"), "  step");
-    }
-}
+mod looks;

@@ -79,7 +79,12 @@ pub fn line(event: &Event, ended: Ended) -> Option<(Weight, String)> {
             let weight = if is_about_limit(text) { Weight::Detail } else { Weight::Warning };
             (weight, format!("  note: {}{at}", first_line(text)))
         }
-        Event::StepStarted { .. } | Event::AgentStarted { .. } | Event::ScriptStarted { .. } => return None,
+        Event::Said { text } => (Weight::News, text.clone()),
+        Event::RunEnded { exit_code, .. } => (Weight::Detail, format!("ended with exit code {exit_code}")),
+        Event::RunStarted(_)
+        | Event::StepStarted { .. }
+        | Event::AgentStarted { .. }
+        | Event::ScriptStarted { .. } => return None,
     };
     Some(told)
 }
@@ -112,7 +117,8 @@ pub fn place_name(place: &Place) -> String {
     }
 }
 
-fn step_name(name: &str) -> Option<String> {
+/// One name of a place as people would say it; `None` for those of agents and scripts.
+pub fn step_name(name: &str) -> Option<String> {
     let numbered = |prefix: &str, word: &str, first: usize| {
         let number: usize = name.strip_prefix(prefix)?.parse().ok()?;
         Some(format!("{word} {}", number + first))
@@ -161,6 +167,34 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
+/// Seconds in few letters, for what is redrawn: `8s`, `3m 12s`, `15m`, `2h 05m`, `24h`.
+pub fn brief(seconds: f64) -> String {
+    let whole = jiff::SignedDuration::try_from_secs_f64(seconds.max(0.0)).unwrap_or_default().as_secs();
+    let (hours, minutes, seconds) = (whole / 3600, whole % 3600 / 60, whole % 60);
+    match (hours, minutes, seconds) {
+        (0, 0, _) => format!("{seconds}s"),
+        (0, _, 0) => format!("{minutes}m"),
+        (0, _, _) => format!("{minutes}m {seconds:02}s"),
+        (_, 0, _) => format!("{hours}h"),
+        _ => format!("{hours}h {minutes:02}m"),
+    }
+}
+
+/// Seconds that are only guessed: `under a minute`, `about 12m`, `about 2h 05m`.
+pub fn roughly(seconds: f64) -> String {
+    // From an hour on, to five minutes.
+    let step = if seconds < 3600.0 { 60.0 } else { 300.0 };
+    match (seconds / step).round() * step {
+        0.0 => "under a minute".to_owned(),
+        rounded => format!("about {}", brief(rounded)),
+    }
+}
+
+/// `1 script`, `2 scripts`.
+pub fn count(count: u64, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
 /// A score with the digits that tell scores apart.
 pub fn number(score: f64) -> String {
     let size = score.abs();
@@ -177,7 +211,8 @@ pub fn number(score: f64) -> String {
     format!("{score:.digits$}")
 }
 
-fn first_line(text: &str) -> String {
+/// The first line that says something, and of a long one its beginning.
+pub fn first_line(text: &str) -> String {
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
     match line.char_indices().nth(120) {
         Some((end, _)) => format!("{}…", &line[..end]),
@@ -211,6 +246,18 @@ mod tests {
         check(59.0, "59 s");
         check(192.0, "3m 12s");
         check(7500.0, "2h 05m");
+        let check = |seconds, words: &str| assert_eq!(brief(seconds), words);
+        check(0.9, "0s");
+        check(59.9, "59s");
+        check(60.0, "1m");
+        check(192.0, "3m 12s");
+        check(3600.0, "1h");
+        check(7500.0, "2h 05m");
+        let check = |seconds, words: &str| assert_eq!(roughly(seconds), words);
+        check(20.0, "under a minute");
+        check(95.0, "about 2m");
+        check(3590.0, "about 1h");
+        check(7400.0, "about 2h 05m");
         let check = |score, words: &str| assert_eq!(number(score), words);
         check(0.812_345_67, "0.81235");
         check(-12.5, "-12.5000");

@@ -1,6 +1,7 @@
 //! Commands that need no Python.
 
 use std::fs;
+use std::process::Command;
 
 use crate::sealed::Sealed;
 
@@ -66,4 +67,47 @@ fn lists_are_empty_and_unreadable_runs_are_left_out() {
     let said = sealed.run("show odd");
     assert_eq!(said.code, 1);
     assert!(said.stderr.contains("error: ") && said.stderr.contains("hint: "), "{said:?}");
+}
+
+#[test]
+fn completions_and_pages_know_every_command() {
+    let sealed = Sealed::with(&[]);
+    let commands = ["run", "resume", "watch", "list", "show", "report", "init", "doctor", "prompts"];
+    for shell in ["bash", "zsh", "fish"] {
+        let said = sealed.run(&format!("completions {shell}"));
+        assert_eq!((said.code, said.stderr.as_str()), (0, ""), "{shell}");
+        for word in commands.iter().chain(&["max-budget-usd"]) {
+            assert!(said.stdout.contains(word), "{word} for {shell}");
+        }
+    }
+    assert_eq!(sealed.run("completions csh").code, 2);
+    let said = sealed.run("man");
+    assert!(said.code == 0 && said.stdout.contains(".TH mle-star 1"), "{said:?}");
+    assert_eq!(sealed.run("man pages").code, 0);
+    for command in commands {
+        let page = sealed.read(&format!("pages/mle-star-{command}.1"));
+        assert!(page.contains(".SH SYNOPSIS"), "{command}");
+    }
+    assert_eq!(sealed.run("man data/train.csv").code, 2);
+}
+
+#[test]
+fn bash_completes_commands_and_options() {
+    let sealed = Sealed::with(&[]);
+    sealed.write("completions.bash", sealed.run("completions bash").stdout.as_bytes());
+    let check = |words: &[&str], expected: &str| {
+        let (last, at) = (words.last().unwrap(), words.len() - 1);
+        let script = format!(
+            "source completions.bash; COMP_WORDS=({}); COMP_CWORD={at}; _mle__star mle-star {last} {}; \
+             echo ${{COMPREPLY[@]}}",
+            words.join(" "),
+            words[at - 1]
+        );
+        let bash = Command::new("bash").args(["-c", &script]).current_dir(sealed.path("")).output().unwrap();
+        assert_eq!(String::from_utf8(bash.stdout).unwrap().trim(), expected, "{words:?}");
+    };
+    check(&["mle-star", "wat"], "watch");
+    check(&["mle-star", "run", "--max"], "--max-budget-usd");
+    check(&["mle-star", "prompts", "ex"], "export");
+    check(&["mle-star", "completions", "z"], "zsh");
 }

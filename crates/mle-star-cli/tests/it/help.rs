@@ -5,8 +5,22 @@ use std::path::Path;
 
 use crate::sealed::Sealed;
 
-const COMMANDS: [&str; 11] =
-    ["", "run", "resume", "list", "show", "report", "ui", "init", "doctor", "prompts", "prompts export"];
+const COMMANDS: [&str; 14] = [
+    "",
+    "run",
+    "resume",
+    "list",
+    "watch",
+    "show",
+    "report",
+    "ui",
+    "init",
+    "doctor",
+    "prompts",
+    "prompts export",
+    "completions",
+    "man",
+];
 
 #[test]
 fn help_is_as_written_down() {

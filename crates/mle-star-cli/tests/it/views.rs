@@ -88,3 +88,23 @@ fn show_tells_changes_and_solutions_and_prints_any_script() {
         "{said:?}"
     );
 }
+
+#[test]
+fn the_command_that_repeats_a_run_repeats_it() {
+    let sealed = Sealed::with(&[]);
+    claude(&sealed, WELL);
+    assert_eq!(say(&sealed, &run_line(&sealed), &[KEY]).code, 0);
+    let command = "run task.json --config config.json";
+    assert!(sealed.read("runs/r/report.html").contains(&format!("mle-star {command}")));
+    // In the run's folder, as the report says; here its files are named from outside.
+    let line = "run runs/r/task.json --config runs/r/config.json --run-id again";
+    let said = say(&sealed, line, &[KEY]);
+    assert_eq!(said.code, 0, "{said:?}");
+    for file in ["task.json", "config.json", "prompts/coder.md"] {
+        assert_eq!(
+            sealed.read(&format!("runs/again/{file}")),
+            sealed.read(&format!("runs/r/{file}")),
+            "{file}"
+        );
+    }
+}

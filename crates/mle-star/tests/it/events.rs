@@ -1,8 +1,10 @@
 //! What a run tells to those who watch.
 
 use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
 
-use mle_star::event::Event;
+use mle_star::event::{Event, line_schema};
 use mle_star::place::{Phase, Place};
 use mle_star::testing::{World, frozen};
 
@@ -118,4 +120,16 @@ async fn what_goes_wrong_is_a_warning_at_its_place() {
     check(agent("finalization/test", "no idea"), "finalization", "no idea").await;
     check(failing("finalization"), "finalization", "ValueError: broken").await;
     check(agent("finalization/contamination-0", "no idea"), "finalization", "no idea").await;
+}
+
+#[test]
+fn the_schema_in_the_documents_is_that_of_the_types() {
+    let schema = serde_json::to_string_pretty(&line_schema()).unwrap() + "\n";
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/events.schema.json");
+    if std::env::var_os("UPDATE_SCHEMA").is_some() {
+        fs::write(&file, &schema).unwrap();
+    }
+    let written = fs::read_to_string(&file).unwrap_or_default();
+    let first = schema.lines().zip(written.lines()).find(|(is, was)| is != was);
+    assert_eq!(schema, written, "first difference: {first:?}; UPDATE_SCHEMA=1 takes it over");
 }

@@ -5,7 +5,7 @@ use mle_star::testing::{World, failed, frozen, ran};
 use serde_json::json;
 
 use super::markup;
-use super::world::{Made, made};
+use super::world::{Made, keep, made};
 use crate::report;
 
 const ATTACKS: [&str; 6] = [
@@ -49,9 +49,8 @@ async fn a_hostile_run_is_shown_as_text() {
     inputs.task.evaluation_metric = evil.clone();
     let Made { mut view, .. } = made(&world, &inputs).await;
     view.summary.run_id = evil;
-    let began = std::time::Instant::now();
     let page = report::render(&view).unwrap();
-    println!("{:?}", began.elapsed());
+    keep("hostile", &page);
     markup::check(&page);
     assert!(page.len() < 1_000_000, "{} bytes", page.len());
     for text in [

@@ -8,7 +8,7 @@ use mle_star::testing::{World, frozen};
 use serde_json::json;
 
 use super::markup;
-use super::world::{Made, made};
+use super::world::{Made, keep, made};
 use crate::report;
 use crate::views::of_run;
 
@@ -61,5 +61,6 @@ async fn a_run_of_500_scripts_fits_into_5_mb() {
     println!("{scripts} scripts: {} bytes in {took:?}", page.len());
     assert!(scripts > 500, "{scripts}");
     assert!(page.len() < 5_000_000, "{} bytes", page.len());
+    keep("large", &page);
     markup::check(&page);
 }

@@ -62,3 +62,10 @@ pub fn leaking(world: World, init: &str, leakage: &str) -> World {
         .reply(leakage, AgentReply::text(found.to_string()))
         .agent(&format!("{leakage}-fix-1"), "```python\nleak = 0\n```")
 }
+
+/// Keeps a page in the folder that `MLE_STAR_KEEP_PAGES` names, for the eye and for browsers.
+pub fn keep(name: &str, page: &str) {
+    if let Some(folder) = std::env::var_os("MLE_STAR_KEEP_PAGES") {
+        std::fs::write(std::path::Path::new(&folder).join(format!("{name}.html")), page).unwrap();
+    }
+}

@@ -1,0 +1,141 @@
+//! `watch`: shows a run that another process works on, from `logs/events.jsonl` alone.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use mle_star::event::Event;
+use mle_star::stop::Trouble;
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::runs_dir;
+use crate::args::WatchArgs;
+use crate::drive::{exit_of, resume_command};
+use crate::exit::{Exit, Failure};
+use crate::runtime::wait_for;
+use crate::settings::process_environment;
+use crate::watch::{Follow, Found, JsonLines, Look, Progress, Show, Terminal, Watch};
+use crate::{run_view, runs, say};
+
+/// How often the file is looked at.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// Watches a run until it ends.
+///
+/// # Errors
+/// There is no such run, or its events cannot be read.
+pub fn watch(args: &WatchArgs) -> Result<Exit, Failure> {
+    let folder = runs::find(&args.run, &runs_dir(args.runs_dir.clone()))?;
+    let mut run = Watched::new(folder);
+    run.catch_up()?;
+    let ended = wait_for(async {
+        let interrupted = async {
+            match signal(SignalKind::interrupt()) {
+                Ok(mut interrupt) => drop(interrupt.recv().await),
+                Err(_) => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            ended = run.follow(args.json) => ended.map(Some),
+            () = interrupted => Ok(None),
+        }
+    })??;
+    let Some(last) = ended else {
+        say::talk(&format!("not watched any more; the run goes on: {}", args.run));
+        return Ok(Exit::Done);
+    };
+    told_end(&run.folder, last)
+}
+
+struct Watched {
+    folder: PathBuf,
+    follow: Follow,
+    progress: Progress,
+    /// How the last process ended that worked on the run, when it told.
+    end: Option<Event>,
+}
+
+impl Watched {
+    fn new(folder: PathBuf) -> Self {
+        let follow = Follow::new(&folder.join("logs/events.jsonl"));
+        Self { folder, follow, progress: Progress::default(), end: None }
+    }
+
+    /// Takes in what has happened so far, without a word.
+    fn catch_up(&mut self) -> Result<(), Failure> {
+        for line in self.new_lines()?.iter().filter_map(|read| read.line.as_ref()) {
+            self.progress.take(line);
+        }
+        Ok(())
+    }
+
+    fn new_lines(&mut self) -> Result<Vec<Found>, Failure> {
+        let lines = self.follow.new_lines().map_err(|error| unreadable(&self.folder, &error))?;
+        for line in lines.iter().filter_map(|read| read.line.as_ref()) {
+            match &line.event {
+                Event::RunStarted(_) => self.end = None,
+                end @ Event::RunEnded { .. } => self.end = Some(end.clone()),
+                _ => {}
+            }
+        }
+        Ok(lines)
+    }
+
+    /// Shows what happens until no process works on the run; gives the end that the last one told.
+    async fn follow(&mut self, as_json: bool) -> Result<Option<Event>, Failure> {
+        let show = if as_json { Show::Frame } else { Show::Everything };
+        let terminal = Terminal::new(show, Look::of(&process_environment));
+        let json = as_json.then(JsonLines::new);
+        let run = terminal.run_with(self.progress.clone());
+        if run_view::is_held(&self.folder) {
+            run.line(&format!("watching {}; Ctrl-C leaves it alone", self.folder.display()));
+        }
+        loop {
+            // Looked at first: what a process wrote before it ended is read after.
+            let goes_on = run_view::is_held(&self.folder);
+            for Found { text, line } in self.new_lines()? {
+                line.iter().for_each(|line| run.see(line));
+                json.iter().for_each(|json| json.print(text.clone()));
+            }
+            if !goes_on {
+                break;
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+        drop(run);
+        terminal.finish();
+        json.iter().for_each(JsonLines::finish);
+        Ok(self.end.clone())
+    }
+}
+
+/// How a run ended on which no process works.
+fn told_end(folder: &Path, end: Option<Event>) -> Result<Exit, Failure> {
+    let result = run_view::read_result(folder);
+    let name = runs::name(folder).unwrap_or_default();
+    match (end, result) {
+        (Some(Event::RunEnded { exit_code, error: Some(message), hint }), _) => {
+            let trouble = Trouble::new(message, hint.unwrap_or_default());
+            Err(Failure { exit: Exit::of_code(exit_code), trouble })
+        }
+        (Some(Event::RunEnded { exit_code, .. }), _) => Ok(told_finished(&name, Exit::of_code(exit_code))),
+        (_, Some(result)) => Ok(told_finished(&name, exit_of(&result))),
+        _ => {
+            let message = format!("run {name} is not going on, and nobody told how it ended");
+            let hint = format!("go on with: {}", resume_command(folder));
+            Err(Failure::failed(Trouble::new(message, hint)))
+        }
+    }
+}
+
+fn told_finished(name: &str, exit: Exit) -> Exit {
+    say::talk(&format!("run {name} has finished; `mle-star show {name}` tells how"));
+    exit
+}
+
+fn unreadable(folder: &Path, error: &std::io::Error) -> Failure {
+    let message = format!("cannot read {}: {error}", folder.join("logs/events.jsonl").display());
+    Failure::failed(Trouble::new(
+        message,
+        "give yourself access to it; `mle-star show` reads the journal instead",
+    ))
+}

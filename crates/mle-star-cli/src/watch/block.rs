@@ -1,0 +1,60 @@
+//! Lines that stay at the bottom of a terminal while others scroll above them.
+//!
+//! Every line of the block ends with a line feed, so that whatever comes after a program that was killed begins on a
+//! line of its own. The cursor is never hidden and no mode of the terminal is changed: nothing has to be put back.
+
+/// A line as it is written, with its colours.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Drawn {
+    /// What is written, without a line feed.
+    pub text: String,
+    /// Columns that it takes.
+    pub width: usize,
+}
+
+/// What to write so that `before`, which ends just above the cursor, gives way to the lines of `above` and, below
+/// them, to `after`, on a terminal with so many columns.
+pub fn replaced(before: &[Drawn], above: Option<&str>, after: &[Drawn], columns: usize) -> String {
+    let mut bytes = String::new();
+    let rows: usize = before.iter().map(|line| rows(line, columns)).sum();
+    if rows > 0 {
+        bytes.push_str(&format!("\r\x1b[{rows}A"));
+    }
+    // The rest of each line that is written over, and in the end the rest of the screen.
+    let (end_of_line, end_of_screen) = if before.is_empty() { ("\n", "") } else { ("\x1b[K\n", "\x1b[J") };
+    let lines = above.into_iter().flat_map(|text| text.split('\n'));
+    for line in lines.chain(after.iter().map(|line| line.text.as_str())) {
+        bytes.push_str(line);
+        bytes.push_str(end_of_line);
+    }
+    bytes.push_str(end_of_screen);
+    bytes
+}
+
+/// Rows that a line takes: a terminal that has become narrower since it was drawn has wrapped it.
+fn rows(line: &Drawn, columns: usize) -> usize {
+    line.width.div_ceil(columns.max(1)).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(texts: &[&str]) -> Vec<Drawn> {
+        texts.iter().map(|text| Drawn { text: (*text).to_owned(), width: text.len() }).collect()
+    }
+
+    #[test]
+    fn a_block_gives_way_and_comes_back() {
+        let check = |before: &[&str], above: Option<&str>, after: &[&str], columns, expected: &str| {
+            assert_eq!(replaced(&lines(before), above, &lines(after), columns), expected);
+        };
+        check(&[], Some("step"), &[], 80, "step\n");
+        check(&[], None, &["a", "b"], 80, "a\nb\n");
+        check(&["a", "b"], None, &["c"], 80, "\r\x1b[2Ac\x1b[K\n\x1b[J");
+        check(&["a", "b"], Some("x\ny"), &["a"], 80, "\r\x1b[2Ax\x1b[K\ny\x1b[K\na\x1b[K\n\x1b[J");
+        check(&["a", "b"], None, &[], 80, "\r\x1b[2A\x1b[J");
+        // Ten columns were drawn in one row and lie in four of three columns now.
+        check(&["0123456789", ""], None, &[], 3, "\r\x1b[5A\x1b[J");
+    }
+}

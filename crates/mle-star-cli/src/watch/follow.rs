@@ -1,0 +1,129 @@
+//! `logs/events.jsonl` as it grows.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use mle_star::event::Line;
+use serde::de::IgnoredAny;
+
+/// A file of lines, read from its beginning and then as it grows.
+pub struct Follow {
+    path: PathBuf,
+    file: Option<File>,
+    /// Bytes of the file that were read.
+    read: u64,
+    /// The beginning of a line whose end is not there yet.
+    rest: Vec<u8>,
+}
+
+/// A line as it stands in the file, and as far as this version knows it.
+pub struct Found {
+    /// As it stands there.
+    pub text: String,
+    /// What it says; `None` for an event that this version does not know.
+    pub line: Option<Line>,
+}
+
+impl Follow {
+    /// The file need not be there yet.
+    pub fn new(path: &Path) -> Self {
+        Self { path: path.to_owned(), file: None, read: 0, rest: Vec::new() }
+    }
+
+    /// The lines that have come since the last time. What is no JSON is passed over.
+    ///
+    /// # Errors
+    /// The file is there and cannot be read.
+    pub fn new_lines(&mut self) -> io::Result<Vec<Found>> {
+        let mut bytes = std::mem::take(&mut self.rest);
+        if let Some(file) = self.opened()? {
+            let before = bytes.len();
+            file.read_to_end(&mut bytes)?;
+            self.read += (bytes.len() - before) as u64;
+        }
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
+        self.rest = bytes.split_off(whole);
+        let lines = bytes.split(|byte| *byte == b'\n').map(String::from_utf8_lossy);
+        let read = lines
+            .filter(|text| serde_json::from_str::<IgnoredAny>(text).is_ok())
+            .map(|text| Found { line: serde_json::from_str(&text).ok(), text: text.into_owned() });
+        Ok(read.collect())
+    }
+
+    /// The file, where the last reading ended; from its beginning when it has become shorter.
+    fn opened(&mut self) -> io::Result<Option<&mut File>> {
+        if self.file.is_none() {
+            self.file = match File::open(&self.path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+                opened => Some(opened?),
+            };
+        }
+        if let Some(file) = self.file.as_mut()
+            && file.metadata()?.len() < self.read
+        {
+            self.read = file.seek(SeekFrom::Start(0))?;
+        }
+        Ok(self.file.as_mut())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io::Write;
+
+    use mle_star::event::Event;
+
+    use super::*;
+
+    /// What each of several pieces, written one after the other, brings.
+    fn texts(pieces: &[&str]) -> Vec<Vec<String>> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("events.jsonl");
+        let mut follow = Follow::new(&path);
+        assert!(follow.new_lines().unwrap().is_empty());
+        let mut read = |piece: &&str| {
+            File::options()
+                .create(true)
+                .append(true)
+                .open(&path)
+                .unwrap()
+                .write_all(piece.as_bytes())
+                .unwrap();
+            let text = |read: Found| match read.line.map(|line| line.event) {
+                Some(Event::Said { text }) => text,
+                other => format!("{other:?}"),
+            };
+            follow.new_lines().unwrap().into_iter().map(text).collect()
+        };
+        pieces.iter().map(&mut read).collect()
+    }
+
+    #[test]
+    fn lines_come_once_and_whole() {
+        let check = |pieces: &[&str], expected: &[&[&str]]| assert_eq!(texts(pieces), expected, "{pieces:?}");
+        const START: &str = "{\"time\":\"2025-01-02T03:04:05Z\",\"run_id\":\"r\",";
+        let said = |text: &str| format!("{START}\"event\":\"said\",\"text\":\"{text}\"}}\n");
+        let (one, two) = (said("one"), said("two"));
+        check(&[&one, "", &two], &[&["one"], &[], &["two"]]);
+        check(&[&format!("{one}{two}")], &[&["one", "two"]]);
+        check(&[&one[..20], &one[20..]], &[&[], &["one"]]);
+        check(&[&format!("{one}{{\"time\":\n{two}")], &[&["one", "two"]]);
+        check(&[&format!("{START}\"event\":\"of_tomorrow\"}}\n{one}")], &[&["None", "one"]]);
+        let more = one.replace("\"text\"", "\"of_tomorrow\":1,\"text\"");
+        check(&[&more], &[&["one"]]);
+    }
+
+    #[test]
+    fn a_file_that_was_made_anew_is_read_anew() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("events.jsonl");
+        let line = "{\"time\":\"2025-01-02T03:04:05Z\",\"run_id\":\"r\",\"event\":\"said\",\"text\":\"x\"}\n";
+        fs::write(&path, line.repeat(3)).unwrap();
+        let mut follow = Follow::new(&path);
+        assert_eq!(follow.new_lines().unwrap().len(), 3);
+        fs::write(&path, line).unwrap();
+        assert_eq!(follow.new_lines().unwrap().len(), 1);
+    }
+}

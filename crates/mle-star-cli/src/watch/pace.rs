@@ -1,0 +1,162 @@
+//! How long a run will still take: what is planned, what is done, and how fast it went so far.
+
+use std::collections::BTreeMap;
+
+use mle_star::event::Planned;
+use mle_star::place::Phase;
+
+/// Scripts that must have ended before anything is said.
+const SCRIPTS_NEEDED: u64 = 3;
+/// The share of all planned effects that must be done before anything is said.
+const SHARE_NEEDED: f64 = 0.1;
+
+/// Counts and times of the effects that ended.
+#[derive(Clone, Debug, Default)]
+pub struct Pace {
+    calls: Effects,
+    scripts: Effects,
+}
+
+/// Effects of one kind.
+#[derive(Clone, Debug, Default)]
+struct Effects {
+    /// How many ended in each phase, by this process or an earlier one.
+    ended: BTreeMap<Phase, u64>,
+    /// How long all of them took, in seconds.
+    seconds: f64,
+    /// The same of those that this process did itself.
+    own_seconds: f64,
+}
+
+/// An effect that ended.
+#[derive(Clone, Copy, Debug)]
+pub struct EndedEffect {
+    /// Where.
+    pub phase: Phase,
+    /// How long it took.
+    pub seconds: f64,
+    /// Was it read back from the journal?
+    pub replayed: bool,
+}
+
+/// How far a run is at one moment.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment<'a> {
+    /// What the whole run does when all goes well.
+    pub planned: &'a [Planned],
+    /// The phase that goes on.
+    pub phase: Phase,
+    /// Seconds that this process has worked.
+    pub own: f64,
+    /// Seconds for which the effects that go on have done so, together.
+    pub under_way: f64,
+}
+
+impl Pace {
+    /// An agent call ended.
+    pub fn call(&mut self, effect: EndedEffect) {
+        self.calls.take(effect);
+    }
+
+    /// A script ended.
+    pub fn script(&mut self, effect: EndedEffect) {
+        self.scripts.take(effect);
+    }
+
+    /// Seconds that are left; `None` while it is too early to say.
+    ///
+    /// What is left of the plan takes as long for each effect as those before it did, with as many repairs, and as
+    /// many at the same time.
+    pub fn seconds_left(&self, moment: Moment<'_>) -> Option<f64> {
+        let planned: u64 = moment.planned.iter().map(|phase| phase.calls + phase.scripts).sum();
+        let done = self.calls.count() + self.scripts.count();
+        if self.scripts.count() < SCRIPTS_NEEDED || amount(done) < SHARE_NEEDED * amount(planned) {
+            return None;
+        }
+        let worked = self.calls.own_seconds + self.scripts.own_seconds + moment.under_way;
+        if worked <= 0.0 || moment.own <= 0.0 {
+            return None;
+        }
+        let of_calls = self.calls.left(moment, |planned| planned.calls);
+        let of_scripts = self.scripts.left(moment, |planned| planned.scripts);
+        let left = (of_calls + of_scripts - moment.under_way).max(0.0);
+        Some(left * moment.own / worked)
+    }
+}
+
+impl Effects {
+    fn take(&mut self, effect: EndedEffect) {
+        *self.ended.entry(effect.phase).or_default() += 1;
+        self.seconds += effect.seconds;
+        if !effect.replayed {
+            self.own_seconds += effect.seconds;
+        }
+    }
+
+    fn count(&self) -> u64 {
+        self.ended.values().sum()
+    }
+
+    fn in_phase(&self, phase: Phase) -> u64 {
+        self.ended.get(&phase).copied().unwrap_or_default()
+    }
+
+    /// Seconds of work that is planned and not done.
+    fn left(&self, moment: Moment<'_>, planned: fn(&Planned) -> u64) -> f64 {
+        if self.count() == 0 {
+            return 0.0;
+        }
+        let to_come = moment.planned.iter().filter(|of| of.phase >= moment.phase);
+        let left: u64 = to_come.map(|of| planned(of).saturating_sub(self.in_phase(of.phase))).sum();
+        let foreseen: u64 = moment.planned.iter().map(|of| planned(of).min(self.in_phase(of.phase))).sum();
+        let with_repairs = amount(self.count()) / amount(foreseen.max(1));
+        amount(left) * with_repairs * self.seconds / amount(self.count())
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of effects are far below 2^52")]
+fn amount(count: u64) -> f64 {
+    count as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLANNED: [Planned; 2] = [
+        Planned { phase: Phase::Phase1, calls: 4, scripts: 4 },
+        Planned { phase: Phase::Phase2, calls: 4, scripts: 4 },
+    ];
+
+    fn pace(phase: Phase, effects: u32, replayed: bool) -> Pace {
+        let mut pace = Pace::default();
+        for _ in 0..effects {
+            pace.call(EndedEffect { phase, seconds: 1.0, replayed });
+            pace.script(EndedEffect { phase, seconds: 9.0, replayed });
+        }
+        pace
+    }
+
+    #[test]
+    fn what_is_left_takes_as_long_as_what_was_done() {
+        let check = |pace: &Pace, phase, own, under_way, expected: Option<f64>| {
+            let left = pace.seconds_left(Moment { planned: &PLANNED, phase, own, under_way });
+            assert_eq!(left.map(f64::round), expected, "{pace:?}");
+        };
+        // Too early.
+        check(&Pace::default(), Phase::Phase1, 10.0, 10.0, None);
+        check(&pace(Phase::Phase1, 2, false), Phase::Phase1, 20.0, 0.0, None);
+        // One after another: four of eight pairs are done.
+        check(&pace(Phase::Phase1, 4, false), Phase::Phase2, 40.0, 0.0, Some(40.0));
+        // Two at a time.
+        check(&pace(Phase::Phase1, 4, false), Phase::Phase2, 20.0, 0.0, Some(20.0));
+        // The next has half its time behind it.
+        check(&pace(Phase::Phase1, 4, false), Phase::Phase2, 45.0, 5.0, Some(35.0));
+        // A phase that ended early is over; one in which every script was needed twice says how the next will be.
+        check(&pace(Phase::Phase1, 3, false), Phase::Phase2, 30.0, 0.0, Some(40.0));
+        check(&pace(Phase::Phase1, 8, false), Phase::Phase2, 80.0, 0.0, Some(80.0));
+        // Nothing was done by this process yet.
+        check(&pace(Phase::Phase1, 4, true), Phase::Phase2, 0.1, 0.0, None);
+        check(&pace(Phase::Phase1, 4, true), Phase::Phase2, 10.0, 10.0, Some(30.0));
+    }
+}

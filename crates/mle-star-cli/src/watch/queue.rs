@@ -1,0 +1,46 @@
+//! Work behind a queue: a reader who is slow or stuck never holds a run up.
+
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+
+/// A thread and the queue it is fed by.
+pub struct Queue<T> {
+    fed: Mutex<Option<(Sender<T>, JoinHandle<()>)>>,
+}
+
+impl<T: Send + 'static> Queue<T> {
+    /// Begins the work, which lasts until the queue is closed. Where the system has no room for a thread, what is
+    /// sent is lost.
+    pub fn new(work: impl FnOnce(&Receiver<T>) + Send + 'static) -> Self {
+        let (sender, receiver) = mpsc::channel();
+        let thread = thread::Builder::new().name("watch".to_owned()).spawn(move || work(&receiver));
+        Self { fed: Mutex::new(thread.ok().map(|thread| (sender, thread))) }
+    }
+
+    /// Hands an item over.
+    pub fn send(&self, item: T) {
+        if let Some((sender, _)) = &*self.fed.lock().unwrap_or_else(PoisonError::into_inner) {
+            // Fails when the work has panicked, which has been told.
+            let _ = sender.send(item);
+        }
+    }
+}
+
+impl<T> Queue<T> {
+    /// Closes the queue, and waits until everything in it is done.
+    pub fn finish(&self) {
+        let fed = self.fed.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some((sender, thread)) = fed {
+            drop(sender);
+            // As above.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl<T> Drop for Queue<T> {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}

@@ -1,0 +1,162 @@
+//! What stands at the bottom of the terminal at moments of recorded streams, compared with `tests/streams/views.txt`;
+//! `UPDATE_VIEWS=1` writes that file anew. And what a terminal makes of it, byte by byte.
+
+use std::fs;
+use std::path::Path;
+
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+use mle_star::event::Line;
+
+use super::super::block::{Drawn, replaced};
+use super::super::view::Frame;
+use super::{Look, Message, Run, Screen, Show};
+
+/// A real run of `examples/flight-delays` with two paths.
+const REAL: &str = include_str!("../../../tests/streams/flight-delays.jsonl");
+/// The beginning of a run with a language model that goes on with three paths, put together by hand.
+const MODEL: &str = include_str!("../../../tests/streams/model.jsonl");
+
+fn lines(stream: &str) -> Vec<Line> {
+    stream.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn screen(colour: bool) -> Screen {
+    Screen { show: Show::Everything, look: Look { live: true, colour }, runs: Vec::new() }
+}
+
+/// The first `count` lines of a stream as one more run of a screen; gives the time of the last.
+fn shown(screen: &mut Screen, name: Option<&str>, stream: &str, count: usize) -> Timestamp {
+    let mut run = Run { name: name.map(str::to_owned), ..Run::default() };
+    let lines = lines(stream);
+    for line in &lines[..count] {
+        run.progress.take(line);
+    }
+    screen.runs.push(run);
+    lines[count - 1].time
+}
+
+fn frame(last: Timestamp, columns: usize, rows: usize) -> Frame {
+    let now = last + SignedDuration::from_secs(7);
+    // A zone without summer time, an hour from UTC.
+    Frame { now, zone: TimeZone::fixed(jiff::tz::offset(1)), columns, rows }
+}
+
+fn written(title: &str, lines: &[Drawn], columns: usize) -> String {
+    assert!(lines.iter().all(|line| line.width <= columns), "{title}: {lines:?}");
+    let lines: String = lines.iter().map(|line| format!("{}\n", line.text.replace('\u{1b}', "␛"))).collect();
+    format!("--- {title}\n{lines}\n")
+}
+
+fn one(name: &str, stream: &str, count: usize, (columns, rows): (usize, usize), colour: bool) -> String {
+    let mut screen = screen(colour);
+    let last = shown(&mut screen, None, stream, count);
+    let colours = if colour { ", colours" } else { "" };
+    let title = format!("{name} after {count} lines, {columns} x {rows}{colours}");
+    written(&title, &screen.standing(&frame(last, columns, rows)), columns)
+}
+
+fn several(columns: usize, rows: usize) -> String {
+    let mut screen = screen(false);
+    shown(&mut screen, Some("flight-delays"), REAL, 222);
+    shown(&mut screen, Some("a-competition-with-a-name-of-some-length"), REAL, 44);
+    shown(&mut screen, Some("not-begun"), REAL, 1);
+    let last = shown(&mut screen, Some("日本"), REAL, 137);
+    written(&format!("four runs, {columns} x {rows}"), &screen.standing(&frame(last, columns, rows)), columns)
+}
+
+#[test]
+fn views_are_as_written_down() {
+    let mut text = String::new();
+    for count in [1, 8, 31, 49, 75, 137, 187, 206, 218, 222] {
+        text += &one("real", REAL, count, (79, 24), false);
+    }
+    for count in [31, 137, 206] {
+        text += &one("real", REAL, count, (39, 24), false);
+        text += &one("real", REAL, count, (159, 48), false);
+    }
+    text += &one("real", REAL, 137, (79, 24), true);
+    for rows in [2, 4, 5] {
+        text += &one("real", REAL, 137, (79, rows), false);
+    }
+    for columns in [39, 79, 159] {
+        text += &one("model", MODEL, 16, (columns, 24), false);
+        text += &several(columns, 24);
+    }
+    text += &one("model", MODEL, 19, (79, 24), true);
+    text += &several(79, 4);
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/streams/views.txt");
+    if std::env::var_os("UPDATE_VIEWS").is_some() {
+        fs::write(&file, &text).unwrap();
+    }
+    let expected = fs::read_to_string(&file).unwrap_or_default();
+    let first = text.lines().zip(expected.lines()).find(|(is, was)| is != was);
+    assert_eq!(text, expected, "first difference: {first:?}; UPDATE_VIEWS=1 takes it over");
+}
+
+/// The rows of a terminal, without blanks at their ends and without empty rows at the bottom.
+fn rows(terminal: &vt100::Parser, columns: u16) -> Vec<String> {
+    let mut rows: Vec<String> =
+        terminal.screen().rows(0, columns).map(|row| row.trim_end().to_owned()).collect();
+    while rows.last().is_some_and(String::is_empty) {
+        rows.pop();
+    }
+    rows
+}
+
+#[test]
+fn on_a_terminal_steps_scroll_and_the_rest_stands_below_them() {
+    let check = |stream: &str, columns: u16, height: u16| {
+        let mut terminal = vt100::Parser::new(height.try_into().unwrap(), columns.try_into().unwrap(), 0);
+        let mut screen = screen(true);
+        screen.runs.push(Run::default());
+        let (mut scrolled, mut standing) = (Vec::<String>::new(), Vec::<Drawn>::new());
+        // Rows that have left the screen do not come back.
+        let mut hidden = 0;
+        for line in lines(stream) {
+            let mut write = |terminal: &mut vt100::Parser, bytes: &str, written: usize| {
+                // A terminal takes a line feed as a new line, and the cursor has a row of its own.
+                terminal.process(bytes.replace('\n', "\r\n").as_bytes());
+                hidden = hidden.max((written + 1).saturating_sub(height.into()));
+            };
+            let ended = screen.runs[0].progress.take(&line);
+            if let Some(text) = screen.told(0, &line.event, ended) {
+                let text = text.drawn(usize::from(columns) - 1, true).text;
+                scrolled.push(readable(&text));
+                let bytes = replaced(&standing, Some(&text), &standing, columns.into());
+                write(&mut terminal, &bytes, scrolled.len() + standing.len());
+            }
+            let next = screen.standing(&frame(line.time, usize::from(columns) - 1, height.into()));
+            let bytes = replaced(&standing, None, &next, columns.into());
+            write(&mut terminal, &bytes, scrolled.len() + next.len());
+            standing = next;
+            let below = standing.iter().map(|line| readable(&line.text));
+            let expected: Vec<String> = scrolled.iter().cloned().chain(below).collect();
+            assert_eq!(rows(&terminal, columns), expected[hidden..], "{line:?} on {columns} x {height}");
+        }
+    };
+    for (columns, height) in [(80, 24), (40, 12), (160, 50), (30, 6)] {
+        check(REAL, columns, height);
+        check(MODEL, columns, height);
+    }
+}
+
+/// What can be read of a line with colours.
+fn readable(text: &str) -> String {
+    let mut pieces = text.split('\u{1b}');
+    // The terminal that plays along leaves the sign for unknown letters out.
+    let first = pieces.next().unwrap_or_default().to_owned();
+    let rest = pieces.filter_map(|piece| Some(piece.split_once('m')?.1));
+    rest.fold(first, |text, piece| text + piece).replace('\u{fffd}', "").trim_end().to_owned()
+}
+
+#[test]
+fn messages_of_several_runs_carry_their_names() {
+    let mut screen = Screen { show: Show::Everything, look: Look::plain(), runs: Vec::new() };
+    // The second run comes first.
+    screen.take(Message::Run { run: 1, name: Some("b".to_owned()), past: Box::default() });
+    screen.take(Message::Run { run: 0, name: Some("a".to_owned()), past: Box::default() });
+    assert_eq!(screen.runs[0].named("  step"), "a: step");
+    assert_eq!(screen.runs[1].named("  step"), "b: step");
+    assert_eq!(Run::default().named("  step"), "  step");
+}

@@ -1,0 +1,174 @@
+//! Text for a screen: styled, measured in columns, cut where the screen ends.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use super::block::Drawn;
+
+/// How a piece of text looks, where there are colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// As everything.
+    Plain,
+    /// What to look at first.
+    Bold,
+    /// What to look at last.
+    Dim,
+    /// It gets better.
+    Good,
+    /// A person should look.
+    Bad,
+}
+
+/// One line of styled pieces.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Text {
+    pieces: Vec<(Style, String)>,
+}
+
+impl Text {
+    /// A line of one piece.
+    pub fn of(style: Style, text: impl Into<String>) -> Self {
+        Self::default().and(style, text)
+    }
+
+    /// The line with one piece more.
+    #[must_use]
+    pub fn and(mut self, style: Style, text: impl Into<String>) -> Self {
+        self.pieces.push((style, text.into()));
+        self
+    }
+
+    /// The line with another after it.
+    #[must_use]
+    pub fn then(mut self, other: Self) -> Self {
+        self.pieces.extend(other.pieces);
+        self
+    }
+
+    /// The line with blanks up to a width, in columns.
+    #[must_use]
+    pub fn padded(self, columns: usize) -> Self {
+        let missing = columns.saturating_sub(self.width());
+        if missing == 0 { self } else { self.and(Style::Plain, " ".repeat(missing)) }
+    }
+
+    /// Columns it takes.
+    pub fn width(&self) -> usize {
+        self.pieces.iter().map(|(_, text)| width(text)).sum()
+    }
+
+    /// Is there nothing to see?
+    pub fn is_empty(&self) -> bool {
+        self.width() == 0
+    }
+
+    /// The line in at most `columns` columns, without control characters, with colours where wanted.
+    pub fn drawn(&self, columns: usize, colour: bool) -> Drawn {
+        let (mut left, whole) = (columns, self.width() <= columns);
+        let (mut text, mut taken) = (String::new(), 0);
+        for (style, piece) in &self.pieces {
+            let piece = harmless(piece);
+            let kept = if whole { piece } else { start(&piece, left.saturating_sub(1)) };
+            left -= width(&kept).min(left);
+            taken += width(&kept);
+            text.push_str(&styled(*style, &kept, colour));
+        }
+        if !whole && columns > 0 {
+            text.push('…');
+            taken += 1;
+        }
+        Drawn { text, width: taken }
+    }
+}
+
+/// Columns that a text takes.
+pub fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// The text with anything in it that could move the cursor or change the terminal replaced.
+pub fn harmless(text: &str) -> String {
+    let shown = |c: char| if c == '\t' { ' ' } else { '\u{fffd}' };
+    text.chars().map(|c| if c.is_control() { shown(c) } else { c }).collect()
+}
+
+/// As much of the text as fits.
+fn start(text: &str, columns: usize) -> String {
+    let mut taken = 0;
+    let fits = |c: &char| {
+        taken += c.width().unwrap_or(0);
+        taken <= columns
+    };
+    text.chars().take_while(fits).collect()
+}
+
+fn styled(style: Style, text: &str, colour: bool) -> String {
+    let code = match style {
+        _ if !colour || text.is_empty() => return text.to_owned(),
+        Style::Plain => return text.to_owned(),
+        Style::Bold => "1",
+        Style::Dim => "2",
+        Style::Good => "32",
+        Style::Bad => "33",
+    };
+    format!("\x1b[{code}m{text}\x1b[0m")
+}
+
+/// The last values, at most `columns` of them, as bars between the smallest and the largest.
+pub fn sparkline(values: &[f64], columns: usize) -> String {
+    const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let values = &values[values.len().saturating_sub(columns)..];
+    let (low, high) = values
+        .iter()
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(*value), high.max(*value)));
+    let bar = |value: &f64| {
+        let height = if high > low { (value - low) / (high - low) } else { 0.0 };
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 7")]
+        let index = (height * 7.0).round() as usize;
+        BARS[index.min(7)]
+    };
+    values.iter().map(bar).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_cut_by_columns() {
+        let check = |text: &str, columns: usize, expected: &str| {
+            let drawn = Text::of(Style::Plain, text).drawn(columns, false);
+            assert_eq!(drawn.text, expected);
+            assert_eq!(drawn.width, width(expected), "{text}");
+            assert!(drawn.width <= columns, "{text}");
+        };
+        check("abc", 3, "abc");
+        check("abcd", 3, "ab…");
+        check("日本語", 6, "日本語");
+        check("日本語", 5, "日本…");
+        check("日本語", 4, "日…");
+        check("e\u{301}te\u{301}", 3, "e\u{301}te\u{301}");
+        check("a\x1b[2Jb\tc\rd", 20, "a\u{fffd}[2Jb c\u{fffd}d");
+        check("abc", 0, "");
+    }
+
+    #[test]
+    fn colours_take_no_room() {
+        let text = Text::of(Style::Bold, "ab").and(Style::Plain, "cd").and(Style::Good, "ef");
+        let check = |columns, colour, expected: &str| assert_eq!(text.drawn(columns, colour).text, expected);
+        check(6, true, "\x1b[1mab\x1b[0mcd\x1b[32mef\x1b[0m");
+        check(6, false, "abcdef");
+        check(4, true, "\x1b[1mab\x1b[0mc…");
+        assert_eq!(text.drawn(6, true).width, 6);
+    }
+
+    #[test]
+    fn sparklines_lie_between_the_smallest_and_the_largest() {
+        let check = |values: &[f64], expected: &str| assert_eq!(sparkline(values, 4), expected);
+        check(&[], "");
+        check(&[3.0], "▁");
+        check(&[3.0, 3.0], "▁▁");
+        check(&[0.0, 7.0, 3.5], "▁█▅");
+        check(&[100.0, 1.0, 2.0, 3.0, 4.0], "▁▃▆█");
+    }
+}

@@ -1,0 +1,134 @@
+//! What a run tells: JSON lines on stdout and in its folder, held against the schema in `docs/`.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::Stdio;
+
+use mle_star::event::Line;
+use serde_json::Value;
+
+use crate::exits::{SCORE, SMALL, SUBMIT, interpreter};
+use crate::sealed::Sealed;
+
+const FILE: &str = "runs/r/logs/events.jsonl";
+
+fn schema() -> Value {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/events.schema.json");
+    serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap()
+}
+
+/// Has the line exactly the fields that the schema has for its event, and do the types read them all?
+fn check_line(schema: &Value, line: &str) {
+    let found: Value = serde_json::from_str(line).unwrap();
+    let read: Line = serde_json::from_value(found.clone()).unwrap();
+    assert_eq!(serde_json::to_value(read).unwrap(), found, "{line}");
+    let of_event = |one: &&Value| one["properties"]["event"]["const"] == found["event"];
+    let variant = schema["oneOf"].as_array().unwrap().iter().find(of_event).unwrap();
+    let defined = variant["$ref"]
+        .as_str()
+        .map_or(&Value::Null, |name| schema.pointer(name.trim_start_matches('#')).unwrap());
+    let mut names: Vec<&String> = [schema, variant, defined]
+        .iter()
+        .filter_map(|part| part["properties"].as_object())
+        .flat_map(|properties| properties.keys())
+        .collect();
+    names.sort();
+    let mut given: Vec<&String> = found.as_object().unwrap().keys().collect();
+    given.sort();
+    assert_eq!(given, names, "{line}");
+}
+
+fn sorted(text: &str) -> Vec<&str> {
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.sort_unstable();
+    lines
+}
+
+fn begun(text: &str) -> Vec<&str> {
+    let is_frame = |line: &&str| line.contains("\"run_started\"") || line.contains("\"run_ended\"");
+    text.lines().filter(is_frame).collect()
+}
+
+#[test]
+fn what_a_run_prints_is_as_documented_and_is_kept_in_its_folder() {
+    let schema = schema();
+    let check = |script: &str, more: &str, code: i32| {
+        let sealed = Sealed::with(&[]);
+        let python = interpreter(&sealed, script);
+        let said = sealed.run(&format!("run data --run-id r --json --set python={python} {SMALL} {more}"));
+        assert_eq!(said.code, code, "{said:?}");
+        said.stdout.lines().for_each(|line| check_line(&schema, line));
+        assert_eq!(sorted(&said.stdout), sorted(&sealed.read(FILE)));
+        let frame = begun(&said.stdout);
+        assert_eq!(frame.len(), 2, "{frame:?}");
+        assert!(frame[0].contains("\"resumed\":false"), "{frame:?}");
+        assert!(frame[1].contains(&format!("\"exit_code\":{code},")), "{frame:?}");
+    };
+    check(&format!("{SUBMIT}; {SCORE}"), "", 0);
+    check(SCORE, "--set num_parallel_solutions=2", 3);
+    check("exit 1", "", 1);
+    check("exec sleep 600", "--time-limit 2", 4);
+}
+
+#[test]
+fn a_quiet_run_is_told_too_and_one_that_goes_on_adds_to_it() {
+    let sealed = Sealed::with(&[]);
+    let python = interpreter(&sealed, "exit 1");
+    let said = sealed.run(&format!("run data --run-id r --quiet --set python={python} {SMALL}"));
+    assert_eq!((said.code, said.stdout.as_str()), (1, ""), "{said:?}");
+    let first = sealed.read(FILE);
+    assert_eq!(begun(&first).len(), 2, "{first}");
+    let said = sealed.run("resume r --quiet");
+    assert_eq!(said.code, 1, "{said:?}");
+    let both = sealed.read(FILE);
+    let added = both.strip_prefix(&first).unwrap();
+    assert!(begun(added)[0].contains("\"resumed\":true"), "{added}");
+    assert!(added.contains("\"replayed\":true"), "{added}");
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_nothing() {
+    let check = |more: &str| {
+        let sealed = Sealed::with(&[]);
+        let python = interpreter(&sealed, &format!("{SUBMIT}; {SCORE}"));
+        let line = format!("run data --run-id r --set python={python} {SMALL} {more}");
+        let mut child = sealed.command(&line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // One line is read, and then nobody is there any more.
+        let mut first = String::new();
+        if more.is_empty() {
+            BufReader::new(child.stderr.take().unwrap()).read_line(&mut first).unwrap();
+        } else {
+            BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
+            drop(child.stderr.take());
+        }
+        assert!(!first.is_empty());
+        assert_eq!(child.wait().unwrap().code(), Some(0), "{more}");
+        assert!(sealed.path("runs/r/final/submission.csv").is_file());
+    };
+    check("");
+    check("--json");
+}
+
+#[test]
+fn a_reader_that_does_not_read_holds_nothing_up() {
+    let sealed = Sealed::with(&[]);
+    let python = interpreter(&sealed, &format!("{SUBMIT}; {SCORE}"));
+    // More than a pipe holds.
+    let more = "--set outer_loop_steps=20 --set inner_loop_steps=20 --set num_parallel_solutions=2";
+    let line = format!("run data --run-id r --json --set python={python} {SMALL} {more}");
+    let mut child = sealed.command(&line).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let stdout = child.stdout.take().unwrap();
+    let result = sealed.path("runs/r/result.json");
+    let begun = std::time::Instant::now();
+    while !result.exists() {
+        assert!(begun.elapsed().as_secs() < 300, "the run is held up");
+        assert!(child.try_wait().unwrap().is_none(), "nothing was left to print");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let lines: Vec<String> = BufReader::new(stdout).lines().map(Result::unwrap).collect();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    let told = sealed.read(FILE);
+    assert!(told.len() > 1 << 17, "{}", told.len());
+    assert_eq!(sorted(&lines.join("\n")), sorted(&told));
+}

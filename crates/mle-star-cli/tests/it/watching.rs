@@ -1,0 +1,222 @@
+//! `watch`, and what a terminal gets to see.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, Command, ExitStatus, Stdio};
+
+use mle_star::journal::hold;
+use nix::pty::openpty;
+use serde_json::Value;
+
+use crate::exits::{SCORE, SMALL, SUBMIT, interpreter};
+use crate::sealed::Sealed;
+
+/// A run `r` under way, whose first script waits while the file `slow` is there.
+struct Going {
+    sealed: Sealed,
+    run: Child,
+}
+
+impl Going {
+    fn new() -> Self {
+        let sealed = Sealed::with(&[("slow", "")]);
+        let slow = sealed.path("slow").display().to_string();
+        let wait = format!("while [ -e {slow} ]; do sleep 0.05; done");
+        let python = interpreter(&sealed, &format!("{wait}; {SUBMIT}; {SCORE}"));
+        let line = format!("run data --run-id r --json --set python={python} {SMALL}");
+        let mut run = sealed.command(&line).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut lines = BufReader::new(run.stdout.take().unwrap()).lines().map_while(Result::ok);
+        assert!(lines.any(|line| line.contains("\"script_started\"")));
+        Self { sealed, run }
+    }
+
+    /// Begins to watch, and waits until it does.
+    fn watch(&self, more: &str) -> Watching {
+        Watching::new(&self.sealed, more)
+    }
+
+    fn go_on(&self) {
+        std::fs::remove_file(self.sealed.path("slow")).unwrap();
+    }
+}
+
+struct Watching {
+    child: Child,
+    stderr: BufReader<std::process::ChildStderr>,
+}
+
+impl Watching {
+    fn new(sealed: &Sealed, more: &str) -> Self {
+        let mut command = sealed.command(&format!("watch r {more}"));
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut stderr = BufReader::new(child.stderr.take().unwrap());
+        let mut first = String::new();
+        stderr.read_line(&mut first).unwrap();
+        assert_eq!(first, "watching runs/r; Ctrl-C leaves it alone\n");
+        Self { child, stderr }
+    }
+
+    /// Exit code, stdout and the rest of stderr.
+    fn end(mut self) -> (Option<i32>, String, String) {
+        let (mut stdout, mut stderr) = (String::new(), String::new());
+        self.child.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();
+        self.stderr.read_to_string(&mut stderr).unwrap();
+        (self.child.wait().unwrap().code(), stdout, stderr)
+    }
+
+    fn next(&mut self) -> String {
+        let mut line = String::new();
+        self.stderr.read_line(&mut line).unwrap();
+        line
+    }
+}
+
+fn signal(child: &Child, name: &str) -> ExitStatus {
+    Command::new("kill").args([name, &child.id().to_string()]).status().unwrap()
+}
+
+#[test]
+fn those_who_watch_see_the_rest_and_the_end() {
+    let mut going = Going::new();
+    let watching = [going.watch(""), going.watch(""), going.watch("--json")];
+    going.go_on();
+    assert_eq!(going.run.wait().unwrap().code(), Some(0));
+    let [one, two, json] = watching.map(Watching::end);
+    for (code, stdout, stderr) in [one, two] {
+        assert_eq!((code, stdout.as_str()), (Some(0), ""), "{stderr}");
+        for part in ["candidate 1 ", "=== Finalization ===", "submission: ", "run r has finished; "] {
+            assert!(stderr.contains(part), "{part}: {stderr}");
+        }
+        assert!(!stderr.contains("=== Phase 1"), "that was before: {stderr}");
+    }
+    let (code, stdout, _) = json;
+    assert_eq!(code, Some(0));
+    let told = going.sealed.read("runs/r/logs/events.jsonl");
+    assert!(told.ends_with(&stdout) && stdout.contains("\"run_ended\"") && told.len() > stdout.len());
+    // Later there is nothing left to watch.
+    let said = going.sealed.run("watch r");
+    assert_eq!((said.code, said.stdout.as_str()), (0, ""), "{said:?}");
+    assert_eq!(said.stderr, "run r has finished; `mle-star show r` tells how\n");
+}
+
+#[test]
+fn an_interrupt_ends_the_watching_and_not_the_run() {
+    let mut going = Going::new();
+    for more in ["", "--json"] {
+        let watching = going.watch(more);
+        assert!(signal(&watching.child, "-INT").success());
+        let (code, stdout, stderr) = watching.end();
+        assert_eq!((code, stdout.as_str()), (Some(0), ""), "{stderr}");
+        assert_eq!(stderr, "not watched any more; the run goes on: r\n");
+    }
+    going.go_on();
+    assert_eq!(going.run.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn a_run_that_stops_is_told_with_what_to_do() {
+    let check = |with: &str, code: i32, parts: &[&str]| {
+        let mut going = Going::new();
+        let watching = going.watch("");
+        assert!(signal(&going.run, with).success());
+        let _ = going.run.wait().unwrap();
+        let (found, _, stderr) = watching.end();
+        assert_eq!(found, Some(code), "{stderr}");
+        let said = going.sealed.run("watch r");
+        for text in [stderr.as_str(), &said.stderr] {
+            assert!(parts.iter().all(|part| text.contains(part)), "{with}: {text}");
+            assert!(text.contains("hint: go on with: mle-star resume r\n"), "{text}");
+        }
+        assert_eq!(said.code, code, "{said:?}");
+    };
+    check("-INT", 130, &["error: interrupted after "]);
+    check("-TERM", 143, &["error: interrupted after "]);
+    check("-KILL", 1, &["error: run r is not going on, and nobody told how it ended\n"]);
+    let said = Sealed::with(&[]).run("watch r");
+    assert!(said.code == 2 && said.stderr.contains("no run called r"), "{said:?}");
+}
+
+/// A folder of a run that this process holds, and its events.
+fn held(sealed: &Sealed) -> (mle_star::journal::Hold, File) {
+    sealed.write("runs/r/task.json", b"{}");
+    sealed.write("runs/r/logs/events.jsonl", b"");
+    let file = File::options().append(true).open(sealed.path("runs/r/logs/events.jsonl")).unwrap();
+    (hold(&sealed.path("runs/r")).unwrap(), file)
+}
+
+fn event(text: &str) -> String {
+    let mut line: Value = serde_json::from_str(text).unwrap();
+    line["time"] = "2026-01-02T10:00:00Z".into();
+    line["run_id"] = "r".into();
+    format!("{line}\n")
+}
+
+#[test]
+fn a_run_that_is_resumed_is_watched_on() {
+    let sealed = Sealed::with(&[]);
+    let (hold, mut file) = held(&sealed);
+    let mut watching = Watching::new(&sealed, "");
+    let stream = include_str!("../streams/flight-delays.jsonl");
+    let started = stream.lines().next().unwrap();
+    let ended = |code: u8| {
+        event(&format!(r#"{{"event": "run_ended", "exit_code": {code}, "error": null, "hint": null}}"#))
+    };
+    let said = |text: &str| event(&format!(r#"{{"event": "said", "text": "{text}"}}"#));
+    // One process ends, and another has taken over before anybody looked.
+    write!(file, "{}{}{started}\n{}", said("one"), ended(130), said("two")).unwrap();
+    assert_eq!([watching.next(), watching.next()], ["one\n", "two\n"]);
+    write!(file, "{}", said("three")).unwrap();
+    assert_eq!(watching.next(), "three\n");
+    write!(file, "{}", ended(3)).unwrap();
+    drop(hold);
+    let (code, _, stderr) = watching.end();
+    assert_eq!((code, stderr.as_str()), (Some(3), "run r has finished; `mle-star show r` tells how\n"));
+}
+
+/// What a run writes to a terminal, given the environment; the terminal is taken away in the midst where wanted.
+fn on_terminal(environment: &[(&str, &str)], closed: bool) -> (Option<i32>, String) {
+    let sealed = Sealed::with(&[]);
+    let python = interpreter(&sealed, &format!("sleep 0.3; {SUBMIT}; {SCORE}"));
+    let pty = openpty(None, None).unwrap();
+    let mut command = sealed.command(&format!("run data --run-id r --set python={python} {SMALL}"));
+    command.envs(environment.iter().copied()).stderr(pty.slave);
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+    // The command holds the terminal open too.
+    drop(command);
+    let mut terminal = File::from(pty.master);
+    let mut bytes = vec![0; 64];
+    if closed {
+        terminal.read_exact(&mut bytes).unwrap();
+        drop(terminal);
+    } else {
+        bytes.clear();
+        // A terminal without anybody behind it ends with an error.
+        let _ = terminal.read_to_end(&mut bytes);
+    }
+    (child.wait().unwrap().code(), String::from_utf8_lossy(&bytes).into_owned())
+}
+
+#[test]
+fn a_terminal_gets_what_it_can_show() {
+    let check = |environment: &[(&str, &str)], live: bool, colour: bool| {
+        let (code, text) = on_terminal(environment, false);
+        assert_eq!(code, Some(0), "{text}");
+        assert_eq!(text.contains("\u{1b}[J"), live, "{environment:?}: {text}");
+        assert_eq!(text.contains("\u{1b}[1m"), colour, "{environment:?}: {text}");
+        assert_eq!(text.contains('\u{1b}'), live, "{environment:?}: {text}");
+        assert!(text.contains("=== Phase 1") && text.contains("submission: "), "{text}");
+        // The cursor is never hidden and no mode is changed: nothing has to be put back.
+        assert!(!text.contains("\u{1b}[?"), "{text}");
+    };
+    check(&[("TERM", "xterm")], true, true);
+    check(&[("TERM", "xterm"), ("NO_COLOR", "1")], true, false);
+    check(&[("TERM", "dumb")], false, false);
+    check(&[], false, false);
+    check(&[("TERM", "xterm"), ("CI", "true")], false, false);
+}
+
+#[test]
+fn a_run_outlives_its_terminal() {
+    let (code, text) = on_terminal(&[("TERM", "xterm")], true);
+    assert_eq!(code, Some(0), "{text}");
+}
