@@ -180,7 +180,7 @@ async fn perform(
     let outside = Outside {
         agents: &Asked { agents: agents.as_ref(), log },
         scripts: &backends.scripts,
-        events: &reporting.hearing(events),
+        events: &reporting.beside(events),
         cancel: signals.cancel(),
         environment: &backends.environment_text,
         script_slots: &backends.slots,

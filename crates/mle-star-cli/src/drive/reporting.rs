@@ -23,10 +23,10 @@ pub struct Reporting {
     writing: JoinHandle<()>,
 }
 
-/// Hears events on their way to others.
-pub struct Hearing<'a> {
-    events: &'a dyn EventSink,
+/// Hands events on to others, and hears what is in them.
+pub struct Beside<'a> {
     news: &'a News,
+    others: &'a dyn EventSink,
 }
 
 /// What the events say to the one who writes.
@@ -51,9 +51,9 @@ impl Reporting {
         Self { news, writing }
     }
 
-    /// Hands the events on to `events`, and hears them.
-    pub fn hearing<'a>(&'a self, events: &'a dyn EventSink) -> Hearing<'a> {
-        Hearing { events, news: &self.news }
+    /// Where events go that are meant for `others`.
+    pub fn beside<'a>(&'a self, others: &'a dyn EventSink) -> Beside<'a> {
+        Beside { news: &self.news, others }
     }
 
     /// Ends; nothing is written afterwards.
@@ -66,10 +66,10 @@ impl Reporting {
     }
 }
 
-impl EventSink for Hearing<'_> {
+impl EventSink for Beside<'_> {
     fn emit(&self, event: Event) {
         self.news.hear(&event);
-        self.events.emit(event);
+        self.others.emit(event);
     }
 }
 

@@ -129,7 +129,8 @@ pub fn tree(told: &Told<'_>) -> Tree {
 
 /// A node's id in the page.
 pub fn node_id(place: &Place) -> String {
-    format!("at-{}", place.file_stem())
+    // A dot in an id would have to be escaped in every style sheet and script.
+    format!("at-{}", place.file_stem().replace('.', "_"))
 }
 
 /// What decides which scripts are shown as a whole.
