@@ -2,16 +2,21 @@
 //!
 //! [`environment`] finds or makes the interpreter, [`machine`] says what the machine offers, [`local`] is the
 //! [`ScriptRunner`](mle_star::effects::ScriptRunner) of this machine, [`submission`] checks what a script
-//! submits. The rest is how the local runner keeps its promises: `stream` keeps output
-//! within bounds, `workplace` is the folder a script runs in.
+//! submits, [`warm`] starts scripts in processes that have their libraries, [`sandbox`] binds them. The rest is how
+//! the local runner keeps its promises: `stream` keeps output within bounds, `workplace` is the folder a script runs
+//! in, `watch` ends what takes too much.
 
+mod disk;
 pub mod environment;
 pub mod local;
 pub mod machine;
 mod memory;
 mod out_of_memory;
+pub mod sandbox;
 mod stream;
 pub mod submission;
 mod traceback;
 pub(crate) mod variables;
+pub mod warm;
+mod watch;
 pub(crate) mod workplace;

@@ -179,8 +179,6 @@ const OF_MODELS: [&str; 9] = [
     "search",
     "search_blocked_domains",
 ];
-/// Keys that are there for what later versions do.
-const NOT_YET: [&str; 1] = ["warm_start"];
 
 /// Names the keys that were given and change nothing.
 fn without_effect(config: &Config, given: &BTreeSet<String>) -> Vec<String> {
@@ -188,12 +186,9 @@ fn without_effect(config: &Config, given: &BTreeSet<String>) -> Vec<String> {
     let (values, default) = (json(config), json(&Config::default()));
     let is_idle = |key: &&str| given.contains(*key) && values.get(key) != default.get(key);
     let of_models: &[&str] = if config.agents == AgentsChoice::Offline { &OF_MODELS } else { &[] };
-    let notes = [(of_models, "with the offline agents"), (&NOT_YET[..], "in this version")];
-    let note = |(keys, when): (&[&str], &str)| {
-        let idle: Vec<&str> = keys.iter().copied().filter(is_idle).collect();
-        (!idle.is_empty()).then(|| format!("note: no effect {when}: {}", idle.join(", ")))
-    };
-    notes.into_iter().filter_map(note).collect()
+    let idle: Vec<&str> = of_models.iter().copied().filter(is_idle).collect();
+    let note = format!("note: no effect with the offline agents: {}", idle.join(", "));
+    Vec::from_iter((!idle.is_empty()).then_some(note))
 }
 
 /// A resume may start elsewhere: files are named in full.

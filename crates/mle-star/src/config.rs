@@ -124,7 +124,7 @@ pub struct Config {
     pub own_tools: Switch,
     /// A file with models given by hand; the retriever is not asked then.
     pub retrieved_models: Option<PathBuf>,
-    /// Warm Python workers.
+    /// Start scripts in processes that have imported their libraries already.
     pub warm_start: Switch,
     /// A folder with templates that replace the built-in ones.
     pub prompts: Option<PathBuf>,

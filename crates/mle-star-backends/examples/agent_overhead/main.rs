@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use mle_star::agents::AgentType;
+use mle_star::config::Switch;
 use mle_star::config::{AgentsChoice, Config};
 use mle_star::ctx::Outside;
 use mle_star::effects::{AgentBackend, AgentRequest, Answer};
@@ -32,6 +33,7 @@ use mle_star_backends::agent::claude::{ClaudeAgents, ClaudeSetup};
 use mle_star_backends::script::environment::{EnvironmentChoice, python_environment};
 use mle_star_backends::script::local::{LocalRunner, LocalSetup};
 use mle_star_backends::script::machine::machine;
+use mle_star_backends::script::sandbox::Isolation;
 
 /// Of the stand-in, in seconds.
 const START: f64 = 0.4;
@@ -142,6 +144,8 @@ async fn whole_run(config: &Config, started_ahead: usize) -> Result<(Duration, u
         sample_submission: None,
         id_column: None,
         memory_limit_mib: None,
+        warm_start: None,
+        isolation: Isolation::new(Switch::Off),
     })?;
     let agents = ClaudeAgents::new(setup)?;
     let (journal, prompts) = (Journal::create(&run, &frozen)?, Prompts::new(BTreeMap::new())?);

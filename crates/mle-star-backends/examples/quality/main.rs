@@ -25,6 +25,7 @@ use mle_star_backends::data::profile;
 use mle_star_backends::script::environment::{EnvironmentChoice, python_environment};
 use mle_star_backends::script::local::{LocalRunner, LocalSetup};
 use mle_star_backends::script::machine::machine;
+use mle_star_backends::script::sandbox::Isolation;
 use tokio::process::Command;
 
 const TOOL: &str = include_str!("tasks.py");
@@ -164,6 +165,8 @@ impl Bench {
             sample_submission: sample,
             id_column: frozen.task.id_column.clone(),
             memory_limit_mib: None,
+            warm_start: None,
+            isolation: Isolation::new(mle_star::config::Switch::Off),
         })?;
         let (journal, prompts) = (Journal::create(run, frozen)?, Prompts::new(BTreeMap::new())?);
         let (_keep, cancel) = tokio::sync::watch::channel(false);

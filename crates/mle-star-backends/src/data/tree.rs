@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 
 /// Folders below a data folder are looked into to this depth.
 const MAX_DEPTH: usize = 32;
+/// More files than this are not opened to a script one by one.
+const MANY: usize = 64;
 
 /// A data folder at one moment. Paths are relative to it.
 #[derive(Debug, Default)]
@@ -17,6 +19,8 @@ pub(crate) struct Tree {
     pub(crate) files: Vec<PathBuf>,
     /// Folders of runs, and links to folders that hold the link.
     left_out: BTreeSet<PathBuf>,
+    /// The links to files and folders, whole paths.
+    linked: BTreeSet<PathBuf>,
 }
 
 /// Looks at every file below `folder`.
@@ -31,31 +35,55 @@ pub(crate) fn look(folder: &Path) -> io::Result<Tree> {
 }
 
 /// Fills `into` with links to the data in `folder`, except to top entries that `is_left_out` names. Folders with
-/// nothing but data in them are linked as a whole.
+/// nothing but data in them are linked as a whole. Returns what the links lead to: `folder` where it is much and has
+/// nothing but data in it.
 ///
 /// # Errors
 /// The folder cannot be read, or a link cannot be made.
-pub(crate) fn link(folder: &Path, into: &Path, is_left_out: impl Fn(&Path) -> bool) -> io::Result<()> {
+pub(crate) fn link(
+    folder: &Path,
+    into: &Path,
+    is_left_out: impl Fn(&Path) -> bool,
+) -> io::Result<Vec<PathBuf>> {
     let (folder, tree) = (folder.canonicalize()?, look(folder)?);
+    let mut sources = Vec::new();
     for entry in fs::read_dir(&folder)? {
         let name = PathBuf::from(entry?.file_name());
         if !is_left_out(&name) {
-            tree.link(&folder, &name, into)?;
+            tree.link(&folder, &name, into, &mut sources)?;
         }
     }
-    Ok(())
+    if sources.len() > MANY && tree.left_out.is_empty() {
+        sources = vec![folder];
+    }
+    Ok(sources)
 }
 
 impl Tree {
+    /// The links in it; where they are many, the folders of what they lead to.
+    pub(crate) fn linked(&self) -> Vec<PathBuf> {
+        if self.linked.len() <= MANY {
+            return self.linked.iter().cloned().collect();
+        }
+        let folder = |link: &PathBuf| Some(link.canonicalize().ok()?.parent()?.to_owned());
+        let folders: BTreeSet<PathBuf> = self.linked.iter().filter_map(folder).collect();
+        folders.into_iter().collect()
+    }
+
     /// `above` holds the real paths of the folders on the way to `below`.
     fn walk(&mut self, root: &Path, below: &Path, above: &mut Vec<PathBuf>) -> io::Result<()> {
         for entry in fs::read_dir(root.join(below))? {
-            let name = entry?.file_name();
+            let entry = entry?;
+            let name = entry.file_name();
             let path = below.join(&name);
             let whole = root.join(&path);
             // A dangling link, or a file that vanished meanwhile, is not data.
             let Some(meta) = fs::metadata(&whole).ok().filter(|_| !is_hidden(&name)) else { continue };
+            let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
             if meta.is_file() {
+                if is_link {
+                    self.linked.insert(whole);
+                }
                 self.files.push(path);
             } else if meta.is_dir() {
                 let real = whole.canonicalize()?;
@@ -63,6 +91,9 @@ impl Tree {
                 if leads_back || is_run(&whole) || above.len() > MAX_DEPTH {
                     self.left_out.insert(path);
                     continue;
+                }
+                if is_link {
+                    self.linked.insert(whole);
                 }
                 above.push(real);
                 self.walk(root, &path, above)?;
@@ -72,18 +103,19 @@ impl Tree {
         Ok(())
     }
 
-    fn link(&self, folder: &Path, path: &Path, into: &Path) -> io::Result<()> {
+    fn link(&self, folder: &Path, path: &Path, into: &Path, sources: &mut Vec<PathBuf>) -> io::Result<()> {
         let hidden = path.file_name().is_some_and(is_hidden);
         if hidden || self.left_out.contains(path) {
             return Ok(());
         }
         if !self.left_out.iter().any(|left_out| left_out.starts_with(path)) {
+            sources.push(folder.join(path));
             return symlink(folder.join(path), into.join(path));
         }
         if self.files.iter().any(|file| file.starts_with(path)) {
             fs::create_dir(into.join(path))?;
             for entry in fs::read_dir(folder.join(path))? {
-                self.link(folder, &path.join(entry?.file_name()), into)?;
+                self.link(folder, &path.join(entry?.file_name()), into, sources)?;
             }
         }
         Ok(())

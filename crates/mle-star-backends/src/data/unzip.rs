@@ -55,7 +55,7 @@ pub fn unpack(data_dir: &Path, packed: &[Packed], into: &Path) -> Result<(), Tro
 }
 
 fn link_others(data_dir: &Path, packed: &[Packed], into: &Path) -> io::Result<()> {
-    tree::link(data_dir, into, |name| packed.iter().any(|table| table.archive == name))
+    tree::link(data_dir, into, |name| packed.iter().any(|table| table.archive == name)).map(drop)
 }
 
 /// Unpacks under another name first, so that an interruption leaves no half table.

@@ -23,6 +23,8 @@ const FILES_UP_TO: usize = 1000;
 pub(crate) struct Data {
     folder: PathBuf,
     files: BTreeMap<PathBuf, Stamp>,
+    /// Links in the folder, or the folders that they lead to.
+    linked: Vec<PathBuf>,
 }
 
 /// What tells cheaply that a file has changed.
@@ -38,23 +40,29 @@ impl Data {
     /// # Errors
     /// The folder cannot be read.
     pub(crate) fn new(folder: PathBuf) -> io::Result<Self> {
-        let files = stamps(&folder)?;
-        Ok(Self { folder, files })
+        let tree = tree::look(&folder)?;
+        let linked = tree.linked();
+        let files = stamps(&folder, tree.files);
+        Ok(Self { folder, files, linked })
     }
 
-    /// Makes the view in the new folder `view`: copies or links, not writable.
+    /// Makes the view in the new folder `view`: copies or links, not writable. Returns where the links lead to,
+    /// which whoever uses the view has to be able to read.
     ///
     /// # Errors
     /// The view cannot be made.
-    pub(crate) fn show(&self, view: &Path) -> io::Result<()> {
+    pub(crate) fn show(&self, view: &Path) -> io::Result<Vec<PathBuf>> {
         fs::create_dir(view)?;
+        let mut sources = Vec::new();
         let bytes: u64 = self.files.values().map(|stamp| stamp.bytes).sum();
         if bytes <= COPIED_UP_TO && self.files.len() <= FILES_UP_TO {
             self.copy(view)?;
         } else {
-            tree::link(&self.folder, view, |_| false)?;
+            sources = tree::link(&self.folder, view, |_| false)?;
+            sources.extend_from_slice(&self.linked);
         }
-        fs::set_permissions(view, fs::Permissions::from_mode(0o555))
+        fs::set_permissions(view, fs::Permissions::from_mode(0o555))?;
+        Ok(sources)
     }
 
     fn copy(&self, view: &Path) -> io::Result<()> {
@@ -71,7 +79,7 @@ impl Data {
 
     /// Names the files that are no longer as they were, a few of them, one sentence in all.
     pub(crate) fn damage(&self) -> Option<String> {
-        let now = stamps(&self.folder).unwrap_or_default();
+        let now = tree::look(&self.folder).map(|tree| stamps(&self.folder, tree.files)).unwrap_or_default();
         let before = |name: &PathBuf| self.files.get(name);
         let changed = now.iter().filter(|(name, stamp)| before(name) != Some(*stamp)).map(|(name, _)| name);
         let gone = self.files.keys().filter(|name| !now.contains_key(*name));
@@ -85,13 +93,13 @@ impl Data {
     }
 }
 
-fn stamps(folder: &Path) -> io::Result<BTreeMap<PathBuf, Stamp>> {
+fn stamps(folder: &Path, files: Vec<PathBuf>) -> BTreeMap<PathBuf, Stamp> {
     let stamp = |name: PathBuf| {
         // A file that vanished meanwhile is not there.
         let meta = fs::metadata(folder.join(&name)).ok()?;
         Some((name, Stamp { bytes: meta.len(), modified: meta.modified().ok() }))
     };
-    Ok(tree::look(folder)?.files.into_iter().filter_map(stamp).collect())
+    files.into_iter().filter_map(stamp).collect()
 }
 
 #[cfg(test)]
@@ -116,7 +124,11 @@ mod tests {
     #[test]
     fn a_view_shows_the_data_and_not_the_run() {
         let (folder, data) = data();
-        let linked = |data: &Data, view: &Path| tree::link(&data.folder, view, |_| false);
+        let linked = |data: &Data, view: &Path| {
+            let sources = tree::link(&data.folder, view, |_| false)?;
+            assert!(sources.iter().all(|source| !Path::new("runs/r1").starts_with(source)), "{sources:?}");
+            Ok(())
+        };
         type Make<'a> = &'a dyn Fn(&Data, &Path) -> io::Result<()>;
         for (name, make) in [("copied", &Data::copy as Make<'_>), ("linked", &linked)] {
             let view = folder.path().join("runs/r1").join(name);
@@ -126,6 +138,28 @@ mod tests {
             assert_eq!(fs::read_to_string(view.join("images/a.png")).unwrap(), "png", "{name}");
             assert!(!view.join("runs").exists(), "{name}");
         }
+    }
+
+    #[test]
+    fn much_data_is_opened_as_a_whole_unless_a_run_lies_in_it() {
+        let check = |files: usize, with_run: bool, expected: usize| {
+            let folder = tempfile::tempdir().unwrap();
+            let (data, view) = (folder.path().join("data"), folder.path().join("view"));
+            fs::create_dir_all(data.join("run")).unwrap();
+            fs::create_dir(&view).unwrap();
+            (0..files).for_each(|n| fs::write(data.join(n.to_string()), "").unwrap());
+            if with_run {
+                fs::write(data.join("run/journal.lock"), "").unwrap();
+            } else {
+                fs::remove_dir(data.join("run")).unwrap();
+            }
+            let sources = tree::link(&data, &view, |_| false).unwrap();
+            assert_eq!(sources.len(), expected, "{files} {with_run}");
+            assert_eq!(sources == [data], expected == 1, "{files} {with_run}");
+        };
+        check(3, false, 3);
+        check(100, false, 1);
+        check(100, true, 100);
     }
 
     #[test]

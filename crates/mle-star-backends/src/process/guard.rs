@@ -15,6 +15,7 @@
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::unix::process::CommandExt;
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
@@ -25,7 +26,9 @@ use nix::sys::prctl;
 use nix::sys::signal::{SigSet, Signal, kill, killpg};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::stat::Mode;
-use nix::unistd::{ForkResult, Pid, fork, getppid, read, setsid, write};
+use nix::unistd::{ForkResult, Pid, fork, getpid, getppid, read, setsid, write};
+
+use super::confine::Confinement;
 
 /// Written to the control pipe: ask the child's process group to end.
 pub(crate) const TERMINATE: u8 = b'T';
@@ -41,32 +44,42 @@ const KILLING: Duration = Duration::from_secs(20);
 /// Makes what `command` starts run under a guard: the spawned child becomes the guard, its child the program's.
 ///
 /// `control` is the reading end of the control pipe, `status` the writing end of the pipe for the report.
-pub(crate) fn arrange(command: &mut tokio::process::Command, control: OwnedFd, status: OwnedFd) {
+pub(crate) fn arrange(
+    command: &mut std::process::Command,
+    control: OwnedFd,
+    status: OwnedFd,
+    confinement: Confinement,
+) {
     // SAFETY: `begin` only makes system calls and does not allocate.
-    unsafe { command.pre_exec(move || begin(control.as_raw_fd(), status.as_raw_fd())) };
+    unsafe { command.pre_exec(move || begin(control.as_raw_fd(), status.as_raw_fd(), &confinement)) };
 }
 
-/// Runs in the forked child; returns in the process that is to become the script.
-fn begin(control: RawFd, status: RawFd) -> io::Result<()> {
+/// Runs in the forked child; returns in the process that is to become the script. With namespaces of their own,
+/// the guard and the script are inside, and the forked child waits for the guard outside.
+fn begin(control: RawFd, status: RawFd, confinement: &Confinement) -> io::Result<()> {
     setsid()?;
     prctl::set_child_subreaper(true)?;
     SigSet::all().thread_block()?;
+    confinement.enter()?;
+    prctl::set_child_subreaper(true)?;
+    let guard_id = getpid();
     // SAFETY: this process has one thread, and both sides only make system calls until they exec or exit.
     match unsafe { fork() }? {
-        ForkResult::Parent { child } => guard(child, control, status),
-        ForkResult::Child => become_script(),
+        ForkResult::Parent { child } => guard(child, control, status, confinement.is_sealed()),
+        ForkResult::Child => become_script(guard_id, confinement),
     }
 }
 
-fn become_script() -> io::Result<()> {
+fn become_script(guard_id: Pid, confinement: &Confinement) -> io::Result<()> {
     setsid()?;
     // The guard has one thread, so its death is what this signal means.
     prctl::set_pdeathsig(Signal::SIGKILL)?;
-    if getppid() == Pid::from_raw(1) {
+    if getppid() != guard_id {
         // The guard was killed already: for the program that is the script's end, not a failure to start it.
         // SAFETY: ends this process at once, without running anything that belongs to the program.
         unsafe { libc::_exit(1) };
     }
+    confinement.apply()?;
     // Descriptors that the program itself inherited are none of the script's business. Where the kernel is
     // too old for this they pass, as they would from a shell.
     // SAFETY: marks descriptors of this process to be closed by exec.
@@ -75,10 +88,12 @@ fn become_script() -> io::Result<()> {
     Ok(())
 }
 
-fn guard(script: Pid, control: RawFd, status: RawFd) -> ! {
+fn guard(script: Pid, control: RawFd, status: RawFd, is_init: bool) -> ! {
     let _ = prctl::set_name(c"mle-star-guard");
+    // The script has the same user, and must not look into this copy of the program.
+    let _ = prctl::set_dumpable(false);
     close_all_but(control, status);
-    let mut family = Family { script, ended: None, killed: 0 };
+    let mut family = Family { script, is_init, ended: None, killed: 0 };
     let mut children = SigSet::empty();
     children.add(Signal::SIGCHLD);
     // SAFETY: both descriptors stay open until this process exits.
@@ -107,7 +122,7 @@ fn close_all_but(first: RawFd, second: RawFd) {
     close_range(high + 1, u32::MAX);
 }
 
-fn close_range(from: u32, to: u32) {
+pub(super) fn close_range(from: u32, to: u32) {
     // SAFETY: the descriptors belong to this process, and nothing of it uses them any more.
     if unsafe { libc::syscall(libc::SYS_close_range, from, to, 0) } == 0 {
         return;
@@ -121,6 +136,8 @@ fn close_range(from: u32, to: u32) {
 /// The script and its descendants, seen from the guard.
 struct Family {
     script: Pid,
+    /// The guard is the init of a namespace in which there is nobody else.
+    is_init: bool,
     /// The script's raw wait status.
     ended: Option<i32>,
     /// How many others died of SIGKILL after the script's end.
@@ -166,6 +183,12 @@ impl Family {
     fn end(&mut self, deaths: &SignalFd) {
         let started = Instant::now();
         while self.reap() && started.elapsed() < KILLING {
+            if self.is_init {
+                // Everybody but the init itself, at one moment: nobody can flee by forking.
+                let _ = kill(Pid::from_raw(-1), Signal::SIGKILL);
+                wait_for_death(deaths);
+                continue;
+            }
             let listed = for_each_child(|child| {
                 let _ = kill(child, Signal::SIGKILL);
             });

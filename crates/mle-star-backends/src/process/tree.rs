@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,8 +11,10 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, poll};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use tokio::net::unix::pipe::Receiver;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 
+use super::confine::Confinement;
 use super::guard::{self, REPORT, TERMINATE};
 
 /// How long a dropped tree is waited for, in milliseconds; it takes a few as a rule.
@@ -24,13 +26,35 @@ const MARK: &str = "MLE_STAR_CHILD";
 static TREES: AtomicU64 = AtomicU64::new(0);
 
 /// A child, its guard and all descendants. Dropping it ends them all before the drop returns.
+#[derive(Debug)]
 pub(crate) struct Tree {
-    guard: Child,
+    guard: Guard,
+    /// The guard that is next to the script: the child of the one outside where there are namespaces.
+    root: Option<u32>,
     /// The guard ends everything when this is closed.
     control: Option<PipeWriter>,
-    report: PipeReader,
+    report: Receiver,
+    /// As much of the report as has come.
+    heard: Vec<u8>,
     /// The value of [`MARK`] that every process of the tree inherits.
     mark: String,
+}
+
+/// Who ends what a child started.
+#[derive(Debug)]
+enum Guard {
+    /// A process of its own, for this child alone.
+    Own(Child),
+    /// One that a worker forked; `None` once the worker was taken back.
+    OfWorker(Option<Box<Tree>>),
+}
+
+/// What a worker needs of a child that it is to fork: the child's streams, and the guard's ends of the pipes.
+pub(crate) struct Ends {
+    pub(crate) stdout: PipeWriter,
+    pub(crate) stderr: PipeWriter,
+    pub(crate) control: PipeReader,
+    pub(crate) report: PipeWriter,
 }
 
 /// The program's ends of a child's standard streams.
@@ -55,23 +79,70 @@ impl Tree {
     ///
     /// # Errors
     /// What the system says when it cannot be started.
-    pub(crate) fn spawn(mut command: Command, stdin: Stdio) -> io::Result<(Self, Streams)> {
+    pub(crate) fn spawn(command: Command, stdin: Stdio) -> io::Result<(Self, Streams)> {
+        Self::spawn_confined(command, stdin, Confinement::default())
+    }
+
+    /// The same, bound by `confinement`.
+    ///
+    /// # Errors
+    /// What the system says when it cannot be started or bound.
+    pub(crate) fn spawn_confined(
+        mut command: Command,
+        stdin: Stdio,
+        confinement: Confinement,
+    ) -> io::Result<(Self, Streams)> {
         let (orders, control) = io::pipe()?;
         let (report, status) = io::pipe()?;
-        guard::arrange(&mut command, orders.into(), status.into());
+        let in_namespaces = confinement.namespaces.is_some();
+        guard::arrange(command.as_std_mut(), orders.into(), status.into(), confinement);
         let mark = format!("{}.{}", std::process::id(), TREES.fetch_add(1, Ordering::Relaxed));
         command.env(MARK, &mark);
         command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut guard = command.spawn()?;
+        let root = if in_namespaces { guard.id().and_then(only_child) } else { guard.id() };
         let (stdin, output) = (guard.stdin.take(), guard.stdout.take().zip(guard.stderr.take()));
-        let tree = Self { mark, guard, control: Some(control), report };
+        let report = Receiver::from_owned_fd(report.into())?;
+        let guard = Guard::Own(guard);
+        let tree = Self { mark, guard, root, control: Some(control), report, heard: Vec::new() };
         let (stdout, stderr) = output.ok_or(io::ErrorKind::BrokenPipe)?;
         Ok((tree, Streams { stdin, stdout, stderr }))
     }
 
-    /// The guard's process id: the root of the tree. `None` once it has ended.
+    /// The tree of a child that a guard forks, process `root`, which `worker` forked, once it is sent the ends.
+    ///
+    /// # Errors
+    /// What the system says when there are too many open files.
+    pub(crate) fn forked(worker: Self, root: u32) -> io::Result<(Self, Streams, Ends)> {
+        let (orders, control) = io::pipe()?;
+        let (report, status) = io::pipe()?;
+        let ((out, stdout), (err, stderr)) = (io::pipe()?, io::pipe()?);
+        let ends = Ends { stdout, stderr, control: orders, report: status };
+        let stdout = ChildStdout::from_std(OwnedFd::from(out).into())?;
+        let stderr = ChildStderr::from_std(OwnedFd::from(err).into())?;
+        let (mark, guard) = (worker.mark.clone(), Guard::OfWorker(Some(Box::new(worker))));
+        let (report, control) = (Receiver::from_owned_fd(report.into())?, Some(control));
+        let tree = Self { guard, root: Some(root), control, report, heard: Vec::new(), mark };
+        Ok((tree, Streams { stdin: None, stdout, stderr }, ends))
+    }
+
+    /// The worker whose guard forked the child, for the next one. What is left of this tree ends with it.
+    pub(crate) fn into_worker(mut self) -> Option<Self> {
+        match &mut self.guard {
+            Guard::Own(_) => None,
+            Guard::OfWorker(worker) => worker.take().map(|worker| *worker),
+        }
+    }
+
+    /// The variable, with its value, that every process of the tree carries.
+    pub(crate) fn mark(&self) -> (&'static str, &str) {
+        (MARK, &self.mark)
+    }
+
+    /// The process id of the guard that has the script and everything it started below it. `None` when it ended at
+    /// once.
     pub(crate) fn root(&self) -> Option<u32> {
-        self.guard.id()
+        self.root
     }
 
     /// Asks the child's process group to end.
@@ -92,15 +163,33 @@ impl Tree {
     /// # Errors
     /// What the system says when the guard cannot be waited for.
     pub(crate) async fn ended(&mut self) -> io::Result<Ending> {
-        self.guard.wait().await?;
-        let mut report = Vec::with_capacity(REPORT);
-        self.report.read_to_end(&mut report)?;
-        let Ok([a, b, c, d, e, f, g, h]) = <[u8; REPORT]>::try_from(report) else {
+        if let Guard::Own(guard) = &mut self.guard {
+            guard.wait().await?;
+        }
+        // Only the guard holds the other end, and it closes it when nothing of the child is left.
+        self.hear_report().await?;
+        let Ok([a, b, c, d, e, f, g, h]) = <[u8; REPORT]>::try_from(self.heard.as_slice()) else {
+            if let Guard::OfWorker(Some(worker)) = &mut self.guard {
+                worker.kill();
+                Box::pin(worker.ended()).await?;
+            }
             end_strays(&self.mark);
             return Ok(Ending { status: None, left_behind: 0 });
         };
         let status = Some(ExitStatus::from_raw(i32::from_ne_bytes([a, b, c, d])));
         Ok(Ending { status, left_behind: u32::from_ne_bytes([e, f, g, h]) })
+    }
+
+    /// Reads the report to its end; what was read stays when this is dropped half way.
+    async fn hear_report(&mut self) -> io::Result<()> {
+        loop {
+            self.report.readable().await?;
+            match self.report.try_read_buf(&mut self.heard) {
+                Ok(0) => return Ok(()),
+                Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Err(error),
+                _ => {}
+            }
+        }
     }
 }
 
@@ -111,6 +200,31 @@ impl Drop for Tree {
         let mut hung_up = [PollFd::new(self.report.as_fd(), PollFlags::POLLIN)];
         while poll(&mut hung_up, LAST_WAIT_MS) == Err(Errno::EINTR) {}
     }
+}
+
+/// The process that `process` has started, and waits for.
+pub(crate) fn only_child(process: u32) -> Option<u32> {
+    let children = fs::read_to_string(format!("/proc/{process}/task/{process}/children")).ok()?;
+    children.split_whitespace().next()?.parse().ok()
+}
+
+/// Runs a program that does nothing under `confinement`, to see whether that is possible.
+///
+/// # Errors
+/// What the system refuses.
+pub(crate) fn trial(confinement: Confinement) -> io::Result<()> {
+    let (orders, control) = io::pipe()?;
+    let (mut report, status) = io::pipe()?;
+    let mut command = std::process::Command::new("true");
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    guard::arrange(&mut command, orders.into(), status.into(), confinement);
+    let mut guard = command.spawn()?;
+    drop(command);
+    guard.wait()?;
+    drop(control);
+    let mut answer = [0; REPORT];
+    report.read_exact(&mut answer)?;
+    if answer == [0; REPORT] { Ok(()) } else { Err(io::Error::other("a program in there does not run")) }
 }
 
 /// Kills every process that carries `mark` in its environment. What they start meanwhile is found by looking

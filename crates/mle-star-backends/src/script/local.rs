@@ -1,40 +1,41 @@
 //! Runs scripts on this machine.
 //!
-//! Each script is a fresh Python process in a fresh folder, under a guard that ends everything it started.
+//! Each script is a fresh Python process in a fresh folder, under a guard that ends everything it started. It is
+//! started cold, or forked by its slot's worker (see [`warm`](super::warm)).
 //! Kept of a run: the script, its streams up to a cap, and the submission it wrote.
 
-use std::env;
 use std::fs;
 use std::io;
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
-use std::process::Stdio;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use mle_star::effects::{OutOfMemory, ScriptEnd, ScriptOutcome, ScriptRequest, ScriptRunner, Submission};
+use mle_star::effects::{OutOfMemory, ScriptOutcome, ScriptRequest, ScriptRunner, Submission};
 use mle_star::score::ScoreScanner;
 use mle_star::stop::{Stop, Trouble};
-use tokio::process::Command;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
+use super::disk;
 use super::environment::Environment;
 use super::machine::Machine;
 use super::memory;
-use super::out_of_memory::{KernelKills, out_of_memory};
+use super::out_of_memory::{KernelKills, last_words, out_of_memory};
+use super::sandbox::{Isolation, Sandbox};
 use super::stream::Stream;
 use super::submission::check_submission;
 use super::traceback::TracebackScanner;
-use super::variables::{Share, variables};
-use super::workplace::{SCRIPT, Workplace, broken};
+use super::warm::{Warm, WarmStart, Worker};
+use super::watch::{Limits, Resource, Watched, watch};
+use super::workplace::{Workplace, broken};
 use crate::data::view::Data;
-use crate::process::{Ending, Streams, Tree};
+use crate::process::{Streams, Tree};
+use start::Started;
 
-/// Between the request to end and the end.
-const GRACE: Duration = Duration::from_secs(5);
+mod start;
+
 /// How long output may still come after every process of the tree is gone.
 const LAST_OUTPUT: Duration = Duration::from_secs(2);
 
@@ -55,8 +56,12 @@ pub struct LocalSetup {
     pub sample_submission: Option<PathBuf>,
     /// The column that names a row; `None`: the sample's first one.
     pub id_column: Option<String>,
-    /// Memory limit of one script with everything it starts, in MiB.
+    /// Memory limit of one script with everything it starts, in MiB; `None`: nearly all of the machine.
     pub memory_limit_mib: Option<u64>,
+    /// What keeps scripts from doing harm.
+    pub isolation: Isolation,
+    /// How scripts are started warm; `None`: all of them start cold.
+    pub warm_start: Option<WarmStart>,
 }
 
 /// Runs scripts as processes of this machine.
@@ -64,14 +69,8 @@ pub struct LocalSetup {
 pub struct LocalRunner {
     setup: Arc<LocalSetup>,
     data: Arc<Data>,
-}
-
-/// How a script ended, and what had to be done about it.
-struct Watched {
-    end: ScriptEnd,
-    notes: Vec<String>,
-    /// It was stopped for the memory it used.
-    over_memory: bool,
+    sandbox: Arc<Sandbox>,
+    warm: Option<Arc<Warm>>,
 }
 
 impl LocalRunner {
@@ -88,7 +87,10 @@ impl LocalRunner {
         let (run_folder, data_dir) = (absolute(&setup.run_folder)?, absolute(&setup.data_dir)?);
         let data = Data::new(data_dir.clone());
         let data = Arc::new(data.map_err(|error| broken("read", &data_dir, &error))?);
-        Ok(Self { setup: Arc::new(LocalSetup { run_folder, data_dir, ..setup }), data })
+        let sandbox = Arc::new(Sandbox::new(setup.isolation.clone(), &setup.environment, &setup.machine));
+        let start = setup.warm_start.as_ref().filter(|_| cfg!(target_os = "linux"));
+        let warm = start.map(|start| Arc::new(Warm::new(&start.modules)));
+        Ok(Self { sandbox, warm, setup: Arc::new(LocalSetup { run_folder, data_dir, ..setup }), data })
     }
 
     /// The submission that `script` wrote when it ran at `stem`, its place's file stem; `None` when it wrote none.
@@ -116,14 +118,66 @@ impl LocalRunner {
         in_background(work).await?
     }
 
-    fn command(&self, request: &ScriptRequest, workplace: &Workplace) -> Command {
-        let setup = &self.setup;
-        let share = Share::of(&setup.machine, setup.slots, request.slot);
-        let environment = &setup.environment;
-        let all = variables(env::vars_os(), environment, &share, &workplace.home(), workplace.temporary());
-        let mut command = Command::new(&environment.python);
-        command.arg(SCRIPT).current_dir(workplace.folder()).env_clear().envs(all);
-        command
+    fn limits(&self, time: Duration, workplace: &Workplace) -> Limits {
+        let (setup, isolation) = (&self.setup, &self.setup.isolation);
+        let folder = workplace.folder().to_owned();
+        let disk = disk::Limits::now(&folder, isolation.disk_limit_mib, isolation.files_limit);
+        let machine_mib = setup.machine.memory_mib;
+        let known_mib = if machine_mib == 0 { u64::MAX } else { machine_mib };
+        let memory = memory::Limits {
+            memory_mib: setup.memory_limit_mib.unwrap_or(known_mib / 10 * 9),
+            share_mib: known_mib / setup.slots.max(1) as u64,
+            processes: isolation.processes_limit,
+        };
+        Limits { time, memory, disk, folder, patience: None }
+    }
+
+    /// Runs the script once.
+    async fn attempt(
+        &self,
+        request: &ScriptRequest,
+        time: Duration,
+        worker: Option<Worker>,
+    ) -> Result<Attempt, Stop> {
+        let stem = request.place.file_stem();
+        let workplace = self.prepare(request).await?;
+        let log = |kind| self.setup.run_folder.join("logs").join(format!("{stem}.{kind}"));
+        let mut stdout = Stream::new(log("stdout"), ScoreScanner::default());
+        let mut stderr = Stream::new(log("stderr"), TracebackScanner::default());
+        let (began, kills) = (Instant::now(), KernelKills::so_far());
+        let mut limits = self.limits(time, &workplace);
+        let started = self.start(request.slot, &workplace, limits.disk.disk_mib, worker).await;
+        let Started { mut tree, streams, resting } =
+            started.map_err(|error| self.trouble(Failure::Process(error)))?;
+        limits.patience =
+            self.setup.warm_start.as_ref().filter(|_| resting.is_some()).map(|warm| warm.patience);
+        let watched = run_watched(&mut tree, streams, &limits, &mut stdout, &mut stderr).await;
+        let Watched { end, mut notes, excess_of, spoiled } =
+            watched.map_err(|failure| self.trouble(failure))?;
+        let spoiled = self.settle(request.slot, resting, tree, spoiled);
+        let duration_seconds = began.elapsed().as_secs_f64();
+        let traceback = stderr.scanner.traceback();
+        let refusal = self.sandbox.explanation(&end, traceback.as_deref(), workplace.folder());
+        let finished = self.finish(request, workplace).await?;
+        notes.extend(
+            [stdout.cut("stdout"), stderr.cut("stderr"), refusal, finished.damage].into_iter().flatten(),
+        );
+        let outcome = ScriptOutcome {
+            end,
+            duration_seconds,
+            stdout: stdout.captured(),
+            stderr: stderr.captured(),
+            score: stdout.scanner.score(),
+            traceback,
+            submission: finished.submission,
+            notes,
+            out_of_memory: (excess_of == Some(Resource::Memory)).then_some(OutOfMemory::Limit),
+        };
+        if let Some(left) = finished.left.filter(|_| lacked_room(&outcome, excess_of)) {
+            return Err(Stop::Outside(self.volume_is_full(&left)));
+        }
+        let outcome = ScriptOutcome { out_of_memory: out_of_memory(&outcome, &kills), ..outcome };
+        Ok(Attempt { outcome, spoiled })
     }
 
     fn trouble(&self, failure: Failure) -> Trouble {
@@ -136,6 +190,14 @@ impl LocalRunner {
         }
     }
 
+    fn volume_is_full(&self, left: &str) -> Trouble {
+        let folder = self.setup.run_folder.display();
+        Trouble::new(
+            format!("the disk of {folder} is full: a script found no room for its files, {left} left"),
+            "free disk space, then resume the run",
+        )
+    }
+
     /// Checks and keeps the submission, looks whether the data is whole, removes the folder.
     async fn finish(&self, request: &ScriptRequest, workplace: Workplace) -> Result<Finished, Trouble> {
         let (setup, data) = (Arc::clone(&self.setup), Arc::clone(&self.data));
@@ -146,17 +208,12 @@ impl LocalRunner {
                 let checked = check_submission(&file, sample, setup.id_column.as_deref());
                 fs::rename(&file, &kept).map_err(|error| broken("keep", &kept, &error)).map(|()| checked)
             });
-            Ok(Finished { submission: submission.transpose()?, damage: data.damage() })
+            let submission = submission.transpose()?;
+            drop(workplace);
+            Ok(Finished { submission, damage: data.damage(), left: disk::is_full(&setup.run_folder) })
         };
         in_background(work).await?
     }
-}
-
-/// What a script may use.
-#[derive(Clone, Copy)]
-struct Limits {
-    time: Duration,
-    memory_mib: Option<u64>,
 }
 
 /// What can break around a script.
@@ -171,48 +228,47 @@ enum Failure {
 struct Finished {
     submission: Option<Submission>,
     damage: Option<String>,
+    /// What is left of a volume that is full even without the script's files.
+    left: Option<String>,
+}
+
+/// What came of one run of a script.
+struct Attempt {
+    outcome: ScriptOutcome,
+    /// Why it has to be run again, cold.
+    spoiled: Option<String>,
 }
 
 #[async_trait]
 impl ScriptRunner for LocalRunner {
     async fn run(&self, request: &ScriptRequest) -> Result<ScriptOutcome, Stop> {
-        let stem = request.place.file_stem();
-        let workplace = self.prepare(request).await?;
-        let log = |kind| self.setup.run_folder.join("logs").join(format!("{stem}.{kind}"));
-        let mut stdout = Stream::new(log("stdout"), ScoreScanner::default());
-        let mut stderr = Stream::new(log("stderr"), TracebackScanner::default());
-        let (started, kills) = (Instant::now(), KernelKills::so_far());
-        let command = self.command(request, &workplace);
-        let limits = Limits { time: request.timeout, memory_mib: self.setup.memory_limit_mib };
-        let watched = run_watched(command, limits, &mut stdout, &mut stderr).await;
-        let Watched { end, mut notes, over_memory } = watched.map_err(|failure| self.trouble(failure))?;
-        let duration_seconds = started.elapsed().as_secs_f64();
-        let finished = self.finish(request, workplace).await?;
-        notes.extend([stdout.cut("stdout"), stderr.cut("stderr"), finished.damage].into_iter().flatten());
-        let outcome = ScriptOutcome {
-            end,
-            duration_seconds,
-            stdout: stdout.captured(),
-            stderr: stderr.captured(),
-            score: stdout.scanner.score(),
-            traceback: stderr.scanner.traceback(),
-            submission: finished.submission,
-            notes,
-            out_of_memory: over_memory.then_some(OutOfMemory::Limit),
-        };
-        Ok(ScriptOutcome { out_of_memory: out_of_memory(&outcome, &kills), ..outcome })
+        let worker = self.worker(request).await;
+        let began = Instant::now();
+        let mut attempt = self.attempt(request, request.timeout, worker).await?;
+        if let Some((why, warm)) = attempt.spoiled.zip(self.warm.as_ref()) {
+            warm.failed(&why);
+            let left = request.timeout.saturating_sub(began.elapsed());
+            attempt = self.attempt(request, left, None).await?;
+        }
+        let mut outcome = attempt.outcome;
+        // Who repairs a script has no use for it, and gets the same text whether a worker was ready or not.
+        if let Some(warm) = self.warm.as_ref().filter(|_| !outcome.is_error()) {
+            outcome.notes.extend(warm.note());
+        }
+        Ok(outcome)
     }
 }
 
-/// Starts the script and sees it to its end. When this returns or is dropped, nothing of it runs any more.
+/// Sees the script to its end. When this returns nothing of it runs any more.
 async fn run_watched(
-    command: Command,
-    limits: Limits,
+    tree: &mut Tree,
+    streams: Streams,
+    limits: &Limits,
     stdout: &mut Stream<ScoreScanner>,
     stderr: &mut Stream<TracebackScanner>,
 ) -> Result<Watched, Failure> {
-    let (tree, Streams { stdout: out, stderr: err, .. }) =
-        Tree::spawn(command, Stdio::null()).map_err(Failure::Process)?;
+    let Streams { stdout: out, stderr: err, .. } = streams;
+    let logs = [stdout.file().to_owned(), stderr.file().to_owned()];
     let pumps = async {
         let out =
             async { stdout.pump(out, ScoreScanner::feed).await.map_err(|e| (stdout.file().to_owned(), e)) };
@@ -222,7 +278,7 @@ async fn run_watched(
         tokio::try_join!(out, err).map_err(|(file, error)| Failure::Log(file, error))
     };
     let mut pumps = pin!(pumps);
-    let mut watch = pin!(watch(tree, limits));
+    let mut watch = pin!(watch(tree, limits, &logs));
     tokio::select! {
         watched = &mut watch => {
             // Nothing that could write is left; what is in the pipes is read, and no process outside waited for.
@@ -238,59 +294,11 @@ async fn run_watched(
     }
 }
 
-async fn watch(mut tree: Tree, limits: Limits) -> io::Result<Watched> {
-    let memory_limit = limits.memory_mib.zip(tree.root());
-    let over_memory = async {
-        match memory_limit {
-            Some((limit, root)) => (memory::exceeded(root, limit).await, limit),
-            None => std::future::pending().await,
-        }
-    };
-    tokio::select! {
-        ending = tree.ended() => Ok(Watched::by_itself(ending?)),
-        () = tokio::time::sleep(limits.time) => stop_at_limit(&mut tree, limits.time).await,
-        (used, limit) = over_memory => {
-            tree.kill();
-            let mut watched = Watched::by_itself(tree.ended().await?);
-            watched.over_memory = true;
-            watched.notes = vec![format!("stopped: it used {used} MiB of memory, the limit is {limit} MiB")];
-            Ok(watched)
-        }
-    }
-}
-
-/// Asks first, then kills.
-async fn stop_at_limit(tree: &mut Tree, limit: Duration) -> io::Result<Watched> {
-    tree.terminate();
-    if timeout(GRACE, tree.ended()).await.is_err() {
-        tree.kill();
-        tree.ended().await?;
-    }
-    let note = format!("stopped after {:.1} s, the time it had", limit.as_secs_f64());
-    Ok(Watched { end: ScriptEnd::TimedOut, notes: vec![note], over_memory: false })
-}
-
-impl Watched {
-    fn by_itself(ending: Ending) -> Self {
-        let mut notes = Vec::new();
-        let end = match ending.status {
-            Some(status) => match (status.code(), status.signal()) {
-                (Some(code), _) => ScriptEnd::Exited { code },
-                (None, signal) => ScriptEnd::Signalled { signal: signal.unwrap_or_default() },
-            },
-            None => {
-                notes
-                    .push("the process that guards the script was killed, and the script with it".to_owned());
-                ScriptEnd::Signalled { signal: 9 }
-            }
-        };
-        if ending.left_behind > 0 {
-            let count = ending.left_behind;
-            notes
-                .push(format!("{count} processes that the script had started and not waited for were ended"));
-        }
-        Self { end, notes, over_memory: false }
-    }
+/// Did the script fail because there was no disk space? What only it lacks has other words: the limit of a file's
+/// size, of its folder.
+fn lacked_room(outcome: &ScriptOutcome, excess_of: Option<Resource>) -> bool {
+    let says = || last_words(outcome).contains("No space left on device");
+    excess_of == Some(Resource::Volume) || outcome.is_error() && says()
 }
 
 /// Runs file work where it does not hold up anything else.

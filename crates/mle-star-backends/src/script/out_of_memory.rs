@@ -66,7 +66,7 @@ fn signs(outcome: &ScriptOutcome, kernel_killed: impl FnOnce() -> bool) -> Optio
 }
 
 /// The exception with the whole of its message and what came after it; all of stderr when there was no exception.
-fn last_words(outcome: &ScriptOutcome) -> String {
+pub(super) fn last_words(outcome: &ScriptOutcome) -> String {
     let printed = outcome.stderr.text();
     let Some(exception) = outcome.traceback.as_deref().map(exception) else { return printed };
     let from = printed.rfind(exception);

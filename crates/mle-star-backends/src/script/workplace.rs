@@ -22,6 +22,7 @@ const LONGEST_TEMPORARY: usize = 60;
 pub(super) struct Workplace {
     folder: PathBuf,
     temporary: PathBuf,
+    sources: Vec<PathBuf>,
 }
 
 impl Workplace {
@@ -31,12 +32,12 @@ impl Workplace {
     /// The folder cannot be made or written.
     pub(super) fn new(folder: PathBuf, script: &str, data: &Data) -> io::Result<Self> {
         remove_tree(&folder)?;
-        let workplace = Self { temporary: folder.join(".tmp"), folder };
+        let mut workplace = Self { temporary: folder.join(".tmp"), folder, sources: Vec::new() };
         fs::create_dir_all(workplace.folder.join("final"))?;
         for private in [workplace.home(), workplace.temporary.clone()] {
             fs::DirBuilder::new().mode(0o700).create(private)?;
         }
-        data.show(&workplace.folder.join("input"))?;
+        workplace.sources = data.show(&workplace.folder.join("input"))?;
         fs::write(workplace.folder.join(SCRIPT), script)?;
         workplace.with_short_temporary()
     }
@@ -44,6 +45,11 @@ impl Workplace {
     /// Where the script runs.
     pub(super) fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// Where the data lies that `input/` leads to.
+    pub(super) fn sources(&self) -> &[PathBuf] {
+        &self.sources
     }
 
     /// The script's HOME.

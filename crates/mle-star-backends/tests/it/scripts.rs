@@ -1,6 +1,8 @@
 //! Running scripts, and checking what they submit.
 
+mod attacks;
 mod environment;
 mod runner;
 mod submission;
+mod warm;
 mod world;

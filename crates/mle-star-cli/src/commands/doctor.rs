@@ -4,12 +4,13 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use mle_star::config::Config;
+use mle_star::config::{Config, Switch};
 use mle_star::stop::Trouble;
 use mle_star_backends::script::environment::{
     Environment, EnvironmentChoice, made_environment, python_environment,
 };
 use mle_star_backends::script::machine::{Machine, machine};
+use mle_star_backends::script::sandbox::{Isolation, Layer, Layers};
 use serde::Serialize;
 
 use crate::args::DoctorArgs;
@@ -40,6 +41,8 @@ struct Findings {
     /// The host of the gateway that requests go to.
     gateway: Option<String>,
     machine: Machine,
+    /// What keeps scripts from doing harm, with the network off.
+    isolation: Vec<Layer>,
     /// Free space where runs are kept by default, in MiB.
     disk_free_mib: Option<u64>,
     /// Who would answer in a `run`.
@@ -103,6 +106,7 @@ async fn look() -> Result<Findings, Trouble> {
         logins,
         gateway: gateway(environment),
         machine: machine().await,
+        isolation: Layers::probed().list(Switch::Off),
         disk_free_mib: disk_free_mib(Path::new(".")),
         agents: agents::name(choice.chosen.name()),
         agents_reason: choice.reason,
@@ -172,6 +176,7 @@ fn lines(findings: &Findings) -> Vec<String> {
         format!("cores:       {}", machine.cores),
         format!("memory:      {} GiB", machine.memory_mib / 1024),
         format!("gpus:        {gpus}"),
+        format!("isolation:   {}", Isolation::new(Switch::Off).line()),
         format!(
             "disk:        {}",
             findings

@@ -10,6 +10,8 @@ use mle_star_backends::data::unzip;
 use mle_star_backends::script::environment::{Environment, Origin};
 use mle_star_backends::script::local::{LocalRunner, LocalSetup};
 use mle_star_backends::script::machine::Machine;
+use mle_star_backends::script::sandbox::Isolation;
+use mle_star_backends::script::warm::WarmStart;
 
 use super::Start;
 use super::shared::Shared;
@@ -58,9 +60,14 @@ impl Backends {
         let (machine, slots) = (shared.machine().await.clone(), shared.script_slots().await.clone());
         let at_once = slots.count();
         say(&format!("python: {}", environment_line(&environment, &machine, at_once)));
-        let environment_text = environment_text(&environment, &machine, at_once, config.network);
+        let isolation = Isolation::new(config.network);
+        say(&format!("isolation: {}", isolation.line()));
+        let environment_text = environment_text(&environment, &machine, at_once, &isolation);
         let data_dir = plain_data(start)?;
-        let scripts = runner(start, data_dir.clone(), environment.clone(), machine, at_once)?;
+        let scripts = runner(start, data_dir.clone(), environment.clone(), machine, at_once, isolation)?;
+        if shared.is_for_one_run() {
+            scripts.warm_up();
+        }
         Ok(Self { scripts, environment, environment_text, slots, data_dir })
     }
 }
@@ -71,6 +78,7 @@ fn runner(
     environment: Environment,
     machine: Machine,
     slots: usize,
+    isolation: Isolation,
 ) -> Result<LocalRunner, Failure> {
     let task = &start.frozen.task;
     let sample = start.sample.as_ref().map(|sample| data_dir.join(sample));
@@ -83,6 +91,8 @@ fn runner(
         slots,
         id_column: task.id_column.clone(),
         memory_limit_mib: start.frozen.config.memory_limit_mb,
+        warm_start: (start.frozen.config.warm_start == Switch::On).then(WarmStart::default),
+        isolation,
     };
     LocalRunner::new(setup).map_err(Failure::failed)
 }
@@ -114,7 +124,12 @@ fn environment_line(environment: &Environment, machine: &Machine, slots: usize) 
     )
 }
 
-fn environment_text(environment: &Environment, machine: &Machine, slots: usize, network: Switch) -> String {
+fn environment_text(
+    environment: &Environment,
+    machine: &Machine,
+    slots: usize,
+    isolation: &Isolation,
+) -> String {
     let mut text = format!("Python {}", environment.version);
     let telling =
         environment.libraries.iter().filter(|(name, _)| TELLING.contains(&name.to_lowercase().as_str()));
@@ -133,9 +148,10 @@ fn environment_text(environment: &Environment, machine: &Machine, slots: usize, 
             let _ = write!(text, ", {} with {} GiB", first.name, first.memory_mib / 1024);
         }
     }
-    text.push_str(match network {
+    text.push_str(match isolation.network {
         Switch::On => "\nNetwork access",
-        // Not enforced in this version: what a script may count on.
+        Switch::Off if isolation.closes_network() => "\nNo network access at all",
+        // It may be there, but not where the solution will run.
         Switch::Off => "\nDo not rely on the network",
     });
     text
@@ -144,22 +160,26 @@ fn environment_text(environment: &Environment, machine: &Machine, slots: usize, 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mle_star_backends::script::sandbox::Layers;
 
     #[test]
     fn agents_are_told_what_is_true_of_the_network() {
-        let check = |network, expected: &str| {
+        let check = |network, layers, expected: &str| {
             let environment = Environment {
                 python: PathBuf::from("python3"),
                 version: "3.11.0".to_owned(),
                 libraries: vec![("numpy".to_owned(), "2.0".to_owned()), ("idna".to_owned(), "1".to_owned())],
                 origin: Origin::Given,
             };
+            let isolation = Isolation { layers, ..Isolation::new(network) };
             let machine = Machine { cores: 4, memory_mib: 2048, gpus: Vec::new() };
-            let text = environment_text(&environment, &machine, 2, network);
+            let text = environment_text(&environment, &machine, 2, &isolation);
             let start = "Python 3.11.0 with numpy 2.0\n2 CPU cores, 2 GiB of memory, no GPU\n";
             assert_eq!(text, format!("{start}{expected}"));
         };
-        check(Switch::On, "Network access");
-        check(Switch::Off, "Do not rely on the network");
+        let closed = Layers { network: true, ..Layers::none() };
+        check(Switch::On, closed.clone(), "Network access");
+        check(Switch::Off, closed, "No network access at all");
+        check(Switch::Off, Layers::none(), "Do not rely on the network");
     }
 }

@@ -37,6 +37,11 @@ impl Shared {
         }
     }
 
+    /// Is nothing shared with other runs?
+    pub fn is_for_one_run(&self) -> bool {
+        self.most_scripts.len() == 1
+    }
+
     /// This machine.
     pub async fn machine(&self) -> &Machine {
         self.machine.get_or_init(machine).await

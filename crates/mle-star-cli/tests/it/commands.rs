@@ -44,6 +44,11 @@ fn doctor_answers_with_names_of_credentials_and_no_values() {
     assert_eq!(found["credentials"], serde_json::json!(["ANTHROPIC_API_KEY"]));
     assert!(found["machine"]["cores"].as_u64().unwrap() > 0);
     assert!(!said.stdout.contains("very-secret"));
+    let layers = found["isolation"].as_array().unwrap();
+    let known = |layer: &serde_json::Value| layer["enforced"].is_boolean() && layer["detail"].is_string();
+    assert!(layers.len() > 5 && layers.iter().all(known), "{layers:?}");
+    let watched = |layer: &serde_json::Value| layer["name"] == "memory watch" && layer["enforced"] == true;
+    assert!(layers.iter().any(watched), "{layers:?}");
 }
 
 #[test]

@@ -35,6 +35,10 @@ fn run(script: &str, more: &str) -> (Sealed, Said) {
 
 /// What a script does that only scores.
 pub const SCORE: &str = "echo 'Final Validation Performance: 0.5'";
+/// In the environment of a run, it makes scripts wait that have [`WHILE_SLOW`].
+pub const SLOW: (&str, &str) = ("SLOW", "yes");
+/// What a script does first that is to be interrupted.
+pub const WHILE_SLOW: &str = "[ -n \"$SLOW\" ] && exec sleep 600";
 /// What a script does that leaves a submission.
 pub const SUBMIT: &str = "mkdir -p final; cp input/sample_submission.csv final/submission.csv";
 
@@ -51,6 +55,7 @@ fn exit_codes_say_how_a_run_ended() {
         assert_eq!(sealed.run("resume r").code, code);
     };
     check(&format!("{SUBMIT}; {SCORE}"), "", 0, "submission: ");
+    check(&format!("{SUBMIT}; {SCORE}"), "", 0, "\nisolation: ");
     check(SCORE, "", 3, "no valid submission");
     check(
         &format!("{SCORE}; mkdir -p final; echo id,price > final/submission.csv"),
@@ -62,16 +67,15 @@ fn exit_codes_say_how_a_run_ended() {
     check("exec sleep 600", "--time-limit 2", 4, "--time-limit");
 }
 
-/// While the file `slow` is there, the script of the first merge never ends. Every script is noted in `ran`.
+/// Where [`SLOW`] is set, the script of the first merge never ends. Every script prints what no other does.
 fn slow_merge(sealed: &Sealed) -> String {
-    let root = sealed.path("").display().to_string();
-    sealed.write("slow", b"");
-    let wait = format!("case $PWD in *merge-1*) [ -e {root}/slow ] && exec sleep 600 ;; esac");
-    interpreter(sealed, &format!("basename $PWD >> {root}/ran; {wait}; {SUBMIT}; {SCORE}"))
+    let wait = format!("case $PWD in *merge-1*) {WHILE_SLOW} ;; esac");
+    interpreter(sealed, &format!("cat /proc/sys/kernel/random/uuid; {wait}; {SUBMIT}; {SCORE}"))
 }
 
-fn times_run(sealed: &Sealed, place: &str) -> usize {
-    sealed.read("ran").lines().filter(|line| *line == place).count()
+/// What the last run of a script printed.
+fn printed(sealed: &Sealed, place: &str) -> String {
+    sealed.read(&format!("runs/r/logs/{place}.stdout"))
 }
 
 #[test]
@@ -79,31 +83,31 @@ fn a_killed_run_goes_on_without_repeating_what_was_done() {
     let sealed = Sealed::with(&[]);
     let python = slow_merge(&sealed);
     let line = format!("run data --run-id r --json --set python={python} {SMALL}");
-    let mut child = sealed.command(&line).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut command = sealed.command(&line);
+    command.envs([SLOW]).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
     let is_merge = |line: &String| line.contains("script_started") && line.contains("phase1/merge-1/run");
     assert!(lines.into_iter().any(|line| is_merge(&line)));
     child.kill().unwrap();
     child.wait().unwrap();
 
-    fs::remove_file(sealed.path("slow")).unwrap();
+    let done = ["phase1.candidate-0.run", "phase1.candidate-1.run"];
+    let before = done.map(|place| printed(&sealed, place));
+    assert!(before.iter().all(|text| text.len() > 36), "{before:?}");
     let said = sealed.run("resume r");
     assert_eq!(said.code, 0, "{said:?}");
-    for place in ["phase1.candidate-0.run", "phase1.candidate-1.run"] {
-        assert_eq!(times_run(&sealed, place), 1, "{place}");
-    }
-    assert!(times_run(&sealed, "finalization.run") == 1, "{}", sealed.read("ran"));
+    assert_eq!(done.map(|place| printed(&sealed, place)), before);
+    assert!(printed(&sealed, "finalization.run").len() > 36);
 }
 
 #[test]
 fn a_run_that_its_limit_stopped_goes_on_with_a_larger_one() {
     let sealed = Sealed::with(&[]);
-    let root = sealed.path("").display().to_string();
-    sealed.write("slow", b"");
-    let python = interpreter(&sealed, &format!("[ -e {root}/slow ] && exec sleep 600; {SUBMIT}; {SCORE}"));
-    let said = sealed.run(&format!("run data --run-id r --time-limit 2 --set python={python} {SMALL}"));
+    let python = interpreter(&sealed, &format!("{WHILE_SLOW}; {SUBMIT}; {SCORE}"));
+    let line = format!("run data --run-id r --time-limit 2 --set python={python} {SMALL}");
+    let said = sealed.run_with(&line, &[SLOW]);
     assert_eq!(said.code, 4, "{said:?}");
-    fs::remove_file(sealed.path("slow")).unwrap();
     let said = sealed.run("resume r --time-limit 600");
     assert_eq!(said.code, 0, "{said:?}");
     assert!(sealed.read("runs/r/config.json").contains("\"time_limit_seconds\": 600"));
@@ -112,26 +116,23 @@ fn a_run_that_its_limit_stopped_goes_on_with_a_larger_one() {
 /// A run that its limit stops in Phase 2 with a result, resumed with a larger limit and killed there.
 fn reopened_and_killed() -> Sealed {
     let sealed = Sealed::with(&[]);
-    let root = sealed.path("").display().to_string();
-    sealed.write("slow", b"");
-    let late = format!(
-        "case $PWD in *phase1*) ;; *) [ -e {root}/slow ] && exec sleep 600; echo $PWD >> {root}/late ;; esac"
-    );
+    let late = format!("case $PWD in *phase1*) ;; *) {WHILE_SLOW}; echo in time ;; esac");
     let python = interpreter(&sealed, &format!("{late}; {SUBMIT}; {SCORE}"));
     let shares = "--set phase_time_budget.phase1_pct=70 --set phase_time_budget.phase2_pct=10 \
                   --set phase_time_budget.phase3_pct=10 --set phase_time_budget.finalization_pct=10";
-    let said = sealed
-        .run(&format!("run data --run-id r --time-limit 5 --set python={python} {SMALL} {shares} --set num_parallel_solutions=1"));
+    let line = format!(
+        "run data --run-id r --time-limit 5 --set python={python} {SMALL} {shares} --set num_parallel_solutions=1"
+    );
+    let said = sealed.run_with(&line, &[SLOW]);
     assert_eq!(said.code, 0, "{said:?}");
     assert!(sealed.read("runs/r/result.json").contains("\"stopped_by\": \"time\""), "{said:?}");
     let mut resumed = sealed.command("resume r --json --time-limit 600");
-    let mut resumed = resumed.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut resumed = resumed.envs([SLOW]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let lines = BufReader::new(resumed.stdout.take().unwrap()).lines().map_while(Result::ok);
     let in_phase_2 = |line: &String| line.contains("script_started") && line.contains("phase2/");
     assert!(lines.into_iter().any(|line| in_phase_2(&line)), "it did not go on");
     resumed.kill().unwrap();
     resumed.wait().unwrap();
-    fs::remove_file(sealed.path("slow")).unwrap();
     sealed
 }
 
@@ -149,7 +150,10 @@ fn a_reopened_run_that_was_killed_is_not_finished() {
     sealed.write("runs/r/config.part", config.as_bytes());
     let said = sealed.run("resume r");
     assert_eq!(said.code, 0, "{said:?}");
-    assert!(sealed.read("late").contains("phase2."), "{said:?}");
+    let in_time = sealed.names("runs/r/logs").into_iter().filter(|name| {
+        name.starts_with("phase2.") && sealed.read(&format!("runs/r/logs/{name}")).contains("in time")
+    });
+    assert!(in_time.count() > 0, "{said:?}");
     assert!(sealed.read("runs/r/result.json").contains("\"stopped_by\": null"), "{said:?}");
     assert_eq!(sealed.read("runs/r/config.json"), config);
     sealed.write("runs/r/config.json", config.replace("\"sonnet\"", "\"opus\"").as_bytes());
@@ -184,13 +188,13 @@ fn a_run_killed_before_it_did_anything_is_begun_again() {
 #[test]
 fn runs_inside_the_data_folder_are_not_data() {
     let sealed = Sealed::with(&[]);
-    let root = sealed.path("").display().to_string();
-    let python = interpreter(&sealed, &format!("ls input >> {root}/seen; {SUBMIT}; {SCORE}"));
+    let python = interpreter(&sealed, &format!("ls input; {SUBMIT}; {SCORE}"));
     let run = |id: &str| {
         sealed.run(&format!("run data --runs-dir data/runs --run-id {id} --set python={python} {SMALL}")).code
     };
     assert_eq!((run("r"), run("s")), (0, 0));
-    assert!(sealed.read("seen").contains("train.csv") && !sealed.read("seen").contains("runs"));
+    let seen = sealed.read("data/runs/s/logs/phase1.candidate-0.run.stdout");
+    assert!(seen.contains("train.csv") && !seen.contains("runs"), "{seen}");
     fs::remove_file(sealed.path("data/runs/r/result.json")).unwrap();
     assert_eq!(sealed.run("resume r --runs-dir data/runs").code, 0);
 }
@@ -251,9 +255,7 @@ fn output_is_for_people_or_for_programs_or_none() {
 
     let (_, said) = run(&script, "--set warm_start=off --model opus");
     assert_eq!(said.stdout, "");
-    let note =
-        "note: no effect with the offline agents: model\nnote: no effect in this version: warm_start\n";
-    assert!(said.stderr.contains(note), "{said:?}");
+    assert!(said.stderr.contains("note: no effect with the offline agents: model\n"), "{said:?}");
     assert!(!said.stderr.contains('\u{1b}'), "no terminal, no escapes: {said:?}");
     for part in [
         "=== Phase 1: initial solution ===",

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::exits::{SCORE, SMALL, SUBMIT, interpreter};
+use crate::exits::{SCORE, SLOW, SMALL, SUBMIT, WHILE_SLOW, interpreter};
 use crate::sealed::{Sealed, TASK};
 
 /// Three tasks and something else in `tasks/`; the last has no target that could be told.
@@ -63,10 +63,32 @@ fn several_runs_cannot_share_a_name() {
     check("run", "<TASK>");
 }
 
-/// Each script notes when it begins and ends; while `slow` is there, the first of each task does not end.
+/// Each script prints when it begins and ends, in nanoseconds.
 fn noting(sealed: &Sealed, work: &str) -> String {
-    let root = sealed.path("").display().to_string();
-    interpreter(sealed, &format!("echo b >> {root}/noted; {work}; echo e >> {root}/noted; {SUBMIT}; {SCORE}"))
+    let now = "date +at:%s%N";
+    interpreter(sealed, &format!("{now}; {work}; {now}; {SUBMIT}; {SCORE}"))
+}
+
+/// How many of the scripts of all runs ran at the same moment.
+fn at_once(sealed: &Sealed) -> usize {
+    let mut moments = Vec::new();
+    for id in runs(sealed) {
+        let logs = format!("runs/{id}/logs");
+        for name in sealed.names(&logs).iter().filter(|name| name.ends_with(".stdout")) {
+            let text = sealed.read(&format!("{logs}/{name}"));
+            let times: Vec<u64> =
+                text.lines().filter_map(|line| line.strip_prefix("at:")?.parse().ok()).collect();
+            let [begun, ended] = times[..] else { panic!("{name}: {text}") };
+            moments.extend([(begun, 1_isize), (ended, -1)]);
+        }
+    }
+    moments.sort_unstable();
+    let mut running = 0;
+    let counts = moments.iter().map(|(_, change)| {
+        running += change;
+        running
+    });
+    counts.max().unwrap().cast_unsigned()
 }
 
 #[test]
@@ -77,18 +99,8 @@ fn slots_are_shared_and_events_name_their_run() {
         let said = sealed
             .run(&format!("run data tasks/one tasks/two --json --jobs {jobs} --set python={python} {SMALL}"));
         assert_eq!(said.code, 0, "{said:?}");
-        let noted = sealed.read("noted");
-        let mut running = 0;
-        let most = noted.lines().map(|note| {
-            if note == "b" {
-                running += 1;
-            } else {
-                running -= 1;
-            }
-            running
-        });
-        let most = most.max().unwrap();
-        assert!(most <= jobs && (jobs == 1 || most > 1), "{most} of {jobs}: {noted}");
+        let most = at_once(&sealed);
+        assert!(most <= jobs && (jobs == 1 || most > 1), "{most} of {jobs}");
         let of_event =
             |line: &str| serde_json::from_str::<Value>(line).unwrap()["run_id"].as_str().unwrap().to_owned();
         let mut ids: Vec<String> = said.stdout.lines().map(of_event).collect();
@@ -103,11 +115,11 @@ fn slots_are_shared_and_events_name_their_run() {
 #[test]
 fn an_interrupt_reaches_every_run_and_each_goes_on() {
     let sealed = tasks();
-    let root = sealed.path("").display().to_string();
-    sealed.write("slow", b"");
-    let python = noting(&sealed, &format!("[ -e {root}/slow ] && exec sleep 600"));
+    let python = noting(&sealed, WHILE_SLOW);
     let line = format!("run data tasks/one tasks/two --json --jobs 2 --set python={python} {SMALL}");
-    let mut child = sealed.command(&line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut command = sealed.command(&line);
+    command.envs([SLOW]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
     // Two wait for their scripts to end, the third for a slot.
     assert_eq!(lines.filter(|line| line.contains("\"script_started\"")).take(2).count(), 2);
@@ -117,7 +129,6 @@ fn an_interrupt_reaches_every_run_and_each_goes_on() {
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(130), "{stderr}");
     assert_eq!(stderr.matches("go on with: mle-star resume ").count(), 3, "{stderr}");
-    std::fs::remove_file(sealed.path("slow")).unwrap();
     for id in runs(&sealed) {
         assert!(stderr.contains(&format!("mle-star resume {id}")), "{id}: {stderr}");
         let said = sealed.run(&format!("resume {id}"));

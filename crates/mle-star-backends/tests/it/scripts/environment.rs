@@ -23,7 +23,7 @@ case "$*" in
 *venv*) /bin/mkdir -p venv/bin && /bin/cp "$0" venv/bin/python ;;
 *install*)
     /bin/echo install >> "$here/installed"
-    if [ -e "$here/block" ]; then /bin/echo ready > "$here/pulse"; exec /bin/sleep 600 > "$here/pulse"; fi
+    if [ -e "$here/block" ]; then /bin/echo ready > "$here/shared/pulse"; exec /bin/sleep 600 > "$here/shared/pulse"; fi
     if [ -e "$here/broken" ]; then echo "ERROR: no such host"; echo "more words"; exit 1; fi ;;
 *) exit 9 ;;
 esac

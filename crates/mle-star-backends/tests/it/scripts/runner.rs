@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 use mle_star::effects::{OutOfMemory, ScriptEnd, ScriptOutcome, ScriptRunner};
 use mle_star::stop::Stop;
 use mle_star_backends::script::machine::Gpu;
+use mle_star_backends::script::sandbox::Layers;
 
-use super::world::{PLACE, Pulse, STEM, World, request};
+use super::world::{PLACE, Pulse, SHARED, STEM, World, request, shared};
 
 const SOON: Duration = Duration::from_secs(20);
 const AT_ONCE: Duration = Duration::ZERO;
@@ -129,6 +130,8 @@ async fn what_is_kept_and_what_goes() {
 #[tokio::test]
 async fn the_data_is_protected_or_its_change_is_said() {
     let mut world = World::new().await;
+    // With layers, it cannot be changed at all.
+    world.setup.isolation.layers = Layers::none();
     let train = world.setup.data_dir.join("train.csv");
     let script = "import os; os.chmod('input/train.csv', 0o644); open('input/train.csv', 'a').write('x')";
     let outcome = world.run(script).await;
@@ -230,7 +233,9 @@ async fn scripts_side_by_side_end_each_by_itself() {
 
 #[tokio::test]
 async fn a_script_that_kills_its_guard_dies_with_its_family() {
-    let world = World::new().await;
+    let mut world = World::new().await;
+    // With layers, it can neither see nor reach its guard.
+    world.setup.isolation.layers = Layers::none();
     let mut pulse = Pulse::new(world.folder.path());
     let outcome = world.run(&pulse.family("os.kill(os.getppid(), 9)\ntime.sleep(600)")).await;
     assert_eq!(outcome.end, ScriptEnd::Signalled { signal: 9 });
@@ -328,14 +333,66 @@ async fn what_is_broken_outside_stops_the_run() {
         .await;
 }
 
+/// A script that found no room because there is none for anybody has not failed: it has to be run again.
+#[tokio::test]
+async fn a_full_disk_stops_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let volume = folder.path().join("volume");
+    fs::create_dir(&volume).unwrap();
+    let mut inside = Command::new("unshare");
+    let fill = "mount -t tmpfs -o size=1m none $0 && head -c 300000 /dev/zero >$0/others && exec \"$@\"";
+    inside.args(["-rm", "sh", "-c", fill]).arg(&volume);
+    let command = orchestrator_command(folder.path(), "open('x', 'wb').write(b'x' * 900_000)");
+    inside.arg(command.get_program()).args(command.get_args());
+    inside.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let output = inside.env("TMPDIR", &volume).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    let stop = said.lines().find_map(|line| line.split_once("stop: ")).map(|(_, stop)| stop.to_owned());
+    let stop = stop.unwrap_or_else(|| panic!("{said}"));
+    assert!(stop.contains("volume") && stop.contains("is full: a script found no room"), "{stop}");
+    assert!(stop.contains("free disk space, then resume the run"), "{stop}");
+    // Where there is room, it is the script's own failure.
+    let world = World::new().await;
+    let outcome = world.run("f = open('/dev/full', 'w', 1)\nf.write('x\\n')").await;
+    assert!(outcome.traceback.is_some_and(|text| text.contains("No space left on device")));
+}
+
 /// Runs the script that `MLE_STAR_TEST_SCRIPT` names; other tests start this as a process of its own.
 #[tokio::test]
 #[ignore = "run by other tests as a program of its own"]
 async fn orchestrator() {
     let world = World::new().await;
     let script = fs::read_to_string(env::var("MLE_STAR_TEST_SCRIPT").unwrap()).unwrap();
-    let outcome = world.run(&script).await;
-    println!("outcome: {}", serde_json::to_string(&outcome).unwrap());
+    let is_warm = env::var_os("MLE_STAR_TEST_WARM").is_some();
+    let runner = if is_warm { world.warm_runner(&[]).await } else { world.runner() };
+    let before = peak_memory_kib();
+    match runner.run(&request(&script, Duration::from_secs(60))).await {
+        Ok(outcome) => println!("outcome: {}", serde_json::to_string(&outcome).unwrap()),
+        Err(stop) => println!("stop: {stop:?}"),
+    }
+    println!("grown: {}", peak_memory_kib() - before);
+}
+
+fn peak_memory_kib() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.split_whitespace().next().unwrap().parse().unwrap()
+}
+
+#[test]
+fn much_output_takes_little_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "import sys\nfor _ in range(1600): sys.stdout.write('x' * 65535 + '\\n')\nprint('Final Validation Performance: 0.5')";
+    for is_warm in [false, true] {
+        let mut command = orchestrator_command(folder.path(), script);
+        command.envs(is_warm.then_some(("MLE_STAR_TEST_WARM", "1")));
+        let said = String::from_utf8(command.output().unwrap().stdout).unwrap();
+        let after = |name: &str| said.lines().find_map(|line| line.split_once(name)).unwrap().1;
+        let outcome: ScriptOutcome = serde_json::from_str(after("outcome: ")).unwrap();
+        assert_eq!((outcome.score, outcome.stdout.bytes), (Some(0.5), 1600 * 65536 + 34), "{is_warm}");
+        let grown: u64 = after("grown: ").parse().unwrap();
+        assert!(grown < 10 << 10, "{grown} KiB, warm: {is_warm}");
+    }
 }
 
 fn orchestrator_command(folder: &Path, script: &str) -> Command {
@@ -346,6 +403,7 @@ fn orchestrator_command(folder: &Path, script: &str) -> Command {
     command
         .env("MLE_STAR_TEST_SCRIPT", file)
         .env("TMPDIR", folder)
+        .env(SHARED, shared(folder))
         .stdin(Stdio::null())
         .stdout(Stdio::piped());
     command
@@ -353,10 +411,16 @@ fn orchestrator_command(folder: &Path, script: &str) -> Command {
 
 #[test]
 fn the_death_of_the_orchestrator_ends_everything() {
+    for is_warm in [None, Some(("MLE_STAR_TEST_WARM", "1"))] {
+        the_death_of_the_orchestrator(is_warm);
+    }
+}
+
+fn the_death_of_the_orchestrator(is_warm: Option<(&str, &str)>) {
     let folder = tempfile::tempdir().unwrap();
     let mut pulse = Pulse::new(folder.path());
     let script = pulse.family("deaf()\ntime.sleep(600)");
-    let mut orchestrator = orchestrator_command(folder.path(), &script).spawn().unwrap();
+    let mut orchestrator = orchestrator_command(folder.path(), &script).envs(is_warm).spawn().unwrap();
     pulse.wait_for_life();
     assert!(!pulse.is_dead_within(AT_ONCE), "it ended before it was killed");
     let killed = Instant::now();
@@ -373,9 +437,11 @@ fn secrets_do_not_reach_a_script() {
     for name in ["ANTHROPIC_API_KEY", "HF_TOKEN", "AWS_X", "HARMLESS"] {
         command.env(name, "value");
     }
-    let output = command.output().unwrap();
-    let stdout = String::from_utf8(output.stdout).unwrap();
-    let json = stdout.lines().find_map(|line| line.split_once("outcome: ")).unwrap().1;
-    let outcome: ScriptOutcome = serde_json::from_str(json).unwrap();
-    assert_eq!(outcome.stdout.text(), "['HARMLESS']\n", "at {PLACE}");
+    for is_warm in [None, Some(("MLE_STAR_TEST_WARM", "1"))] {
+        let output = command.envs(is_warm).output().unwrap();
+        let stdout = String::from_utf8(output.stdout).unwrap();
+        let json = stdout.lines().find_map(|line| line.split_once("outcome: ")).unwrap().1;
+        let outcome: ScriptOutcome = serde_json::from_str(json).unwrap();
+        assert_eq!(outcome.stdout.text(), "['HARMLESS']\n", "at {PLACE}");
+    }
 }

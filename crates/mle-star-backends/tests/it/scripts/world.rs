@@ -7,11 +7,14 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use mle_star::config::Switch;
 use mle_star::effects::{Purpose, ScriptOutcome, ScriptRequest, ScriptRunner};
 use mle_star::place::Place;
 use mle_star_backends::script::environment::{EnvironmentChoice, python_environment};
 use mle_star_backends::script::local::{LocalRunner, LocalSetup};
 use mle_star_backends::script::machine::Machine;
+use mle_star_backends::script::sandbox::Isolation;
+use mle_star_backends::script::warm::WarmStart;
 use nix::errno::Errno;
 use nix::libc;
 use nix::poll::{PollFd, PollFlags, poll};
@@ -20,6 +23,22 @@ use nix::sys::stat::Mode;
 /// The place that scripts of tests run at, and the stem of its files.
 pub const PLACE: &str = "phase1/candidate-0/run";
 pub const STEM: &str = "phase1.candidate-0.run";
+
+/// Names a folder that scripts may write to, in a process that is started by a test.
+pub const SHARED: &str = "MLE_STAR_TEST_SHARED";
+
+/// Where scripts of the world in `folder` may write and tests may read.
+pub fn shared(folder: &Path) -> PathBuf {
+    folder.join("shared")
+}
+
+/// Is true in a process that a worker forked: the kernel shows the worker's environment, which names its folder.
+pub const IS_WARM: &str = "b'worker-' in open('/proc/self/environ', 'rb').read()";
+
+pub fn warm_start(modules: &[&str]) -> WarmStart {
+    let modules = modules.iter().map(|name| (*name).to_owned()).collect();
+    WarmStart { modules, patience: Duration::from_secs(60) }
+}
 
 pub struct World {
     pub folder: tempfile::TempDir,
@@ -33,6 +52,9 @@ impl World {
         fs::create_dir(&data_dir).unwrap();
         fs::write(data_dir.join("train.csv"), "id,y\n1,0\n").unwrap();
         fs::write(folder.path().join("sample.csv"), "id,y\n1,0.5\n2,0.5\n").unwrap();
+        let mut isolation = Isolation::new(Switch::Off);
+        let others = std::env::var_os(SHARED).map(PathBuf::from);
+        isolation.writable = others.into_iter().chain([shared(folder.path())]).collect();
         let given = EnvironmentChoice::Given("python3".into());
         let setup = LocalSetup {
             run_folder: folder.path().join("run"),
@@ -43,12 +65,22 @@ impl World {
             sample_submission: Some(folder.path().join("sample.csv")),
             id_column: None,
             memory_limit_mib: None,
+            warm_start: None,
+            isolation,
         };
         Self { folder, setup }
     }
 
     pub fn runner(&self) -> LocalRunner {
         LocalRunner::new(self.setup.clone()).unwrap()
+    }
+
+    /// One whose worker, with these modules, is ready.
+    pub async fn warm_runner(&self, modules: &[&str]) -> LocalRunner {
+        let warm_start = Some(warm_start(modules));
+        let runner = LocalRunner::new(LocalSetup { warm_start, ..self.setup.clone() }).unwrap();
+        runner.warmed_up(0).await;
+        runner
     }
 
     pub async fn run(&self, script: &str) -> ScriptOutcome {
@@ -77,7 +109,8 @@ pub struct Pulse {
 
 impl Pulse {
     pub fn new(folder: &Path) -> Self {
-        let path = folder.join("pulse");
+        fs::create_dir_all(shared(folder)).unwrap();
+        let path = shared(folder).join("pulse");
         nix::unistd::mkfifo(&path, Mode::S_IRWXU).unwrap();
         let reader = fs::OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(&path).unwrap();
         Self { path, reader }

@@ -1,0 +1,721 @@
+"""Imports libraries once, and becomes a script as often as it is asked to, by a fork each time.
+
+Python imports this file under the name ``sitecustomize``, which it looks for while it starts, before it opens
+the script it was started with. The import does not end: it serves requests. In a forked process it does end,
+and the interpreter goes on as if nothing had happened: it opens ``solution.py``, makes ``__main__``, prints
+tracebacks, finds the exit status. So what a script sees is what Python itself does, and not an imitation.
+
+The program is at the other end of standard input, a stream socket. A message is its length (four bytes, native
+order) and a body of fields ``NAME=VALUE`` that end with NUL; answers are lines. In order:
+
+1. ``worker``: this file is what runs here.
+2. The first message: the modules to import, and which namespaces scripts get.
+3. ``ready PROCESS``, from a guard that waits for a script in the namespaces; any other line is why there is none.
+   The process is the guard's; with namespaces that of its parent, which waits outside.
+4. A message for each script: its folder, its variables, what binds it; with the length come the descriptors:
+   stdout, stderr, control, report, and a Landlock ruleset where there is one. Then 3 again.
+
+The guard does what ``process/guard.rs`` does for a script that starts cold: orders come by the control pipe
+(``T``: ask the script's group to end; closed: kill everything), and when nothing of the script is left, eight
+bytes go to the report pipe (raw wait status, number of processes it left behind). Without these the script was not
+run to its end here, or not at all. What binds the script is what ``process/confine.rs`` does.
+
+Nothing may compute here: a thread pool that ran before a fork makes the forked process hang.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import ctypes
+import gc
+import importlib
+import io
+import os
+import select
+import signal
+import socket
+import struct
+import sys
+import time
+import weakref
+from types import ModuleType
+from typing import NamedTuple
+
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_CAPBSET_DROP = 1, 4, 24
+PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 36, 38
+CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWNET = 0x20000, 0x20000000, 0x40000000
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC = 1, 2, 4, 8
+MS_BIND, MS_REC, MS_PRIVATE = 0x1000, 0x4000, 0x40000
+OPEN_TREE, MOVE_MOUNT, MOUNT_SETATTR = 428, 429, 442
+LANDLOCK_ADD_RULE, LANDLOCK_RESTRICT_SELF = 445, 446
+"""Numbers of system calls, the same on every processor."""
+AT_FDCWD, AT_RECURSIVE = -100, 0x8000
+OPEN_TREE_CLONE, MOVE_MOUNT_F_EMPTY_PATH = 1, 4
+SIOCSIFFLAGS, IFF_UP_AND_RUNNING = 0x8914, 0x41
+KEPT_CAPABILITIES = 0b11111
+"""What root keeps: files look as they do outside."""
+CAPABILITIES = 64
+SFD_NONBLOCK = os.O_NONBLOCK
+TIDY_UP = 0.3
+"""Seconds that helpers which clean up behind a script (multiprocessing's resource tracker) may take."""
+KILLING = 20.0
+"""Seconds of killing after which the report is given with what there is."""
+SCRIPT = "solution.py"
+CLOSED = 3
+"""Exit status of a guard that the program needs no more."""
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+class Fields:
+    """The fields of a message, by name."""
+
+    def __init__(self, body: bytes) -> None:
+        self.all: dict[str, list[bytes]] = {}
+        for field in body.split(b"\0")[:-1]:
+            name, value = field.split(b"=", 1)
+            self.all.setdefault(name.decode(), []).append(value)
+
+    def each(self, name: str) -> list[bytes]:
+        """Every value of this name, in the order they came."""
+        return self.all.get(name, [])
+
+    def get(self, name: str) -> bytes | None:
+        """The only value of this name."""
+        return self.each(name)[0] if name in self.all else None
+
+
+class Request(NamedTuple):
+    """One script to run."""
+
+    fields: Fields
+    stdout: int
+    stderr: int
+    control: int
+    report: int
+    ruleset: int | None
+
+
+class Worker(NamedTuple):
+    """What this process holds between two scripts."""
+
+    channel: socket.socket
+    setup: Fields
+    deaths: int
+    """A signalfd that hears of the death of children."""
+    changed: dict[bytes, bytes]
+    """Variables that Python and imports set, as they would in the script's own process."""
+    script_path: int
+    """Where the interpreter keeps the pointer to the name of the file it is going to run."""
+
+
+def serve() -> None:
+    """Runs scripts; returns only in the process of a script."""
+    channel = socket.socket(fileno=os.dup(0))
+    channel.sendall(b"worker\n")
+    message = receive(channel)
+    if message is None:
+        os._exit(0)
+    setup, _ = message
+    script_path = find_script_path()
+    before = given_variables()
+    for name in setup.each("import"):
+        import_quietly(name.decode())
+    after = dict(os.environb)
+    os.chdir("/")
+    reason = refusal()
+    if script_path is None or reason:
+        channel.sendall(f"{reason or 'this Python does not tell which file it runs'}\n".encode())
+        os._exit(1)
+    gc.collect()
+    gc.freeze()
+    changed = {name: value for name, value in after.items() if before.get(name) != value}
+    worker = Worker(channel, setup, hear_of_deaths(), changed, script_path)
+    while True:
+        # Forked before the script comes, so that nobody has to wait for it then.
+        if fork_guard(worker):
+            return
+
+
+def receive(channel: socket.socket) -> tuple[Fields, list[int]] | None:
+    """The next message and its descriptors; None when the program has closed the channel."""
+    head, descriptors, _, _ = socket.recv_fds(channel, 4, 5)
+    if len(head) < 4:
+        return None
+    (length,) = struct.unpack("=I", head)
+    body = bytearray()
+    while len(body) < length:
+        piece = channel.recv(length - len(body))
+        if not piece:
+            return None
+        body += piece
+    return Fields(bytes(body)), descriptors
+
+
+def given_variables() -> dict[bytes, bytes]:
+    """The variables that this process was started with; without a locale, Python adds one of its own."""
+    with open("/proc/self/environ", "rb") as file:
+        pairs = (variable.split(b"=", 1) for variable in file.read().split(b"\0") if b"=" in variable)
+        return {name: value for name, value in pairs}
+
+
+def import_quietly(name: str) -> None:
+    """A module that is not there or cannot be imported is the script's business, when it asks for it."""
+    with contextlib.suppress(BaseException):
+        importlib.import_module(name)
+
+
+def refusal() -> str | None:
+    """Why no script can be forked from this process, or None."""
+    if sys.implementation.name != "cpython":
+        return "it is not CPython"
+    threading = sys.modules.get("threading")
+    if threading is not None and threading.active_count() > 1:
+        return "a library started a thread when it was imported"
+    if any(is_gpu(descriptor) for descriptor in os.listdir("/proc/self/fd")):
+        return "a library opened a GPU when it was imported"
+    return None
+
+
+def is_gpu(descriptor: str) -> bool:
+    """Is this descriptor of ours a GPU's device file?"""
+    try:
+        return os.readlink(f"/proc/self/fd/{descriptor}").startswith("/dev/nvidia")
+    except OSError:
+        return False
+
+
+def find_script_path() -> int | None:
+    """The address of the pointer to the script's full path in the interpreter's configuration.
+
+    Python finds that path when it starts, and scripts run in other folders than that.
+    """
+    expected = wide(os.path.join(os.getcwd(), SCRIPT))
+    with contextlib.suppress(AttributeError, OSError):
+        of_config = ctypes.pythonapi._Py_GetConfig
+        of_config.restype = ctypes.c_void_p
+        start = of_config()
+        memory = os.open("/proc/self/mem", os.O_RDONLY)
+        try:
+            places = [start + offset for offset in range(0, 512, 8)]
+            found = [place for place in places if points_to(memory, place, expected)]
+        finally:
+            os.close(memory)
+        if len(found) == 1:
+            return found[0]
+    return None
+
+
+def wide(text: str) -> bytes:
+    """As C's wide characters, with the last NUL."""
+    return (text + "\0").encode("utf-32-le" if sys.byteorder == "little" else "utf-32-be", "surrogatepass")
+
+
+def points_to(memory: int, place: int, expected: bytes) -> bool:
+    """Does the word at `place` point to these bytes?"""
+    (pointer,) = struct.unpack("=Q", os.pread(memory, 8, place))
+    if not 0 < pointer < 1 << 63:
+        return False
+    with contextlib.suppress(OSError):
+        return os.pread(memory, len(expected), pointer) == expected
+    return False
+
+
+def set_script_path(place: int, path: str) -> None:
+    """Has the interpreter run `path`. The old text stays where it is: nobody frees it."""
+    text = wide(path)
+    allocate = ctypes.pythonapi.PyMem_RawMalloc
+    allocate.restype, allocate.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
+    copy = allocate(len(text))
+    ctypes.memmove(copy, text, len(text))
+    ctypes.c_void_p.from_address(place).value = copy
+
+
+def hear_of_deaths() -> int:
+    """Blocks every signal; returns a descriptor that is readable when a child has died."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    signals = ctypes.create_string_buffer(128)
+    signals[(signal.SIGCHLD - 1) // 8] = bytes([1 << (signal.SIGCHLD - 1) % 8])
+    descriptor: int = libc.signalfd(-1, signals, SFD_NONBLOCK)
+    if descriptor < 0:
+        os._exit(1)
+    return descriptor
+
+
+def fork_guard(worker: Worker) -> bool:
+    """Forks a guard and waits for its end; True in the process of its script."""
+    namespaces = int(worker.setup.get("namespaces") or 0)
+    parent = os.getpid()
+    asking, answering = os.pipe(), os.pipe()
+    child = os.fork()
+    if child == 0:
+        die_with(parent)
+        os.close(answering[1])
+        os.close(asking[0])
+        with reported(worker.channel):
+            if not namespaces:
+                return guard(worker, os.getpid())
+            return wait_outside(worker, namespaces, asking[1], answering[0])
+    os.close(answering[0])
+    os.close(asking[1])
+    if os.read(asking[0], 1):
+        with reported(worker.channel):
+            name_users(worker.setup, child)
+        os.write(answering[1], b"!")
+    os.close(asking[0])
+    os.close(answering[1])
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if status:
+        os._exit(0 if status == CLOSED else 1)
+    return False
+
+
+@contextlib.contextmanager
+def reported(channel: socket.socket):
+    """What goes wrong is told to the program, and ends this process: no script may run without its bounds."""
+    try:
+        yield
+    except BaseException as error:  # noqa: BLE001 - whatever it is
+        with contextlib.suppress(OSError):
+            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            channel.sendall(f"{reason}\n".encode("utf-8", "replace"))
+        os._exit(1)
+
+
+def name_users(setup: Fields, process: int) -> None:
+    """Says which users there are in the process's new namespace."""
+    if setup.get("setgroups"):
+        overwrite(f"/proc/{process}/setgroups", b"deny")
+    for name in ("uid_map", "gid_map"):
+        overwrite(f"/proc/{process}/{name}", setup.get(name) or b"")
+
+
+def wait_outside(worker: Worker, namespaces: int, ask: int, answer: int) -> bool:
+    """Makes the namespaces, and waits outside for the guard, who is their first process."""
+    must(libc.unshare(namespaces), "unshare")
+    os.write(ask, b"?")
+    if not os.read(answer, 1):
+        os._exit(1)
+    os.close(ask)
+    os.close(answer)
+    parent = os.getpid()
+    child = os.fork()
+    if child == 0:
+        # In a new numbering of processes the parent has no number.
+        die_with(0 if namespaces & CLONE_NEWPID else parent)
+        return guard(worker, parent)
+    os.closerange(3, 1 << 16)
+    os._exit(max(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), -1) & 0xFF)
+
+
+def die_with(parent: int) -> None:
+    """Ends this process when its parent, a process with one thread, ends."""
+    libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def guard(worker: Worker, known_as: int) -> bool:
+    """Waits for a script, forks it and sees it to its end; True in the script's process."""
+    libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    # A script has the same user, and must not look into this process.
+    libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+    worker.channel.sendall(f"ready {known_as}\n".encode())
+    message = receive(worker.channel)
+    if message is None:
+        os._exit(CLOSED)
+    fields, descriptors = message
+    request = Request(fields, *descriptors[:4], descriptors[4] if descriptors[4:] else None)
+    set_up(worker.setup, request)
+    bound, tell = os.pipe()
+    own = os.getpid()
+    script = os.fork()
+    if script == 0:
+        os.close(bound)
+        become(worker, request, own, tell)
+        return True
+    for descriptor in (request.stdout, request.stderr, tell):
+        os.close(descriptor)
+    if not os.read(bound, 1):
+        os._exit(1)
+    is_init = bool(int(worker.setup.get("namespaces") or 0) & CLONE_NEWPID)
+    family = Family(script, is_init)
+    family.watch(request.control, worker.deaths)
+    family.end(worker.deaths)
+    status = signal.SIGKILL if family.status is None else family.status
+    with contextlib.suppress(OSError):  # The program may have lost interest.
+        os.write(request.report, struct.pack("=iI", status, family.killed))
+    os._exit(0)
+
+
+def set_up(setup: Fields, request: Request) -> None:
+    """Brings up in the namespaces what was asked for."""
+    fields, flags = request.fields, int(setup.get("namespaces") or 0)
+    folder = fields.each("folder")[0]
+    if flags & CLONE_NEWNET:
+        loopback_up()
+    if flags & CLONE_NEWNS:
+        # What is mounted here must not appear outside.
+        mount(None, b"/", None, MS_REC | MS_PRIVATE)
+        arrange_mounts(fields)
+        bare = MS_NOSUID | MS_NODEV
+        if flags & CLONE_NEWPID:
+            mount(b"proc", b"/proc", b"proc", bare | MS_NOEXEC)
+        for options in fields.each("shared-memory"):
+            mount(b"tmpfs", b"/dev/shm", b"tmpfs", bare, options)
+        # Kernels that do not know it by namespace refuse, and the program counts anyway.
+        with contextlib.suppress(OSError):
+            for most in fields.each("process-ids"):
+                overwrite("/proc/sys/kernel/pid_max", most)
+    os.chdir(folder)
+    if request.ruleset is not None:
+        for rule in fields.each("late"):
+            access, path = rule.split(b" ", 1)
+            add_rule(request.ruleset, path, int(access))
+
+
+def mount(source: bytes | None, target: bytes, kind: bytes | None, flags: int, options: bytes | None = None) -> None:
+    """The system call of this name."""
+    must(libc.mount(source, target, kind, ctypes.c_ulong(flags), options), f"mount {os.fsdecode(target)}")
+
+
+def arrange_mounts(fields: Fields) -> None:
+    """Makes everything read-only but some folders, and hides most; what is needed appears again in there."""
+    close_mounts(fields.each("writable"))
+    shown = [(path, hold(path), True) for path in fields.each("shown-folder")]
+    shown += [(path, hold(path), False) for path in fields.each("shown-file")]
+    for hidden in fields.each("hidden"):
+        mount(b"tmpfs", hidden, b"tmpfs", MS_NOSUID | MS_NODEV, b"size=1m,mode=755")
+    for folder in fields.each("parent"):
+        os.mkdir(folder, 0o755)
+    for target, link in zip(fields.each("link-target"), fields.each("link")):
+        os.symlink(target, link)
+    for path, held, is_folder in shown:
+        if is_folder:
+            os.mkdir(path, 0o755)
+        else:
+            os.close(os.open(path, os.O_CREAT | os.O_CLOEXEC, 0o400))
+        to = (ctypes.c_long(AT_FDCWD), path, ctypes.c_long(MOVE_MOUNT_F_EMPTY_PATH))
+        system_call(MOVE_MOUNT, ctypes.c_long(held), b"", *to)
+        os.close(held)
+    for hidden in fields.each("hidden"):
+        set_mounts(hidden, MS_RDONLY, 0, 0)
+
+
+def hold(path: bytes) -> int:
+    """What is at `path` now, to be shown again."""
+    flags = OPEN_TREE_CLONE | os.O_CLOEXEC | AT_RECURSIVE
+    return system_call(OPEN_TREE, ctypes.c_long(AT_FDCWD), path, ctypes.c_long(flags))
+
+
+def close_mounts(writable: list[bytes]) -> None:
+    """Makes everything read-only but these folders. Landlock alone leaves modes, owners and times open."""
+    if not writable:
+        return
+    for folder in writable:
+        mount(folder, folder, None, MS_BIND | MS_REC)
+    set_mounts(b"/", MS_RDONLY, 0, AT_RECURSIVE)
+    for folder in writable:
+        set_mounts(folder, 0, MS_RDONLY, AT_RECURSIVE)
+
+
+def set_mounts(path: bytes, add: int, clear: int, flags: int) -> None:
+    """Sets and clears attributes of the mount at `path`, or of every mount from there on."""
+    attributes = (ctypes.c_uint64 * 4)(add, clear, 0, 0)
+    size = ctypes.c_size_t(ctypes.sizeof(attributes))
+    system_call(MOUNT_SETATTR, ctypes.c_long(AT_FDCWD), path, ctypes.c_long(flags), attributes, size)
+
+
+def loopback_up() -> None:
+    """As `ip link set lo up`."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        request = ctypes.create_string_buffer(struct.pack("=16sH", b"lo", IFF_UP_AND_RUNNING), 40)
+        must(libc.ioctl(any_socket.fileno(), ctypes.c_ulong(SIOCSIFFLAGS), request), "loopback")
+
+
+def add_rule(ruleset: int, path: bytes, access: int) -> None:
+    """Allows `access` below `path`; what is not there needs no rule."""
+    try:
+        parent = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return
+    rule = ctypes.create_string_buffer(struct.pack("=Qi", access, parent), 12)
+    system_call(LANDLOCK_ADD_RULE, ctypes.c_long(ruleset), ctypes.c_long(1), rule, ctypes.c_long(0))
+    os.close(parent)
+
+
+def become(worker: Worker, request: Request, guard_process: int, tell: int) -> None:
+    """Makes this process what it would be had it been started for the script."""
+    os.setsid()
+    libc.prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)
+    die_with(guard_process)
+    null = os.open(os.devnull, os.O_RDONLY)
+    for descriptor, standard in ((null, 0), (request.stdout, 1), (request.stderr, 2)):
+        os.dup2(descriptor, standard)
+    os.environb.clear()
+    os.environb.update({k: v for k, v in (pair.split(b"=", 1) for pair in request.fields.each("set"))})
+    os.environb.update(worker.changed)
+    set_script_path(worker.script_path, os.path.join(os.getcwd(), SCRIPT))
+    reset_standard_input()
+    reset_main()
+    reset_libraries()
+    bind(worker.setup, request)
+    os.write(tell, b"!")
+    worker.channel.detach()
+    # Whatever was inherited is none of the script's business.
+    os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+
+def bind(setup: Fields, request: Request) -> None:
+    """Binds this process for good."""
+    fields = request.fields
+    for limit in fields.each("limit"):
+        resource, soft, hard = (int(number) for number in limit.split())
+        must(libc.setrlimit(resource, (ctypes.c_uint64 * 2)(soft, hard)), "setrlimit")
+    is_humble = fields.get("humble") is not None
+    if is_humble:
+        with contextlib.suppress(OSError):
+            overwrite("/proc/self/oom_score_adj", fields.get("humble") or b"")
+        for capability in range(CAPABILITIES):
+            if not KEPT_CAPABILITIES >> capability & 1:
+                libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
+    drop_capabilities(is_humble)
+    if is_humble or request.ruleset is not None:
+        must(libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
+    if request.ruleset is not None:
+        system_call(LANDLOCK_RESTRICT_SELF, ctypes.c_long(request.ruleset), ctypes.c_long(0))
+
+
+def drop_capabilities(is_humble: bool) -> None:
+    """Does what an exec would: nobody but root has capabilities, and no more than may be had."""
+    header = (ctypes.c_uint32 * 2)(0x20080522, 0)
+    sets = (ctypes.c_uint32 * 6)()
+    must(libc.capget(header, sets), "capget")
+    is_root = os.geteuid() == 0
+    if is_root and not is_humble:
+        return
+    kept = KEPT_CAPABILITIES if is_root else 0
+    for place, capabilities in enumerate(sets):
+        sets[place] = capabilities & kept if place < 2 else 0
+    must(libc.capset(header, sets), "capset")
+
+
+def overwrite(path: str, text: bytes) -> None:
+    """Writes all of it at once, as files of the kernel want it."""
+    file = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        os.write(file, text)
+    finally:
+        os.close(file)
+
+
+def system_call(number: int, *arguments: object) -> int:
+    """Calls what the C library has no function for."""
+    libc.syscall.restype = ctypes.c_long
+    return must(libc.syscall(ctypes.c_long(number), *arguments), f"system call {number}")
+
+
+def must(result: int, what: str) -> int:
+    """The result; an error of the C library as an exception."""
+    if result < 0:
+        error = ctypes.get_errno()
+        raise OSError(error, f"{what}: {os.strerror(error)}")
+    return result
+
+
+def reset_standard_input() -> None:
+    """Python looks at standard input when it starts; then it was the channel."""
+    old = sys.stdin
+    buffer = io.open(0, "rb", closefd=False)
+    buffer.raw.name = "<stdin>"
+    stdin = io.TextIOWrapper(
+        buffer, encoding=old.encoding, errors=old.errors, newline="\n", write_through=old.write_through
+    )
+    stdin.mode = "r"
+    sys.stdin = sys.__stdin__ = stdin
+
+
+def reset_main() -> None:
+    """A main module that the garbage collector sees, as it does not see what there was before the fork."""
+    old = sys.modules["__main__"]
+    new = ModuleType("__main__")
+    vars(new).update(vars(old))
+    if "__annotations__" in vars(new):
+        new.__annotations__ = {}
+    for name in ("__main__", "__mp_main__"):
+        if sys.modules.get(name) is old:
+            sys.modules[name] = new
+
+
+def reset_libraries() -> None:
+    """What libraries draw or look up once for each process. `random` sees to itself."""
+    if numpy_random := sys.modules.get("numpy.random"):
+        numpy_random.seed()
+    if tempfile := sys.modules.get("tempfile"):
+        tempfile.tempdir = None
+    if process := sys.modules.get("multiprocessing.process"):
+        process.current_process().authkey = os.urandom(32)
+        process.ORIGINAL_DIR = os.getcwd()
+
+
+def finish() -> None:
+    """Ends a script that came to its last line, at once. Taking down a thousand modules takes longer than many a
+    script; nothing is heard of it.
+
+    Every other end is left to the interpreter, which alone knows the exit status: it removes `__file__` after
+    the last line or an exception that nobody caught, and notes such an exception in `sys`.
+    """
+    main = sys.modules.get("__main__", sys)
+    if hasattr(main, "__file__") or hasattr(sys, "last_value") or hasattr(sys, "last_exc"):
+        return
+    try:
+        flush()
+    except Exception:  # noqa: BLE001 - the interpreter will meet it again, and tells
+        return
+    # What the interpreter does to the script's own objects, in its order: `__del__` may have something to say.
+    for name in ("__main__", "__mp_main__"):
+        sys.modules.pop(name, None)
+    left = weakref.ref(main)
+    del main
+    gc.collect()
+    if (main := left()) is not None:
+        clear(vars(main))
+        gc.collect()
+    try:
+        flush()
+    finally:
+        libc.fflush(None)
+        os._exit(0)
+
+
+def flush() -> None:
+    """Flushes what has not been closed."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None and not stream.closed:
+            stream.flush()
+
+
+def clear(namespace: dict[str, object]) -> None:
+    """First names with one underscore, then all others."""
+    private = [name for name in namespace if name.startswith("_") and not name.startswith("__")]
+    for name in (*private, *namespace):
+        if name != "__builtins__":
+            namespace[name] = None
+
+
+class Family:
+    """A script and everything it started, seen from its guard."""
+
+    def __init__(self, script: int, is_init: bool) -> None:
+        self.script = script
+        self.is_init = is_init
+        """Is the guard the first in a numbering of processes in which there is nobody else?"""
+        self.status: int | None = None
+        """The script's raw wait status."""
+        self.killed = 0
+        """How many others died of SIGKILL after the script's end."""
+
+    def watch(self, control: int, deaths: int) -> None:
+        """Returns when the script has ended or the program wants it gone."""
+        poll = select.poll()
+        poll.register(control, select.POLLIN)
+        poll.register(deaths, select.POLLIN)
+        while self.reap() and self.status is None:
+            ready = [descriptor for descriptor, _ in poll.poll()]
+            if deaths in ready:
+                drain(deaths)
+            if control in ready and not self.obey(control):
+                return
+        started = time.monotonic()
+        while self.reap() and time.monotonic() - started < TIDY_UP:
+            wait_for_death(deaths)
+
+    def obey(self, control: int) -> bool:
+        """Follows one order; False when everything is to end now."""
+        if os.read(control, 1) != b"T":
+            return False
+        try:
+            os.killpg(self.script, signal.SIGTERM)
+        except ProcessLookupError:
+            os.kill(self.script, signal.SIGTERM)  # It has not yet opened its session.
+        return True
+
+    def end(self, deaths: int) -> None:
+        """Kills until nothing is left: children of a killed process become this one's."""
+        started = time.monotonic()
+        while self.reap() and time.monotonic() - started < KILLING:
+            if self.is_init:
+                # Everybody but this process, at one moment: nobody can flee by forking.
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(-1, signal.SIGKILL)
+                wait_for_death(deaths)
+                continue
+            for child in children() or [self.script][: self.status is None]:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(child, signal.SIGKILL)
+            wait_for_death(deaths)
+
+    def reap(self) -> bool:
+        """Collects the dead; False when there is no child left, dead or alive."""
+        while True:
+            try:
+                child, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return False
+            if child == 0:
+                return True
+            if child == self.script:
+                self.status = status
+            elif os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL:
+                self.killed += 1
+
+
+def children() -> list[int]:
+    """Every direct child; empty where the kernel does not list them."""
+    try:
+        with open("/proc/thread-self/children", encoding="ascii") as listed:
+            return [int(child) for child in listed.read().split()]
+    except OSError:
+        return []
+
+
+def wait_for_death(deaths: int) -> None:
+    """Waits for a moment, or until a child has died."""
+    select.select([deaths], [], [], 0.02)
+    drain(deaths)
+
+
+def drain(deaths: int) -> None:
+    """Forgets the deaths heard of so far."""
+    with contextlib.suppress(BlockingIOError):
+        os.read(deaths, 4096)
+
+
+def real_sitecustomize() -> ModuleType | None:
+    """The file whose name this one has taken, imported as Python would have."""
+    folder = os.path.dirname(__file__)
+    sys.path.remove(folder)
+    sys.path_importer_cache.pop(folder, None)
+    del sys.modules["sitecustomize"]
+    try:
+        return importlib.import_module("sitecustomize")
+    except ImportError as error:
+        if error.name != "sitecustomize":
+            raise
+        return None
+
+
+def vanish(real: ModuleType | None) -> None:
+    """Ends the import of this file as that of the one whose name it has taken."""
+    if real is None:
+        raise ImportError("No module named 'sitecustomize'", name="sitecustomize")
+    sys.modules["sitecustomize"] = real
+
+
+# First, so that it runs after every other function at exit.
+atexit.register(finish)
+REAL = real_sitecustomize()
+serve()
+vanish(REAL)

@@ -1,0 +1,131 @@
+//! What a confined child sees of the files: everything read-only but its own folders, and nothing at all of most.
+//!
+//! Hidden folders get an empty one mounted over them, in which only what the child needs appears again. What is
+//! hidden cannot be read, and sockets in there cannot be connected to, for which Landlock has no rule.
+
+#![expect(unsafe_code, reason = "the newer mount calls have no wrapper")]
+
+use std::ffi::{CStr, CString};
+use std::io;
+use std::os::fd::{FromRawFd, OwnedFd};
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use nix::errno::Errno;
+use nix::fcntl::{OFlag, open};
+use nix::libc;
+use nix::mount::{MsFlags, mount};
+use nix::sys::stat::Mode;
+use nix::unistd::{chdir, mkdir, symlinkat};
+
+/// What is mounted in a child's own namespace, all paths absolute.
+#[derive(Debug, Default)]
+pub(crate) struct Mounts {
+    /// The only folders that can be written, the first of them where the child runs; empty: all as outside.
+    pub(crate) writable: Vec<CString>,
+    /// Folders that look empty but for what follows.
+    pub(crate) hidden: Vec<CString>,
+    /// Folders to make in there, parents first.
+    pub(crate) parents: Vec<CString>,
+    /// Links to make in there: what they say, and where they lie.
+    pub(crate) links: Vec<(CString, CString)>,
+    /// What appears again in there, nothing of it within another.
+    pub(crate) shown: Vec<Shown>,
+}
+
+/// A folder or a file that appears again where its surroundings are hidden.
+#[derive(Debug)]
+pub(crate) struct Shown {
+    pub(crate) path: CString,
+    pub(crate) is_folder: bool,
+    /// Holds what was there, between hiding and showing.
+    held: AtomicI32,
+}
+
+impl Shown {
+    /// What lies at `path` by then.
+    pub(crate) fn new(path: CString, is_folder: bool) -> Self {
+        Self { path, is_folder, held: AtomicI32::new(-1) }
+    }
+
+    fn hold(&self) -> io::Result<()> {
+        let flags = libc::OPEN_TREE_CLONE | libc::OPEN_TREE_CLOEXEC | libc::AT_RECURSIVE.cast_unsigned();
+        // SAFETY: the path outlives the call.
+        let held = unsafe { libc::syscall(libc::SYS_open_tree, libc::AT_FDCWD, self.path.as_ptr(), flags) };
+        let held = Errno::result(held)?;
+        self.held.store(i32::try_from(held).map_err(|_| Errno::EBADF)?, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn show(&self) -> io::Result<()> {
+        if self.is_folder {
+            mkdir(self.path.as_c_str(), Mode::from_bits_truncate(0o755))?;
+        } else {
+            drop(open(self.path.as_c_str(), OFlag::O_CREAT | OFlag::O_CLOEXEC, Mode::S_IRUSR)?);
+        }
+        let held = self.held.load(Ordering::Relaxed);
+        // SAFETY: the paths outlive the call.
+        let done = unsafe {
+            let (path, flags) = (self.path.as_ptr(), libc::MOVE_MOUNT_F_EMPTY_PATH);
+            libc::syscall(libc::SYS_move_mount, held, c"".as_ptr(), libc::AT_FDCWD, path, flags)
+        };
+        Errno::result(done)?;
+        // SAFETY: nobody else has this descriptor, and it is not used again.
+        drop(unsafe { OwnedFd::from_raw_fd(held) });
+        Ok(())
+    }
+}
+
+impl Mounts {
+    pub(super) fn is_empty(&self) -> bool {
+        self.writable.is_empty() && self.hidden.is_empty()
+    }
+
+    /// Mounts it all. The mounts of this process must be its own by now.
+    pub(super) fn arrange(&self) -> io::Result<()> {
+        self.close()?;
+        self.shown.iter().try_for_each(Shown::hold)?;
+        let bare = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
+        for folder in &self.hidden {
+            mount(Some(c"tmpfs"), folder.as_c_str(), Some(c"tmpfs"), bare, Some(c"size=1m,mode=755"))?;
+        }
+        for folder in &self.parents {
+            mkdir(folder.as_c_str(), Mode::from_bits_truncate(0o755))?;
+        }
+        for (target, link) in &self.links {
+            symlinkat(target.as_c_str(), nix::fcntl::AT_FDCWD, link.as_c_str())?;
+        }
+        self.shown.iter().try_for_each(Shown::show)?;
+        for folder in &self.hidden {
+            set(folder, libc::MOUNT_ATTR_RDONLY, 0, 0)?;
+        }
+        // The folder that the child is in so far is the one below the new mount.
+        self.writable.first().map_or(Ok(()), |own| Ok(chdir(own.as_c_str())?))
+    }
+
+    /// Makes everything read-only but the writable folders. Landlock alone leaves modes, owners and times open.
+    fn close(&self) -> io::Result<()> {
+        if self.writable.is_empty() {
+            return Ok(());
+        }
+        for folder in &self.writable {
+            let bind = MsFlags::MS_BIND | MsFlags::MS_REC;
+            mount(Some(folder.as_c_str()), folder.as_c_str(), None::<&CStr>, bind, None::<&CStr>)?;
+        }
+        set(c"/", libc::MOUNT_ATTR_RDONLY, 0, libc::AT_RECURSIVE)?;
+        self.writable
+            .iter()
+            .try_for_each(|folder| set(folder, 0, libc::MOUNT_ATTR_RDONLY, libc::AT_RECURSIVE))
+    }
+}
+
+/// Sets and clears attributes of the mount at `path`, or of every mount from there on.
+fn set(path: &CStr, set: u64, clear: u64, flags: libc::c_int) -> io::Result<()> {
+    let attributes = libc::mount_attr { attr_set: set, attr_clr: clear, propagation: 0, userns_fd: 0 };
+    let size = size_of::<libc::mount_attr>();
+    // SAFETY: path and attributes outlive the call.
+    let done = unsafe {
+        let (path, attributes) = (path.as_ptr(), &raw const attributes);
+        libc::syscall(libc::SYS_mount_setattr, libc::AT_FDCWD, path, flags, attributes, size)
+    };
+    Ok(Errno::result(done).map(drop)?)
+}

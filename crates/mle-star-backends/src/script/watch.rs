@@ -1,0 +1,130 @@
+//! Watches a running script: its time, its memory, its processes, its files.
+
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use mle_star::effects::ScriptEnd;
+use tokio::time::timeout;
+
+use super::warm::progress;
+use super::{disk, memory};
+use crate::process::{Ending, Tree};
+
+/// Between the request to end and the end.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// What a script may use.
+pub(super) struct Limits {
+    /// From its start.
+    pub(super) time: Duration,
+    pub(super) memory: memory::Limits,
+    pub(super) disk: disk::Limits,
+    /// The folder that it fills.
+    pub(super) folder: PathBuf,
+    /// How long it may do nothing; given when a worker forked it.
+    pub(super) patience: Option<Duration>,
+}
+
+/// How a script ended, and what had to be done about it.
+pub(super) struct Watched {
+    pub(super) end: ScriptEnd,
+    pub(super) notes: Vec<String>,
+    /// What it was stopped for, when it was not for its time.
+    pub(super) excess_of: Option<Resource>,
+    /// Why this says nothing about the script, should a worker have forked it.
+    pub(super) spoiled: Option<&'static str>,
+}
+
+/// What a script has too much of.
+#[derive(Debug)]
+pub(super) struct Excess {
+    /// A sentence that says so.
+    pub(super) said: String,
+    pub(super) of: Resource,
+}
+
+/// What a script can have too much of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Resource {
+    Memory,
+    Processes,
+    /// Files of its own.
+    Files,
+    /// The last of the disk space, which may be others' doing.
+    Volume,
+}
+
+/// Sees a script to its end, which comes by itself or at one of the limits. `logs` is where its output goes.
+///
+/// # Errors
+/// What the system says when it cannot be waited for.
+pub(super) async fn watch(tree: &mut Tree, limits: &Limits, logs: &[PathBuf; 2]) -> io::Result<Watched> {
+    let root = tree.root();
+    let over_memory = async {
+        match root {
+            Some(root) => memory::exceeded(root, limits.memory).await,
+            None => std::future::pending().await,
+        }
+    };
+    let stalled = async {
+        match limits.patience.zip(root) {
+            Some((patience, root)) => progress::stalled(root, logs, patience).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        ending = tree.ended() => Ok(Watched::by_itself(ending?)),
+        () = tokio::time::sleep(limits.time) => stop_at_limit(tree, limits.time).await,
+        excess = over_memory => stop_for(tree, excess).await,
+        excess = disk::exceeded(limits.folder.clone(), limits.disk) => stop_for(tree, excess).await,
+        () = stalled => {
+            tree.kill();
+            let watched = Watched::by_itself(tree.ended().await?);
+            Ok(Watched { spoiled: Some("the script made no progress"), ..watched })
+        }
+    }
+}
+
+/// Ends a script that takes more than it may.
+async fn stop_for(tree: &mut Tree, excess: Excess) -> io::Result<Watched> {
+    tree.kill();
+    let watched = Watched::by_itself(tree.ended().await?);
+    Ok(Watched { notes: vec![excess.said], excess_of: Some(excess.of), ..watched })
+}
+
+/// Asks first, then kills.
+async fn stop_at_limit(tree: &mut Tree, limit: Duration) -> io::Result<Watched> {
+    tree.terminate();
+    if timeout(GRACE, tree.ended()).await.is_err() {
+        tree.kill();
+        tree.ended().await?;
+    }
+    let note = format!("stopped after {:.1} s, the time it had", limit.as_secs_f64());
+    Ok(Watched { end: ScriptEnd::TimedOut, notes: vec![note], excess_of: None, spoiled: None })
+}
+
+impl Watched {
+    pub(super) fn by_itself(ending: Ending) -> Self {
+        let mut notes = Vec::new();
+        let end = match ending.status {
+            Some(status) => match (status.code(), status.signal()) {
+                (Some(code), _) => ScriptEnd::Exited { code },
+                (None, signal) => ScriptEnd::Signalled { signal: signal.unwrap_or_default() },
+            },
+            None => {
+                notes
+                    .push("the process that guards the script was killed, and the script with it".to_owned());
+                ScriptEnd::Signalled { signal: 9 }
+            }
+        };
+        if ending.left_behind > 0 {
+            let count = ending.left_behind;
+            notes
+                .push(format!("{count} processes that the script had started and not waited for were ended"));
+        }
+        let spoiled = ending.status.is_none().then_some("the worker was killed");
+        Self { end, notes, excess_of: None, spoiled }
+    }
+}

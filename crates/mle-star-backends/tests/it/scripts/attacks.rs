@@ -1,0 +1,457 @@
+//! What scripts must not do, done by real scripts. Each is stopped or comes to nothing, is told in words that help
+//! whoever repairs the script, leaves nothing behind, and the next script runs as if nothing had been.
+
+use std::fs;
+use std::net::{TcpListener, UdpSocket};
+use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::net::{SocketAddr, UnixListener};
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use mle_star::config::Switch;
+use mle_star::effects::{ScriptEnd, ScriptOutcome, ScriptRunner};
+use mle_star_backends::script::local::LocalRunner;
+use mle_star_backends::script::sandbox::{Isolation, Layers};
+use mle_star_backends::script::warm::WarmStart;
+
+use super::world::{IS_WARM, Pulse, World, request};
+
+const SECRET: &str = "a planted secret";
+
+/// How an attack has to end.
+#[derive(Clone, Copy)]
+enum Ends {
+    /// Killed, with a note that has these words.
+    Stopped(&'static str),
+    /// By its own exception: the traceback has the first words, a note the others.
+    Refused(&'static str, &'static str),
+    /// As if nothing had been, printing this.
+    Nothing(&'static str),
+    /// By itself, with a note that has these words.
+    Cleaned(&'static str),
+    /// As if nothing had been, or by an exception with a note that has these words: a matter of who is faster.
+    Contained(&'static str),
+    /// At its time limit.
+    Late,
+}
+
+/// The world of the attacks: small limits, a journal, a secret, listeners of the host.
+struct Target {
+    world: World,
+    tcp: TcpListener,
+    udp: UdpSocket,
+    /// With a path, and with a name that is no path.
+    local: [UnixListener; 2],
+}
+
+impl Target {
+    async fn new() -> Self {
+        let mut world = World::new().await;
+        world.setup.memory_limit_mib = Some(300);
+        world.setup.machine.memory_mib = 4000;
+        world.setup.isolation.disk_limit_mib = Some(50);
+        world.setup.isolation.files_limit = 2_000;
+        world.setup.isolation.processes_limit = 100;
+        fs::create_dir(&world.setup.run_folder).unwrap();
+        fs::write(world.file("journal.db"), SECRET).unwrap();
+        fs::write(world.folder.path().join("secret"), SECRET).unwrap();
+        fs::write(world.setup.data_dir.join("train.csv"), "id,y\n1,0\n").unwrap();
+        // Too large to be copied: scripts reach the data itself.
+        fs::File::create(world.setup.data_dir.join("big")).unwrap().set_len(40 << 20).unwrap();
+        let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
+        let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
+        tcp.set_nonblocking(true).unwrap();
+        udp.set_nonblocking(true).unwrap();
+        let name = SocketAddr::from_abstract_name(abstract_name(&world)).unwrap();
+        let local = [
+            UnixListener::bind(world.folder.path().join("socket")).unwrap(),
+            UnixListener::bind_addr(&name).unwrap(),
+        ];
+        local.iter().for_each(|listener| listener.set_nonblocking(true).unwrap());
+        Self { world, tcp, udp, local }
+    }
+
+    /// Names in the attack's text stand for what is found in this world.
+    fn script(&self, pulse: &Path, attack: &str) -> String {
+        let world = &self.world;
+        let names = [
+            ("JOURNAL", format!("{:?}", world.file("journal.db"))),
+            ("DATA", format!("{:?}", world.setup.data_dir.join("train.csv"))),
+            ("SECRET", format!("{:?}", world.folder.path().join("secret"))),
+            ("SOCKET", format!("{:?}", world.folder.path().join("socket"))),
+            ("NAME", abstract_name(world)),
+            ("HOST", std::process::id().to_string()),
+            ("TCP", self.tcp.local_addr().unwrap().port().to_string()),
+            ("UDP", self.udp.local_addr().unwrap().port().to_string()),
+        ];
+        let start =
+            format!("import os, signal, socket, subprocess, sys, time\nos.open({pulse:?}, os.O_WRONLY)\n");
+        names
+            .iter()
+            .fold(format!("{start}{attack}"), |text, (name, value)| text.replace(&format!("${name}"), value))
+    }
+
+    fn is_whole(&self) -> bool {
+        let read = |path: &Path| fs::read_to_string(path).unwrap_or_default();
+        let world = &self.world;
+        read(&world.file("journal.db")) == SECRET
+            && read(&world.folder.path().join("secret")) == SECRET
+            && read(&world.setup.data_dir.join("train.csv")) == "id,y\n1,0\n"
+            && self.tcp.accept().is_err()
+            && self.udp.recv(&mut [0; 8]).is_err()
+            && self.local.iter().all(|listener| listener.accept().is_err())
+    }
+
+    /// The attack of a script that starts cold, and of one that a worker forks. Returns the first outcome.
+    async fn check(&self, attack: &str, expected: Ends) -> ScriptOutcome {
+        self.check_warm(attack, expected).await;
+        self.check_with(&self.world.runner(), attack, expected, "all is well\n").await
+    }
+
+    async fn check_warm(&self, attack: &str, expected: Ends) {
+        let runner = self.world.warm_runner(&[]).await;
+        self.check_with(&runner, attack, expected, "all is well, warm\n").await;
+    }
+
+    async fn check_with(
+        &self,
+        runner: &LocalRunner,
+        attack: &str,
+        expected: Ends,
+        next: &str,
+    ) -> ScriptOutcome {
+        let mut pulse = Pulse::new(self.world.folder.path());
+        let limit = if matches!(expected, Ends::Late) { 2 } else { 60 };
+        let script = self.script(&pulse.path, attack);
+        let outcome = runner.run(&request(&script, Duration::from_secs(limit))).await.unwrap();
+        let ended = Instant::now();
+        assert!(pulse.is_dead_within(Duration::from_secs(1)), "{attack}: somebody lives on");
+        assert!(ended.elapsed() < Duration::from_secs(1), "{attack}");
+        fs::remove_file(&pulse.path).unwrap();
+        assert_ended(&outcome, attack, expected);
+        assert!(!outcome.stdout.text().contains(SECRET), "{attack}: {outcome:?}");
+        assert!(self.is_whole(), "{attack}: something outside changed");
+        assert_eq!(fs::read_dir(self.world.file("work")).unwrap().count(), 0, "{attack}");
+        let after = format!("print('all is well, warm' if {IS_WARM} else 'all is well')");
+        let after = runner.run(&request(&after, Duration::from_secs(60))).await.unwrap();
+        assert_eq!((after.stdout.text().as_str(), after.notes.len()), (next, 0), "after {attack}");
+        outcome
+    }
+}
+
+/// No path, although it looks like one.
+fn abstract_name(world: &World) -> String {
+    world.folder.path().display().to_string()
+}
+
+fn assert_ended(outcome: &ScriptOutcome, attack: &str, expected: Ends) {
+    let notes = outcome.notes.join("\n");
+    let traceback = outcome.traceback.clone().unwrap_or_default();
+    let holds = match expected {
+        Ends::Stopped(note) => outcome.end == (ScriptEnd::Signalled { signal: 9 }) && notes.contains(note),
+        Ends::Refused(exception, note) => traceback.contains(exception) && notes.contains(note),
+        Ends::Nothing(printed) => outcome.stdout.text() == printed && !outcome.is_error(),
+        Ends::Cleaned(note) => !outcome.is_error() && notes.contains(note),
+        Ends::Contained(note) => !outcome.is_error() || notes.contains(note),
+        Ends::Late => outcome.end == ScriptEnd::TimedOut && notes.contains("the time it had"),
+    };
+    assert!(holds, "{attack}: {outcome:#?}");
+}
+
+#[tokio::test]
+async fn what_takes_too_much_is_stopped() {
+    let target = Target::new().await;
+    let stopped = async |attack: &str, note| {
+        target.check(attack, Ends::Stopped(note)).await;
+    };
+    stopped("x = []\nwhile True: x.append(b'x' * (10 << 20))", "the limit is 300 MiB").await;
+    let children = "for _ in range(8):\n    if os.fork() == 0:\n        x = b'x' * (60 << 20)\n        time.sleep(600)\n";
+    stopped(&format!("{children}os.wait()"), "the limit is 300 MiB").await;
+    let lying = "for n in range(60): open(f'/dev/shm/{n}', 'wb').write(b'x' * (10 << 20))\ntime.sleep(600)";
+    stopped(lying, "the limit is 300 MiB").await;
+    let large = "f = open('x', 'wb', 0)\nwhile True: f.write(b'x' * (1 << 20))";
+    target.check(large, Ends::Refused("File too large", "disk space")).await;
+    let with_signal = format!("import signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_DFL)\n{large}");
+    let outcome = target.world.run(&with_signal).await;
+    assert!(outcome.notes.iter().any(|note| note.contains("disk space")), "{outcome:?}");
+    let several = "for n in range(9): open(str(n), 'wb').write(b'x' * (20 << 20))\ntime.sleep(600)";
+    stopped(several, "more than 50 MiB of the disk").await;
+    let descriptors = "held = [open('/dev/null') for _ in range(100_000)]";
+    target.check(descriptors, Ends::Refused("Too many open files", "more files open")).await;
+    let limits = "import resource as r\nprint(*(r.getrlimit(n) for n in (r.RLIMIT_CORE, r.RLIMIT_FSIZE)))";
+    target.check(limits, Ends::Nothing("(0, 0) (52428800, 52428800)\n")).await;
+    stopped("for n in range(5000): open(f'final/{n}', 'w').close()\ntime.sleep(600)", "more than 2000 files")
+        .await;
+}
+
+/// Bombs that grow without end would weigh on whatever else runs on the machine: these stop by themselves, later than
+/// they have to be stopped.
+#[tokio::test]
+async fn fork_bombs_are_stopped_within_moments() {
+    let mut target = Target::new().await;
+    let check = async |target: &Target, bomb: &str, ends| {
+        let seconds = target.check(bomb, ends).await.duration_seconds;
+        assert!(seconds < 5.0, "{bomb}: {seconds} s");
+    };
+    let count = "def count(): return sum(name.isdigit() for name in os.listdir('/proc'))\n";
+    let wild =
+        format!("{count}while count() < 400:\n    try: os.fork()\n    except OSError: pass\ntime.sleep(600)");
+    let too_many = Ends::Stopped("more than 100 processes at once");
+    check(&target, &wild, too_many).await;
+    check(&target, "for _ in range(8): os.fork()\ntime.sleep(600)", too_many).await;
+    // Every process leaves its parent behind, the first of them too: nobody knows them all.
+    let fleeing = "n = 0\nwhile n < 2000:\n    n += 1\n    if os.fork(): os._exit(0)";
+    check(&target, fleeing, Ends::Contained("more processes and threads")).await;
+    let threads = "import threading\nfor _ in range(2000): threading.Thread(target=time.sleep, args=(600,), daemon=True).start()";
+    check(&target, threads, Ends::Refused("can't start new thread", "more processes and threads")).await;
+    // Where nobody has a numbering of his own, families are counted from parent to child.
+    target.world.setup.isolation.layers = Layers::none();
+    check(&target, "for _ in range(8): os.fork()\ntime.sleep(600)", too_many).await;
+}
+
+#[tokio::test]
+async fn what_does_not_end_is_ended() {
+    let target = Target::new().await;
+    let check = async |attack: &str, ends| {
+        target.check(attack, ends).await;
+    };
+    check("while True: os.write(1, b'x' * 65536)", Ends::Late).await;
+    check("signal.signal(signal.SIGTERM, signal.SIG_IGN)\ntime.sleep(600)", Ends::Late).await;
+    check("subprocess.Popen(['cat', '/dev/zero'])\nsys.stdin.read()\ntime.sleep(600)", Ends::Late).await;
+    let daemon = "if os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        os.setsid()\n        time.sleep(600)\n    os._exit(0)\nos.wait()";
+    check(daemon, Ends::Cleaned("1 processes that the script had started and not waited for were ended"))
+        .await;
+    let zombies = "for _ in range(30):\n    if os.fork() == 0: os._exit(0)\nprint('done')";
+    check(zombies, Ends::Nothing("done\n")).await;
+    let parents = "for _ in range(5):\n    if os.fork() == 0:\n        if os.fork() == 0: os._exit(0)\n        time.sleep(600)\nprint('done')";
+    check(parents, Ends::Cleaned("5 processes that the script had started and not waited for were ended"))
+        .await;
+    let flood = "import os\nos.write(1, b'x' * (1 << 20))\nopen('final/submission.csv', 'w').close()\nos.write(1, b'')\nos._exit(3)";
+    let outcome = target.world.run(flood).await;
+    assert_eq!((outcome.end, outcome.stdout.bytes), (ScriptEnd::Exited { code: 3 }, 1 << 20));
+    check(
+        "import shutil\nshutil.rmtree(os.getcwd(), ignore_errors=True)\nprint('gone')",
+        Ends::Nothing("gone\n"),
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_outside_is_out_of_reach() {
+    let target = Target::new().await;
+    let refused = async |attack: &str| {
+        target.check(attack, Ends::Refused("Error: [Errno", "only in its own folder")).await;
+    };
+    for file in ["$JOURNAL", "$DATA", "$SECRET", "'input/train.csv'"] {
+        refused(&format!("open({file}, 'a').write('x')")).await;
+        refused(&format!("os.chmod({file}, 0)")).await;
+        let times = format!("os.utime({file}, (1, 1))");
+        target.check(&times, Ends::Refused("Error: [Errno", "")).await;
+    }
+    refused("os.symlink($SECRET, 'x')\nopen('x', 'a').write('x')").await;
+    refused("os.symlink(os.path.dirname($SECRET), 'x')\nopen('x/new', 'w').write('x')").await;
+    refused("print(open($SECRET).read())").await;
+    refused("print(open($JOURNAL).read())").await;
+    refused("print(os.listdir(os.path.dirname($JOURNAL)))").await;
+    let link = "os.link($SECRET, 'x')\nprint(open('x').read())";
+    target.check(link, Ends::Refused("Error: [Errno", "")).await;
+    let device = "os.mknod('x', 0o60600, os.makedev(254, 0))";
+    target.check(device, Ends::Refused("Error: [Errno", "")).await;
+    refused("print(open('/etc/shadow').read())").await;
+    // The home of whoever runs the program, whatever the variable says.
+    let home = "import pwd\nprint(os.listdir(pwd.getpwuid(os.getuid()).pw_dir))";
+    target.check(home, Ends::Refused("Error: [Errno", "")).await;
+}
+
+#[tokio::test]
+async fn who_is_outside_is_out_of_reach() {
+    let target = Target::new().await;
+    let hidden = async |attack: &str| {
+        target.check(attack, Ends::Refused("Error: [Errno", "")).await;
+    };
+    hidden("print(open('/proc/$HOST/environ').read())").await;
+    hidden("os.kill($HOST, 9)").await;
+    for address in ["$SOCKET", "'\\0$NAME'"] {
+        hidden(&format!("socket.socket(socket.AF_UNIX).connect({address})")).await;
+    }
+    hidden("os.kill(os.getppid(), 9)").await;
+    hidden("print(open(f'/proc/{os.getppid()}/environ').read())").await;
+    hidden("print(open(f'/proc/{os.getppid()}/mem').read())").await;
+    let refused = async |attack: &str| {
+        target.check(attack, Ends::Refused("Error", "without any network")).await;
+    };
+    refused("socket.create_connection(('127.0.0.1', $TCP), 5)").await;
+    refused("socket.create_connection(('192.0.2.1', 80), 5)").await;
+    refused("socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('192.0.2.1', $UDP))").await;
+    let by_name = "socket.create_connection(('example.org', 80), 5)";
+    target.check(by_name, Ends::Refused("gaierror", "without any network")).await;
+    let udp = "socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', $UDP))";
+    target.check(udp, Ends::Nothing("")).await;
+}
+
+/// Later scripts of a worker must not be any the worse for an earlier one.
+#[tokio::test]
+async fn a_script_leaves_its_worker_alone() {
+    let mut target = Target::new().await;
+    let descriptors = "for n in range(3, 256):\n    try: os.write(n, b'x' * 100); os.ftruncate(n, 0)\n    except OSError: pass\nprint(os.listdir('/proc/self/fd'))";
+    // The last is that of the listing itself; 3 is the pulse.
+    target.check(descriptors, Ends::Nothing("['0', '1', '2', '3', '4']\n")).await;
+    let all = "for n in os.listdir('/proc'):\n    if n.isdigit() and int(n) != os.getpid():\n        try: os.kill(int(n), 9)\n        except OSError: pass\nprint('tried')";
+    // The guard is the first of its processes: it cannot be killed from inside.
+    target.check(all, Ends::Nothing("tried\n")).await;
+    let trace = "import ctypes\nfor n in (1, os.getppid()): print(ctypes.CDLL(None).ptrace(16, n, 0, 0))";
+    target.check(trace, Ends::Nothing("-1\n-1\n")).await;
+    let open_files = "for n in os.listdir('/proc'):\n    if n.isdigit() and int(n) != os.getpid():\n        try: print(os.listdir(f'/proc/{n}/fd'), open(f'/proc/{n}/mem', 'r+b', 0).write(b'x'))\n        except OSError as e: print('no')";
+    target.check(open_files, Ends::Nothing("no\n")).await;
+    let lying = "open('/dev/shm/left', 'w').write('x')\nprint(os.listdir('/dev/shm'))";
+    target.check(lying, Ends::Nothing("['left']\n")).await;
+    let queue = "import ctypes\nc = ctypes.CDLL(None)\nprint(c.msgget(77, 0) , c.msgget(77, 0o1666) >= 0)";
+    target.check(queue, Ends::Nothing("-1 True\n")).await;
+    let one = target.world.warm_runner(&["json"]).await;
+    // What an earlier script of the same worker did is not to be seen.
+    for _ in 0..2 {
+        target.check_with(&one, lying, Ends::Nothing("['left']\n"), "all is well, warm\n").await;
+        target.check_with(&one, queue, Ends::Nothing("-1 True\n"), "all is well, warm\n").await;
+        let module = "import json\nprint(hasattr(json, 'spoilt'))\njson.spoilt = 1";
+        target.check_with(&one, module, Ends::Nothing("False\n"), "all is well, warm\n").await;
+    }
+    // Without a numbering of their own scripts can reach the guard: what it cost is run again, cold.
+    target.world.setup.isolation.layers = Layers::none();
+    let runner = target.world.warm_runner(&[]).await;
+    let kill = format!("if {IS_WARM}: os.kill(os.getppid(), 9)\nprint('alive')");
+    target.check_with(&runner, &kill, Ends::Nothing("alive\n"), "all is well\n").await;
+}
+
+#[tokio::test]
+async fn honest_scripts_find_what_they_need() {
+    let mut target = Target::new().await;
+    target.world.setup.isolation.disk_limit_mib = None;
+    let store = target.world.folder.path().join("store");
+    fs::create_dir(&store).unwrap();
+    fs::write(store.join("far.csv"), "far away").unwrap();
+    symlink(&store, target.world.folder.path().join("alias")).unwrap();
+    symlink("../alias/far.csv", target.world.setup.data_dir.join("far.csv")).unwrap();
+    let check = async |script, printed| {
+        target.check(script, Ends::Nothing(printed)).await;
+    };
+    let loopback = "s = socket.create_server(('127.0.0.1', 0))\nc = socket.create_connection(s.getsockname())\nprint('heard')";
+    check(loopback, "heard\n").await;
+    let temporary = "import tempfile\nwith tempfile.NamedTemporaryFile('w') as f: f.write('x')\nprint(os.path.isdir(tempfile.mkdtemp()))";
+    check(temporary, "True\n").await;
+    check("print(open('input/far.csv').read())", "far away\n").await;
+    check("print(open('input/train.csv').read().split())", "['id,y', '1,0']\n").await;
+    check(
+        "open(os.path.expanduser('~/.cache'), 'w').write('x')\nprint(os.getuid() == os.stat('.').st_uid)",
+        "True\n",
+    )
+    .await;
+    let pool = "import multiprocessing as mp\ndef f(x): return x * x\nif __name__ == '__main__':\n    for how in ('fork', 'spawn', 'forkserver'):\n        with mp.get_context(how).Pool(2) as p: print(p.map(f, [2, 3]))";
+    check(pool, "[4, 9]\n[4, 9]\n[4, 9]\n").await;
+    let shared = "from multiprocessing import shared_memory as m\ns = m.SharedMemory(create=True, size=100 << 20)\ns.buf[0] = 1\nprint(len(s.buf) >> 20)\ns.close()\ns.unlink()";
+    check(shared, "100\n").await;
+    check(
+        "print(subprocess.run(['ls', 'input'], capture_output=True, text=True).stdout.split())",
+        "['big', 'far.csv', 'train.csv']\n",
+    )
+    .await;
+    check(
+        "os.mkdir('a'); open('a/x', 'w').close(); os.rename('a/x', 'final/x'); print(os.listdir('final'))",
+        "['x']\n",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn with_the_network_on_it_is_there() {
+    let mut target = Target::new().await;
+    let writable = target.world.setup.isolation.writable.clone();
+    target.world.setup.isolation = Isolation { writable, ..Isolation::new(Switch::On) };
+    let connect = target
+        .script(Path::new("/dev/null"), "socket.create_connection(('127.0.0.1', $TCP), 5)\nprint('there')");
+    let outcome = target.world.run(&connect).await;
+    assert_eq!(outcome.stdout.text(), "there\n", "{outcome:?}");
+    assert!(target.tcp.accept().is_ok());
+    // What is no network stays closed.
+    let hidden = Ends::Refused("Error: [Errno", "");
+    for address in ["$SOCKET", "'\\0$NAME'"] {
+        target.check(&format!("socket.socket(socket.AF_UNIX).connect({address})"), hidden).await;
+    }
+}
+
+/// What one layer holds when the other is missing, as is said of it.
+#[tokio::test]
+async fn each_layer_holds_by_itself() {
+    let mut target = Target::new().await;
+    let attacks = [
+        "open($JOURNAL, 'a').write('x')",
+        "open($DATA, 'a').write('x')",
+        "print(open($SECRET).read())",
+        "os.kill($HOST, 9)",
+        "socket.create_connection(('127.0.0.1', $TCP), 5)",
+        "socket.socket(socket.AF_UNIX).connect('\\0$NAME')",
+    ];
+    let all = Layers::probed().clone();
+    let none = Layers { limits: true, ..Layers::none() };
+    let namespaces = Layers { landlock: 0, ..all.clone() };
+    for layers in [Layers { landlock: all.landlock, ..none }, namespaces] {
+        target.world.setup.isolation.layers = layers;
+        for attack in attacks {
+            target.check(attack, Ends::Refused("Error: [Errno", "")).await;
+        }
+    }
+    target.check("socket.socket(socket.AF_UNIX).connect($SOCKET)", Ends::Refused("Error: [Errno", "")).await;
+}
+
+/// No layer needs root, and none is weaker without it.
+#[test]
+fn whoever_is_not_root_is_as_safe() {
+    if !nix::unistd::geteuid().is_root() {
+        // Then every other test here shows it.
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    let (own, program) = (std::env::current_exe().unwrap(), folder.path().join("tests"));
+    fs::hard_link(&own, &program).or_else(|_| fs::copy(&own, &program).map(drop)).unwrap();
+    let tests = [
+        "attacks::what_is_outside_is_out_of_reach",
+        "attacks::who_is_outside_is_out_of_reach",
+        "attacks::a_script_leaves_its_worker_alone",
+        "attacks::honest_scripts_find_what_they_need",
+        "attacks::fork_bombs_are_stopped_within_moments",
+        "warm::a_script_sees_what_it_sees_when_started_cold",
+    ];
+    for test in tests {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]).arg(&program);
+        command.args(["--exact", &format!("scripts::{test}")]);
+        command
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("TMPDIR", folder.path())
+            .env("HOME", "/nonexistent");
+        let output = command.current_dir(folder.path()).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(said.contains("1 passed"), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+/// The usual libraries, with their threads, helpers, caches and memory-mapped arrays.
+#[tokio::test]
+#[ignore = "needs an interpreter with the usual libraries in MLE_STAR_TEST_PYTHON"]
+async fn honest_libraries_find_what_they_need() {
+    let mut world = World::new().await;
+    world.setup.environment.python = std::env::var_os("MLE_STAR_TEST_PYTHON").unwrap().into();
+    world.setup.machine.memory_mib = 16_000;
+    let modules = WarmStart::default().modules;
+    let modules: Vec<&str> = modules.iter().map(String::as_str).collect();
+    for runner in [world.runner(), world.warm_runner(&modules).await] {
+        let script = include_str!("libraries.py");
+        let outcome = runner.run(&request(script, Duration::from_secs(120))).await.unwrap();
+        let expected = "loky True\nrf True\nlgb True\nxgb True\ncat True\nplot True\npandas 1\n";
+        assert_eq!(outcome.stdout.text(), expected, "{outcome:?}");
+        assert!(!outcome.is_error() && outcome.notes.is_empty(), "{outcome:?}");
+    }
+}

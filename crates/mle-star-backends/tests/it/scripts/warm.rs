@@ -1,0 +1,281 @@
+//! Scripts that are forked by a worker, against the same scripts started cold.
+
+use std::env;
+use std::fs;
+use std::time::Duration;
+
+use mle_star::effects::{Purpose, ScriptEnd, ScriptOutcome, ScriptRequest, ScriptRunner};
+use mle_star_backends::script::environment::{EnvironmentChoice, python_environment};
+use mle_star_backends::script::local::LocalRunner;
+use mle_star_backends::script::machine::{Gpu, Machine};
+use mle_star_backends::script::sandbox::Layers;
+use mle_star_backends::script::warm::WarmStart;
+
+use super::world::{IS_WARM, Pulse, World, request, warm_start};
+
+/// The same folder, once with a worker that imports `modules` and once without.
+async fn runners(world: &mut World, modules: &[&str]) -> [LocalRunner; 2] {
+    let cold = world.runner();
+    world.setup.warm_start = Some(warm_start(modules));
+    [cold, world.warm_runner(modules).await]
+}
+
+async fn run(runner: &LocalRunner, script: &str) -> ScriptOutcome {
+    runner.run(&request(script, Duration::from_secs(120))).await.unwrap()
+}
+
+async fn is_warm(runner: &LocalRunner) -> bool {
+    let outcome = run(runner, &format!("print({IS_WARM})")).await;
+    assert!(["True\n", "False\n"].contains(&outcome.stdout.text().as_str()), "{outcome:?}");
+    outcome.stdout.text() == "True\n"
+}
+
+/// Runs each of the scripts both ways; everything that can be told of its end must be the same, but for the time
+/// it took.
+async fn compare([cold, warm]: &[LocalRunner; 2], scripts: &str) {
+    let scripts: Vec<&str> = scripts.split("\n#---\n").collect();
+    // One runner after the other: they use the same folder.
+    let mut outcomes = [Vec::new(), Vec::new()];
+    for (runner, outcomes) in [cold, warm].into_iter().zip(&mut outcomes) {
+        for script in &scripts {
+            outcomes.push(ScriptOutcome { duration_seconds: 0.0, ..run(runner, script).await });
+        }
+    }
+    let [cold, warm] = outcomes;
+    let pairs = scripts.iter().zip(cold.iter().zip(&warm)).filter(|(_, (cold, warm))| cold != warm);
+    let difference = |(script, (cold, warm)): (&&str, (&ScriptOutcome, &ScriptOutcome))| {
+        format!("{script}\n--- cold\n{}\n--- warm\n{}\n", show(cold), show(warm))
+    };
+    let differences: Vec<String> = pairs.map(difference).collect();
+    assert!(differences.is_empty(), "{} differ:\n\n{}", differences.len(), differences.join("\n======\n"));
+}
+
+fn show(outcome: &ScriptOutcome) -> String {
+    format!("{}{}\n{:?} {:?}", outcome.stdout.text(), outcome.stderr.text(), outcome.end, outcome.notes)
+}
+
+#[tokio::test]
+async fn a_script_sees_what_it_sees_when_started_cold() {
+    let mut world = World::new().await;
+    let used_by_libraries = ["multiprocessing", "concurrent.futures", "tempfile", "logging", "asyncio"];
+    let runners = runners(&mut world, &used_by_libraries).await;
+    assert!(!is_warm(&runners[0]).await && is_warm(&runners[1]).await);
+    compare(&runners, include_str!("alike.py")).await;
+    assert!(is_warm(&runners[1]).await, "the worker was lost on the way");
+}
+
+#[tokio::test]
+#[ignore = "needs the libraries: an interpreter in MLE_STAR_TEST_PYTHON"]
+async fn libraries_compute_what_they_compute_when_started_cold() {
+    let mut world = World::new().await;
+    let given = EnvironmentChoice::Given(env::var("MLE_STAR_TEST_PYTHON").unwrap().into());
+    world.setup.environment = python_environment(given, &|_| ()).await.unwrap();
+    let default = WarmStart::default();
+    let modules: Vec<&str> = default.modules.iter().map(String::as_str).collect();
+    let runners = runners(&mut world, &modules).await;
+    compare(&runners, include_str!("alike_libraries.py")).await;
+    assert!(is_warm(&runners[1]).await, "the worker was lost on the way");
+}
+
+#[tokio::test]
+async fn which_scripts_are_started_warm() {
+    let mut world = World::new().await;
+    let [_, runner] = runners(&mut world, &["no_such_module"]).await;
+    let check = async |script: &str, purpose: Purpose, expected: &str| {
+        let mut request = request(&format!("{script}\nprint({IS_WARM})"), Duration::from_secs(60));
+        request.purpose = purpose;
+        let outcome = runner.run(&request).await.unwrap();
+        assert_eq!((outcome.stdout.text().as_str(), outcome.notes.len()), (expected, 0), "{outcome:?}");
+    };
+    check("", Purpose::Score, "True\n").await;
+    check("", Purpose::Ablation, "True\n").await;
+    check("", Purpose::Submission, "False\n").await;
+    check("import os; os.environ['OMP_NUM_THREADS'] = '1'", Purpose::Score, "False\n").await;
+    check("", Purpose::Score, "True\n").await;
+}
+
+#[tokio::test]
+async fn random_numbers_differ_between_scripts() {
+    let mut world = World::new().await;
+    let [_, runner] = runners(&mut world, &["random", "uuid", "multiprocessing"]).await;
+    for script in [
+        "import random; print(random.random())",
+        "import multiprocessing as m; print(bytes(m.current_process().authkey))",
+    ] {
+        let (first, second) = (run(&runner, script).await, run(&runner, script).await);
+        assert_ne!(first.stdout.text(), second.stdout.text(), "{script}");
+    }
+}
+
+/// A module that makes every later script hang for which it is imported, as a thread pool would that ran before.
+const POISON: &str = "import threading, _thread\nlock = _thread.allocate_lock()\nlock.acquire()\n";
+
+/// Has the world's interpreter find `modules`, files of these names and texts. Nothing is isolated then: the interpreter
+/// is a launcher, which is not where its libraries are.
+fn with_modules(world: &mut World, modules: &[(&str, &str)]) {
+    let folder = world.folder.path().join("modules");
+    fs::create_dir(&folder).unwrap();
+    for (name, text) in modules {
+        fs::write(folder.join(name), text).unwrap();
+    }
+    let python = folder.join("python");
+    let real = world.setup.environment.python.display();
+    let launcher = format!("#!/bin/sh\nPYTHONPATH=\"$PYTHONPATH:{}\" exec {real} \"$@\"\n", folder.display());
+    fs::write(&python, launcher).unwrap();
+    fs::set_permissions(&python, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    world.setup.environment.python = python;
+    world.setup.isolation.layers = Layers::none();
+}
+
+#[tokio::test]
+async fn what_goes_wrong_warm_is_run_cold_once() {
+    let check = async |module: &str, script: &str, stdout: &str, note: &str| {
+        let mut world = World::new().await;
+        let of_the_user = "import sys\nsys.modules_of_the_user = True\n";
+        with_modules(&mut world, &[("poison.py", module), ("sitecustomize.py", of_the_user)]);
+        world.setup.warm_start =
+            Some(WarmStart { patience: Duration::from_secs(2), ..warm_start(&["poison"]) });
+        let runner = world.runner();
+        for (round, rest) in ["", ", as are all others from now on"].into_iter().enumerate() {
+            runner.warmed_up(0).await;
+            let outcome = run(&runner, script).await;
+            assert_eq!(outcome.end, ScriptEnd::Exited { code: 0 }, "{script}: {outcome:?}");
+            assert_eq!(outcome.stdout.text(), stdout, "{script}: {outcome:?}");
+            let expected = format!("warm start failed ({note}): the script was started cold{rest}");
+            assert_eq!(outcome.notes, [expected], "{script}, round {round}");
+        }
+        runner.warmed_up(0).await;
+        let outcome = run(&runner, script).await;
+        assert_eq!(
+            (outcome.stdout.text().as_str(), outcome.notes.len()),
+            (stdout, 0),
+            "{script}: {outcome:?}"
+        );
+    };
+    // Only the process of the worker holds the lock.
+    let hangs = "import poison, sys, os\nlock = poison.lock if 'worker-' in open('/proc/self/environ').read() else None\n\
+                 print('before', sys.modules_of_the_user)\nif lock: lock.acquire()\nprint('after')\n";
+    check(POISON, hangs, "before True\nafter\n", "the script made no progress").await;
+    let kills = format!("import os\nif {IS_WARM}: os.kill(os.getppid(), 9)\nprint('alive')\n");
+    check("", &kills, "alive\n", "the worker was killed").await;
+    check("import os; os._exit(3)", "print(1)", "1\n", "the worker ended before it was ready").await;
+    check("import sys, os; os.write(2, b'bad luck\\n'); os._exit(3)", "print(1)", "1\n", "bad luck").await;
+    let thread =
+        "import threading, time\nthreading.Thread(target=time.sleep, args=(600,), daemon=True).start()";
+    check(thread, "print(1)", "1\n", "a library started a thread when it was imported").await;
+}
+
+#[tokio::test]
+async fn a_worker_is_replaced_when_scripts_import_more() {
+    let mut world = World::new().await;
+    with_modules(&mut world, &[("seaborn.py", "import os\npid = os.getpid()\n")]);
+    let [_, runner] = runners(&mut world, &[]).await;
+    let script = format!("import os, seaborn; print({IS_WARM}, seaborn.pid == os.getpid())");
+    let before = run(&runner, &script).await;
+    runner.warmed_up(0).await;
+    let after = run(&runner, &script).await;
+    let seen = [before.stdout.text(), after.stdout.text()];
+    assert_eq!(
+        seen,
+        ["True True\n", "True False\n"],
+        "the first finds a worker, but one that lacks the module"
+    );
+}
+
+/// A script of a launcher that never becomes a worker, or of a worker whose imports never end.
+#[tokio::test]
+async fn no_script_waits_for_a_worker() {
+    let check = async |module: &str, launcher: Option<&str>| {
+        let mut world = World::new().await;
+        with_modules(&mut world, &[("poison.py", module)]);
+        let python = world.setup.environment.python.clone();
+        if let Some(launcher) = launcher {
+            fs::write(&python, launcher).unwrap();
+        }
+        world.setup.warm_start = Some(warm_start(&["poison"]));
+        let runner = world.runner();
+        runner.warm_up();
+        let mut first = request("import poison", Duration::from_secs(20));
+        if launcher.is_none() {
+            "print(1)".clone_into(&mut first.script);
+        }
+        let outcome = runner.run(&first).await.unwrap();
+        assert_eq!((outcome.end, outcome.notes.len()), (ScriptEnd::Exited { code: 0 }, 0), "{launcher:?}");
+        assert!(outcome.duration_seconds < 10.0, "{launcher:?}");
+    };
+    check("import time; time.sleep(600)", None).await;
+    // Reads its standard input, which ends for scripts and not for workers.
+    check("", Some("#!/bin/sh\ncat\n")).await;
+    check("", Some("#!/bin/sh\ncat > /dev/null\n")).await;
+}
+
+#[tokio::test]
+async fn the_worker_sees_no_gpu_and_its_scripts_see_theirs() {
+    let mut world = World::new().await;
+    let gpu = |index| Gpu { index, name: String::new(), memory_mib: 0 };
+    world.setup.machine = Machine { cores: 6, memory_mib: 0, gpus: (0..4).map(gpu).collect() };
+    world.setup.slots = 2;
+    let at_import =
+        "import os\nseen = [os.environ.get(n) for n in ('CUDA_VISIBLE_DEVICES', 'OMP_NUM_THREADS')]\n";
+    with_modules(&mut world, &[("torch.py", at_import)]);
+    let [cold, warm] = runners(&mut world, &["torch"]).await;
+    warm.warmed_up(1).await;
+    // A script that names such a variable itself is started cold.
+    let now = "import os; print([os.environ.get(n.replace('-', '_')) for n in ('CUDA-VISIBLE-DEVICES', 'OMP-NUM-THREADS', 'OMP-THREAD-LIMIT')])";
+    for (slot, gpus) in [(0, "0,2"), (1, "1,3")] {
+        let at = async |runner: &LocalRunner, script: String| {
+            let request = ScriptRequest { slot, ..request(&script, Duration::from_secs(60)) };
+            runner.run(&request).await.unwrap().stdout.text()
+        };
+        let script = format!("import torch; print({IS_WARM}, torch.seen)\n{now}");
+        let given = format!("['{gpus}', '3', '3']");
+        assert_eq!(at(&cold, script.clone()).await, format!("False ['{gpus}', '3']\n{given}\n"));
+        assert_eq!(at(&warm, script).await, format!("True ['', '3']\n{given}\n"));
+    }
+}
+
+#[tokio::test]
+async fn nothing_survives_a_forked_script_however_it_ends() {
+    let check = async |last: &str, limit: Duration, expected: ScriptEnd| {
+        let mut world = World::new().await;
+        let [_, runner] = runners(&mut world, &[]).await;
+        let mut pulse = Pulse::new(world.folder.path());
+        let script = pulse.family(last);
+        let outcome = runner.run(&request(&script, limit)).await.unwrap();
+        assert!(pulse.is_dead_within(Duration::ZERO), "{last}: somebody lives on");
+        assert_eq!(
+            (&outcome.end, outcome.stdout.text().as_str()),
+            (&expected, "started\n"),
+            "{last}: {outcome:?}"
+        );
+        assert!(is_warm(&runner).await, "{last}: the worker is lost");
+    };
+    let soon = Duration::from_secs(20);
+    check("", soon, ScriptEnd::Exited { code: 0 }).await;
+    check("raise ValueError", soon, ScriptEnd::Exited { code: 1 }).await;
+    check("os.kill(os.getpid(), 9)", soon, ScriptEnd::Signalled { signal: 9 }).await;
+    check("time.sleep(600)", Duration::from_secs(3), ScriptEnd::TimedOut).await;
+    check("deaf()\ntime.sleep(600)", Duration::from_secs(3), ScriptEnd::TimedOut).await;
+}
+
+#[tokio::test]
+async fn a_dropped_run_ends_the_forked_script() {
+    let mut world = World::new().await;
+    let [_, runner] = runners(&mut world, &[]).await;
+    assert!(is_warm(&runner).await);
+    let mut pulse = Pulse::new(world.folder.path());
+    let long = request(&pulse.family("deaf()\ntime.sleep(600)"), Duration::from_secs(600));
+    let same = runner.clone();
+    let running = tokio::spawn(async move { same.run(&long).await });
+    let mut pulse = tokio::task::spawn_blocking(move || {
+        pulse.wait_for_life();
+        pulse
+    })
+    .await
+    .unwrap();
+    running.abort();
+    assert!(running.await.unwrap_err().is_cancelled());
+    assert!(pulse.is_dead_within(Duration::ZERO), "somebody lives on");
+    runner.warmed_up(0).await;
+    assert!(is_warm(&runner).await, "the slot has no worker any more");
+}
