@@ -149,7 +149,7 @@ pub fn scores(about: &About<'_>, points: &[Point], axis: Axis) -> Option<String>
             .label_style(style.clone())
             .axis_desc_style(style)
             .x_desc(if axis == Axis::Time { "time into the run" } else { "scored scripts, in order" })
-            .x_label_formatter(&|x| if axis == Axis::Time { duration(*x) } else { format!("{x:.0}") })
+            .x_label_formatter(&|x| if axis == Axis::Time { duration(*x) } else { whole(*x) })
             .y_label_formatter(&|y| number(*y))
             .y_labels(6)
             .x_labels(8)
@@ -244,7 +244,7 @@ pub fn bars(about: &About<'_>, bars: &[Bar]) -> Option<String> {
 pub fn family(about: &About<'_>, columns: &[String], dots: &[Dot]) -> Option<String> {
     const ROW: usize = 16;
     let rows = 1 + dots.iter().map(|dot| dot.row).max()?;
-    let width = usize::try_from(WIDTH).ok()? / columns.len().max(1);
+    let width = (usize::try_from(WIDTH).ok()? / columns.len().max(1)).min(90);
     let at = |column: usize, row: usize| {
         let number = |value: usize| i32::try_from(value).unwrap_or(i32::MAX);
         (number(column * width + width / 2), number(42 + row * ROW))
@@ -328,6 +328,11 @@ fn draw(about: &About<'_>, height: u32, picture: impl FnOnce(&Area<'_>) -> Drawn
         area.present().ok()?;
     }
     Some(headed(about, height, &svg))
+}
+
+/// The number of a script; nothing between two of them.
+fn whole(x: f64) -> String {
+    if (x - x.round()).abs() < 1e-6 { format!("{x:.0}") } else { String::new() }
 }
 
 /// The picture with its title and description in place of the crate's own opening tag.

@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use mle_star::place::{Phase, Place};
 
 use super::progress::{Best, Effect, PathState, Progress, seconds};
-use super::text::{Style, Text, sparkline};
+use super::text::{Style, Text, shortened, sparkline, width};
 use super::words::{brief, count, number, phase_title, place_name, roughly, step_name};
 use crate::{money, say};
 
@@ -15,8 +15,6 @@ use crate::{money, say};
 const WIDE: usize = 60;
 /// The longest sparkline.
 const SPARKS: usize = 24;
-/// The longest name of a run that is shown whole.
-const NAME: usize = 28;
 
 /// When and on what screen.
 #[derive(Clone, Debug)]
@@ -73,11 +71,11 @@ pub fn several<'a>(runs: impl Iterator<Item = (&'a str, &'a Progress)> + Clone, 
             format!("{}, {}", count(agents as u64, "agent"), count(scripts as u64, "script")),
         ),
     ];
-    let width = runs.clone().map(|(name, _)| super::text::width(name)).max().unwrap_or(0);
-    let width = width.min(if frame.columns < WIDE { NAME / 2 } else { NAME });
+    let widest = runs.clone().map(|(name, _)| width(name)).max().unwrap_or(0);
+    let room = widest.min(frame.columns / 3);
     let rows = runs.map(|(name, progress)| {
-        let name = Text::of(Style::Plain, Text::of(Style::Plain, name).drawn(width, false).text);
-        name.padded(width + 2).then(in_a_line(progress, frame))
+        let name = Text::of(Style::Plain, shortened(name, room)).padded(room + 2);
+        name.then(in_a_line(progress, frame))
     });
     bounded(flowing(parts, frame.columns), rows.collect(), frame.rows)
 }
@@ -191,8 +189,7 @@ fn rows(progress: &Progress, frame: &Frame) -> Vec<Text> {
     steps.dedup();
     rows.extend(steps.iter().map(|step| step_row(step, progress, frame)));
     let widest = |of: fn(&Row) -> usize| rows.iter().map(of).max().unwrap_or(0);
-    let (label, at) =
-        (widest(|row| super::text::width(&row.label)), widest(|row| super::text::width(&row.at)));
+    let (label, at) = (widest(|row| width(&row.label)), widest(|row| width(&row.at)));
     let gap = if is_wide { 2 } else { 1 };
     let with = |columns: usize| if columns == 0 { 0 } else { columns + gap };
     let best = |row: &Row| row.best.map_or_else(String::new, |best| format!("best {}", number(best)));
