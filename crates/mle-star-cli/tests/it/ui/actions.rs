@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use mle_star::journal::hold;
 
 use super::served::Served;
-use crate::exits::{SCORE, SMALL, SUBMIT, interpreter};
+use crate::exits::{SCORE, SLOW, SMALL, SUBMIT, WHILE_SLOW, interpreter};
 use crate::sealed::{Sealed, TASK};
 
 /// Waits for as many scripts to start as there are runs.
@@ -116,11 +116,11 @@ fn what_cannot_be_started_is_told_and_leaves_nothing() {
 
 #[test]
 fn a_run_is_started_and_resumed_without_scripts_in_the_page() {
-    let sealed = Sealed::with(&[("slow", "")]);
-    let root = sealed.path("").display().to_string();
-    let wait = format!("while [ -e {root}/slow ]; do sleep 0.05; done");
-    let python = interpreter(&sealed, &format!("{wait}; {SUBMIT}; {SCORE}")).replace('/', "%2F");
-    let mut page = Served::of(&sealed, "");
+    let sealed = Sealed::with(&[]);
+    let python = interpreter(&sealed, &format!("{WHILE_SLOW}; {SUBMIT}; {SCORE}")).replace('/', "%2F");
+    let mut slow = sealed.command("ui --json --port 0");
+    slow.envs([SLOW]);
+    let mut page = Served::started(slow);
     let settings = SMALL.replace("--set ", "").replace('=', "%3D").replace(' ', "%0D%0A");
     let started = page.post("/start", &format!("folder=data&settings=python%3D{python}%0D%0A{settings}"));
     let to = started.header("location").unwrap_or_default().to_owned();
@@ -138,8 +138,13 @@ fn a_run_is_started_and_resumed_without_scripts_in_the_page() {
     assert_eq!(page.post(&format!("{to}/resume"), "time_limit=&max_budget_usd=").status, 303);
     assert!(state(&page, "running"));
     page.kill();
-    fs::remove_file(sealed.path("slow")).unwrap();
-    wait_for(&Served::of(&sealed, ""), "finished");
+    // Another page finds it still at work.
+    let page = Served::of(&sealed, "");
+    assert!(state(&page, "running"));
+    assert_eq!(page.post(&format!("{to}/stop"), "").status, 303);
+    wait_for(&page, "unfinished");
+    assert_eq!(page.post(&format!("{to}/resume"), "").status, 303);
+    wait_for(&page, "finished");
     let log = sealed.read(&format!("{}/logs/mle-star.log", to.trim_start_matches('/')));
     assert!(log.contains("submission: "), "{log}");
 }
