@@ -12,6 +12,7 @@ mod costs;
 mod descent;
 mod diff;
 mod failures;
+mod family;
 mod leakage;
 mod ledger;
 mod models;

@@ -4,9 +4,8 @@
 //! made ready for one runner: from it and from the paths of one script (`Access`) comes the confinement that is
 //! applied between fork and exec. No layer needs root, and a missing one takes no other away.
 //!
-//! For a worker that forks scripts the layers come apart: namespaces and mounts are entered once, when it starts, with the
-//! folder of all scripts writable; limits and the ruleset are each script's. The ruleset is a descriptor that can be
-//! sent. Its late paths are to be added by whoever is inside, since they are mounted there.
+//! A worker that forks scripts binds each of them alike: it gets the confinement as a message, the ruleset as a descriptor
+//! that goes with it. The ruleset's late paths are added inside, since they are mounted there.
 
 use std::path::{Path, PathBuf};
 

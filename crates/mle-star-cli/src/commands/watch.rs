@@ -28,10 +28,12 @@ pub fn watch(args: &WatchArgs) -> Result<Exit, Failure> {
     let mut run = Watched::new(folder);
     run.catch_up()?;
     let ended = wait_for(async {
+        // Heard from before anything is said on.
+        let mut interrupts = signal(SignalKind::interrupt()).ok();
         let interrupted = async {
-            match signal(SignalKind::interrupt()) {
-                Ok(mut interrupt) => drop(interrupt.recv().await),
-                Err(_) => std::future::pending().await,
+            match interrupts.as_mut() {
+                Some(interrupts) => drop(interrupts.recv().await),
+                None => std::future::pending().await,
             }
         };
         tokio::select! {

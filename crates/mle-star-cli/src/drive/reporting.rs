@@ -1,6 +1,6 @@
 //! The report, written again and again while a run goes on: in the background, and never often enough to cost a step.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -40,8 +40,14 @@ struct News {
 impl Reporting {
     /// Begins; needs a runtime.
     pub fn begin(folder: &Path) -> Self {
+        let folder = folder.to_owned();
+        // A report that cannot be written now is written later; of the last one a failure is told.
+        Self::begin_with(move || drop(run_view::read(&folder).map(|view| report::write(&view))))
+    }
+
+    fn begin_with(write: impl Fn() + Send + Sync + 'static) -> Self {
         let news = Arc::new(News::default());
-        let writing = tokio::spawn(write_on(folder.to_owned(), Arc::clone(&news)));
+        let writing = tokio::spawn(write_on(Arc::new(write), Arc::clone(&news)));
         Self { news, writing }
     }
 
@@ -91,20 +97,54 @@ pub fn leave(folder: &Path) {
     }
 }
 
-async fn write_on(folder: PathBuf, news: Arc<News>) {
+async fn write_on(write: Arc<impl Fn() + Send + Sync + 'static>, news: Arc<News>) {
     while !news.is_over.load(Ordering::Acquire) {
         news.something.notified().await;
         if news.is_over.load(Ordering::Acquire) {
             return;
         }
         let began = Instant::now();
-        let folder = folder.clone();
-        // A report that cannot be written now is written later; the last one is told about.
-        let _ = spawn_blocking(move || run_view::read(&folder).map(|view| report::write(&view))).await;
+        let write = Arc::clone(&write);
+        let _ = spawn_blocking(move || write()).await;
         let pause = PAUSE.max(began.elapsed() * SHARE);
         tokio::select! {
             () = tokio::time::sleep(pause) => {}
             () = news.phase.notified() => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mle_star::place::{Phase, Place};
+    use tokio::sync::mpsc;
+
+    use super::*;
+
+    fn script_ended() -> Event {
+        let place = Place::from("phase1/candidate-0/run");
+        Event::ScriptEnded { place, seconds: 1.0, score: None, failure: None, replayed: false }
+    }
+
+    #[tokio::test]
+    async fn reports_are_few_within_a_phase_and_prompt_at_its_end() {
+        let (told, mut written) = mpsc::unbounded_channel();
+        let began = Instant::now();
+        let reporting = Reporting::begin_with(move || told.send(()).unwrap());
+        reporting.news.hear(&script_ended());
+        written.recv().await.unwrap();
+        (0..1000).for_each(|_| reporting.news.hear(&script_ended()));
+        reporting.news.hear(&Event::PhaseStarted { phase: Phase::Phase2 });
+        written.recv().await.unwrap();
+        assert!(began.elapsed() < PAUSE, "a phase is not waited with");
+        (0..1000).for_each(|_| reporting.news.hear(&script_ended()));
+        reporting.end().await;
+        assert!(began.elapsed() < PAUSE, "the end is not waited with");
+        let mut more = 0;
+        while written.recv().await.is_some() {
+            more += 1;
+        }
+        // A phase that begins while a report is made is told by the next one, at once.
+        assert!(more <= 1, "{more}");
     }
 }

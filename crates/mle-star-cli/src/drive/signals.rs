@@ -37,9 +37,10 @@ pub fn listen() -> io::Result<Signals> {
             if time > 0 {
                 std::process::exit(i32::from(exit(&heard).code()));
             }
-            say::talk("\nstopping; once more to stop at once");
             // Nobody listens when the run is over already.
             let _ = sender.send(true);
+            // A terminal or a pager that takes nothing must not keep the second signal from being heard.
+            tokio::task::spawn_blocking(|| say::talk("\nstopping; once more to stop at once"));
         }
     });
     Ok(Signals { cancel, terminated })

@@ -16,8 +16,8 @@ use nix::unistd::{Pid, geteuid};
 use crate::run_view;
 
 const LOCK: &str = "journal.lock";
-/// How long a process that was started may take to take hold of its run.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// How long is waited for a process to take hold of its run; it looks through the data before.
+const PATIENCE: Duration = Duration::from_secs(60);
 /// One that ends this soon after it took hold has something to say.
 const FIRST_STEPS: Duration = Duration::from_millis(700);
 const LOOK: Duration = Duration::from_millis(50);
@@ -68,53 +68,63 @@ impl Worker {
     }
 }
 
-/// Starts `mle-star` with these arguments, in a session of its own, and waits until `holds` says that it has its run.
-/// What it says goes to a file beside the runs, and into `logs/` of the run's folder once it has one.
+/// How far a process has come that was started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begun {
+    /// It works on its run, or had nothing to do.
+    Going,
+    /// It goes on and has no run yet.
+    Preparing,
+}
+
+/// Starts `mle-star` with these arguments, in a session of its own, and waits until it has hold of the run in `folder`.
+/// What it says goes to a file beside the runs, and into `logs/` of the run once it has one.
 ///
 /// # Errors
 /// It cannot be started, or ended before it did anything; then with its own words.
-pub fn begin(runs_dir: &Path, folder: &Path, arguments: &[OsString]) -> Result<(), Trouble> {
+pub fn begin(runs_dir: &Path, folder: &Path, arguments: &[OsString]) -> Result<Begun, Trouble> {
     let cannot = |error: std::io::Error| {
         let message = format!("cannot start mle-star: {error}");
         Trouble::new(message, "check the runs directory and that the system allows more processes")
     };
     fs::create_dir_all(runs_dir).map_err(cannot)?;
-    let told =
-        tempfile::Builder::new().prefix(".started-").suffix(".log").tempfile_in(runs_dir).map_err(cannot)?;
+    let mut told = tempfile::Builder::new();
+    let told = told.prefix(".started-").suffix(".log").tempfile_in(runs_dir).map_err(cannot)?;
     let (out, err) = (told.reopen().map_err(cannot)?, told.reopen().map_err(cannot)?);
     let mut command = Command::new(std::env::current_exe().map_err(cannot)?);
     command.args(arguments).stdin(Stdio::null()).stdout(out).stderr(err);
     let mut child = in_own_session(&mut command).spawn().map_err(cannot)?;
     let id = Pid::from_raw(i32::try_from(child.id()).unwrap_or_default());
     let holds = || worker(folder).is_ok_and(|worker| worker.is_some_and(|worker| worker.id == id));
-    let ended = ended_early(&mut child, holds).map_err(cannot)?;
-    if ended == Some(false) {
-        return Err(last_words(told.path()));
-    }
-    let logs = folder.join("logs");
-    // The process goes on writing to the same file; without the folder, what it says is in nobody's way.
-    if fs::create_dir_all(&logs).is_ok() {
-        let _ = told.persist(logs.join("started.log"));
-    }
+    let far = came_far(&mut child, holds).map_err(cannot)?;
     // Someone has to take note of its end.
     std::thread::spawn(move || child.wait());
-    Ok(())
+    let Some(begun) = far else { return Err(last_words(told.path())) };
+    // It goes on writing to the same file, wherever that is.
+    let logs = folder.join("logs");
+    let moved = begun == Begun::Going && fs::create_dir_all(&logs).is_ok();
+    let kept = if moved {
+        told.persist(logs.join("started.log")).map(drop).map_err(|e| e.error)
+    } else {
+        told.keep().map(drop).map_err(|e| e.error)
+    };
+    kept.map_err(cannot).map(|()| begun)
 }
 
-/// Whether a process that ended before it got anywhere did so in peace; `None` when it goes on.
-fn ended_early(child: &mut Child, holds: impl Fn() -> bool) -> std::io::Result<Option<bool>> {
+/// How far a process comes; `None` when it ends before it has its run.
+fn came_far(child: &mut Child, holds: impl Fn() -> bool) -> std::io::Result<Option<Begun>> {
     let mut until = Instant::now() + PATIENCE;
-    let mut has_begun = false;
+    let mut begun = Begun::Preparing;
     while Instant::now() < until {
         if let Some(status) = child.try_wait()? {
-            return Ok(Some(status.success()));
+            return Ok(status.success().then_some(Begun::Going));
         }
-        if !has_begun && holds() {
-            (has_begun, until) = (true, Instant::now() + FIRST_STEPS);
+        if begun == Begun::Preparing && holds() {
+            (begun, until) = (Begun::Going, Instant::now() + FIRST_STEPS);
         }
         std::thread::sleep(LOOK);
     }
-    Ok(None)
+    Ok(Some(begun))
 }
 
 /// What a process said last: its error and hint, else all of it.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Refused, Shown, in_background};
-use super::processes;
+use super::processes::{self, Begun};
 use super::site::{Site, page_of};
 use crate::args::RunArgs;
 use crate::freeze::{self, Prepared};
@@ -56,15 +56,19 @@ pub async fn page(Query(entered): Query<Entered>) -> Answer {
 /// What is wrong with the folder or what was entered, as `run` says it.
 pub async fn start(Of(site): Of<Arc<Site>>, Form(entered): Form<Entered>) -> Result<Redirect, Shown> {
     let entered = entered.with_plain_lines();
-    let id = in_background(move || {
+    let to = in_background(move || {
         let prepared = prepared(&entered).map_err(Refused::conflict)?;
         let id = run_id(&prepared.task.competition_id, &jiff::Zoned::now());
         let arguments = entered.command_line(&site.runs_dir, &id);
-        processes::begin(&site.runs_dir, &site.runs_dir.join(&id), &arguments).map_err(Refused::conflict)?;
-        Ok(id)
+        let begun = processes::begin(&site.runs_dir, &site.runs_dir.join(&id), &arguments);
+        // Much data takes a while to be looked through; the list tells when the run is there.
+        Ok(match begun.map_err(Refused::conflict)? {
+            Begun::Going => page_of(&id),
+            Begun::Preparing => "/".to_owned(),
+        })
     })
     .await?;
-    Ok(Redirect::to(&page_of(&id)))
+    Ok(Redirect::to(&to))
 }
 
 /// What the folder says, or what is wrong with it, for the form.

@@ -128,7 +128,7 @@ fn draw(place: &Place, name: &str, effects: &[Effect], direction: Direction) -> 
     };
     let bars: Vec<Bar> = effects.iter().map(bar).collect();
     let title = format!("Ablation study of {name}");
-    let id = format!("ablation-{}", place.file_stem());
+    let id = format!("ablation-{}", super::tree::node_id(place));
     let description = "How much the score gains from each part: bars to the right are parts that help.";
     chart::bars(&About { id: &id, title: &title, description }, &bars)
 }

@@ -17,9 +17,11 @@ mod ink {
 
     pub const TEXT: RGBColor = RGBColor(0x46, 0x4f, 0x58);
     pub const GRID: RGBColor = RGBColor(0xd9, 0xde, 0xe3);
+    pub const EDGE: RGBColor = RGBColor(0xae, 0xb6, 0xbe);
     pub const LINE: RGBColor = RGBColor(0x0b, 0x6b, 0xcb);
     pub const GOOD: RGBColor = RGBColor(0x1a, 0x7f, 0x37);
     pub const BAD: RGBColor = RGBColor(0xb3, 0x26, 0x1e);
+    pub const WAY: RGBColor = RGBColor(0x8a, 0x5a, 0x00);
     pub const PLAIN: RGBColor = RGBColor(0x77, 0x80, 0x8a);
     /// Of runs side by side.
     pub const COURSES: [RGBColor; 6] =
@@ -93,6 +95,34 @@ pub enum Mood {
     Bad,
 }
 
+/// A solution in a picture of all of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dot {
+    /// From the left.
+    pub column: usize,
+    /// From above.
+    pub row: usize,
+    /// What became of it.
+    pub fate: Fate,
+    /// Did it lead to the best one?
+    pub on_way: bool,
+    /// The numbers of the dots that it was made from.
+    pub from: Vec<usize>,
+}
+
+/// What became of a solution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It was gone on with.
+    Kept,
+    /// It was not.
+    Dropped,
+    /// It has no score.
+    Failed,
+    /// It is being worked on.
+    Open,
+}
+
 type Drawn = Result<(), Box<dyn std::error::Error + Send + Sync>>;
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
@@ -119,7 +149,7 @@ pub fn scores(about: &About<'_>, points: &[Point], axis: Axis) -> Option<String>
             .label_style(style.clone())
             .axis_desc_style(style)
             .x_desc(if axis == Axis::Time { "time into the run" } else { "scored scripts, in order" })
-            .x_label_formatter(&|x| if axis == Axis::Time { duration(*x) } else { format!("{x:.0}") })
+            .x_label_formatter(&|x| if axis == Axis::Time { duration(*x) } else { whole(*x) })
             .y_label_formatter(&|y| number(*y))
             .y_labels(6)
             .x_labels(8)
@@ -174,7 +204,7 @@ pub fn courses(about: &About<'_>, courses: &[Course<'_>]) -> Option<String> {
 /// Bars from top to bottom; `None` when there is nothing to draw.
 pub fn bars(about: &About<'_>, bars: &[Bar]) -> Option<String> {
     const ROW: u32 = 26;
-    const NAMES: i32 = 200;
+    const NAMES: i32 = 214;
     const FIGURES: i32 = 100;
     let most = bars.iter().map(|bar| bar.value.abs()).filter(|value| value.is_finite()).fold(0.0, f64::max);
     if most <= 0.0 {
@@ -203,8 +233,48 @@ pub fn bars(about: &About<'_>, bars: &[Bar]) -> Option<String> {
             // A bar is seen even where it is short.
             let corners = [(from, top), (to.max(from + 1), top + 16)];
             area.draw(&Rectangle::new(corners, colour.filled()))?;
-            area.draw(&Text::new(shortened(&bar.name, 24), (NAMES - 8, top + 8), name_style.clone()))?;
+            area.draw(&Text::new(shortened(&bar.name, 26), (NAMES - 8, top + 8), name_style.clone()))?;
             area.draw(&Text::new(bar.shown.clone(), (to + 6, top + 8), figure_style.clone()))?;
+        }
+        Ok(())
+    })
+}
+
+/// Solutions in columns, with lines from what each was made from.
+pub fn family(about: &About<'_>, columns: &[String], dots: &[Dot]) -> Option<String> {
+    const ROW: usize = 16;
+    let rows = 1 + dots.iter().map(|dot| dot.row).max()?;
+    let width = (usize::try_from(WIDTH).ok()? / columns.len().max(1)).min(90);
+    let at = |column: usize, row: usize| {
+        let number = |value: usize| i32::try_from(value).unwrap_or(i32::MAX);
+        (number(column * width + width / 2), number(42 + row * ROW))
+    };
+    let place = |dot: &Dot| at(dot.column, dot.row);
+    draw(about, u32::try_from(rows * ROW + 46).ok()?, |area| {
+        let name_style = label(TextSize::Small).pos(Pos::new(HPos::Center, VPos::Center));
+        for (index, name) in columns.iter().enumerate() {
+            let (x, _) = at(index, 0);
+            // Many names stand in two rows.
+            let y = if columns.len() > 9 && index % 2 == 0 { 8 } else { 24 };
+            area.draw(&Text::new(name.as_str(), (x, y), name_style.clone()))?;
+        }
+        let lines =
+            dots.iter().flat_map(|dot| dot.from.iter().filter_map(move |from| Some((dots.get(*from)?, dot))));
+        // The way to the best lies on top.
+        let (way, other): (Vec<_>, Vec<_>) = lines.partition(|(from, to)| from.on_way && to.on_way);
+        for (from, to) in other {
+            area.draw(&PathElement::new(vec![place(from), place(to)], ink::EDGE.stroke_width(1)))?;
+        }
+        for (from, to) in way {
+            area.draw(&PathElement::new(vec![place(from), place(to)], ink::WAY.stroke_width(3)))?;
+        }
+        for dot in dots {
+            match dot.fate {
+                Fate::Kept => area.draw(&Circle::new(place(dot), 5, ink::GOOD.filled()))?,
+                Fate::Dropped => area.draw(&Circle::new(place(dot), 3, ink::PLAIN.filled()))?,
+                Fate::Failed => area.draw(&Cross::new(place(dot), 4, ink::BAD.stroke_width(2)))?,
+                Fate::Open => area.draw(&Circle::new(place(dot), 5, ink::LINE.stroke_width(2)))?,
+            }
         }
         Ok(())
     })
@@ -258,6 +328,11 @@ fn draw(about: &About<'_>, height: u32, picture: impl FnOnce(&Area<'_>) -> Drawn
         area.present().ok()?;
     }
     Some(headed(about, height, &svg))
+}
+
+/// The number of a script; nothing between two of them.
+fn whole(x: f64) -> String {
+    if (x - x.round()).abs() < 1e-6 { format!("{x:.0}") } else { String::new() }
 }
 
 /// The picture with its title and description in place of the crate's own opening tag.

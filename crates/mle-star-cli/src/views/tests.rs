@@ -3,7 +3,7 @@
 mod hostile;
 mod large;
 mod markup;
-mod world;
+pub(super) mod world;
 
 use std::collections::BTreeSet;
 
@@ -58,6 +58,7 @@ fn worlds() -> Vec<(&'static str, World)> {
         (
             "repairs",
             World::new()
+                .costs(Some(0.25))
                 .fails("phase1/candidate-0/run")
                 .fails("phase2/path-0/t0/k0/run")
                 .fails("phase2/path-0/t0/k0/debug-1/run")

@@ -10,10 +10,10 @@ use mle_star::evaluate::headline;
 use mle_star::place::{Phase, Place};
 use serde::Serialize;
 
-use super::Told;
 use super::diff::{Diff, diff};
 use super::steps::{Run, Step, StepKind, Steps};
 use super::text::{CODE, OUTPUT, PROSE, cut, first_line};
+use super::{Told, family};
 use crate::run_view::State;
 use crate::watch::{duration, number, phase_title, place_name};
 
@@ -23,6 +23,8 @@ const ROOM: usize = 600_000;
 /// The solutions by phase.
 #[derive(Clone, Debug, Serialize)]
 pub struct Tree {
+    /// SVG: the solutions and what they were made from.
+    pub picture: Option<String>,
     /// In their order.
     pub groups: Vec<Group>,
 }
@@ -122,12 +124,13 @@ pub fn tree(told: &Told<'_>) -> Tree {
             group.nodes.push(node);
         }
     }
-    Tree { groups }
+    Tree { picture: family::picture(told), groups }
 }
 
 /// A node's id in the page.
 pub fn node_id(place: &Place) -> String {
-    format!("at-{}", place.file_stem())
+    // A dot in an id would have to be escaped in every style sheet and script.
+    format!("at-{}", place.file_stem().replace('.', "_"))
 }
 
 /// What decides which scripts are shown as a whole.
@@ -206,7 +209,8 @@ fn kind(kind: StepKind) -> &'static str {
     }
 }
 
-fn status(told: &Told<'_>, step: &Step<'_>) -> (&'static str, String) {
+/// What became of a step, in a word for programs and in words.
+pub fn status(told: &Told<'_>, step: &Step<'_>) -> (&'static str, String) {
     if let Some(limit) = step.limit {
         return ("skipped", format!("left out: {}", limit.name()));
     }

@@ -48,8 +48,10 @@ pub struct Moment<'a> {
     pub phase: Phase,
     /// Seconds that this process has worked.
     pub own: f64,
-    /// Seconds for which the effects that go on have done so, together.
-    pub under_way: f64,
+    /// Seconds for which each agent call that goes on has done so.
+    pub calls: &'a [f64],
+    /// The same of scripts.
+    pub scripts: &'a [f64],
 }
 
 impl Pace {
@@ -73,14 +75,14 @@ impl Pace {
         if self.scripts.count() < SCRIPTS_NEEDED || amount(done) < SHARE_NEEDED * amount(planned) {
             return None;
         }
-        let worked = self.calls.own_seconds + self.scripts.own_seconds + moment.under_way;
+        let under_way: f64 = moment.calls.iter().chain(moment.scripts).sum();
+        let worked = self.calls.own_seconds + self.scripts.own_seconds + under_way;
         if worked <= 0.0 || moment.own <= 0.0 {
             return None;
         }
-        let of_calls = self.calls.left(moment, |planned| planned.calls);
-        let of_scripts = self.scripts.left(moment, |planned| planned.scripts);
-        let left = (of_calls + of_scripts - moment.under_way).max(0.0);
-        Some(left * moment.own / worked)
+        let of_calls = self.calls.left(moment, |planned| planned.calls, moment.calls);
+        let of_scripts = self.scripts.left(moment, |planned| planned.scripts, moment.scripts);
+        Some((of_calls + of_scripts) * moment.own / worked)
     }
 }
 
@@ -101,8 +103,8 @@ impl Effects {
         self.ended.get(&phase).copied().unwrap_or_default()
     }
 
-    /// Seconds of work that is planned and not done.
-    fn left(&self, moment: Moment<'_>, planned: fn(&Planned) -> u64) -> f64 {
+    /// Seconds of work that is planned and not done, of which some is under way.
+    fn left(&self, moment: Moment<'_>, planned: fn(&Planned) -> u64, under_way: &[f64]) -> f64 {
         if self.count() == 0 {
             return 0.0;
         }
@@ -110,7 +112,10 @@ impl Effects {
         let left: u64 = to_come.map(|of| planned(of).saturating_sub(self.in_phase(of.phase))).sum();
         let foreseen: u64 = moment.planned.iter().map(|of| planned(of).min(self.in_phase(of.phase))).sum();
         let with_repairs = amount(self.count()) / amount(foreseen.max(1));
-        amount(left) * with_repairs * self.seconds / amount(self.count())
+        let each = self.seconds / amount(self.count());
+        // What takes longer than those before it shortens nothing that follows.
+        let behind: f64 = under_way.iter().map(|seconds| seconds.min(each)).sum();
+        (amount(left) * with_repairs * each - behind).max(0.0)
     }
 }
 
@@ -139,8 +144,10 @@ mod tests {
 
     #[test]
     fn what_is_left_takes_as_long_as_what_was_done() {
-        let check = |pace: &Pace, phase, own, under_way, expected: Option<f64>| {
-            let left = pace.seconds_left(Moment { planned: &PLANNED, phase, own, under_way });
+        let check = |pace: &Pace, phase, own, under_way: f64, expected: Option<f64>| {
+            let scripts = [under_way];
+            let left =
+                pace.seconds_left(Moment { planned: &PLANNED, phase, own, calls: &[], scripts: &scripts });
             assert_eq!(left.map(f64::round), expected, "{pace:?}");
         };
         // Too early.
@@ -152,11 +159,13 @@ mod tests {
         check(&pace(Phase::Phase1, 4, false), Phase::Phase2, 20.0, 0.0, Some(20.0));
         // The next has half its time behind it.
         check(&pace(Phase::Phase1, 4, false), Phase::Phase2, 45.0, 5.0, Some(35.0));
+        // It takes twice as long as those before it.
+        check(&pace(Phase::Phase1, 4, false), Phase::Phase2, 58.0, 18.0, Some(31.0));
         // A phase that ended early is over; one in which every script was needed twice says how the next will be.
         check(&pace(Phase::Phase1, 3, false), Phase::Phase2, 30.0, 0.0, Some(40.0));
         check(&pace(Phase::Phase1, 8, false), Phase::Phase2, 80.0, 0.0, Some(80.0));
         // Nothing was done by this process yet.
         check(&pace(Phase::Phase1, 4, true), Phase::Phase2, 0.1, 0.0, None);
-        check(&pace(Phase::Phase1, 4, true), Phase::Phase2, 10.0, 10.0, Some(30.0));
+        check(&pace(Phase::Phase1, 4, true), Phase::Phase2, 10.0, 10.0, Some(31.0));
     }
 }

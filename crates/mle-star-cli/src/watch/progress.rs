@@ -161,9 +161,13 @@ impl Progress {
     /// Seconds that are left at the pace so far, no more than the time limit leaves; `None` while nobody can say.
     pub fn seconds_left(&self, now: Timestamp) -> Option<f64> {
         let outline = self.outline.as_ref().filter(|_| self.exit_code.is_none())?;
-        let under_way = self.running.values().map(|effect| seconds(effect.since, now)).sum();
-        let own = self.own(now);
-        let moment = Moment { planned: &outline.planned, phase: self.phase?, own, under_way };
+        let (own, planned, phase) = (self.own(now), &outline.planned, self.phase?);
+        let under_way = |scripts: bool| -> Vec<f64> {
+            let effects = self.running.values().filter(|effect| effect.is_script == scripts);
+            effects.map(|effect| seconds(effect.since, now)).collect()
+        };
+        let (calls, scripts) = (under_way(false), under_way(true));
+        let moment = Moment { planned, phase, own, calls: &calls, scripts: &scripts };
         #[expect(clippy::cast_precision_loss, reason = "seconds of a run are far below 2^52")]
         let limit = outline.time_limit as f64 - self.elapsed(now);
         Some(self.pace.seconds_left(moment)?.min(limit.max(0.0)))
@@ -256,4 +260,127 @@ fn script_name(place: &Place) -> String {
 /// The number in `t3`, for the prefix `t`.
 fn numbered(name: &str, prefix: &str) -> Option<u32> {
     name.strip_prefix(prefix)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::SignedDuration;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::UNIX_EPOCH + SignedDuration::from_secs(seconds)
+    }
+
+    /// A run of which these events are known, each with the second in which it happened.
+    fn progress(events: &[(i64, Value)]) -> Progress {
+        let mut progress = Progress::default();
+        for (second, event) in events {
+            let event = serde_json::from_value(event.clone()).unwrap();
+            progress.take(&Line { time: at(*second), run_id: "r".to_owned(), event });
+        }
+        progress
+    }
+
+    fn started(direction: &str, elapsed: f64, spent: &Value) -> Value {
+        json!({"event": "run_started", "task": "t", "metric": "m", "direction": direction, "resumed": elapsed > 0.0,
+            "elapsed": elapsed, "spent": spent, "paths": 2, "outer_steps": 2, "inner_steps": 2, "rounds": 1,
+            "time_limit": 1000, "max_budget_usd": null, "planned": []})
+    }
+
+    fn used(cost_usd: Option<f64>, input: u64) -> Value {
+        json!({"cost_usd": cost_usd, "input": input, "output": 0, "cache_read": 0, "cache_write": 0})
+    }
+
+    fn phase(name: &str) -> Value {
+        json!({"event": "phase_started", "phase": name})
+    }
+
+    #[test]
+    fn the_clock_runs_from_the_first_phase_to_the_end() {
+        let start = (100, started("maximize", 90.0, &used(Some(0.0), 0)));
+        let check = |events: &[(i64, Value)], now: i64, expected: f64| {
+            let elapsed = progress(events).elapsed(at(now));
+            assert!((elapsed - expected).abs() < 1e-9, "{elapsed} for {events:?}");
+        };
+        check(&[], 200, 0.0);
+        check(std::slice::from_ref(&start), 200, 90.0);
+        let begun = [start, (150, phase("phase1")), (160, phase("phase2"))];
+        check(&begun, 200, 140.0);
+        // A clock that was put back.
+        check(&begun, 120, 90.0);
+        let end = json!({"event": "run_ended", "exit_code": 0, "error": null, "hint": null});
+        check(&[begun[0].clone(), begun[1].clone(), (170, end)], 200, 110.0);
+    }
+
+    #[test]
+    fn money_counts_once_and_what_is_unknown_stays_so() {
+        let ended = |usage: Value, replayed: bool| {
+            (
+                2,
+                json!({"event": "agent_ended", "place": "phase1/retriever", "agent": "retriever", "seconds": 1.0,
+                "usage": usage, "failure": null, "replayed": replayed}),
+            )
+        };
+        let check = |before: Value, calls: &[(i64, Value)], cost: Option<f64>, input: u64| {
+            let mut events = vec![(1, started("maximize", 0.0, &before))];
+            events.extend_from_slice(calls);
+            let spent = progress(&events).spent.unwrap();
+            assert_eq!((spent.cost_usd, spent.input), (cost, input), "{events:?}");
+        };
+        check(used(Some(0.0), 0), &[], Some(0.0), 0);
+        check(used(Some(0.0), 0), &[ended(used(Some(0.5), 10), false)], Some(0.5), 10);
+        check(used(Some(1.0), 500), &[ended(used(Some(1.0), 500), true)], Some(1.0), 500);
+        check(used(Some(1.0), 500), &[ended(used(Some(0.25), 5), false)], Some(1.25), 505);
+        check(used(Some(1.0), 500), &[ended(used(None, 5), false)], None, 505);
+    }
+
+    #[test]
+    fn paths_have_their_own_best_score() {
+        let ended = |place: &str, score: f64, accepted: bool| {
+            (
+                9,
+                json!({"event": "step_ended", "place": place, "score": score, "accepted": accepted, "note": ""}),
+            )
+        };
+        let check = |direction: &str, steps: &[(i64, Value)], expected: [(f64, bool); 2]| {
+            let mut events = vec![(1, started(direction, 0.0, &used(Some(0.0), 0)))];
+            events.push((2, json!({"event": "best", "place": "phase1/merge-1", "score": 0.5, "from": null})));
+            events.push((3, phase("phase2")));
+            events.extend_from_slice(steps);
+            let progress = progress(&events);
+            let found: Vec<_> =
+                progress.paths.values().map(|path| (path.best.unwrap(), path.is_over)).collect();
+            assert_eq!(found, expected, "{direction}: {steps:?}");
+        };
+        check("maximize", &[], [(0.5, false); 2]);
+        let (better, worse) =
+            (ended("phase2/path-1/t0/k0", 0.6, true), ended("phase2/path-1/t0/k1", 0.4, true));
+        check("maximize", &[better.clone(), worse.clone()], [(0.5, false), (0.6, false)]);
+        check("minimize", &[better, worse], [(0.5, false), (0.4, false)]);
+        check("maximize", &[ended("phase2/path-0/t0/k0", 0.6, false)], [(0.5, false); 2]);
+        check("maximize", &[ended("phase2/path-0/t0", 0.6, true)], [(0.6, false), (0.5, false)]);
+        check("maximize", &[ended("phase2/path-0/t1", 0.5, false)], [(0.5, true), (0.5, false)]);
+    }
+
+    #[test]
+    fn a_run_that_goes_on_is_told_anew() {
+        let script = json!({"event": "script_ended", "place": "phase1/candidate-0/run", "seconds": 1.0,
+            "score": null, "failure": "KeyError", "replayed": false});
+        let mut events = vec![(1, started("maximize", 0.0, &used(Some(0.0), 0))), (2, script)];
+        assert_eq!(progress(&events).scripts, (1, 1));
+        events.push((3, started("maximize", 1.0, &used(Some(0.0), 0))));
+        assert_eq!(progress(&events).scripts, (0, 0));
+    }
+
+    #[test]
+    fn scripts_that_ablate_are_told_from_the_others() {
+        let check = |place: &str, expected: &str| assert_eq!(script_name(&Place::from(place)), expected);
+        check("phase2/path-0/t0/run", "ablation script");
+        check("phase2/path-0/t0/debug-1/run", "ablation script");
+        check("phase2/path-0/t0/k0/run", "script");
+        check("phase2/path-0/t0/k0/debug-1/run", "script");
+        check("phase1/candidate-0/run", "script");
+    }
 }

@@ -92,6 +92,17 @@ pub fn harmless(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { shown(c) } else { c }).collect()
 }
 
+/// The text in at most `columns` columns; of a longer one beginning and end, which tell names of runs apart.
+pub fn shortened(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let left = columns.saturating_sub(1);
+    let reversed: String = text.chars().rev().collect();
+    let end: String = start(&reversed, left / 2).chars().rev().collect();
+    format!("{}…{end}", start(text, left - left / 2))
+}
+
 /// As much of the text as fits.
 fn start(text: &str, columns: usize) -> String {
     let mut taken = 0;
@@ -150,6 +161,16 @@ mod tests {
         check("e\u{301}te\u{301}", 3, "e\u{301}te\u{301}");
         check("a\x1b[2Jb\tc\rd", 20, "a\u{fffd}[2Jb c\u{fffd}d");
         check("abc", 0, "");
+    }
+
+    #[test]
+    fn long_names_keep_beginning_and_end() {
+        let check = |text: &str, columns, expected: &str| assert_eq!(shortened(text, columns), expected);
+        check("houses-2", 8, "houses-2");
+        check("houses-2", 7, "hou…s-2");
+        check("houses-2", 6, "hou…-2");
+        check("日本語の家", 6, "日…家");
+        check("houses-2", 1, "…");
     }
 
     #[test]

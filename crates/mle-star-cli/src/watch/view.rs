@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use mle_star::place::{Phase, Place};
 
 use super::progress::{Best, Effect, PathState, Progress, seconds};
-use super::text::{Style, Text, sparkline};
+use super::text::{Style, Text, shortened, sparkline, width};
 use super::words::{brief, count, number, phase_title, place_name, roughly, step_name};
 use crate::{money, say};
 
@@ -15,8 +15,6 @@ use crate::{money, say};
 const WIDE: usize = 60;
 /// The longest sparkline.
 const SPARKS: usize = 24;
-/// The longest name of a run that is shown whole.
-const NAME: usize = 28;
 
 /// When and on what screen.
 #[derive(Clone, Debug)]
@@ -73,11 +71,11 @@ pub fn several<'a>(runs: impl Iterator<Item = (&'a str, &'a Progress)> + Clone, 
             format!("{}, {}", count(agents as u64, "agent"), count(scripts as u64, "script")),
         ),
     ];
-    let width = runs.clone().map(|(name, _)| super::text::width(name)).max().unwrap_or(0);
-    let width = width.min(if frame.columns < WIDE { NAME / 2 } else { NAME });
+    let widest = runs.clone().map(|(name, _)| width(name)).max().unwrap_or(0);
+    let room = widest.min(frame.columns / 3);
     let rows = runs.map(|(name, progress)| {
-        let name = Text::of(Style::Plain, Text::of(Style::Plain, name).drawn(width, false).text);
-        name.padded(width + 2).then(in_a_line(progress, frame))
+        let name = Text::of(Style::Plain, shortened(name, room)).padded(room + 2);
+        name.then(in_a_line(progress, frame))
     });
     bounded(flowing(parts, frame.columns), rows.collect(), frame.rows)
 }
@@ -174,13 +172,11 @@ fn counts(progress: &Progress) -> Vec<Text> {
 
 /// Paths side by side, or the steps that go on, and what goes on beside them.
 fn rows(progress: &Progress, frame: &Frame) -> Vec<Text> {
-    let is_wide = frame.columns >= WIDE;
     let mut rows: Vec<Row> = Vec::new();
     if progress.phase == Some(Phase::Phase2) {
         let of_path = |(path, state): (&usize, &PathState)| {
-            let running = longest(progress.running.iter().filter(|(place, _)| place.path() == Some(*path)));
-            let others = progress.running.keys().filter(|place| place.path() == Some(*path)).count();
-            path_row(*path, state, running, others, frame)
+            let running = || progress.running.iter().filter(|(place, _)| place.path() == Some(*path));
+            path_row(*path, state, longest(running()), running().count(), frame)
         };
         rows.extend(progress.paths.iter().map(of_path));
     }
@@ -190,19 +186,22 @@ fn rows(progress: &Progress, frame: &Frame) -> Vec<Text> {
     steps.sort_by_key(order);
     steps.dedup();
     rows.extend(steps.iter().map(|step| step_row(step, progress, frame)));
-    let widest = |of: fn(&Row) -> usize| rows.iter().map(of).max().unwrap_or(0);
-    let (label, at) =
-        (widest(|row| super::text::width(&row.label)), widest(|row| super::text::width(&row.at)));
+    in_columns(&rows, frame.columns >= WIDE)
+}
+
+/// Rows with their parts below one another; without scores where there is little room.
+fn in_columns(rows: &[Row], is_wide: bool) -> Vec<Text> {
+    let best = |row: &Row| row.best.filter(|_| is_wide).map(|best| format!("best {}", number(best)));
+    let parts = |row: &Row| [row.label.clone(), row.at.clone(), best(row).unwrap_or_default()];
     let gap = if is_wide { 2 } else { 1 };
-    let with = |columns: usize| if columns == 0 { 0 } else { columns + gap };
-    let best = |row: &Row| row.best.map_or_else(String::new, |best| format!("best {}", number(best)));
-    let score = rows.iter().map(|row| best(row).len()).max().unwrap_or(0);
+    let columns = [0, 1, 2].map(|part| {
+        let widest = rows.iter().map(|row| width(&parts(row)[part])).max().unwrap_or(0);
+        if widest == 0 { 0 } else { widest + gap }
+    });
     let line = |row: &Row| {
-        let start = Text::of(Style::Plain, row.label.as_str()).padded(with(label));
-        let start = start.and(Style::Plain, row.at.as_str()).padded(with(label) + with(at));
-        let score = if is_wide { with(score) } else { 0 };
-        let start = if is_wide { start.and(Style::Plain, best(row)) } else { start };
-        start.padded(with(label) + with(at) + score).then(row.doing.clone())
+        let cells = parts(row).into_iter().zip(columns);
+        let start = cells.map(|(part, columns)| Text::of(Style::Plain, part).padded(columns));
+        start.fold(Text::default(), Text::then).then(row.doing.clone())
     };
     rows.iter().map(line).collect()
 }
@@ -266,7 +265,8 @@ fn longest<'a>(effects: impl Iterator<Item = (&'a Place, &'a Effect)>) -> Option
 /// The candidate, merge, round or path that a place belongs to; else its phase.
 fn step_of(place: &Place) -> Place {
     let phase = place.names().next().map_or_else(Place::root, Place::from);
-    let second = place.names().nth(1).filter(|name| step_name(name).is_some() && place.last() != *name);
+    let is_within = place.names().count() > 2;
+    let second = place.names().nth(1).filter(|name| is_within && step_name(name).is_some());
     second.map_or_else(|| phase.clone(), |name| phase.join(name))
 }
 

@@ -4,5 +4,6 @@
 mod chromium;
 mod compare;
 mod list;
+mod report;
 mod runs;
 mod worlds;

@@ -8,7 +8,7 @@ use crate::claude::{KEY, WELL, claude, run_line, say};
 use crate::sealed::Sealed;
 
 /// A run whose agent at `place` is being asked and does not answer until its input ends.
-fn hanging(sealed: &Sealed, place: &str) -> Child {
+pub fn hanging(sealed: &Sealed, place: &str) -> Child {
     let hang = "while read -r line; do :; done; exit 1";
     claude(sealed, &format!("case $MLE_STAR_PLACE in {place}) {hang} ;; esac\n{WELL}"));
     let path = format!("{}:/usr/bin:/bin", sealed.path("bin").display());
@@ -22,7 +22,7 @@ fn hanging(sealed: &Sealed, place: &str) -> Child {
 }
 
 /// The run's report once it says all of this.
-fn report_with(sealed: &Sealed, parts: &[&str]) -> String {
+pub fn report_with(sealed: &Sealed, parts: &[&str]) -> String {
     let began = Instant::now();
     loop {
         let report = std::fs::read_to_string(sealed.path("runs/r/report.html")).unwrap_or_default();

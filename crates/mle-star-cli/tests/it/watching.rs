@@ -176,7 +176,9 @@ fn a_run_that_is_resumed_is_watched_on() {
 /// What a run writes to a terminal, given the environment; the terminal is taken away in the midst where wanted.
 fn on_terminal(environment: &[(&str, &str)], closed: bool) -> (Option<i32>, String) {
     let sealed = Sealed::with(&[]);
-    let python = interpreter(&sealed, &format!("sleep 0.3; {SUBMIT}; {SCORE}"));
+    // Long enough for what goes on to be drawn.
+    let wait = "case $PWD in *candidate-0*) sleep 0.4 ;; esac";
+    let python = interpreter(&sealed, &format!("{wait}; {SUBMIT}; {SCORE}"));
     let pty = openpty(None, None).unwrap();
     let mut command = sealed.command(&format!("run data --run-id r --set python={python} {SMALL}"));
     command.envs(environment.iter().copied()).stderr(pty.slave);

@@ -107,8 +107,15 @@ impl Browser {
 
     /// Clicks on what a selector finds, as a person would: it must be seen.
     pub fn click(&self, selector: &str) {
-        let element = self.element(selector);
-        self.tell(&format!("element/{element}/click"), &json!({}));
+        // A section that is renewed takes its elements with it.
+        let clicked = (0..10).any(|_| {
+            let path = format!("/session/{}/element/{}/click", self.session, self.element(selector));
+            let value = self.answer("POST", &path, &json!({}));
+            let is_gone = value["error"] == "stale element reference";
+            assert!(value["error"].is_null() || is_gone, "{selector}: {value}");
+            !is_gone
+        });
+        assert!(clicked, "{selector} is never still");
     }
 
     /// Replaces what is in a field.
@@ -196,10 +203,14 @@ impl Browser {
     }
 
     fn ask(&self, method: &str, path: &str, body: &Value) -> Value {
-        let answer = self.asked(method, path, &body.to_string()).unwrap();
-        let value = serde_json::from_str::<Value>(&answer).unwrap()["value"].take();
+        let value = self.answer(method, path, body);
         assert!(value.get("error").is_none() || value["message"].is_null(), "{path}: {value}");
         value
+    }
+
+    fn answer(&self, method: &str, path: &str, body: &Value) -> Value {
+        let answer = self.asked(method, path, &body.to_string()).unwrap();
+        serde_json::from_str::<Value>(&answer).unwrap()["value"].take()
     }
 
     fn asked(&self, method: &str, path: &str, body: &str) -> std::io::Result<String> {

@@ -1,10 +1,9 @@
 //! Pages of runs: finished, failed, running, and what can be done with them.
 
-use std::fs;
 use std::process::Stdio;
 
 use crate::browser::chromium::Browser;
-use crate::exits::{SCORE, SMALL, SUBMIT, interpreter};
+use crate::exits::{SCORE, SLOW, SMALL, SUBMIT, interpreter};
 use crate::sealed::Sealed;
 use crate::ui::served::Served;
 
@@ -47,18 +46,19 @@ fn a_finished_and_a_failed_run_are_read() {
 #[test]
 #[ignore = "needs a browser in MLE_STAR_TEST_CHROMIUM"]
 fn a_run_is_watched_stopped_and_resumed() {
-    let sealed = Sealed::with(&[("slow", "")]);
-    let root = sealed.path("").display().to_string();
-    let wait = format!(
-        "case $PWD in *merge-1*) echo merging; while [ -e {root}/slow ]; do [ -e {root}/more ] && echo '<b>more</b>' \
-         && rm {root}/more; sleep 0.1; done ;; esac"
-    );
+    let sealed = Sealed::with(&[]);
+    let steps =
+        "step=0; while [ -n \"$SLOW\" ]; do step=$((step+1)); echo \"<b>step $step</b>\"; sleep 0.2; done";
+    let wait = format!("case $PWD in *merge-1*) {steps} ;; esac");
     let python = interpreter(&sealed, &format!("{wait}; {SUBMIT}; {SCORE}"));
     let line = format!("run data --run-id r --set python={python} {SMALL}");
-    let mut page = Served::of(&sealed, "");
+    let mut slow = sealed.command("ui --json --port 0");
+    slow.envs([SLOW]);
+    let mut page = Served::started(slow);
     let browser = Browser::start();
     browser.open(&page.at("/"));
-    let mut run = sealed.command(&line).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut run = sealed.command(&line);
+    let mut run = run.envs([SLOW]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     browser.until("document.querySelector('#news a')");
     browser.click("#news a");
     browser.until("document.querySelector('#run-r .state.running')");
@@ -66,10 +66,11 @@ fn a_run_is_watched_stopped_and_resumed() {
 
     // No page is loaded anew while this is there.
     browser.run("window.same = true");
-    browser.until_shown("#logs", "merging");
+    browser.until_shown("#logs", "<b>step 2</b>");
     browser.click("#tree details.node > summary");
-    sealed.write("more", b"");
-    browser.until_shown("#logs", "<b>more</b>");
+    let step =
+        browser.run("return document.querySelectorAll('#logs pre')[0].textContent.match(/step/g).length");
+    browser.until_shown("#logs", &format!("<b>step {}</b>", step.as_u64().unwrap() + 10));
     assert_eq!(
         browser.run("return document.querySelectorAll('#tree details[open]').length > 0 && window.same"),
         true
@@ -79,6 +80,7 @@ fn a_run_is_watched_stopped_and_resumed() {
     browser.click("#doing a[href$=stop]");
     browser.audit("stop");
     browser.click("button.danger");
+    browser.until("location.pathname === '/runs/r'");
     browser.run("window.same = true");
     browser.until(&format!("{STATE} === 'unfinished'"));
     assert_eq!(browser.run("return window.same"), true);
@@ -92,12 +94,17 @@ fn a_run_is_watched_stopped_and_resumed() {
     browser.until_shown(".trouble", "can only be raised");
     browser.open(&page.at("/runs/r/resume"));
     browser.click("main button");
-    browser.until(&format!("{STATE} === 'running'"));
+    browser.until(&format!("document.querySelector('#doing') && {STATE} === 'running'"));
     // The page may go; the run goes on.
     page.kill();
-    fs::remove_file(sealed.path("slow")).unwrap();
     let page = Served::of(&sealed, "");
-    browser.open(&page.at("/runs/r"));
+    browser.open(&page.at("/runs/r/stop"));
+    browser.click("button.danger");
+    browser.until(&format!("document.querySelector('#doing') && {STATE} === 'unfinished'"));
+    browser.click("#doing a[href$=resume]");
+    browser.until("location.pathname === '/runs/r/resume'");
+    browser.click("main button");
+    browser.until("location.pathname === '/runs/r'");
     // What was refused, and the page that went away, are on the console as they should.
     browser.errors();
     browser.until(&format!("{STATE} === 'finished'"));

@@ -30,7 +30,7 @@ const ATTACKS: [&str; 5] = [
 ];
 
 /// Solves a task into a run folder, as the program leaves it.
-fn solve(folder: &Path, world: &World, frozen: &Frozen) {
+pub fn solve(folder: &Path, world: &World, frozen: &Frozen) {
     fs::create_dir_all(folder).unwrap();
     fs::write(folder.join("task.json"), "{}").unwrap();
     let journal = Journal::create(folder, frozen).unwrap();
@@ -51,9 +51,8 @@ fn solve(folder: &Path, world: &World, frozen: &Frozen) {
     fs::write(folder.join("result.json"), serde_json::to_string(&finished.result).unwrap()).unwrap();
 }
 
-#[test]
-#[ignore = "needs a browser in MLE_STAR_TEST_CHROMIUM"]
-fn a_hostile_run_is_text() {
+/// A run in which everything others write is an attack, and the attack.
+pub fn hostile() -> (World, Frozen, String) {
     let evil = ATTACKS.join(" ");
     let code = format!("'''{evil}'''\nblock = 'x'\nprint(block)\n# {}\n", "x".repeat(100_000));
     let models = json!({"models": [
@@ -79,6 +78,13 @@ fn a_hostile_run_is_text() {
     inputs.task.description = format!("{evil}\n{}", "z".repeat(100_000));
     inputs.task.competition_id.clone_from(&evil);
     inputs.task.evaluation_metric.clone_from(&evil);
+    (world, inputs, evil)
+}
+
+#[test]
+#[ignore = "needs a browser in MLE_STAR_TEST_CHROMIUM"]
+fn a_hostile_run_is_text() {
+    let (world, inputs, evil) = hostile();
     let sealed = Sealed::with(&[]);
     // What a folder can be called.
     let id = "\"><img src=x onerror=window.attacked=6> ' & \u{202e}%2e";
@@ -113,7 +119,7 @@ fn a_hostile_run_is_text() {
 }
 
 /// A run of more than 500 scripts, as long as what models write.
-fn large() -> (World, Frozen) {
+pub fn large() -> (World, Frozen) {
     let lines = |count: usize, seed: usize| {
         (0..count).fold(String::new(), |mut text, n| {
             writeln!(text, "frame['feature_{n}'] = np.log1p(frame['raw_{n}'].clip(lower=0)) * {}", seed + n)

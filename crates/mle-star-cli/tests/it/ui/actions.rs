@@ -3,11 +3,12 @@
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use mle_star::journal::hold;
 
 use super::served::Served;
-use crate::exits::{SCORE, SMALL, SUBMIT, interpreter};
+use crate::exits::{SCORE, SLOW, SMALL, SUBMIT, WHILE_SLOW, interpreter};
 use crate::sealed::{Sealed, TASK};
 
 /// Waits for as many scripts to start as there are runs.
@@ -93,4 +94,57 @@ fn looking_changes_nothing_in_a_run() {
     assert_eq!(page.get("/runs/r").status, 200);
     assert_eq!(page.post("/runs/r/resume", "").status, 409, "a finished run is not resumed");
     assert_eq!(everything(), before);
+}
+
+#[test]
+fn what_cannot_be_started_is_told_and_leaves_nothing() {
+    let sealed = Sealed::with(&[]);
+    let page = Served::of(&sealed, "");
+    let check = |form: &str, part: &str| {
+        let answered = page.post("/start", form);
+        assert!(answered.status == 409 && answered.body.contains(part), "{part}: {answered:?}");
+        assert_eq!(sealed.names("runs"), Vec::<String>::new(), "{form}");
+    };
+    check("folder=nowhere", "no such folder");
+    check("folder=data&target=nothing", "nothing");
+    check("folder=data&settings=a%3D1", "unknown config key");
+    check("folder=data&settings=nothing", "has no value");
+    check("folder=data&time_limit=soon", "--time-limit");
+    // Found out by the process that was started.
+    check("folder=data&settings=python%3D%2Fno%2Fpython", "/no/python");
+}
+
+#[test]
+fn a_run_is_started_and_resumed_without_scripts_in_the_page() {
+    let sealed = Sealed::with(&[]);
+    let python = interpreter(&sealed, &format!("{WHILE_SLOW}; {SUBMIT}; {SCORE}")).replace('/', "%2F");
+    let mut slow = sealed.command("ui --json --port 0");
+    slow.envs([SLOW]);
+    let mut page = Served::started(slow);
+    let settings = SMALL.replace("--set ", "").replace('=', "%3D").replace(' ', "%0D%0A");
+    let started = page.post("/start", &format!("folder=data&settings=python%3D{python}%0D%0A{settings}"));
+    let to = started.header("location").unwrap_or_default().to_owned();
+    assert!(started.status == 303 && to.starts_with("/runs/"), "{started:?}");
+    assert_eq!(page.post(&format!("{to}/stop"), "").status, 303);
+    let state = |page: &Served, state: &str| page.get(&to).body.contains(&format!("class=\"state {state}\""));
+    let wait_for = |page: &Served, wanted: &str| {
+        let until = Instant::now() + Duration::from_secs(60);
+        while !state(page, wanted) {
+            assert!(Instant::now() < until, "it is not {wanted}: {}", page.get(&to).body);
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    };
+    wait_for(&page, "unfinished");
+    assert_eq!(page.post(&format!("{to}/resume"), "time_limit=&max_budget_usd=").status, 303);
+    assert!(state(&page, "running"));
+    page.kill();
+    // Another page finds it still at work.
+    let page = Served::of(&sealed, "");
+    assert!(state(&page, "running"));
+    assert_eq!(page.post(&format!("{to}/stop"), "").status, 303);
+    wait_for(&page, "unfinished");
+    assert_eq!(page.post(&format!("{to}/resume"), "").status, 303);
+    wait_for(&page, "finished");
+    let log = sealed.read(&format!("{}/logs/mle-star.log", to.trim_start_matches('/')));
+    assert!(log.contains("submission: "), "{log}");
 }

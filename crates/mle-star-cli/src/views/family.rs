@@ -1,0 +1,138 @@
+//! The solutions of a run as a picture: a column per step of the algorithms, lines from what a solution was made from.
+
+use std::collections::BTreeMap;
+
+use mle_star::place::Place;
+
+use super::Told;
+use super::chart::{self, About, Dot, Fate};
+use super::steps::{Step, StepKind};
+use super::tree::status;
+
+/// SVG; nothing before there are two solutions.
+pub fn picture(told: &Told<'_>) -> Option<String> {
+    let (columns, dots) = arranged(told);
+    let description = format!(
+        "{} solutions from the candidates on the left to the submission on the right, each with lines from what it \
+         was made from. The list below says the same in words.",
+        dots.len()
+    );
+    let about = About {
+        id: "family",
+        title: "The solutions and what they were made from",
+        description: &description,
+    };
+    (dots.len() > 1).then(|| chart::family(&about, &columns, &dots)).flatten()
+}
+
+/// The names of the columns, and every solution in its place.
+fn arranged(told: &Told<'_>) -> (Vec<String>, Vec<Dot>) {
+    let steps: Vec<&Step<'_>> =
+        told.steps.iter().filter(|step| step.kind != StepKind::Study && !step.runs.is_empty()).collect();
+    let columns: BTreeMap<Column, usize> = {
+        let mut found: Vec<Column> = steps.iter().map(|step| column(step)).collect();
+        found.sort();
+        found.dedup();
+        found.into_iter().zip(0..).collect()
+    };
+    // Paths lie below one another, a line apart.
+    let lanes = 1 + steps.iter().filter_map(|step| attempt(step)).max().unwrap_or_default();
+    let way = told.descent.best.as_ref().map(|best| told.descent.way_to(best)).unwrap_or_default();
+    let index: BTreeMap<&Place, usize> = steps.iter().map(|step| &step.place).zip(0..).collect();
+    let dot = |step: &&Step<'_>| Dot {
+        column: columns.get(&column(step)).copied().unwrap_or_default(),
+        row: row(told, step, lanes),
+        fate: fate(told, step),
+        on_way: way.contains(&step.place) || step.kind == StepKind::Submission,
+        from: told.descent.from(&step.place).iter().filter_map(|place| index.get(place).copied()).collect(),
+    };
+    let dots = steps.iter().map(dot).collect();
+    (columns.keys().map(Column::name).collect(), dots)
+}
+
+/// Where a step stands from left to right: a rank, and a number within it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Column(u8, usize);
+
+impl Column {
+    fn name(&self) -> String {
+        match self {
+            Self(0, _) => "first".to_owned(),
+            Self(1, number) => format!("merge {number}"),
+            Self(2, _) => "data".to_owned(),
+            Self(3, _) => "check".to_owned(),
+            Self(4, number) => format!("step {}", number + 1),
+            Self(5, _) => "ensemble".to_owned(),
+            Self(..) => "final".to_owned(),
+        }
+    }
+}
+
+fn column(step: &Step<'_>) -> Column {
+    match step.kind {
+        StepKind::Candidate => Column(0, 0),
+        StepKind::Merge => Column(1, number(step.place.last())),
+        StepKind::Data => Column(2, 0),
+        StepKind::LeakageCheck => Column(3, 0),
+        StepKind::Study | StepKind::Attempt => Column(4, number(step.place.parent().last())),
+        StepKind::Round => Column(5, 0),
+        StepKind::Submission => Column(6, 0),
+    }
+}
+
+fn row(told: &Told<'_>, step: &Step<'_>, lanes: usize) -> usize {
+    match step.kind {
+        StepKind::Candidate | StepKind::Round => number(step.place.last()),
+        StepKind::Attempt => step.place.path().unwrap_or_default() * (lanes + 1) + number(step.place.last()),
+        // What was not kept does not stand in the way.
+        StepKind::Merge | StepKind::Data | StepKind::LeakageCheck => {
+            usize::from(!told.descent.is_kept(&step.place))
+        }
+        StepKind::Study | StepKind::Submission => 0,
+    }
+}
+
+/// The number of an attempt, from 0.
+fn attempt(step: &Step<'_>) -> Option<usize> {
+    (step.kind == StepKind::Attempt).then(|| number(step.place.last()))
+}
+
+fn number(name: &str) -> usize {
+    name.trim_start_matches(|c: char| !c.is_ascii_digit()).parse().unwrap_or_default()
+}
+
+fn fate(told: &Told<'_>, step: &Step<'_>) -> Fate {
+    match status(told, step).0 {
+        "kept" => Fate::Kept,
+        "failed" => Fate::Failed,
+        "open" => Fate::Open,
+        _ => Fate::Dropped,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mle_star::testing::{World, frozen};
+
+    use super::*;
+    use crate::views::tests::world::made;
+
+    #[tokio::test]
+    async fn solutions_stand_right_of_what_they_were_made_from() {
+        let world = World::new().fails("phase2/path-1/t0/k1/run").scores("phase3/r0/run", 0.9);
+        let made = made(&world, &frozen()).await;
+        let told = Told::of(&made.view);
+        let (columns, dots) = arranged(&told);
+        assert_eq!(columns, ["first", "merge 1", "step 1", "ensemble", "final"]);
+        assert!(
+            dots.iter().all(|dot| dot.from.iter().all(|from| dots[*from].column < dot.column)),
+            "{dots:?}"
+        );
+        let mut places: Vec<(usize, usize)> = dots.iter().map(|dot| (dot.column, dot.row)).collect();
+        places.sort_unstable();
+        places.dedup();
+        assert_eq!(places.len(), dots.len(), "no two at one place");
+        assert!(dots.iter().any(|dot| dot.from.len() == 2));
+        assert!(picture(&told).unwrap().contains("<desc id=\"family-desc\">10 solutions"));
+    }
+}

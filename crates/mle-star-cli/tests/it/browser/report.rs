@@ -1,0 +1,109 @@
+//! `report.html`, opened as the file it is.
+
+use std::time::Instant;
+
+use mle_star::testing::World;
+
+use crate::browser::chromium::Browser;
+use crate::browser::worlds::{hostile, large, solve};
+use crate::claude::{KEY, WELL, claude, run_line, say};
+use crate::exits::{SMALL, interpreter};
+use crate::sealed::Sealed;
+use crate::views::{hanging, report_with};
+
+const OPEN_ALL: &str = "document.querySelectorAll('details').forEach(details => { details.open = true; })";
+
+fn open(browser: &Browser, sealed: &Sealed, run: &str) {
+    browser.open(&format!("file://{}", sealed.path(&format!("runs/{run}/report.html")).display()));
+}
+
+#[test]
+#[ignore = "needs a browser in MLE_STAR_TEST_CHROMIUM"]
+fn the_report_of_a_finished_run_is_read() {
+    let sealed = Sealed::with(&[]);
+    claude(&sealed, WELL);
+    assert_eq!(say(&sealed, &run_line(&sealed), &[KEY]).code, 0);
+    let browser = Browser::start();
+    open(&browser, &sealed, "r");
+    browser.audit("report-finished");
+    // A change leads to its solution, which opens with what it changed.
+    browser.click("#ledger article:nth-of-type(2) h3 a");
+    browser.until("document.querySelector(location.hash).open");
+    browser.until("document.querySelector(location.hash + ' pre.diff').innerText.includes('+ block = 2')");
+    browser.click("#tree details[open] a[href^='#at-phase1']");
+    browser.until("location.hash.startsWith('#at-phase1') && document.querySelector(location.hash).open");
+    browser.click("button[data-copy=final-script]");
+    browser.until("document.querySelector('[data-copied=final-script]').innerText !== ''");
+    browser.run(OPEN_ALL);
+    browser.audit("report-finished-open");
+    let charts = browser.run("return document.querySelectorAll('svg[role=img]').length").as_u64().unwrap();
+    assert!(charts > 6, "{charts} charts");
+}
+
+#[test]
+#[ignore = "needs a browser in MLE_STAR_TEST_CHROMIUM"]
+fn reports_of_failed_and_running_runs_are_read() {
+    let sealed = Sealed::with(&[]);
+    let python = interpreter(&sealed, "echo 'ValueError: broken' >&2; exit 1");
+    assert_eq!(sealed.run(&format!("run data --run-id bad --set python={python} {SMALL}")).code, 1);
+    let browser = Browser::start();
+    open(&browser, &sealed, "bad");
+    browser.until_shown("#overview", "can be resumed");
+    browser.until("document.querySelector('#failures').textContent.includes('ValueError: broken')");
+    browser.run(OPEN_ALL);
+    browser.audit("report-failed");
+
+    let mut run = hanging(&sealed, "phase2/path-0/t0/ablation");
+    report_with(&sealed, &["<dd>running</dd>", "ablation, since "]);
+    open(&browser, &sealed, "r");
+    browser.until_shown("#overview", "running");
+    browser.run(OPEN_ALL);
+    browser.audit("report-running");
+    run.kill().unwrap();
+    run.wait().unwrap();
+}
+
+#[test]
+#[ignore = "needs a browser in MLE_STAR_TEST_CHROMIUM"]
+fn the_report_of_a_hostile_run_is_text() {
+    let (world, inputs, _) = hostile();
+    let sealed = Sealed::with(&[]);
+    solve(&sealed.path("runs/evil"), &world, &inputs);
+    assert_eq!(sealed.run("report evil").code, 0);
+    let browser = Browser::start();
+    open(&browser, &sealed, "evil");
+    browser.run(OPEN_ALL);
+    browser.audit("report-hostile");
+    assert_eq!(browser.run("return window.attacked || 0"), 0);
+    let strangers = "return document.querySelectorAll('img, body script ~ script, svg:not(.chart), [onclick], [style]').length";
+    assert_eq!(browser.run(strangers), 0);
+    assert!(browser.text("main").contains("window.attacked = 4"));
+    // The policy of the report holds what escaping should have let pass.
+    browser.run("const evil = document.createElement('div'); evil.innerHTML = '<img src=x onerror=\"window.attacked = 7\">'; document.body.append(evil)");
+    browser.run("const evil = document.createElement('script'); evil.textContent = 'window.attacked = 8'; document.body.append(evil)");
+    assert_eq!(browser.run("return window.attacked || 0"), 0);
+    assert!(browser.errors().iter().all(|line| line.contains("Content Security Policy")));
+}
+
+#[test]
+#[ignore = "needs a browser in MLE_STAR_TEST_CHROMIUM"]
+fn the_report_of_500_scripts_opens_quickly() {
+    let sealed = Sealed::with(&[]);
+    let (world, inputs): (World, _) = large();
+    solve(&sealed.path("runs/large"), &world, &inputs);
+    let made = Instant::now();
+    assert_eq!(sealed.run("report large").code, 0);
+    let made = made.elapsed();
+    let bytes = std::fs::metadata(sealed.path("runs/large/report.html")).unwrap().len();
+    let browser = Browser::start();
+    let opened = Instant::now();
+    open(&browser, &sealed, "large");
+    let opened = opened.elapsed();
+    let nodes =
+        browser.run("return document.querySelectorAll('#tree details.node').length").as_u64().unwrap();
+    println!("{nodes} solutions, {bytes} bytes: made in {made:?}, opened in {opened:?}");
+    assert!(nodes > 500 && bytes < 5_000_000, "{nodes} solutions, {bytes} bytes");
+    // Generous, because others use the machine too.
+    assert!(opened.as_secs() < 10, "{opened:?}");
+    assert_eq!(browser.errors(), Vec::<String>::new());
+}
