@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::mem;
 use std::path::{Path, PathBuf};
 
 use mle_star::event::Line;
@@ -36,14 +37,13 @@ impl Follow {
     /// # Errors
     /// The file is there and cannot be read.
     pub fn new_lines(&mut self) -> io::Result<Vec<Found>> {
-        let mut bytes = std::mem::take(&mut self.rest);
-        if let Some(file) = self.opened()? {
-            let before = bytes.len();
-            file.read_to_end(&mut bytes)?;
-            self.read += (bytes.len() - before) as u64;
+        self.open()?;
+        if let Some(file) = self.file.as_mut() {
+            self.read += file.read_to_end(&mut self.rest)? as u64;
         }
-        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
-        self.rest = bytes.split_off(whole);
+        let whole = self.rest.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
+        let begun = self.rest.split_off(whole);
+        let bytes = mem::replace(&mut self.rest, begun);
         let lines = bytes.split(|byte| *byte == b'\n').map(String::from_utf8_lossy);
         let read = lines
             .filter(|text| serde_json::from_str::<IgnoredAny>(text).is_ok())
@@ -51,8 +51,8 @@ impl Follow {
         Ok(read.collect())
     }
 
-    /// The file, where the last reading ended; from its beginning when it has become shorter.
-    fn opened(&mut self) -> io::Result<Option<&mut File>> {
+    /// Opens the file where it is there by now; one that has become shorter is read from its beginning.
+    fn open(&mut self) -> io::Result<()> {
         if self.file.is_none() {
             self.file = match File::open(&self.path) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -63,8 +63,10 @@ impl Follow {
             && file.metadata()?.len() < self.read
         {
             self.read = file.seek(SeekFrom::Start(0))?;
+            // The line that it began is gone with the rest of the old file.
+            self.rest.clear();
         }
-        Ok(self.file.as_mut())
+        Ok(())
     }
 }
 
@@ -117,13 +119,18 @@ mod tests {
 
     #[test]
     fn a_file_that_was_made_anew_is_read_anew() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("events.jsonl");
         let line = "{\"time\":\"2025-01-02T03:04:05Z\",\"run_id\":\"r\",\"event\":\"said\",\"text\":\"x\"}\n";
-        fs::write(&path, line.repeat(3)).unwrap();
-        let mut follow = Follow::new(&path);
-        assert_eq!(follow.new_lines().unwrap().len(), 3);
-        fs::write(&path, line).unwrap();
-        assert_eq!(follow.new_lines().unwrap().len(), 1);
+        let check = |before: &str, found: usize| {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("events.jsonl");
+            fs::write(&path, before).unwrap();
+            let mut follow = Follow::new(&path);
+            assert_eq!(follow.new_lines().unwrap().len(), found);
+            fs::write(&path, line).unwrap();
+            assert_eq!(follow.new_lines().unwrap().len(), 1, "after {before}");
+        };
+        check(&line.repeat(3), 3);
+        // In the middle of a line.
+        check(&format!("{line}{}", &line[..40]), 1);
     }
 }
