@@ -14,7 +14,7 @@ use super::Told;
 use super::chart::{self, About, Bar, Mood};
 use super::steps::{Step, StepKind};
 use super::text::{OUTPUT, PROSE, cut, first_line};
-use super::tree::node_id;
+use super::tree::{node_id, signed};
 use crate::watch::{number, place_name};
 
 /// The studies in their order.
@@ -140,10 +140,6 @@ fn row(effect: &Effect, direction: Direction) -> Row {
         baseline: number(effect.baseline),
         effect: signed(gain(effect, direction)),
     }
-}
-
-fn signed(gain: f64) -> String {
-    super::tree::signed(gain)
 }
 
 /// What the score gains from the part.
