@@ -29,6 +29,10 @@ mod ink {
 }
 
 const WIDTH: u32 = 640;
+/// Scores beyond this are not drawn: between them numbers overflow.
+const FAR: f64 = 1e300;
+/// The same of seconds and scripts.
+const LATE: f64 = 1e12;
 
 /// Something that a chart is about, for those who do not see it.
 pub struct About<'a> {
@@ -129,7 +133,7 @@ type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 /// Scores as points with the best so far as a line; `None` when there is nothing to draw.
 pub fn scores(about: &About<'_>, points: &[Point], axis: Axis) -> Option<String> {
     let (low, high) = range(points)?;
-    let last = points.iter().map(|point| point.x).fold(0.0, f64::max);
+    let last = last(points);
     let first = if axis == Axis::Time { 0.0 } else { 0.5 };
     let last = if axis == Axis::Time { last.max(1.0) * 1.02 } else { last + 0.5 };
     draw(about, 280, |area| {
@@ -154,10 +158,11 @@ pub fn scores(about: &About<'_>, points: &[Point], axis: Axis) -> Option<String>
             .y_labels(6)
             .x_labels(8)
             .draw()?;
-        let line = stairs(points, last).into_iter().map(|(x, score)| (x, score.clamp(low, high)));
+        let line =
+            stairs(points, last).into_iter().map(|(x, score)| (x.clamp(0.0, last), score.clamp(low, high)));
         chart.draw_series(LineSeries::new(line, ink::LINE.stroke_width(2)))?;
         // New bests lie on top of what was tried at the same place.
-        let inside = |point: &&Point| (low..=high).contains(&point.score);
+        let inside = |point: &&Point| (low..=high).contains(&point.score) && (0.0..=last).contains(&point.x);
         let (best, plain): (Vec<&Point>, Vec<&Point>) =
             points.iter().filter(inside).partition(|point| point.improved);
         chart.draw_series(
@@ -174,7 +179,7 @@ pub fn scores(about: &About<'_>, points: &[Point], axis: Axis) -> Option<String>
 pub fn courses(about: &About<'_>, courses: &[Course<'_>]) -> Option<String> {
     let points: Vec<Point> = courses.iter().flat_map(|course| course.points.iter().copied()).collect();
     let (low, high) = range(&points)?;
-    let last = points.iter().map(|point| point.x).fold(1.0, f64::max);
+    let last = last(&points).max(1.0);
     draw(about, 320, |area| {
         let mut chart = ChartBuilder::on(area)
             .margin(8)
@@ -189,7 +194,8 @@ pub fn courses(about: &About<'_>, courses: &[Course<'_>]) -> Option<String> {
         mesh.y_label_formatter(&|y| number(*y)).y_labels(6).x_labels(8).draw()?;
         for (course, colour) in courses.iter().zip(ink::COURSES.iter().cycle()) {
             let end = course.points.last().map_or(0.0, |point| point.x);
-            let line = stairs(course.points, end).into_iter().map(|(x, score)| (x, score.clamp(low, high)));
+            let steps = stairs(course.points, end).into_iter();
+            let line = steps.map(|(x, score)| (x.clamp(0.0, last), score.clamp(low, high)));
             let line: Vec<(f64, f64)> = line.collect();
             let at = line.last().copied();
             chart.draw_series(line.iter().map(|at| Circle::new(*at, 2, colour.filled())))?;
@@ -212,10 +218,10 @@ pub fn bars(about: &About<'_>, bars: &[Bar]) -> Option<String> {
     }
     let has_both_sides = bars.iter().any(|bar| bar.value < 0.0);
     let room = f64::from(i32::try_from(WIDTH).unwrap_or_default() - NAMES - FIGURES);
-    let (zero, unit) = if has_both_sides { (room / 2.0, room / 2.0 / most) } else { (0.0, room / most) };
+    let (zero, full) = if has_both_sides { (room / 2.0, room / 2.0) } else { (0.0, room) };
     let x = |value: f64| {
         #[expect(clippy::cast_possible_truncation, reason = "within the picture")]
-        let offset = (zero + unit * value.clamp(-most, most)).round() as i32;
+        let offset = (zero + full * (value.clamp(-most, most) / most)).round() as i32;
         NAMES + offset
     };
     let height = ROW * u32::try_from(bars.len()).unwrap_or(1) + 4;
@@ -295,8 +301,12 @@ fn label<'a>(size: TextSize) -> TextStyle<'a> {
 }
 
 /// Bounds of the vertical axis: what lies far off is left out, so that the rest can be told apart.
+///
+/// They have a finite distance that numbers of their size can tell apart: the search for round labels
+/// between any others may never end.
 pub fn range(points: &[Point]) -> Option<(f64, f64)> {
-    let mut scores: Vec<f64> = points.iter().map(|point| point.score).collect();
+    let drawable = |score: &f64| score.abs() <= FAR;
+    let mut scores: Vec<f64> = points.iter().map(|point| point.score).filter(drawable).collect();
     scores.sort_by(f64::total_cmp);
     let at = |part: usize| scores.get((scores.len().checked_sub(1)?) * part / 4).copied();
     let (first, third) = (at(1)?, at(3)?);
@@ -306,7 +316,13 @@ pub fn range(points: &[Point]) -> Option<(f64, f64)> {
     let low = shown.iter().copied().reduce(f64::min)?;
     let high = shown.iter().copied().reduce(f64::max)?;
     let margin = if high > low { 0.06 * (high - low) } else { (0.01 * high.abs()).max(1e-6) };
+    let margin = margin.max(1e-12).max(1e-10 * low.abs().max(high.abs()));
     Some((low - margin, high + margin))
+}
+
+/// The end of the horizontal axis.
+fn last(points: &[Point]) -> f64 {
+    points.iter().map(|point| point.x).filter(|x| *x <= LATE).fold(0.0, f64::max)
 }
 
 /// The best score so far as a line of steps, on to the end of the picture.
@@ -355,3 +371,6 @@ fn shortened(name: &str, most: usize) -> String {
         _ => plain.into_iter().collect(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,85 @@
+//! Charts of numbers that no honest script prints.
+
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use super::*;
+
+const ABOUT: About<'static> = About { id: "c", title: "t", description: "d" };
+
+fn points(scores: &[f64], x: fn(usize) -> f64) -> Vec<Point> {
+    let point =
+        |(index, score): (usize, &f64)| Point { x: x(index), score: *score, best: *score, improved: true };
+    scores.iter().enumerate().map(point).collect()
+}
+
+/// Every chart that shows the values.
+fn all(values: &[f64], x: fn(usize) -> f64) -> Vec<Option<String>> {
+    let points = points(values, x);
+    let course = Course { name: "A", points: &points };
+    let bar =
+        |value: &f64| Bar { name: "n".to_owned(), value: *value, shown: String::new(), mood: Mood::Plain };
+    let of_bars: Vec<Bar> = values.iter().map(bar).collect();
+    vec![
+        scores(&ABOUT, &points, Axis::Scripts),
+        scores(&ABOUT, &points, Axis::Time),
+        courses(&ABOUT, &[course]),
+        bars(&ABOUT, &of_bars),
+    ]
+}
+
+#[test]
+fn every_chart_is_made_whatever_the_scores_are() {
+    // A chart that is never made must not keep the test from ending.
+    let check = |values: &'static [f64], x: fn(usize) -> f64, is_drawn: bool| {
+        let (done, made) = mpsc::channel();
+        thread::spawn(move || done.send(all(values, x)));
+        let made =
+            made.recv_timeout(Duration::from_secs(20)).unwrap_or_else(|error| panic!("{values:?}: {error}"));
+        let (lines, _) = made.split_at(3);
+        assert!(lines.iter().all(|chart| chart.is_some() == is_drawn), "{values:?}");
+        assert!(made.iter().flatten().all(|svg| !svg.contains("NaN") && !svg.contains("inf")), "{values:?}");
+    };
+    #[expect(clippy::cast_precision_loss, reason = "a small count")]
+    let in_order = |index: usize| (index + 1) as f64;
+    check(&[0.5, 0.7, 0.6], in_order, true);
+    check(&[f64::MAX, 0.5, 0.7], in_order, true);
+    check(&[f64::MAX, f64::MAX, f64::MAX, f64::MAX, 0.5], in_order, true);
+    check(&[f64::MAX, -f64::MAX], in_order, false);
+    check(&[1e300, -1e300], in_order, true);
+    check(&[f64::INFINITY, f64::NAN], in_order, false);
+    check(&[1e-320, 2e-320, 0.0], in_order, true);
+    check(&[-1e-320, 1e-320], in_order, true);
+    check(&[f64::MIN_POSITIVE, 3e-17], in_order, true);
+    check(&[0.5, 0.5, 0.5], in_order, true);
+    check(&[0.0, 0.0], in_order, true);
+    check(&[1e299, 1e299], in_order, true);
+    // Neighbours among the numbers.
+    check(&[1e16, 1e16 + 2.0], in_order, true);
+    check(&[0.1, 0.1 + f64::EPSILON / 16.0], in_order, true);
+    check(&[], in_order, false);
+    // A journal that somebody wrote.
+    check(&[0.5, 0.6], |_| f64::MAX, true);
+    check(&[0.5, 0.6], |_| f64::NAN, true);
+    check(&[0.5, 0.6], |_| -f64::MAX, true);
+}
+
+#[test]
+fn the_axis_is_finite_and_has_a_length() {
+    let check = |scores: &[f64], expected: Option<(f64, f64)>| {
+        let close = |one: f64, other: f64| (one - other).abs() <= 1e-9 * other.abs().max(1e-9);
+        let found = range(&points(scores, |_| 0.0));
+        let is_so = found
+            .zip(expected)
+            .map_or(found == expected, |(one, other)| close(one.0, other.0) && close(one.1, other.1));
+        assert!(is_so, "{scores:?}: {found:?}");
+    };
+    check(&[0.0, 1.0], Some((-0.06, 1.06)));
+    check(&[f64::MAX, 0.0, 1.0], Some((-0.06, 1.06)));
+    check(&[f64::MAX, -f64::MAX], None);
+    check(&[-1e300, 1e300], Some((-1.12e300, 1.12e300)));
+    check(&[2.0, 2.0], Some((1.98, 2.02)));
+    check(&[0.0], Some((-1e-6, 1e-6)));
+    check(&[1e16, 1e16 + 2.0], Some((1e16 - 1e6, 1e16 + 1e6)));
+}
