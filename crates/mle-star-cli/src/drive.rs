@@ -69,14 +69,21 @@ pub struct View {
     pub quiet: bool,
 }
 
-/// Carries a run to its end, or to what stops it.
+/// What is done with a run that is over and has been let go of: its folder, and how it ended.
+pub type Afterwards = fn(&Path, &Result<Exit, Failure>);
+
+/// Carries a run to its end, or to what stops it. Others may take it from then on, whether or not its last lines
+/// have been read.
 ///
 /// # Errors
 /// What stopped it, with the exit code.
-pub fn drive(start: &Start) -> Result<Exit, Failure> {
+pub fn drive(start: Start, afterwards: Afterwards) -> Result<Exit, Failure> {
     with_runtime(async {
         let around = Around::new(start.view, &[&start.frozen.config])?;
-        let ended = supervise(start, &around, &around.terminal.only_run()).await;
+        let ended = supervise(&start, &around, &around.terminal.only_run()).await;
+        let folder = start.folder.clone();
+        drop(start);
+        afterwards(&folder, &ended);
         around.finish();
         ended
     })
@@ -189,13 +196,16 @@ async fn perform(
     let finished = pipeline::run(&start.frozen, &start.prompts, &start.journal, outside).await;
     // Their folder goes with them.
     drop(agents);
-    reporting.end().await;
-    let finished = finished.map_err(|stop| {
-        reporting::leave(&start.folder);
-        cost_so_far(start).iter().for_each(|line| say(line));
-        failure(start, stop, signals)
-    })?;
-    let (exit, lines) = finish::finish(start, &backends, finished).map_err(Failure::failed)?;
+    reporting.end().await.iter().for_each(|note| say(note));
+    let finished = match finished {
+        Ok(finished) => finished,
+        Err(stop) => {
+            reporting::leave(&start.folder).await;
+            cost_so_far(start).iter().for_each(|line| say(line));
+            return Err(failure(start, stop, signals));
+        }
+    };
+    let (exit, lines) = finish::finish(start, &backends, finished).await.map_err(Failure::failed)?;
     for line in lines {
         say(&line);
     }

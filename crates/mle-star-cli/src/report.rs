@@ -22,13 +22,21 @@ const FRAME: &str = include_str!("../templates/report.html");
 /// # Errors
 /// The folder cannot be written.
 pub fn write(view: &RunView) -> Result<PathBuf, Trouble> {
-    let path = view.folder.join("report.html");
     let html = render(view).map_err(|error| {
         Trouble::new(
             format!("the report cannot be made: {error:#}"),
             "this is a defect of mle-star; please report it",
         )
     })?;
+    keep(view, &html)
+}
+
+/// Writes a report that is made already; gives its path.
+///
+/// # Errors
+/// The folder cannot be written.
+pub fn keep(view: &RunView, html: &str) -> Result<PathBuf, Trouble> {
+    let path = view.folder.join("report.html");
     write_whole(&path, html.as_bytes()).map_err(|error| unwritable(&view.folder, &error))?;
     Ok(path)
 }

@@ -56,7 +56,8 @@ pub fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
     ];
     opening.extend(retrieval::opening(&frozen.config, frozen.retrieved_models.as_deref()));
     let chosen = choice.chosen;
-    drive(&Start { folder, frozen, prompts, journal, chosen, rules, sample, view, opening })
+    let start = Start { folder, frozen, prompts, journal, chosen, rules, sample, view, opening };
+    drive(start, |_, _| {})
 }
 
 fn open_failure(folder: &Path, error: &JournalError) -> Failure {

@@ -1,6 +1,6 @@
 //! `run`: from what the user gave to a run that is driven to its end.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use mle_star::journal::{Frozen, Journal, JournalError};
 use mle_star::stop::Trouble;
@@ -26,21 +26,16 @@ pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
     if args.estimate {
         return estimate::print(&prepared);
     }
-    let start = begin(prepared)?;
-    let ended = drive(&start);
-    forget_if_unusable(start, &ended);
-    ended
+    drive(begin(prepared)?, forget_if_unusable)
 }
 
 /// Removes the folder of a run whose input turned out to be unusable: nothing was done yet, and with other input
 /// it will be another run.
-pub fn forget_if_unusable(start: Start, ended: &Result<Exit, Failure>) {
+pub fn forget_if_unusable(folder: &Path, ended: &Result<Exit, Failure>) {
     if !matches!(ended, Err(failure) if failure.exit == Exit::Usage) {
         return;
     }
-    let folder = start.folder.clone();
-    drop(start);
-    if let Err(error) = std::fs::remove_dir_all(&folder) {
+    if let Err(error) = std::fs::remove_dir_all(folder) {
         say::talk(&format!("note: {} was left behind: {error}", folder.display()));
     }
 }

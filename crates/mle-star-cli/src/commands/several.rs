@@ -49,7 +49,7 @@ pub fn run(args: &RunArgs, tasks: &[PathBuf]) -> Result<Exit, Failure> {
     }
     let view = starts.first().map_or_else(|| view(args), |start| start.view);
     if !starts.is_empty() {
-        rows.extend(drive_all(view, named(starts))?.into_iter().map(closed));
+        rows.extend(drive_all(view, named(starts), forget_if_unusable)?.into_iter().map(closed));
     }
     if !view.quiet {
         table(&rows).iter().for_each(|line| say::talk(line));
@@ -102,13 +102,9 @@ fn named(starts: Vec<Start>) -> Vec<(String, Start)> {
 }
 
 fn closed(ended: Ended) -> Row {
-    let Ended { name, start, exit } = ended;
+    let Ended { name, folder, exit } = ended;
     let code = exit.as_ref().map_or_else(|failure| failure.exit, |exit| *exit);
-    let result =
-        start.as_ref().filter(|_| exit.is_ok()).and_then(|start| run_view::read_result(&start.folder));
-    if let Some(start) = start {
-        forget_if_unusable(start, &exit);
-    }
+    let result = folder.filter(|_| exit.is_ok()).and_then(|folder| run_view::read_result(&folder));
     Row::ended(name, result.as_ref(), code)
 }
 

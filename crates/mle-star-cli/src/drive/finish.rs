@@ -11,17 +11,18 @@ use mle_star_backends::script::environment::requirements_txt;
 
 use super::Start;
 use super::outside::Backends;
+use super::reporting;
+use crate::bill;
 use crate::exit::Exit;
 use crate::run_folder::{remove_file, unwritable, write_json, write_whole};
-use crate::run_view::{self, State};
+use crate::run_view::State;
 use crate::watch::duration;
-use crate::{bill, report};
 
 /// Writes the results; gives the exit code and the last lines to show.
 ///
 /// # Errors
 /// The disk is full or the folder not writable any more.
-pub fn finish(
+pub async fn finish(
     start: &Start,
     backends: &Backends,
     finished: Finished,
@@ -48,7 +49,7 @@ pub fn finish(
     };
     let result = write().map_err(|error| unwritable(folder, &error))?;
     let mut lines = copy_out(&result, start.frozen.task.output_dir.as_deref());
-    lines.extend(write_report(start, &result));
+    lines.extend(write_report(start, &result).await);
     // Empty by now; anything left in it is for the eye of whoever wonders why.
     let _ = fs::remove_dir(folder.join("work"));
     write_json(&folder.join("result.json"), &result).map_err(|error| unwritable(folder, &error))?;
@@ -84,15 +85,14 @@ fn copy_out(result: &FinalResult, output_dir: Option<&Path>) -> Vec<String> {
 }
 
 /// The report is made before the result is there; without it the run is still a success.
-fn write_report(start: &Start, result: &FinalResult) -> Option<String> {
-    let view = run_view::read(&start.folder).map_err(|error| error.to_string());
-    let written = view.and_then(|mut view| {
+async fn write_report(start: &Start, result: &FinalResult) -> Option<String> {
+    let result = result.clone();
+    let written = reporting::last(&start.folder, move |view| {
         view.summary.state = State::Finished;
         view.summary.submission = Some(result.submission_path.clone()).filter(|path| !path.is_empty());
-        view.result = Some(result.clone());
-        report::write(&view).map_err(|trouble| trouble.message)
+        view.result = Some(result);
     });
-    written.err().map(|error| format!("note: no report: {error}"))
+    written.await.err().map(|error| format!("note: no report: {error}"))
 }
 
 fn last_lines(start: &Start, result: &FinalResult) -> Vec<String> {

@@ -10,12 +10,17 @@ use tokio::sync::Notify;
 use tokio::task::{JoinHandle, spawn_blocking};
 
 use crate::report;
-use crate::run_view::{self, State};
+use crate::run_view::{self, RunView, State};
 
 /// The least time between two reports within a phase.
 const PAUSE: Duration = Duration::from_secs(5);
 /// A report that took long to make is made less often: the pause is at least so many times as long.
 const SHARE: u32 = 20;
+
+/// How long the end of a run waits for a report that is being made.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How long it waits for the last one.
+const LAST: Duration = Duration::from_secs(60);
 
 /// Writes a run's report as long as it lives.
 pub struct Reporting {
@@ -42,10 +47,17 @@ impl Reporting {
     pub fn begin(folder: &Path) -> Self {
         let folder = folder.to_owned();
         // A report that cannot be written now is written later; of the last one a failure is told.
-        Self::begin_with(move || drop(run_view::read(&folder).map(|view| report::write(&view))))
+        Self::begin_with(move |news| {
+            let Ok(view) = run_view::read(&folder) else { return };
+            let Ok(html) = report::render(&view) else { return };
+            // One that was left behind is not to take the place of the last.
+            if !news.is_over() {
+                let _ = report::keep(&view, &html);
+            }
+        })
     }
 
-    fn begin_with(write: impl Fn() + Send + Sync + 'static) -> Self {
+    fn begin_with(write: impl Fn(&News) + Send + Sync + 'static) -> Self {
         let news = Arc::new(News::default());
         let writing = tokio::spawn(write_on(Arc::new(write), Arc::clone(&news)));
         Self { news, writing }
@@ -56,13 +68,19 @@ impl Reporting {
         Beside { news: &self.news, others }
     }
 
-    /// Ends; nothing is written afterwards.
-    pub async fn end(self) {
+    /// Ends; nothing is begun to be written afterwards. A report that takes too long is left behind: the note says so.
+    pub async fn end(self) -> Option<String> {
+        self.end_within(PATIENCE).await
+    }
+
+    async fn end_within(self, patience: Duration) -> Option<String> {
         self.news.is_over.store(true, Ordering::Release);
         self.news.phase.notify_one();
         self.news.something.notify_one();
         // Whatever became of it, the last report is made anew.
-        let _ = self.writing.await;
+        let ended = tokio::time::timeout(patience, self.writing).await;
+        let seconds = patience.as_secs();
+        ended.is_err().then(|| format!("note: a report was left behind: not made within {seconds} s"))
     }
 }
 
@@ -74,6 +92,10 @@ impl EventSink for Beside<'_> {
 }
 
 impl News {
+    fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Acquire)
+    }
+
     fn hear(&self, event: &Event) {
         match event {
             Event::PhaseStarted { .. } => {
@@ -89,23 +111,37 @@ impl News {
 }
 
 /// Writes the report of a run that something stopped; without it nothing else is lost.
-pub fn leave(folder: &Path) {
-    if let Ok(mut view) = run_view::read(folder) {
-        // This process still has hold of it, and is about to end.
-        view.summary.state = State::Unfinished;
-        let _ = report::write(&view);
+pub async fn leave(folder: &Path) {
+    // This process still has hold of it, and is about to end.
+    let _ = last(folder, |view| view.summary.state = State::Unfinished).await;
+}
+
+/// Writes the last report of a run, whose journal does not tell yet what `change` does.
+///
+/// # Errors
+/// Why there is none; also that making it takes too long.
+pub async fn last(folder: &Path, change: impl FnOnce(&mut RunView) + Send + 'static) -> Result<(), String> {
+    let folder = folder.to_owned();
+    let making = spawn_blocking(move || {
+        let mut view = run_view::read(&folder).map_err(|error| error.to_string())?;
+        change(&mut view);
+        report::write(&view).map(drop).map_err(|trouble| trouble.message)
+    });
+    match tokio::time::timeout(LAST, making).await {
+        Ok(made) => made.map_err(|error| error.to_string())?,
+        Err(_) => Err(format!("not made within {} s", LAST.as_secs())),
     }
 }
 
-async fn write_on(write: Arc<impl Fn() + Send + Sync + 'static>, news: Arc<News>) {
-    while !news.is_over.load(Ordering::Acquire) {
+async fn write_on(write: Arc<impl Fn(&News) + Send + Sync + 'static>, news: Arc<News>) {
+    while !news.is_over() {
         news.something.notified().await;
-        if news.is_over.load(Ordering::Acquire) {
+        if news.is_over() {
             return;
         }
         let began = Instant::now();
-        let write = Arc::clone(&write);
-        let _ = spawn_blocking(move || write()).await;
+        let (write, heard) = (Arc::clone(&write), Arc::clone(&news));
+        let _ = spawn_blocking(move || write(&heard)).await;
         let pause = PAUSE.max(began.elapsed() * SHARE);
         tokio::select! {
             () = tokio::time::sleep(pause) => {}
@@ -130,7 +166,7 @@ mod tests {
     async fn reports_are_few_within_a_phase_and_prompt_at_its_end() {
         let (told, mut written) = mpsc::unbounded_channel();
         let began = Instant::now();
-        let reporting = Reporting::begin_with(move || told.send(()).unwrap());
+        let reporting = Reporting::begin_with(move |_| told.send(()).unwrap());
         reporting.news.hear(&script_ended());
         written.recv().await.unwrap();
         (0..1000).for_each(|_| reporting.news.hear(&script_ended()));
@@ -138,7 +174,7 @@ mod tests {
         written.recv().await.unwrap();
         assert!(began.elapsed() < PAUSE, "a phase is not waited with");
         (0..1000).for_each(|_| reporting.news.hear(&script_ended()));
-        reporting.end().await;
+        assert_eq!(reporting.end().await, None);
         assert!(began.elapsed() < PAUSE, "the end is not waited with");
         let mut more = 0;
         while written.recv().await.is_some() {
@@ -146,5 +182,25 @@ mod tests {
         }
         // A phase that begins while a report is made is told by the next one, at once.
         assert!(more <= 1, "{more}");
+    }
+
+    #[tokio::test]
+    async fn a_report_that_takes_for_ever_is_left_behind() {
+        let (begun, mut has_begun) = mpsc::unbounded_channel();
+        let (release, released) = std::sync::mpsc::channel::<()>();
+        let released = std::sync::Mutex::new(released);
+        let (told, mut saw) = mpsc::unbounded_channel();
+        let reporting = Reporting::begin_with(move |news| {
+            begun.send(()).unwrap();
+            let _ = released.lock().unwrap().recv();
+            told.send(news.is_over()).unwrap();
+        });
+        reporting.news.hear(&script_ended());
+        has_begun.recv().await.unwrap();
+        let note = reporting.end_within(Duration::from_millis(20)).await;
+        assert_eq!(note.unwrap(), "note: a report was left behind: not made within 0 s");
+        // When it is made at last, it knows that nobody wants it.
+        drop(release);
+        assert_eq!(saw.recv().await, Some(true));
     }
 }

@@ -1,19 +1,20 @@
 //! Several runs side by side in one process.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use mle_star::stop::Trouble;
 use tokio::task::JoinSet;
 
-use super::{Around, Start, View, supervise, with_runtime};
+use super::{Afterwards, Around, Start, View, supervise, with_runtime};
 use crate::exit::{Exit, Failure};
 
 /// A run that is over.
 pub struct Ended {
     /// What it is called among the others.
     pub name: String,
-    /// The run itself; `None` after a panic.
-    pub start: Option<Start>,
+    /// Its folder; `None` after a panic.
+    pub folder: Option<PathBuf>,
     /// How it ended.
     pub exit: Result<Exit, Failure>,
 }
@@ -23,9 +24,13 @@ pub struct Ended {
 ///
 /// # Errors
 /// Nothing could be started at all.
-pub fn drive_all(view: View, starts: Vec<(String, Start)>) -> Result<Vec<Ended>, Failure> {
+pub fn drive_all(
+    view: View,
+    starts: Vec<(String, Start)>,
+    afterwards: Afterwards,
+) -> Result<Vec<Ended>, Failure> {
     let names: Vec<String> = starts.iter().map(|(name, _)| name.clone()).collect();
-    let mut ended = with_runtime(all(view, starts))?;
+    let mut ended = with_runtime(all(view, starts, afterwards))?;
     let mut of_run = |(index, name)| {
         let position = ended.iter().position(|(of, _)| *of == index);
         position.map_or_else(|| broken(name), |position| ended.swap_remove(position).1)
@@ -34,13 +39,17 @@ pub fn drive_all(view: View, starts: Vec<(String, Start)>) -> Result<Vec<Ended>,
 }
 
 /// The runs with their numbers, in the order in which they ended.
-async fn all(view: View, starts: Vec<(String, Start)>) -> Result<Vec<(usize, Ended)>, Failure> {
+async fn all(
+    view: View,
+    starts: Vec<(String, Start)>,
+    afterwards: Afterwards,
+) -> Result<Vec<(usize, Ended)>, Failure> {
     let configs: Vec<_> = starts.iter().map(|(_, start)| &start.frozen.config).collect();
     let around = Arc::new(Around::new(view, &configs)?);
     let mut runs = JoinSet::new();
     for (index, (name, start)) in starts.into_iter().enumerate() {
         let around = Arc::clone(&around);
-        runs.spawn(async move { (index, one(name, start, &around).await) });
+        runs.spawn(async move { (index, one(name, start, &around, afterwards).await) });
     }
     let mut ended = Vec::new();
     while let Some(next) = runs.join_next().await {
@@ -51,13 +60,16 @@ async fn all(view: View, starts: Vec<(String, Start)>) -> Result<Vec<(usize, End
     Ok(ended)
 }
 
-async fn one(name: String, start: Start, around: &Around) -> Ended {
+async fn one(name: String, start: Start, around: &Around, afterwards: Afterwards) -> Ended {
     let exit = called(&name, &start, around).await;
     if let Err(failure) = &exit {
         let Trouble { message, hint } = &failure.trouble;
         around.terminal.error(&Trouble::new(format!("{name}: {message}"), hint));
     }
-    Ended { name, start: Some(start), exit }
+    let folder = start.folder.clone();
+    drop(start);
+    afterwards(&folder, &exit);
+    Ended { name, folder: Some(folder), exit }
 }
 
 async fn called(name: &str, start: &Start, around: &Around) -> Result<Exit, Failure> {
@@ -66,5 +78,5 @@ async fn called(name: &str, start: &Start, around: &Around) -> Result<Exit, Fail
 
 fn broken(name: String) -> Ended {
     let trouble = Trouble::new("internal error", "this is a defect of mle-star, please report it");
-    Ended { name, start: None, exit: Err(Failure::failed(trouble)) }
+    Ended { name, folder: None, exit: Err(Failure::failed(trouble)) }
 }

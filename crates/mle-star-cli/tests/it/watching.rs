@@ -3,8 +3,10 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
 
 use mle_star::journal::hold;
+use nix::fcntl::{FcntlArg, fcntl};
 use nix::pty::openpty;
 use serde_json::Value;
 
@@ -221,4 +223,27 @@ fn a_terminal_gets_what_it_can_show() {
 fn a_run_outlives_its_terminal() {
     let (code, text) = on_terminal(&[("TERM", "xterm")], true);
     assert_eq!(code, Some(0), "{text}");
+}
+
+#[test]
+fn a_run_that_is_over_is_let_go_though_nobody_reads_its_lines() {
+    let sealed = Sealed::with(&[]);
+    let python = interpreter(&sealed, &format!("{SUBMIT}; {SCORE}"));
+    let (mut reader, writer) = std::io::pipe().unwrap();
+    // A small one is full before the run is over.
+    fcntl(&writer, FcntlArg::F_SETPIPE_SZ(4096)).unwrap();
+    let mut command = sealed.command(&format!("run data --run-id r --json --set python={python} {SMALL}"));
+    let mut run = command.stdout(writer).stderr(Stdio::null()).spawn().unwrap();
+    // The command holds the pipe open too.
+    drop(command);
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !(sealed.path("runs/r/result.json").exists() && hold(&sealed.path("runs/r")).is_ok()) {
+        assert!(Instant::now() < deadline, "the run is still held");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(run.try_wait().unwrap().is_none(), "its lines wait for whoever reads");
+    let mut lines = String::new();
+    reader.read_to_string(&mut lines).unwrap();
+    assert!(lines.lines().last().unwrap().contains("\"run_ended\""), "{lines}");
+    assert_eq!(run.wait().unwrap().code(), Some(0));
 }
