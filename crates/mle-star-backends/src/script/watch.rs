@@ -133,6 +133,7 @@ impl Watched {
 mod tests {
     use std::process::Stdio;
 
+    use tokio::io::AsyncReadExt;
     use tokio::process::Command;
 
     use super::*;
@@ -145,13 +146,17 @@ mod tests {
             let mut command = Command::new("sh");
             command.args(["-c", script]);
             let tree = Tree::spawn_under(arrange_elsewhere, command, Stdio::null(), Confinement::default());
-            let (mut tree, _streams) = tree.unwrap();
+            let (mut tree, mut streams) = tree.unwrap();
             let memory = memory::Limits { memory_mib: u64::MAX, share_mib: u64::MAX, processes: u64::MAX };
             let disk = disk::Limits { disk_mib: u64::MAX, files: u64::MAX, reserve_mib: 0 };
             let (folder, logs) = (folder.path().to_owned(), [PathBuf::new(), PathBuf::new()]);
             let time = Duration::from_secs(seconds);
             let limits = Limits { time, memory, disk, folder, patience: None };
-            watch(&mut tree, &limits, &logs).await.unwrap()
+            let watched = watch(&mut tree, &limits, &logs).await.unwrap();
+            // Whoever is left of the group has it open.
+            let last = timeout(Duration::from_secs(30), streams.stdout.read_to_end(&mut Vec::new()));
+            last.await.expect("somebody is left").unwrap();
+            watched
         };
         let watched = check("sleep 60 & sleep 60", 1).await;
         assert_eq!(
