@@ -135,6 +135,7 @@ async fn way(
     let data = folder.join("data");
     fs::create_dir_all(&data)?;
     fs::write(data.join("train.csv"), "id,y\n1,0\n".repeat(50_000))?;
+    fs::create_dir_all(folder.join("run"))?;
     let journal = Journal::create(&folder.join("run"), &frozen(&data))?;
     let runner = LocalRunner::new(LocalSetup {
         run_folder: folder.join("run"),

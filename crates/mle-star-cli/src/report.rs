@@ -1,6 +1,6 @@
 //! The report: one HTML file that opens without network.
 //!
-//! It is a frame around the parts of [`views`](crate::views), with their style and script inlined and nothing else
+//! It is a frame around the parts of [`views`], with their style and script inlined and nothing else
 //! allowed by its content security policy. [`write()`] makes it.
 
 use std::path::PathBuf;
