@@ -154,8 +154,9 @@ mod tests {
             let limits = Limits { time, memory, disk, folder, patience: None };
             let watched = watch(&mut tree, &limits, &logs).await.unwrap();
             // Whoever is left of the group has it open.
-            let last = timeout(Duration::from_secs(30), streams.stdout.read_to_end(&mut Vec::new()));
-            last.await.expect("somebody is left").unwrap();
+            let mut rest = Vec::new();
+            let closed = timeout(Duration::from_secs(30), streams.stdout.read_to_end(&mut rest)).await;
+            closed.expect("somebody is left").unwrap();
             watched
         };
         let watched = check("sleep 60 & sleep 60", 1).await;
