@@ -14,6 +14,7 @@ mod drive;
 mod exit;
 mod expectation;
 mod freeze;
+mod legible;
 mod money;
 mod nearest;
 mod report;

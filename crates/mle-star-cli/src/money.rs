@@ -30,7 +30,12 @@ pub fn tokens(count: u64) -> String {
 
 /// Was no model asked, or one that costs nothing and counts nothing?
 pub fn is_free(usage: &Usage) -> bool {
-    *usage == Usage::free()
+    costs_nothing(all_tokens(usage), usage.cost_usd)
+}
+
+/// The same of tokens, from a cache or not, and US dollars.
+pub fn costs_nothing(tokens: u64, cost_usd: Option<f64>) -> bool {
+    tokens == 0 && cost_usd == Some(0.0)
 }
 
 /// Every token that was read or written, from a cache or not.

@@ -9,20 +9,35 @@ use std::sync::{Mutex, PoisonError, TryLockError};
 
 use mle_star::stop::Trouble;
 
+use crate::legible::plain;
 use crate::watch::{Drawn, replaced};
 
 /// What stands at the bottom of the terminal.
 static STANDING: Mutex<Vec<Drawn>> = Mutex::new(Vec::new());
 
-/// One line of data.
+/// One line of data, as it is: what a program reads.
 pub fn data(line: &str) {
     let _ = writeln!(io::stdout().lock(), "{line}");
 }
 
-/// One line of talk.
+/// One line of data for people: a terminal does not act on what is in it.
+pub fn shown(line: &str) {
+    data(&plain(line));
+}
+
+/// One line of talk; a terminal does not act on what is in it.
 pub fn talk(line: &str) {
+    above(&plain(line));
+}
+
+/// One line of talk that has been drawn already, with its colours.
+pub fn drawn(line: &Drawn) {
+    above(&line.text);
+}
+
+fn above(text: &str) {
     let standing = STANDING.lock().unwrap_or_else(PoisonError::into_inner);
-    write_above(&standing, line);
+    write_above(&standing, text);
 }
 
 /// An error and what to do about it.
@@ -80,7 +95,7 @@ pub fn install_panic_hook() {
 }
 
 fn of_trouble(trouble: &Trouble) -> String {
-    format!("error: {}\nhint: {}", trouble.message.trim_end_matches('.'), trouble.hint)
+    plain(&format!("error: {}\nhint: {}", trouble.message.trim_end_matches('.'), trouble.hint))
 }
 
 fn write_above(standing: &[Drawn], text: &str) {

@@ -37,7 +37,6 @@ pub use diff::diff;
 pub use ledger::Entry;
 pub use page::{PARTS, SCRIPT, STYLE, environment, part};
 pub use scores::course;
-pub use text::{first_line, plain};
 
 /// Everything that is shown of a run. Scores are in the metric's unit, times in seconds.
 #[derive(Clone, Debug, Serialize)]

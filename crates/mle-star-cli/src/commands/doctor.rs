@@ -77,7 +77,7 @@ pub fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
         })?;
         say::data(&text);
     } else {
-        lines(&findings).iter().for_each(|line| say::data(line));
+        lines(&findings).iter().for_each(|line| say::shown(line));
     }
     Ok(Exit::Done)
 }

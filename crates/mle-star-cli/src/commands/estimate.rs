@@ -47,7 +47,7 @@ pub fn print(prepared: &Prepared) -> Result<Exit, Failure> {
         say::data(&text);
     } else {
         prepared.sources.iter().for_each(|line| say::talk(line));
-        lines(&estimate, prepared.config.max_debug_attempts).iter().for_each(|line| say::data(line));
+        lines(&estimate, prepared.config.max_debug_attempts).iter().for_each(|line| say::shown(line));
     }
     Ok(Exit::Done)
 }

@@ -5,6 +5,7 @@ use mle_star::stop::Trouble;
 use super::runs_dir;
 use crate::args::ListArgs;
 use crate::exit::{Exit, Failure};
+use crate::legible::one_line;
 use crate::run_view::{self, Summary};
 use crate::watch::{duration, number};
 use crate::{money, runs, say};
@@ -37,7 +38,7 @@ pub fn list(args: &ListArgs) -> Result<Exit, Failure> {
             "{:<40} {:<11} {:>12}  {:<24} {:>8} {:>8}",
             "RUN", "STATE", "BEST", "METRIC", "TIME", "COST"
         ));
-        summaries.iter().for_each(|summary| say::data(&summary_line(summary)));
+        summaries.iter().for_each(|summary| say::shown(&summary_line(summary)));
     }
     Ok(Exit::Done)
 }
@@ -46,13 +47,13 @@ fn summary_line(summary: &Summary) -> String {
     let best = summary.best_score.map_or_else(|| "-".to_owned(), number);
     let time = duration(summary.elapsed_seconds);
     // Agents that ask no model have no cost to show.
-    let is_free = summary.tokens == 0 && summary.cost_usd == Some(0.0);
+    let is_free = money::costs_nothing(summary.tokens, summary.cost_usd);
     let cost = if is_free { "-".to_owned() } else { money::cost(summary.cost_usd) };
     format!(
         "{:<40} {:<11} {best:>12}  {:<24} {time:>8} {cost:>8}",
-        summary.run_id,
+        one_line(&summary.run_id),
         summary.state.name(),
-        summary.metric
+        one_line(&summary.metric)
     )
 }
 

@@ -10,9 +10,10 @@ use super::run::journal_failure;
 use super::runs_dir;
 use crate::args::ShowArgs;
 use crate::exit::{Exit, Failure};
+use crate::legible::{first_line, plain};
 use crate::nearest::nearest;
 use crate::run_view::{self, RunView, Summary};
-use crate::views::{self, Views, code, first_line, plain};
+use crate::views::{self, Views, code};
 use crate::watch::{duration, number};
 use crate::{bill, runs, say};
 
@@ -31,7 +32,7 @@ pub fn show(args: &ShowArgs) -> Result<Exit, Failure> {
         let whole = json!({"run": view.summary, "folder": view.folder, "usage": view.spending, "steps": view.steps, "result": view.result});
         say::data(&pretty(&whole)?);
     } else {
-        lines(&view, &views::of_run(&view)).iter().for_each(|line| say::data(&plain(line)));
+        lines(&view, &views::of_run(&view)).iter().for_each(|line| say::shown(line));
     }
     if let Some(damage) = view.snapshot.damage {
         let hint = "this is what can be read; restore the journal from a copy, or start a new run";

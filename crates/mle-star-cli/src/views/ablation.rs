@@ -13,8 +13,9 @@ use serde::Serialize;
 use super::Told;
 use super::chart::{self, About, Bar, Mood};
 use super::steps::{Step, StepKind};
-use super::text::{OUTPUT, PROSE, cut, first_line};
+use super::text::{OUTPUT, PROSE, cut};
 use super::tree::{node_id, signed};
+use crate::legible::first_line;
 use crate::watch::{number, place_name};
 
 /// The studies in their order.

@@ -8,7 +8,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::page::escaped;
-use super::text::is_unseen;
+use crate::legible::{plain, shortened};
 use crate::watch::{duration, number};
 
 /// The colours; the style sheet knows them by these values.
@@ -239,7 +239,11 @@ pub fn bars(about: &About<'_>, bars: &[Bar]) -> Option<String> {
             // A bar is seen even where it is short.
             let corners = [(from, top), (to.max(from + 1), top + 16)];
             area.draw(&Rectangle::new(corners, colour.filled()))?;
-            area.draw(&Text::new(shortened(&bar.name, 26), (NAMES - 8, top + 8), name_style.clone()))?;
+            area.draw(&Text::new(
+                shortened(&plain(&bar.name), 26),
+                (NAMES - 8, top + 8),
+                name_style.clone(),
+            ))?;
             area.draw(&Text::new(bar.shown.clone(), (to + 6, top + 8), figure_style.clone()))?;
         }
         Ok(())
@@ -361,15 +365,6 @@ fn headed(about: &About<'_>, height: u32, svg: &str) -> String {
          aria-labelledby=\"{id}-title {id}-desc\">\n\
          <title id=\"{id}-title\">{title}</title>\n<desc id=\"{id}-desc\">{description}</desc>{body}"
     )
-}
-
-/// A name that fits beside a bar, without what would turn or hide it.
-fn shortened(name: &str, most: usize) -> String {
-    let plain: Vec<char> = name.chars().filter(|c| !is_unseen(*c)).take(most + 1).collect();
-    match plain.get(..most) {
-        Some(head) if plain.len() > most => head[..most - 1].iter().chain(&['…']).collect(),
-        _ => plain.into_iter().collect(),
-    }
 }
 
 #[cfg(test)]

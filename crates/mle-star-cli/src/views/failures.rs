@@ -9,8 +9,8 @@ use serde::Serialize;
 
 use super::Told;
 use super::steps::{Run, Step, reply};
-use super::text::first_line;
 use super::tree::{error, node_id};
+use crate::legible::first_line;
 use crate::watch::{agent_name, place_name};
 
 /// Failed scripts and agents.

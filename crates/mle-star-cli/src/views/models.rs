@@ -13,8 +13,9 @@ use serde::Serialize;
 
 use super::Told;
 use super::steps::{StepKind, reply};
-use super::text::{OUTPUT, cut, first_line};
+use super::text::{OUTPUT, cut};
 use super::tree::node_id;
+use crate::legible::first_line;
 use crate::watch::number;
 
 /// Models and look-ups.

@@ -1,4 +1,4 @@
-//! Texts that models, scripts and users wrote, made fit to be shown: never longer than is useful.
+//! Texts that models, scripts and users wrote, never longer than is useful; [`crate::legible`] makes them readable.
 //!
 //! Nothing here escapes: that is the templates' work ([`super::page`]), which lets no text through unescaped.
 
@@ -31,35 +31,6 @@ pub fn line_of(line: &str) -> String {
     }
 }
 
-/// The first line that says something, with at most `most` characters.
-pub fn first_line(text: &str, most: usize) -> String {
-    let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
-    match line.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", line[..end].trim_end()),
-        None => line.to_owned(),
-    }
-}
-
-/// The text with what nobody sees named, so that a terminal does not act on it.
-pub fn plain(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\n' | '\t' => shown.push(c),
-            c if is_unseen(c) => shown.push_str(&format!("⟨U+{:04X}⟩", u32::from(c))),
-            c => shown.push(c),
-        }
-    }
-    shown
-}
-
-/// Is it a character that nobody sees, and that can turn or hide the text around it?
-pub fn is_unseen(c: char) -> bool {
-    let turns =
-        matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    turns || c.is_control()
-}
-
 /// Beginnings and ends tell most: a traceback ends with its error, a log with what came last.
 fn middle_cut(text: String, most: usize) -> String {
     let count = text.chars().count();
@@ -83,8 +54,5 @@ mod tests {
         check("äöüß", 2, "ä\n[… 2 characters left out …]\nß");
         let long = "x".repeat(LINE + 3);
         check(&long, 10_000, &format!("{} [… 3 characters more]", "x".repeat(LINE)));
-        assert_eq!(first_line("\n  abc def\nghi", 5), "abc d…");
-        assert_eq!(first_line("", 5), "");
-        assert_eq!(plain("a\u{1b}[31m\n\tb\u{202e}"), "a⟨U+001B⟩[31m\n\tb⟨U+202E⟩");
     }
 }

@@ -12,8 +12,9 @@ use serde::Serialize;
 
 use super::diff::{Diff, diff};
 use super::steps::{Run, Step, StepKind, Steps};
-use super::text::{CODE, OUTPUT, PROSE, cut, first_line};
+use super::text::{CODE, OUTPUT, PROSE, cut};
 use super::{Told, family};
+use crate::legible::first_line;
 use crate::run_view::State;
 use crate::watch::{duration, number, phase_title, place_name};
 

@@ -9,7 +9,7 @@ use mle_star::metric::Score;
 use mle_star::place::{Phase, Place};
 
 use super::pace::{EndedEffect, Moment, Pace};
-use super::words::{Ended, agent_name, first_line};
+use super::words::{Ended, agent_name, in_line};
 
 /// The run as its lines tell it.
 #[derive(Clone, Debug, Default)]
@@ -145,7 +145,7 @@ impl Progress {
                 self.best = Some(Best { score: *score, from: *from, place: place.clone(), time });
             }
             Event::ToolUsed { place, tool, about, .. } => {
-                let words = format!("{tool}: {}", first_line(about));
+                let words = format!("{tool}: {}", in_line(about));
                 self.running.entry(place.clone()).and_modify(|effect| effect.tool = Some(words));
             }
             Event::Warning { .. } | Event::Said { .. } => {}

@@ -241,7 +241,7 @@ impl Screen {
     fn write(&self, text: &Text, columns: Option<usize>) {
         let columns =
             columns.filter(|_| self.look.live).map_or(usize::MAX, |columns| columns.saturating_sub(1));
-        say::talk(&text.drawn(columns, self.look.colour).text);
+        say::drawn(&text.drawn(columns, self.look.colour));
     }
 
     /// What stands at the bottom now.

@@ -7,8 +7,9 @@ use jiff::tz::TimeZone;
 use mle_star::place::{Phase, Place};
 
 use super::progress::{Best, Effect, PathState, Progress, seconds};
-use super::text::{Style, Text, shortened, sparkline, width};
+use super::text::{Style, Text, sparkline};
 use super::words::{brief, count, number, phase_title, place_name, roughly, step_name};
+use crate::legible::{one_line, shortened, width};
 use crate::{money, say};
 
 /// From this width on there is room for words.
@@ -74,7 +75,7 @@ pub fn several<'a>(runs: impl Iterator<Item = (&'a str, &'a Progress)> + Clone, 
     let widest = runs.clone().map(|(name, _)| width(name)).max().unwrap_or(0);
     let room = widest.min(frame.columns / 3);
     let rows = runs.map(|(name, progress)| {
-        let name = Text::of(Style::Plain, shortened(name, room)).padded(room + 2);
+        let name = Text::of(Style::Plain, shortened(&one_line(name), room)).padded(room + 2);
         name.then(in_a_line(progress, frame))
     });
     bounded(flowing(parts, frame.columns), rows.collect(), frame.rows)

@@ -5,6 +5,8 @@ use mle_star::effects::Limit;
 use mle_star::event::Event;
 use mle_star::place::{Phase, Place};
 
+use crate::legible::first_line;
+
 /// How much a line matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Weight {
@@ -42,7 +44,7 @@ pub fn line(event: &Event, ended: Ended) -> Option<(Weight, String)> {
         }
         Event::AgentEnded { place, agent, failure: Some(failure), .. } => {
             let text =
-                format!("  {:<28} {} failed: {}", place_name(place), agent_name(*agent), first_line(failure));
+                format!("  {:<28} {} failed: {}", place_name(place), agent_name(*agent), in_line(failure));
             (Weight::Warning, text)
         }
         Event::AgentEnded { place, agent, seconds, replayed, .. } => {
@@ -50,19 +52,18 @@ pub fn line(event: &Event, ended: Ended) -> Option<(Weight, String)> {
             (Weight::Detail, format!("  {:<28} {} answered ({how})", place_name(place), agent_name(*agent)))
         }
         Event::AgentWaits { place, seconds, reason, .. } => {
-            let (place, reason, wait) = (place_name(place), first_line(reason), duration(*seconds));
+            let (place, reason, wait) = (place_name(place), in_line(reason), duration(*seconds));
             (Weight::Warning, format!("  {place:<28} waits {wait}: {reason}"))
         }
         Event::ToolUsed { place, agent, tool, about, failure, .. } => {
             let failed =
-                failure.as_ref().map_or_else(String::new, |why| format!(" failed: {}", first_line(why)));
+                failure.as_ref().map_or_else(String::new, |why| format!(" failed: {}", in_line(why)));
             let who = agent_name(*agent);
-            let text =
-                format!("  {:<28} {who} used {tool}: {}{failed}", place_name(place), first_line(about));
+            let text = format!("  {:<28} {who} used {tool}: {}{failed}", place_name(place), in_line(about));
             (Weight::Detail, text)
         }
         Event::ScriptEnded { place, failure: Some(failure), .. } => {
-            (Weight::Warning, format!("  {:<28} script failed: {}", place_name(place), first_line(failure)))
+            (Weight::Warning, format!("  {:<28} script failed: {}", place_name(place), in_line(failure)))
         }
         Event::ScriptEnded { place, seconds, score, replayed, .. } => {
             let how = if *replayed { "read back".to_owned() } else { duration(*seconds) };
@@ -77,7 +78,7 @@ pub fn line(event: &Event, ended: Ended) -> Option<(Weight, String)> {
             let at =
                 if place.as_str().is_empty() { String::new() } else { format!(" ({})", place_name(place)) };
             let weight = if is_about_limit(text) { Weight::Detail } else { Weight::Warning };
-            (weight, format!("  note: {}{at}", first_line(text)))
+            (weight, format!("  note: {}{at}", in_line(text)))
         }
         Event::Said { text } => (Weight::News, text.clone()),
         Event::RunEnded { exit_code, .. } => (Weight::Detail, format!("ended with exit code {exit_code}")),
@@ -146,8 +147,7 @@ fn step_line(place: &Place, score: Option<f64>, accepted: bool, note: &str, ende
         (_, false) => "not kept",
     };
     let time = ended.seconds.map_or_else(String::new, duration);
-    let line =
-        format!("  {:<28} {score:<16} {verdict:<11} {time:>7}  {}", place_name(place), first_line(note));
+    let line = format!("  {:<28} {score:<16} {verdict:<11} {time:>7}  {}", place_name(place), in_line(note));
     line.trim_end().to_owned()
 }
 
@@ -211,13 +211,9 @@ pub fn number(score: f64) -> String {
     format!("{score:.digits$}")
 }
 
-/// The first line that says something, and of a long one its beginning.
-pub fn first_line(text: &str) -> String {
-    let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
-    match line.char_indices().nth(120) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line.to_owned(),
-    }
+/// Of a text of several lines, or a long one, what fits into a line beside other words.
+pub fn in_line(text: &str) -> String {
+    first_line(text, 120)
 }
 
 #[cfg(test)]

@@ -3,6 +3,9 @@
 use std::fs;
 use std::process::Command;
 
+use mle_star::journal::{Journal, hold};
+use mle_star::testing::frozen;
+
 use crate::sealed::Sealed;
 
 #[test]
@@ -72,6 +75,33 @@ fn lists_are_empty_and_unreadable_runs_are_left_out() {
     let said = sealed.run("show odd");
     assert_eq!(said.code, 1);
     assert!(said.stderr.contains("error: ") && said.stderr.contains("hint: "), "{said:?}");
+}
+
+#[test]
+fn no_text_of_others_acts_on_the_terminal() {
+    const EVIL: &str = "\u{1b}]0;t\u{7}\u{9b}2J\u{202e}x";
+    const NAMED: &str = "⟨U+001B⟩]0;t⟨U+0007⟩⟨U+009B⟩2J⟨U+202E⟩x";
+    let sealed = Sealed::with(&[]);
+    // A run whose inputs somebody else wrote, and one that cannot be read.
+    let mut frozen = frozen();
+    frozen.task.evaluation_metric = EVIL.to_owned();
+    let folder = sealed.path("runs").join(format!("{EVIL}\nid"));
+    fs::create_dir_all(&folder).unwrap();
+    drop(Journal::create_in(hold(&folder).unwrap(), &frozen).unwrap());
+    sealed.write(&format!("runs/{EVIL}/journal.db"), b"no database");
+    let check = |line: &str, stdout: bool, stderr: bool| {
+        let said = sealed.run(line);
+        for (text, is_named) in [(&said.stdout, stdout), (&said.stderr, stderr)] {
+            let acts = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
+            assert!(!text.contains(acts), "{line}: {said:?}");
+            assert_eq!(text.contains(NAMED), is_named, "{line}: {said:?}");
+        }
+        said.stdout
+    };
+    // A heading and one row, whatever a name holds.
+    assert_eq!(check("list", true, true).lines().count(), 2);
+    check(&format!("show {EVIL}"), false, true);
+    check(&format!("resume no{EVIL}"), false, true);
 }
 
 #[test]
