@@ -45,14 +45,11 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// For a server that was told to listen on `host` and does on `address`. Others than this machine need a token.
-    ///
-    /// # Errors
-    /// The system has no randomness.
-    pub fn new(host: &str, address: SocketAddr) -> io::Result<Self> {
-        let token = if address.ip().is_loopback() { None } else { Some(random_token()?) };
+    /// For a server that was told to listen on `host` and does on `address`. Whoever asks needs the token, where there
+    /// is one; else he must be this user.
+    pub fn new(host: &str, address: SocketAddr, token: Option<String>) -> Self {
         let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-        Ok(Self { host: host.to_owned(), address, machine: machine.trim().to_owned(), token })
+        Self { host: host.to_owned(), address, machine: machine.trim().to_owned(), token }
     }
 
     /// What to open in a browser of this machine.
@@ -68,13 +65,16 @@ impl Guard {
             .map_or_else(|| format!("http://{at}/"), |token| format!("http://{at}/?token={token}"))
     }
 
-    /// Without a token, this machine's other users are kept out by who they are.
+    /// Without a token, only this user's own processes are let in.
     fn judge_peer(&self, peer: SocketAddr) -> Result<(), Refused> {
         if self.token.is_some() || is_welcome(peer, self.address.port()) {
             return Ok(());
         }
-        let hint = "start one for your own runs: mle-star ui --port N";
-        Err(Refused::forbidden(Trouble::new("this page belongs to another user of this machine", hint)))
+        let message =
+            "this page is for one user of this machine, and that is not who asks, as far as can be seen";
+        let hint = "start one for your own runs: mle-star ui --port N; one that asks for a token instead: \
+                    mle-star ui --token";
+        Err(Refused::forbidden(Trouble::new(message, hint)))
     }
 
     fn judge(&self, request: &Request) -> Result<(), Refused> {
@@ -192,7 +192,11 @@ fn is_same(given: &str, token: &str) -> bool {
         && given.bytes().zip(token.bytes()).fold(0, |differs, (a, b)| differs | (a ^ b)) == 0
 }
 
-fn random_token() -> io::Result<String> {
+/// What nobody can guess.
+///
+/// # Errors
+/// The system has no randomness.
+pub fn random_token() -> io::Result<String> {
     let mut bytes = [0; 24];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
@@ -209,8 +213,9 @@ mod tests {
     use super::*;
 
     fn guard(host: &str, address: &str) -> Guard {
-        let guard = Guard::new(host, address.parse().unwrap()).unwrap();
-        Guard { machine: "box".to_owned(), ..guard }
+        let address: SocketAddr = address.parse().unwrap();
+        let token = (!address.ip().is_loopback()).then(|| random_token().unwrap());
+        Guard { machine: "box".to_owned(), ..Guard::new(host, address, token) }
     }
 
     #[test]

@@ -1,6 +1,10 @@
 //! Who is answered, and with what in the head.
 
+use std::fs;
 use std::net::TcpListener;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 
 use super::served::Served;
 use crate::sealed::Sealed;
@@ -77,6 +81,42 @@ fn others_need_the_token_that_was_printed() {
     let elsewhere = [("Host", "evil.org"), ("Cookie", cookie)];
     assert_eq!(page.ask("GET", "/", &elsewhere, "").status, 403);
     assert!(!Served::of(&sealed, "").url.contains("token"));
+}
+
+#[test]
+fn other_users_of_this_machine_are_kept_out() {
+    let ours = fs::metadata("/proc/self").unwrap().uid();
+    let nobody = 65534;
+    // Only root becomes someone else.
+    if ours != 0 {
+        return;
+    }
+    let sealed = Sealed::with(&[]);
+    let page = Served::of(&sealed, "");
+    let check = |user: u32, address: &str, status: &str| {
+        let ask =
+            format!("GET / HTTP/1.1\\r\\nHost: 127.0.0.1:{}\\r\\nConnection: close\\r\\n\\r\\n", page.port);
+        let talk = format!("exec 3<>/dev/tcp/{address}/{} && printf '{ask}' >&3 && head -1 <&3", page.port);
+        let said = Command::new("bash").args(["-c", &talk]).current_dir("/").uid(user).output().unwrap();
+        let line = String::from_utf8(said.stdout).unwrap();
+        assert!(line.starts_with(&format!("HTTP/1.1 {status}")), "{user}, {address}: {line}");
+    };
+    for address in ["127.0.0.1", "::ffff:127.0.0.1"] {
+        check(ours, address, "200");
+        check(nobody, address, "403");
+    }
+}
+
+#[test]
+fn this_machine_needs_the_token_where_that_was_asked_for() {
+    let sealed = Sealed::with(&[]);
+    let page = Served::of(&sealed, "--token");
+    assert_eq!(page.get("/").status, 403);
+    assert_eq!(page.post("/start", "folder=data").status, 403);
+    let path = page.url.split_once(&page.port.to_string()).unwrap().1;
+    let let_in = page.get(path);
+    let cookie = let_in.header("set-cookie").unwrap().split(';').next().unwrap();
+    assert_eq!(page.ask("GET", "/", &[("Cookie", cookie)], "").status, 200);
 }
 
 #[test]
