@@ -1,11 +1,13 @@
 //! The processes behind runs: which one works on a run, asking it to stop, and starting one that outlives the page.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use mle_star::stop::Trouble;
@@ -55,17 +57,59 @@ pub fn worker(folder: &Path) -> Result<Option<Worker>, Trouble> {
     }
 }
 
-impl Worker {
+/// The processes that were asked to stop, with the moments they started at: numbers are used again.
+#[derive(Debug, Default)]
+pub struct Interrupted(Mutex<HashSet<(Pid, String)>>);
+
+/// How a process is to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stopping {
+    /// After it has put away what it is at. Asking again changes nothing.
+    InOrder,
+    /// At once, although it was asked already.
+    AtOnce,
+}
+
+impl Interrupted {
+    /// Was this process asked to stop?
+    pub fn holds(&self, worker: &Worker) -> bool {
+        self.known().contains(&worker.key())
+    }
+
     /// Does what Ctrl-C does: the first time it asks the process to stop, the second time it ends it at once.
     ///
     /// # Errors
     /// It has gone away, or is not to be signalled.
-    pub fn interrupt(&self) -> Result<(), Trouble> {
-        kill(self.id, Signal::SIGINT).map_err(|error| {
-            let message = format!("process {} cannot be asked to stop: {error}", self.id);
+    pub fn interrupt(&self, worker: &Worker, stopping: Stopping) -> Result<(), Trouble> {
+        let mut known = self.known();
+        if stopping == Stopping::InOrder && known.contains(&worker.key()) {
+            return Ok(());
+        }
+        kill(worker.id, Signal::SIGINT).map_err(|error| {
+            let message = format!("process {} cannot be asked to stop: {error}", worker.id);
             Trouble::new(message, "look at the run again: it may have ended by itself")
-        })
+        })?;
+        known.insert(worker.key());
+        Ok(())
     }
+
+    fn known(&self) -> MutexGuard<'_, HashSet<(Pid, String)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Worker {
+    fn key(&self) -> (Pid, String) {
+        (self.id, started(self.id))
+    }
+}
+
+/// When a process started, in the system's words; empty when it is gone.
+fn started(id: Pid) -> String {
+    let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+    // The second column is a name in brackets, which may hold anything; this is the twenty-second.
+    let rest = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
+    rest.split_whitespace().nth(19).unwrap_or_default().to_owned()
 }
 
 /// How far a process has come that was started.
@@ -174,4 +218,40 @@ fn runs_of(id: Pid) -> Vec<PathBuf> {
 
 fn inode(path: &Path) -> Option<(u64, u64)> {
     fs::metadata(path).ok().map(|meta| (meta.dev(), meta.ino()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader};
+
+    use super::*;
+
+    /// Says what it hears.
+    const LISTENER: &str =
+        "trap 'echo asked' INT; trap 'echo heard' TERM; echo ready; while :; do sleep 0.01; done";
+
+    #[test]
+    fn asking_twice_asks_once_and_at_once_is_another_wish() {
+        let mut child = Command::new("sh").args(["-c", LISTENER]).stdout(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let worker = Worker { id: Pid::from_raw(child.id().try_into().unwrap()), runs: Vec::new() };
+        assert_eq!(lines.next().as_deref(), Some("ready"));
+        let interrupted = Interrupted::default();
+        let mut check = |stopping: Stopping, expected: &[&str]| {
+            interrupted.interrupt(&worker, stopping).unwrap();
+            kill(worker.id, Signal::SIGTERM).unwrap();
+            // An interrupt is heard before what was sent after it.
+            let heard: Vec<String> = lines.by_ref().take_while(|line| line != "heard").collect();
+            assert_eq!(heard, expected, "{stopping:?}");
+        };
+        assert!(!interrupted.holds(&worker));
+        check(Stopping::InOrder, &["asked"]);
+        check(Stopping::InOrder, &[]);
+        check(Stopping::AtOnce, &["asked"]);
+        assert!(interrupted.holds(&worker));
+        assert_ne!(started(worker.id), "");
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(started(worker.id), "", "another process with its number is another process");
+    }
 }
