@@ -2,6 +2,9 @@
 //!
 //! A page on the web can make a browser send requests here. It cannot read an answer, unless its name is pointed at this
 //! machine (so the `Host` must be ours), and it cannot send a form that does anything (so the `Origin` must be ours).
+//! The one address that looks at more than the runs, a start with a folder in it, is for those whose browser says that
+//! they came from here, or from no page at all ([`is_own_wish`]). Browsers that say nothing, of old or over an
+//! address that is not this machine's, are answered; looking executes nothing that a folder names, and writes nothing.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -33,6 +36,9 @@ const HEADERS: [(axum::http::HeaderName, &str); 4] = [
 ];
 /// The cookie that holds the token, followed by the port: cookies do not tell ports apart.
 const COOKIE_NAME: &str = "mle_star_token_";
+
+/// In which browsers tell whose page a request comes from.
+const SITE: &str = "sec-fetch-site";
 
 /// What is required of whoever asks.
 pub struct Guard {
@@ -175,10 +181,15 @@ pub async fn admit(
     response
 }
 
+/// Was it a page of this server, or a person without any page, who asked? As far as the browser tells.
+pub fn is_own_wish(headers: &HeaderMap) -> bool {
+    headers.get(SITE).is_none_or(|site| ["same-origin", "none"].iter().any(|own| site == own))
+}
+
 /// Was it sent by a page of this server? Browsers say so with every form.
 fn is_own_form(headers: &HeaderMap, host: &str) -> bool {
     let origin = text(headers, &ORIGIN).and_then(|origin| origin.strip_prefix("http://"));
-    let site = headers.get("sec-fetch-site").map(|site| site == "same-origin");
+    let site = headers.get(SITE).map(|site| site == "same-origin");
     origin.is_some_and(|origin| origin.eq_ignore_ascii_case(host)) && site != Some(false)
 }
 

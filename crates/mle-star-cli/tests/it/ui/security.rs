@@ -2,12 +2,12 @@
 
 use std::fs;
 use std::net::TcpListener;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use super::served::Served;
-use crate::sealed::Sealed;
+use crate::sealed::{Sealed, TASK};
 
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; \
                       connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
@@ -59,6 +59,41 @@ fn forms_of_other_sites_do_nothing() {
     check(&[("Origin", &ours), ("Sec-Fetch-Site", "same-site")], true);
     check(&[("Origin", &ours), ("Sec-Fetch-Site", "same-origin")], false);
     check(&[("Origin", &ours)], false);
+}
+
+#[test]
+fn looking_at_a_folder_executes_nothing_that_it_names() {
+    let sealed = Sealed::with(&[]);
+    for (file, text) in TASK {
+        sealed.write(&file.replace("data/", "other/"), text.as_bytes());
+    }
+    let program = sealed.path("program");
+    sealed.write("program", b"#!/bin/sh\ntouch \"$0.executed\"; echo 9.9.9\n");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let program = program.display();
+    sealed.write("data/config.yaml", format!("claude_path: {program}\npython: {program}\n").as_bytes());
+    sealed.write("data/task.yaml", b"data_dir: .\noutput_dir: ../made\n");
+    let mut command = sealed.command("ui --json --port 0");
+    command.env("ANTHROPIC_API_KEY", "k");
+    let page = Served::started(command);
+    let check = |path: &str, site: Option<&str>, is_looked_at: bool| {
+        let headers: Vec<(&str, &str)> = site.into_iter().map(|site| ("Sec-Fetch-Site", site)).collect();
+        let body = page.ask("GET", path, &headers, "").body;
+        assert_eq!(body.contains("What was found out"), is_looked_at, "{path} {site:?}: {body}");
+        assert_eq!(body.contains("names: <bdi>"), is_looked_at, "{path} {site:?}: {body}");
+        assert!(
+            !sealed.path("program.executed").exists() && !sealed.path("made").exists(),
+            "{path} {site:?}"
+        );
+    };
+    let named = format!("/start?folder=other&settings=claude_path%3D{program}");
+    for path in ["/start?folder=data", "/start?folder=data&agents=claude", &named] {
+        check(path, None, true);
+        check(path, Some("same-origin"), true);
+        check(path, Some("none"), true);
+        check(path, Some("cross-site"), false);
+        check(path, Some("same-site"), false);
+    }
 }
 
 #[test]
