@@ -106,7 +106,7 @@ pub async fn resume(
             }
         }
         arguments.extend(["--".into(), folder.clone().into_os_string()]);
-        processes::begin(&site.runs_dir, &folder, &arguments).map(drop).map_err(Refused::conflict)
+        processes::begin(&site.runs_dir, &folder, &arguments, &site.late).map(drop).map_err(Refused::conflict)
     })
     .await?;
     Ok(to)

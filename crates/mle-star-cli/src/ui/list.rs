@@ -9,11 +9,13 @@ use axum::extract::{Query, State as Of};
 use axum::http::HeaderMap;
 use axum::response::IntoResponse;
 use mle_star::metric::Direction;
+use mle_star::stop::Trouble;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::answer::{Answer, Shown, render};
 use super::live::{self, Since, Source};
+use super::processes::Late;
 use super::progress::{Progress, progress};
 use super::site::{Site, folder_of, stamp};
 use crate::run_view::{self, State, Summary};
@@ -68,6 +70,7 @@ pub async fn page(Of(site): Of<Arc<Site>>, Query(wanted): Query<Wanted>) -> Answ
     let sections = site.list.now().await;
     let mut entries = site.list.source().entries();
     let all = entries.len();
+    let late = late(&site.late, &entries);
     entries.retain(|entry| wanted.takes(entry));
     wanted.sort(&mut entries);
     let rows: Vec<&str> = entries.iter().map(|entry| sections.html(&entry.row_id())).collect();
@@ -75,8 +78,20 @@ pub async fn page(Of(site): Of<Arc<Site>>, Query(wanted): Query<Wanted>) -> Answ
     let values = json!({
         "wanted": wanted, "rows": rows, "all": all, "states": states, "columns": wanted.columns(),
         "runs_dir": site.runs_dir.display().to_string(), "revision": sections.revision,
+        "late": late,
     });
     Shown::page("ui/list.html", &values)
+}
+
+/// Starts that have no run yet, or ended without one.
+fn late(late: &Late, entries: &[Entry]) -> Vec<serde_json::Value> {
+    let has_none = |id: &str| entries.iter().all(|entry| entry.id != *id);
+    let shown = late.all().into_iter().filter(|(id, trouble)| trouble.is_some() || has_none(id));
+    let value = |(id, trouble): (String, Option<Trouble>)| match trouble {
+        Some(Trouble { message, hint }) => json!({"id": id, "message": message, "hint": hint}),
+        None => json!({"id": id, "message": null}),
+    };
+    shown.map(value).collect()
 }
 
 /// Sends rows as they change.

@@ -63,7 +63,7 @@ pub async fn start(Of(site): Of<Arc<Site>>, Form(entered): Form<Entered>) -> Res
         let prepared = prepared(Intent::Begin, &entered).map_err(Refused::conflict)?;
         let id = run_id(&prepared.task.competition_id, &jiff::Zoned::now());
         let arguments = entered.command_line(&site.runs_dir, &id);
-        let begun = processes::begin(&site.runs_dir, &site.runs_dir.join(&id), &arguments);
+        let begun = processes::begin(&site.runs_dir, &site.runs_dir.join(&id), &arguments, &site.late);
         // Much data takes a while to be looked through; the list tells when the run is there.
         Ok(match begun.map_err(Refused::conflict)? {
             Begun::Going => page_of(&id),
