@@ -88,6 +88,16 @@ impl Tree {
     /// # Errors
     /// What the system says when it cannot be started or bound.
     pub(crate) fn spawn_confined(
+        command: Command,
+        stdin: Stdio,
+        confinement: Confinement,
+    ) -> io::Result<(Self, Streams)> {
+        Self::spawn_under(guard::arrange, command, stdin, confinement)
+    }
+
+    /// The same under the guard that `arrange` arranges.
+    pub(crate) fn spawn_under(
+        arrange: impl FnOnce(&mut std::process::Command, OwnedFd, OwnedFd, Confinement),
         mut command: Command,
         stdin: Stdio,
         confinement: Confinement,
@@ -95,7 +105,7 @@ impl Tree {
         let (orders, control) = io::pipe()?;
         let (report, status) = io::pipe()?;
         let in_namespaces = confinement.namespaces.is_some();
-        guard::arrange(command.as_std_mut(), orders.into(), status.into(), confinement);
+        arrange(command.as_std_mut(), orders.into(), status.into(), confinement);
         let mark = format!("{}.{}", std::process::id(), TREES.fetch_add(1, Ordering::Relaxed));
         command.env(MARK, &mark);
         command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
