@@ -257,6 +257,21 @@ async fn what_is_outside_is_out_of_reach() {
     refused("print(os.listdir(os.path.dirname($JOURNAL)))").await;
     let link = "os.link($SECRET, 'x')\nprint(open('x').read())";
     target.check(link, Ends::Refused("Error: [Errno", "")).await;
+    // What lies at the end of a link is neither read nor moved.
+    let foreign = target.world.folder.path().join("foreign");
+    fs::create_dir(&foreign).unwrap();
+    fs::write(foreign.join("submission.csv"), "id,y\n1,0\n2,1\n").unwrap();
+    let linked = [
+        format!("os.rmdir('final'); os.symlink({foreign:?}, 'final')"),
+        format!("os.symlink({:?}, 'final/submission.csv')", foreign.join("submission.csv")),
+        "os.rename('final', 'x'); os.symlink('x', 'final'); open('x/submission.csv', 'w').write('id,y\\n')"
+            .to_owned(),
+    ];
+    for attack in &linked {
+        let outcome = target.check(attack, Ends::Cleaned("reached by a link")).await;
+        assert_eq!(outcome.submission, None, "{attack}");
+        assert!(foreign.join("submission.csv").exists(), "{attack}");
+    }
     let device = "os.mknod('x', 0o60600, os.makedev(254, 0))";
     target.check(device, Ends::Refused("Error: [Errno", "")).await;
     refused("print(open('/etc/shadow').read())").await;
