@@ -186,6 +186,26 @@ async fn what_takes_too_much_is_stopped() {
         .await;
 }
 
+/// What a folder takes is known however it is hidden, and it is removed.
+#[tokio::test]
+async fn hidden_folders_are_found_and_removed() {
+    let target = Target::new().await;
+    let fill = "for n in range(9): open(f'd/{n}', 'wb').write(b'x' * (20 << 20))\ntime.sleep(600)";
+    // Root sees what is in there, others see that they do not.
+    let is_root = nix::unistd::geteuid().is_root();
+    let found = if is_root { "more than 50 MiB of the disk" } else { "permission to look into its folder d" };
+    let unlisted = format!("os.mkdir('d')\nos.chmod('d', 0o300)\n{fill}");
+    target.check(&unlisted, Ends::Stopped(found)).await;
+    let listed = "os.mkdir('d')\nfor n in range(9): open(f'd/{n}', 'wb').write(b'x' * (20 << 20))\nos.chmod('d', 0o400)\ntime.sleep(600)";
+    target.check(listed, Ends::Stopped(found)).await;
+    let deep = |name: &str| format!("for _ in range(1_500):\n    os.mkdir({name})\n    os.chdir({name})\n");
+    for name in ["'d'", "'d' * 255"] {
+        let (quick, slow) = (deep(name), format!("{}time.sleep(600)", deep(name)));
+        target.check(&slow, Ends::Stopped("more than 200 deep")).await;
+        target.check(&quick, Ends::Contained("more than 200 deep")).await;
+    }
+}
+
 /// Bombs that grow without end would weigh on whatever else runs on the machine: these stop by themselves, later than
 /// they have to be stopped.
 #[tokio::test]
@@ -436,6 +456,7 @@ fn whoever_is_not_root_is_as_safe() {
         "attacks::a_script_leaves_its_worker_alone",
         "attacks::honest_scripts_find_what_they_need",
         "attacks::fork_bombs_are_stopped_within_moments",
+        "attacks::hidden_folders_are_found_and_removed",
         "warm::a_script_sees_what_it_sees_when_started_cold",
     ];
     for test in tests {
