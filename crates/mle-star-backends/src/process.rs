@@ -1,14 +1,34 @@
 //! Child processes that never outlive the program: `guard` stands between the program and each child,
 //! `tree` is a child with everything it started, `confine` and `mounts` are what keeps a child from doing harm.
 //! `session` is for the one kind that shall outlive it.
+//!
+//! Linux has all of it. What other systems have is in the folder `elsewhere`.
 
+#[cfg_attr(not(target_os = "linux"), path = "process/elsewhere/confine.rs")]
+#[cfg_attr(
+    not(target_os = "linux"),
+    expect(dead_code, reason = "what binds a child on Linux has no effect there")
+)]
 mod confine;
+#[cfg_attr(not(target_os = "linux"), path = "process/elsewhere/guard.rs")]
 mod guard;
+#[cfg(all(test, target_os = "linux"))]
+#[path = "process/elsewhere/guard.rs"]
+mod guard_elsewhere;
+#[cfg(target_os = "linux")]
 mod mounts;
 mod session;
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "no workers and no trials there"))]
 mod tree;
 
-pub(crate) use confine::{Confinement, FIRST_TO_GO, Namespaces, Rules, landlock_version};
+pub(crate) use confine::{Confinement, Namespaces, Rules};
+#[cfg(target_os = "linux")]
+pub(crate) use confine::{FIRST_TO_GO, landlock_version};
+#[cfg(all(test, target_os = "linux"))]
+pub(crate) use guard_elsewhere::arrange as arrange_elsewhere;
+#[cfg(target_os = "linux")]
 pub(crate) use mounts::{Mounts, Shown};
 pub use session::in_own_session;
-pub(crate) use tree::{Ending, Ends, Streams, Tree, only_child, trial};
+pub(crate) use tree::{Ending, Streams, Tree};
+#[cfg(target_os = "linux")]
+pub(crate) use tree::{Ends, only_child, trial};

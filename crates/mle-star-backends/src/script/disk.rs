@@ -93,7 +93,7 @@ fn excess(folder: &Path, limits: Limits) -> Option<Excess> {
 /// much is left.
 pub(super) fn is_full(folder: &Path) -> Option<String> {
     let size = statvfs(folder).ok()?;
-    let bytes = size.blocks_available() * size.fragment_size();
+    let bytes = bytes(size.blocks_available(), size.fragment_size());
     if bytes >> 20 < RESERVE_MIB {
         return Some(if bytes >> 20 > 0 {
             format!("{} MiB", bytes >> 20)
@@ -102,13 +102,23 @@ pub(super) fn is_full(folder: &Path) -> Option<String> {
         });
     }
     // Some systems of files have no fixed number of files, and say that it is 0.
-    (size.files() > 0 && size.files_available() < RESERVE_FILES)
-        .then(|| format!("room for {} files", size.files_available()))
+    let (files, left) = (number(size.files()), number(size.files_available()));
+    (files > 0 && left < RESERVE_FILES).then(|| format!("room for {left} files"))
 }
 
 fn free_mib(folder: &Path) -> Option<u64> {
     let size = statvfs(folder).ok()?;
-    Some((size.blocks_available() * size.fragment_size()) >> 20)
+    Some(bytes(size.blocks_available(), size.fragment_size()) >> 20)
+}
+
+/// How many bytes so many `blocks` hold.
+pub(super) fn bytes(blocks: impl Into<u64>, size: impl Into<u64>) -> u64 {
+    number(blocks) * number(size)
+}
+
+/// Systems count blocks and files in numbers of different width.
+fn number(count: impl Into<u64>) -> u64 {
+    count.into()
 }
 
 /// What was found so far.

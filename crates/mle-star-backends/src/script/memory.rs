@@ -1,4 +1,4 @@
-//! How many processes a script has, and how much memory they use together.
+//! How many processes a script has, and how much memory they use together. Where there is no `/proc` nothing is seen.
 
 use std::fs::{self, File};
 use std::os::fd::AsRawFd;
@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use nix::sys::statvfs::statvfs;
 use tokio::task::spawn_blocking;
 
+use super::disk::bytes;
 use super::watch::{Excess, Resource};
 
 /// How often processes are counted, and their memory looked at unless that takes long.
@@ -118,7 +119,7 @@ fn own_shared_memory_kib(process: u32) -> u64 {
     let device = |folder: &Path| fs::metadata(folder).map(|meta| meta.dev()).ok();
     let own = device(&folder).filter(|own| Some(*own) != device(Path::new("/dev/shm")));
     let Some(Ok(size)) = own.map(|_| statvfs(&folder)) else { return 0 };
-    size.blocks().saturating_sub(size.blocks_free()) * size.fragment_size() / 1024
+    bytes(size.blocks().saturating_sub(size.blocks_free()), size.fragment_size()) / 1024
 }
 
 fn is_scarce() -> bool {

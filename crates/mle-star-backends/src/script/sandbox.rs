@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 use mle_star::config::Switch;
 use mle_star::effects::ScriptEnd;
 use nix::sys::resource::{Resource, getrlimit};
-use nix::unistd::geteuid;
 
 use super::environment::Environment;
 use super::machine::Machine;
@@ -22,6 +21,11 @@ use crate::process::{Confinement, Namespaces};
 
 mod access;
 mod layers;
+#[cfg_attr(not(target_os = "linux"), path = "sandbox/elsewhere.rs")]
+mod probe;
+#[cfg(target_os = "linux")]
+mod rules;
+#[cfg(target_os = "linux")]
 mod view;
 mod words;
 
@@ -88,7 +92,7 @@ impl Sandbox {
     pub(super) fn new(isolation: Isolation, environment: &Environment, machine: &Machine) -> Self {
         let mut access = Access::of_every_script(environment, machine, isolation.network);
         access.writable.extend_from_slice(&isolation.writable);
-        let strange = view::strange_folders(&access);
+        let strange = probe::strange_folders(&access);
         Self { isolation, access, strange, machine: machine.clone() }
     }
 
@@ -160,21 +164,10 @@ fn limits(disk_mib: u64, tasks: u64, counts_by_itself: bool) -> Vec<(Resource, u
         (Resource::RLIMIT_NOFILE, DESCRIPTORS_AT_FIRST, DESCRIPTORS),
         (Resource::RLIMIT_FSIZE, disk_mib << 20, disk_mib << 20),
     ];
-    // Root is exempt. Outside a namespace the count is that of everything the user runs anywhere.
-    if !geteuid().is_root() {
-        let others = if counts_by_itself { 0 } else { tasks_of_all() };
-        wanted.push((Resource::RLIMIT_NPROC, tasks + others, tasks + others));
-    }
+    wanted.extend(probe::task_limit(tasks, counts_by_itself));
     let within = |(resource, soft, hard): (Resource, u64, u64)| {
         let most = getrlimit(resource).map_or(u64::MAX, |(_, hard)| hard);
         (resource, soft.min(most), hard.min(most))
     };
     wanted.into_iter().map(within).collect()
-}
-
-/// Every process and thread of the system: at least as many as the user has.
-fn tasks_of_all() -> u64 {
-    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    let all = text.split_whitespace().nth(3).and_then(|counts| counts.split_once('/'));
-    all.and_then(|(_, all)| all.parse().ok()).unwrap_or(32_768)
 }

@@ -16,9 +16,12 @@ use crate::process::Tree;
 use modules::{DEFAULT, packages, worth_importing};
 pub(super) use worker::{Resting, Worker, WorkerSetup};
 
+#[cfg(target_os = "linux")]
 mod bounds;
 mod modules;
 pub(super) mod progress;
+#[cfg_attr(not(target_os = "linux"), path = "warm/elsewhere.rs")]
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "nobody starts a worker there"))]
 mod worker;
 
 /// How many workers this process has at most, in all of its runs: each one takes the memory of its libraries.

@@ -128,3 +128,42 @@ impl Watched {
         Self { end, notes, excess_of: None, spoiled }
     }
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::process::Stdio;
+
+    use tokio::io::AsyncReadExt;
+    use tokio::process::Command;
+
+    use super::*;
+    use crate::process::{Confinement, arrange_elsewhere};
+
+    #[tokio::test]
+    async fn a_deadline_holds_under_the_guard_of_other_systems() {
+        let check = async |script: &str, seconds: u64| {
+            let folder = tempfile::tempdir().unwrap();
+            let mut command = Command::new("sh");
+            command.args(["-c", script]);
+            let tree = Tree::spawn_under(arrange_elsewhere, command, Stdio::null(), Confinement::default());
+            let (mut tree, mut streams) = tree.unwrap();
+            let memory = memory::Limits { memory_mib: u64::MAX, share_mib: u64::MAX, processes: u64::MAX };
+            let disk = disk::Limits { disk_mib: u64::MAX, files: u64::MAX, reserve_mib: 0 };
+            let (folder, logs) = (folder.path().to_owned(), [PathBuf::new(), PathBuf::new()]);
+            let time = Duration::from_secs(seconds);
+            let limits = Limits { time, memory, disk, folder, patience: None };
+            let watched = watch(&mut tree, &limits, &logs).await.unwrap();
+            // Whoever is left of the group has it open.
+            let mut rest = Vec::new();
+            let closed = timeout(Duration::from_secs(30), streams.stdout.read_to_end(&mut rest)).await;
+            closed.expect("somebody is left").unwrap();
+            watched
+        };
+        let watched = check("sleep 60 & sleep 60", 1).await;
+        assert_eq!(
+            (watched.end, watched.notes),
+            (ScriptEnd::TimedOut, vec!["stopped after 1.0 s, the time it had".to_owned()])
+        );
+        assert_eq!(check("exit 4", 60).await.end, ScriptEnd::Exited { code: 4 });
+    }
+}

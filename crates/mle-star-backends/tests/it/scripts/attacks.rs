@@ -359,6 +359,24 @@ async fn a_script_leaves_its_worker_alone() {
     target.check_with(&runner, &kill, Ends::Nothing("alive\n"), "all is well\n").await;
 }
 
+/// A guard that obeys no more ends no script; the program does not wait for it for ever.
+#[tokio::test]
+async fn a_script_that_stops_its_guard_is_ended() {
+    let stop = "os.kill(os.getppid(), signal.SIGSTOP)\ntime.sleep(600)";
+    let bare = async || {
+        let mut target = Target::new().await;
+        target.world.setup.isolation.layers = Layers::none();
+        target
+    };
+    let (cold, warm) = (bare().await, bare().await);
+    let runner = warm.world.warm_runner(&[]).await;
+    let next = "all is well\n";
+    tokio::join!(
+        cold.check_with(&cold.world.runner(), stop, Ends::Late, next),
+        warm.check_with(&runner, stop, Ends::Late, next),
+    );
+}
+
 #[tokio::test]
 async fn honest_scripts_find_what_they_need() {
     let mut target = Target::new().await;
