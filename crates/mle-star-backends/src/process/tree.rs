@@ -239,7 +239,17 @@ impl Drop for Tree {
     fn drop(&mut self) {
         self.kill();
         let mut hung_up = [PollFd::new(self.report.as_fd(), PollFlags::POLLIN)];
-        while poll(&mut hung_up, LAST_WAIT_MS) == Err(Errno::EINTR) {}
+        let heard = loop {
+            match poll(&mut hung_up, LAST_WAIT_MS) {
+                Err(Errno::EINTR) => {}
+                heard => break heard,
+            }
+        };
+        // A worker is dropped next, and its guard ends what it forked.
+        if let (Ok(0), Guard::Own(guard)) = (heard, &mut self.guard) {
+            let _ = guard.start_kill();
+            end_strays(&self.mark);
+        }
     }
 }
 
