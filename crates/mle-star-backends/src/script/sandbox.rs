@@ -39,6 +39,9 @@ const DESCRIPTORS_AT_FIRST: u64 = 8_192;
 /// Threads a script may have for each core, apart from its processes.
 const THREADS_PER_CORE: u64 = 64;
 
+/// The first version of Landlock that knows TCP.
+const TCP_SINCE: i32 = 4;
+
 /// What keeps a runner's scripts from doing harm.
 #[derive(Clone, Debug)]
 pub struct Isolation {
@@ -68,6 +71,11 @@ impl Isolation {
     /// Is it enforced that scripts have no network at all?
     pub fn closes_network(&self) -> bool {
         self.network == Switch::Off && self.layers.network
+    }
+
+    /// Is TCP all that is closed of the network? Landlock does it where there is no namespace.
+    fn closes_only_tcp(&self) -> bool {
+        self.network == Switch::Off && !self.layers.network && self.layers.landlock >= TCP_SINCE
     }
 
     /// One line for people: what is enforced, what is not and why.
