@@ -226,7 +226,7 @@ fn best_first(a: &Summary, b: &Summary) -> Ordering {
 
 /// What a run cost; agents that ask no model have no cost to show.
 pub fn cost(summary: &Summary) -> String {
-    let is_free = summary.tokens == 0 && summary.cost_usd == Some(0.0);
+    let is_free = money::costs_nothing(summary.tokens, summary.cost_usd);
     if is_free { "none".to_owned() } else { money::cost(summary.cost_usd) }
 }
 
