@@ -337,11 +337,13 @@ def guard(worker: Worker, known_as: int) -> bool:
         return True
     for descriptor in (request.stdout, request.stderr, tell):
         os.close(descriptor)
-    if not os.read(bound, 1):
-        os._exit(1)
     is_init = bool(int(worker.setup.get("namespaces") or 0) & CLONE_NEWPID)
     family = Family(script, is_init)
-    family.watch(request.control, worker.deaths)
+    # What binds the script may take for ever, on a file system that does not answer: any order ends it then.
+    if bound in select.select([bound, request.control], [], [])[0]:
+        if not os.read(bound, 1):
+            os._exit(1)
+        family.watch(request.control, worker.deaths)
     family.end(worker.deaths)
     status = signal.SIGKILL if family.status is None else family.status
     with contextlib.suppress(OSError):  # The program may have lost interest.

@@ -19,6 +19,9 @@ use crate::settings::Environment;
 /// At most so many processes wait for calls that are likely to come; each takes about 150 MiB.
 const MOST_STARTED_AHEAD: u32 = 8;
 
+/// Why rules answer that were asked for by name.
+const AS_ASKED: &str = "as asked for";
+
 /// Who answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Chosen {
@@ -52,7 +55,7 @@ pub struct Choice {
 /// `claude` was asked for by name and cannot be used.
 pub async fn choose(config: &Config, environment: &Environment<'_>) -> Result<Choice, Trouble> {
     if config.agents == AgentsChoice::Offline {
-        return Ok(Choice { chosen: Chosen::Offline, reason: "as asked for".to_owned() });
+        return Ok(Choice { chosen: Chosen::Offline, reason: AS_ASKED.to_owned() });
     }
     match (claude(config, environment).await, config.agents) {
         (Ok(claude), _) => {
@@ -61,6 +64,26 @@ pub async fn choose(config: &Config, environment: &Environment<'_>) -> Result<Ch
         }
         (Err(trouble), AgentsChoice::Claude) => Err(trouble),
         (Err(trouble), _) => Ok(Choice { chosen: Chosen::Offline, reason: trouble.message }),
+    }
+}
+
+/// Who would answer if the executable that the settings name is what it should be. It is not executed.
+///
+/// # Errors
+/// `claude` was asked for by name and there is no login.
+pub fn presume(config: &Config, named: &Path, environment: &Environment<'_>) -> Result<Choice, Trouble> {
+    let offline = |reason: String| Choice { chosen: Chosen::Offline, reason };
+    if config.agents == AgentsChoice::Offline {
+        return Ok(offline(AS_ASKED.to_owned()));
+    }
+    match (credentials::login(environment), config.agents) {
+        (Some(login), _) => {
+            let reason = format!("{}; {} is tried when the run begins", login.reason(), named.display());
+            let executable = Executable { path: named.to_owned(), version: claude_code::OLDEST };
+            Ok(Choice { chosen: Chosen::Claude(Claude { executable, login }), reason })
+        }
+        (None, AgentsChoice::Claude) => Err(no_login()),
+        (None, _) => Ok(offline(no_login().message)),
     }
 }
 

@@ -215,6 +215,9 @@ pub struct UiArgs {
     /// Listen on this address; any but this machine's own requires the token that is printed
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     pub host: String,
+    /// Ask for the token on this machine, too: without it, every process of this user is let in
+    #[arg(long)]
+    pub token: bool,
     /// Print the page's address as JSON
     #[arg(long)]
     pub json: bool,

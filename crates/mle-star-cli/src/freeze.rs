@@ -49,11 +49,33 @@ pub struct Prepared {
     pub sources: Vec<String>,
 }
 
+/// What inputs are prepared for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Intent {
+    /// A run that follows.
+    Begin,
+    /// To be shown: no program that the settings name is executed, and nothing is written.
+    Look,
+}
+
 /// Reads and checks everything that a new run of `task` needs.
 ///
 /// # Errors
 /// Whatever is wrong with options, config, task or data.
 pub fn prepare(args: &RunArgs, task: &Path, environment: &Environment<'_>) -> Result<Prepared, Failure> {
+    prepare_for(Intent::Begin, args, task, environment)
+}
+
+/// The same, for a run or to be shown.
+///
+/// # Errors
+/// As [`prepare`]; what cannot be found out by looking is taken to be right.
+pub fn prepare_for(
+    intent: Intent,
+    args: &RunArgs,
+    task: &Path,
+    environment: &Environment<'_>,
+) -> Result<Prepared, Failure> {
     let source = task_source::find(task)?;
     let (settings, config_from) = layered(args, &source, environment)?;
     let Settings { mut config, invocation, given: keys } = settings;
@@ -64,7 +86,10 @@ pub fn prepare(args: &RunArgs, task: &Path, environment: &Environment<'_>) -> Re
     absolute_paths(&mut config)?;
     let retrieved_models = retrieval::given_models(&config)?;
     let prompts = prompts(config.prompts.as_deref())?;
-    let choice = wait_for(agents::choose(&config, environment))??;
+    let choice = match (intent, &config.claude_path) {
+        (Intent::Look, Some(named)) => agents::presume(&config, named, environment)?,
+        _ => wait_for(agents::choose(&config, environment))??,
+    };
     config.agents = choice.chosen.name();
     let (profile, unread) = match usable_profile(&source.data_dir, &choice.chosen)? {
         Ok(profile) => (Some(profile), None),
@@ -78,6 +103,9 @@ pub fn prepare(args: &RunArgs, task: &Path, environment: &Environment<'_>) -> Re
     let mut guesses = inferred.guesses.clone();
     guesses.extend(told);
     let task = described_task(&source, inferred, description, &mut guesses)?;
+    if let (Intent::Begin, Some(folder)) = (intent, &task.output_dir) {
+        usable_output(folder)?;
+    }
     let blocked = &mut config.search_blocked_domains;
     *blocked = match keys.contains("search_blocked_domains") {
         true => blocked.iter().filter_map(|rule| plain_rule(rule)).collect(),
@@ -283,7 +311,7 @@ fn described_task(
         metric_direction: inferred.direction,
         description,
         data_dir,
-        output_dir: file.output_dir.as_deref().map(usable_output).transpose()?,
+        output_dir: file.output_dir.as_deref().map(absolute).transpose()?,
         target_column: inferred.target,
         id_column: inferred.id,
         reference_discussions: file.reference_discussions,
@@ -317,12 +345,11 @@ fn described(inferred: &Inferred) -> String {
 }
 
 /// Found out now, not after hours: can the folder be written?
-fn usable_output(folder: &Path) -> Result<PathBuf, Trouble> {
+fn usable_output(folder: &Path) -> Result<(), Trouble> {
     fs::create_dir_all(folder).map_err(|error| {
         let message = format!("cannot make the output folder {}: {error}", folder.display());
         Trouble::new(message, "give another output_dir, or leave it out")
-    })?;
-    absolute(folder)
+    })
 }
 
 /// What rules cannot do without; a model could.

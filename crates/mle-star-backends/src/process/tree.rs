@@ -6,6 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, poll};
@@ -13,12 +14,18 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use tokio::net::unix::pipe::Receiver;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::time::timeout;
 
 use super::confine::Confinement;
 use super::guard::{self, REPORT, TERMINATE};
 
 /// How long a dropped tree is waited for, in milliseconds; it takes a few as a rule.
 const LAST_WAIT_MS: u16 = 10_000;
+
+/// How long a guard may take from the order to kill to its report: it kills for 20 seconds at most.
+const REPORTING: Duration = Duration::from_secs(25);
+/// How long the end of a guard is waited for that was killed.
+const DYING: Duration = Duration::from_secs(5);
 
 /// By this variable processes are found again whose guard was killed.
 const MARK: &str = "MLE_STAR_CHILD";
@@ -168,37 +175,61 @@ impl Tree {
         self.control = None;
     }
 
-    /// Waits until nothing of the tree is left.
+    /// Waits until nothing of the tree is left. After [`kill`](Self::kill) not for ever: a guard that does not obey, since
+    /// it was stopped or hangs in the kernel, is killed itself.
     ///
     /// # Errors
     /// What the system says when the guard cannot be waited for.
     pub(crate) async fn ended(&mut self) -> io::Result<Ending> {
-        if let Guard::Own(guard) = &mut self.guard {
-            guard.wait().await?;
-        }
-        // Only the guard holds the other end, and it closes it when nothing of the child is left.
-        self.hear_report().await?;
-        let Ok([a, b, c, d, e, f, g, h]) = <[u8; REPORT]>::try_from(self.heard.as_slice()) else {
-            if let Guard::OfWorker(Some(worker)) = &mut self.guard {
-                worker.kill();
-                Box::pin(worker.ended()).await?;
+        let is_killed = self.control.is_none();
+        let reporting = async {
+            if let Guard::Own(guard) = &mut self.guard {
+                guard.wait().await?;
             }
-            end_strays(&self.mark);
+            // Only the guard holds the other end, and it closes it when nothing of the child is left.
+            hear_report(&self.report, &mut self.heard).await
+        };
+        if is_killed {
+            // What was heard until then counts.
+            timeout(REPORTING, reporting).await.unwrap_or(Ok(()))?;
+        } else {
+            reporting.await?;
+        }
+        let Ok([a, b, c, d, e, f, g, h]) = <[u8; REPORT]>::try_from(self.heard.as_slice()) else {
+            self.end_without_guard().await?;
             return Ok(Ending { status: None, left_behind: 0 });
         };
         let status = Some(ExitStatus::from_raw(i32::from_ne_bytes([a, b, c, d])));
         Ok(Ending { status, left_behind: u32::from_ne_bytes([e, f, g, h]) })
     }
 
-    /// Reads the report to its end; what was read stays when this is dropped half way.
-    async fn hear_report(&mut self) -> io::Result<()> {
-        loop {
-            self.report.readable().await?;
-            match self.report.try_read_buf(&mut self.heard) {
-                Ok(0) => return Ok(()),
-                Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Err(error),
-                _ => {}
+    /// Ends what is left when the guard has not reported.
+    async fn end_without_guard(&mut self) -> io::Result<()> {
+        match &mut self.guard {
+            Guard::Own(guard) => {
+                // With the guard the script dies, unless it is itself what hangs.
+                let _ = guard.start_kill();
+                timeout(DYING, guard.wait()).await.unwrap_or(Ok(ExitStatus::default()))?;
             }
+            Guard::OfWorker(Some(worker)) => {
+                worker.kill();
+                Box::pin(worker.ended()).await?;
+            }
+            Guard::OfWorker(None) => {}
+        }
+        end_strays(&self.mark);
+        Ok(())
+    }
+}
+
+/// Reads the report to its end; what was read stays when this is dropped half way.
+async fn hear_report(report: &Receiver, heard: &mut Vec<u8>) -> io::Result<()> {
+    loop {
+        report.readable().await?;
+        match report.try_read_buf(heard) {
+            Ok(0) => return Ok(()),
+            Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Err(error),
+            _ => {}
         }
     }
 }
@@ -208,7 +239,17 @@ impl Drop for Tree {
     fn drop(&mut self) {
         self.kill();
         let mut hung_up = [PollFd::new(self.report.as_fd(), PollFlags::POLLIN)];
-        while poll(&mut hung_up, LAST_WAIT_MS) == Err(Errno::EINTR) {}
+        let heard = loop {
+            match poll(&mut hung_up, LAST_WAIT_MS) {
+                Err(Errno::EINTR) => {}
+                heard => break heard,
+            }
+        };
+        // A worker is dropped next, and its guard ends what it forked.
+        if let (Ok(0), Guard::Own(guard)) = (heard, &mut self.guard) {
+            let _ = guard.start_kill();
+            end_strays(&self.mark);
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! How much of the disk a script's folder takes.
 
 use std::fs;
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -20,6 +21,9 @@ const LARGEST_MIB: u64 = 100 * 1024;
 const RESERVE_MIB: u64 = 256;
 /// The same in files.
 const RESERVE_FILES: u64 = 256;
+
+/// Folders in folders of one script: honest ones have a dozen.
+const DEEPEST: usize = 200;
 
 /// How much of the disk one script may take.
 #[derive(Clone, Copy, Debug)]
@@ -68,6 +72,15 @@ fn excess(folder: &Path, limits: Limits) -> Option<Excess> {
     if taken.files > most {
         return of_files(format!("stopped: it made more than {most} files, which is the limit"));
     }
+    if taken.is_too_deep {
+        return of_files(format!("stopped: its folders lie more than {DEEPEST} deep, which is the limit"));
+    }
+    if let Some(unseen) = taken.unseen {
+        let name = unseen.strip_prefix(folder).unwrap_or(&unseen).display();
+        return of_files(format!(
+            "stopped: it took away the permission to look into its folder {name}, so nobody can tell what it takes of the disk"
+        ));
+    }
     let left = free_mib(folder)?;
     // Files that are open and have no name any more are not found, but they fill the disk.
     (left < limits.reserve_mib).then(|| Excess {
@@ -113,28 +126,53 @@ fn number(count: impl Into<u64>) -> u64 {
 struct Taken {
     bytes: u64,
     files: u64,
+    /// A folder whose content is not known.
+    unseen: Option<PathBuf>,
+    is_too_deep: bool,
 }
 
 impl Taken {
-    /// Counts below `folder`, up to the limits. Links are not followed.
+    /// Counts below `folder`, up to the limits. Links are not followed. Nothing is changed to be seen: where the
+    /// script is quicker, a path may lead elsewhere.
     fn by(folder: &Path, limits: Limits) -> Self {
         let mut taken = Self::default();
-        let mut folders = vec![folder.to_owned()];
-        while let Some(folder) = folders.pop() {
-            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-                let Ok(meta) = entry.metadata() else { continue };
-                taken.files += 1;
-                // What is written, not the length: files may have holes.
-                taken.bytes += meta.blocks() * 512;
-                if meta.is_dir() {
-                    folders.push(entry.path());
-                }
+        let mut folders = vec![(folder.to_owned(), 0)];
+        while let Some((folder, depth)) = folders.pop() {
+            if depth > DEEPEST {
+                taken.is_too_deep = true;
+                break;
+            }
+            match taken.add(&folder) {
+                Ok(below) => folders.extend(below.into_iter().map(|below| (below, depth + 1))),
+                // What vanished meanwhile is no matter, and neither is what only the program lacks.
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => taken.unseen = Some(folder),
+                // Names may be so long that a path of few folders is too long for the system.
+                Err(error) => taken.is_too_deep |= error.kind() == io::ErrorKind::InvalidFilename,
             }
             if taken.files > limits.files || taken.bytes >> 20 > limits.disk_mib {
                 break;
             }
         }
         taken
+    }
+
+    /// Counts what is directly in `folder`; returns the folders among it.
+    fn add(&mut self, folder: &Path) -> io::Result<Vec<PathBuf>> {
+        let mut below = Vec::new();
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            let meta = match entry.metadata() {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                meta => meta?,
+            };
+            self.files += 1;
+            // What is written, not the length: files may have holes.
+            self.bytes += meta.blocks() * 512;
+            if meta.is_dir() {
+                below.push(entry.path());
+            }
+        }
+        Ok(below)
     }
 }
 

@@ -159,9 +159,8 @@ impl LocalRunner {
         let traceback = stderr.scanner.traceback();
         let refusal = self.sandbox.explanation(&end, traceback.as_deref(), workplace.folder());
         let finished = self.finish(request, workplace).await?;
-        notes.extend(
-            [stdout.cut("stdout"), stderr.cut("stderr"), refusal, finished.damage].into_iter().flatten(),
-        );
+        notes.extend([stdout.cut("stdout"), stderr.cut("stderr"), refusal].into_iter().flatten());
+        notes.extend(finished.notes);
         let outcome = ScriptOutcome {
             end,
             duration_seconds,
@@ -203,14 +202,19 @@ impl LocalRunner {
         let (setup, data) = (Arc::clone(&self.setup), Arc::clone(&self.data));
         let kept = self.kept_submission(&request.place.file_stem(), &request.script);
         let work = move || {
-            let submission = workplace.submission().map(|file| {
+            let (written, linked) = match workplace.submission() {
+                Ok(written) => (written, None),
+                Err(linked) => (None, Some(linked)),
+            };
+            let submission = written.map(|file| {
                 let sample = setup.sample_submission.as_deref();
                 let checked = check_submission(&file, sample, setup.id_column.as_deref());
                 fs::rename(&file, &kept).map_err(|error| broken("keep", &kept, &error)).map(|()| checked)
             });
             let submission = submission.transpose()?;
             drop(workplace);
-            Ok(Finished { submission, damage: data.damage(), left: disk::is_full(&setup.run_folder) })
+            let notes = linked.into_iter().chain(data.damage()).collect();
+            Ok(Finished { submission, notes, left: disk::is_full(&setup.run_folder) })
         };
         in_background(work).await?
     }
@@ -227,7 +231,8 @@ enum Failure {
 /// What is known after the folder was looked through.
 struct Finished {
     submission: Option<Submission>,
-    damage: Option<String>,
+    /// What was wrong with the submission's place, or with the data.
+    notes: Vec<String>,
     /// What is left of a volume that is full even without the script's files.
     left: Option<String>,
 }

@@ -7,6 +7,7 @@
 //! A worker that forks scripts binds each of them alike: it gets the confinement as a message, the ruleset as a descriptor
 //! that goes with it. The ruleset's late paths are added inside, since they are mounted there.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use mle_star::config::Switch;
@@ -37,6 +38,9 @@ const DESCRIPTORS: u64 = 65_536;
 const DESCRIPTORS_AT_FIRST: u64 = 8_192;
 /// Threads a script may have for each core, apart from its processes.
 const THREADS_PER_CORE: u64 = 64;
+
+/// The first version of Landlock that knows TCP.
+const TCP_SINCE: i32 = 4;
 
 /// What keeps a runner's scripts from doing harm.
 #[derive(Clone, Debug)]
@@ -69,6 +73,11 @@ impl Isolation {
         self.network == Switch::Off && self.layers.network
     }
 
+    /// Is TCP all that is closed of the network? Landlock does it where there is no namespace.
+    fn closes_only_tcp(&self) -> bool {
+        self.network == Switch::Off && !self.layers.network && self.layers.landlock >= TCP_SINCE
+    }
+
     /// One line for people: what is enforced, what is not and why.
     pub fn line(&self) -> String {
         self.layers.line(self.network)
@@ -96,7 +105,10 @@ impl Sandbox {
     }
 
     /// Binds one script that has `workplace` and may fill `disk_mib` of the disk.
-    pub(super) fn confinement(&self, workplace: &Workplace, disk_mib: u64) -> Confinement {
+    ///
+    /// # Errors
+    /// A layer that this machine offers cannot be had now.
+    pub(super) fn confinement(&self, workplace: &Workplace, disk_mib: u64) -> io::Result<Confinement> {
         let mut access = self.access.clone();
         access.writable.insert(0, workplace.folder().to_owned());
         access.readable.extend_from_slice(workplace.sources());
@@ -104,9 +116,9 @@ impl Sandbox {
         let layers = &self.isolation.layers;
         let (namespaces, tasks) = (self.namespaces_for(&access), self.tasks());
         let counts_by_itself = namespaces.is_some();
-        let rules = access.rules(layers, self.isolation.network);
+        let rules = access.rules(layers, self.isolation.network)?;
         let limits = limits(disk_mib, tasks, counts_by_itself);
-        Confinement { namespaces, rules, limits, is_humble: layers.limits }
+        Ok(Confinement { namespaces, rules, limits, is_humble: layers.limits })
     }
 
     /// Of which kind the namespaces of every script are; what is seen of the files depends on the script.

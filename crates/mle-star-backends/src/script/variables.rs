@@ -25,7 +25,7 @@ const REPLACED: [&str; 11] = [
     "XDG_DATA_HOME",
 ];
 /// What would make the program's own interpreter find other people's libraries.
-const OTHER_PYTHONS: [&str; 5] =
+pub(super) const OTHER_PYTHONS: [&str; 5] =
     ["PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONUSERBASE", "VIRTUAL_ENV"];
 /// Read by the libraries' thread pools when they start.
 const THREADS: [&str; 6] = [

@@ -63,9 +63,20 @@ impl Workplace {
     }
 
     /// The submission, when the script wrote one as a regular file.
-    pub(super) fn submission(&self) -> Option<PathBuf> {
-        let file = self.folder.join(SUBMISSION);
-        fs::symlink_metadata(&file).is_ok_and(|meta| meta.is_file()).then_some(file)
+    ///
+    /// # Errors
+    /// A sentence that says so when a link leads to the file: what lies there may be others', and is not touched.
+    pub(super) fn submission(&self) -> Result<Option<PathBuf>, String> {
+        // Nothing of the script runs any more: what is found here stays.
+        let is_itself = |path: &Path| {
+            let real = self.folder.canonicalize().map(|folder| folder.join(SUBMISSION));
+            real.is_ok_and(|real| path == real)
+        };
+        match self.folder.join(SUBMISSION).canonicalize() {
+            Ok(file) if is_itself(&file) => Ok(Some(file).filter(|file| file.is_file())),
+            Ok(_) => Err(format!("{SUBMISSION} was reached by a link: it is no submission")),
+            Err(_) => Ok(None),
+        }
     }
 
     fn with_short_temporary(mut self) -> io::Result<Self> {

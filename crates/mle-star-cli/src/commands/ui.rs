@@ -8,7 +8,7 @@ use super::runs_dir;
 use crate::args::UiArgs;
 use crate::exit::{Exit, Failure};
 use crate::say;
-use crate::ui::{Bound, Site, bind, serve};
+use crate::ui::{Asked, Bound, Site, bind, serve};
 
 /// Serves until it is interrupted.
 ///
@@ -19,7 +19,8 @@ pub fn ui(args: &UiArgs) -> Result<Exit, Failure> {
         Failure::failed(Trouble::new(format!("cannot start: {error}"), "free some memory or processes"))
     })?;
     runtime.block_on(async {
-        let bound = bind(&args.host, args.port).await?;
+        let asked = if args.token { Asked::Everyone } else { Asked::Nobody };
+        let bound = bind(&args.host, args.port, asked).await?;
         let site = Site::new(&runs_dir(args.runs_dir.clone()));
         tell(args, &bound, &site);
         serve(bound, site).await.map_err(Failure::failed)?;

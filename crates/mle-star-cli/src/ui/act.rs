@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::answer::{Answer, Refused, Shown, in_background};
-use super::processes::{self, Worker};
+use super::processes::{self, Stopping, Worker};
 use super::site::{Site, page_of};
 use crate::run_view::{self, RunView, State};
 use crate::runs;
@@ -24,29 +24,48 @@ pub struct Limits {
     max_budget_usd: String,
 }
 
-/// Asks whether to stop a run.
+/// How to stop a run.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct StopWish {
+    /// `yes` for a process that was asked already.
+    at_once: String,
+}
+
+/// Asks whether to stop a run; or to stop it at once, when it was asked to before.
 ///
 /// # Errors
 /// There is no such run, nothing works on it, or what does is not ours.
 pub async fn stop_page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> Answer {
     let of = id.clone();
-    let (worker, folder) = in_background(move || {
+    let (worker, folder, is_asked) = in_background(move || {
         let folder = site.find(&of)?;
-        Ok((working(&folder)?, folder))
+        let worker = working(&folder)?;
+        let is_asked = site.interrupted.holds(&worker);
+        Ok((worker, folder, is_asked))
     })
     .await?;
     let others = worker.runs.iter().filter(|run| run.canonicalize().ok() != folder.canonicalize().ok());
     let others: Vec<String> = others.filter_map(|run| runs::name(run)).collect();
-    Shown::page("ui/stop.html", &json!({"id": id, "others": others}))
+    Shown::page("ui/stop.html", &json!({"id": id, "others": others, "is_asked": is_asked}))
 }
 
-/// Stops a run.
+/// Stops a run. What is sent twice, as by a double click, asks once; at once is a wish of its own.
 ///
 /// # Errors
 /// As for the page before.
-pub async fn stop(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> Result<Redirect, Shown> {
+pub async fn stop(
+    Of(site): Of<Arc<Site>>,
+    Path(id): Path<String>,
+    Form(wish): Form<StopWish>,
+) -> Result<Redirect, Shown> {
     let to = Redirect::to(&page_of(&id));
-    in_background(move || working(&site.find(&id)?)?.interrupt().map_err(Refused::conflict)).await?;
+    let stopping = if wish.at_once == "yes" { Stopping::AtOnce } else { Stopping::InOrder };
+    in_background(move || {
+        let worker = working(&site.find(&id)?)?;
+        site.interrupted.interrupt(&worker, stopping).map_err(Refused::conflict)
+    })
+    .await?;
     Ok(to)
 }
 
@@ -87,7 +106,7 @@ pub async fn resume(
             }
         }
         arguments.extend(["--".into(), folder.clone().into_os_string()]);
-        processes::begin(&site.runs_dir, &folder, &arguments).map(drop).map_err(Refused::conflict)
+        processes::begin(&site.runs_dir, &folder, &arguments, &site.late).map(drop).map_err(Refused::conflict)
     })
     .await?;
     Ok(to)

@@ -1,7 +1,7 @@
 //! Files of a run, to be saved: the result, and the report that opens without this page.
 
-use std::convert::Infallible;
 use std::fs;
+use std::io;
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
 
@@ -69,13 +69,7 @@ pub async fn stream(file: &FilePath, saved_as: Option<&str>) -> Result<Response,
             "look at the run's page",
         ))
     })?;
-    let pieces = unfold(opened, |mut file| async move {
-        let mut piece = vec![0; PIECE];
-        let length = file.read(&mut piece).await.ok().filter(|length| *length > 0)?;
-        piece.truncate(length);
-        Some((Ok::<_, Infallible>(piece), file))
-    });
-    let mut response = Body::from_stream(pieces).into_response();
+    let mut response = Body::from_stream(unfold(Some(opened), next_piece)).into_response();
     let kind = if saved_as.is_some() { "application/octet-stream" } else { "text/plain; charset=utf-8" };
     let saved = saved_as.map(|name| format!("attachment; filename=\"{name}\""));
     response.headers_mut().insert(CONTENT_TYPE, axum::http::HeaderValue::from_static(kind));
@@ -83,6 +77,39 @@ pub async fn stream(file: &FilePath, saved_as: Option<&str>) -> Result<Response,
     Ok(response)
 }
 
+/// The next piece and what is left to read from. An error is told, so that what is saved is not taken for the whole.
+async fn next_piece(file: Option<File>) -> Option<(io::Result<Vec<u8>>, Option<File>)> {
+    let mut file = file?;
+    let mut piece = vec![0; PIECE];
+    match file.read(&mut piece).await {
+        Ok(0) => None,
+        Ok(length) => {
+            piece.truncate(length);
+            Some((Ok(piece), Some(file)))
+        }
+        Err(error) => Some((Err(error), None)),
+    }
+}
+
 fn name(file: &'static str) -> &'static str {
     file.rsplit('/').next().unwrap_or(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::to_bytes;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_file_that_cannot_be_read_to_its_end_is_no_download() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("whole");
+        fs::write(&file, vec![7; 3 * PIECE]).unwrap();
+        let bytes =
+            async |of: &FilePath| to_bytes(stream(of, None).await.unwrap().into_body(), usize::MAX).await;
+        assert_eq!(bytes(&file).await.unwrap().len(), 3 * PIECE);
+        // A folder is opened, and not read.
+        assert!(bytes(folder.path()).await.is_err());
+    }
 }

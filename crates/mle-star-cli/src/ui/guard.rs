@@ -2,6 +2,9 @@
 //!
 //! A page on the web can make a browser send requests here. It cannot read an answer, unless its name is pointed at this
 //! machine (so the `Host` must be ours), and it cannot send a form that does anything (so the `Origin` must be ours).
+//! The one address that looks at more than the runs, a start with a folder in it, is for those whose browser says that
+//! they came from here, or from no page at all ([`is_own_wish`]). Browsers that say nothing, of old or over an
+//! address that is not this machine's, are answered; looking executes nothing that a folder names, and writes nothing.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -34,6 +37,9 @@ const HEADERS: [(axum::http::HeaderName, &str); 4] = [
 /// The cookie that holds the token, followed by the port: cookies do not tell ports apart.
 const COOKIE_NAME: &str = "mle_star_token_";
 
+/// In which browsers tell whose page a request comes from.
+const SITE: &str = "sec-fetch-site";
+
 /// What is required of whoever asks.
 pub struct Guard {
     /// As given.
@@ -45,14 +51,11 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// For a server that was told to listen on `host` and does on `address`. Others than this machine need a token.
-    ///
-    /// # Errors
-    /// The system has no randomness.
-    pub fn new(host: &str, address: SocketAddr) -> io::Result<Self> {
-        let token = if address.ip().is_loopback() { None } else { Some(random_token()?) };
+    /// For a server that was told to listen on `host` and does on `address`. Whoever asks needs the token, where there
+    /// is one; else he must be this user.
+    pub fn new(host: &str, address: SocketAddr, token: Option<String>) -> Self {
         let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-        Ok(Self { host: host.to_owned(), address, machine: machine.trim().to_owned(), token })
+        Self { host: host.to_owned(), address, machine: machine.trim().to_owned(), token }
     }
 
     /// What to open in a browser of this machine.
@@ -68,13 +71,16 @@ impl Guard {
             .map_or_else(|| format!("http://{at}/"), |token| format!("http://{at}/?token={token}"))
     }
 
-    /// Without a token, this machine's other users are kept out by who they are.
+    /// Without a token, only this user's own processes are let in.
     fn judge_peer(&self, peer: SocketAddr) -> Result<(), Refused> {
         if self.token.is_some() || is_welcome(peer, self.address.port()) {
             return Ok(());
         }
-        let hint = "start one for your own runs: mle-star ui --port N";
-        Err(Refused::forbidden(Trouble::new("this page belongs to another user of this machine", hint)))
+        let message =
+            "this page is for one user of this machine, and that is not who asks, as far as can be seen";
+        let hint = "start one for your own runs: mle-star ui --port N; one that asks for a token instead: \
+                    mle-star ui --token";
+        Err(Refused::forbidden(Trouble::new(message, hint)))
     }
 
     fn judge(&self, request: &Request) -> Result<(), Refused> {
@@ -175,10 +181,15 @@ pub async fn admit(
     response
 }
 
+/// Was it a page of this server, or a person without any page, who asked? As far as the browser tells.
+pub fn is_own_wish(headers: &HeaderMap) -> bool {
+    headers.get(SITE).is_none_or(|site| ["same-origin", "none"].iter().any(|own| site == own))
+}
+
 /// Was it sent by a page of this server? Browsers say so with every form.
 fn is_own_form(headers: &HeaderMap, host: &str) -> bool {
     let origin = text(headers, &ORIGIN).and_then(|origin| origin.strip_prefix("http://"));
-    let site = headers.get("sec-fetch-site").map(|site| site == "same-origin");
+    let site = headers.get(SITE).map(|site| site == "same-origin");
     origin.is_some_and(|origin| origin.eq_ignore_ascii_case(host)) && site != Some(false)
 }
 
@@ -192,7 +203,11 @@ fn is_same(given: &str, token: &str) -> bool {
         && given.bytes().zip(token.bytes()).fold(0, |differs, (a, b)| differs | (a ^ b)) == 0
 }
 
-fn random_token() -> io::Result<String> {
+/// What nobody can guess.
+///
+/// # Errors
+/// The system has no randomness.
+pub fn random_token() -> io::Result<String> {
     let mut bytes = [0; 24];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
@@ -209,8 +224,9 @@ mod tests {
     use super::*;
 
     fn guard(host: &str, address: &str) -> Guard {
-        let guard = Guard::new(host, address.parse().unwrap()).unwrap();
-        Guard { machine: "box".to_owned(), ..guard }
+        let address: SocketAddr = address.parse().unwrap();
+        let token = (!address.ip().is_loopback()).then(|| random_token().unwrap());
+        Guard { machine: "box".to_owned(), ..Guard::new(host, address, token) }
     }
 
     #[test]

@@ -3,17 +3,19 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::extract::{Query, State as Of};
 use axum::http::HeaderMap;
 use axum::response::IntoResponse;
-use mle_star::metric::{Direction, Score};
+use mle_star::metric::Direction;
+use mle_star::stop::Trouble;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::answer::{Answer, Shown, render};
 use super::live::{self, Since, Source};
+use super::processes::Late;
 use super::progress::{Progress, progress};
 use super::site::{Site, folder_of, stamp};
 use crate::run_view::{self, State, Summary};
@@ -68,6 +70,7 @@ pub async fn page(Of(site): Of<Arc<Site>>, Query(wanted): Query<Wanted>) -> Answ
     let sections = site.list.now().await;
     let mut entries = site.list.source().entries();
     let all = entries.len();
+    let late = late(&site.late, &entries);
     entries.retain(|entry| wanted.takes(entry));
     wanted.sort(&mut entries);
     let rows: Vec<&str> = entries.iter().map(|entry| sections.html(&entry.row_id())).collect();
@@ -75,8 +78,20 @@ pub async fn page(Of(site): Of<Arc<Site>>, Query(wanted): Query<Wanted>) -> Answ
     let values = json!({
         "wanted": wanted, "rows": rows, "all": all, "states": states, "columns": wanted.columns(),
         "runs_dir": site.runs_dir.display().to_string(), "revision": sections.revision,
+        "late": late,
     });
     Shown::page("ui/list.html", &values)
+}
+
+/// Starts that have no run yet, or ended without one.
+fn late(late: &Late, entries: &[Entry]) -> Vec<serde_json::Value> {
+    let has_none = |id: &str| entries.iter().all(|entry| entry.id != *id);
+    let shown = late.all().into_iter().filter(|(id, trouble)| trouble.is_some() || has_none(id));
+    let value = |(id, trouble): (String, Option<Trouble>)| match trouble {
+        Some(Trouble { message, hint }) => json!({"id": id, "message": message, "hint": hint}),
+        None => json!({"id": id, "message": null}),
+    };
+    shown.map(value).collect()
 }
 
 /// Sends rows as they change.
@@ -102,9 +117,9 @@ impl Runs {
         runs::all(&self.runs_dir).into_iter().filter(is_inside).collect()
     }
 
-    /// What was read last; only what has changed since is read again.
+    /// What was read last; only what has changed since is read again. Nobody waits for the lock meanwhile.
     fn read(&self) -> Vec<Entry> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known().clone();
         let read = |folder: PathBuf| {
             let stamp = stamp(&folder);
             let before = known.remove(&folder).filter(|(of, _)| *of == stamp);
@@ -113,13 +128,17 @@ impl Runs {
         };
         let now: HashMap<PathBuf, (String, Entry)> = self.folders().into_iter().map(read).collect();
         let entries = now.values().map(|(_, entry)| entry.clone()).collect();
-        *known = now;
+        *self.known() = now;
         entries
     }
 
     fn entries(&self) -> Vec<Entry> {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.values().map(|(_, entry)| entry.clone()).collect()
+        self.known().values().map(|(_, entry)| entry.clone()).collect()
+    }
+
+    /// Held for moments only: pages wait for it.
+    fn known(&self) -> MutexGuard<'_, HashMap<PathBuf, (String, Entry)>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -177,7 +196,7 @@ impl Entry {
         match column {
             "task" => a.task.cmp(&b.task),
             "state" => a.state.name().cmp(b.state.name()),
-            "best" => a.task.cmp(&b.task).then_with(|| best_first(a, b)),
+            "best" => scale(a).cmp(&scale(b)).then_with(|| best_first(a, b)),
             "progress" => a_progress.percent.cmp(&b_progress.percent),
             "cost" => a.cost_usd.unwrap_or(f64::INFINITY).total_cmp(&b.cost_usd.unwrap_or(f64::INFINITY)),
             "begun" => a.created_at.cmp(&b.created_at),
@@ -187,12 +206,20 @@ impl Entry {
     }
 }
 
-/// The better score first, a run without one last.
+/// Scores are compared where all of these are the same.
+fn scale(summary: &Summary) -> (&str, &str, &str) {
+    (&summary.task, &summary.metric, summary.direction)
+}
+
+/// The better score first, a run without one last; of runs on one scale.
 fn best_first(a: &Summary, b: &Summary) -> Ordering {
-    let direction = if a.direction == "minimize" { Direction::Minimize } else { Direction::Maximize };
-    let score = |summary: &Summary| Score::new(summary.best_score?, direction);
-    match (score(a), score(b)) {
-        (Some(a), Some(b)) => b.gain_over(a).total_cmp(&0.0),
+    let is_minimized = a.direction == Direction::Minimize.name();
+    match (a.best_score, b.best_score) {
+        (Some(a), Some(b)) => {
+            // Both zeros are one score.
+            let rising = (a + 0.0).total_cmp(&(b + 0.0));
+            if is_minimized { rising } else { rising.reverse() }
+        }
         (a, b) => b.is_some().cmp(&a.is_some()),
     }
 }
@@ -311,5 +338,38 @@ mod tests {
         check("", "", "run", "down", &["c", "broken", "bb", "aaa"]);
         check("houses", "", "best", "", &["bb", "c"]);
         check("houses", "", "best", "sideways", &["bb", "c"]);
+    }
+    #[test]
+    fn scores_of_other_scales_have_an_order_all_the_same() {
+        let on = |id: &str, metric: &str, direction: &'static str, best: f64| {
+            let mut entry = entry(id, "houses", State::Finished, Some(best));
+            let summary = entry.read.as_mut().map(|(summary, _)| summary).unwrap();
+            (summary.metric, summary.direction) = (metric.to_owned(), direction);
+            entry
+        };
+        // Enough of them for a sort that tells when there is no order.
+        let entries: Vec<Entry> = (0..60_u32)
+            .map(|i| {
+                let (metric, direction) =
+                    [("RMSE", "minimize"), ("R2", "maximize"), ("R2", "minimize")][i as usize % 3];
+                on(
+                    &format!("{i:02}"),
+                    metric,
+                    direction,
+                    [0.0, -0.0, 1.0, f64::MAX, -f64::MAX][i as usize * 7 % 5],
+                )
+            })
+            .collect();
+        for (a, b) in entries.iter().flat_map(|a| entries.iter().map(move |b| (a, b))) {
+            let order = a.compare(b, "best");
+            assert_eq!(order, b.compare(a, "best").reverse());
+            for c in entries.iter().filter(|c| b.compare(c, "best") == order) {
+                assert_eq!(a.compare(c, "best"), order, "{} {} {}", a.id, b.id, c.id);
+            }
+        }
+        let best = |metric: &str, direction: &'static str| {
+            on("a", metric, direction, 2.0).compare(&on("b", metric, direction, 1.0), "best")
+        };
+        assert_eq!((best("R2", "maximize"), best("R2", "minimize")), (Ordering::Less, Ordering::Greater));
     }
 }

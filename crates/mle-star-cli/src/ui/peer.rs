@@ -1,32 +1,52 @@
 //! Which user of this machine is asking: everyone on it can reach its loopback addresses, and what the page can do is
 //! for its owner.
+//!
+//! The system's tables of connections tell. They know the other end while it is open and in this network namespace;
+//! whoever is not found there is not let in.
 
 use std::fs;
 use std::net::{IpAddr, SocketAddr};
 
 use nix::unistd::geteuid;
 
-/// May whoever asks from `peer` use a page of this user that listens on `port`? Another user of this machine may not.
-/// Who cannot be told (the other end is in another network namespace), and the administrator, may.
+/// The tables of connections; a socket of the second kind can speak to an address of the first.
+const TABLES: [&str; 2] = ["/proc/net/tcp", "/proc/net/tcp6"];
+/// Both ends are open. What is closing is no longer anyone's, and has user 0 in the table.
+const ESTABLISHED: &str = "01";
+
+/// Can users be told apart on this machine?
+pub fn can_tell() -> bool {
+    fs::read_to_string(TABLES[0]).is_ok()
+}
+
+/// May whoever asks from `peer` use a page of this user that listens on `port`? This user and the administrator may.
 pub fn is_welcome(peer: SocketAddr, port: u16) -> bool {
-    !peer.ip().is_loopback() || user_of(peer, port).is_none_or(|user| [0, geteuid().as_raw()].contains(&user))
+    let tables = TABLES.map(|table| fs::read_to_string(table).unwrap_or_default());
+    let users: Vec<u32> = tables.iter().flat_map(|table| users(table, peer, port)).collect();
+    !users.is_empty() && users.iter().all(|user| [0, geteuid().as_raw()].contains(user))
 }
 
-/// The user whose socket `peer` is, connected to `port`.
-fn user_of(peer: SocketAddr, port: u16) -> Option<u32> {
-    let table = if peer.is_ipv4() { "/proc/net/tcp" } else { "/proc/net/tcp6" };
-    found(&fs::read_to_string(table).ok()?, peer, port)
-}
-
-/// In the system's table of connections: number, local and remote address, five columns of state, the user.
-fn found(table: &str, peer: SocketAddr, port: u16) -> Option<u32> {
-    let local = format!("{}:{:04X}", hex(peer.ip()), peer.port());
+/// The users with a connection from `peer` to `port` in one of the tables: number, local and remote address, state,
+/// three columns of queues and timers, the user.
+fn users(table: &str, peer: SocketAddr, port: u16) -> Vec<u32> {
+    let locals = written(peer.ip()).map(|ip| format!("{ip}:{:04X}", peer.port()));
     let remote_end = format!(":{port:04X}");
-    table.lines().skip(1).find_map(|line| {
+    let user = |line: &str| {
         let columns: Vec<&str> = line.split_whitespace().collect();
-        let is_it = columns.get(1) == Some(&local.as_str()) && columns.get(2)?.ends_with(&remote_end);
+        let is_it = locals.iter().any(|local| columns.get(1) == Some(&local.as_str()))
+            && columns.get(2)?.ends_with(&remote_end)
+            && columns.get(3) == Some(&ESTABLISHED);
         is_it.then(|| columns.get(7)?.parse().ok()).flatten()
-    })
+    };
+    table.lines().skip(1).filter_map(user).collect()
+}
+
+/// How the tables may have an address: a socket that speaks both kinds has one of four bytes within one of sixteen.
+fn written(ip: IpAddr) -> [String; 2] {
+    match ip.to_canonical() {
+        IpAddr::V4(ip) => [hex(ip.into()), hex(ip.to_ipv6_mapped().into())],
+        IpAddr::V6(ip) => [hex(ip.into()), hex(ip.into())],
+    }
 }
 
 /// An address as the table has it: words in the machine's order.
@@ -45,32 +65,52 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn the_user_of_a_connection_is_found() {
-        for host in ["127.0.0.1:0", "[::1]:0"] {
-            let listener = TcpListener::bind(host).unwrap();
-            let port = listener.local_addr().unwrap().port();
-            let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-            let peer = client.local_addr().unwrap();
-            assert_eq!(user_of(peer, port), Some(geteuid().as_raw()), "{host}");
-            assert_eq!(user_of(peer, port.wrapping_add(1)), None, "{host}");
-            assert!(is_welcome(peer, port));
-        }
+    /// As a machine with the usual order of bytes writes it: number, addresses, state, user.
+    fn line(local: &str, remote: &str, state: &str, user: u32) -> String {
+        format!("0: {local} {remote} {state} 00000000:00000000 00:00000000 00000000 {user} 0 1\n")
     }
 
     #[test]
-    fn another_users_connection_is_told_from_ours() {
-        let table = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n   \
-                     0: 0100007F:1D97 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 1\n   \
-                     1: 0100007F:C001 0100007F:1D97 01 00000000:00000000 00:00000000 00000000  1001        0 2\n";
-        let check = |peer: &str, expected: Option<u32>| {
-            assert_eq!(found(table, peer.parse().unwrap(), 0x1D97), expected, "{peer}");
+    fn only_open_connections_of_ours_are_welcome() {
+        let check = |listening: &str, connect: &str| {
+            let listener = TcpListener::bind(listening).unwrap();
+            let port = listener.local_addr().unwrap().port();
+            let client = TcpStream::connect((connect, port)).unwrap();
+            let (server, peer) = listener.accept().unwrap();
+            assert!(is_welcome(peer, port), "{connect}");
+            assert!(!is_welcome(peer, port.wrapping_add(1)), "{connect}");
+            drop(client);
+            assert!(!is_welcome(peer, port), "{connect}, closed");
+            drop(server);
+            assert!(!is_welcome(peer, port), "{connect}, closed on both ends");
         };
-        // The table is as a machine with the usual order of bytes writes it.
-        if cfg!(target_endian = "little") {
-            check("127.0.0.1:49153", Some(1001));
+        check("127.0.0.1:0", "127.0.0.1");
+        check("[::1]:0", "::1");
+        check("127.0.0.1:0", "::ffff:127.0.0.1");
+        assert!(can_tell());
+    }
+
+    #[test]
+    fn users_are_told_apart_in_the_tables() {
+        let v4 = "0100007F:C001";
+        let mapped = "0000000000000000FFFF00000100007F:C001";
+        let page = "0100007F:1D97";
+        let check = |lines: &[String], peer: &str, expected: &[u32]| {
+            let table = format!("head\n{}", lines.concat());
+            // The lines are as a machine with the usual order of bytes has them.
+            if cfg!(target_endian = "little") {
+                assert_eq!(users(&table, peer.parse().unwrap(), 0x1D97), expected, "{peer} in {table}");
+            }
+        };
+        check(&[line(v4, page, "01", 1001)], "127.0.0.1:49153", &[1001]);
+        check(&[line(v4, page, "01", 1001)], "[::ffff:127.0.0.1]:49153", &[1001]);
+        check(&[line(mapped, page, "01", 1001)], "127.0.0.1:49153", &[1001]);
+        check(&[line(v4, page, "01", 1001), line(v4, page, "01", 0)], "127.0.0.1:49153", &[1001, 0]);
+        check(&[line(v4, page, "01", 1001)], "127.0.0.1:49154", &[]);
+        check(&[line(v4, page, "01", 1001)], "10.0.0.1:49153", &[]);
+        check(&[line(v4, "0100007F:1D98", "01", 1001)], "127.0.0.1:49153", &[]);
+        for closing in ["05", "06", "08"] {
+            check(&[line(v4, page, closing, 0)], "127.0.0.1:49153", &[]);
         }
-        check("127.0.0.1:49154", None);
-        check("10.0.0.1:49153", None);
     }
 }

@@ -1,19 +1,22 @@
 //! The processes behind runs: which one works on a run, asking it to stop, and starting one that outlives the page.
 
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::fs;
 use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use mle_star::stop::Trouble;
 use mle_star_backends::process::in_own_session;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, geteuid};
+use tempfile::NamedTempFile;
 
-use crate::run_view;
+use crate::{run_view, runs};
 
 const LOCK: &str = "journal.lock";
 /// How long is waited for a process to take hold of its run; it looks through the data before.
@@ -55,17 +58,59 @@ pub fn worker(folder: &Path) -> Result<Option<Worker>, Trouble> {
     }
 }
 
-impl Worker {
+/// The processes that were asked to stop, with the moments they started at: numbers are used again.
+#[derive(Debug, Default)]
+pub struct Interrupted(Mutex<HashSet<(Pid, String)>>);
+
+/// How a process is to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stopping {
+    /// After it has put away what it is at. Asking again changes nothing.
+    InOrder,
+    /// At once, although it was asked already.
+    AtOnce,
+}
+
+impl Interrupted {
+    /// Was this process asked to stop?
+    pub fn holds(&self, worker: &Worker) -> bool {
+        self.known().contains(&worker.key())
+    }
+
     /// Does what Ctrl-C does: the first time it asks the process to stop, the second time it ends it at once.
     ///
     /// # Errors
     /// It has gone away, or is not to be signalled.
-    pub fn interrupt(&self) -> Result<(), Trouble> {
-        kill(self.id, Signal::SIGINT).map_err(|error| {
-            let message = format!("process {} cannot be asked to stop: {error}", self.id);
+    pub fn interrupt(&self, worker: &Worker, stopping: Stopping) -> Result<(), Trouble> {
+        let mut known = self.known();
+        if stopping == Stopping::InOrder && known.contains(&worker.key()) {
+            return Ok(());
+        }
+        kill(worker.id, Signal::SIGINT).map_err(|error| {
+            let message = format!("process {} cannot be asked to stop: {error}", worker.id);
             Trouble::new(message, "look at the run again: it may have ended by itself")
-        })
+        })?;
+        known.insert(worker.key());
+        Ok(())
     }
+
+    fn known(&self) -> MutexGuard<'_, HashSet<(Pid, String)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Worker {
+    fn key(&self) -> (Pid, String) {
+        (self.id, started(self.id))
+    }
+}
+
+/// When a process started, in the system's words; empty when it is gone.
+fn started(id: Pid) -> String {
+    let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+    // The second column is a name in brackets, which may hold anything; this is the twenty-second.
+    let rest = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
+    rest.split_whitespace().nth(19).unwrap_or_default().to_owned()
 }
 
 /// How far a process has come that was started.
@@ -82,7 +127,7 @@ pub enum Begun {
 ///
 /// # Errors
 /// It cannot be started, or ended before it did anything; then with its own words.
-pub fn begin(runs_dir: &Path, folder: &Path, arguments: &[OsString]) -> Result<Begun, Trouble> {
+pub fn begin(runs_dir: &Path, folder: &Path, arguments: &[OsString], late: &Late) -> Result<Begun, Trouble> {
     let cannot = |error: std::io::Error| {
         let message = format!("cannot start mle-star: {error}");
         Trouble::new(message, "check the runs directory and that the system allows more processes")
@@ -97,18 +142,66 @@ pub fn begin(runs_dir: &Path, folder: &Path, arguments: &[OsString]) -> Result<B
     let id = Pid::from_raw(i32::try_from(child.id()).unwrap_or_default());
     let holds = || worker(folder).is_ok_and(|worker| worker.is_some_and(|worker| worker.id == id));
     let far = came_far(&mut child, holds).map_err(cannot)?;
-    // Someone has to take note of its end.
-    std::thread::spawn(move || child.wait());
     let Some(begun) = far else { return Err(last_words(told.path())) };
-    // It goes on writing to the same file, wherever that is.
+    if begun == Begun::Going {
+        // Someone has to take note of its end.
+        std::thread::spawn(move || child.wait());
+        keep(told, folder).map_err(cannot)?;
+    } else {
+        late.follow(child, told, folder);
+    }
+    Ok(begun)
+}
+
+/// What a process says goes into its run's folder. It goes on writing to the same file, wherever that is.
+fn keep(told: NamedTempFile, folder: &Path) -> std::io::Result<()> {
     let logs = folder.join("logs");
-    let moved = begun == Begun::Going && fs::create_dir_all(&logs).is_ok();
-    let kept = if moved {
+    if fs::create_dir_all(&logs).is_ok() {
         told.persist(logs.join("started.log")).map(drop).map_err(|e| e.error)
     } else {
         told.keep().map(drop).map_err(|e| e.error)
-    };
-    kept.map_err(cannot).map(|()| begun)
+    }
+}
+
+/// Starts that were still looking through the data when they were left to themselves, by their run's name; with what
+/// went wrong, once they ended without a run.
+#[derive(Clone, Debug, Default)]
+pub struct Late(Arc<Mutex<BTreeMap<String, Option<Trouble>>>>);
+
+impl Late {
+    /// Every one that goes on, or ended without a run.
+    pub fn all(&self) -> BTreeMap<String, Option<Trouble>> {
+        self.known().clone()
+    }
+
+    fn follow(&self, child: Child, told: NamedTempFile, folder: &Path) {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        self.known().insert(name.clone(), None);
+        let (late, folder) = (self.clone(), folder.to_owned());
+        std::thread::spawn(move || {
+            let trouble = late_end(child, told, &folder);
+            let mut known = late.known();
+            match trouble {
+                Some(trouble) => known.insert(name, Some(trouble)),
+                None => known.remove(&name),
+            }
+        });
+    }
+
+    fn known(&self) -> MutexGuard<'_, BTreeMap<String, Option<Trouble>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Waits for a process; what went wrong when it ended without a run. Its words are kept with the run, or not at all.
+fn late_end(mut child: Child, told: NamedTempFile, folder: &Path) -> Option<Trouble> {
+    let is_well = child.wait().is_ok_and(|status| status.success());
+    if is_well || runs::is_run(folder) {
+        // Where they cannot be kept, the run still has its own log.
+        drop(keep(told, folder));
+        return None;
+    }
+    Some(last_words(told.path()))
 }
 
 /// How far a process comes; `None` when it ends before it has its run.
@@ -174,4 +267,60 @@ fn runs_of(id: Pid) -> Vec<PathBuf> {
 
 fn inode(path: &Path) -> Option<(u64, u64)> {
     fs::metadata(path).ok().map(|meta| (meta.dev(), meta.ino()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader};
+
+    use super::*;
+
+    /// Says what it hears.
+    const LISTENER: &str =
+        "trap 'echo asked' INT; trap 'echo heard' TERM; echo ready; while :; do sleep 0.01; done";
+
+    #[test]
+    fn asking_twice_asks_once_and_at_once_is_another_wish() {
+        let mut child = Command::new("sh").args(["-c", LISTENER]).stdout(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let worker = Worker { id: Pid::from_raw(child.id().try_into().unwrap()), runs: Vec::new() };
+        assert_eq!(lines.next().as_deref(), Some("ready"));
+        let interrupted = Interrupted::default();
+        let mut check = |stopping: Stopping, expected: &[&str]| {
+            interrupted.interrupt(&worker, stopping).unwrap();
+            kill(worker.id, Signal::SIGTERM).unwrap();
+            // An interrupt is heard before what was sent after it.
+            let heard: Vec<String> = lines.by_ref().take_while(|line| line != "heard").collect();
+            assert_eq!(heard, expected, "{stopping:?}");
+        };
+        assert!(!interrupted.holds(&worker));
+        check(Stopping::InOrder, &["asked"]);
+        check(Stopping::InOrder, &[]);
+        check(Stopping::AtOnce, &["asked"]);
+        assert!(interrupted.holds(&worker));
+        assert_ne!(started(worker.id), "");
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(started(worker.id), "", "another process with its number is another process");
+    }
+
+    #[test]
+    fn a_late_end_without_a_run_is_told() {
+        let check = |folder: &str, script: &str, expected: Option<&str>| {
+            let runs_dir = tempfile::tempdir().unwrap();
+            fs::create_dir(runs_dir.path().join("run")).unwrap();
+            fs::write(runs_dir.path().join("run/task.json"), "{}").unwrap();
+            let told = NamedTempFile::new_in(runs_dir.path()).unwrap();
+            let (out, path) = (told.reopen().unwrap(), told.path().to_owned());
+            let child = Command::new("sh").args(["-c", script]).stdout(out).spawn().unwrap();
+            let folder = runs_dir.path().join(folder);
+            let trouble = late_end(child, told, &folder);
+            assert_eq!(trouble.map(|trouble| trouble.message).as_deref(), expected, "{script}");
+            assert!(!path.exists(), "{script}");
+            assert_eq!(folder.join("logs/started.log").exists(), expected.is_none(), "{script}");
+        };
+        check("none", "echo 'error: no column'; echo 'hint: none'; exit 2", Some("no column"));
+        check("run", "echo 'error: broken'; exit 1", None);
+        check("run", "echo well", None);
+    }
 }

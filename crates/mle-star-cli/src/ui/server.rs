@@ -15,6 +15,7 @@ use tokio::net::TcpListener;
 
 use super::answer::{Refused, Shown};
 use super::guard::{self, Guard};
+use super::peer::can_tell;
 use super::site::Site;
 use super::{act, compare, files, list, logs, run, start};
 use crate::views;
@@ -29,6 +30,15 @@ pub struct Bound {
     pub is_open: bool,
 }
 
+/// Whom a page that only this machine can reach asks for the token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// Nobody, where the system tells users apart: every process of this user is let in, and no other.
+    Nobody,
+    /// Everyone.
+    Everyone,
+}
+
 /// Files that pages load. They are the program's own; nothing comes from elsewhere.
 const FILES: [(&str, &str, &str); 4] = [
     ("/style.css", "text/css; charset=utf-8", views::STYLE),
@@ -37,20 +47,23 @@ const FILES: [(&str, &str, &str); 4] = [
     ("/live.js", "text/javascript; charset=utf-8", include_str!("../../templates/ui/live.js")),
 ];
 
-/// Takes the port; 0 takes any that is free.
+/// Takes the port; 0 takes any that is free. Where others than this machine reach the page, it always asks for a token.
 ///
 /// # Errors
 /// The port is taken, or the host is none of this machine.
-pub async fn bind(host: &str, port: u16) -> Result<Bound, Trouble> {
+pub async fn bind(host: &str, port: u16, asked: Asked) -> Result<Bound, Trouble> {
     let host = host.trim_start_matches('[').trim_end_matches(']');
     let bound = TcpListener::bind((host, port)).await;
     let listener = bound.map_err(|error| unbound(host, port, &error))?;
     let address = listener.local_addr().map_err(|error| unbound(host, port, &error))?;
-    let guard = Guard::new(host, address).map_err(|error| {
-        Trouble::new(format!("cannot make a token: {error}"), "leave --host out to serve this machine alone")
+    let is_open = !address.ip().is_loopback();
+    let needs_token = is_open || asked == Asked::Everyone || !can_tell();
+    let token = needs_token.then(guard::random_token).transpose().map_err(|error| {
+        Trouble::new(format!("cannot make a token: {error}"), "check that /dev/urandom can be read")
     })?;
+    let guard = Guard::new(host, address, token);
     let url = guard.url();
-    Ok(Bound { listener, guard, url, is_open: !address.ip().is_loopback() })
+    Ok(Bound { listener, guard, url, is_open })
 }
 
 /// Answers until the process ends.

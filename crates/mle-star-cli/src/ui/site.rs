@@ -11,6 +11,7 @@ use mle_star::stop::Trouble;
 use super::answer::Refused;
 use super::list::Runs;
 use super::live::Live;
+use super::processes::{Interrupted, Late};
 use super::run::RunSections;
 use crate::{run_view, runs};
 
@@ -23,6 +24,10 @@ pub struct Site {
     pub runs_dir: PathBuf,
     /// The rows of the list.
     pub list: Arc<Live<Runs>>,
+    /// The processes that were asked to stop from here.
+    pub interrupted: Interrupted,
+    /// Starts that take long.
+    pub late: Late,
     /// The pages of runs that were looked at last.
     runs: Mutex<HashMap<String, Arc<Live<RunSections>>>>,
 }
@@ -32,7 +37,13 @@ impl Site {
     pub fn new(runs_dir: &Path) -> Self {
         let runs_dir = std::path::absolute(runs_dir).unwrap_or_else(|_| runs_dir.to_owned());
         let list = Live::new(Runs::of(runs_dir.clone()));
-        Self { runs_dir, list: Arc::new(list), runs: Mutex::default() }
+        Self {
+            runs_dir,
+            list: Arc::new(list),
+            interrupted: Interrupted::default(),
+            late: Late::default(),
+            runs: Mutex::default(),
+        }
     }
 
     /// The folder of the run with this id, directly in the runs directory.

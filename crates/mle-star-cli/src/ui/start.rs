@@ -5,16 +5,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use axum::extract::{Form, Query, State as Of};
+use axum::http::HeaderMap;
 use axum::response::Redirect;
+use mle_star::config::Config;
 use mle_star::stop::Trouble;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Refused, Shown, in_background};
+use super::guard::is_own_wish;
 use super::processes::{self, Begun};
 use super::site::{Site, page_of};
 use crate::args::RunArgs;
-use crate::freeze::{self, Prepared};
+use crate::freeze::{self, Intent, Prepared};
 use crate::settings::process_environment;
 use crate::task_source;
 
@@ -34,12 +37,12 @@ pub struct Entered {
     settings: String,
 }
 
-/// Shows the form: empty, or with what the folder says.
+/// Shows the form: empty, or with what the folder says. Another site's page can lead here; it gets nothing looked at.
 ///
 /// # Errors
 /// The page cannot be made.
-pub async fn page(Query(entered): Query<Entered>) -> Answer {
-    let entered = entered.with_plain_lines();
+pub async fn page(headers: HeaderMap, Query(entered): Query<Entered>) -> Answer {
+    let entered = if is_own_wish(&headers) { entered.with_plain_lines() } else { Entered::default() };
     if entered.folder.trim().is_empty() {
         return Shown::page(
             "ui/start.html",
@@ -57,10 +60,10 @@ pub async fn page(Query(entered): Query<Entered>) -> Answer {
 pub async fn start(Of(site): Of<Arc<Site>>, Form(entered): Form<Entered>) -> Result<Redirect, Shown> {
     let entered = entered.with_plain_lines();
     let to = in_background(move || {
-        let prepared = prepared(&entered).map_err(Refused::conflict)?;
+        let prepared = prepared(Intent::Begin, &entered).map_err(Refused::conflict)?;
         let id = run_id(&prepared.task.competition_id, &jiff::Zoned::now());
         let arguments = entered.command_line(&site.runs_dir, &id);
-        let begun = processes::begin(&site.runs_dir, &site.runs_dir.join(&id), &arguments);
+        let begun = processes::begin(&site.runs_dir, &site.runs_dir.join(&id), &arguments, &site.late);
         // Much data takes a while to be looked through; the list tells when the run is there.
         Ok(match begun.map_err(Refused::conflict)? {
             Begun::Going => page_of(&id),
@@ -79,7 +82,7 @@ fn looked_at(entered: &Entered) -> Value {
         let tasks: Vec<String> = tasks.iter().map(|task| task.display().to_string()).collect();
         return json!({"entered": entered, "seen": null, "trouble": null, "tasks": tasks});
     }
-    match prepared(entered) {
+    match prepared(Intent::Look, entered) {
         Ok(prepared) => {
             json!({"entered": entered.with(&prepared), "seen": seen(&prepared), "trouble": null, "tasks": []})
         }
@@ -89,8 +92,8 @@ fn looked_at(entered: &Entered) -> Value {
     }
 }
 
-fn prepared(entered: &Entered) -> Result<Prepared, Trouble> {
-    let prepared = freeze::prepare(&entered.arguments(), &entered.path(), &process_environment);
+fn prepared(intent: Intent, entered: &Entered) -> Result<Prepared, Trouble> {
+    let prepared = freeze::prepare_for(intent, &entered.arguments(), &entered.path(), &process_environment);
     prepared.map_err(|failure| failure.trouble)
 }
 
@@ -108,12 +111,20 @@ fn seen(prepared: &Prepared) -> Value {
         "guesses": guesses.collect::<Vec<_>>(),
         "columns": columns.map(|column| column.name.clone()).collect::<Vec<_>>(),
         "sources": prepared.sources,
+        "programs": programs(config),
         "search": [
             ("models", config.num_retrieved_models), ("outer steps", config.outer_loop_steps),
             ("inner steps", config.inner_loop_steps), ("paths", config.num_parallel_solutions),
             ("ensemble rounds", config.ensemble_rounds),
         ],
     })
+}
+
+/// What a run with this configuration executes because it is named there.
+fn programs(config: &Config) -> Vec<Value> {
+    let named = [("python", &config.python), ("claude_path", &config.claude_path)].into_iter();
+    let named = named.filter_map(|(key, program)| Some((key, program.as_ref()?.display().to_string())));
+    named.map(|(key, path)| json!({"key": key, "path": path})).collect()
 }
 
 /// A name for a run of the task, allowed as an id whatever the task is called.

@@ -24,6 +24,8 @@
   }
 
   function renew(id, html) {
+    // What waits is older than this.
+    waiting.delete(id);
     const old = document.getElementById(id);
     if (!old) return announce(id, html);
     if (!html) return old.remove();

@@ -57,13 +57,13 @@ impl LocalRunner {
         let confinement = || self.sandbox.confinement(workplace, disk_mib);
         let variables = self.variables(slot, &workplace.home(), workplace.temporary());
         if let Some(worker) = worker {
-            let started = worker.run(workplace.folder(), &variables, &confinement()).await;
+            let started = worker.run(workplace.folder(), &variables, &confinement()?).await;
             if let Ok((tree, streams, resting)) = started {
                 return Ok(Started { tree, streams, resting: Some(resting) });
             }
         }
         let command = self.command(workplace.folder(), variables);
-        let (tree, streams) = Tree::spawn_confined(command, Stdio::null(), confinement())?;
+        let (tree, streams) = Tree::spawn_confined(command, Stdio::null(), confinement()?)?;
         Ok(Started { tree, streams, resting: None })
     }
 

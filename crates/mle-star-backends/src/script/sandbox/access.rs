@@ -1,14 +1,16 @@
 //! Which paths a script may use.
 
 use std::env;
+use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use mle_star::config::Switch;
 
-use super::super::environment::Environment;
+use super::super::environment::{Environment, Origin};
 use super::super::machine::Machine;
+use super::super::variables::OTHER_PYTHONS;
 
 /// What any program reads.
 const SYSTEM: [&str; 14] = [
@@ -129,8 +131,7 @@ impl Access {
         if network == Switch::On {
             readable.extend(RESOLVERS.map(PathBuf::from));
         }
-        let values = FOLDER_VARIABLES.iter().filter_map(env::var_os);
-        let named = values.flat_map(|value| env::split_paths(&value).collect::<Vec<_>>());
+        let named = named_folders(environment.origin, |name| env::var_os(name));
         // None of them may bring all of HOME with it.
         let home = env::home_dir().filter(|home| home.is_absolute());
         let holds_home = |path: &Path| home.as_ref().is_some_and(|home| home.starts_with(path));
@@ -139,6 +140,14 @@ impl Access {
         devices.extend(gpu_devices(machine, Path::new("/dev")));
         Self { writable: Vec::new(), readable, devices }
     }
+}
+
+/// The folders that the user's variables name, which are what `value` gives. Those that scripts do not get open
+/// nothing.
+fn named_folders(origin: Origin, value: impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
+    let is_kept = |name: &&&str| origin == Origin::Given || !OTHER_PYTHONS.contains(name);
+    let values = FOLDER_VARIABLES.iter().filter(is_kept).filter_map(|name| value(name));
+    values.flat_map(|value| env::split_paths(&value).collect::<Vec<_>>()).collect()
 }
 
 /// Where an interpreter and its libraries lie: the program itself, its own prefix, that of the one it was made from,
@@ -229,6 +238,21 @@ mod tests {
         assert_eq!(found, expected.map(|name| root.join(name)));
         // A program that lies anywhere brings nothing of its surroundings with it.
         assert_eq!(python_folders(&root.join("source/x.py")), [root.join("source/x.py")]);
+    }
+
+    #[test]
+    fn variables_that_scripts_do_not_get_open_nothing() {
+        let value = |name: &str| match name {
+            "PYTHONPATH" => Some("/code:/more".into()),
+            "TORCH_HOME" => Some("/torch".into()),
+            _ => None,
+        };
+        let check = |origin, expected: &[&str]| {
+            let expected: Vec<PathBuf> = expected.iter().map(PathBuf::from).collect();
+            assert_eq!(named_folders(origin, value), expected);
+        };
+        check(Origin::Given, &["/code", "/more", "/torch"]);
+        check(Origin::Own, &["/torch"]);
     }
 
     #[test]

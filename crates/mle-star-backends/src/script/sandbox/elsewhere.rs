@@ -1,5 +1,6 @@
 //! What systems offer that are not Linux: resource limits, and nothing that closes files, network or processes.
 
+use std::io;
 use std::path::PathBuf;
 
 use mle_star::config::Switch;
@@ -29,8 +30,8 @@ impl Layers {
 
 impl Access {
     /// None.
-    pub(super) fn rules(&self, _layers: &Layers, _network: Switch) -> Option<Rules> {
-        None
+    pub(super) fn rules(&self, _layers: &Layers, _network: Switch) -> io::Result<Option<Rules>> {
+        Ok(None)
     }
 }
 

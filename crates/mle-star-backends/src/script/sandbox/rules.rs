@@ -1,6 +1,7 @@
 //! Which paths a script may use, as a Landlock ruleset.
 
 use std::ffi::CString;
+use std::io;
 use std::os::fd::OwnedFd;
 
 use landlock::{
@@ -16,21 +17,28 @@ use crate::process::Rules;
 const NEWEST: ABI = ABI::V6;
 
 impl Access {
-    /// The ruleset; `None` where the kernel has none, or does not give one out.
-    pub(super) fn rules(&self, layers: &Layers, network: Switch) -> Option<Rules> {
+    /// The ruleset; `None` where the kernel has none.
+    ///
+    /// # Errors
+    /// The kernel has Landlock and gives no ruleset out, for want of memory or of file descriptors: a script that
+    /// ran now would run without the layer that is said to hold.
+    pub(super) fn rules(&self, layers: &Layers, network: Switch) -> io::Result<Option<Rules>> {
         let abi = ABI::from(layers.landlock).min(NEWEST);
         if abi == ABI::Unsupported {
-            return None;
+            return Ok(None);
         }
         // Only where nothing better closes it: it does not know UDP, and takes loopback as well.
         let closes_tcp = network == Switch::Off && !layers.network && abi >= ABI::V4;
         let all = AccessFs::from_all(abi);
         let read = AccessFs::from_read(abi);
-        let ruleset = self.ruleset(abi, closes_tcp).ok()??;
+        let refused =
+            |why: String| io::Error::other(format!("the kernel gives out no Landlock rules: {why}"));
+        let ruleset = self.ruleset(abi, closes_tcp).map_err(|error| refused(error.to_string()))?;
+        let ruleset = ruleset.ok_or_else(|| refused("it does not say why".to_owned()))?;
         // These are mounted anew for the script.
         let late = [(c"/dev/shm", all), (c"/proc", read)];
         let late = late.map(|(path, access)| (CString::from(path), access.bits()));
-        Some(Rules { ruleset, late: late.into() })
+        Ok(Some(Rules { ruleset, late: late.into() }))
     }
 
     fn ruleset(&self, abi: ABI, closes_tcp: bool) -> Result<Option<OwnedFd>, RulesetError> {

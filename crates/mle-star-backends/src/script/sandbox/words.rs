@@ -6,7 +6,7 @@ use nix::libc;
 
 use super::Isolation;
 
-/// The last line of a traceback that a refusal left, and what it means.
+/// What a refusal by the rules for files means.
 const WRITES: &str = "a script may write only in its own folder (the working directory, with ./final), its HOME, its TMPDIR \
                       and /dev/shm; it may read only ./input, the Python environment and system files";
 const NETWORK: &str = "scripts run without any network: use what is installed and what is in ./input";
@@ -24,7 +24,11 @@ pub(super) fn explanation(
     let last = traceback.lines().last()?;
     let has = |signs: &[&str]| signs.iter().any(|sign| last.contains(sign));
     let layers = &isolation.layers;
-    let says = if has(&["[Errno 13] Permission denied", "[Errno 30] Read-only file system"]) {
+    // A refused connection has the error of a refused file, but no file.
+    let is_connection = || traceback.contains("connect") && !last.contains("Permission denied: ");
+    let says = if isolation.closes_only_tcp() && has(&["[Errno 13] Permission denied"]) && is_connection() {
+        Some(NETWORK)
+    } else if has(&["[Errno 13] Permission denied", "[Errno 30] Read-only file system"]) {
         (layers.landlock > 0 || layers.shared_memory).then_some(WRITES)
     } else if let Some((_, file)) = last.split_once("[Errno 2] No such file or directory: '") {
         (layers.shared_memory && is_hidden(Path::new(file.trim_end_matches('\'')))).then_some(WRITES)
@@ -83,6 +87,12 @@ mod tests {
         let no_network = "OSError: [Errno 101] Network is unreachable";
         check(denied, 6, true, Some("only in its own folder"));
         check(denied, 0, false, None);
+        let refused = "  File \"x.py\", line 5, in f\n    sock.connect(sa)\nPermissionError: [Errno 13] Permission denied";
+        check(refused, 6, false, Some("without any network"));
+        check(refused, 6, true, Some("only in its own folder"));
+        check(refused, 3, false, Some("only in its own folder"));
+        check(&format!("    connect()\n{denied}"), 6, false, Some("only in its own folder"));
+        check("PermissionError: [Errno 13] Permission denied", 6, false, Some("only in its own folder"));
         check(no_network, 6, true, Some("without any network"));
         check(no_network, 6, false, None);
         check("OSError: [Errno 27] File too large", 0, false, Some("disk space"));

@@ -25,8 +25,8 @@ const SECRET: &str = "a planted secret";
 enum Ends {
     /// Killed, with a note that has these words.
     Stopped(&'static str),
-    /// By its own exception: the traceback has the first words, a note the others.
-    Refused(&'static str, &'static str),
+    /// By its own exception: the traceback has the first words, a note the others where there are any.
+    Refused(&'static str, Option<&'static str>),
     /// As if nothing had been, printing this.
     Nothing(&'static str),
     /// By itself, with a note that has these words.
@@ -151,7 +151,9 @@ fn assert_ended(outcome: &ScriptOutcome, attack: &str, expected: Ends) {
     let traceback = outcome.traceback.clone().unwrap_or_default();
     let holds = match expected {
         Ends::Stopped(note) => outcome.end == (ScriptEnd::Signalled { signal: 9 }) && notes.contains(note),
-        Ends::Refused(exception, note) => traceback.contains(exception) && notes.contains(note),
+        Ends::Refused(exception, note) => {
+            traceback.contains(exception) && note.is_none_or(|note| notes.contains(note))
+        }
         Ends::Nothing(printed) => outcome.stdout.text() == printed && !outcome.is_error(),
         Ends::Cleaned(note) => !outcome.is_error() && notes.contains(note),
         Ends::Contained(note) => !outcome.is_error() || notes.contains(note),
@@ -172,18 +174,38 @@ async fn what_takes_too_much_is_stopped() {
     let lying = "for n in range(60): open(f'/dev/shm/{n}', 'wb').write(b'x' * (10 << 20))\ntime.sleep(600)";
     stopped(lying, "the limit is 300 MiB").await;
     let large = "f = open('x', 'wb', 0)\nwhile True: f.write(b'x' * (1 << 20))";
-    target.check(large, Ends::Refused("File too large", "disk space")).await;
+    target.check(large, Ends::Refused("File too large", Some("disk space"))).await;
     let with_signal = format!("import signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_DFL)\n{large}");
     let outcome = target.world.run(&with_signal).await;
     assert!(outcome.notes.iter().any(|note| note.contains("disk space")), "{outcome:?}");
     let several = "for n in range(9): open(str(n), 'wb').write(b'x' * (20 << 20))\ntime.sleep(600)";
     stopped(several, "more than 50 MiB of the disk").await;
     let descriptors = "held = [open('/dev/null') for _ in range(100_000)]";
-    target.check(descriptors, Ends::Refused("Too many open files", "more files open")).await;
+    target.check(descriptors, Ends::Refused("Too many open files", Some("more files open"))).await;
     let limits = "import resource as r\nprint(*(r.getrlimit(n) for n in (r.RLIMIT_CORE, r.RLIMIT_FSIZE)))";
     target.check(limits, Ends::Nothing("(0, 0) (52428800, 52428800)\n")).await;
     stopped("for n in range(5000): open(f'final/{n}', 'w').close()\ntime.sleep(600)", "more than 2000 files")
         .await;
+}
+
+/// What a folder takes is known however it is hidden, and it is removed.
+#[tokio::test]
+async fn hidden_folders_are_found_and_removed() {
+    let target = Target::new().await;
+    let fill = "for n in range(9): open(f'd/{n}', 'wb').write(b'x' * (20 << 20))\ntime.sleep(600)";
+    // Root sees what is in there, others see that they do not.
+    let is_root = nix::unistd::geteuid().is_root();
+    let found = if is_root { "more than 50 MiB of the disk" } else { "permission to look into its folder d" };
+    let unlisted = format!("os.mkdir('d')\nos.chmod('d', 0o300)\n{fill}");
+    target.check(&unlisted, Ends::Stopped(found)).await;
+    let listed = "os.mkdir('d')\nfor n in range(9): open(f'd/{n}', 'wb').write(b'x' * (20 << 20))\nos.chmod('d', 0o400)\ntime.sleep(600)";
+    target.check(listed, Ends::Stopped(found)).await;
+    let deep = |name: &str| format!("for _ in range(1_500):\n    os.mkdir({name})\n    os.chdir({name})\n");
+    for name in ["'d'", "'d' * 255"] {
+        let (quick, slow) = (deep(name), format!("{}time.sleep(600)", deep(name)));
+        target.check(&slow, Ends::Stopped("more than 200 deep")).await;
+        target.check(&quick, Ends::Contained("more than 200 deep")).await;
+    }
 }
 
 /// Bombs that grow without end would weigh on whatever else runs on the machine: these stop by themselves, later than
@@ -205,7 +227,8 @@ async fn fork_bombs_are_stopped_within_moments() {
     let fleeing = "n = 0\nwhile n < 2000:\n    n += 1\n    if os.fork(): os._exit(0)";
     check(&target, fleeing, Ends::Contained("more processes and threads")).await;
     let threads = "import threading\nfor _ in range(2000): threading.Thread(target=time.sleep, args=(600,), daemon=True).start()";
-    check(&target, threads, Ends::Refused("can't start new thread", "more processes and threads")).await;
+    check(&target, threads, Ends::Refused("can't start new thread", Some("more processes and threads")))
+        .await;
     // Where nobody has a numbering of his own, families are counted from parent to child.
     target.world.setup.isolation.layers = Layers::none();
     check(&target, "for _ in range(8): os.fork()\ntime.sleep(600)", too_many).await;
@@ -242,13 +265,13 @@ async fn what_does_not_end_is_ended() {
 async fn what_is_outside_is_out_of_reach() {
     let target = Target::new().await;
     let refused = async |attack: &str| {
-        target.check(attack, Ends::Refused("Error: [Errno", "only in its own folder")).await;
+        target.check(attack, Ends::Refused("Error: [Errno", Some("only in its own folder"))).await;
     };
     for file in ["$JOURNAL", "$DATA", "$SECRET", "'input/train.csv'"] {
         refused(&format!("open({file}, 'a').write('x')")).await;
         refused(&format!("os.chmod({file}, 0)")).await;
         let times = format!("os.utime({file}, (1, 1))");
-        target.check(&times, Ends::Refused("Error: [Errno", "")).await;
+        target.check(&times, Ends::Refused("Error: [Errno", None)).await;
     }
     refused("os.symlink($SECRET, 'x')\nopen('x', 'a').write('x')").await;
     refused("os.symlink(os.path.dirname($SECRET), 'x')\nopen('x/new', 'w').write('x')").await;
@@ -256,20 +279,35 @@ async fn what_is_outside_is_out_of_reach() {
     refused("print(open($JOURNAL).read())").await;
     refused("print(os.listdir(os.path.dirname($JOURNAL)))").await;
     let link = "os.link($SECRET, 'x')\nprint(open('x').read())";
-    target.check(link, Ends::Refused("Error: [Errno", "")).await;
+    target.check(link, Ends::Refused("Error: [Errno", Some("only in its own folder"))).await;
+    // What lies at the end of a link is neither read nor moved.
+    let foreign = target.world.folder.path().join("foreign");
+    fs::create_dir(&foreign).unwrap();
+    fs::write(foreign.join("submission.csv"), "id,y\n1,0\n2,1\n").unwrap();
+    let linked = [
+        format!("os.rmdir('final'); os.symlink({foreign:?}, 'final')"),
+        format!("os.symlink({:?}, 'final/submission.csv')", foreign.join("submission.csv")),
+        "os.rename('final', 'x'); os.symlink('x', 'final'); open('x/submission.csv', 'w').write('id,y\\n')"
+            .to_owned(),
+    ];
+    for attack in &linked {
+        let outcome = target.check(attack, Ends::Cleaned("reached by a link")).await;
+        assert_eq!(outcome.submission, None, "{attack}");
+        assert!(foreign.join("submission.csv").exists(), "{attack}");
+    }
     let device = "os.mknod('x', 0o60600, os.makedev(254, 0))";
-    target.check(device, Ends::Refused("Error: [Errno", "")).await;
+    target.check(device, Ends::Refused("Error: [Errno", None)).await;
     refused("print(open('/etc/shadow').read())").await;
     // The home of whoever runs the program, whatever the variable says.
     let home = "import pwd\nprint(os.listdir(pwd.getpwuid(os.getuid()).pw_dir))";
-    target.check(home, Ends::Refused("Error: [Errno", "")).await;
+    target.check(home, Ends::Refused("Error: [Errno", None)).await;
 }
 
 #[tokio::test]
 async fn who_is_outside_is_out_of_reach() {
     let target = Target::new().await;
     let hidden = async |attack: &str| {
-        target.check(attack, Ends::Refused("Error: [Errno", "")).await;
+        target.check(attack, Ends::Refused("Error: [Errno", None)).await;
     };
     hidden("print(open('/proc/$HOST/environ').read())").await;
     hidden("os.kill($HOST, 9)").await;
@@ -277,16 +315,18 @@ async fn who_is_outside_is_out_of_reach() {
         hidden(&format!("socket.socket(socket.AF_UNIX).connect({address})")).await;
     }
     hidden("os.kill(os.getppid(), 9)").await;
-    hidden("print(open(f'/proc/{os.getppid()}/environ').read())").await;
-    hidden("print(open(f'/proc/{os.getppid()}/mem').read())").await;
+    for file in ["environ", "mem"] {
+        let read = format!("print(open(f'/proc/{{os.getppid()}}/{file}').read())");
+        target.check(&read, Ends::Refused("Error: [Errno", Some("only in its own folder"))).await;
+    }
     let refused = async |attack: &str| {
-        target.check(attack, Ends::Refused("Error", "without any network")).await;
+        target.check(attack, Ends::Refused("Error", Some("without any network"))).await;
     };
     refused("socket.create_connection(('127.0.0.1', $TCP), 5)").await;
     refused("socket.create_connection(('192.0.2.1', 80), 5)").await;
     refused("socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('192.0.2.1', $UDP))").await;
     let by_name = "socket.create_connection(('example.org', 80), 5)";
-    target.check(by_name, Ends::Refused("gaierror", "without any network")).await;
+    target.check(by_name, Ends::Refused("gaierror", Some("without any network"))).await;
     let udp = "socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', $UDP))";
     target.check(udp, Ends::Nothing("")).await;
 }
@@ -322,6 +362,28 @@ async fn a_script_leaves_its_worker_alone() {
     let runner = target.world.warm_runner(&[]).await;
     let kill = format!("if {IS_WARM}: os.kill(os.getppid(), 9)\nprint('alive')");
     target.check_with(&runner, &kill, Ends::Nothing("alive\n"), "all is well\n").await;
+}
+
+/// A guard that obeys no more ends no script; the program does not wait for it for ever.
+#[tokio::test]
+async fn a_script_that_stops_its_guard_is_ended() {
+    let check = async |is_warm: bool| {
+        let mut world = World::new().await;
+        world.setup.isolation.layers = Layers::none();
+        let runner = if is_warm { world.warm_runner(&[]).await } else { world.runner() };
+        let mut pulse = Pulse::new(world.folder.path());
+        let script = format!(
+            "import os, signal, time\nos.open({:?}, os.O_WRONLY)\nprint({IS_WARM}, flush=True)\nos.kill(os.getppid(), signal.SIGSTOP)\ntime.sleep(600)",
+            pulse.path
+        );
+        let outcome = runner.run(&request(&script, Duration::from_secs(1))).await.unwrap();
+        assert!(pulse.is_dead_within(Duration::from_secs(1)), "{is_warm}: somebody lives on");
+        assert_ended(&outcome, "stop", Ends::Late);
+        assert_eq!(outcome.stdout.text(), if is_warm { "True\n" } else { "False\n" });
+        let next = runner.run(&request("print('all is well')", Duration::from_secs(60))).await.unwrap();
+        assert_eq!(next.stdout.text(), "all is well\n");
+    };
+    tokio::join!(check(false), check(true));
 }
 
 #[tokio::test]
@@ -374,7 +436,7 @@ async fn with_the_network_on_it_is_there() {
     assert_eq!(outcome.stdout.text(), "there\n", "{outcome:?}");
     assert!(target.tcp.accept().is_ok());
     // What is no network stays closed.
-    let hidden = Ends::Refused("Error: [Errno", "");
+    let hidden = Ends::Refused("Error: [Errno", None);
     for address in ["$SOCKET", "'\\0$NAME'"] {
         target.check(&format!("socket.socket(socket.AF_UNIX).connect({address})"), hidden).await;
     }
@@ -384,24 +446,27 @@ async fn with_the_network_on_it_is_there() {
 #[tokio::test]
 async fn each_layer_holds_by_itself() {
     let mut target = Target::new().await;
+    let (files, network) = (Some("only in its own folder"), Some("without any network"));
     let attacks = [
-        "open($JOURNAL, 'a').write('x')",
-        "open($DATA, 'a').write('x')",
-        "print(open($SECRET).read())",
-        "os.kill($HOST, 9)",
-        "socket.create_connection(('127.0.0.1', $TCP), 5)",
-        "socket.socket(socket.AF_UNIX).connect('\\0$NAME')",
+        ("open($JOURNAL, 'a').write('x')", files),
+        ("open($DATA, 'a').write('x')", files),
+        ("print(open($SECRET).read())", files),
+        ("os.kill($HOST, 9)", None),
+        ("socket.create_connection(('127.0.0.1', $TCP), 5)", network),
+        ("socket.socket(socket.AF_UNIX).connect('\\0$NAME')", None),
     ];
     let all = Layers::probed().clone();
     let none = Layers { limits: true, ..Layers::none() };
     let namespaces = Layers { landlock: 0, ..all.clone() };
     for layers in [Layers { landlock: all.landlock, ..none }, namespaces] {
         target.world.setup.isolation.layers = layers;
-        for attack in attacks {
-            target.check(attack, Ends::Refused("Error: [Errno", "")).await;
+        for (attack, words) in attacks {
+            target.check(attack, Ends::Refused("Error: [Errno", words)).await;
         }
     }
-    target.check("socket.socket(socket.AF_UNIX).connect($SOCKET)", Ends::Refused("Error: [Errno", "")).await;
+    target
+        .check("socket.socket(socket.AF_UNIX).connect($SOCKET)", Ends::Refused("Error: [Errno", None))
+        .await;
 }
 
 /// No layer needs root, and none is weaker without it.
@@ -421,6 +486,7 @@ fn whoever_is_not_root_is_as_safe() {
         "attacks::a_script_leaves_its_worker_alone",
         "attacks::honest_scripts_find_what_they_need",
         "attacks::fork_bombs_are_stopped_within_moments",
+        "attacks::hidden_folders_are_found_and_removed",
         "warm::a_script_sees_what_it_sees_when_started_cold",
     ];
     for test in tests {

@@ -67,6 +67,11 @@ impl Browser {
         self.tell("url", &json!({"url": url}));
     }
 
+    /// Has every page that is opened from now on run a script before its own.
+    pub fn run_first(&self, script: &str) {
+        self.devtools("Page.addScriptToEvaluateOnNewDocument", &json!({"source": script}));
+    }
+
     /// What a piece of JavaScript `return`s.
     pub fn run(&self, script: &str) -> Value {
         self.tell("execute/sync", &json!({"script": script, "args": []}))

@@ -114,6 +114,44 @@ fn a_run_is_watched_stopped_and_resumed() {
 
 #[test]
 #[ignore = "needs a browser in MLE_STAR_TEST_CHROMIUM"]
+fn what_waits_for_a_selection_replaces_nothing_newer() {
+    let sealed = Sealed::with(&[("runs/r/task.json", "{}")]);
+    let page = Served::of(&sealed, "");
+    let browser = Browser::start();
+    browser.run_first(
+        "window.EventSource = function () { window.source = this; this.close = () => {}; }; \
+         window.send = html => source.onmessage({lastEventId: '', data: JSON.stringify([{id: 'doing', html}])}); \
+         document.addEventListener('selectionchange', () => { window.selections = (window.selections || 0) + 1; });",
+    );
+    browser.open(&page.at("/runs/r"));
+    let select = |node: &str| {
+        let before = browser.run("return window.selections || 0");
+        browser.run(&format!(
+            "{node} ? getSelection().selectAllChildren({node}) : getSelection().removeAllRanges()"
+        ));
+        browser.until(&format!("window.selections > {before}"));
+    };
+    let section = |text: &str| format!("send('<section id=\"doing\"><p>{text}</p></section>')");
+    let shown = || browser.text("#doing");
+    browser.run(&section("first"));
+    assert_eq!(shown(), "first");
+    select("document.querySelector('#doing p')");
+    browser.run(&section("older"));
+    assert_eq!(shown(), "first", "a selection stays");
+    select("document.querySelector('h1')");
+    browser.run(&section("newer"));
+    assert_eq!(shown(), "newer");
+    select("null");
+    assert_eq!(shown(), "newer");
+    select("document.querySelector('#doing p')");
+    browser.run(&section("last"));
+    assert_eq!(shown(), "newer");
+    select("null");
+    assert_eq!(shown(), "last", "what waited comes in the end");
+}
+
+#[test]
+#[ignore = "needs a browser in MLE_STAR_TEST_CHROMIUM"]
 fn a_run_is_started_from_a_folder() {
     let sealed = Sealed::with(&[]);
     let python = interpreter(&sealed, &format!("{SUBMIT}; {SCORE}"));

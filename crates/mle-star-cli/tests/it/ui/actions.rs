@@ -43,6 +43,27 @@ fn stopping_one_of_several_runs_says_that_it_stops_them_all() {
 }
 
 #[test]
+fn a_second_stop_is_asked_for_by_its_name() {
+    let sealed = Sealed::with(&[]);
+    let python = interpreter(&sealed, "exec sleep 600");
+    let mut run = running(&sealed, &format!("run data --run-id r --json --set python={python} {SMALL}"), 1);
+    let page = Served::of(&sealed, "");
+    let signal = |name: &str| {
+        assert!(Command::new("kill").args([name, &run.id().to_string()]).status().unwrap().success());
+    };
+    assert!(page.get("/runs/r/stop").body.contains(">Stop it<"));
+    // It cannot answer yet.
+    signal("-STOP");
+    for _ in 0..2 {
+        assert_eq!(page.post("/runs/r/stop", "").status, 303);
+    }
+    let again = page.get("/runs/r/stop").body;
+    assert!(again.contains("Stop it at once") && again.contains("name=\"at_once\" value=\"yes\""), "{again}");
+    signal("-CONT");
+    assert_eq!(run.wait().unwrap().code(), Some(130));
+}
+
+#[test]
 fn only_a_process_of_ours_that_holds_the_run_is_signalled() {
     let sealed = Sealed::with(&[("runs/r/task.json", "{}")]);
     let page = Served::of(&sealed, "");

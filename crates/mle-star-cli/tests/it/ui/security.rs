@@ -1,9 +1,13 @@
 //! Who is answered, and with what in the head.
 
+use std::fs;
 use std::net::TcpListener;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 
 use super::served::Served;
-use crate::sealed::Sealed;
+use crate::sealed::{Sealed, TASK};
 
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; \
                       connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
@@ -58,6 +62,41 @@ fn forms_of_other_sites_do_nothing() {
 }
 
 #[test]
+fn looking_at_a_folder_executes_nothing_that_it_names() {
+    let sealed = Sealed::with(&[]);
+    for (file, text) in TASK {
+        sealed.write(&file.replace("data/", "other/"), text.as_bytes());
+    }
+    let program = sealed.path("program");
+    sealed.write("program", b"#!/bin/sh\ntouch \"$0.executed\"; echo 9.9.9\n");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let program = program.display();
+    sealed.write("data/config.yaml", format!("claude_path: {program}\npython: {program}\n").as_bytes());
+    sealed.write("data/task.yaml", b"data_dir: .\noutput_dir: ../made\n");
+    let mut command = sealed.command("ui --json --port 0");
+    command.env("ANTHROPIC_API_KEY", "k");
+    let page = Served::started(command);
+    let check = |path: &str, site: Option<&str>, is_looked_at: bool| {
+        let headers: Vec<(&str, &str)> = site.into_iter().map(|site| ("Sec-Fetch-Site", site)).collect();
+        let body = page.ask("GET", path, &headers, "").body;
+        assert_eq!(body.contains("What was found out"), is_looked_at, "{path} {site:?}: {body}");
+        assert_eq!(body.contains("names: <bdi>"), is_looked_at, "{path} {site:?}: {body}");
+        assert!(
+            !sealed.path("program.executed").exists() && !sealed.path("made").exists(),
+            "{path} {site:?}"
+        );
+    };
+    let named = format!("/start?folder=other&settings=claude_path%3D{program}");
+    for path in ["/start?folder=data", "/start?folder=data&agents=claude", &named] {
+        check(path, None, true);
+        check(path, Some("same-origin"), true);
+        check(path, Some("none"), true);
+        check(path, Some("cross-site"), false);
+        check(path, Some("same-site"), false);
+    }
+}
+
+#[test]
 fn others_need_the_token_that_was_printed() {
     let sealed = Sealed::with(&[]);
     let page = Served::of(&sealed, "--host 0.0.0.0");
@@ -77,6 +116,42 @@ fn others_need_the_token_that_was_printed() {
     let elsewhere = [("Host", "evil.org"), ("Cookie", cookie)];
     assert_eq!(page.ask("GET", "/", &elsewhere, "").status, 403);
     assert!(!Served::of(&sealed, "").url.contains("token"));
+}
+
+#[test]
+fn other_users_of_this_machine_are_kept_out() {
+    let ours = fs::metadata("/proc/self").unwrap().uid();
+    let nobody = 65534;
+    // Only root becomes someone else.
+    if ours != 0 {
+        return;
+    }
+    let sealed = Sealed::with(&[]);
+    let page = Served::of(&sealed, "");
+    let check = |user: u32, address: &str, status: &str| {
+        let ask =
+            format!("GET / HTTP/1.1\\r\\nHost: 127.0.0.1:{}\\r\\nConnection: close\\r\\n\\r\\n", page.port);
+        let talk = format!("exec 3<>/dev/tcp/{address}/{} && printf '{ask}' >&3 && head -1 <&3", page.port);
+        let said = Command::new("bash").args(["-c", &talk]).current_dir("/").uid(user).output().unwrap();
+        let line = String::from_utf8(said.stdout).unwrap();
+        assert!(line.starts_with(&format!("HTTP/1.1 {status}")), "{user}, {address}: {line}");
+    };
+    for address in ["127.0.0.1", "::ffff:127.0.0.1"] {
+        check(ours, address, "200");
+        check(nobody, address, "403");
+    }
+}
+
+#[test]
+fn this_machine_needs_the_token_where_that_was_asked_for() {
+    let sealed = Sealed::with(&[]);
+    let page = Served::of(&sealed, "--token");
+    assert_eq!(page.get("/").status, 403);
+    assert_eq!(page.post("/start", "folder=data").status, 403);
+    let path = page.url.split_once(&page.port.to_string()).unwrap().1;
+    let let_in = page.get(path);
+    let cookie = let_in.header("set-cookie").unwrap().split(';').next().unwrap();
+    assert_eq!(page.ask("GET", "/", &[("Cookie", cookie)], "").status, 200);
 }
 
 #[test]
