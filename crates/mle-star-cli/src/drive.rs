@@ -200,7 +200,7 @@ async fn perform(
     let finished = match finished {
         Ok(finished) => finished,
         Err(stop) => {
-            reporting::leave(&start.folder).await;
+            reporting::leave(&start.folder).await.iter().for_each(|note| say(note));
             cost_so_far(start).iter().for_each(|line| say(line));
             return Err(failure(start, stop, signals));
         }

@@ -66,7 +66,8 @@ pub fn probe(as_json: bool) -> Result<Exit, Failure> {
     let answer = structured(&reply).map_err(Failure::failed)?;
     let (login, claude) = (claude.login.reason(), claude.executable.version.to_string());
     let probe = Probe { model: config.model, login, claude, seconds, usage: reply.usage, answer };
-    say::data(&told(&probe, as_json));
+    let show = if as_json { say::data } else { say::shown };
+    show(&told(&probe, as_json));
     Ok(Exit::Done)
 }
 

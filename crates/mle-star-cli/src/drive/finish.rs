@@ -87,12 +87,12 @@ fn copy_out(result: &FinalResult, output_dir: Option<&Path>) -> Vec<String> {
 /// The report is made before the result is there; without it the run is still a success.
 async fn write_report(start: &Start, result: &FinalResult) -> Option<String> {
     let result = result.clone();
-    let written = reporting::last(&start.folder, move |view| {
+    let note = reporting::last(&start.folder, move |view| {
         view.summary.state = State::Finished;
         view.summary.submission = Some(result.submission_path.clone()).filter(|path| !path.is_empty());
         view.result = Some(result);
     });
-    written.await.err().map(|error| format!("note: no report: {error}"))
+    note.await
 }
 
 fn last_lines(start: &Start, result: &FinalResult) -> Vec<String> {

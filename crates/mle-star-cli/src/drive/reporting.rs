@@ -110,27 +110,26 @@ impl News {
     }
 }
 
-/// Writes the report of a run that something stopped; without it nothing else is lost.
-pub async fn leave(folder: &Path) {
+/// Writes the report of a run that something stopped; without it nothing else is lost. The note says why there is none.
+pub async fn leave(folder: &Path) -> Option<String> {
     // This process still has hold of it, and is about to end.
-    let _ = last(folder, |view| view.summary.state = State::Unfinished).await;
+    last(folder, |view| view.summary.state = State::Unfinished).await
 }
 
-/// Writes the last report of a run, whose journal does not tell yet what `change` does.
-///
-/// # Errors
-/// Why there is none; also that making it takes too long.
-pub async fn last(folder: &Path, change: impl FnOnce(&mut RunView) + Send + 'static) -> Result<(), String> {
+/// Writes the last report of a run, whose journal does not tell yet what `change` does. The note says why there is
+/// none; also that making it takes too long.
+pub async fn last(folder: &Path, change: impl FnOnce(&mut RunView) + Send + 'static) -> Option<String> {
     let folder = folder.to_owned();
     let making = spawn_blocking(move || {
         let mut view = run_view::read(&folder).map_err(|error| error.to_string())?;
         change(&mut view);
         report::write(&view).map(drop).map_err(|trouble| trouble.message)
     });
-    match tokio::time::timeout(LAST, making).await {
-        Ok(made) => made.map_err(|error| error.to_string())?,
+    let made = match tokio::time::timeout(LAST, making).await {
+        Ok(made) => made.unwrap_or_else(|error| Err(error.to_string())),
         Err(_) => Err(format!("not made within {} s", LAST.as_secs())),
-    }
+    };
+    made.err().map(|error| format!("note: no report: {error}"))
 }
 
 async fn write_on(write: Arc<impl Fn(&News) + Send + Sync + 'static>, news: Arc<News>) {
