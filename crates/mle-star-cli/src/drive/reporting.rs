@@ -1,13 +1,14 @@
 //! The report, written again and again while a run goes on: in the background, and never often enough to cost a step.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock, mpsc};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use mle_star::event::{Event, EventSink};
-use tokio::sync::Notify;
-use tokio::task::{JoinHandle, spawn_blocking};
+use tokio::sync::{Notify, oneshot};
+use tokio::task::JoinHandle;
 
 use crate::report;
 use crate::run_view::{self, RunView, State};
@@ -120,16 +121,31 @@ pub async fn leave(folder: &Path) -> Option<String> {
 /// none; also that making it takes too long.
 pub async fn last(folder: &Path, change: impl FnOnce(&mut RunView) + Send + 'static) -> Option<String> {
     let folder = folder.to_owned();
-    let making = spawn_blocking(move || {
+    let making = made(move || {
         let mut view = run_view::read(&folder).map_err(|error| error.to_string())?;
         change(&mut view);
         report::write(&view).map(drop).map_err(|trouble| trouble.message)
     });
     let made = match tokio::time::timeout(LAST, making).await {
-        Ok(made) => made.unwrap_or_else(|error| Err(error.to_string())),
+        Ok(made) => made.unwrap_or_else(|| Err("the thread that makes reports has ended".to_owned())),
         Err(_) => Err(format!("not made within {} s", LAST.as_secs())),
     };
     made.err().map(|error| format!("note: no report: {error}"))
+}
+
+/// What comes of `work`, done on the one thread that makes this process's reports: the memory that one report took
+/// serves the next one, and reports of several runs wait for one another. `None` where there is no such thread.
+async fn made<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    type Work = Box<dyn FnOnce() + Send>;
+    static MAKER: OnceLock<Option<mpsc::Sender<Work>>> = OnceLock::new();
+    let maker = MAKER.get_or_init(|| {
+        let (sender, works) = mpsc::channel::<Work>();
+        let make = move || works.into_iter().for_each(|work| work());
+        thread::Builder::new().name("reports".to_owned()).spawn(make).ok().map(|_| sender)
+    });
+    let (tell, told) = oneshot::channel();
+    maker.as_ref()?.send(Box::new(move || drop(tell.send(work())))).ok()?;
+    told.await.ok()
 }
 
 async fn write_on(write: Arc<impl Fn(&News) + Send + Sync + 'static>, news: Arc<News>) {
@@ -140,7 +156,7 @@ async fn write_on(write: Arc<impl Fn(&News) + Send + Sync + 'static>, news: Arc<
         }
         let began = Instant::now();
         let (write, heard) = (Arc::clone(&write), Arc::clone(&news));
-        let _ = spawn_blocking(move || write(&heard)).await;
+        let _ = made(move || write(&heard)).await;
         let pause = PAUSE.max(began.elapsed() * SHARE);
         tokio::select! {
             () = tokio::time::sleep(pause) => {}
