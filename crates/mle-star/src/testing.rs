@@ -4,7 +4,7 @@
 //! goes well: code that runs, scores of 0.5, no leakage, a valid submission. [`World::trace`] is the list
 //! of effects performed, which is what most tests compare.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -14,15 +14,18 @@ use serde_json::{Value, json};
 
 use crate::agents::{AgentType, Variant};
 use crate::config::Config;
+use crate::ctx::Outside;
 use crate::effects::{
     AgentBackend, AgentReply, AgentRequest, Captured, Purpose, ScriptEnd, ScriptOutcome, ScriptRequest,
     ScriptRunner, Submission, Usage,
 };
 use crate::event::{Event, EventSink};
-use crate::journal::Frozen;
+use crate::journal::{Frozen, Journal};
 use crate::metric::Direction;
+use crate::pipeline::{self, Finished};
 use crate::place::Place;
 use crate::prompts::Prompts;
+use crate::slots::Slots;
 use crate::stop::{Stop, Trouble};
 use crate::task::{DataModality, Task, TaskType};
 
@@ -136,6 +139,32 @@ impl World {
     pub fn costs_at(mut self, place: &str, cost_usd: f64) -> Self {
         self.dear.insert(place.to_owned(), cost_usd);
         self
+    }
+
+    /// The run of `frozen` in this world, on a journal that may hold records already; eight agents at once.
+    ///
+    /// # Errors
+    /// What stops the run.
+    pub async fn solve(
+        &self,
+        frozen: &Frozen,
+        journal: &Journal,
+        script_slots: &Slots,
+    ) -> Result<Finished, Stop> {
+        let (_sender, cancel) = tokio::sync::watch::channel(false);
+        let prompts = Prompts::new(BTreeMap::new());
+        let prompts =
+            prompts.map_err(|error| Trouble::new(error.to_string(), "mend the built-in templates"))?;
+        let outside = Outside {
+            agents: self,
+            scripts: self,
+            events: self,
+            cancel: &cancel,
+            environment: "Python 3",
+            script_slots,
+            agent_slots: &Slots::new(8),
+        };
+        pipeline::run(frozen, &prompts, journal, outside).await
     }
 
     /// The places of the effects performed, in order of beginning.
@@ -295,7 +324,7 @@ pub fn frozen() -> Frozen {
         ensemble_rounds: 2,
         ..Config::default()
     };
-    let prompts = Prompts::new(std::collections::BTreeMap::new());
+    let prompts = Prompts::new(BTreeMap::new());
     let prompts = prompts.map(|prompts| prompts.texts().clone()).unwrap_or_default();
     let (run_id, data_id) = ("toy-run".to_owned(), "data".to_owned());
     Frozen { run_id, task, config, prompts, retrieved_models: None, data_id }

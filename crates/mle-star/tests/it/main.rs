@@ -19,12 +19,8 @@ mod speed;
 mod trace;
 mod words;
 
-use std::collections::BTreeMap;
-
-use mle_star::ctx::Outside;
 use mle_star::journal::{Frozen, Journal};
-use mle_star::pipeline::{self, Finished};
-use mle_star::prompts::Prompts;
+use mle_star::pipeline::Finished;
 use mle_star::slots::Slots;
 use mle_star::stop::Stop;
 use mle_star::testing::World;
@@ -63,16 +59,5 @@ pub async fn go_on_with(
     journal: &Journal,
     script_slots: &Slots,
 ) -> Result<Finished, Stop> {
-    let (_sender, cancel) = tokio::sync::watch::channel(false);
-    let prompts = Prompts::new(BTreeMap::new()).unwrap();
-    let outside = Outside {
-        agents: world,
-        scripts: world,
-        events: world,
-        cancel: &cancel,
-        environment: "Python 3",
-        script_slots,
-        agent_slots: &Slots::new(8),
-    };
-    pipeline::run(frozen, &prompts, journal, outside).await
+    world.solve(frozen, journal, script_slots).await
 }

@@ -192,16 +192,11 @@ async fn nothing_survives_the_script_however_it_ends() {
 #[tokio::test]
 async fn dropping_the_future_ends_everything() {
     let world = World::new().await;
-    let mut pulse = Pulse::new(world.folder.path());
+    let pulse = Pulse::new(world.folder.path());
     let runner = world.runner();
     let request = request(&pulse.family("deaf()\ntime.sleep(600)"), Duration::from_secs(600));
     let running = tokio::spawn(async move { runner.run(&request).await });
-    let mut pulse = tokio::task::spawn_blocking(move || {
-        pulse.wait_for_life();
-        pulse
-    })
-    .await
-    .unwrap();
+    let mut pulse = pulse.alive().await;
     running.abort();
     assert!(running.await.unwrap_err().is_cancelled());
     assert!(pulse.is_dead_within(AT_ONCE), "somebody lives on");

@@ -263,16 +263,11 @@ async fn a_dropped_run_ends_the_forked_script() {
     let mut world = World::new().await;
     let [_, runner] = runners(&mut world, &[]).await;
     assert!(is_warm(&runner).await);
-    let mut pulse = Pulse::new(world.folder.path());
+    let pulse = Pulse::new(world.folder.path());
     let long = request(&pulse.family("deaf()\ntime.sleep(600)"), Duration::from_secs(600));
     let same = runner.clone();
     let running = tokio::spawn(async move { same.run(&long).await });
-    let mut pulse = tokio::task::spawn_blocking(move || {
-        pulse.wait_for_life();
-        pulse
-    })
-    .await
-    .unwrap();
+    let mut pulse = pulse.alive().await;
     running.abort();
     assert!(running.await.unwrap_err().is_cancelled());
     assert!(pulse.is_dead_within(Duration::ZERO), "somebody lives on");

@@ -145,6 +145,15 @@ impl Pulse {
         assert!(!heard.is_empty(), "ended before anybody wrote");
     }
 
+    /// As [`Self::wait_for_life`], where nothing else may be held up.
+    pub async fn alive(mut self) -> Self {
+        let waited = tokio::task::spawn_blocking(move || {
+            self.wait_for_life();
+            self
+        });
+        waited.await.unwrap()
+    }
+
     /// Has somebody written, or does so within `patience`?
     pub fn is_alive_within(&mut self, patience: Duration) -> bool {
         self.next(patience).is_some_and(|heard| !heard.is_empty())

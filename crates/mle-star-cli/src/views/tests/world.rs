@@ -1,12 +1,8 @@
 //! Runs in a scripted world, with a folder as the program leaves it.
 
-use std::collections::BTreeMap;
-
-use mle_star::ctx::Outside;
 use mle_star::effects::AgentReply;
 use mle_star::journal::{Frozen, Journal};
-use mle_star::pipeline::{self, Finished};
-use mle_star::prompts::Prompts;
+use mle_star::pipeline::Finished;
 use mle_star::slots::Slots;
 use mle_star::stop::Stop;
 use mle_star::testing::World;
@@ -40,18 +36,7 @@ pub async fn begun(world: &World, frozen: &Frozen) -> Made {
 
 async fn solve(folder: &tempfile::TempDir, world: &World, frozen: &Frozen) -> Result<Finished, Stop> {
     let journal = Journal::create(folder.path(), frozen).unwrap();
-    let (_sender, cancel) = tokio::sync::watch::channel(false);
-    let prompts = Prompts::new(BTreeMap::new()).unwrap();
-    let outside = Outside {
-        agents: world,
-        scripts: world,
-        events: world,
-        cancel: &cancel,
-        environment: "Python 3",
-        script_slots: &Slots::new(1),
-        agent_slots: &Slots::new(8),
-    };
-    pipeline::run(frozen, &prompts, &journal, outside).await
+    world.solve(frozen, &journal, &Slots::new(1)).await
 }
 
 /// The script made at `init` leaks, the check at `leakage` finds it, and the correction does away with it.

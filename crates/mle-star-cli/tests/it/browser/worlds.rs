@@ -1,17 +1,13 @@
 //! Runs out of a scripted world: one in which everything others write is an attack, and one of 500 scripts.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
 use mle_star::config::Config;
-use mle_star::ctx::Outside;
 use mle_star::effects::{AgentReply, Lookup, ScriptOutcome};
 use mle_star::journal::{Frozen, Journal};
-use mle_star::pipeline;
-use mle_star::prompts::Prompts;
 use mle_star::slots::Slots;
 use mle_star::testing::{World, failed, frozen};
 use serde_json::json;
@@ -34,19 +30,8 @@ pub fn solve(folder: &Path, world: &World, frozen: &Frozen) {
     fs::create_dir_all(folder).unwrap();
     fs::write(folder.join("task.json"), "{}").unwrap();
     let journal = Journal::create(folder, frozen).unwrap();
-    let (_sender, cancel) = tokio::sync::watch::channel(false);
-    let prompts = Prompts::new(BTreeMap::new()).unwrap();
-    let (scripts, agents) = (Slots::new(1), Slots::new(8));
-    let outside = Outside {
-        agents: world,
-        scripts: world,
-        events: world,
-        cancel: &cancel,
-        environment: "Python 3",
-        script_slots: &scripts,
-        agent_slots: &agents,
-    };
-    let run = pipeline::run(frozen, &prompts, &journal, outside);
+    let slots = Slots::new(1);
+    let run = world.solve(frozen, &journal, &slots);
     let finished = Runtime::new().unwrap().block_on(run).unwrap();
     fs::write(folder.join("result.json"), serde_json::to_string(&finished.result).unwrap()).unwrap();
 }
