@@ -64,6 +64,10 @@ KILLING = 20.0
 SCRIPT = "solution.py"
 CLOSED = 3
 """Exit status of a guard that the program needs no more."""
+OF_LAST_EXCEPTION = ("last_exc", "last_type", "last_value", "last_traceback")
+"""Where `sys` has the exception that nobody caught."""
+EXITS: list[object] = []
+"""The `code` of the SystemExit that ends this process."""
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -562,21 +566,40 @@ def reset_libraries() -> None:
         process.ORIGINAL_DIR = os.getcwd()
 
 
-def finish() -> None:
-    """Ends a script that came to its last line, at once. Taking down a thousand modules takes longer than many a
-    script; nothing is heard of it.
+def note_exits() -> None:
+    """Has the SystemExit that ends a script noted in `EXITS`.
 
-    Every other end is left to the interpreter, which alone knows the exit status: it removes `__file__` after
-    the last line or an exception that nobody caught, and notes such an exception in `sys`.
+    The interpreter tells nobody. But it reads the exception's `code`, and it alone does so where no Python code runs.
+    """
+    members = gc.get_referents(vars(SystemExit))[0]
+    member = members["code"]
+
+    def get(exit: SystemExit) -> object:
+        code = member.__get__(exit)
+        try:
+            sys._getframe(1)
+        except ValueError:
+            EXITS.append(code)
+        return code
+
+    members["code"] = property(get, member.__set__, member.__delete__)
+    ctypes.pythonapi.PyType_Modified(ctypes.py_object(SystemExit))
+
+
+def finish() -> None:
+    """Takes down what is the script's own, and ends the process where its exit status is known. Taking down a thousand
+    modules takes longer than many a script; nothing is heard of it, but for libraries that complain of what the
+    collector does not see.
     """
     main = sys.modules.get("__main__", sys)
-    if hasattr(main, "__file__") or hasattr(sys, "last_value") or hasattr(sys, "last_exc"):
-        return
+    status = exit_status(main)
     try:
         flush()
     except Exception:  # noqa: BLE001 - the interpreter will meet it again, and tells
         return
     # What the interpreter does to the script's own objects, in its order: `__del__` may have something to say.
+    for name in OF_LAST_EXCEPTION:
+        vars(sys).pop(name, None)
     for name in ("__main__", "__mp_main__"):
         sys.modules.pop(name, None)
     left = weakref.ref(main)
@@ -589,7 +612,26 @@ def finish() -> None:
         flush()
     finally:
         libc.fflush(None)
-        os._exit(0)
+        if status is not None:
+            os._exit(status)
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, 1)
+        os.dup2(null, 2)
+
+
+def exit_status(main: ModuleType) -> int | None:
+    """What the script ends with; None where only the interpreter knows.
+
+    Older ones read no `code`; they leave `__file__` where it is when they end with a SystemExit.
+    """
+    if EXITS:
+        code = EXITS[-1]
+        if isinstance(code, int):
+            return code & 0xFF if abs(code) < 1 << 63 else None
+        return int(code is not None)
+    # A class of its own may have a `code` of its own.
+    unknown = hasattr(main, "__file__") or SystemExit.__subclasses__()
+    return None if unknown or any(hasattr(sys, name) for name in OF_LAST_EXCEPTION) else 0
 
 
 def flush() -> None:
@@ -718,6 +760,7 @@ def vanish(real: ModuleType | None) -> None:
 
 # First, so that it runs after every other function at exit.
 atexit.register(finish)
+note_exits()
 REAL = real_sitecustomize()
 serve()
 vanish(REAL)

@@ -65,7 +65,7 @@ import sys; sys.exit(-1)
 #---
 import sys; sys.exit((1, 2))
 #---
-raise SystemExit(1 << 70)
+raise SystemExit(1 << 40)
 #---
 import os; os._exit(7)
 #---
@@ -271,3 +271,73 @@ print(resource.getrlimit(resource.RLIMIT_NOFILE), resource.getrlimit(resource.RL
 while True:
     break
 del __file__
+#---
+class Exit(SystemExit):
+    code = 3
+raise Exit
+#---
+class Exit(SystemExit): pass
+class Last(Exit):
+    code = property(lambda self: 4)
+raise Last
+#---
+import sys
+try:
+    sys.exit(3)
+except SystemExit as error:
+    print(error.code, error.args); error.code = 5
+    del error.code
+    print(error.code)
+#---
+try:
+    raise SystemExit(2)
+except SystemExit as error:
+    error.code = 6
+    raise
+#---
+import sys
+def hook(*_): sys.exit(9)
+sys.excepthook = hook
+1 / 0
+#---
+import sys
+try:
+    1 / 0
+except ZeroDivisionError as error:
+    sys.last_value = sys.last_exc = error
+#---
+class Tells:
+    def __del__(self): print('gone')
+def f(held): 1 / 0
+f(Tells())
+#---
+import os, sys, threading, warnings
+warnings.simplefilter('always')
+t = threading.Thread(target=sys.exit, args=(3,)); t.start(); t.join()
+if os.fork() == 0: os._exit(0)
+print(os.wait()[1])
+#---
+import os, threading, warnings
+warnings.simplefilter('error')
+stop = threading.Event(); threading.Thread(target=stop.wait).start()
+try:
+    if os.fork() == 0: os._exit(0)
+finally:
+    stop.set()
+#---
+import multiprocessing as mp, sys
+def square(x): return x * x
+if __name__ == '__main__':
+    print(mp.get_start_method(), mp.get_all_start_methods())
+    with mp.Pool(2) as pool: print(pool.map(square, range(5)))
+#---
+import os
+os.environ['FORCE_COLOR'] = '1'
+def f(): return 1 / 0
+f()
+#---
+import sys
+if hasattr(sys, 'monitoring'):
+    print([sys.monitoring.get_tool(n) for n in range(6)])
+    sys.monitoring.use_tool_id(3, 'x'); print(sys.monitoring.get_events(3))
+print(sys.version_info, sys._git if hasattr(sys, '_git') else None, len(sys.warnoptions), sys._xoptions)
