@@ -1,5 +1,6 @@
 //! All tests, with nextest where it is installed, and how many there were.
 
+use std::env;
 use std::io;
 use std::path::PathBuf;
 
@@ -10,6 +11,8 @@ use crate::command::{cargo, has, watched};
 const PROGRAMS: [&str; 2] = ["scripts::environment::maker", "scripts::runner::orchestrator"];
 /// Part of the name of every test that drives the real `claude`.
 const REAL_CLAUDE: &str = "real_claude";
+/// Part of the name of every test that needs torch, which is too large to be installed for it.
+const TORCH: &str = "with_torch";
 
 /// Tests that passed, failed, and were not run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,6 +45,10 @@ pub fn run(needs: &Needs, doc_tests: bool) -> io::Result<Count> {
     if needs.claude.is_none() {
         left_out.push(REAL_CLAUDE);
         total.skipped = listed(REAL_CLAUDE)?;
+    }
+    if env::var_os("MLE_STAR_TEST_TORCH").is_none() {
+        left_out.push(TORCH);
+        total.skipped += listed(TORCH)?;
     }
     let mut lines = vec![command_line(&left_out)];
     if doc_tests {

@@ -2,8 +2,8 @@
 //! isolation; and the local runner, isolated, with its worker. They are taken in turn, so that a noisy machine
 //! disturbs all alike, and each script is recorded in a journal.
 //!
-//! `cargo run --release -p mle-star-backends --example script_overhead [PYTHON] [ROUNDS]`; without PYTHON, the
-//! program's own environment. Medians of whole times; `own` is what scripts measure of themselves when warm, from
+//! `cargo run --release -p mle-star-backends --example script_overhead [PYTHON] [ROUNDS] [SCRIPT]`; without
+//! PYTHON, the program's own environment; without SCRIPT, all of them. Medians of whole times; `own` is what scripts measure of themselves when warm, from
 //! their first line to their last, and `added` what comes on top of it. Scripts whose libraries are missing are left
 //! out.
 
@@ -63,6 +63,7 @@ async fn main() -> Result<(), Failure> {
     let mut arguments = std::env::args().skip(1);
     let python = arguments.next();
     let rounds: usize = arguments.next().map_or(Ok(15), |text| text.parse())?;
+    let only = arguments.next();
     let choice = python.map_or(EnvironmentChoice::Own, |path| EnvironmentChoice::Given(PathBuf::from(path)));
     let environment = python_environment(choice, &|line| println!("{line}")).await?;
     println!("Python {}, {} libraries, {rounds} rounds", environment.version, environment.libraries.len());
@@ -80,7 +81,8 @@ async fn main() -> Result<(), Failure> {
         way(&environment, &at("cold"), isolation.clone(), None).await?,
         way(&environment, &at("warm"), isolation, Some(WarmStart::default())).await?,
     ];
-    for (name, text) in SCRIPTS {
+    for (name, text) in SCRIPTS.into_iter().filter(|(name, _)| only.as_ref().is_none_or(|only| only == name))
+    {
         match measure(&environment, folder.path(), &ways, (name, text), rounds).await {
             Ok([plain, open, cold, warm, own, added]) => println!(
                 "{name:14}{plain:>10.1}{open:>10.1}{cold:>10.1}{warm:>10.1}{:>12.1}{own:>10.1}{added:>10.1}",

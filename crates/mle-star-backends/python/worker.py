@@ -69,6 +69,9 @@ OF_LAST_EXCEPTION = ("last_exc", "last_type", "last_value", "last_traceback")
 EXITS: list[object] = []
 """The `code` of the SystemExit that ends this process."""
 
+FIXED_TORCH_SEED = 67280421310721
+"""What older versions of torch begin with; newer ones draw it."""
+
 libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -134,7 +137,9 @@ def serve() -> None:
         os._exit(1)
     gc.collect()
     gc.freeze()
-    changed = {name: value for name, value in after.items() if before.get(name) != value}
+    # Not what names this process's own folder, which no script has.
+    own = os.fsencode(os.path.expanduser("~"))
+    changed = {name: value for name, value in after.items() if before.get(name) != value and own not in value}
     worker = Worker(channel, setup, hear_of_deaths(), changed, script_path)
     while True:
         # Forked before the script comes, so that nobody has to wait for it then.
@@ -559,6 +564,11 @@ def reset_libraries() -> None:
     """What libraries draw or look up once for each process. `random` sees to itself."""
     if numpy_random := sys.modules.get("numpy.random"):
         numpy_random.seed()
+    torch = sys.modules.get("torch.random")
+    if torch and torch.initial_seed() != FIXED_TORCH_SEED:
+        torch.default_generator.seed()  # `torch.seed` would concern GPUs, too.
+    if triton := sys.modules.get("triton.knobs"):
+        vars(type(triton.cache))["home_dir"].default = os.path.expanduser("~/")
     if tempfile := sys.modules.get("tempfile"):
         tempfile.tempdir = None
     if process := sys.modules.get("multiprocessing.process"):

@@ -61,19 +61,38 @@ async fn a_script_sees_what_it_sees_when_started_cold() {
     let runners = runners(&mut world, &used_by_libraries).await;
     assert!(!is_warm(&runners[0]).await && is_warm(&runners[1]).await);
     compare(&runners, include_str!("alike.py")).await;
+    runners[1].warmed_up(0).await;
     assert!(is_warm(&runners[1]).await, "the worker was lost on the way");
 }
 
 #[tokio::test]
 #[ignore = "needs the libraries: an interpreter in MLE_STAR_TEST_PYTHON"]
 async fn libraries_compute_what_they_compute_when_started_cold() {
+    compare_with("MLE_STAR_TEST_PYTHON", &[], include_str!("alike_libraries.py"), "numpy.random.rand()")
+        .await;
+}
+
+#[tokio::test]
+#[ignore = "needs torch: an interpreter that has it and the libraries in MLE_STAR_TEST_TORCH"]
+async fn with_torch_they_compute_so_too() {
+    let scripts = include_str!("alike_torch.py");
+    compare_with("MLE_STAR_TEST_TORCH", &["torch", "torch._dynamo"], scripts, "torch.rand(1)").await;
+}
+
+/// Compares with the interpreter that a variable names and a worker that imports the default libraries and `more`.
+/// What is `random` differs between scripts.
+async fn compare_with(variable: &str, more: &[&str], scripts: &str, random: &str) {
     let mut world = World::new().await;
-    let given = EnvironmentChoice::Given(env::var("MLE_STAR_TEST_PYTHON").unwrap().into());
+    let given = EnvironmentChoice::Given(env::var(variable).unwrap().into());
     world.setup.environment = python_environment(given, &|_| ()).await.unwrap();
+    world.setup.machine.memory_mib = 8000;
     let default = WarmStart::default();
-    let modules: Vec<&str> = default.modules.iter().map(String::as_str).collect();
+    let modules: Vec<&str> = default.modules.iter().map(String::as_str).chain(more.iter().copied()).collect();
     let runners = runners(&mut world, &modules).await;
-    compare(&runners, include_str!("alike_libraries.py")).await;
+    compare(&runners, scripts).await;
+    let library = random.split('.').next().unwrap();
+    assert_draws_differ(&runners[1], &format!("import {library}; print({random})")).await;
+    runners[1].warmed_up(0).await;
     assert!(is_warm(&runners[1]).await, "the worker was lost on the way");
 }
 
@@ -102,9 +121,14 @@ async fn random_numbers_differ_between_scripts() {
         "import random; print(random.random())",
         "import multiprocessing as m; print(bytes(m.current_process().authkey))",
     ] {
-        let (first, second) = (run(&runner, script).await, run(&runner, script).await);
-        assert_ne!(first.stdout.text(), second.stdout.text(), "{script}");
+        assert_draws_differ(&runner, script).await;
     }
+}
+
+async fn assert_draws_differ(runner: &LocalRunner, script: &str) {
+    let (first, second) = (run(runner, script).await, run(runner, script).await);
+    assert_eq!((first.end, second.end.clone()), (second.end, ScriptEnd::Exited { code: 0 }), "{script}");
+    assert_ne!(first.stdout.text(), second.stdout.text(), "{script}");
 }
 
 /// A module that makes every later script hang for which it is imported, as a thread pool would that ran before.
@@ -180,6 +204,18 @@ async fn a_worker_is_replaced_when_scripts_import_more() {
         ["True True\n", "True False\n"],
         "the first finds a worker, but one that lacks the module"
     );
+}
+
+#[tokio::test]
+async fn a_variable_that_an_import_sets_is_the_scripts_but_for_the_workers_folder() {
+    let mut world = World::new().await;
+    let sets = "import os\nos.environ.update(BY_IMPORT='1', CACHE_OF_IMPORT=os.path.expanduser('~/cache'))\n";
+    with_modules(&mut world, &[("seaborn.py", sets)]);
+    let [_, runner] = runners(&mut world, &["seaborn"]).await;
+    let script = format!(
+        "import os; print({IS_WARM}, *(os.environ.get(n) for n in ('BY_IMPORT', 'CACHE_OF_IMPORT')))"
+    );
+    assert_eq!(run(&runner, &script).await.stdout.text(), "True 1 None\n");
 }
 
 /// A script of a launcher that never becomes a worker, or of a worker whose imports never end.
