@@ -14,6 +14,7 @@ mod lock;
 mod reader;
 mod seal;
 mod store;
+mod wait;
 mod wal;
 
 use std::collections::HashSet;
@@ -131,7 +132,7 @@ impl Journal {
         if path.exists() {
             return Err(JournalError::Exists(hold.folder().to_owned()));
         }
-        let store = Store::create(&path, frozen)?;
+        let store = wait::for_disk(|| Store::create(&path, frozen))?;
         Ok(Self::new(store, hold, 0.0))
     }
 
@@ -288,6 +289,13 @@ impl Journal {
         let value = serde_json::from_str(&found.outcome).map_err(|error| damaged(error.to_string()))?;
         let at = found.ended_at.parse().map_err(|error: jiff::Error| damaged(error.to_string()))?;
         Ok(Recorded { value, at, replayed: true })
+    }
+}
+
+impl Drop for Journal {
+    /// Moves what the log holds to where it belongs; what fails here is done when the journal is opened again.
+    fn drop(&mut self) {
+        drop(wait::for_disk(|| self.store().empty_log()));
     }
 }
 

@@ -1,8 +1,7 @@
 //! Making a journal: whole, or not at all.
 //!
 //! The file is made in memory, forced to the disk under another name and then given its own, so whoever dies on the
-//! way leaves no journal. The new name itself is durable with the first record, since SQLite forces the folder to the
-//! disk together with a log that it begins.
+//! way leaves no journal.
 
 #![expect(clippy::disallowed_methods, reason = "the journal is a file")]
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::reader::{EffectRecord, EffectState};
-use super::{Entry, Frozen, JournalError, Outcome, birth, check, seal};
+use super::{Entry, Frozen, JournalError, Outcome, birth, check, seal, wait};
 use crate::effects::{Limit, Usage};
 use crate::place::Place;
 
@@ -64,7 +64,10 @@ pub(super) struct Found {
 impl Store {
     pub fn create(path: &Path, frozen: &Frozen) -> Result<Self, JournalError> {
         birth::make(path, frozen)?;
-        Self::open_unchecked(path)
+        let store = Self::open_unchecked(path)?;
+        // Begins the log, and so forces the folder to the disk: no record has to wait for that.
+        store.heartbeat(0.0)?;
+        Ok(store)
     }
 
     /// Opens for writing. Nothing is changed before the file is known to be as it was written.
@@ -114,22 +117,19 @@ impl Store {
 
     /// The record that counts at `place`; or one set aside, which counts again: exactly the same is asked for.
     pub fn recorded(&self, place: &Place, digest: &str) -> rusqlite::Result<Option<Found>> {
-        let sql = "SELECT digest, outcome, ended_at, seq, state = 'aside' FROM effects
-                   WHERE place = ?1 AND state IN ('ended', 'aside') ORDER BY state DESC, seq DESC";
+        // No ORDER BY: with one, SQLite plans a statement of rusqlite's cache anew for every place.
+        let sql = "SELECT digest, outcome, ended_at, state = 'ended', seq FROM effects
+                   WHERE place = ?1 AND state IN ('ended', 'aside')";
+        let read = |row: &Row<'_>| Ok((row.get::<_, bool>(3)?, row.get::<_, i64>(4)?, found(row)?));
         let mut statement = self.db.prepare_cached(sql)?;
-        let read = |row: &Row<'_>| Ok((found(row)?, row.get::<_, i64>(3)?, row.get::<_, bool>(4)?));
-        for record in statement.query_map([place.as_str()], read)? {
-            let (found, seq, is_aside) = record?;
-            if !is_aside {
-                return Ok(Some(found));
-            }
-            if found.digest == digest {
-                let sql = "UPDATE effects SET state = 'ended' WHERE seq = ?1";
-                self.db.prepare_cached(sql)?.execute([seq])?;
-                return Ok(Some(found));
-            }
+        let records: Vec<_> = statement.query_map([place.as_str()], read)?.collect::<Result<_, _>>()?;
+        let usable = records.into_iter().filter(|(counts, _, found)| *counts || found.digest == digest);
+        let last = usable.max_by_key(|(counts, seq, _)| (*counts, *seq));
+        if let Some((false, seq, _)) = last {
+            let sql = "UPDATE effects SET state = 'ended' WHERE seq = ?1";
+            self.db.prepare_cached(sql)?.execute([seq])?;
         }
-        Ok(None)
+        Ok(last.map(|(_, _, found)| found))
     }
 
     pub fn begin(&self, new: &NewEffect<'_>) -> rusqlite::Result<i64> {
@@ -178,13 +178,13 @@ impl Store {
             elapsed
         ];
         // What cost money survives a power cut as well. Only then: a change makes SQLite parse every statement anew.
-        let paid = cost.is_some_and(|cost| cost > 0.0);
-        if paid {
+        let write = || self.db.prepare_cached(sql)?.execute(values);
+        if cost.is_some_and(|cost| cost > 0.0) {
             self.synchronous(true)?;
-        }
-        self.db.prepare_cached(sql)?.execute(values)?;
-        if paid {
+            wait::for_disk(write)?;
             self.synchronous(false)?;
+        } else {
+            write()?;
         }
         Ok(at)
     }
@@ -284,6 +284,11 @@ impl Store {
         );
         let limit = limit.map(|limit| name(&limit)).transpose()?;
         self.db.prepare_cached(&sql)?.execute(params![place.as_str(), limit, now(), elapsed]).map(drop)
+    }
+
+    /// Copies what is in the log to the database. SQLite would do so as it closes.
+    pub fn empty_log(&self) -> rusqlite::Result<()> {
+        self.db.execute_batch("PRAGMA wal_checkpoint(PASSIVE)")
     }
 
     /// `NORMAL` survives the death of the process, `FULL` a power cut too.
