@@ -146,14 +146,16 @@ impl LocalRunner {
         let mut stderr = Stream::new(log("stderr"), TracebackScanner::default());
         let (began, kills) = (Instant::now(), KernelKills::so_far());
         let mut limits = self.limits(time, &workplace);
-        let started = self.start(request.slot, &workplace, limits.disk.disk_mib, worker).await;
-        let Started { mut tree, streams, resting } =
-            started.map_err(|error| self.trouble(Failure::Process(error)))?;
+        let not_started = |error| self.trouble(Failure::Process(error));
+        let group = self.sandbox.group(limits.memory.memory_mib).map_err(not_started)?;
+        let started =
+            self.start(request.slot, &workplace, limits.disk.disk_mib, group.as_ref(), worker).await;
+        let Started { mut tree, streams, resting } = started.map_err(not_started)?;
         limits.patience =
             self.setup.warm_start.as_ref().filter(|_| resting.is_some()).map(|warm| warm.patience);
         let watched = run_watched(&mut tree, streams, &limits, &mut stdout, &mut stderr).await;
-        let Watched { end, mut notes, excess_of, spoiled } =
-            watched.map_err(|failure| self.trouble(failure))?;
+        let watched = watched.map_err(|failure| self.trouble(failure))?;
+        let Watched { end, mut notes, excess_of, spoiled } = watched.with(group.as_ref(), &limits);
         let spoiled = self.settle(request.slot, resting, tree, spoiled);
         let duration_seconds = began.elapsed().as_secs_f64();
         let traceback = stderr.scanner.traceback();
