@@ -7,12 +7,14 @@
 
 #![expect(clippy::disallowed_types, reason = "the journal and its lock are files, the only ones here")]
 
+mod birth;
 mod check;
 mod error;
 mod lock;
 mod reader;
 mod seal;
 mod store;
+mod wait;
 mod wal;
 
 use std::collections::HashSet;
@@ -113,7 +115,7 @@ pub trait Outcome: Serialize + DeserializeOwned + Send {
 }
 
 impl Journal {
-    /// Makes the journal of a new run in `folder`, which exists. One whose making was cut short counts as none.
+    /// Makes the journal of a new run in `folder`, which exists: whole, or not at all.
     ///
     /// # Errors
     /// When the folder already holds a journal or cannot be written.
@@ -126,10 +128,11 @@ impl Journal {
     /// # Errors
     /// As for [`Journal::create`].
     pub fn create_in(hold: Hold, frozen: &Frozen) -> Result<Self, JournalError> {
-        if !hold.is_without_journal() {
+        let path = hold.folder().join(store::FILE);
+        if path.exists() {
             return Err(JournalError::Exists(hold.folder().to_owned()));
         }
-        let store = Store::create(&hold.folder().join(store::FILE), frozen)?;
+        let store = wait::for_disk(|| Store::create(&path, frozen))?;
         Ok(Self::new(store, hold, 0.0))
     }
 
@@ -144,9 +147,6 @@ impl Journal {
             return Err(JournalError::Missing(path));
         }
         let hold = hold(folder)?;
-        if hold.is_without_journal() {
-            return Err(JournalError::Missing(path));
-        }
         let store = Store::open(&path)?;
         let frozen = store.frozen(&path)?;
         store.void_unfinished()?;
@@ -274,14 +274,13 @@ impl Journal {
     }
 
     fn recorded(&self, entry: &Entry<'_>, digest: &str) -> Result<Option<Found>, Stop> {
-        let store = self.store();
-        if let Some(found) = store.live(entry.place).map_err(JournalError::from)? {
-            if found.digest != digest {
-                return Err(JournalError::OtherInput { place: entry.place.clone() }.into());
+        let found = self.store().recorded(entry.place, digest).map_err(JournalError::from)?;
+        match found {
+            Some(found) if found.digest != digest => {
+                Err(JournalError::OtherInput { place: entry.place.clone() }.into())
             }
-            return Ok(Some(found));
+            found => Ok(found),
         }
-        Ok(store.take_back(entry.place, digest).map_err(JournalError::from)?)
     }
 
     fn read_back<T: Outcome>(&self, place: &Place, found: &Found) -> Result<Recorded<T>, Stop> {
@@ -293,11 +292,10 @@ impl Journal {
     }
 }
 
-impl Hold {
-    /// Is there no journal in the folder, or one whose making was cut short?
-    pub fn is_without_journal(&self) -> bool {
-        let path = self.folder().join(store::FILE);
-        !path.exists() || check::is_unborn(&path)
+impl Drop for Journal {
+    /// Moves what the log holds to where it belongs; what fails here is done when the journal is opened again.
+    fn drop(&mut self) {
+        drop(wait::for_disk(|| self.store().empty_log()));
     }
 }
 

@@ -65,11 +65,6 @@ fn open_failure(folder: &Path, error: &JournalError) -> Failure {
         return journal_failure(error);
     }
     if !runs::holds_only_beginnings(folder) {
-        if folder.join("journal.db").exists() {
-            let message = format!("{} is empty, and the run had begun", folder.join("journal.db").display());
-            let hint = "restore the file from a copy, or start a new run; nothing was changed in it";
-            return Failure::failed(Trouble::new(message, hint));
-        }
         return Trouble::new(error.to_string(), error.hint()).into();
     }
     let id = runs::name(folder).unwrap_or_default();

@@ -170,15 +170,17 @@ async fn a_flipped_bit_is_noticed_or_changes_nothing() {
 
 #[test]
 fn a_journal_whose_making_was_cut_short_is_none() {
-    let folder = Folder::fresh();
-    std::fs::write(folder.path().join("journal.db"), "").unwrap();
-    assert!(matches!(Journal::open(folder.path()), Err(JournalError::Missing(_))));
-    // Before it uses a log, SQLite keeps what it changes in another file.
-    std::fs::write(folder.path().join("journal.db"), [0; 4096]).unwrap();
-    std::fs::write(folder.path().join("journal.db-journal"), [0; 512]).unwrap();
-    assert!(matches!(Journal::open(folder.path()), Err(JournalError::Missing(_))));
-    drop(Journal::create(folder.path(), &frozen()).unwrap());
-    assert!(Journal::open(folder.path()).is_ok());
+    let check = |left: &[&str]| {
+        let folder = Folder::fresh();
+        left.iter().for_each(|name| std::fs::write(folder.path().join(name), [1; 600]).unwrap());
+        assert!(matches!(Journal::open(folder.path()), Err(JournalError::Missing(_))), "{left:?}");
+        drop(Journal::create(folder.path(), &frozen()).unwrap());
+        assert_eq!(Journal::open(folder.path()).unwrap().1, frozen(), "{left:?}");
+        assert!(!folder.path().join("journal.db.part").exists());
+    };
+    check(&["journal.db.part"]);
+    // What a journal left that somebody removed.
+    check(&["journal.db-journal", "journal.db-wal", "journal.db-shm"]);
 }
 
 #[test]
@@ -193,11 +195,11 @@ fn whoever_takes_hold_of_a_folder_first_makes_the_run() {
     let folder = Folder::fresh();
     let first = hold(folder.path()).unwrap();
     assert!(matches!(hold(folder.path()), Err(JournalError::Held { .. })));
-    assert!(first.is_without_journal());
     let journal = Journal::create_in(first, &frozen()).unwrap();
     assert!(matches!(hold(folder.path()), Err(JournalError::Held { .. })));
     drop(journal);
-    assert!(!hold(folder.path()).unwrap().is_without_journal());
+    let late = Journal::create_in(hold(folder.path()).unwrap(), &frozen());
+    assert!(matches!(late, Err(JournalError::Exists(_))));
 }
 
 #[test]
