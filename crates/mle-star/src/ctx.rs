@@ -16,7 +16,7 @@ use crate::effects::{
     ScriptRequest, ScriptRunner, Usage,
 };
 use crate::event::{Event, EventSink};
-use crate::journal::{EffectRecord, Entry, Journal, Kind, Recorded, first_limit};
+use crate::journal::{EffectRecord, Entry, Journal, Kind, MadeWith, Recorded, first_limit};
 use crate::limits::Limits;
 use crate::metric::Score;
 use crate::place::{Phase, Place};
@@ -257,6 +257,11 @@ impl<'a> Ctx<'a> {
     /// Every record of the journal.
     pub(crate) fn effects(&self) -> Result<Vec<EffectRecord>, Stop> {
         Ok(self.run.journal.effects()?)
+    }
+
+    /// The programs that made the run so far.
+    pub(crate) fn made_with(&self) -> Result<Vec<MadeWith>, Stop> {
+        Ok(self.run.journal.made_with()?)
     }
 
     /// Tells whoever watches.

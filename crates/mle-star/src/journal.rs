@@ -10,6 +10,7 @@
 mod check;
 mod error;
 mod lock;
+mod made_with;
 mod reader;
 mod seal;
 mod store;
@@ -26,6 +27,7 @@ use tokio::time::Instant;
 
 pub use error::JournalError;
 pub use lock::{Hold, hold};
+pub use made_with::{MadeWith, in_words};
 pub use reader::{EffectRecord, EffectState, Snapshot, cost, first_limit, read};
 use store::{Found, NewEffect, Store};
 
@@ -246,6 +248,32 @@ impl Journal {
     /// When the journal cannot be written.
     pub fn reopen_with(&self, frozen: &Frozen) -> Result<(), JournalError> {
         Ok(self.store().reopen_with(frozen)?)
+    }
+
+    /// Notes the programs that this process works with, unless the process before it worked with the same; gives
+    /// those of the process before it where they were others.
+    ///
+    /// # Errors
+    /// When the journal cannot be written.
+    pub fn note_made_with(&self, now: MadeWith) -> Result<Option<MadeWith>, JournalError> {
+        let store = self.store();
+        let mut all = store.made_with()?;
+        let before = all.last().cloned();
+        if before.as_ref().is_some_and(|before| before.is_like(&now)) {
+            return Ok(None);
+        }
+        all.push(MadeWith { resumed: store.has_effects()?, ..now });
+        store.set_made_with(&all)?;
+        Ok(before)
+    }
+
+    /// The programs that made the run so far, one entry for each change; none in a journal of a version that did
+    /// not note them.
+    ///
+    /// # Errors
+    /// When the journal cannot be read.
+    pub fn made_with(&self) -> Result<Vec<MadeWith>, JournalError> {
+        Ok(self.store().made_with()?)
     }
 
     /// Every record, oldest first.

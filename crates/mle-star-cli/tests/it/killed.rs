@@ -107,7 +107,7 @@ pub fn outcome(sealed: &Sealed, run: &str) -> Value {
 fn without_times(value: &mut Value) {
     match value {
         Value::Object(fields) => {
-            fields.remove("created_at");
+            fields.retain(|key, _| key != "created_at" && key != "at");
             fields.values_mut().for_each(without_times);
         }
         Value::Array(items) => items.iter_mut().for_each(without_times),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::reader::{EffectRecord, EffectState};
-use super::{Entry, Frozen, JournalError, Outcome, check, seal};
+use super::{Entry, Frozen, JournalError, MadeWith, Outcome, check, seal};
 use crate::effects::{Limit, Usage};
 use crate::place::Place;
 
@@ -113,6 +113,20 @@ impl Store {
     fn write_frozen(&self, frozen: &Frozen) -> rusqlite::Result<()> {
         let text = serde_json::to_string(frozen).map_err(json_error)?;
         self.set("frozen", &text)
+    }
+
+    /// One entry for each change; none in a journal that was begun before these were noted.
+    pub fn made_with(&self) -> rusqlite::Result<Vec<MadeWith>> {
+        let text = self.get("made_with")?;
+        text.map_or_else(|| Ok(Vec::new()), |text| serde_json::from_str(&text).map_err(json_error))
+    }
+
+    pub fn set_made_with(&self, all: &[MadeWith]) -> rusqlite::Result<()> {
+        self.set("made_with", &serde_json::to_string(all).map_err(json_error)?)
+    }
+
+    pub fn has_effects(&self) -> rusqlite::Result<bool> {
+        self.db.query_row("SELECT EXISTS (SELECT 1 FROM effects)", [], |row| row.get(0))
     }
 
     pub fn void_unfinished(&self) -> rusqlite::Result<()> {
