@@ -268,7 +268,8 @@ fn failure(start: &Start, stop: Stop, signals: &signals::Signals) -> Failure {
     match stop {
         Stop::Interrupted => interrupted(start, signals),
         Stop::Journal(error) => Failure::failed(Trouble::new(error.to_string(), error.hint())),
-        Stop::Outside(Trouble { message, hint }) => {
+        Stop::Outside(Trouble { message, hint })
+        | Stop::Agents { trouble: Trouble { message, hint }, .. } => {
             let hint =
                 hint.replace("resume the run", &format!("go on with: {}", resume_command(&start.folder)));
             Failure::failed(Trouble { message, hint })

@@ -305,7 +305,10 @@ impl<'a> Ctx<'a> {
         let prepared = async { agents.expect(&self.likely_after(&request)) };
         let asked = async { tokio::join!(asked, prepared).0 };
         let reply = self.or_interrupted(asked).await.and_then(|reply| reply);
-        let usage = reply.as_ref().map_or_else(|_| Usage::free(), |reply| reply.usage);
+        let usage = match &reply {
+            Ok(AgentReply { usage, .. }) | Err(Stop::Agents { usage, .. }) => *usage,
+            Err(_) => Usage::free(),
+        };
         for warning in limits.settle(estimate, request.agent, &usage) {
             self.warn(warning.text());
         }

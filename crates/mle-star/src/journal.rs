@@ -112,6 +112,11 @@ pub trait Outcome: Serialize + DeserializeOwned + Send {
     fn limit(&self) -> Option<Limit> {
         None
     }
+
+    /// What is kept of an effect that a stop ended; `None` when nothing is known of it.
+    fn of_stop(_stop: &Stop) -> Option<Self> {
+        None
+    }
 }
 
 impl Journal {
@@ -195,9 +200,21 @@ impl Journal {
         }
         let new = NewEffect { entry: &entry, digest: &digest, elapsed: self.elapsed() };
         let seq = self.store().begin(&new).map_err(JournalError::from)?;
-        let value = effect.await?;
-        let at = self.store().end(seq, &value, self.elapsed()).map_err(JournalError::from)?;
-        Ok(Recorded { value, at, replayed: false })
+        let end = |value: &T, state| {
+            self.store().end(seq, value, self.elapsed(), state).map_err(JournalError::from)
+        };
+        match effect.await {
+            Ok(value) => {
+                let at = end(&value, EffectState::Ended)?;
+                Ok(Recorded { value, at, replayed: false })
+            }
+            Err(stop) => {
+                if let Some(value) = T::of_stop(&stop) {
+                    end(&value, EffectState::Void)?;
+                }
+                Err(stop)
+            }
+        }
     }
 
     /// The limit that was recorded for leaving out the step at `place`.
@@ -338,6 +355,16 @@ impl Outcome for AgentReply {
         match self.answer {
             Answer::Refused { limit } => Some(limit),
             Answer::Text { .. } | Answer::Failed { .. } => None,
+        }
+    }
+
+    /// Done again on a resume, and paid for all the same.
+    fn of_stop(stop: &Stop) -> Option<Self> {
+        match stop {
+            Stop::Agents { trouble, usage } if usage.cost_usd.is_some() => {
+                Some(Self::failed(trouble.message.clone(), *usage))
+            }
+            _ => None,
         }
     }
 }

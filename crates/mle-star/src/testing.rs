@@ -35,7 +35,7 @@ pub struct World {
     agents: HashMap<String, AgentReply>,
     scripts: HashMap<String, ScriptOutcome>,
     first_scripts: Mutex<HashMap<String, ScriptOutcome>>,
-    stops: Mutex<HashMap<String, Trouble>>,
+    stops: Mutex<HashMap<String, Stop>>,
     agent_time: Duration,
     script_time: Duration,
     cost_usd: Option<f64>,
@@ -108,7 +108,15 @@ impl World {
     /// The outside breaks once at `place`, in a way that ends the run.
     #[must_use]
     pub fn breaks_once(self, place: &str) -> Self {
-        self.lock_stops().insert(place.to_owned(), Trouble::new("the outside is broken", "mend it"));
+        self.lock_stops().insert(place.to_owned(), Trouble::new("the outside is broken", "mend it").into());
+        self
+    }
+
+    /// Once, the agent asked at `place` cannot be asked, and no other either; the call used this.
+    #[must_use]
+    pub fn denies_once(self, place: &str, usage: Usage) -> Self {
+        let trouble = Trouble::new("the login was refused", "mend it");
+        self.lock_stops().insert(place.to_owned(), Stop::Agents { trouble, usage });
         self
     }
 
@@ -201,7 +209,7 @@ impl World {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn lock_stops(&self) -> MutexGuard<'_, HashMap<String, Trouble>> {
+    fn lock_stops(&self) -> MutexGuard<'_, HashMap<String, Stop>> {
         self.stops.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -210,7 +218,7 @@ impl World {
     }
 
     fn stop(&self, place: &Place) -> Result<(), Stop> {
-        self.lock_stops().remove(place.as_str()).map_or(Ok(()), |trouble| Err(trouble.into()))
+        self.lock_stops().remove(place.as_str()).map_or(Ok(()), Err)
     }
 }
 

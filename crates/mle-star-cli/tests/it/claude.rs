@@ -140,6 +140,14 @@ fn a_run_goes_on_with_the_agents_it_began_with() {
     claude(&sealed, &first);
     let said = say(&sealed, &run_line(&sealed), &[KEY]);
     assert!(said.code == 1 && said.stderr.contains("cost so far: $0.01"), "{said:?}");
+    assert!(
+        said.stderr.contains("error: the login was refused: Invalid API key\nhint: check ANTHROPIC"),
+        "{said:?}"
+    );
+    let usage = |run: &str| json(&say(&sealed, &format!("show {run} --json"), &[]).stdout)["usage"].clone();
+    // Both candidates are asked at once: the other one may have been cut off, or not have begun.
+    let init = &usage("r")["by_role"]["init"];
+    assert_eq!((&init["calls"], &init["cost_usd"]), (&1.into(), &0.0.into()), "{init}");
     let said = say(&sealed, "resume r", &[]);
     assert!(said.code == 2 && said.stderr.contains("no ANTHROPIC_API_KEY"), "{said:?}");
     claude(&sealed, WELL);

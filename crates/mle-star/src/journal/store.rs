@@ -183,8 +183,9 @@ impl Store {
         seq: i64,
         value: &T,
         elapsed: f64,
+        state: EffectState,
     ) -> rusqlite::Result<jiff::Timestamp> {
-        let sql = "UPDATE effects SET state = 'ended', outcome = ?2, limit_hit = ?3, cost_usd = ?4,
+        let sql = "UPDATE effects SET state = ?11, outcome = ?2, limit_hit = ?3, cost_usd = ?4,
                    tokens_input = ?5, tokens_output = ?6, tokens_cache_read = ?7, tokens_cache_write = ?8,
                    ended_at = ?9, elapsed_ended = ?10,
                    ended_seal = seal(seq, place, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) WHERE seq = ?1";
@@ -207,7 +208,8 @@ impl Store {
             tokens(|u| u.cache_read),
             tokens(|u| u.cache_write),
             at.to_string(),
-            elapsed
+            elapsed,
+            name(&state)?
         ];
         // What cost money survives a power cut as well. Only then: a change makes SQLite parse every statement anew.
         let paid = cost.is_some_and(|cost| cost > 0.0);
