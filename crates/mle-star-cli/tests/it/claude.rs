@@ -217,6 +217,20 @@ fn a_probe_tells_what_came_back() {
 }
 
 #[test]
+fn an_estimate_leaves_nothing_behind() {
+    let task = "competition_id: t\nevaluation_metric: RMSE\nmetric_direction: minimize\n\
+                description: Predict the price.\ndata_dir: data\ntarget_column: price\noutput_dir: out/deep\n";
+    let sealed = Sealed::with(&[("task.yaml", task)]);
+    let before = (sealed.names("."), sealed.names("data"));
+    let said = sealed.run("run task.yaml --agents offline --estimate");
+    assert_eq!(said.code, 0, "{said:?}");
+    assert_eq!((sealed.names("."), sealed.names("data")), before, "{said:?}");
+    let python = interpreter(&sealed, &format!("{SUBMIT}; {SCORE}"));
+    let said = sealed.run(&format!("run task.yaml --agents offline --set python={python} {SMALL}"));
+    assert!(said.code == 0 && sealed.path("out/deep/submission.csv").exists(), "{said:?}");
+}
+
+#[test]
 fn an_estimate_counts_what_a_run_will_do_and_makes_none() {
     let sealed = Sealed::with(&[]);
     claude(&sealed, WELL);
