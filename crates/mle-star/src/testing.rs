@@ -2,7 +2,9 @@
 //!
 //! [`World`] implements both traits of [`effects`](crate::effects). Everything it is not told otherwise
 //! goes well: code that runs, scores of 0.5, no leakage, a valid submission. [`World::trace`] is the list
-//! of effects performed, which is what most tests compare.
+//! of effects performed, which is what most tests compare. [`worlds`] has some that several crates look at.
+
+pub mod worlds;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
