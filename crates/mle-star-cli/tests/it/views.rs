@@ -154,3 +154,39 @@ fn a_run_tells_what_it_was_made_with_and_not_what_shows_it() {
     let shown: Value = serde_json::from_str(&sealed.run("show r --json").stdout).unwrap();
     assert_eq!(shown["made_with"], result["made_with"]);
 }
+
+#[test]
+fn a_resume_tells_in_one_line_what_is_read_back_and_then_what_is_new() {
+    let sealed = Sealed::with(&[]);
+    let run = hanging(&sealed, "phase2/path-0/t0/k0/coder");
+    assert_eq!(interrupted(run), Some(130));
+    let shown: Value = serde_json::from_str(&sealed.run("show r --json").stdout).unwrap();
+    let ended = |kind: &str| {
+        let steps = shown["steps"].as_array().unwrap().iter();
+        steps.filter(|step| step["kind"] == kind && step["outcome"] != "not ended").count()
+    };
+    let (calls, scripts) = (ended("agent"), ended("script"));
+    assert!(calls > 5 && scripts > 2, "{shown}");
+    let events_before = sealed.read("runs/r/logs/events.jsonl").len();
+    claude(&sealed, WELL);
+    let resumed = say(&sealed, "resume r", &[KEY]);
+    assert_eq!(resumed.code, 0, "{resumed:?}");
+    let line = format!("replayed {} steps: {calls} agent calls, {scripts} scripts, $0.", calls + scripts);
+    let parts = [
+        line.as_str(),
+        " already paid\n",
+        "=== Phase 2: refinement ===",
+        "path 1, step 1",
+        "=== Finalization ===",
+    ];
+    assert!(parts.iter().all(|part| resumed.stderr.contains(part)), "{parts:?}: {resumed:?}");
+    assert!(
+        !["Phase 1", "candidate 1", "merge 1"].iter().any(|old| resumed.stderr.contains(old)),
+        "{resumed:?}"
+    );
+    // Who reads events is told all of it once more.
+    let events = sealed.read("runs/r/logs/events.jsonl").split_off(events_before);
+    let again = events.lines().filter(|line| line.contains("\"replayed\":true")).count();
+    assert_eq!(again, calls + scripts, "{events}");
+    assert!(events.contains("\"phase\":\"phase1\""), "{events}");
+}
