@@ -4,6 +4,8 @@
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export PATH
 cp /dev/job/tests /tmp/tests
+# Files come slowly the first time; workers have to answer in time.
+python3 -c "import ctypes, json, multiprocessing, select, socket, threading"
 all=/sys/fs/cgroup
 echo "+memory +pids" > $all/cgroup.subtree_control
 
@@ -43,6 +45,8 @@ scenario "nobody in a group of root" closed 65534 where_nothing_is_delegated_it_
 mkdir -p /run/systemd/system
 group unmarked 65534
 scenario "a group that systemd keeps" unmarked 65534 where_nothing_is_delegated_it_is_said
-group marked 65534
-python3 -c "import os; os.setxattr('$all/marked', 'user.delegate', b'1')"
-scenario "a group that systemd gave away" marked 65534 what_is_given_is_used
+mkdir $all/manager && echo "+memory +pids" > $all/manager/cgroup.subtree_control
+group manager/unit 65534
+python3 -c "import os; os.setxattr('$all/manager', 'user.delegate', b'1')"
+chown 65534 $all/manager/cgroup.procs
+scenario "a group in one that systemd gave away" manager/unit 65534 what_is_given_is_used

@@ -15,6 +15,7 @@ pub mod machine;
 mod memory;
 mod out_of_memory;
 pub mod sandbox;
+mod short_links;
 mod stream;
 pub mod submission;
 mod traceback;

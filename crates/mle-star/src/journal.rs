@@ -11,6 +11,7 @@ mod birth;
 mod check;
 mod error;
 mod lock;
+mod made_with;
 mod reader;
 mod seal;
 mod store;
@@ -28,6 +29,7 @@ use tokio::time::Instant;
 
 pub use error::JournalError;
 pub use lock::{Hold, hold};
+pub use made_with::{MadeWith, in_words};
 pub use reader::{EffectRecord, EffectState, Snapshot, cost, first_limit, read};
 use store::{Found, NewEffect, Store};
 
@@ -112,6 +114,11 @@ pub trait Outcome: Serialize + DeserializeOwned + Send {
     fn limit(&self) -> Option<Limit> {
         None
     }
+
+    /// What is kept of an effect that a stop ended; `None` when nothing is known of it.
+    fn of_stop(_stop: &Stop) -> Option<Self> {
+        None
+    }
 }
 
 impl Journal {
@@ -193,9 +200,21 @@ impl Journal {
         }
         let new = NewEffect { entry: &entry, digest: &digest, elapsed: self.elapsed() };
         let seq = self.store().begin(&new).map_err(JournalError::from)?;
-        let value = effect.await?;
-        let at = self.store().end(seq, &value, self.elapsed()).map_err(JournalError::from)?;
-        Ok(Recorded { value, at, replayed: false })
+        let end = |value: &T, state| {
+            self.store().end(seq, value, self.elapsed(), state).map_err(JournalError::from)
+        };
+        match effect.await {
+            Ok(value) => {
+                let at = end(&value, EffectState::Ended)?;
+                Ok(Recorded { value, at, replayed: false })
+            }
+            Err(stop) => {
+                if let Some(value) = T::of_stop(&stop) {
+                    end(&value, EffectState::Void)?;
+                }
+                Err(stop)
+            }
+        }
     }
 
     /// The limit that was recorded for leaving out the step at `place`.
@@ -246,6 +265,32 @@ impl Journal {
     /// When the journal cannot be written.
     pub fn reopen_with(&self, frozen: &Frozen) -> Result<(), JournalError> {
         Ok(self.store().reopen_with(frozen)?)
+    }
+
+    /// Notes the programs that this process works with, unless the process before it worked with the same; gives
+    /// those of the process before it where they were others.
+    ///
+    /// # Errors
+    /// When the journal cannot be written.
+    pub fn note_made_with(&self, now: MadeWith) -> Result<Option<MadeWith>, JournalError> {
+        let store = self.store();
+        let mut all = store.made_with()?;
+        let before = all.last().cloned();
+        if before.as_ref().is_some_and(|before| before.is_like(&now)) {
+            return Ok(None);
+        }
+        all.push(MadeWith { resumed: store.has_effects()?, ..now });
+        store.set_made_with(&all)?;
+        Ok(before)
+    }
+
+    /// The programs that made the run so far, one entry for each change; none in a journal of a version that did
+    /// not note them.
+    ///
+    /// # Errors
+    /// When the journal cannot be read.
+    pub fn made_with(&self) -> Result<Vec<MadeWith>, JournalError> {
+        Ok(self.store().made_with()?)
     }
 
     /// Every record, oldest first.
@@ -308,6 +353,16 @@ impl Outcome for AgentReply {
         match self.answer {
             Answer::Refused { limit } => Some(limit),
             Answer::Text { .. } | Answer::Failed { .. } => None,
+        }
+    }
+
+    /// Done again on a resume, and paid for all the same.
+    fn of_stop(stop: &Stop) -> Option<Self> {
+        match stop {
+            Stop::Agents { trouble, usage } if usage.cost_usd.is_some() => {
+                Some(Self::failed(trouble.message.clone(), *usage))
+            }
+            _ => None,
         }
     }
 }

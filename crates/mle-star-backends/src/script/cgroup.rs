@@ -23,7 +23,7 @@ use super::memory::descendants;
 const PROGRAM: &str = "mle-star";
 /// What limits a script.
 const CONTROLLERS: [&str; 2] = ["memory", "pids"];
-/// By these attributes systemd says which groups it leaves to others.
+/// By these attributes systemd says which groups it leaves to others, such as the manager of a user's own units.
 const MARKS: [&str; 2] = ["user.delegate", "trusted.delegate"];
 /// What tells that systemd runs the machine.
 const SYSTEMD: &str = "/run/systemd/system";
@@ -86,9 +86,8 @@ impl Cgroups {
 
     /// Moves this program and what it has started out of the base, which then may limit the groups in it.
     fn make_room(&self) -> io::Result<()> {
-        let enable = || fs::write(self.base.join("cgroup.subtree_control"), "+memory +pids");
         // The first group of a machine may hold processes as well.
-        let Err(error) = enable() else { return Ok(()) };
+        let Err(error) = self.enable() else { return Ok(()) };
         if error.raw_os_error() != Some(nix::libc::EBUSY) {
             return Err(error);
         }
@@ -107,12 +106,17 @@ impl Cgroups {
                 // One that has ended meanwhile is no more to be moved.
                 let _ = fs::write(home.join("cgroup.procs"), process.to_string());
             }
-            match enable() {
+            match self.enable() {
                 Err(error) if error.raw_os_error() == Some(nix::libc::EBUSY) => {}
                 done => return done,
             }
         }
         Err(others())
+    }
+
+    /// Lets the groups in the base have limits.
+    fn enable(&self) -> io::Result<()> {
+        fs::write(self.base.join("cgroup.subtree_control"), "+memory +pids")
     }
 
     /// Removes the groups of programs that were killed. One that somebody is in stays: the kernel sees to it.
@@ -134,6 +138,8 @@ impl Cgroups {
     pub(super) fn group(&self, limits: Limits) -> io::Result<Group> {
         let number = GROUPS.fetch_add(1, Ordering::Relaxed);
         let folder = self.base.join(format!("{PROGRAM}-{}-{number}", process::id()));
+        // A manager that arranges its units anew may have taken the controllers away.
+        self.enable()?;
         fs::create_dir(&folder)?;
         let group = Group { folder };
         let bytes = limits.memory_mib.checked_mul(1024 * 1024);
@@ -197,15 +203,15 @@ fn folder_of(groups: &str, mounts: &str) -> Option<PathBuf> {
     })
 }
 
-/// Is the group this program's to arrange? Where systemd runs the machine it says so; where it does not, whoever may
-/// write there decides.
+/// Is the group, when nobody else is in it, this program's to arrange? Where systemd runs the machine it is when it lies
+/// in one that was delegated: a user's own manager marks none of its units. Elsewhere whoever may write there decides.
 fn is_delegated(group: &Path) -> bool {
-    let is_marked = |mark: &&str| {
+    let is_marked = |group: &Path, mark: &str| {
         let mut value = [0; 8];
-        let length = rustix::fs::getxattr(group, *mark, &mut value[..]);
+        let length = rustix::fs::getxattr(group, mark, &mut value[..]);
         length.is_ok_and(|length| value.get(..length) == Some(b"1".as_slice()))
     };
-    MARKS.iter().any(is_marked) || !systemd_runs()
+    group.ancestors().any(|group| MARKS.iter().any(|mark| is_marked(group, mark))) || !systemd_runs()
 }
 
 fn systemd_runs() -> bool {

@@ -24,6 +24,7 @@ use super::machine::Machine;
 use super::memory;
 use super::out_of_memory::{KernelKills, last_words, out_of_memory};
 use super::sandbox::{Isolation, Sandbox};
+use super::short_links::ShortLinks;
 use super::stream::Stream;
 use super::submission::check_submission;
 use super::traceback::TracebackScanner;
@@ -70,6 +71,7 @@ pub struct LocalRunner {
     setup: Arc<LocalSetup>,
     data: Arc<Data>,
     sandbox: Arc<Sandbox>,
+    links: Arc<ShortLinks>,
     warm: Option<Arc<Warm>>,
 }
 
@@ -90,7 +92,8 @@ impl LocalRunner {
         let sandbox = Arc::new(Sandbox::new(setup.isolation.clone(), &setup.environment, &setup.machine));
         let start = setup.warm_start.as_ref().filter(|_| cfg!(target_os = "linux"));
         let warm = start.map(|start| Arc::new(Warm::new(&start.modules)));
-        Ok(Self { sandbox, warm, setup: Arc::new(LocalSetup { run_folder, data_dir, ..setup }), data })
+        let links = Arc::new(ShortLinks::new(std::env::temp_dir()));
+        Ok(Self { sandbox, links, warm, setup: Arc::new(LocalSetup { run_folder, data_dir, ..setup }), data })
     }
 
     /// The submission that `script` wrote when it ran at `stem`, its place's file stem; `None` when it wrote none.
@@ -105,7 +108,7 @@ impl LocalRunner {
     }
 
     async fn prepare(&self, request: &ScriptRequest) -> Result<Workplace, Trouble> {
-        let (setup, data) = (Arc::clone(&self.setup), Arc::clone(&self.data));
+        let (setup, data, links) = (Arc::clone(&self.setup), Arc::clone(&self.data), Arc::clone(&self.links));
         let (stem, script) = (request.place.file_stem(), request.script.clone());
         let stale = self.kept_submission(&stem, &request.script);
         let work = move || {
@@ -113,7 +116,8 @@ impl LocalRunner {
             fs::write(&saved, &script).map_err(|error| broken("write", &saved, &error))?;
             let folder = setup.run_folder.join("work").join(&stem);
             let _ = fs::remove_file(stale);
-            Workplace::new(folder.clone(), &script, &data).map_err(|error| broken("make", &folder, &error))
+            Workplace::new(folder.clone(), &script, &data, &links)
+                .map_err(|error| broken("make", &folder, &error))
         };
         in_background(work).await?
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::reader::{EffectRecord, EffectState};
-use super::{Entry, Frozen, JournalError, Outcome, birth, check, seal, wait};
+use super::{Entry, Frozen, JournalError, MadeWith, Outcome, birth, check, seal, wait};
 use crate::effects::{Limit, Usage};
 use crate::place::Place;
 
@@ -95,6 +95,20 @@ impl Store {
         serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))
     }
 
+    /// One entry for each change; none in a journal that was begun before these were noted.
+    pub fn made_with(&self) -> rusqlite::Result<Vec<MadeWith>> {
+        let text = self.get("made_with")?;
+        text.map_or_else(|| Ok(Vec::new()), |text| serde_json::from_str(&text).map_err(json_error))
+    }
+
+    pub fn set_made_with(&self, all: &[MadeWith]) -> rusqlite::Result<()> {
+        self.set("made_with", &serde_json::to_string(all).map_err(json_error)?)
+    }
+
+    pub fn has_effects(&self) -> rusqlite::Result<bool> {
+        self.db.query_row("SELECT EXISTS (SELECT 1 FROM effects)", [], |row| row.get(0))
+    }
+
     pub fn void_unfinished(&self) -> rusqlite::Result<()> {
         self.db.execute("UPDATE effects SET state = 'void' WHERE state = 'begun'", []).map(drop)
     }
@@ -151,8 +165,9 @@ impl Store {
         seq: i64,
         value: &T,
         elapsed: f64,
+        state: EffectState,
     ) -> rusqlite::Result<jiff::Timestamp> {
-        let sql = "UPDATE effects SET state = 'ended', outcome = ?2, limit_hit = ?3, cost_usd = ?4,
+        let sql = "UPDATE effects SET state = ?11, outcome = ?2, limit_hit = ?3, cost_usd = ?4,
                    tokens_input = ?5, tokens_output = ?6, tokens_cache_read = ?7, tokens_cache_write = ?8,
                    ended_at = ?9, elapsed_ended = ?10,
                    ended_seal = seal(seq, place, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) WHERE seq = ?1";
@@ -175,7 +190,8 @@ impl Store {
             tokens(|u| u.cache_read),
             tokens(|u| u.cache_write),
             at.to_string(),
-            elapsed
+            elapsed,
+            name(&state)?
         ];
         // What cost money survives a power cut as well. Only then: a change makes SQLite parse every statement anew.
         let write = || self.db.prepare_cached(sql)?.execute(values);

@@ -1,6 +1,6 @@
 //! The journal as a file: one writer, one format, nothing taken from a stranger.
 
-use mle_star::journal::{EffectRecord, Journal, JournalError, hold, read};
+use mle_star::journal::{EffectRecord, Journal, JournalError, MadeWith, hold, read};
 use mle_star::testing::{World, frozen};
 
 use crate::{Folder, go_on};
@@ -208,4 +208,37 @@ fn the_log_of_an_empty_journal_is_not_lost() {
     std::fs::write(folder.path().join("journal.db"), "").unwrap();
     std::fs::write(folder.path().join("journal.db-wal"), "something").unwrap();
     check_refused(&folder, "it is empty");
+}
+
+#[tokio::test]
+async fn what_a_run_is_made_with_is_noted_when_it_changes() {
+    let (folder, world, inputs) = (Folder::fresh(), World::new(), frozen());
+    let with = |mle_star: &str| MadeWith {
+        mle_star: mle_star.to_owned(),
+        at: "2026-01-01T00:00:00Z".to_owned(),
+        ..MadeWith::default()
+    };
+    let known = |folder: &Folder| {
+        let made_with = read(folder.path()).unwrap().made_with;
+        made_with.into_iter().map(|with| (with.mle_star, with.resumed)).collect::<Vec<_>>()
+    };
+    let entry = |mle_star: &str, resumed| (mle_star.to_owned(), resumed);
+    // What a version leaves that notes nothing.
+    let journal = Journal::create(folder.path(), &inputs).unwrap();
+    assert_eq!(known(&folder), []);
+    assert_eq!(journal.note_made_with(with("1")).unwrap(), None);
+    let later = MadeWith { at: "2026-01-02T00:00:00Z".to_owned(), ..with("1") };
+    assert_eq!(journal.note_made_with(later).unwrap(), None);
+    assert_eq!(known(&folder), [entry("1", false)]);
+    let result = go_on(&world, &inputs, &journal).await.unwrap().result;
+    assert_eq!(result.made_with, [with("1")]);
+    drop(journal);
+    let (journal, _) = Journal::open(folder.path()).unwrap();
+    assert_eq!(journal.note_made_with(with("2")).unwrap(), Some(with("1")));
+    assert_eq!(known(&folder), [entry("1", false), entry("2", true)]);
+
+    let old = with_a_run(Log::Emptied).await;
+    let (journal, _) = Journal::open(old.path()).unwrap();
+    assert_eq!(journal.note_made_with(with("2")).unwrap(), None);
+    assert_eq!(known(&old), [entry("2", true)]);
 }

@@ -120,6 +120,9 @@ impl Layers {
         let (enforced, missing): (Vec<Layer>, Vec<Layer>) =
             self.list(network).into_iter().partition(|layer| layer.enforced);
         let words = |layers: &[Layer]| layers.iter().map(word).collect::<Vec<_>>().join(", ");
+        if missing.is_empty() {
+            return words(&enforced);
+        }
         format!("{}; not enforced: {}", words(&enforced), words(&missing))
     }
 }
