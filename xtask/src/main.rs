@@ -4,6 +4,7 @@ mod browser;
 mod claude;
 mod command;
 mod faults;
+mod kernel;
 mod packages;
 mod python;
 mod tests_run;
@@ -17,9 +18,10 @@ fn main() -> ExitCode {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["verify"] => verify::verify(),
         ["tidy"] => verify::tidy_only(),
+        ["kernel"] => verify::kernel_only(),
         ["faults", options @ ..] => faults::command(options),
         _ => {
-            command::say("usage: cargo xtask verify | tidy | faults [--count N] [--seed S]");
+            command::say("usage: cargo xtask verify | tidy | kernel | faults [--count N] [--seed S]");
             ExitCode::from(2)
         }
     }

@@ -5,7 +5,7 @@ use std::process::{Command, ExitCode};
 use std::time::Instant;
 
 use crate::command::{cargo, root, say};
-use crate::{browser, claude, faults, python, tests_run, tidy};
+use crate::{browser, claude, faults, kernel, python, tests_run, tidy};
 
 /// What `cargo xtask verify` does besides the tests, one check each.
 const CHECKS: [(&str, &[&str]); 3] = [
@@ -36,6 +36,7 @@ pub fn verify() -> ExitCode {
     }
     judge("tidy", is_tidy());
     judge("faults", faults::campaign(faults::SHORT));
+    judge("kernel", has_limits());
     say("--- python environment for tests");
     let python = python::prepare();
     judge("python environment", python.is_ok());
@@ -65,6 +66,26 @@ pub fn verify() -> ExitCode {
 /// The tidy checks alone.
 pub fn tidy_only() -> ExitCode {
     exit(is_tidy())
+}
+
+/// The tests in the virtual machine alone.
+pub fn kernel_only() -> ExitCode {
+    exit(has_limits())
+}
+
+/// Do the tests pass that need a kernel of their own?
+fn has_limits() -> bool {
+    say("--- kernel of its own");
+    match kernel::run() {
+        Ok((passed, failed)) => {
+            say(&format!("{passed} scenarios passed, {failed} failed"));
+            failed == 0
+        }
+        Err(why) => {
+            say(&why);
+            false
+        }
+    }
 }
 
 /// The real `claude`; without it, or without a network that can be closed, its tests are skipped and counted.

@@ -13,7 +13,7 @@ order) and a body of fields ``NAME=VALUE`` that end with NUL; answers are lines.
 3. ``ready PROCESS``, from a guard that waits for a script in the namespaces; any other line is why there is none.
    The process is the guard's; with namespaces that of its parent, which waits outside.
 4. A message for each script: its folder, its variables, what binds it; with the length come the descriptors:
-   stdout, stderr, control, report, and a Landlock ruleset where there is one. Then 3 again.
+   stdout, stderr, control, report, and what the message names (a Landlock ruleset, a cgroup.procs). Then 3 again.
 
 The guard does what ``process/guard.rs`` does for a script that starts cold: orders come by the control pipe
 (``T``: ask the script's group to end; closed: kill everything), and when nothing of the script is left, eight
@@ -102,6 +102,7 @@ class Request(NamedTuple):
     control: int
     report: int
     ruleset: int | None
+    cgroup: int | None
 
 
 class Worker(NamedTuple):
@@ -149,7 +150,7 @@ def serve() -> None:
 
 def receive(channel: socket.socket) -> tuple[Fields, list[int]] | None:
     """The next message and its descriptors; None when the program has closed the channel."""
-    head, descriptors, _, _ = socket.recv_fds(channel, 4, 5)
+    head, descriptors, _, _ = socket.recv_fds(channel, 4, 6)
     if len(head) < 4:
         return None
     (length,) = struct.unpack("=I", head)
@@ -335,7 +336,8 @@ def guard(worker: Worker, known_as: int) -> bool:
     if message is None:
         os._exit(CLOSED)
     fields, descriptors = message
-    request = Request(fields, *descriptors[:4], descriptors[4] if descriptors[4:] else None)
+    named = dict(zip(fields.each("descriptor"), descriptors[4:]))
+    request = Request(fields, *descriptors[:4], named.get(b"ruleset"), named.get(b"cgroup"))
     set_up(worker.setup, request)
     bound, tell = os.pipe()
     own = os.getpid()
@@ -482,6 +484,8 @@ def become(worker: Worker, request: Request, guard_process: int, tell: int) -> N
 def bind(setup: Fields, request: Request) -> None:
     """Binds this process for good."""
     fields = request.fields
+    if request.cgroup is not None:
+        os.write(request.cgroup, b"0")
     for limit in fields.each("limit"):
         resource, soft, hard = (int(number) for number in limit.split())
         must(libc.setrlimit(resource, (ctypes.c_uint64 * 2)(soft, hard)), "setrlimit")

@@ -6,6 +6,8 @@
 //! the local runner keeps its promises: `stream` keeps output within bounds, `workplace` is the folder a script runs
 //! in, `watch` ends what takes too much.
 
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "there are none"))]
+mod cgroup;
 mod disk;
 pub mod environment;
 pub mod local;
@@ -13,6 +15,7 @@ pub mod machine;
 mod memory;
 mod out_of_memory;
 pub mod sandbox;
+mod short_links;
 mod stream;
 pub mod submission;
 mod traceback;

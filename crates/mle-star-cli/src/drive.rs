@@ -18,12 +18,13 @@ use mle_star::config::Config;
 use mle_star::ctx::Outside;
 use mle_star::effects::AgentBackend;
 use mle_star::event::{Event, EventSink, Outline};
-use mle_star::journal::{Frozen, Journal};
+use mle_star::journal::{Frozen, Journal, MadeWith};
 use mle_star::pipeline;
 use mle_star::prompts::Prompts;
 use mle_star::spending::spending;
 use mle_star::stop::{Stop, Trouble};
 use mle_star_backends::agent::offline::OfflineAgents;
+use mle_star_backends::script::environment::Environment;
 use tokio::runtime::Builder;
 
 use crate::agents::{Chosen, Workplace, ask_claude};
@@ -182,6 +183,7 @@ async fn perform(
         backends = Backends::make(start, &around.shared, say) => backends?,
         () = signals.heard() => return Err(interrupted(start, signals)),
     };
+    note_versions(start, &backends.environment, say)?;
     let agents = answering(start, &backends.data_dir)?;
     let reporting = Reporting::begin(&start.folder);
     let outside = Outside {
@@ -210,6 +212,30 @@ async fn perform(
         say(&line);
     }
     Ok(exit)
+}
+
+/// Keeps with the run what it is made with; `say` hears when that is not what it was made with before.
+fn note_versions(
+    start: &Start,
+    environment: &Environment,
+    say: &(dyn Fn(&str) + Sync),
+) -> Result<(), Failure> {
+    let now = MadeWith {
+        at: jiff::Timestamp::now().to_string(),
+        mle_star: env!("CARGO_PKG_VERSION").to_owned(),
+        python: environment.version.clone(),
+        platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+        claude: match &start.chosen {
+            Chosen::Claude(claude) => Some(claude.executable.version.to_string()),
+            Chosen::Offline => None,
+        },
+        resumed: false,
+    };
+    let line = format!("goes on with {now}");
+    let before = start.journal.note_made_with(now);
+    let before = before.map_err(|error| Failure::failed(Trouble::new(error.to_string(), error.hint())))?;
+    before.iter().for_each(|before| say(&format!("note: the run was made with {before}; it {line}")));
+    Ok(())
 }
 
 /// What a run that ends here has cost; nothing where the journal cannot tell any more.
@@ -242,7 +268,8 @@ fn failure(start: &Start, stop: Stop, signals: &signals::Signals) -> Failure {
     match stop {
         Stop::Interrupted => interrupted(start, signals),
         Stop::Journal(error) => Failure::failed(Trouble::new(error.to_string(), error.hint())),
-        Stop::Outside(Trouble { message, hint }) => {
+        Stop::Outside(Trouble { message, hint })
+        | Stop::Agents { trouble: Trouble { message, hint }, .. } => {
             let hint =
                 hint.replace("resume the run", &format!("go on with: {}", resume_command(&start.folder)));
             Failure::failed(Trouble { message, hint })

@@ -103,7 +103,8 @@ pub fn prepare_for(
     let mut guesses = inferred.guesses.clone();
     guesses.extend(told);
     let task = described_task(&source, inferred, description, &mut guesses)?;
-    if let (Intent::Begin, Some(folder)) = (intent, &task.output_dir) {
+    // What is only looked at or estimated leaves nothing behind.
+    if let (Intent::Begin, false, Some(folder)) = (intent, args.estimate, &task.output_dir) {
         usable_output(folder)?;
     }
     let blocked = &mut config.search_blocked_domains;

@@ -12,18 +12,8 @@ use crate::nearest::nearest;
 /// Where runs are kept unless said otherwise.
 pub const DEFAULT_DIR: &str = "runs";
 
-/// What a run folder holds before its journal has tables.
-const BEGINNINGS: [&str; 9] = [
-    "task.json",
-    "config.json",
-    "models.json",
-    "prompts",
-    "journal.lock",
-    "journal.db",
-    "journal.db-journal",
-    "journal.db-wal",
-    "journal.db-shm",
-];
+/// What a run folder holds before it has a journal.
+const BEGINNINGS: [&str; 5] = ["task.json", "config.json", "models.json", "prompts", "journal.lock"];
 
 /// A new run's folder, in which nothing was done and no other process works.
 #[derive(Debug)]
@@ -81,7 +71,7 @@ fn take(folder: &Path) -> Result<Option<Hold>, Trouble> {
         return Ok(None);
     }
     match hold(folder) {
-        Ok(hold) => Ok(Some(hold).filter(|hold| holds_only_beginnings(folder) && hold.is_without_journal())),
+        Ok(hold) => Ok(Some(hold).filter(|_| holds_only_beginnings(folder))),
         Err(JournalError::Held { .. }) => Ok(None),
         Err(error) => Err(Trouble::new(error.to_string(), error.hint())),
     }

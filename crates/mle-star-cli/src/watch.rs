@@ -11,6 +11,7 @@ mod log;
 mod pace;
 mod progress;
 mod queue;
+mod replay;
 mod terminal;
 mod text;
 mod view;

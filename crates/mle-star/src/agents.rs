@@ -21,6 +21,8 @@ mod retriever;
 mod summarize;
 mod test;
 
+use std::sync::LazyLock;
+
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -122,6 +124,14 @@ pub(crate) struct Call {
     pub schema: Option<Value>,
 }
 
+static RETRIEVER: Schema = LazyLock::new(|| schema_for!(retriever::RetrieverOutput).to_value());
+static EXTRACTOR: Schema = LazyLock::new(|| schema_for!(extractor::ExtractorOutput).to_value());
+static LEAKAGE_DETECTION: Schema = LazyLock::new(|| schema_for!(leakage::LeakageDetectionOutput).to_value());
+static CONTAMINATION: Schema = LazyLock::new(|| schema_for!(test::DataContaminationResult).to_value());
+
+/// Made once, since that takes long and every call needs one or several.
+type Schema = LazyLock<Value>;
+
 /// What is fixed about one task of an agent.
 pub(crate) struct Form {
     pub tools: &'static [&'static str],
@@ -132,15 +142,13 @@ pub(crate) struct Form {
 impl Form {
     pub fn of(agent: AgentType, variant: Option<Variant>) -> Self {
         let tools = agent.definition().tools;
-        let structured = |schema: schemars::Schema| Self { tools, schema: Some(schema.to_value()) };
+        let structured = |schema: &Value| Self { tools, schema: Some(schema.clone()) };
         match (agent, variant) {
-            (AgentType::Retriever, _) => structured(schema_for!(retriever::RetrieverOutput)),
-            (AgentType::Extractor, _) => structured(schema_for!(extractor::ExtractorOutput)),
-            (AgentType::Leakage, Some(Variant::Detection)) => {
-                structured(schema_for!(leakage::LeakageDetectionOutput))
-            }
+            (AgentType::Retriever, _) => structured(&RETRIEVER),
+            (AgentType::Extractor, _) => structured(&EXTRACTOR),
+            (AgentType::Leakage, Some(Variant::Detection)) => structured(&LEAKAGE_DETECTION),
             (AgentType::Test, Some(Variant::Contamination)) => {
-                Self { tools: &[], ..structured(schema_for!(test::DataContaminationResult)) }
+                Self { tools: &[], ..structured(&CONTAMINATION) }
             }
             (AgentType::Test, Some(_)) => Self { tools: &[], schema: None },
             _ => Self { tools, schema: None },

@@ -16,7 +16,7 @@ use crate::effects::{
     ScriptRequest, ScriptRunner, Usage,
 };
 use crate::event::{Event, EventSink};
-use crate::journal::{EffectRecord, Entry, Journal, Kind, Recorded, first_limit};
+use crate::journal::{EffectRecord, Entry, Journal, Kind, MadeWith, Recorded, first_limit};
 use crate::limits::Limits;
 use crate::metric::Score;
 use crate::place::{Phase, Place};
@@ -259,6 +259,11 @@ impl<'a> Ctx<'a> {
         Ok(self.run.journal.effects()?)
     }
 
+    /// The programs that made the run so far.
+    pub(crate) fn made_with(&self) -> Result<Vec<MadeWith>, Stop> {
+        Ok(self.run.journal.made_with()?)
+    }
+
     /// Tells whoever watches.
     pub(crate) fn emit(&self, event: Event) {
         self.run.emit(event);
@@ -300,7 +305,10 @@ impl<'a> Ctx<'a> {
         let prepared = async { agents.expect(&self.likely_after(&request)) };
         let asked = async { tokio::join!(asked, prepared).0 };
         let reply = self.or_interrupted(asked).await.and_then(|reply| reply);
-        let usage = reply.as_ref().map_or_else(|_| Usage::free(), |reply| reply.usage);
+        let usage = match &reply {
+            Ok(AgentReply { usage, .. }) | Err(Stop::Agents { usage, .. }) => *usage,
+            Err(_) => Usage::free(),
+        };
         for warning in limits.settle(estimate, request.agent, &usage) {
             self.warn(warning.text());
         }

@@ -7,12 +7,15 @@
 
 #![expect(clippy::disallowed_types, reason = "the journal and its lock are files, the only ones here")]
 
+mod birth;
 mod check;
 mod error;
 mod lock;
+mod made_with;
 mod reader;
 mod seal;
 mod store;
+mod wait;
 mod wal;
 
 use std::collections::HashSet;
@@ -26,6 +29,7 @@ use tokio::time::Instant;
 
 pub use error::JournalError;
 pub use lock::{Hold, hold};
+pub use made_with::{MadeWith, in_words};
 pub use reader::{EffectRecord, EffectState, Snapshot, cost, first_limit, read};
 use store::{Found, NewEffect, Store};
 
@@ -110,10 +114,15 @@ pub trait Outcome: Serialize + DeserializeOwned + Send {
     fn limit(&self) -> Option<Limit> {
         None
     }
+
+    /// What is kept of an effect that a stop ended; `None` when nothing is known of it.
+    fn of_stop(_stop: &Stop) -> Option<Self> {
+        None
+    }
 }
 
 impl Journal {
-    /// Makes the journal of a new run in `folder`, which exists. One whose making was cut short counts as none.
+    /// Makes the journal of a new run in `folder`, which exists: whole, or not at all.
     ///
     /// # Errors
     /// When the folder already holds a journal or cannot be written.
@@ -126,10 +135,11 @@ impl Journal {
     /// # Errors
     /// As for [`Journal::create`].
     pub fn create_in(hold: Hold, frozen: &Frozen) -> Result<Self, JournalError> {
-        if !hold.is_without_journal() {
+        let path = hold.folder().join(store::FILE);
+        if path.exists() {
             return Err(JournalError::Exists(hold.folder().to_owned()));
         }
-        let store = Store::create(&hold.folder().join(store::FILE), frozen)?;
+        let store = wait::for_disk(|| Store::create(&path, frozen))?;
         Ok(Self::new(store, hold, 0.0))
     }
 
@@ -144,9 +154,6 @@ impl Journal {
             return Err(JournalError::Missing(path));
         }
         let hold = hold(folder)?;
-        if hold.is_without_journal() {
-            return Err(JournalError::Missing(path));
-        }
         let store = Store::open(&path)?;
         let frozen = store.frozen(&path)?;
         store.void_unfinished()?;
@@ -193,9 +200,21 @@ impl Journal {
         }
         let new = NewEffect { entry: &entry, digest: &digest, elapsed: self.elapsed() };
         let seq = self.store().begin(&new).map_err(JournalError::from)?;
-        let value = effect.await?;
-        let at = self.store().end(seq, &value, self.elapsed()).map_err(JournalError::from)?;
-        Ok(Recorded { value, at, replayed: false })
+        let end = |value: &T, state| {
+            self.store().end(seq, value, self.elapsed(), state).map_err(JournalError::from)
+        };
+        match effect.await {
+            Ok(value) => {
+                let at = end(&value, EffectState::Ended)?;
+                Ok(Recorded { value, at, replayed: false })
+            }
+            Err(stop) => {
+                if let Some(value) = T::of_stop(&stop) {
+                    end(&value, EffectState::Void)?;
+                }
+                Err(stop)
+            }
+        }
     }
 
     /// The limit that was recorded for leaving out the step at `place`.
@@ -248,6 +267,32 @@ impl Journal {
         Ok(self.store().reopen_with(frozen)?)
     }
 
+    /// Notes the programs that this process works with, unless the process before it worked with the same; gives
+    /// those of the process before it where they were others.
+    ///
+    /// # Errors
+    /// When the journal cannot be written.
+    pub fn note_made_with(&self, now: MadeWith) -> Result<Option<MadeWith>, JournalError> {
+        let store = self.store();
+        let mut all = store.made_with()?;
+        let before = all.last().cloned();
+        if before.as_ref().is_some_and(|before| before.is_like(&now)) {
+            return Ok(None);
+        }
+        all.push(MadeWith { resumed: store.has_effects()?, ..now });
+        store.set_made_with(&all)?;
+        Ok(before)
+    }
+
+    /// The programs that made the run so far, one entry for each change; none in a journal of a version that did
+    /// not note them.
+    ///
+    /// # Errors
+    /// When the journal cannot be read.
+    pub fn made_with(&self) -> Result<Vec<MadeWith>, JournalError> {
+        Ok(self.store().made_with()?)
+    }
+
     /// Every record, oldest first.
     ///
     /// # Errors
@@ -274,14 +319,13 @@ impl Journal {
     }
 
     fn recorded(&self, entry: &Entry<'_>, digest: &str) -> Result<Option<Found>, Stop> {
-        let store = self.store();
-        if let Some(found) = store.live(entry.place).map_err(JournalError::from)? {
-            if found.digest != digest {
-                return Err(JournalError::OtherInput { place: entry.place.clone() }.into());
+        let found = self.store().recorded(entry.place, digest).map_err(JournalError::from)?;
+        match found {
+            Some(found) if found.digest != digest => {
+                Err(JournalError::OtherInput { place: entry.place.clone() }.into())
             }
-            return Ok(Some(found));
+            found => Ok(found),
         }
-        Ok(store.take_back(entry.place, digest).map_err(JournalError::from)?)
     }
 
     fn read_back<T: Outcome>(&self, place: &Place, found: &Found) -> Result<Recorded<T>, Stop> {
@@ -293,11 +337,10 @@ impl Journal {
     }
 }
 
-impl Hold {
-    /// Is there no journal in the folder, or one whose making was cut short?
-    pub fn is_without_journal(&self) -> bool {
-        let path = self.folder().join(store::FILE);
-        !path.exists() || check::is_unborn(&path)
+impl Drop for Journal {
+    /// Moves what the log holds to where it belongs; what fails here is done when the journal is opened again.
+    fn drop(&mut self) {
+        drop(wait::for_disk(|| self.store().empty_log()));
     }
 }
 
@@ -310,6 +353,16 @@ impl Outcome for AgentReply {
         match self.answer {
             Answer::Refused { limit } => Some(limit),
             Answer::Text { .. } | Answer::Failed { .. } => None,
+        }
+    }
+
+    /// Done again on a resume, and paid for all the same.
+    fn of_stop(stop: &Stop) -> Option<Self> {
+        match stop {
+            Stop::Agents { trouble, usage } if usage.cost_usd.is_some() => {
+                Some(Self::failed(trouble.message.clone(), *usage))
+            }
+            _ => None,
         }
     }
 }

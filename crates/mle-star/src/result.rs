@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::agents::{CodeBlockCategory, Retrieval, RetrievedModel, Verdict};
 use crate::config::Config;
 use crate::effects::{Limit, Lookup};
+use crate::journal::MadeWith;
 use crate::place::Place;
 use crate::solution::{Scored, Solution, SolutionPhase};
 use crate::spending::Spending;
@@ -50,6 +51,9 @@ pub struct FinalResult {
     pub phases_completed: Vec<String>,
     /// The run's own limit that cut it short.
     pub stopped_by: Option<StoppedBy>,
+    /// The programs that made it, one entry for each change on a resume; none where that was not noted.
+    #[serde(default)]
+    pub made_with: Vec<MadeWith>,
 }
 
 /// A limit of the whole run.

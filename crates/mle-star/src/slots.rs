@@ -158,8 +158,9 @@ impl Drop for Lease {
 
 impl Drop for Queued<'_> {
     fn drop(&mut self) {
-        self.slots.state().leave(self.ticket);
-        self.slots.serve();
+        if self.slots.state().leave(self.ticket) {
+            self.slots.serve();
+        }
     }
 }
 
@@ -170,9 +171,12 @@ impl State {
         self.clock
     }
 
-    fn leave(&mut self, ticket: u64) {
+    /// Whether it was still waiting.
+    fn leave(&mut self, ticket: u64) -> bool {
+        let before = self.queue.len();
         self.queue.retain(|waiting| waiting.ticket != ticket);
         self.next_alone = self.next_alone.filter(|next| *next != ticket);
+        self.queue.len() < before
     }
 
     /// Takes the one to be served now out of the queue, with its slot; `None` when nobody can be.
@@ -192,7 +196,7 @@ impl State {
     }
 
     fn first_in_turn(&self) -> Option<usize> {
-        if self.alone {
+        if self.alone || self.free.is_empty() {
             return None;
         }
         let turn = |waiting: &Waiting| {

@@ -3,6 +3,7 @@
 //! Outcomes (a script failed, a reply had no code, a limit refused an effect) are data and are recorded.
 //! A [`Stop`] is everything else; it travels by `?` and leaves the journal ready for a resume.
 
+use crate::effects::Usage;
 use crate::place::Place;
 
 /// Why the run cannot go on now.
@@ -14,9 +15,17 @@ pub enum Stop {
     /// The journal and the program disagree, or the journal cannot be written.
     #[error(transparent)]
     Journal(#[from] crate::journal::JournalError),
-    /// Something outside is broken in a way that does not pass: a refused login, a missing interpreter.
+    /// Something outside is broken in a way that does not pass: a missing interpreter, a full disk.
     #[error(transparent)]
     Outside(#[from] Trouble),
+    /// No agent can be asked any more, for a reason that does not pass: a refused login, an account without credit.
+    #[error("{trouble}")]
+    Agents {
+        /// Why.
+        trouble: Trouble,
+        /// What the call used that met with it.
+        usage: Usage,
+    },
     /// The algorithm could not make a solution.
     #[error("{0}")]
     NoSolution(String),

@@ -2,7 +2,9 @@
 //!
 //! [`World`] implements both traits of [`effects`](crate::effects). Everything it is not told otherwise
 //! goes well: code that runs, scores of 0.5, no leakage, a valid submission. [`World::trace`] is the list
-//! of effects performed, which is what most tests compare.
+//! of effects performed, which is what most tests compare. [`worlds`] has some that several crates look at.
+
+pub mod worlds;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -35,7 +37,7 @@ pub struct World {
     agents: HashMap<String, AgentReply>,
     scripts: HashMap<String, ScriptOutcome>,
     first_scripts: Mutex<HashMap<String, ScriptOutcome>>,
-    stops: Mutex<HashMap<String, Trouble>>,
+    stops: Mutex<HashMap<String, Stop>>,
     agent_time: Duration,
     script_time: Duration,
     cost_usd: Option<f64>,
@@ -108,7 +110,15 @@ impl World {
     /// The outside breaks once at `place`, in a way that ends the run.
     #[must_use]
     pub fn breaks_once(self, place: &str) -> Self {
-        self.lock_stops().insert(place.to_owned(), Trouble::new("the outside is broken", "mend it"));
+        self.lock_stops().insert(place.to_owned(), Trouble::new("the outside is broken", "mend it").into());
+        self
+    }
+
+    /// Once, the agent asked at `place` cannot be asked, and no other either; the call used this.
+    #[must_use]
+    pub fn denies_once(self, place: &str, usage: Usage) -> Self {
+        let trouble = Trouble::new("the login was refused", "mend it");
+        self.lock_stops().insert(place.to_owned(), Stop::Agents { trouble, usage });
         self
     }
 
@@ -201,7 +211,7 @@ impl World {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn lock_stops(&self) -> MutexGuard<'_, HashMap<String, Trouble>> {
+    fn lock_stops(&self) -> MutexGuard<'_, HashMap<String, Stop>> {
         self.stops.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -210,7 +220,7 @@ impl World {
     }
 
     fn stop(&self, place: &Place) -> Result<(), Stop> {
-        self.lock_stops().remove(place.as_str()).map_or(Ok(()), |trouble| Err(trouble.into()))
+        self.lock_stops().remove(place.as_str()).map_or(Ok(()), Err)
     }
 }
 

@@ -385,13 +385,14 @@ fn outcome(folder: &Path) -> Res<Value> {
 }
 
 fn timeless(value: &mut Value) {
-    const LEFT_OUT: [&str; 7] = [
+    const LEFT_OUT: [&str; 8] = [
         "task",
         "config",
         "durations",
         "total_duration_seconds",
         "submission_path",
         "created_at",
+        "at",
         "interrupted_calls",
     ];
     match value {

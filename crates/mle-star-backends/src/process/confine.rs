@@ -36,6 +36,8 @@ pub(crate) const FIRST_TO_GO: &[u8] = b"500";
 /// Everything that binds one child.
 #[derive(Debug, Default)]
 pub(crate) struct Confinement {
+    /// The `cgroup.procs` of its control group.
+    pub(crate) cgroup: Option<OwnedFd>,
     /// What it has for itself.
     pub(crate) namespaces: Option<Namespaces>,
     /// Which files it may use.
@@ -152,6 +154,9 @@ impl Confinement {
 
     /// Binds the calling process for good.
     pub(super) fn apply(&self) -> io::Result<()> {
+        if let Some(entrance) = &self.cgroup {
+            write(entrance, b"0")?;
+        }
         for (resource, soft, hard) in &self.limits {
             setrlimit(*resource, *soft, *hard)?;
         }

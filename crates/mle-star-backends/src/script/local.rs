@@ -24,6 +24,7 @@ use super::machine::Machine;
 use super::memory;
 use super::out_of_memory::{KernelKills, last_words, out_of_memory};
 use super::sandbox::{Isolation, Sandbox};
+use super::short_links::ShortLinks;
 use super::stream::Stream;
 use super::submission::check_submission;
 use super::traceback::TracebackScanner;
@@ -70,6 +71,7 @@ pub struct LocalRunner {
     setup: Arc<LocalSetup>,
     data: Arc<Data>,
     sandbox: Arc<Sandbox>,
+    links: Arc<ShortLinks>,
     warm: Option<Arc<Warm>>,
 }
 
@@ -90,7 +92,8 @@ impl LocalRunner {
         let sandbox = Arc::new(Sandbox::new(setup.isolation.clone(), &setup.environment, &setup.machine));
         let start = setup.warm_start.as_ref().filter(|_| cfg!(target_os = "linux"));
         let warm = start.map(|start| Arc::new(Warm::new(&start.modules)));
-        Ok(Self { sandbox, warm, setup: Arc::new(LocalSetup { run_folder, data_dir, ..setup }), data })
+        let links = Arc::new(ShortLinks::new(std::env::temp_dir()));
+        Ok(Self { sandbox, links, warm, setup: Arc::new(LocalSetup { run_folder, data_dir, ..setup }), data })
     }
 
     /// The submission that `script` wrote when it ran at `stem`, its place's file stem; `None` when it wrote none.
@@ -105,7 +108,7 @@ impl LocalRunner {
     }
 
     async fn prepare(&self, request: &ScriptRequest) -> Result<Workplace, Trouble> {
-        let (setup, data) = (Arc::clone(&self.setup), Arc::clone(&self.data));
+        let (setup, data, links) = (Arc::clone(&self.setup), Arc::clone(&self.data), Arc::clone(&self.links));
         let (stem, script) = (request.place.file_stem(), request.script.clone());
         let stale = self.kept_submission(&stem, &request.script);
         let work = move || {
@@ -113,7 +116,8 @@ impl LocalRunner {
             fs::write(&saved, &script).map_err(|error| broken("write", &saved, &error))?;
             let folder = setup.run_folder.join("work").join(&stem);
             let _ = fs::remove_file(stale);
-            Workplace::new(folder.clone(), &script, &data).map_err(|error| broken("make", &folder, &error))
+            Workplace::new(folder.clone(), &script, &data, &links)
+                .map_err(|error| broken("make", &folder, &error))
         };
         in_background(work).await?
     }
@@ -146,14 +150,16 @@ impl LocalRunner {
         let mut stderr = Stream::new(log("stderr"), TracebackScanner::default());
         let (began, kills) = (Instant::now(), KernelKills::so_far());
         let mut limits = self.limits(time, &workplace);
-        let started = self.start(request.slot, &workplace, limits.disk.disk_mib, worker).await;
-        let Started { mut tree, streams, resting } =
-            started.map_err(|error| self.trouble(Failure::Process(error)))?;
+        let not_started = |error| self.trouble(Failure::Process(error));
+        let group = self.sandbox.group(limits.memory.memory_mib).map_err(not_started)?;
+        let started =
+            self.start(request.slot, &workplace, limits.disk.disk_mib, group.as_ref(), worker).await;
+        let Started { mut tree, streams, resting } = started.map_err(not_started)?;
         limits.patience =
             self.setup.warm_start.as_ref().filter(|_| resting.is_some()).map(|warm| warm.patience);
         let watched = run_watched(&mut tree, streams, &limits, &mut stdout, &mut stderr).await;
-        let Watched { end, mut notes, excess_of, spoiled } =
-            watched.map_err(|failure| self.trouble(failure))?;
+        let watched = watched.map_err(|failure| self.trouble(failure))?;
+        let Watched { end, mut notes, excess_of, spoiled } = watched.with(group.as_ref(), &limits);
         let spoiled = self.settle(request.slot, resting, tree, spoiled);
         let duration_seconds = began.elapsed().as_secs_f64();
         let traceback = stderr.scanner.traceback();

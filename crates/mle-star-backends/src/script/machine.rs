@@ -2,6 +2,7 @@
 
 use std::env;
 use std::fs;
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::thread::available_parallelism;
 use std::time::Duration;
@@ -10,6 +11,8 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 use tokio::process::Command;
 use tokio::time::timeout;
+
+use super::cgroup;
 
 /// How long `nvidia-smi` may take; on a machine with a broken driver it hangs.
 const GPU_QUERY_LIMIT: Duration = Duration::from_secs(5);
@@ -57,9 +60,12 @@ fn cores() -> usize {
 
 fn memory_mib() -> u64 {
     let physical = fs::read_to_string("/proc/meminfo").ok().and_then(|text| mem_total_mib(&text));
-    let limits = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"];
-    let limit = limits.iter().filter_map(|file| fs::read_to_string(file).ok()?.trim().parse::<u64>().ok());
-    limit.map(|bytes| bytes / (1024 * 1024)).chain(physical).min().unwrap_or(0)
+    let own = cgroup::own_folder();
+    // A group has what the smallest of those around it has.
+    let groups = own.iter().flat_map(|own| own.ancestors()).map(|group| group.join("memory.max"));
+    let files = groups.chain([PathBuf::from("/sys/fs/cgroup/memory/memory.limit_in_bytes")]);
+    let limits = files.filter_map(|file| fs::read_to_string(file).ok()?.trim().parse::<u64>().ok());
+    limits.map(|bytes| bytes / (1024 * 1024)).chain(physical).min().unwrap_or(0)
 }
 
 fn mem_total_mib(meminfo: &str) -> Option<u64> {

@@ -1,7 +1,9 @@
 //! How many processes a script has, and how much memory they use together. Where there is no `/proc` nothing is seen.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -60,8 +62,15 @@ async fn too_large(root: u32, limits: Limits) -> String {
 }
 
 fn memory_excess(root: u32, limits: Limits) -> Option<String> {
-    let used = used_mib(&descendants(root, limits.processes));
+    let processes = descendants(root, limits.processes);
     let limit = limits.memory_mib;
+    let used = match used_mib(&processes, 0) {
+        // Looked for only when there is so much shared memory on the machine.
+        used if used <= limit && used + shared_mib() > limit => {
+            used_mib(&processes, nameless_kib(&processes))
+        }
+        used => used,
+    };
     if used > limit {
         return Some(format!("stopped: it used {used} MiB of memory, the limit is {limit} MiB"));
     }
@@ -101,15 +110,16 @@ impl Population {
     }
 }
 
-/// What the processes use, with what lies in their own shared memory and is used by none just now.
-fn used_mib(processes: &[u32]) -> u64 {
+/// What the processes use, with what lies in their own shared memory and in `nameless` files, and is used by none
+/// just now.
+fn used_mib(processes: &[u32], nameless_kib: u64) -> u64 {
     let (mut private, mut shared) = (0, 0);
     for process in processes {
         let (more_private, more_shared) = kib(*process);
         private += more_private;
         shared += more_shared;
     }
-    let lying = processes.first().map_or(0, |process| own_shared_memory_kib(*process));
+    let lying = processes.first().map_or(0, |process| own_shared_memory_kib(*process)) + nameless_kib;
     (private + shared.max(lying)) / 1024
 }
 
@@ -120,6 +130,24 @@ fn own_shared_memory_kib(process: u32) -> u64 {
     let own = device(&folder).filter(|own| Some(*own) != device(Path::new("/dev/shm")));
     let Some(Ok(size)) = own.map(|_| statvfs(&folder)) else { return 0 };
     bytes(size.blocks().saturating_sub(size.blocks_free()), size.fragment_size()) / 1024
+}
+
+/// The files in memory that have no name (`memfd_create`) and are open in `processes`.
+fn nameless_kib(processes: &[u32]) -> u64 {
+    let open = |process: &u32| fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
+    let is_nameless = |link: &Path| {
+        fs::read_link(link).is_ok_and(|target| target.as_os_str().as_bytes().starts_with(b"/memfd:"))
+    };
+    let links = processes.iter().flat_map(open).map(|entry| entry.path()).filter(|link| is_nameless(link));
+    let files = links.filter_map(|link| fs::metadata(link).ok());
+    let sizes: BTreeMap<(u64, u64), u64> =
+        files.map(|file| ((file.dev(), file.ino()), file.blocks() * 512)).collect();
+    sizes.values().sum::<u64>() / 1024
+}
+
+/// All that is shared or lies in memory of this machine.
+fn shared_mib() -> u64 {
+    sum(&fs::read_to_string("/proc/meminfo").unwrap_or_default(), &["Shmem"]) / 1024
 }
 
 fn is_scarce() -> bool {

@@ -14,6 +14,7 @@ use mle_star::config::Switch;
 use mle_star::effects::ScriptEnd;
 use nix::sys::resource::{Resource, getrlimit};
 
+use super::cgroup::{self, Group};
 use super::environment::Environment;
 use super::machine::Machine;
 use super::workplace::Workplace;
@@ -104,11 +105,25 @@ impl Sandbox {
         Self { isolation, access, strange, machine: machine.clone() }
     }
 
-    /// Binds one script that has `workplace` and may fill `disk_mib` of the disk.
+    /// A control group for one script that may use `memory_mib`; `None` where none can be made.
+    ///
+    /// # Errors
+    /// This machine offers it, and it cannot be had now.
+    pub(super) fn group(&self, memory_mib: u64) -> io::Result<Option<Group>> {
+        let limits = cgroup::Limits { memory_mib, tasks: self.tasks() };
+        self.isolation.layers.cgroups.as_ref().ok().map(|groups| groups.group(limits)).transpose()
+    }
+
+    /// Binds one script that has `workplace`, may fill `disk_mib` of the disk and is put into `group`.
     ///
     /// # Errors
     /// A layer that this machine offers cannot be had now.
-    pub(super) fn confinement(&self, workplace: &Workplace, disk_mib: u64) -> io::Result<Confinement> {
+    pub(super) fn confinement(
+        &self,
+        workplace: &Workplace,
+        disk_mib: u64,
+        group: Option<&Group>,
+    ) -> io::Result<Confinement> {
         let mut access = self.access.clone();
         access.writable.insert(0, workplace.folder().to_owned());
         access.readable.extend_from_slice(workplace.sources());
@@ -118,7 +133,8 @@ impl Sandbox {
         let counts_by_itself = namespaces.is_some();
         let rules = access.rules(layers, self.isolation.network)?;
         let limits = limits(disk_mib, tasks, counts_by_itself);
-        Ok(Confinement { namespaces, rules, limits, is_humble: layers.limits })
+        let cgroup = group.map(Group::entrance).transpose()?;
+        Ok(Confinement { cgroup, namespaces, rules, limits, is_humble: layers.limits })
     }
 
     /// Of which kind the namespaces of every script are; what is seen of the files depends on the script.

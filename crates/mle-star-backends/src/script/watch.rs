@@ -8,6 +8,7 @@ use std::time::Duration;
 use mle_star::effects::ScriptEnd;
 use tokio::time::timeout;
 
+use super::cgroup::Group;
 use super::warm::progress;
 use super::{disk, memory};
 use crate::process::{Ending, Tree};
@@ -106,6 +107,18 @@ async fn stop_at_limit(tree: &mut Tree, limit: Duration) -> io::Result<Watched> 
 }
 
 impl Watched {
+    /// With what the kernel had to do about the script's control group, before anybody saw it.
+    pub(super) fn with(mut self, group: Option<&Group>, limits: &Limits) -> Self {
+        let is_killed = self.excess_of.is_none() && self.end == (ScriptEnd::Signalled { signal: 9 });
+        if is_killed && group.is_some_and(Group::ran_out_of_memory) {
+            let limit = limits.memory.memory_mib;
+            self.notes
+                .push(format!("stopped: it wanted more memory than it may use, the limit is {limit} MiB"));
+            self.excess_of = Some(Resource::Memory);
+        }
+        self
+    }
+
     pub(super) fn by_itself(ending: Ending) -> Self {
         let mut notes = Vec::new();
         let end = match ending.status {

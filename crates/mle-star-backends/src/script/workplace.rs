@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, symlink};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use mle_star::stop::Trouble;
 
+use super::short_links::ShortLinks;
 use crate::data::tree::remove_tree;
 use crate::data::view::Data;
 
@@ -30,7 +31,7 @@ impl Workplace {
     ///
     /// # Errors
     /// The folder cannot be made or written.
-    pub(super) fn new(folder: PathBuf, script: &str, data: &Data) -> io::Result<Self> {
+    pub(super) fn new(folder: PathBuf, script: &str, data: &Data, links: &ShortLinks) -> io::Result<Self> {
         remove_tree(&folder)?;
         let mut workplace = Self { temporary: folder.join(".tmp"), folder, sources: Vec::new() };
         fs::create_dir_all(workplace.folder.join("final"))?;
@@ -39,7 +40,7 @@ impl Workplace {
         }
         workplace.sources = data.show(&workplace.folder.join("input"))?;
         fs::write(workplace.folder.join(SCRIPT), script)?;
-        workplace.with_short_temporary()
+        workplace.with_short_temporary(links)
     }
 
     /// Where the script runs.
@@ -79,13 +80,9 @@ impl Workplace {
         }
     }
 
-    fn with_short_temporary(mut self) -> io::Result<Self> {
+    fn with_short_temporary(mut self, links: &ShortLinks) -> io::Result<Self> {
         if self.temporary.as_os_str().len() > LONGEST_TEMPORARY {
-            let link = |path: &Path| symlink(&self.temporary, path);
-            let short = tempfile::Builder::new().prefix("mle-star-").make(link)?;
-            // Removed by this workplace, whose folder it stands for.
-            let (_, path) = short.keep().map_err(|kept| kept.error)?;
-            self.temporary = path;
+            self.temporary = links.link_to(&self.temporary)?;
         }
         Ok(self)
     }

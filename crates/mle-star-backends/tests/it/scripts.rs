@@ -1,6 +1,7 @@
 //! Running scripts, and checking what they submit.
 
 mod attacks;
+mod cgroups;
 mod environment;
 mod runner;
 mod submission;

@@ -102,7 +102,7 @@ fn structured(reply: &AgentReply) -> Result<Option<Value>, Trouble> {
 
 fn trouble(stop: Stop) -> Trouble {
     match stop {
-        Stop::Outside(trouble) => trouble,
+        Stop::Outside(trouble) | Stop::Agents { trouble, .. } => trouble,
         other => Trouble::new(other.to_string(), "try again"),
     }
 }

@@ -4,9 +4,10 @@ use std::io;
 use std::path::Path;
 
 use mle_star::config::Config;
-use mle_star::journal::{Frozen, Journal, JournalError};
+use mle_star::journal::{EffectRecord, Frozen, Journal, JournalError, Kind};
 use mle_star::prompts::Prompts;
 use mle_star::result::FinalResult;
+use mle_star::spending::spending;
 use mle_star::stop::Trouble;
 use mle_star_backends::data::digest::digest;
 
@@ -19,7 +20,7 @@ use crate::drive::{Start, View, drive, exit_of};
 use crate::exit::{Exit, Failure};
 use crate::runtime::wait_for;
 use crate::settings::{Setting, process_environment, resolve};
-use crate::{freeze, retrieval, run_folder, run_view, runs, say};
+use crate::{bill, freeze, money, retrieval, run_folder, run_view, runs, say};
 
 /// Goes on with a run.
 ///
@@ -54,10 +55,31 @@ pub fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
         format!("task: {}", frozen.task.competition_id),
         format!("run: {} (going on; finished steps are read back)", folder.display()),
     ];
+    let effects = journal.effects().map_err(|error| journal_failure(&error))?;
+    opening.extend(replayed(&effects));
     opening.extend(retrieval::opening(&frozen.config, frozen.retrieved_models.as_deref()));
     let chosen = choice.chosen;
     let start = Start { folder, frozen, prompts, journal, chosen, rules, sample, view, opening };
     drive(start, |_, _| {})
+}
+
+/// The steps that are read back and not done again, in a line; nothing where there are none.
+fn replayed(effects: &[EffectRecord]) -> Option<String> {
+    let done = |kind: Kind, what: &str| {
+        let is_done =
+            |effect: &&EffectRecord| effect.counts() && effect.limit.is_none() && effect.kind == kind;
+        let count = effects.iter().filter(is_done).count() as u64;
+        (count, bill::counted(count, what))
+    };
+    let ((calls, asked), (scripts, run)) = (done(Kind::Agent, "agent call"), done(Kind::Script, "script"));
+    let all = bill::counted(calls + scripts, "step");
+    let used = spending(effects).total().usage;
+    let paid = match used.cost_usd {
+        _ if money::is_free(&used) => String::new(),
+        None => ", at a cost that is unknown".to_owned(),
+        Some(paid) => format!(", {} already paid", money::usd(paid)),
+    };
+    (calls + scripts > 0).then(|| format!("replayed {all}: {asked}, {run}{paid}"))
 }
 
 fn open_failure(folder: &Path, error: &JournalError) -> Failure {
@@ -65,11 +87,6 @@ fn open_failure(folder: &Path, error: &JournalError) -> Failure {
         return journal_failure(error);
     }
     if !runs::holds_only_beginnings(folder) {
-        if folder.join("journal.db").exists() {
-            let message = format!("{} is empty, and the run had begun", folder.join("journal.db").display());
-            let hint = "restore the file from a copy, or start a new run; nothing was changed in it";
-            return Failure::failed(Trouble::new(message, hint));
-        }
         return Trouble::new(error.to_string(), error.hint()).into();
     }
     let id = runs::name(folder).unwrap_or_default();

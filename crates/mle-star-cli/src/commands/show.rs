@@ -29,7 +29,7 @@ pub fn show(args: &ShowArgs) -> Result<Exit, Failure> {
     } else if let Some(place) = &args.diff {
         print_diff(&find(&view, place)?);
     } else if args.of.json {
-        let whole = json!({"run": view.summary, "folder": view.folder, "usage": view.spending, "steps": view.steps, "result": view.result});
+        let whole = json!({"run": view.summary, "folder": view.folder, "made_with": view.snapshot.made_with, "usage": view.spending, "steps": view.steps, "result": view.result});
         say::data(&pretty(&whole)?);
     } else {
         lines(&view, &views::of_run(&view)).iter().for_each(|line| say::shown(line));
@@ -105,6 +105,7 @@ fn head(view: &RunView, views: &Views) -> Vec<String> {
         format!("best score: {best}{at}"),
         format!("time:       {}", duration(view.summary.elapsed_seconds)),
         format!("scripts:    {}, {} failed", views.overview.scripts, views.overview.failed),
+        format!("made with:  {}", views.script.made_with),
     ];
     lines.extend(views.overview.cost.iter().map(|line| format!("cost:       {line}")));
     lines.extend(view.summary.submission.iter().map(|path| format!("submission: {path}")));

@@ -3,6 +3,7 @@
 use std::fs;
 
 use mle_star::agents::Verdict;
+use mle_star::journal::in_words;
 use serde::Serialize;
 
 use super::Told;
@@ -33,8 +34,8 @@ pub struct Script {
     pub own_prompts: Vec<String>,
     /// A digest of the data folder.
     pub data_id: String,
-    /// The version of the program that made this page.
-    pub version: &'static str,
+    /// The programs that made the run, and those that resumed it.
+    pub made_with: String,
 }
 
 /// Of a run.
@@ -60,7 +61,7 @@ pub fn script(told: &Told<'_>) -> Script {
         config: cut(&serde_json::to_string_pretty(&frozen.config).unwrap_or_default(), PROSE),
         own_prompts: own_prompts(told),
         data_id: frozen.data_id.clone(),
-        version: env!("CARGO_PKG_VERSION"),
+        made_with: in_words(&told.run.snapshot.made_with),
     }
 }
 

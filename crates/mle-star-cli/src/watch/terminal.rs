@@ -13,6 +13,7 @@ use mle_star::stop::Trouble;
 
 use super::block::Drawn;
 use super::queue::Queue;
+use super::replay::Replay;
 use super::text::{Style, Text};
 use super::view::{self, Frame};
 use super::words::{self, Ended, Weight};
@@ -87,6 +88,7 @@ struct Run {
     /// Where there are several.
     name: Option<String>,
     progress: Progress,
+    replay: Replay,
     is_over: bool,
 }
 
@@ -201,14 +203,17 @@ impl Screen {
             Message::Run { run, name, past } => {
                 // Runs side by side may come in any order.
                 self.runs.resize_with(self.runs.len().max(run + 1), Run::default);
-                self.runs[run] = Run { name, progress: *past, is_over: false };
+                self.runs[run] = Run { name, progress: *past, ..Run::default() };
             }
             Message::Line { run, line } => {
-                let ended = self.runs[run].progress.take(&line);
-                if let Some(text) = self.told(run, &line.event, ended) {
-                    // A step's note may be long; the log has it whole.
-                    let is_whole = matches!(line.event, Event::Said { .. });
-                    self.write(&text, if is_whole { None } else { Some(say::columns()) });
+                let of_run = &mut self.runs[run];
+                let ended = of_run.progress.take(&line);
+                let passed = of_run.replay.take(&line.event);
+                if let Some(phase) = passed.phase {
+                    self.tell(run, &Event::PhaseStarted { phase }, Ended::default());
+                }
+                if passed.is_shown {
+                    self.tell(run, &line.event, ended);
                 }
             }
             Message::Words { run, text } => {
@@ -216,6 +221,15 @@ impl Screen {
             }
             Message::Over { run } => self.runs[run].is_over = true,
             Message::Error(trouble) => say::error(&trouble),
+        }
+    }
+
+    /// Writes an event as a line, where it is to be shown.
+    fn tell(&self, run: usize, event: &Event, ended: Ended) {
+        if let Some(text) = self.told(run, event, ended) {
+            // A step's note may be long; the log has it whole.
+            let is_whole = matches!(event, Event::Said { .. });
+            self.write(&text, if is_whole { None } else { Some(say::columns()) });
         }
     }
 

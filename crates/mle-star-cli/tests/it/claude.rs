@@ -140,6 +140,14 @@ fn a_run_goes_on_with_the_agents_it_began_with() {
     claude(&sealed, &first);
     let said = say(&sealed, &run_line(&sealed), &[KEY]);
     assert!(said.code == 1 && said.stderr.contains("cost so far: $0.01"), "{said:?}");
+    assert!(
+        said.stderr.contains("error: the login was refused: Invalid API key\nhint: check ANTHROPIC"),
+        "{said:?}"
+    );
+    let usage = |run: &str| json(&say(&sealed, &format!("show {run} --json"), &[]).stdout)["usage"].clone();
+    // Both candidates are asked at once: the other one may have been cut off, or not have begun.
+    let init = &usage("r")["by_role"]["init"];
+    assert_eq!((&init["calls"], &init["cost_usd"]), (&1.into(), &0.0.into()), "{init}");
     let said = say(&sealed, "resume r", &[]);
     assert!(said.code == 2 && said.stderr.contains("no ANTHROPIC_API_KEY"), "{said:?}");
     claude(&sealed, WELL);
@@ -206,6 +214,20 @@ fn a_probe_tells_what_came_back() {
     claude(&sealed, WELL);
     let found = json(&say(&sealed, "doctor --probe-agents --json", &[KEY]).stdout);
     assert_eq!((&found["model"], &found["usage"]["cost_usd"]), (&"sonnet".into(), &0.01.into()), "{found}");
+}
+
+#[test]
+fn an_estimate_leaves_nothing_behind() {
+    let task = "competition_id: t\nevaluation_metric: RMSE\nmetric_direction: minimize\n\
+                description: Predict the price.\ndata_dir: data\ntarget_column: price\noutput_dir: out/deep\n";
+    let sealed = Sealed::with(&[("task.yaml", task)]);
+    let before = (sealed.names("."), sealed.names("data"));
+    let said = sealed.run("run task.yaml --agents offline --estimate");
+    assert_eq!(said.code, 0, "{said:?}");
+    assert_eq!((sealed.names("."), sealed.names("data")), before, "{said:?}");
+    let python = interpreter(&sealed, &format!("{SUBMIT}; {SCORE}"));
+    let said = sealed.run(&format!("run task.yaml --agents offline --set python={python} {SMALL}"));
+    assert!(said.code == 0 && sealed.path("out/deep/submission.csv").exists(), "{said:?}");
 }
 
 #[test]

@@ -4,6 +4,9 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use mle_star::journal::{Journal, MadeWith};
+use serde_json::Value;
+
 use crate::claude::{KEY, WELL, claude, run_line, say};
 use crate::sealed::Sealed;
 
@@ -19,6 +22,13 @@ pub fn hanging(sealed: &Sealed, place: &str) -> Child {
     let is_there = |line: String| line.contains("agent_started") && line.contains(place);
     assert!(lines.into_iter().any(is_there), "nobody was asked at {place}");
     run
+}
+
+/// The exit code after Ctrl-C.
+fn interrupted(mut run: Child) -> Option<i32> {
+    let sent = Command::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    run.wait().unwrap().code()
 }
 
 /// The run's report once it says all of this.
@@ -37,11 +47,10 @@ pub fn report_with(sealed: &Sealed, parts: &[&str]) -> String {
 #[test]
 fn the_report_follows_the_run_and_is_there_when_it_is_stopped() {
     let sealed = Sealed::with(&[]);
-    let mut run = hanging(&sealed, "phase2/path-0/t0/ablation");
+    let run = hanging(&sealed, "phase2/path-0/t0/ablation");
     let report = report_with(&sealed, &["<dd>running</dd>", "Phase 2: refinement", "ablation, since "]);
     assert!(!report.contains("can be resumed"));
-    let sent = Command::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap();
-    assert!(sent.success() && run.wait().unwrap().code() == Some(130));
+    assert_eq!(interrupted(run), Some(130));
     report_with(&sealed, &["<dd>unfinished</dd>", "can be resumed", "Best script so far"]);
     claude(&sealed, WELL);
     assert_eq!(say(&sealed, "resume r", &[KEY]).code, 0);
@@ -107,4 +116,77 @@ fn the_command_that_repeats_a_run_repeats_it() {
             "{file}"
         );
     }
+}
+
+#[test]
+fn a_run_tells_what_it_was_made_with_and_not_what_shows_it() {
+    let sealed = Sealed::with(&[]);
+    let run = hanging(&sealed, "phase1/candidate-1/init");
+    assert_eq!(interrupted(run), Some(130));
+    // As if another version had resumed it in between.
+    let between =
+        MadeWith { mle_star: "0.0.7".to_owned(), python: "3.10.1".to_owned(), ..MadeWith::default() };
+    let (journal, _) = Journal::open(&sealed.path("runs/r")).unwrap();
+    journal.note_made_with(between).unwrap();
+    drop(journal);
+    claude(&sealed, WELL);
+    let resumed = say(&sealed, "resume r", &[KEY]);
+    assert_eq!(resumed.code, 0, "{resumed:?}");
+    assert!(
+        resumed.stderr.contains("note: the run was made with mle-star 0.0.7, Python 3.10.1"),
+        "{resumed:?}"
+    );
+    let this = format!("mle-star {}, Python 3.11.0, claude 2.1.329, linux ", env!("CARGO_PKG_VERSION"));
+    let show = sealed.run("show r").stdout;
+    let line = show.lines().find(|line| line.starts_with("made with:  ")).unwrap();
+    let parts = format!("{this}; resumed with mle-star 0.0.7, Python 3.10.1, ; resumed with {this}");
+    assert_eq!(line.replace(std::env::consts::ARCH, ""), format!("made with:  {parts}"));
+    let line = line.strip_prefix("made with:  ").unwrap();
+    assert!(sealed.read("runs/r/report.html").contains(&format!("<dt>made with</dt><dd>{line}</dd>")));
+    let result: Value = serde_json::from_str(&sealed.read("runs/r/result.json")).unwrap();
+    let versions: Vec<&str> = result["made_with"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|made_with| made_with["mle_star"].as_str().unwrap())
+        .collect();
+    assert_eq!(versions, [env!("CARGO_PKG_VERSION"), "0.0.7", env!("CARGO_PKG_VERSION")]);
+    let shown: Value = serde_json::from_str(&sealed.run("show r --json").stdout).unwrap();
+    assert_eq!(shown["made_with"], result["made_with"]);
+}
+
+#[test]
+fn a_resume_tells_in_one_line_what_is_read_back_and_then_what_is_new() {
+    let sealed = Sealed::with(&[]);
+    let run = hanging(&sealed, "phase2/path-0/t0/k0/coder");
+    assert_eq!(interrupted(run), Some(130));
+    let shown: Value = serde_json::from_str(&sealed.run("show r --json").stdout).unwrap();
+    let ended = |kind: &str| {
+        let steps = shown["steps"].as_array().unwrap().iter();
+        steps.filter(|step| step["kind"] == kind && step["outcome"] != "not ended").count()
+    };
+    let (calls, scripts) = (ended("agent"), ended("script"));
+    assert!(calls > 5 && scripts > 2, "{shown}");
+    let events_before = sealed.read("runs/r/logs/events.jsonl").len();
+    claude(&sealed, WELL);
+    let resumed = say(&sealed, "resume r", &[KEY]);
+    assert_eq!(resumed.code, 0, "{resumed:?}");
+    let line = format!("replayed {} steps: {calls} agent calls, {scripts} scripts, $0.", calls + scripts);
+    let parts = [
+        line.as_str(),
+        " already paid\n",
+        "=== Phase 2: refinement ===",
+        "path 1, step 1",
+        "=== Finalization ===",
+    ];
+    assert!(parts.iter().all(|part| resumed.stderr.contains(part)), "{parts:?}: {resumed:?}");
+    assert!(
+        !["Phase 1", "candidate 1", "merge 1"].iter().any(|old| resumed.stderr.contains(old)),
+        "{resumed:?}"
+    );
+    // Who reads events is told all of it once more.
+    let events = sealed.read("runs/r/logs/events.jsonl").split_off(events_before);
+    let again = events.lines().filter(|line| line.contains("\"replayed\":true")).count();
+    assert_eq!(again, calls + scripts, "{events}");
+    assert!(events.contains("\"phase\":\"phase1\""), "{events}");
 }

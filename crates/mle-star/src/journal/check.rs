@@ -8,27 +8,9 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 use super::store::{APPLICATION_ID, FORMAT, TABLES};
 use super::{JournalError, seal, wal};
 
-/// SQLite's pages, in bytes.
-const PAGE: u64 = 4096;
-
 /// What the log beside a journal is called.
 pub(super) fn log_of(path: &Path) -> PathBuf {
     path.with_extension("db-wal")
-}
-
-/// Was the making of this file cut short before its tables were there?
-pub(super) fn is_unborn(path: &Path) -> bool {
-    if length(path) == 0 {
-        return length(&log_of(path)) == 0;
-    }
-    // What SQLite uses before it is told to use a log.
-    if path.with_extension("db-journal").exists() && length(path) <= PAGE {
-        return true;
-    }
-    let objects = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
-        .and_then(|db| db.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0)));
-    // With a damaged log, SQLite sees no tables either.
-    objects == Ok(0) && wal::check(&log_of(path)).is_ok()
 }
 
 /// A journal of our format, opened for reading; what it holds is not looked at.

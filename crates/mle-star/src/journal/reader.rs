@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::store::{self, Store};
-use super::{Frozen, JournalError, Kind, check, lock, wal};
+use super::{Frozen, JournalError, Kind, MadeWith, check, lock, wal};
 use crate::effects::{Limit, Usage};
 use crate::place::Place;
 
@@ -17,6 +17,8 @@ pub struct Snapshot {
     pub frozen: Frozen,
     /// When the run was made, RFC 3339.
     pub created_at: String,
+    /// The programs that made it so far, one entry for each change; none where that was not noted.
+    pub made_with: Vec<MadeWith>,
     /// Seconds the run has taken so far.
     pub elapsed: f64,
     /// Every record that can be read, oldest first.
@@ -107,5 +109,6 @@ pub fn read(folder: &Path) -> Result<Snapshot, JournalError> {
     let damage = damage.map(|what| check::damaged(&path, what)).or(log).map(|error| error.to_string());
     let elapsed = store.elapsed().unwrap_or_default();
     let created_at = store.get("created_at").unwrap_or_default().unwrap_or_default();
-    Ok(Snapshot { frozen, created_at, elapsed, effects, damage })
+    let made_with = store.made_with().unwrap_or_default();
+    Ok(Snapshot { frozen, created_at, made_with, elapsed, effects, damage })
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::reader::{EffectRecord, EffectState};
-use super::{Entry, Frozen, JournalError, Outcome, check, seal};
+use super::{Entry, Frozen, JournalError, MadeWith, Outcome, birth, check, seal, wait};
 use crate::effects::{Limit, Usage};
 use crate::place::Place;
 
@@ -42,7 +42,7 @@ CREATE INDEX by_place ON effects (place);
 
 /// The number of the next record.
 const NEXT: &str = "SELECT coalesce(max(seq), 0) + 1 FROM effects";
-const SET_META: &str = "INSERT INTO meta VALUES (?1, ?2, seal(?1, ?2))
+pub(super) const SET_META: &str = "INSERT INTO meta VALUES (?1, ?2, seal(?1, ?2))
     ON CONFLICT (key) DO UPDATE SET value = excluded.value, seal = excluded.seal";
 
 pub(super) struct Store {
@@ -61,42 +61,27 @@ pub(super) struct Found {
     pub ended_at: String,
 }
 
-/// What a process left that died while it made a journal: nothing was recorded in it.
-#[expect(clippy::disallowed_methods, reason = "the journal is a file")]
-fn remove_beginnings(path: &Path) -> Result<(), JournalError> {
-    for suffix in ["", "-journal", "-wal", "-shm"] {
-        let mut file = path.as_os_str().to_owned();
-        file.push(suffix);
-        match std::fs::remove_file(&file) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(JournalError::from(error));
-            }
-            _ => {}
-        }
-    }
-    Ok(())
-}
-
 impl Store {
     pub fn create(path: &Path, frozen: &Frozen) -> Result<Self, JournalError> {
-        remove_beginnings(path)?;
-        let store = Self { db: Connection::open(path)? };
-        store.prepare_for_writing()?;
-        store.db.execute_batch("BEGIN IMMEDIATE;")?;
-        store.db.execute_batch(TABLES)?;
-        store.db.pragma_update(None, "application_id", APPLICATION_ID)?;
-        store.db.pragma_update(None, "user_version", FORMAT)?;
-        store.set("created_at", &jiff::Timestamp::now().to_string())?;
-        store.write_frozen(frozen)?;
-        store.db.execute_batch("COMMIT;")?;
+        birth::make(path, frozen)?;
+        let store = Self::open_unchecked(path)?;
+        // Begins the log, and so forces the folder to the disk: no record has to wait for that.
+        store.heartbeat(0.0)?;
         Ok(store)
     }
 
     /// Opens for writing. Nothing is changed before the file is known to be as it was written.
     pub fn open(path: &Path) -> Result<Self, JournalError> {
         check::check(path)?;
+        Self::open_unchecked(path)
+    }
+
+    fn open_unchecked(path: &Path) -> Result<Self, JournalError> {
         let store = Self { db: Connection::open(path)? };
-        store.prepare_for_writing()?;
+        store.db.busy_timeout(Duration::from_secs(10))?;
+        seal::provide(&store.db)?;
+        store.db.pragma_update(None, "journal_mode", "WAL")?;
+        store.synchronous(false)?;
         Ok(store)
     }
 
@@ -110,9 +95,18 @@ impl Store {
         serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))
     }
 
-    fn write_frozen(&self, frozen: &Frozen) -> rusqlite::Result<()> {
-        let text = serde_json::to_string(frozen).map_err(json_error)?;
-        self.set("frozen", &text)
+    /// One entry for each change; none in a journal that was begun before these were noted.
+    pub fn made_with(&self) -> rusqlite::Result<Vec<MadeWith>> {
+        let text = self.get("made_with")?;
+        text.map_or_else(|| Ok(Vec::new()), |text| serde_json::from_str(&text).map_err(json_error))
+    }
+
+    pub fn set_made_with(&self, all: &[MadeWith]) -> rusqlite::Result<()> {
+        self.set("made_with", &serde_json::to_string(all).map_err(json_error)?)
+    }
+
+    pub fn has_effects(&self) -> rusqlite::Result<bool> {
+        self.db.query_row("SELECT EXISTS (SELECT 1 FROM effects)", [], |row| row.get(0))
     }
 
     pub fn void_unfinished(&self) -> rusqlite::Result<()> {
@@ -135,19 +129,21 @@ impl Store {
         self.set("elapsed", &elapsed.to_string())
     }
 
-    pub fn live(&self, place: &Place) -> rusqlite::Result<Option<Found>> {
-        let sql = "SELECT digest, outcome, ended_at FROM effects WHERE place = ?1 AND state = 'ended'";
-        self.db.prepare_cached(sql)?.query_row([place.as_str()], found).optional()
-    }
-
-    /// A record set aside counts again when exactly the same is asked for.
-    pub fn take_back(&self, place: &Place, digest: &str) -> rusqlite::Result<Option<Found>> {
-        let aside = "SELECT max(seq) FROM effects WHERE place = ?1 AND digest = ?2 AND state = 'aside'";
-        let seq: Option<i64> =
-            self.db.prepare_cached(aside)?.query_row([place.as_str(), digest], |row| row.get(0))?;
-        let Some(seq) = seq else { return Ok(None) };
-        let sql = "UPDATE effects SET state = 'ended' WHERE seq = ?1 RETURNING digest, outcome, ended_at";
-        self.db.prepare_cached(sql)?.query_row([seq], found).optional()
+    /// The record that counts at `place`; or one set aside, which counts again: exactly the same is asked for.
+    pub fn recorded(&self, place: &Place, digest: &str) -> rusqlite::Result<Option<Found>> {
+        // No ORDER BY: with one, SQLite plans a statement of rusqlite's cache anew for every place.
+        let sql = "SELECT digest, outcome, ended_at, state = 'ended', seq FROM effects
+                   WHERE place = ?1 AND state IN ('ended', 'aside')";
+        let read = |row: &Row<'_>| Ok((row.get::<_, bool>(3)?, row.get::<_, i64>(4)?, found(row)?));
+        let mut statement = self.db.prepare_cached(sql)?;
+        let records: Vec<_> = statement.query_map([place.as_str()], read)?.collect::<Result<_, _>>()?;
+        let usable = records.into_iter().filter(|(counts, _, found)| *counts || found.digest == digest);
+        let last = usable.max_by_key(|(counts, seq, _)| (*counts, *seq));
+        if let Some((false, seq, _)) = last {
+            let sql = "UPDATE effects SET state = 'ended' WHERE seq = ?1";
+            self.db.prepare_cached(sql)?.execute([seq])?;
+        }
+        Ok(last.map(|(_, _, found)| found))
     }
 
     pub fn begin(&self, new: &NewEffect<'_>) -> rusqlite::Result<i64> {
@@ -169,8 +165,9 @@ impl Store {
         seq: i64,
         value: &T,
         elapsed: f64,
+        state: EffectState,
     ) -> rusqlite::Result<jiff::Timestamp> {
-        let sql = "UPDATE effects SET state = 'ended', outcome = ?2, limit_hit = ?3, cost_usd = ?4,
+        let sql = "UPDATE effects SET state = ?11, outcome = ?2, limit_hit = ?3, cost_usd = ?4,
                    tokens_input = ?5, tokens_output = ?6, tokens_cache_read = ?7, tokens_cache_write = ?8,
                    ended_at = ?9, elapsed_ended = ?10,
                    ended_seal = seal(seq, place, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) WHERE seq = ?1";
@@ -193,16 +190,17 @@ impl Store {
             tokens(|u| u.cache_read),
             tokens(|u| u.cache_write),
             at.to_string(),
-            elapsed
+            elapsed,
+            name(&state)?
         ];
         // What cost money survives a power cut as well. Only then: a change makes SQLite parse every statement anew.
-        let paid = cost.is_some_and(|cost| cost > 0.0);
-        if paid {
+        let write = || self.db.prepare_cached(sql)?.execute(values);
+        if cost.is_some_and(|cost| cost > 0.0) {
             self.synchronous(true)?;
-        }
-        self.db.prepare_cached(sql)?.execute(values)?;
-        if paid {
+            wait::for_disk(write)?;
             self.synchronous(false)?;
+        } else {
+            write()?;
         }
         Ok(at)
     }
@@ -304,11 +302,9 @@ impl Store {
         self.db.prepare_cached(&sql)?.execute(params![place.as_str(), limit, now(), elapsed]).map(drop)
     }
 
-    fn prepare_for_writing(&self) -> rusqlite::Result<()> {
-        self.db.busy_timeout(Duration::from_secs(10))?;
-        seal::provide(&self.db)?;
-        self.db.pragma_update(None, "journal_mode", "WAL")?;
-        self.synchronous(false)
+    /// Copies what is in the log to the database. SQLite would do so as it closes.
+    pub fn empty_log(&self) -> rusqlite::Result<()> {
+        self.db.execute_batch("PRAGMA wal_checkpoint(PASSIVE)")
     }
 
     /// `NORMAL` survives the death of the process, `FULL` a power cut too.
@@ -366,7 +362,7 @@ fn parse<T: serde::de::DeserializeOwned>(text: &str) -> rusqlite::Result<T> {
     serde_json::from_value(serde_json::Value::String(text.to_owned())).map_err(json_error)
 }
 
-fn json_error(error: serde_json::Error) -> rusqlite::Error {
+pub(super) fn json_error(error: serde_json::Error) -> rusqlite::Error {
     rusqlite::Error::ToSqlConversionFailure(Box::new(error))
 }
 

@@ -45,6 +45,7 @@ pub(super) fn assemble(
         phases_completed: phases_completed(&effects, ensemble.is_some(), last.completed),
         stopped_by: first_limit(&effects).and_then(Into::into),
         final_solution: last.solution,
+        made_with: ctx.made_with()?,
     };
     Ok(Finished { result, submission: last.submission })
 }

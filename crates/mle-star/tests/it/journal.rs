@@ -1,6 +1,6 @@
 //! The journal as a file: one writer, one format, nothing taken from a stranger.
 
-use mle_star::journal::{EffectRecord, Journal, JournalError, hold, read};
+use mle_star::journal::{EffectRecord, Journal, JournalError, MadeWith, hold, read};
 use mle_star::testing::{World, frozen};
 
 use crate::{Folder, go_on};
@@ -170,15 +170,17 @@ async fn a_flipped_bit_is_noticed_or_changes_nothing() {
 
 #[test]
 fn a_journal_whose_making_was_cut_short_is_none() {
-    let folder = Folder::fresh();
-    std::fs::write(folder.path().join("journal.db"), "").unwrap();
-    assert!(matches!(Journal::open(folder.path()), Err(JournalError::Missing(_))));
-    // Before it uses a log, SQLite keeps what it changes in another file.
-    std::fs::write(folder.path().join("journal.db"), [0; 4096]).unwrap();
-    std::fs::write(folder.path().join("journal.db-journal"), [0; 512]).unwrap();
-    assert!(matches!(Journal::open(folder.path()), Err(JournalError::Missing(_))));
-    drop(Journal::create(folder.path(), &frozen()).unwrap());
-    assert!(Journal::open(folder.path()).is_ok());
+    let check = |left: &[&str]| {
+        let folder = Folder::fresh();
+        left.iter().for_each(|name| std::fs::write(folder.path().join(name), [1; 600]).unwrap());
+        assert!(matches!(Journal::open(folder.path()), Err(JournalError::Missing(_))), "{left:?}");
+        drop(Journal::create(folder.path(), &frozen()).unwrap());
+        assert_eq!(Journal::open(folder.path()).unwrap().1, frozen(), "{left:?}");
+        assert!(!folder.path().join("journal.db.part").exists());
+    };
+    check(&["journal.db.part"]);
+    // What a journal left that somebody removed.
+    check(&["journal.db-journal", "journal.db-wal", "journal.db-shm"]);
 }
 
 #[test]
@@ -193,11 +195,11 @@ fn whoever_takes_hold_of_a_folder_first_makes_the_run() {
     let folder = Folder::fresh();
     let first = hold(folder.path()).unwrap();
     assert!(matches!(hold(folder.path()), Err(JournalError::Held { .. })));
-    assert!(first.is_without_journal());
     let journal = Journal::create_in(first, &frozen()).unwrap();
     assert!(matches!(hold(folder.path()), Err(JournalError::Held { .. })));
     drop(journal);
-    assert!(!hold(folder.path()).unwrap().is_without_journal());
+    let late = Journal::create_in(hold(folder.path()).unwrap(), &frozen());
+    assert!(matches!(late, Err(JournalError::Exists(_))));
 }
 
 #[test]
@@ -206,4 +208,37 @@ fn the_log_of_an_empty_journal_is_not_lost() {
     std::fs::write(folder.path().join("journal.db"), "").unwrap();
     std::fs::write(folder.path().join("journal.db-wal"), "something").unwrap();
     check_refused(&folder, "it is empty");
+}
+
+#[tokio::test]
+async fn what_a_run_is_made_with_is_noted_when_it_changes() {
+    let (folder, world, inputs) = (Folder::fresh(), World::new(), frozen());
+    let with = |mle_star: &str| MadeWith {
+        mle_star: mle_star.to_owned(),
+        at: "2026-01-01T00:00:00Z".to_owned(),
+        ..MadeWith::default()
+    };
+    let known = |folder: &Folder| {
+        let made_with = read(folder.path()).unwrap().made_with;
+        made_with.into_iter().map(|with| (with.mle_star, with.resumed)).collect::<Vec<_>>()
+    };
+    let entry = |mle_star: &str, resumed| (mle_star.to_owned(), resumed);
+    // What a version leaves that notes nothing.
+    let journal = Journal::create(folder.path(), &inputs).unwrap();
+    assert_eq!(known(&folder), []);
+    assert_eq!(journal.note_made_with(with("1")).unwrap(), None);
+    let later = MadeWith { at: "2026-01-02T00:00:00Z".to_owned(), ..with("1") };
+    assert_eq!(journal.note_made_with(later).unwrap(), None);
+    assert_eq!(known(&folder), [entry("1", false)]);
+    let result = go_on(&world, &inputs, &journal).await.unwrap().result;
+    assert_eq!(result.made_with, [with("1")]);
+    drop(journal);
+    let (journal, _) = Journal::open(folder.path()).unwrap();
+    assert_eq!(journal.note_made_with(with("2")).unwrap(), Some(with("1")));
+    assert_eq!(known(&folder), [entry("1", false), entry("2", true)]);
+
+    let old = with_a_run(Log::Emptied).await;
+    let (journal, _) = Journal::open(old.path()).unwrap();
+    assert_eq!(journal.note_made_with(with("2")).unwrap(), None);
+    assert_eq!(known(&old), [entry("2", true)]);
 }

@@ -1,5 +1,6 @@
 //! Time and money.
 
+use mle_star::effects::Usage;
 use mle_star::event::Event;
 use mle_star::journal::{Frozen, Journal};
 use mle_star::result::{FinalResult, StoppedBy};
@@ -246,4 +247,39 @@ async fn an_ensemble_that_was_never_begun_is_none() {
     };
     let result = run(&World::new().takes(0, 4), &inputs).await.unwrap().result;
     assert_eq!(result.phase3, None);
+}
+
+#[tokio::test]
+async fn a_call_that_was_not_let_in_costs_what_is_told_of_it() {
+    let mut inputs = frozen();
+    // Alone: nothing else is cut off with it.
+    inputs.config.num_parallel_solutions = 1;
+    let undisturbed = run(&World::new().costs(Some(0.5)), &inputs).await.unwrap().result.costs;
+    let [total, last] = [undisturbed.total_cost_usd, undisturbed.finalization_cost_usd].map(Option::unwrap);
+    let check = async |usage: Usage, more: f64, interrupted: u64, stopped_by: Option<StoppedBy>| {
+        let mut inputs = inputs.clone();
+        // Just enough, with the reserve for finalization.
+        inputs.config.max_budget_usd = Some(((total - last) / 0.9).max(total) + more + 1e-6);
+        let world = World::new().costs(Some(0.5)).denies_once("phase2/path-0/t0/k1/planner", usage);
+        let folder = Folder::fresh();
+        let journal = Journal::create(folder.path(), &inputs).unwrap();
+        assert!(matches!(go_on(&world, &inputs, &journal).await, Err(Stop::Agents { .. })));
+        drop(journal);
+        let (journal, frozen) = Journal::open(folder.path()).unwrap();
+        let result = go_on(&world, &frozen, &journal).await.unwrap().result;
+        assert_eq!(
+            (result.usage.interrupted_calls, result.stopped_by),
+            (interrupted, stopped_by),
+            "{usage:?}"
+        );
+        let asked = world.trace().iter().filter(|place| place.ends_with("k1/planner")).count();
+        assert_eq!(asked, 2, "{usage:?}");
+        if stopped_by.is_none() {
+            let spent = result.total_cost_usd.unwrap();
+            assert!((spent - total - more).abs() < 1e-9, "{usage:?}: {spent} for {total}");
+        }
+    };
+    check(Usage::free(), 0.0, 0, None).await;
+    check(Usage { cost_usd: Some(0.2), input: 10, ..Usage::default() }, 0.2, 0, None).await;
+    check(Usage::default(), 0.0, 1, Some(StoppedBy::Budget)).await;
 }

@@ -44,6 +44,8 @@ pub(super) struct Heard {
     pub(super) was_retried: bool,
     /// The service has been asked.
     said_something: bool,
+    /// A model has answered, if only in part, for all that is known.
+    is_answered: bool,
 }
 
 /// How the reading of messages ended.
@@ -112,6 +114,9 @@ pub(super) async fn hold(
             (untold, verdict::of_death(status, &stderr, heard.unreadable.as_deref()))
         }
     };
+    // Who was not let in has used nothing, unless it had been let in before.
+    let is_free = usage.cost_usd.is_none() && verdict::is_refused_login(&verdict) && !heard.is_answered;
+    let usage = if is_free { Usage::free() } else { usage };
     Attempt { verdict, usage, lookups: heard.lookups }
 }
 
@@ -232,7 +237,11 @@ impl Heard {
             (Ok(_), kind) => matches!(kind, Some("assistant" | "result")),
         };
         let message = value.ok().and_then(protocol::message);
+        if let Some(Message::Assistant(turn)) = &message {
+            self.is_answered |= turn.is_a_models();
+        }
         if message.is_none() && matters {
+            self.is_answered = true;
             self.unreadable.get_or_insert_with(|| line.chars().take(200).collect());
         }
         message

@@ -43,7 +43,7 @@ pub(super) async fn ask(
                 return Ok(AgentReply { answer: Answer::Text { text, structured }, usage, lookups });
             }
             Verdict::Failed(reason) => return Ok(failed(reason, usage, lookups)),
-            Verdict::Broken(trouble) => return Err(trouble.into()),
+            Verdict::Broken(trouble) => return Err(Stop::Agents { trouble, usage }),
             Verdict::Busy { reason, advised } => {
                 let wait = clock.wait(backoff(busy).max(advised));
                 busy += 1;

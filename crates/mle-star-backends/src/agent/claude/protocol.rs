@@ -134,7 +134,12 @@ impl Default for Content {
 impl Turn {
     /// Is it the agent's own, not that of a helper it started or of `claude` itself?
     pub(super) fn is_the_agents(&self) -> bool {
-        self.parent_tool_use_id.is_none() && self.message.model.as_deref() != Some("<synthetic>")
+        self.parent_tool_use_id.is_none() && self.is_a_models()
+    }
+
+    /// Is it not that of `claude` itself?
+    pub(super) fn is_a_models(&self) -> bool {
+        self.message.model.as_deref() != Some("<synthetic>")
     }
 }
 

@@ -18,6 +18,12 @@ pub const OLDEST: [u32; 3] = [2, 1, 248];
 /// Retries after a refused login before it counts: a token may be renewed meanwhile.
 const LOGIN_RETRIES: u32 = 1;
 
+/// What a login that is not let in is told as, and what to do.
+const LOGIN: (&str, &str) = (
+    "the login was refused",
+    "check ANTHROPIC_API_KEY (or the login that is in use, see `mle-star doctor`), then resume the run",
+);
+
 /// What became of one attempt.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Verdict {
@@ -128,6 +134,11 @@ pub(super) fn usage(ended: &Ended) -> Usage {
     }
 }
 
+/// Was the call not let in?
+pub(super) fn is_refused_login(verdict: &Verdict) -> bool {
+    matches!(verdict, Verdict::Broken(trouble) if trouble.message.starts_with(LOGIN.0))
+}
+
 /// Trouble that passes, in words.
 pub(super) fn busy(status: Option<u16>, error: &str) -> String {
     match (status, error) {
@@ -154,10 +165,6 @@ fn passes(status: Option<u16>, api_error: &str, words: &str) -> bool {
 
 /// Trouble that only a person can mend, or that lasts for hours.
 fn lasting(status: Option<u16>, api_error: &str, words: &str) -> Option<Trouble> {
-    const LOGIN: (&str, &str) = (
-        "the login was refused",
-        "check ANTHROPIC_API_KEY (or the login that is in use, see `mle-star doctor`), then resume the run",
-    );
     const CREDIT: (&str, &str) =
         ("the account has no credit left", "add credit, or use another login, then resume the run");
     const PLAN: (&str, &str) = (

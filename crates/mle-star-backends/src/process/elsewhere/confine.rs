@@ -1,12 +1,15 @@
 //! What is done between fork and exec so that a child can do no harm, on systems that are not Linux: limits.
 
 use std::io;
+use std::os::fd::OwnedFd;
 
 use nix::sys::resource::{Resource, setrlimit};
 
 /// Everything that binds one child.
 #[derive(Debug, Default)]
 pub(crate) struct Confinement {
+    /// Of no effect.
+    pub(crate) cgroup: Option<OwnedFd>,
     /// None.
     pub(crate) namespaces: Option<Namespaces>,
     /// None.

@@ -11,6 +11,7 @@ use tokio::process::Command;
 
 use super::LocalRunner;
 use crate::process::{Streams, Tree};
+use crate::script::cgroup::Group;
 use crate::script::variables::{Share, variables};
 use crate::script::warm::{self, Resting, Worker, WorkerSetup};
 use crate::script::workplace::{SCRIPT, Workplace};
@@ -52,9 +53,10 @@ impl LocalRunner {
         slot: usize,
         workplace: &Workplace,
         disk_mib: u64,
+        group: Option<&Group>,
         worker: Option<Worker>,
     ) -> io::Result<Started> {
-        let confinement = || self.sandbox.confinement(workplace, disk_mib);
+        let confinement = || self.sandbox.confinement(workplace, disk_mib, group);
         let variables = self.variables(slot, &workplace.home(), workplace.temporary());
         if let Some(worker) = worker {
             let started = worker.run(workplace.folder(), &variables, &confinement()?).await;

@@ -5,6 +5,8 @@ use std::sync::OnceLock;
 use mle_star::config::Switch;
 use serde::Serialize;
 
+use crate::script::cgroup::Cgroups;
+
 /// Why a layer is missing on other systems.
 const NEEDS_LINUX: &str = "needs Linux";
 
@@ -23,8 +25,8 @@ pub struct Layers {
     pub refusal: Option<String>,
     /// Resource limits and dropped capabilities, which every kernel has.
     pub limits: bool,
-    /// What is known of a delegated cgroup.
-    pub cgroup: &'static str,
+    /// The control group in which those of scripts are made, or why there is none.
+    pub cgroups: Result<Cgroups, String>,
     /// Is there what only Linux has: sight of all processes of a script and of their memory, and of those that left
     /// its group? Other systems have none of the layers above but resource limits.
     pub is_linux: bool,
@@ -57,7 +59,7 @@ impl Layers {
             shared_memory: false,
             refusal: Some("switched off".to_owned()),
             limits: false,
-            cgroup: "switched off",
+            cgroups: Err("switched off".to_owned()),
             is_linux: cfg!(target_os = "linux"),
         }
     }
@@ -66,7 +68,8 @@ impl Layers {
     #[cfg(any(test, not(target_os = "linux")))]
     pub(super) fn elsewhere() -> Self {
         let refusal = Some(NEEDS_LINUX.to_owned());
-        Self { refusal, limits: true, cgroup: NEEDS_LINUX, is_linux: false, ..Self::none() }
+        let cgroups = Err(NEEDS_LINUX.to_owned());
+        Self { refusal, limits: true, cgroups, is_linux: false, ..Self::none() }
     }
 
     /// Every layer, those that always hold included.
@@ -89,6 +92,7 @@ impl Layers {
         let open = if network == Switch::On { "switched on".to_owned() } else { refusal() };
         let unprotected =
             || if self.is_linux { "the kernel has no Landlock" } else { NEEDS_LINUX }.to_owned();
+        let no_cgroups = self.cgroups.as_ref().err().cloned().unwrap_or_default();
         let of_linux = |name| layer(name, self.is_linux, "", NEEDS_LINUX.to_owned());
         let mut layers = vec![
             layer("writes", files || self.shared_memory, writes, unprotected()),
@@ -99,7 +103,7 @@ impl Layers {
             layer("resource limits", self.limits, "", "switched off".to_owned()),
             of_linux("memory watch"),
             always("folder watch"),
-            layer("cgroup limits", false, "", self.cgroup.to_owned()),
+            layer("cgroup limits", self.cgroups.is_ok(), "memory, processes and threads", no_cgroups),
         ];
         if !self.is_linux {
             layers.extend(["process count", "daemons that leave the group", "warm start"].map(of_linux));
@@ -116,6 +120,9 @@ impl Layers {
         let (enforced, missing): (Vec<Layer>, Vec<Layer>) =
             self.list(network).into_iter().partition(|layer| layer.enforced);
         let words = |layers: &[Layer]| layers.iter().map(word).collect::<Vec<_>>().join(", ");
+        if missing.is_empty() {
+            return words(&enforced);
+        }
         format!("{}; not enforced: {}", words(&enforced), words(&missing))
     }
 }
@@ -134,7 +141,7 @@ mod tests {
                 shared_memory: true,
                 refusal: None,
                 limits: true,
-                cgroup: "no delegated cgroup",
+                cgroups: Err("no delegated cgroup".to_owned()),
                 is_linux: true,
             };
             change(&mut layers);

@@ -3,17 +3,18 @@
 use std::ffi::CString;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use mle_star::config::Switch;
 use nix::libc;
 use nix::sys::resource::Resource;
 use nix::sys::utsname::uname;
-use nix::unistd::{AccessFlags, access, getegid, geteuid};
+use nix::unistd::{getegid, geteuid};
 
 use super::view;
 use super::{Access, Layers};
 use crate::process::{Confinement, Mounts, Namespaces, landlock_version, trial};
+use crate::script::cgroup::{self, Cgroups};
 
 pub(super) use super::view::strange_folders;
 
@@ -25,7 +26,7 @@ const SET_USERS: u64 = 1 << 6 | 1 << 7;
 impl Layers {
     /// Tries out what there is.
     pub(super) fn probe() -> Self {
-        let none = Self { landlock: landlock_version(), limits: true, cgroup: cgroup(), ..Self::none() };
+        let none = Self { landlock: landlock_version(), limits: true, cgroups: cgroups(), ..Self::none() };
         let network = Self { network: true, ..none.clone() };
         let mounts = Self { shared_memory: true, ..network.clone() };
         let all = Self { processes: true, ..mounts.clone() };
@@ -74,6 +75,17 @@ impl Layers {
             mounts: if self.shared_memory { view::mounts(strange, access) } else { Mounts::default() },
         })
     }
+}
+
+/// The delegated group, when a program runs in one that is made there.
+fn cgroups() -> Result<Cgroups, String> {
+    let groups = Cgroups::delegated()?;
+    let limits = cgroup::Limits { memory_mib: 1024, tasks: 1024 };
+    let tried = groups
+        .group(limits)
+        .and_then(|group| trial(Confinement { cgroup: Some(group.entrance()?), ..Confinement::default() }));
+    tried.map_err(|error| format!("no limited cgroup can be made: {error}"))?;
+    Ok(groups)
 }
 
 /// The most processes and threads of a script that may have `tasks` of them; `None`: not limited.
@@ -136,24 +148,6 @@ fn kernel() -> (u32, u32) {
     let release = uname().map(|name| name.release().to_string_lossy().into_owned()).unwrap_or_default();
     let mut numbers = release.split(['.', '-']).map(|number| number.parse().unwrap_or(0));
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
-}
-
-/// Has this process a cgroup of its own whose limits it may set? None is set in this version.
-fn cgroup() -> &'static str {
-    let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    let path = own.lines().find_map(|line| line.strip_prefix("0::/"));
-    let folder = path.map(|path| Path::new("/sys/fs/cgroup").join(path));
-    let is_delegated = |folder: &Path| {
-        let controllers = fs::read_to_string(folder.join("cgroup.controllers")).unwrap_or_default();
-        let has = |name| controllers.split_whitespace().any(|controller| controller == name);
-        has("memory")
-            && has("pids")
-            && access(&folder.join("cgroup.subtree_control"), AccessFlags::W_OK).is_ok()
-    };
-    match folder {
-        Some(folder) if is_delegated(&folder) => "a delegated cgroup is there, but not used",
-        _ => "no v2 cgroup of its own with memory and pids",
-    }
 }
 
 #[cfg(test)]

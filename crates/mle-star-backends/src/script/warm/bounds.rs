@@ -1,6 +1,7 @@
 //! What binds a script, as fields of messages to its worker.
 
 use std::ffi::{CString, OsString};
+use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::ffi::OsStringExt;
 
 use crate::process::{Confinement, FIRST_TO_GO, Mounts, Namespaces, Shown};
@@ -18,9 +19,10 @@ pub(super) fn of_worker(namespaces: Option<&Namespaces>) -> Vec<OsString> {
     fields
 }
 
-/// Everything else that binds one script. The descriptor of its ruleset goes with the message.
+/// Everything else that binds one script. The descriptors that it names go with the message, in this order.
 pub(super) fn of_script(confinement: &Confinement) -> Vec<OsString> {
     let mut fields = confinement.namespaces.as_ref().map(within).unwrap_or_default();
+    fields.extend(descriptors(confinement).map(|(name, _)| field("descriptor", name)));
     let limit = |(resource, soft, hard): &_| field("limit", format!("{} {soft} {hard}", *resource as u32));
     fields.extend(confinement.limits.iter().map(limit));
     for (path, access) in confinement.rules.iter().flat_map(|rules| &rules.late) {
@@ -28,6 +30,13 @@ pub(super) fn of_script(confinement: &Confinement) -> Vec<OsString> {
     }
     fields.extend(confinement.is_humble.then(|| field("humble", FIRST_TO_GO)));
     fields
+}
+
+/// What binds a script and is a descriptor, by name.
+pub(super) fn descriptors(confinement: &Confinement) -> impl Iterator<Item = (&'static str, RawFd)> {
+    let ruleset = confinement.rules.as_ref().map(|rules| ("ruleset", rules.ruleset.as_raw_fd()));
+    let cgroup = confinement.cgroup.as_ref().map(|entrance| ("cgroup", entrance.as_raw_fd()));
+    ruleset.into_iter().chain(cgroup)
 }
 
 /// What is done in the namespaces once the script is known.

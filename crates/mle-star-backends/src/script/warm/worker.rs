@@ -131,7 +131,7 @@ impl Worker {
         let Ends { stdout, stderr, control, report } = &ends;
         let mut descriptors =
             vec![stdout.as_raw_fd(), stderr.as_raw_fd(), control.as_raw_fd(), report.as_raw_fd()];
-        descriptors.extend(confinement.rules.as_ref().map(|rules| rules.ruleset.as_raw_fd()));
+        descriptors.extend(bounds::descriptors(confinement).map(|(_, descriptor)| descriptor));
         send(&mut rest.channel, &fields, &descriptors).await?;
         Ok((tree, streams, rest))
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use mle_star::effects::{AgentRequest, Answer};
+use mle_star::effects::{AgentRequest, Answer, Usage};
 use mle_star::event::Event;
 use mle_star::stop::Stop;
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ enum Expected {
     Structured(Value),
     /// A failure of the agent, with a part of its reason.
     Failed(&'static str),
-    /// The end of the run, with a part of the message.
+    /// The end of the run before the call used anything, with a part of the message.
     Broken(&'static str),
 }
 
@@ -174,7 +174,9 @@ fn is_expected(expected: &Expected, called: &Called) -> bool {
             value == expected
         }
         (Expected::Failed(part), Ok(Answer::Failed { reason })) => reason.contains(part),
-        (Expected::Broken(part), Err(Stop::Outside(trouble))) => trouble.message.contains(part),
+        (Expected::Broken(part), Err(Stop::Agents { trouble, usage })) => {
+            trouble.message.contains(part) && *usage == Usage::free()
+        }
         _ => false,
     }
 }

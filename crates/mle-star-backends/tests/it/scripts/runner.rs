@@ -425,6 +425,45 @@ fn the_death_of_the_orchestrator(is_warm: Option<(&str, &str)>) {
 }
 
 #[test]
+fn the_next_program_removes_the_links_of_a_killed_one_and_no_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = |text| orchestrator_command(folder.path(), text);
+    let within = |what: &str, is_so: &mut dyn FnMut() -> bool| {
+        let begun = Instant::now();
+        while !is_so() {
+            assert!(begun.elapsed() < SOON, "{what}: {:?}", short_links(folder.path()));
+            std::thread::yield_now();
+        }
+    };
+    let mut living = script("import time; time.sleep(600)").spawn().unwrap();
+    within("one runs", &mut || short_links(folder.path()).len() == 1);
+    let kept = short_links(folder.path());
+    let mut killed = script("import time; time.sleep(600)").spawn().unwrap();
+    within("two run", &mut || short_links(folder.path()).len() == 2);
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    assert_eq!(short_links(folder.path()).len(), 2, "nobody has removed any yet");
+    // What the killed one had started may take a moment to be dead, too.
+    within("one was killed", &mut || {
+        assert!(script("").status().unwrap().success());
+        short_links(folder.path()) == kept
+    });
+    living.kill().unwrap();
+    living.wait().unwrap();
+}
+
+/// The short names of scripts' folders in a temporary folder.
+fn short_links(temporary: &Path) -> Vec<PathBuf> {
+    let entries =
+        |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let is_ours = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().starts_with("mle-star-tmp-");
+    let mut links: Vec<PathBuf> =
+        entries(temporary).filter(is_ours).flat_map(|folder| entries(&folder).collect::<Vec<_>>()).collect();
+    links.sort();
+    links
+}
+
+#[test]
 fn secrets_do_not_reach_a_script() {
     let folder = tempfile::tempdir().unwrap();
     let script = "import os; print([n for n in ('ANTHROPIC_API_KEY', 'HF_TOKEN', 'AWS_X', 'HARMLESS') if n in os.environ])";

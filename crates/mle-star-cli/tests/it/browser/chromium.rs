@@ -15,8 +15,12 @@ use serde_json::{Value, json};
 const PATIENCE: Duration = Duration::from_secs(30);
 /// The key under which elements are told.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
-/// Widths of a window in pixels: a desk, a phone.
-const WIDTHS: [u32; 2] = [1280, 360];
+/// The width of a window on a desk, in pixels.
+pub const DESK: u32 = 1280;
+/// The same on a phone.
+pub const PHONE: u32 = 360;
+/// How long a script in a page may take, in milliseconds: an audit of a long page, on a busy machine.
+const SCRIPT_TIME: u32 = 240_000;
 /// The longest page whose whole picture is taken, in pixels.
 const LONGEST: u64 = 6000;
 
@@ -36,7 +40,7 @@ impl Browser {
         let mut browser = Self { driver, port, session: String::new(), _profile: profile };
         let answer = browser.ask("POST", "/session", &browser.wanted());
         browser.session = answer["sessionId"].as_str().unwrap().to_owned();
-        browser.tell("timeouts", &json!({"script": 60_000, "pageLoad": 60_000}));
+        browser.tell("timeouts", &json!({"script": SCRIPT_TIME, "pageLoad": 60_000}));
         browser
     }
 
@@ -143,21 +147,24 @@ impl Browser {
     /// Checks the page that is open in light and dark, wide and narrow: no violation of accessibility, nothing wider
     /// than the window, no error on the console. Leaves a picture of each.
     pub fn audit(&self, name: &str) {
+        self.audit_as(name, &[("light", DESK), ("light", PHONE), ("dark", DESK), ("dark", PHONE)]);
+    }
+
+    /// The same for some schemes of colours and widths: a page of a megabyte is audited for a quarter of a minute.
+    pub fn audit_as(&self, name: &str, looks: &[(&str, u32)]) {
         self.bring_audit();
-        for scheme in ["light", "dark"] {
+        for &(scheme, width) in looks {
             let media = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
             self.devtools("Emulation.setEmulatedMedia", &media);
-            for width in WIDTHS {
-                self.resize(width, 900);
-                let at = format!("{name}, {scheme}, {width} px");
-                let needed = self.run("return document.documentElement.scrollWidth").as_u64().unwrap();
-                self.picture(&format!("{name}-{scheme}-{width}"), width);
-                assert!(needed <= u64::from(width), "{at}: {needed} px are needed");
-                assert_eq!(self.violations(), Vec::<String>::new(), "{at}");
-            }
+            self.resize(width, 900);
+            let at = format!("{name}, {scheme}, {width} px");
+            let needed = self.run("return document.documentElement.scrollWidth").as_u64().unwrap();
+            self.picture(&format!("{name}-{scheme}-{width}"), width);
+            assert!(needed <= u64::from(width), "{at}: {needed} px are needed");
+            assert_eq!(self.violations(), Vec::<String>::new(), "{at}");
         }
         self.devtools("Emulation.setEmulatedMedia", &json!({"features": []}));
-        self.resize(WIDTHS[0], 900);
+        self.resize(DESK, 900);
         assert_eq!(self.errors(), Vec::<String>::new(), "{name}");
     }
 

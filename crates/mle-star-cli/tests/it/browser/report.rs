@@ -2,10 +2,10 @@
 
 use std::time::Instant;
 
-use mle_star::testing::World;
+use mle_star::testing::worlds::{hostile, large};
 
-use crate::browser::chromium::Browser;
-use crate::browser::worlds::{hostile, large, solve};
+use crate::browser::chromium::{Browser, PHONE};
+use crate::browser::worlds::{LINES, OPEN_SOME, PADDING, solve};
 use crate::claude::{KEY, WELL, claude, run_line, say};
 use crate::exits::{SMALL, interpreter};
 use crate::sealed::Sealed;
@@ -66,7 +66,7 @@ fn reports_of_failed_and_running_runs_are_read() {
 #[test]
 #[ignore = "needs a browser in MLE_STAR_TEST_CHROMIUM"]
 fn the_report_of_a_hostile_run_is_text() {
-    let (world, inputs, _) = hostile();
+    let (world, inputs) = hostile(PADDING);
     let sealed = Sealed::with(&[]);
     solve(&sealed.path("runs/evil"), &world, &inputs);
     assert_eq!(sealed.run("report evil").code, 0);
@@ -89,7 +89,7 @@ fn the_report_of_a_hostile_run_is_text() {
 #[ignore = "needs a browser in MLE_STAR_TEST_CHROMIUM"]
 fn the_report_of_500_scripts_opens_quickly() {
     let sealed = Sealed::with(&[]);
-    let (world, inputs): (World, _) = large();
+    let (world, inputs) = large(LINES);
     solve(&sealed.path("runs/large"), &world, &inputs);
     let made = Instant::now();
     assert_eq!(sealed.run("report large").code, 0);
@@ -106,4 +106,6 @@ fn the_report_of_500_scripts_opens_quickly() {
     // Generous, because others use the machine too.
     assert!(opened.as_secs() < 10, "{opened:?}");
     assert_eq!(browser.errors(), Vec::<String>::new());
+    browser.run(OPEN_SOME);
+    browser.audit_as("report-large", &[("dark", PHONE)]);
 }

@@ -1,0 +1,108 @@
+//! The kernel's limits of what a script's processes use together. They need a delegated control group: the tests run in
+//! a virtual machine (`cargo xtask kernel`), which says by `MLE_STAR_TEST_CGROUP` where the group is.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use mle_star::config::Switch;
+use mle_star::effects::{OutOfMemory, ScriptEnd, ScriptOutcome, ScriptRunner};
+use mle_star_backends::script::local::LocalRunner;
+use mle_star_backends::script::sandbox::{Layer, Layers};
+
+use super::world::{IS_WARM, World, request};
+
+/// A file without a name, in memory that no process maps.
+const UNSEEN: &str =
+    "f = os.fdopen(os.memfd_create('x'), 'wb', 0)\nfor _ in range(600): f.write(b'x' * (1 << 20))";
+const BOMB: &str = "x = []\nwhile True: x.append(b'x' * (10 << 20))";
+const THREADS: &str = "import threading\nwake = threading.Event()\nfor _ in range(5000): threading.Thread(target=wake.wait, daemon=True).start()";
+
+fn base() -> PathBuf {
+    std::env::var_os("MLE_STAR_TEST_CGROUP").unwrap().into()
+}
+
+fn layer() -> Layer {
+    Layers::probed().list(Switch::Off).into_iter().find(|layer| layer.name == "cgroup limits").unwrap()
+}
+
+/// The groups of scripts, and of programs.
+fn groups() -> Vec<String> {
+    let entries = fs::read_dir(base()).unwrap().map(Result::unwrap);
+    let folders = entries.filter(|entry| entry.file_type().unwrap().is_dir());
+    let mut names: Vec<String> = folders.map(|entry| entry.file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+fn assert_stopped(outcome: &ScriptOutcome, attack: &str) {
+    let says = outcome.notes.iter().any(|note| note.contains("the limit is 300 MiB"));
+    let expected = (ScriptEnd::Signalled { signal: 9 }, Some(OutOfMemory::Limit), true);
+    assert_eq!((outcome.end.clone(), outcome.out_of_memory, says), expected, "{attack}: {outcome:#?}");
+}
+
+async fn run(runner: &LocalRunner, attack: &str) -> ScriptOutcome {
+    let script = format!("import os, sys\nprint({IS_WARM}, flush=True)\n{attack}");
+    runner.run(&request(&script, Duration::from_secs(120))).await.unwrap()
+}
+
+#[test]
+#[ignore = "needs a delegated control group"]
+fn what_is_given_is_used() {
+    let found = layer();
+    assert!(found.enforced, "{found:?}");
+    // Left by a program that was killed; its process id is that of nobody.
+    assert_eq!(groups(), ["mle-star"]);
+    let own = fs::read_to_string("/proc/self/cgroup").unwrap();
+    assert!(own.trim().ends_with("/mle-star"), "{own}");
+}
+
+#[tokio::test]
+#[ignore = "needs a delegated control group"]
+async fn a_script_has_a_group_with_limits() {
+    let found = layer();
+    assert!(found.enforced, "{found:?}");
+    let before = groups();
+    let mut world = World::new().await;
+    world.setup.memory_limit_mib = Some(300);
+    world.setup.machine.memory_mib = 4000;
+    world.setup.isolation.processes_limit = 200;
+    for (runner, is_warm) in [(world.runner(), false), (world.warm_runner(&[]).await, true)] {
+        let group = run(&runner, "print(open('/proc/self/cgroup').read().split('0::')[1].strip())").await;
+        let printed = group.stdout.text();
+        let name = printed.lines().nth(1).unwrap().rsplit('/').next().unwrap();
+        assert!(name.starts_with(&format!("mle-star-{}-", std::process::id())), "{group:#?}");
+        assert!(printed.starts_with(if is_warm { "True" } else { "False" }), "{group:#?}");
+        for attack in [UNSEEN, BOMB] {
+            assert_stopped(&run(&runner, attack).await, attack);
+        }
+        let threads = run(&runner, THREADS).await;
+        let traceback = threads.traceback.clone().unwrap_or_default();
+        assert!(traceback.contains("can't start new thread"), "{threads:#?}");
+        assert!(threads.notes.iter().any(|note| note.contains("more processes and threads")), "{threads:#?}");
+        let escape = format!(
+            "for name in ('cgroup.procs', 'mle-star/cgroup.procs', 'memory.max'):\n    try: open({:?} + '/' + name, 'w').write('0')\n    except OSError as error: print('refused')",
+            base()
+        );
+        let escape = run(&runner, &escape).await;
+        assert_eq!(escape.stdout.text().matches("refused").count(), 3, "{escape:#?}");
+        assert_eq!(groups(), before, "groups of scripts are left");
+    }
+}
+
+#[test]
+#[ignore = "needs a delegated control group"]
+fn nobody_else_is_moved() {
+    let found = layer();
+    let own = fs::read_to_string("/proc/self/cgroup").unwrap();
+    assert!(!found.enforced && found.detail.contains("other programs"), "{found:?}");
+    assert!(Path::new(own.trim()).ends_with(base().file_name().unwrap()), "{own}");
+    assert_eq!(groups(), Vec::<String>::new());
+}
+
+#[test]
+#[ignore = "needs a control group that is not delegated"]
+fn where_nothing_is_delegated_it_is_said() {
+    let found = layer();
+    assert!(!found.enforced && found.detail.contains("no cgroup is delegated"), "{found:?}");
+}

@@ -1,0 +1,75 @@
+//! What a run was made with: the versions behind each process that worked on it.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The programs with which a process worked on a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MadeWith {
+    /// When it began to, RFC 3339.
+    pub at: String,
+    /// `mle-star`'s version.
+    pub mle_star: String,
+    /// The version of the Python that scripts ran with.
+    pub python: String,
+    /// Operating system and processor, for example `linux x86_64`.
+    pub platform: String,
+    /// The version of the `claude` command line; `None` when the built-in rules answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claude: Option<String>,
+    /// Had another process done a part of the run before? The journal sees to it.
+    pub resumed: bool,
+}
+
+impl MadeWith {
+    /// Are these the same programs, whenever they were started?
+    pub fn is_like(&self, other: &Self) -> bool {
+        let Self { at: _, mle_star, python, platform, claude, resumed: _ } = self;
+        (mle_star, python, platform, claude)
+            == (&other.mle_star, &other.python, &other.platform, &other.claude)
+    }
+}
+
+impl fmt::Display for MadeWith {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "mle-star {}, Python {}", self.mle_star, self.python)?;
+        if let Some(claude) = &self.claude {
+            write!(f, ", claude {claude}")?;
+        }
+        write!(f, ", {}", self.platform)
+    }
+}
+
+/// The programs that made a run, in a line.
+pub fn in_words(made_with: &[MadeWith]) -> String {
+    let begun = made_with.first().filter(|first| !first.resumed).map(MadeWith::to_string);
+    let later = made_with.iter().skip(usize::from(begun.is_some()));
+    let begun = begun.unwrap_or_else(|| "not recorded".to_owned());
+    later.fold(begun, |line, next| format!("{line}; resumed with {next}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_made_a_run_is_told_in_its_order() {
+        let with = |mle_star: &str, claude: Option<&str>, resumed| MadeWith {
+            mle_star: mle_star.to_owned(),
+            python: "3.11.7".to_owned(),
+            platform: "linux x86_64".to_owned(),
+            claude: claude.map(str::to_owned),
+            resumed,
+            ..MadeWith::default()
+        };
+        let check = |made_with: &[MadeWith], expected: &str| assert_eq!(in_words(made_with), expected);
+        check(&[], "not recorded");
+        check(&[with("1", None, false)], "mle-star 1, Python 3.11.7, linux x86_64");
+        check(
+            &[with("1", None, false), with("2", Some("2.1.329"), true)],
+            "mle-star 1, Python 3.11.7, linux x86_64; resumed with mle-star 2, Python 3.11.7, claude 2.1.329, linux x86_64",
+        );
+        check(&[with("2", None, true)], "not recorded; resumed with mle-star 2, Python 3.11.7, linux x86_64");
+    }
+}
