@@ -43,8 +43,8 @@ scenario "nobody beside another program" shared 65534 nobody_else_is_moved
 mkdir $all/closed
 scenario "nobody in a group of root" closed 65534 where_nothing_is_delegated_it_is_said
 mkdir -p /run/systemd/system
-group unmarked 65534
-scenario "a group that systemd keeps" unmarked 65534 where_nothing_is_delegated_it_is_said
+group unmarked 0
+scenario "a group of root that systemd keeps" unmarked 0 where_nothing_is_delegated_it_is_said
 mkdir $all/manager && echo "+memory +pids" > $all/manager/cgroup.subtree_control
 group manager/unit 65534
 python3 -c "import os; os.setxattr('$all/manager', 'user.delegate', b'1')"

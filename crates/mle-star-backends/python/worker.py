@@ -624,6 +624,7 @@ def finish() -> None:
         gc.collect()
     try:
         flush()
+        close_files()
     finally:
         libc.fflush(None)
         if status is not None:
@@ -653,6 +654,19 @@ def flush() -> None:
     for stream in (sys.stdout, sys.stderr):
         if stream is not None and not stream.closed:
             stream.flush()
+
+
+def close_files() -> None:
+    """Closes what others than the script hold open: text before the bytes below it."""
+    base, raw = io.IOBase.__base__, (io.BufferedWriter, io.BufferedRandom, io.FileIO)
+    # Not `isinstance`: an object may do anything when it is asked for its class.
+    files = [thing for thing in gc.get_objects() if issubclass(type(thing), base)]
+    for file in sorted(files, key=lambda file: isinstance(file, raw)):
+        with contextlib.suppress(Exception):
+            if isinstance(file, raw):
+                file.flush()
+            elif file not in (sys.stdin, sys.stdout, sys.stderr):
+                file.close()
 
 
 def clear(namespace: dict[str, object]) -> None:

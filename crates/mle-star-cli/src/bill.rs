@@ -77,11 +77,17 @@ pub fn line(spending: &Spending) -> Option<String> {
         money::cost(usage.cost_usd),
         counted(calls, "call")
     );
-    if spending.interrupted_calls > 0 {
-        let cut = counted(spending.interrupted_calls, "interrupted call");
-        line.push_str(&format!("; what {cut} used is unknown and not counted"));
-    }
+    line.push_str(&cut_off(spending));
     Some(line)
+}
+
+/// What is said beside a sum that lacks calls which were cut off; empty without any.
+pub fn cut_off(spending: &Spending) -> String {
+    if spending.interrupted_calls == 0 {
+        return String::new();
+    }
+    let cut = counted(spending.interrupted_calls, "interrupted call");
+    format!("; what {cut} used is unknown and not counted")
 }
 
 /// By phase, by path and by role; empty for a run without a bill.

@@ -11,16 +11,21 @@
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use nix::unistd::geteuid;
+
 use super::memory::descendants;
 
 /// The group of the program itself, and of all that it starts but scripts.
-const PROGRAM: &str = "mle-star";
+const PROGRAM: &str = "mle-star.programs";
+/// How the names of scripts' groups begin.
+const SCRIPT: &str = "mle-star-";
 /// What limits a script.
 const CONTROLLERS: [&str; 2] = ["memory", "pids"];
 /// By these attributes systemd says which groups it leaves to others, such as the manager of a user's own units.
@@ -121,11 +126,14 @@ impl Cgroups {
 
     /// Removes the groups of programs that were killed. One that somebody is in stays: the kernel sees to it.
     fn remove_leftovers(&self) {
+        let own = process::id().to_string();
         let entries = fs::read_dir(&self.base).into_iter().flatten().flatten();
         for entry in entries {
             let name = entry.file_name();
-            let owner = name.to_str().and_then(|name| name.strip_prefix("mle-star-")?.split_once('-'));
-            if owner.is_some_and(|(owner, _)| !Path::new("/proc").join(owner).exists()) {
+            let owner = name.to_str().and_then(|name| name.strip_prefix(SCRIPT)?.split_once('-'));
+            // Its process id may be this program's by now, which has made none yet.
+            let is_left = |owner: &str| owner == own || !Path::new("/proc").join(owner).exists();
+            if owner.is_some_and(|(owner, _)| is_left(owner)) {
                 let _ = fs::remove_dir(entry.path());
             }
         }
@@ -137,7 +145,7 @@ impl Cgroups {
     /// What the system says.
     pub(super) fn group(&self, limits: Limits) -> io::Result<Group> {
         let number = GROUPS.fetch_add(1, Ordering::Relaxed);
-        let folder = self.base.join(format!("{PROGRAM}-{}-{number}", process::id()));
+        let folder = self.base.join(format!("{SCRIPT}{}-{number}", process::id()));
         // A manager that arranges its units anew may have taken the controllers away.
         self.enable()?;
         fs::create_dir(&folder)?;
@@ -161,11 +169,14 @@ impl Group {
         Ok(File::options().write(true).open(self.folder.join("cgroup.procs"))?.into())
     }
 
-    /// Did the kernel end processes in here because they wanted more memory than the group may have?
+    /// Did the kernel end processes in here because they wanted more memory than the group may have? Those that it
+    /// ended because a larger group or the machine ran out of memory do not count.
     pub(super) fn ran_out_of_memory(&self) -> bool {
         let events = read(&self.folder, "memory.events");
-        let kills = events.lines().find_map(|line| line.strip_prefix("oom_kill "));
-        kills.is_some_and(|count| count.trim() != "0")
+        let count =
+            |event: &str| events.lines().find_map(|line| line.strip_prefix(event)?.trim().parse().ok());
+        let any = |event: &str| count(event).is_some_and(|count: u64| count > 0);
+        any("oom ") && any("oom_kill ")
     }
 }
 
@@ -204,14 +215,19 @@ fn folder_of(groups: &str, mounts: &str) -> Option<PathBuf> {
 }
 
 /// Is the group, when nobody else is in it, this program's to arrange? Where systemd runs the machine it is when it lies
-/// in one that was delegated: a user's own manager marks none of its units. Elsewhere whoever may write there decides.
+/// in one that was delegated: a user's own manager marks none of its units. What belongs to a user who is not root was
+/// given to him, which older systemd only tells root. Elsewhere whoever may write there decides.
 fn is_delegated(group: &Path) -> bool {
     let is_marked = |group: &Path, mark: &str| {
         let mut value = [0; 8];
         let length = rustix::fs::getxattr(group, mark, &mut value[..]);
         length.is_ok_and(|length| value.get(..length) == Some(b"1".as_slice()))
     };
-    group.ancestors().any(|group| MARKS.iter().any(|mark| is_marked(group, mark))) || !systemd_runs()
+    let owner = fs::metadata(group.join("cgroup.subtree_control")).map(|file| file.uid());
+    let is_given = !geteuid().is_root() && owner.is_ok_and(|owner| owner == geteuid().as_raw());
+    is_given
+        || group.ancestors().any(|group| MARKS.iter().any(|mark| is_marked(group, mark)))
+        || !systemd_runs()
 }
 
 fn systemd_runs() -> bool {

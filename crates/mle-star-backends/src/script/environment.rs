@@ -47,7 +47,7 @@ pub struct Environment {
 /// Finds or makes the environment that is wanted; `progress` hears what takes time.
 ///
 /// # Errors
-/// No Python, a Python older than 3.10, or an environment that cannot be made.
+/// No Python, a Python older than 3.11, or an environment that cannot be made.
 pub async fn python_environment(
     choice: EnvironmentChoice,
     progress: &(dyn Fn(&str) + Sync),
@@ -61,7 +61,7 @@ pub async fn python_environment(
 /// Is there a Python that the program's own environment can be made with?
 ///
 /// # Errors
-/// None on PATH, or only ones older than 3.10.
+/// None on PATH, or only ones older than 3.11.
 pub async fn check_python() -> Result<(), Trouble> {
     interpreter::on_path().await.map(drop)
 }

@@ -151,7 +151,7 @@ impl LocalRunner {
         let (began, kills) = (Instant::now(), KernelKills::so_far());
         let mut limits = self.limits(time, &workplace);
         let not_started = |error| self.trouble(Failure::Process(error));
-        let group = self.sandbox.group(limits.memory.memory_mib).map_err(not_started)?;
+        let (group, no_group) = self.sandbox.group(limits.memory.memory_mib);
         let started =
             self.start(request.slot, &workplace, limits.disk.disk_mib, group.as_ref(), worker).await;
         let Started { mut tree, streams, resting } = started.map_err(not_started)?;
@@ -165,7 +165,7 @@ impl LocalRunner {
         let traceback = stderr.scanner.traceback();
         let refusal = self.sandbox.explanation(&end, traceback.as_deref(), workplace.folder());
         let finished = self.finish(request, workplace).await?;
-        notes.extend([stdout.cut("stdout"), stderr.cut("stderr"), refusal].into_iter().flatten());
+        notes.extend([no_group, stdout.cut("stdout"), stderr.cut("stderr"), refusal].into_iter().flatten());
         notes.extend(finished.notes);
         let outcome = ScriptOutcome {
             end,

@@ -105,13 +105,15 @@ impl Sandbox {
         Self { isolation, access, strange, machine: machine.clone() }
     }
 
-    /// A control group for one script that may use `memory_mib`; `None` where none can be made.
-    ///
-    /// # Errors
-    /// This machine offers it, and it cannot be had now.
-    pub(super) fn group(&self, memory_mib: u64) -> io::Result<Option<Group>> {
+    /// A control group for one script that may use `memory_mib`, where there can be one; otherwise, why it cannot be had
+    /// now, when it could be before. The watches hold without it.
+    pub(super) fn group(&self, memory_mib: u64) -> (Option<Group>, Option<String>) {
         let limits = cgroup::Limits { memory_mib, tasks: self.tasks() };
-        self.isolation.layers.cgroups.as_ref().ok().map(|groups| groups.group(limits)).transpose()
+        match self.isolation.layers.cgroups.as_ref().map(|groups| groups.group(limits)) {
+            Ok(Ok(group)) => (Some(group), None),
+            Ok(Err(error)) => (None, Some(format!("no control group could be made for the script: {error}"))),
+            Err(_) => (None, None),
+        }
     }
 
     /// Binds one script that has `workplace`, may fill `disk_mib` of the disk and is put into `group`.

@@ -54,7 +54,8 @@ impl ShortLinks {
     /// The link or the folder for it cannot be made.
     pub(super) fn link_to(&self, target: &Path) -> io::Result<PathBuf> {
         let mut made = self.folder.lock().unwrap_or_else(PoisonError::into_inner);
-        let folder = match made.take() {
+        // A system that tidies up its temporary folder may have taken an old one away.
+        let folder = match made.take().filter(|folder| folder.path.is_dir()) {
             Some(folder) => folder,
             None => {
                 remove_abandoned(&self.temporary);

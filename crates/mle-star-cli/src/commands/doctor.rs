@@ -164,7 +164,7 @@ fn lines(findings: &Findings) -> Vec<String> {
         format!("mle-star:    {}", findings.version),
         format!(
             "python:      {}",
-            shown(&findings.python, "none; install Python 3.10 or newer with its venv module")
+            shown(&findings.python, "none; install Python 3.11 or newer with its venv module")
         ),
         format!("environment: {}", shown(&findings.environment, "not made yet; the first run makes it")),
         format!("uv:          {}", shown(&findings.uv, "none; pip fetches one for the Python environment")),

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use mle_star::config::Config;
+use mle_star::config::{AgentsChoice, Config};
 use mle_star::journal::{EffectRecord, Frozen, Journal, JournalError, Kind};
 use mle_star::prompts::Prompts;
 use mle_star::result::FinalResult;
@@ -56,7 +56,7 @@ pub fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
         format!("run: {} (going on; finished steps are read back)", folder.display()),
     ];
     let effects = journal.effects().map_err(|error| journal_failure(&error))?;
-    opening.extend(replayed(&effects));
+    opening.extend(replayed(&effects, frozen.config.agents));
     opening.extend(retrieval::opening(&frozen.config, frozen.retrieved_models.as_deref()));
     let chosen = choice.chosen;
     let start = Start { folder, frozen, prompts, journal, chosen, rules, sample, view, opening };
@@ -64,7 +64,7 @@ pub fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
 }
 
 /// The steps that are read back and not done again, in a line; nothing where there are none.
-fn replayed(effects: &[EffectRecord]) -> Option<String> {
+fn replayed(effects: &[EffectRecord], agents: AgentsChoice) -> Option<String> {
     let done = |kind: Kind, what: &str| {
         let is_done =
             |effect: &&EffectRecord| effect.counts() && effect.limit.is_none() && effect.kind == kind;
@@ -73,13 +73,14 @@ fn replayed(effects: &[EffectRecord]) -> Option<String> {
     };
     let ((calls, asked), (scripts, run)) = (done(Kind::Agent, "agent call"), done(Kind::Script, "script"));
     let all = bill::counted(calls + scripts, "step");
-    let used = spending(effects).total().usage;
+    let spending = bill::billed(spending(effects), agents);
+    let (used, cut) = (spending.total().usage, bill::cut_off(&spending));
     let paid = match used.cost_usd {
         _ if money::is_free(&used) => String::new(),
         None => ", at a cost that is unknown".to_owned(),
         Some(paid) => format!(", {} already paid", money::usd(paid)),
     };
-    (calls + scripts > 0).then(|| format!("replayed {all}: {asked}, {run}{paid}"))
+    (calls + scripts > 0).then(|| format!("replayed {all}: {asked}, {run}{paid}{cut}"))
 }
 
 fn open_failure(folder: &Path, error: &JournalError) -> Failure {

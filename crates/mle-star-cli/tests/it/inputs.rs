@@ -216,7 +216,7 @@ const MISTAKES: &[Mistake] = &[
         files: &[],
         line: "run data --set python=/no/such/python",
         error: "/no/such/python",
-        hint: "Python 3.10",
+        hint: "Python 3.11",
     },
     Mistake {
         what: "template that replaces nothing",
@@ -343,7 +343,7 @@ fn an_old_python_is_told() {
         &sealed.run("run data --set python=./python"),
         "old python",
         "3.8.10, too old",
-        "Python 3.10",
+        "Python 3.11",
     );
 }
 

@@ -174,7 +174,7 @@ fn a_resume_tells_in_one_line_what_is_read_back_and_then_what_is_new() {
     let line = format!("replayed {} steps: {calls} agent calls, {scripts} scripts, $0.", calls + scripts);
     let parts = [
         line.as_str(),
-        " already paid\n",
+        " already paid",
         "=== Phase 2: refinement ===",
         "path 1, step 1",
         "=== Finalization ===",

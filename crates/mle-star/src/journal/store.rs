@@ -193,9 +193,10 @@ impl Store {
             elapsed,
             name(&state)?
         ];
-        // What cost money survives a power cut as well. Only then: a change makes SQLite parse every statement anew.
+        // What cost money, or may have, survives a power cut as well. Only then: a change makes SQLite parse every
+        // statement anew.
         let write = || self.db.prepare_cached(sql)?.execute(values);
-        if cost.is_some_and(|cost| cost > 0.0) {
+        if usage.is_some() && cost != Some(0.0) {
             self.synchronous(true)?;
             wait::for_disk(write)?;
             self.synchronous(false)?;

@@ -23,7 +23,7 @@ use crate::data::tree::remove_tree;
 use crate::process::{Streams, Tree};
 use crate::script::workplace::broken;
 
-/// The libraries with their exact versions, for every Python from 3.10 on.
+/// The libraries with their exact versions, for every Python from 3.11 on.
 const LOCK: &str = include_str!("../../../python/requirements.lock");
 /// What is installed to install the rest, where uv is not on PATH.
 const UV: &str = "uv==0.13.8";

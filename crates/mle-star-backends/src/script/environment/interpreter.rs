@@ -13,10 +13,9 @@ use tokio::time::timeout;
 use super::{Environment, Origin};
 
 /// The oldest version that works.
-const OLDEST: (u32, u32) = (3, 10);
+const OLDEST: (u32, u32) = (3, 11);
 /// Names looked for on PATH, best first.
-const NAMES: [&str; 7] =
-    ["python3", "python3.13", "python3.12", "python3.11", "python3.10", "python3.14", "python"];
+const NAMES: [&str; 6] = ["python3", "python3.13", "python3.12", "python3.11", "python3.14", "python"];
 /// How long an interpreter may take to say what it is.
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -55,7 +54,7 @@ impl Interpreter {
 
 /// The user's interpreter as an environment.
 pub(super) async fn given(python: &Path) -> Result<Environment, Trouble> {
-    let hint = "give a working Python 3.10 or newer with `python`, or leave it out for the program's own";
+    let hint = "give a working Python 3.11 or newer with `python`, or leave it out for the program's own";
     let said = about(python).await.map_err(|reason| {
         Trouble::new(format!("the interpreter {} does not work: {reason}", python.display()), hint)
     })?;
@@ -77,7 +76,7 @@ pub(super) async fn on_path() -> Result<Interpreter, Trouble> {
             Err(_) => {}
         }
     }
-    let hint = "install Python 3.10 or newer (with its venv module), or give an interpreter with `python`";
+    let hint = "install Python 3.11 or newer (with its venv module), or give an interpreter with `python`";
     let message = match old.as_slice() {
         [] => "no Python was found on PATH".to_owned(),
         found => format!("no Python on PATH is new enough: {}", found.join(", ")),

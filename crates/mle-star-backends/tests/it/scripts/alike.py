@@ -341,3 +341,14 @@ if hasattr(sys, 'monitoring'):
     print([sys.monitoring.get_tool(n) for n in range(6)])
     sys.monitoring.use_tool_id(3, 'x'); print(sys.monitoring.get_events(3))
 print(sys.version_info, sys._git if hasattr(sys, '_git') else None, len(sys.warnoptions), sys._xoptions)
+#---
+import builtins
+builtins.kept = open('final/submission.csv', 'w')
+builtins.kept.write('id,y\n1,0.5\n2,0.5\n')
+#---
+import builtins, gzip, sys
+builtins.packed = gzip.open('final/x.gz', 'wt')
+builtins.packed.write('x')
+builtins.kept = open('final/submission.csv', 'w')
+builtins.kept.write('id,y\n1,0.5\n2,0.5\n')
+sys.exit(0)

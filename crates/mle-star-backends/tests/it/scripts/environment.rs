@@ -121,13 +121,13 @@ fn what_cannot_be_made_is_said() {
         assert!(expected.iter().all(|part| trouble.contains(part)), "{trouble:?} does not say {expected:?}");
     };
     let fake = Fake::new("3, 9, 18");
-    check(&fake, &["no Python on PATH is new enough: python3 is 3.9.18", "install Python 3.10 or newer"]);
+    check(&fake, &["no Python on PATH is new enough: python3 is 3.9.18", "install Python 3.11 or newer"]);
     fs::remove_file(fake.path("bin/python3")).unwrap();
-    check(&fake, &["no Python was found on PATH", "install Python 3.10 or newer"]);
-    let fake = Fake::new("3, 10, 0");
+    check(&fake, &["no Python was found on PATH", "install Python 3.11 or newer"]);
+    let fake = Fake::new("3, 11, 0");
     fs::write(fake.path("broken"), "").unwrap();
     check(&fake, &["libraries cannot be installed: ERROR: no such host", "check the network"]);
-    let fake = Fake::new("3, 10, 0");
+    let fake = Fake::new("3, 11, 0");
     fs::write(fake.path("cache"), "a file").unwrap();
     check(&fake, &["cannot use the cache", "MLE_STAR_CACHE"]);
 }
