@@ -121,7 +121,7 @@ fn reopened_and_killed() -> Sealed {
     let shares = "--set phase_time_budget.phase1_pct=70 --set phase_time_budget.phase2_pct=10 \
                   --set phase_time_budget.phase3_pct=10 --set phase_time_budget.finalization_pct=10";
     let line = format!(
-        "run data --run-id r --time-limit 5 --set python={python} {SMALL} {shares} --set num_parallel_solutions=1"
+        "run data --run-id r --time-limit 10 --set python={python} {SMALL} {shares} --set num_parallel_solutions=1"
     );
     let said = sealed.run_with(&line, &[SLOW]);
     assert_eq!(said.code, 0, "{said:?}");
@@ -142,7 +142,7 @@ fn a_reopened_run_that_was_killed_is_not_finished() {
     assert!(sealed.run("list").stdout.contains("unfinished"));
     // Killed a moment earlier, it would have left the old limit there.
     let config = sealed.read("runs/r/config.json");
-    let old = config.replace("\"time_limit_seconds\": 600", "\"time_limit_seconds\": 5");
+    let old = config.replace("\"time_limit_seconds\": 600", "\"time_limit_seconds\": 10");
     assert_ne!(config, old);
     sealed.write("runs/r/config.json", old.as_bytes());
     let said = sealed.run("resume r");

@@ -21,7 +21,7 @@ use super::bounds::{self, field};
 use crate::process::{Confinement, Ends, Namespaces, Streams, Tree, only_child};
 
 /// How long an interpreter may take until it says that it is a worker. Nobody waits for it.
-const INTRODUCTION: Duration = Duration::from_secs(3);
+const INTRODUCTION: Duration = Duration::from_secs(15);
 /// How long the imports may take. Nobody waits for them.
 const IMPORTING: Duration = Duration::from_secs(120);
 /// How long a worker may take to read a message.

@@ -219,7 +219,7 @@ async fn fork_bombs_are_stopped_within_moments() {
     let mut target = Target::new().await;
     let check = async |target: &Target, bomb: &str, ends| {
         let seconds = target.check(bomb, ends).await.duration_seconds;
-        assert!(seconds < 5.0, "{bomb}: {seconds} s");
+        assert!(seconds < 20.0, "{bomb}: {seconds} s");
     };
     let count = "def count(): return sum(name.isdigit() for name in os.listdir('/proc'))\n";
     let wild =
