@@ -138,6 +138,9 @@ def serve() -> None:
         os._exit(1)
     gc.collect()
     gc.freeze()
+    # What libraries took when they were imported stays with this process: no script gives it back.
+    for finalizer in vars(weakref.finalize).get("_registry", {}):
+        finalizer.atexit = False
     # Not what names this process's own folder, which no script has.
     own = os.fsencode(os.path.expanduser("~"))
     changed = {name: value for name, value in after.items() if before.get(name) != value and own not in value}
@@ -359,6 +362,8 @@ def guard(worker: Worker, known_as: int) -> bool:
     status = signal.SIGKILL if family.status is None else family.status
     with contextlib.suppress(OSError):  # The program may have lost interest.
         os.write(request.report, struct.pack("=iI", status, family.killed))
+    # Taking down a copy of what the worker holds takes a while; nobody has to wait for it.
+    os.close(request.report)
     os._exit(0)
 
 

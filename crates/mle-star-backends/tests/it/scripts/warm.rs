@@ -218,6 +218,21 @@ async fn a_variable_that_an_import_sets_is_the_scripts_but_for_the_workers_folde
     assert_eq!(run(&runner, &script).await.stdout.text(), "True 1 None\n");
 }
 
+/// A library's temporary folder is the worker's: it is not gone after the first script.
+#[tokio::test]
+async fn what_an_import_took_is_not_given_back_by_a_script() {
+    let mut world = World::new().await;
+    let takes = "import weakref\nclass Thing: pass\nthing = Thing()\nweakref.finalize(thing, print, 'given back')\n";
+    with_modules(&mut world, &[("seaborn.py", takes)]);
+    let [cold, warm] = runners(&mut world, &["seaborn"]).await;
+    let script = "import seaborn, weakref\nown = seaborn.Thing()\nweakref.finalize(own, print, 'own')";
+    assert_eq!(run(&cold, script).await.stdout.text(), "own\ngiven back\n");
+    for _ in 0..2 {
+        warm.warmed_up(0).await;
+        assert_eq!(run(&warm, script).await.stdout.text(), "own\n");
+    }
+}
+
 /// A script of a launcher that never becomes a worker, or of a worker whose imports never end.
 #[tokio::test]
 async fn no_script_waits_for_a_worker() {
