@@ -222,7 +222,8 @@ async fn a_variable_that_an_import_sets_is_the_scripts_but_for_the_workers_folde
 #[tokio::test]
 async fn what_an_import_took_is_not_given_back_by_a_script() {
     let mut world = World::new().await;
-    let takes = "import weakref\nclass Thing: pass\nthing = Thing()\nweakref.finalize(thing, print, 'given back')\n";
+    let takes =
+        "import weakref\nclass Thing: pass\nthing = Thing()\nweakref.finalize(thing, print, 'given back')\n";
     with_modules(&mut world, &[("seaborn.py", takes)]);
     let [cold, warm] = runners(&mut world, &["seaborn"]).await;
     let script = "import seaborn, weakref\nown = seaborn.Thing()\nweakref.finalize(own, print, 'own')";
