@@ -10,7 +10,7 @@ use mle_star_backends::script::environment::{
     Environment, EnvironmentChoice, made_environment, python_environment,
 };
 use mle_star_backends::script::machine::{Machine, machine};
-use mle_star_backends::script::sandbox::{Isolation, Layer, Layers};
+use mle_star_backends::script::sandbox::{Layer, Layers};
 use serde::Serialize;
 
 use crate::args::DoctorArgs;
@@ -176,15 +176,26 @@ fn lines(findings: &Findings) -> Vec<String> {
         format!("cores:       {}", machine.cores),
         format!("memory:      {} GiB", machine.memory_mib / 1024),
         format!("gpus:        {gpus}"),
-        format!("isolation:   {}", Isolation::new(Switch::Off).line()),
-        format!(
-            "disk:        {}",
-            findings
-                .disk_free_mib
-                .map_or("unknown".to_owned(), |mib| format!("{} GiB free here", mib / 1024))
-        ),
     ]);
+    lines.extend(isolation_lines(&findings.isolation));
+    lines.push(format!(
+        "disk:        {}",
+        findings.disk_free_mib.map_or("unknown".to_owned(), |mib| format!("{} GiB free here", mib / 1024))
+    ));
     lines
+}
+
+/// One line for each layer.
+fn isolation_lines(layers: &[Layer]) -> impl Iterator<Item = String> {
+    layers.iter().enumerate().map(|(index, layer)| {
+        let head = if index == 0 { "isolation:" } else { "" };
+        let says = if layer.enforced { "" } else { "not enforced: " };
+        let what = match layer.detail.as_str() {
+            "" => "yes",
+            detail => detail,
+        };
+        format!("{head:12} {:16} {says}{what}", layer.name)
+    })
 }
 
 fn claude_line(findings: &Findings) -> String {

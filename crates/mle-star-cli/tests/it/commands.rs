@@ -52,6 +52,12 @@ fn doctor_answers_with_names_of_credentials_and_no_values() {
     assert!(layers.len() > 5 && layers.iter().all(known), "{layers:?}");
     let watched = |layer: &serde_json::Value| layer["name"] == "memory watch" && layer["enforced"] == true;
     assert!(layers.iter().any(watched), "{layers:?}");
+    let told = sealed.run("doctor").stdout;
+    let has_line = |name: &str| {
+        told.lines().any(|line| line.trim_start_matches("isolation:").trim_start().starts_with(name))
+    };
+    let has_its_line = |layer: &serde_json::Value| layer["name"].as_str().is_some_and(has_line);
+    assert!(layers.iter().all(has_its_line), "{told}");
 }
 
 #[test]
