@@ -28,7 +28,9 @@ use crate::settings::process_environment;
 /// # Errors
 /// What went wrong, with its exit code.
 pub fn perform(command: Command) -> Result<Exit, Failure> {
-    match command {
+    // A run's lines are told elsewhere, too, and it goes on without them.
+    let is_run = matches!(command, Command::Run(_) | Command::Resume(_) | Command::Watch(_) | Command::Ui(_));
+    let exit = match command {
         Command::Run(args) => run::run(&args),
         Command::Resume(args) => resume::resume(&args),
         Command::List(args) => list::list(&args),
@@ -41,7 +43,9 @@ pub fn perform(command: Command) -> Result<Exit, Failure> {
         Command::Prompts(command) => prompts::perform(&command),
         Command::Completions { shell } => manual::completions(shell),
         Command::Man { dir } => manual::man(dir.as_deref()),
-    }
+    }?;
+    let lost = crate::say::lost().filter(|_| !is_run);
+    lost.map_or(Ok(exit), |trouble| Err(Failure::failed(trouble)))
 }
 
 /// The runs directory of a command that only names it.

@@ -304,6 +304,10 @@ fn described_task(
     };
     let data_dir = source.data_dir.canonicalize().map_or_else(|_| absolute(&source.data_dir), Ok)?;
     outside_the_data("output_dir", file.output_dir.as_deref(), &data_dir)?;
+    if let Some(path) = file.output_dir.iter().chain([&data_dir]).find(|path| path.to_str().is_none()) {
+        let message = format!("the path {} is no UTF-8, which the records of a run are", path.display());
+        return Err(Trouble::new(message, "rename the folder, or give a link to it"));
+    }
     Ok(Task {
         competition_id: file.competition_id.unwrap_or_else(|| source.name.clone()),
         task_type: inferred.task_type,

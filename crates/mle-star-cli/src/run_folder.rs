@@ -40,7 +40,8 @@ pub fn write(folder: &Path, frozen: &Frozen) -> Result<(), Trouble> {
         }
         Ok(())
     };
-    all().map_err(|error| unwritable(folder, &error))
+    let begin_again = "make room or give write access, then begin the run again with the same --run-id";
+    all().map_err(|error| Trouble { hint: begin_again.to_owned(), ..unwritable(folder, &error) })
 }
 
 /// Lays a `config.json` with larger limits ready. It counts once the journal knows the limits.
@@ -99,6 +100,16 @@ fn json(value: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut text = serde_json::to_vec_pretty(value)?;
     text.push(b'\n');
     Ok(text)
+}
+
+/// Copies a file so that the copy is whole or not there; what was there before is replaced.
+///
+/// # Errors
+/// As [`write_whole`].
+pub fn copy_whole(from: &Path, to: &Path) -> io::Result<()> {
+    let partial = to.with_extension("part");
+    let copied = fs::copy(from, &partial).and_then(|_| fs::rename(&partial, to));
+    copied.inspect_err(|_| drop(fs::remove_file(&partial)))
 }
 
 /// Removes a file that need not be there.

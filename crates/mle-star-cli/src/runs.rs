@@ -12,6 +12,8 @@ use crate::nearest::nearest;
 /// Where runs are kept unless said otherwise.
 pub const DEFAULT_DIR: &str = "runs";
 
+/// How much of a task's name a run is called by, in characters.
+const TASK_NAME: usize = 50;
 /// What a run folder holds before it has a journal.
 const BEGINNINGS: [&str; 5] = ["task.json", "config.json", "models.json", "prompts", "journal.lock"];
 
@@ -39,7 +41,8 @@ pub fn claim(
         check_id(id)?;
     }
     fs::create_dir_all(runs_dir).map_err(|error| unwritable(runs_dir, &error))?;
-    let default = || format!("{task}-{}", now.strftime("%Y%m%d-%H%M%S"));
+    let short: String = task.chars().take(TASK_NAME).collect();
+    let default = || format!("{short}-{}", now.strftime("%Y%m%d-%H%M%S"));
     let first = wanted.map_or_else(default, str::to_owned);
     for attempt in 1..1000 {
         let id = if attempt == 1 { first.clone() } else { format!("{first}-{attempt}") };

@@ -15,9 +15,32 @@ use crate::watch::{Drawn, replaced};
 /// What stands at the bottom of the terminal.
 static STANDING: Mutex<Vec<Drawn>> = Mutex::new(Vec::new());
 
+/// Why data could not be printed, once it could not.
+static LOST: Mutex<Option<String>> = Mutex::new(None);
+
 /// One line of data, as it is: what a program reads.
 pub fn data(line: &str) {
-    let _ = writeln!(io::stdout().lock(), "{line}");
+    note_loss(writeln!(io::stdout().lock(), "{line}"));
+}
+
+/// Why not all data was printed.
+pub fn lost() -> Option<Trouble> {
+    note_loss(io::stdout().lock().flush());
+    let lost = LOST.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    lost.map(|why| {
+        Trouble::new(
+            format!("cannot write to stdout: {why}"),
+            "make room where it leads to, then say it again",
+        )
+    })
+}
+
+/// A reader that has gone away wants no more, and a stream that was closed before never did.
+fn note_loss(printed: io::Result<()>) {
+    let is_unwanted = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
+    if let Some(error) = printed.err().filter(|error| !is_unwanted(error)) {
+        *LOST.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.to_string());
+    }
 }
 
 /// One line of data for people: a terminal does not act on what is in it.
@@ -52,7 +75,7 @@ pub fn text(text: &str) {
 
 /// What is no text for people, such as a manual page's source.
 pub fn bytes(bytes: &[u8]) {
-    let _ = io::stdout().lock().write_all(bytes);
+    note_loss(io::stdout().lock().write_all(bytes));
 }
 
 /// Lines that stand at the bottom of the terminal from now on; none: what stands there goes.

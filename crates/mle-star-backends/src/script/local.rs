@@ -28,7 +28,7 @@ use super::short_links::ShortLinks;
 use super::stream::Stream;
 use super::submission::check_submission;
 use super::traceback::TracebackScanner;
-use super::warm::{Warm, WarmStart, Worker};
+use super::warm::{Warm, WarmStart, Worker, remove_left};
 use super::watch::{Limits, Resource, Watched, watch};
 use super::workplace::{Workplace, broken};
 use crate::data::view::Data;
@@ -87,6 +87,7 @@ impl LocalRunner {
         }
         let absolute = |path: &Path| path.canonicalize().map_err(|error| broken("read", path, &error));
         let (run_folder, data_dir) = (absolute(&setup.run_folder)?, absolute(&setup.data_dir)?);
+        remove_left(&run_folder.join("work"));
         let data = Data::new(data_dir.clone());
         let data = Arc::new(data.map_err(|error| broken("read", &data_dir, &error))?);
         let sandbox = Arc::new(Sandbox::new(setup.isolation.clone(), &setup.environment, &setup.machine));

@@ -8,7 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use nix::sys::statvfs::statvfs;
+use nix::sys::statvfs::fstatvfs;
 use tokio::task::spawn_blocking;
 
 use super::disk::bytes;
@@ -50,24 +50,31 @@ async fn too_many(root: u32, most: u64) -> String {
 }
 
 async fn too_large(root: u32, limits: Limits) -> String {
-    let mut pause = EVERY;
+    let mut folder = None;
     loop {
-        tokio::time::sleep(pause).await;
         let started = Instant::now();
-        if let Ok(Some(said)) = spawn_blocking(move || memory_excess(root, limits)).await {
+        let look = move || {
+            // Kept from the start: later the script may have gone where it has another name, or none.
+            folder = folder.or_else(|| own_shared_memory(root));
+            (memory_excess(root, limits, folder.as_ref()), folder)
+        };
+        let (said, kept) = spawn_blocking(look).await.unwrap_or_default();
+        if let Some(said) = said {
             return said;
         }
-        pause = EVERY.max(started.elapsed() * SHARE);
+        folder = kept;
+        tokio::time::sleep(EVERY.max(started.elapsed() * SHARE)).await;
     }
 }
 
-fn memory_excess(root: u32, limits: Limits) -> Option<String> {
+fn memory_excess(root: u32, limits: Limits, folder: Option<&File>) -> Option<String> {
     let processes = descendants(root, limits.processes);
     let limit = limits.memory_mib;
-    let used = match used_mib(&processes, 0) {
-        // Looked for only when there is so much shared memory on the machine.
+    let lying = folder.map_or(0, lying_kib);
+    let used = match used_mib(&processes, lying) {
+        // Looked for only when there is so much of such memory on the machine.
         used if used <= limit && used + shared_mib() > limit => {
-            used_mib(&processes, nameless_kib(&processes))
+            used_mib(&processes, lying + nameless_kib(&processes))
         }
         used => used,
     };
@@ -110,44 +117,54 @@ impl Population {
     }
 }
 
-/// What the processes use, with what lies in their own shared memory and in `nameless` files, and is used by none
-/// just now.
-fn used_mib(processes: &[u32], nameless_kib: u64) -> u64 {
+/// What the processes use, with the `lying_kib` of their own files in memory, which may be used by none just now.
+fn used_mib(processes: &[u32], lying_kib: u64) -> u64 {
     let (mut private, mut shared) = (0, 0);
     for process in processes {
         let (more_private, more_shared) = kib(*process);
         private += more_private;
         shared += more_shared;
     }
-    let lying = processes.first().map_or(0, |process| own_shared_memory_kib(*process)) + nameless_kib;
-    (private + shared.max(lying)) / 1024
+    (private + shared.max(lying_kib)) / 1024
 }
 
-/// What lies in the `/dev/shm` of `process`, when that is not the system's.
-fn own_shared_memory_kib(process: u32) -> u64 {
-    let folder = PathBuf::from(format!("/proc/{process}/root/dev/shm"));
-    let device = |folder: &Path| fs::metadata(folder).map(|meta| meta.dev()).ok();
-    let own = device(&folder).filter(|own| Some(*own) != device(Path::new("/dev/shm")));
-    let Some(Ok(size)) = own.map(|_| statvfs(&folder)) else { return 0 };
-    bytes(size.blocks().saturating_sub(size.blocks_free()), size.fragment_size()) / 1024
+/// The `/dev/shm` of what is below `root`, when that is not the system's.
+fn own_shared_memory(root: u32) -> Option<File> {
+    let device = |folder: &File| folder.metadata().map(|meta| meta.dev()).ok();
+    let system = File::open("/dev/shm").ok().and_then(|folder| device(&folder));
+    let all = std::iter::once(root).chain(children(root));
+    let folders = all.filter_map(|process| File::open(format!("/proc/{process}/root/dev/shm")).ok());
+    folders.into_iter().find(|folder| device(folder) != system)
 }
 
-/// The files in memory that have no name (`memfd_create`) and are open in `processes`.
+fn lying_kib(folder: &File) -> u64 {
+    let size = fstatvfs(folder);
+    size.map_or(0, |size| {
+        bytes(size.blocks().saturating_sub(size.blocks_free()), size.fragment_size()) / 1024
+    })
+}
+
+/// The files in memory that have no name (`memfd_create`, `memfd_secret`) and are open in `processes`.
 fn nameless_kib(processes: &[u32]) -> u64 {
-    let open = |process: &u32| fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
-    let is_nameless = |link: &Path| {
-        fs::read_link(link).is_ok_and(|target| target.as_os_str().as_bytes().starts_with(b"/memfd:"))
+    let open = |process: &u32| fs::read_dir(seen(*process).0.join("fd")).into_iter().flatten().flatten();
+    let size = |link: &Path| {
+        let (target, file) = (fs::read_link(link).ok()?, fs::metadata(link).ok()?);
+        let size = match target.as_os_str().as_bytes() {
+            name if name.starts_with(b"/memfd:") => file.blocks() * 512,
+            // It has no blocks.
+            name if name.starts_with(b"/secretmem") => file.size(),
+            _ => return None,
+        };
+        Some(((file.dev(), file.ino()), size))
     };
-    let links = processes.iter().flat_map(open).map(|entry| entry.path()).filter(|link| is_nameless(link));
-    let files = links.filter_map(|link| fs::metadata(link).ok());
     let sizes: BTreeMap<(u64, u64), u64> =
-        files.map(|file| ((file.dev(), file.ino()), file.blocks() * 512)).collect();
+        processes.iter().flat_map(open).filter_map(|entry| size(&entry.path())).collect();
     sizes.values().sum::<u64>() / 1024
 }
 
-/// All that is shared or lies in memory of this machine.
+/// All that is shared or lies in memory of this machine, or can never leave it.
 fn shared_mib() -> u64 {
-    sum(&fs::read_to_string("/proc/meminfo").unwrap_or_default(), &["Shmem"]) / 1024
+    sum(&fs::read_to_string("/proc/meminfo").unwrap_or_default(), &["Shmem", "Unevictable"]) / 1024
 }
 
 fn is_scarce() -> bool {
@@ -175,20 +192,35 @@ fn children(process: u32) -> Vec<u32> {
         .collect()
 }
 
-/// Memory that ends with the process, private and shared, in KiB: anonymous pages, swap and shared memory, but no
-/// mapped files. What several processes share, as after a fork, is divided among them.
+/// Memory that ends with the process, private and shared, in KiB: anonymous pages, swap, page tables and shared memory,
+/// but no mapped files. What several processes share, as after a fork, is divided among them.
 fn kib(process: u32) -> (u64, u64) {
-    let file = |name: &str| fs::read_to_string(format!("/proc/{process}/{name}"));
-    match file("smaps_rollup") {
+    let (folder, status) = seen(process);
+    let tables = sum(&status, &["VmPTE"]);
+    match fs::read_to_string(folder.join("smaps_rollup")) {
         Ok(text) if text.contains("Pss_Anon:") => {
-            (sum(&text, &["Pss_Anon", "SwapPss"]), sum(&text, &["Pss_Shmem"]))
+            (tables + sum(&text, &["Pss_Anon", "SwapPss"]), sum(&text, &["Pss_Shmem"]))
         }
         // Older kernels, and processes that may not be looked into: shared pages count for each.
-        _ => {
-            let text = file("status").unwrap_or_default();
-            (sum(&text, &["RssAnon", "VmSwap"]), sum(&text, &["RssShmem"]))
-        }
+        _ => (tables + sum(&status, &["RssAnon", "VmSwap"]), sum(&status, &["RssShmem"])),
     }
+}
+
+/// Where in `/proc` a process can be looked at, with its status: as itself, or, when its first thread has ended, as
+/// another of its threads.
+fn seen(process: u32) -> (PathBuf, String) {
+    let own = PathBuf::from(format!("/proc/{process}"));
+    let looked = |folder: PathBuf| {
+        let status = fs::read_to_string(folder.join("status")).unwrap_or_default();
+        (folder, status)
+    };
+    let has_memory = |(_, status): &(PathBuf, String)| status.contains("\nRssAnon:");
+    let first = looked(own.clone());
+    if has_memory(&first) {
+        return first;
+    }
+    let threads = fs::read_dir(own.join("task")).into_iter().flatten().flatten();
+    threads.map(|thread| looked(thread.path())).find(has_memory).unwrap_or(first)
 }
 
 fn sum(text: &str, names: &[&str]) -> u64 {

@@ -9,7 +9,19 @@ use super::machine::Machine;
 /// Beginnings of names that hold secrets or speak to agents.
 const SECRET_STARTS: [&str; 4] = ["ANTHROPIC_", "AWS_", "CLAUDE_", "MLE_STAR_"];
 /// Ends of names that hold secrets.
-const SECRET_ENDS: [&str; 5] = ["TOKEN", "_API_KEY", "_PASSWORD", "_CREDENTIALS", "_PASSPHRASE"];
+const SECRET_ENDS: [&str; 11] = [
+    "TOKEN",
+    "_KEY",
+    "APIKEY",
+    "PASSWORD",
+    "PASSWD",
+    "_PWD",
+    "_PAT",
+    "_AUTH",
+    "_DSN",
+    "_CREDENTIALS",
+    "_PASSPHRASE",
+];
 /// Set anew for each script, or harmful to it.
 const REPLACED: [&str; 11] = [
     "HOME",
@@ -71,7 +83,8 @@ pub(super) fn variables(
         let name = name.to_string_lossy();
         !(is_secret(&name) || REPLACED.contains(&&*name) || own && OTHER_PYTHONS.contains(&&*name))
     };
-    let mut all: Vec<_> = inherited.into_iter().filter(|(name, _)| kept(name)).collect();
+    let mut all: Vec<_> =
+        inherited.into_iter().filter(|(name, value)| kept(name) && !has_password(name, value)).collect();
     let mut set = |name: &str, value: OsString| {
         all.retain(|(other, _)| other != name);
         all.push((name.into(), value));
@@ -99,6 +112,14 @@ pub(crate) fn is_secret(name: &str) -> bool {
         || name.starts_with("SECRET")
 }
 
+/// Is the value an address with a password in it? A proxy's is needed where scripts have a network.
+fn has_password(name: &OsStr, value: &OsStr) -> bool {
+    let (name, value) = (name.to_string_lossy(), value.to_string_lossy());
+    let login =
+        value.split_once("://").and_then(|(_, rest)| rest.split(['/', '?', '#']).next()?.rsplit_once('@'));
+    login.is_some_and(|(login, _)| login.contains(':')) && !name.to_ascii_uppercase().ends_with("_PROXY")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,6 +145,18 @@ mod tests {
     }
 
     #[test]
+    fn addresses_with_a_password_do_not_pass() {
+        let check = |name: &str, value: &str, expected: bool| {
+            assert_eq!(has_password(name.as_ref(), value.as_ref()), expected, "{name}={value}");
+        };
+        check("DATABASE_URL", "postgres://me:word@host:5432/db", true);
+        check("DATABASE_URL", "postgres://me@host:5432/db?a=b:c@d", false);
+        check("INDEX", "https://host/a:b@c", false);
+        check("PLAIN", "me:word@host", false);
+        check("https_proxy", "http://me:word@host:1", false);
+    }
+
+    #[test]
     fn secrets_do_not_pass_and_the_rest_does() {
         let check = |name: &str, origin: Origin, expected: bool| {
             let environment = Environment { origin, ..Environment::default() };
@@ -139,6 +172,9 @@ mod tests {
             ["ANTHROPIC_API_KEY", "AWS_PROFILE", "CLAUDE_CONFIG_DIR", "HF_TOKEN", "hf_token", "X_API_KEY"];
         let more = ["MY_SECRET_KEY", "DB_PASSWORD", "SECRET", "TMP", "HOME", "PYTHONHASHSEED"];
         for name in secrets.into_iter().chain(more).chain(["PYTHONDONTWRITEBYTECODE", "OMP_NUM_THREADS"]) {
+            check(name, Origin::Given, false);
+        }
+        for name in ["KAGGLE_KEY", "PGPASSWORD", "OPENAI_KEY", "GITHUB_PAT", "MYSQL_PWD", "SENTRY_DSN"] {
             check(name, Origin::Given, false);
         }
         // Without a GPU to give, what the user hid stays hidden.

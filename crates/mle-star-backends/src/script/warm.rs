@@ -14,7 +14,7 @@ use tokio::time::timeout;
 
 use crate::process::Tree;
 use modules::{DEFAULT, packages, worth_importing};
-pub(super) use worker::{Resting, Worker, WorkerSetup};
+pub(super) use worker::{Resting, Worker, WorkerSetup, remove_left};
 
 #[cfg(target_os = "linux")]
 mod bounds;

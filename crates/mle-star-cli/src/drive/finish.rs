@@ -14,7 +14,7 @@ use super::outside::Backends;
 use super::reporting;
 use crate::bill;
 use crate::exit::Exit;
-use crate::run_folder::{remove_file, unwritable, write_json, write_whole};
+use crate::run_folder::{copy_whole, remove_file, unwritable, write_json, write_whole};
 use crate::run_view::State;
 use crate::watch::duration;
 
@@ -42,7 +42,7 @@ pub async fn finish(
         // One of an earlier end of this run is not the submission of this one.
         remove_file(&path)?;
         if let Some(submission) = &submission {
-            fs::copy(submission, &path)?;
+            copy_whole(submission, &path)?;
             result.submission_path = path.canonicalize()?.display().to_string();
         }
         Ok(result)
@@ -80,7 +80,7 @@ pub fn best_score(result: &FinalResult) -> f64 {
 fn copy_out(result: &FinalResult, output_dir: Option<&Path>) -> Vec<String> {
     let Some(folder) = output_dir.filter(|_| !result.submission_path.is_empty()) else { return Vec::new() };
     let copied = fs::create_dir_all(folder)
-        .and_then(|()| fs::copy(&result.submission_path, folder.join("submission.csv")));
+        .and_then(|()| copy_whole(Path::new(&result.submission_path), &folder.join("submission.csv")));
     copied.err().map(|error| format!("note: no copy in {}: {error}", folder.display())).into_iter().collect()
 }
 

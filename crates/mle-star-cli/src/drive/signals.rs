@@ -10,6 +10,9 @@ use tokio::sync::watch;
 use crate::exit::Exit;
 use crate::say;
 
+/// SIGXFSZ.
+const TOO_LARGE: i32 = nix::libc::SIGXFSZ;
+
 /// What the user or the system asked for.
 pub struct Signals {
     cancel: watch::Receiver<bool>,
@@ -24,6 +27,8 @@ pub fn listen() -> io::Result<Signals> {
     let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
     // Under nohup a run shall outlive its terminal.
     let mut hangup = if ignores_hangup() { None } else { Some(signal(SignalKind::hangup())?) };
+    // Where `ulimit -f` is, a file that grows too large is an error that is told, not the program's death.
+    drop(signal(SignalKind::from_raw(TOO_LARGE))?);
     let (sender, cancel) = watch::channel(false);
     let terminated = Arc::new(AtomicBool::new(false));
     let heard = Arc::clone(&terminated);

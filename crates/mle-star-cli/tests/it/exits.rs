@@ -1,8 +1,10 @@
 //! Exit codes of whole runs. The interpreter is a shell script that plays every script's part, so that a run
 //! takes a moment and ends as wanted.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
@@ -158,6 +160,35 @@ fn a_reopened_run_that_was_killed_is_not_finished() {
     assert_eq!(sealed.read("runs/r/config.json"), config);
     sealed.write("runs/r/config.json", config.replace("\"sonnet\"", "\"opus\"").as_bytes());
     assert_eq!(sealed.run("resume r").code, 2);
+}
+
+#[test]
+fn names_of_folders_that_cannot_be_recorded_or_are_long_are_no_surprise() {
+    let sealed = Sealed::with(&[]);
+    let check = |name: &OsStr, says: &str| {
+        fs::rename(sealed.path("data"), sealed.path("").join(name)).unwrap();
+        let mut command = sealed.command("run --set python=/no/such/python");
+        let said = command.arg(name).output().unwrap();
+        let stderr = String::from_utf8_lossy(&said.stderr).into_owned();
+        assert!(said.status.code() == Some(2) && stderr.contains(says), "{stderr}");
+        let left = fs::read_dir(sealed.path("runs")).map_or(0, Iterator::count);
+        assert_eq!(left, 0, "{stderr}");
+        fs::rename(sealed.path("").join(name), sealed.path("data")).unwrap();
+    };
+    check(OsStr::from_bytes(b"lat\xe9in"), "is no UTF-8");
+    check(OsStr::new(&"n".repeat(240)), "/no/such/python");
+}
+
+#[test]
+fn data_that_cannot_be_printed_is_a_failure() {
+    let sealed = Sealed::with(&[]);
+    let code = |line: &str, stdout: &str| {
+        let full = fs::OpenOptions::new().write(true).open(stdout).unwrap();
+        sealed.command(line).stdout(full).stderr(Stdio::null()).status().unwrap().code()
+    };
+    for line in ["list --json", "completions bash", "doctor"] {
+        assert_eq!((code(line, "/dev/full"), code(line, "/dev/null")), (Some(1), Some(0)), "{line}");
+    }
 }
 
 /// What a kill in the first moments leaves: everything but the journal, which comes whole or not at all.

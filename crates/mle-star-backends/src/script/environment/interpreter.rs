@@ -19,6 +19,9 @@ const NAMES: [&str; 6] = ["python3", "python3.13", "python3.12", "python3.11", "
 /// How long an interpreter may take to say what it is.
 const LIMIT: Duration = Duration::from_secs(60);
 
+/// Why a name that is not on PATH does not answer.
+const NO_FILE: &str = "there is no such file";
+
 /// What an interpreter says about itself; the syntax works back to Python 2.7, so that an old one can answer.
 const ABOUT: &str = "import json, platform, sys, sysconfig\n\
     print(json.dumps([sys.executable, list(sys.version_info[:3]), sysconfig.get_platform()]))";
@@ -68,18 +71,20 @@ pub(super) async fn given(python: &Path) -> Result<Environment, Trouble> {
 
 /// The first interpreter on PATH that is new enough.
 pub(super) async fn on_path() -> Result<Interpreter, Trouble> {
-    let mut old = Vec::new();
+    let (mut old, mut broken) = (Vec::new(), None);
     for name in NAMES {
         match about(Path::new(name)).await {
             Ok(said) if said.is_new_enough() => return Ok(said),
             Ok(said) => old.push(format!("{name} is {}", said.version())),
-            Err(_) => {}
+            Err(reason) if reason == NO_FILE => {}
+            Err(reason) => broken = broken.or(Some(format!("{name} does not work: {reason}"))),
         }
     }
     let hint = "install Python 3.11 or newer (with its venv module), or give an interpreter with `python`";
-    let message = match old.as_slice() {
-        [] => "no Python was found on PATH".to_owned(),
-        found => format!("no Python on PATH is new enough: {}", found.join(", ")),
+    let message = match (old.as_slice(), broken) {
+        (_, Some(broken)) => broken,
+        ([], None) => "no Python was found on PATH".to_owned(),
+        (found, None) => format!("no Python on PATH is new enough: {}", found.join(", ")),
     };
     Err(Trouble::new(message, hint))
 }
@@ -103,7 +108,7 @@ async fn answer<T: for<'de> Deserialize<'de>>(python: &Path, code: &str) -> Resu
     let output = match timeout(LIMIT, command.output()).await {
         Err(_) => return Err(format!("no answer within {} s", LIMIT.as_secs())),
         Ok(Err(error)) if error.kind() == io::ErrorKind::NotFound => {
-            return Err("there is no such file".to_owned());
+            return Err(NO_FILE.to_owned());
         }
         Ok(Err(error)) => return Err(error.to_string()),
         Ok(Ok(output)) => output,

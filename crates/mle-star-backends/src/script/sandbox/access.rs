@@ -81,16 +81,7 @@ const SETTINGS: [&str; 46] = [
 /// Where `/etc/resolv.conf` leads to.
 const RESOLVERS: [&str; 3] = ["/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager"];
 /// Devices without a memory.
-const DEVICES: [&str; 8] = [
-    "/dev/null",
-    "/dev/zero",
-    "/dev/full",
-    "/dev/random",
-    "/dev/urandom",
-    "/dev/tty",
-    "/dev/ptmx",
-    "/dev/pts",
-];
+const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 /// How the device files of GPUs begin.
 const GPU_DEVICES: [&str; 4] = ["nvidia", "dri", "kfd", "dxg"];
 /// Variables that name folders with libraries, models or word lists; some hold several.

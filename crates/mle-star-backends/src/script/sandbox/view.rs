@@ -13,10 +13,12 @@ use crate::process::{Mounts, Shown};
 
 /// Never hidden: they have mounts of their own, or files that every program reads.
 const KEPT: [&str; 4] = ["/proc", "/sys", "/dev", "/etc"];
+/// Where the user's terminals are: who can open one reads what is typed there.
+const TERMINALS: &str = "/dev/pts";
 /// The kernel follows no more links.
 const LINKS: usize = 40;
 
-/// The folders that a script has no business in: all at the top that it may not read as a whole, and HOME.
+/// The folders that a script has no business in: all at the top that it may not read as a whole, HOME, and terminals.
 pub(super) fn strange_folders(access: &Access) -> Vec<PathBuf> {
     // Some users of the system have a system folder for their home.
     let is_own = |home: &PathBuf| fs::metadata(home).is_ok_and(|meta| meta.uid() != 0);
@@ -27,6 +29,7 @@ pub(super) fn strange_folders(access: &Access) -> Vec<PathBuf> {
     let is_allowed = |path: &PathBuf| access.readable.contains(path) || access.writable.contains(path);
     let mut folders: Vec<PathBuf> =
         top.filter(is_folder).chain(home).filter(|path| !is_kept(path) && !is_allowed(path)).collect();
+    folders.extend(Some(PathBuf::from(TERMINALS)).filter(|folder| folder.is_dir()));
     folders.sort();
     folders.dedup_by(|folder, above| folder.starts_with(above));
     folders
@@ -42,7 +45,9 @@ pub(super) fn mounts(strange: &[PathBuf], access: &Access) -> Mounts {
     }
     // Sorted: who holds others comes before them.
     let mut shown: Vec<&PathBuf> = Vec::new();
-    let hidden: Vec<&PathBuf> = strange.iter().filter(|folder| !real.contains(*folder)).collect();
+    // Some go while a run lasts: what is mounted for a while only.
+    let hidden: Vec<&PathBuf> =
+        strange.iter().filter(|folder| !real.contains(*folder) && folder.exists()).collect();
     let is_hidden = |path: &Path| hidden.iter().any(|folder| path.starts_with(folder));
     for path in real.iter().filter(|path| is_hidden(path) && path.exists()) {
         if !shown.iter().any(|above| path.starts_with(above)) {

@@ -32,6 +32,8 @@ const LISTENING: Duration = Duration::from_secs(1);
 const LAST_WORDS: usize = 2048;
 /// The name under which Python imports a file while it starts.
 const HOOK: &str = "sitecustomize.py";
+/// How the name of a worker's own folder begins.
+const FOLDER: &str = "worker-";
 const WORKER: &str = include_str!("../../../python/worker.py");
 
 /// How a worker is started.
@@ -167,9 +169,18 @@ fn ended() -> String {
     "the worker ended before it was ready".to_owned()
 }
 
+/// Removes from `parent` what workers of a process left that was killed; no worker may be at work in there.
+pub(in crate::script) fn remove_left(parent: &Path) {
+    let is_left = |entry: &fs::DirEntry| entry.file_name().as_bytes().starts_with(FOLDER.as_bytes());
+    for entry in fs::read_dir(parent).into_iter().flatten().flatten().filter(is_left) {
+        // What cannot be removed is in nobody's way.
+        let _ = fs::remove_dir_all(entry.path());
+    }
+}
+
 /// A folder with `worker.py` under the name that Python looks for.
 fn hook(parent: &Path) -> io::Result<tempfile::TempDir> {
-    let hook = tempfile::Builder::new().prefix("worker-").tempdir_in(parent)?;
+    let hook = tempfile::Builder::new().prefix(FOLDER).tempdir_in(parent)?;
     fs::write(hook.path().join(HOOK), WORKER)?;
     Ok(hook)
 }

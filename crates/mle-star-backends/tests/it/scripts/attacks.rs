@@ -215,6 +215,33 @@ async fn hidden_folders_are_found_and_removed() {
 /// Bombs that grow without end would weigh on whatever else runs on the machine: these stop by themselves, later than
 /// they have to be stopped.
 #[tokio::test]
+async fn the_users_terminals_are_closed() {
+    let target = Target::new().await;
+    let look = "for path in ('/dev/ptmx', '/dev/tty', *(f'/dev/pts/{n}' for n in range(100))):\n    try: os.open(path, os.O_RDWR | os.O_NOCTTY)\n    \
+                except OSError: continue\n    print('open', path)\nprint('done')";
+    target.check(look, Ends::Nothing("done\n")).await;
+}
+
+/// Memory that the usual places of `/proc` do not tell of.
+#[tokio::test]
+async fn memory_is_found_wherever_it_lies() {
+    let target = Target::new().await;
+    let stopped = async |attack: &str| {
+        target.check(attack, Ends::Stopped("the limit is 300 MiB")).await;
+    };
+    let headless = "import ctypes, threading\ndef fill():\n    time.sleep(0.3)\n    x = b'x' * (500 << 20)\n    time.sleep(600)\n\
+                    threading.Thread(target=fill).start()\nlibc = ctypes.CDLL(None)\nlibc.pthread_exit(None)";
+    stopped(headless).await;
+    let tables = "import mmap\nm = mmap.mmap(-1, 200 << 30, mmap.MAP_PRIVATE | 0x4000, mmap.PROT_READ)\n\
+                  for at in range(0, 200 << 30, 2 << 20): m[at]\ntime.sleep(600)";
+    stopped(tables).await;
+    let elsewhere = "import ctypes\nfolder = os.open('/dev/shm', os.O_RDONLY)\nos.mkdir('empty')\ntime.sleep(0.5)\nlibc = ctypes.CDLL(None)\n\
+                     libc.unshare(0x10000000)\nlibc.chroot(b'empty')\n\
+                     for n in range(60):\n    f = os.open(str(n), os.O_CREAT | os.O_WRONLY, dir_fd=folder)\n    os.write(f, b'x' * (10 << 20))\ntime.sleep(600)";
+    stopped(elsewhere).await;
+}
+
+#[tokio::test]
 async fn fork_bombs_are_stopped_within_moments() {
     let mut target = Target::new().await;
     let check = async |target: &Target, bomb: &str, ends| {

@@ -218,6 +218,15 @@ async fn a_variable_that_an_import_sets_is_the_scripts_but_for_the_workers_folde
     assert_eq!(run(&runner, &script).await.stdout.text(), "True 1 None\n");
 }
 
+#[tokio::test]
+async fn what_the_workers_of_a_killed_program_left_is_removed() {
+    let world = World::new().await;
+    let left = world.setup.run_folder.join("work/worker-x/__pycache__");
+    fs::create_dir_all(&left).unwrap();
+    drop(world.runner());
+    assert!(!left.parent().unwrap().exists());
+}
+
 /// A library's temporary folder is the worker's: it is not gone after the first script.
 #[tokio::test]
 async fn what_an_import_took_is_not_given_back_by_a_script() {
