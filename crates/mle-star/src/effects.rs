@@ -154,6 +154,10 @@ pub enum Purpose {
     Submission,
 }
 
+/// How a note begins that tells of data which changed while the run lasted: scores before and after are of different
+/// data.
+pub const DATA_CHANGED: &str = "THE DATA IS NO LONGER WHAT IT WAS";
+
 /// What a script did.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ScriptOutcome {
@@ -171,7 +175,7 @@ pub struct ScriptOutcome {
     pub traceback: Option<String>,
     /// `./final/submission.csv` checked, when the script wrote one.
     pub submission: Option<Submission>,
-    /// What was stopped, cut or cleaned up, in words a debugger can use.
+    /// What was stopped, cut or cleaned up, in words a debugger can use; [`DATA_CHANGED`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// How it ran out of memory, when that is why it failed.

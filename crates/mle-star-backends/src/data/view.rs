@@ -11,6 +11,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use mle_star::effects::DATA_CHANGED;
+
 use super::tree;
 
 /// Data folders up to this size are copied for each script, in bytes.
@@ -88,7 +90,7 @@ impl Data {
         let more = if names.len() > 3 { format!(" and {} more", names.len() - 3) } else { String::new() };
         (!names.is_empty()).then(|| {
             let folder = self.folder.display();
-            format!("THE DATA IS NO LONGER WHAT IT WAS when the run began: {shown}{more} in {folder} changed")
+            format!("{DATA_CHANGED} when the run began: {shown}{more} in {folder} changed")
         })
     }
 }

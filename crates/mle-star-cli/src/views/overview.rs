@@ -1,5 +1,6 @@
 //! What a run is, how far it is, and what is going on.
 
+use mle_star::effects::{DATA_CHANGED, ScriptOutcome};
 use mle_star::journal::{EffectRecord, EffectState, Kind, first_limit};
 use mle_star::place::Phase;
 use mle_star::result::StoppedBy;
@@ -103,7 +104,7 @@ pub fn overview(told: &Told<'_>) -> Overview {
         time: duration(summary.elapsed_seconds),
         cost: bill::line(&run.spending),
         submission: summary.submission.clone(),
-        notes: notes(told),
+        notes: notes(told, runs().filter_map(|run| run.outcome.as_ref()).any(data_changed)),
         phases: phases(told),
         scripts: runs().count(),
         failed: runs().filter(|run| !run.is_ok()).count(),
@@ -119,7 +120,11 @@ fn shown_time(rfc_3339: &str) -> String {
     time.map_or_else(|_| rfc_3339.to_owned(), |time| time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string())
 }
 
-fn notes(told: &Told<'_>) -> Vec<String> {
+fn data_changed(outcome: &ScriptOutcome) -> bool {
+    outcome.notes.iter().any(|note| note.starts_with(DATA_CHANGED))
+}
+
+fn notes(told: &Told<'_>, data_changed: bool) -> Vec<String> {
     let result = told.result();
     let stopped = match result.map(|result| result.stopped_by) {
         Some(stopped_by) => stopped_by,
@@ -131,10 +136,12 @@ fn notes(told: &Told<'_>) -> Vec<String> {
     });
     let leaks = result.is_some_and(|result| result.leakage_suspected);
     let leaks = leaks.then_some("The solution may leak the answers it is scored on.");
+    let data = "The data changed while the run lasted: scores from before and after do not compare.";
+    let data = data_changed.then_some(data);
     let ended = told.run.summary.state == State::Unfinished;
     let ended = ended.then_some("The run did not come to its end; it can be resumed.");
     let damage = told.run.snapshot.damage.as_ref().map(|damage| format!("The journal is damaged: {damage}."));
-    [limit, leaks, ended].into_iter().flatten().map(str::to_owned).chain(damage).collect()
+    [limit, leaks, data, ended].into_iter().flatten().map(str::to_owned).chain(damage).collect()
 }
 
 /// The phases as their marks in the journal tell.

@@ -7,8 +7,9 @@ pub(super) mod world;
 
 use std::collections::BTreeSet;
 
+use mle_star::effects::{DATA_CHANGED, ScriptOutcome};
 use mle_star::metric::Direction;
-use mle_star::testing::{World, failed, frozen};
+use mle_star::testing::{World, failed, frozen, ran};
 
 use super::*;
 use crate::report;
@@ -171,6 +172,18 @@ mod erased {
             serde_json::to_value(self).unwrap()
         }
     }
+}
+
+#[tokio::test]
+async fn a_run_whose_data_changed_says_so_first() {
+    let changed = vec![format!("{DATA_CHANGED} when the run began: `train.csv` in data changed")];
+    let world =
+        World::new().script("phase1/candidate-0/run", ScriptOutcome { notes: changed, ..ran(Some(0.7)) });
+    let says = async |world: &World| {
+        let made = made(world, &frozen()).await;
+        of_run(&made.view).overview.notes.iter().any(|note| note.contains("do not compare"))
+    };
+    assert_eq!([says(&world).await, says(&World::new()).await], [true, false]);
 }
 
 #[tokio::test]
