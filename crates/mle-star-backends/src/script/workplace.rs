@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use mle_star::stop::Trouble;
 
 use super::short_links::ShortLinks;
-use crate::data::tree::remove_tree;
+use crate::data::removal::remove_tree;
 use crate::data::view::Data;
 
 /// The script's file name; tracebacks show it.
