@@ -21,7 +21,7 @@ const LISTED: usize = 20;
 /// How much of a name or value a finding quotes, in characters.
 const QUOTED: usize = 100;
 
-/// No submission is larger, in bytes: honest ones of images' pixels have some hundred MiB, and reading takes seconds.
+/// No submission is larger, in bytes: honest ones of images' pixels have some hundred MiB.
 const LARGEST: u64 = 1 << 30;
 /// Except where the sample is large itself: a cell `0` may become a number with all its digits.
 const TIMES_THE_SAMPLE: u64 = 16;
