@@ -14,9 +14,9 @@ use table::{Table, Unreadable};
 
 mod table;
 
-/// How many offending rows, values or columns a finding names.
+/// How many offending rows or values a finding names.
 const NAMED: usize = 3;
-/// How many columns a finding lists that is about their order.
+/// How many columns have a finding of their own, or are listed in one that is about their order.
 const LISTED: usize = 20;
 /// How much of a name or value a finding quotes, in characters.
 const QUOTED: usize = 100;
