@@ -10,6 +10,7 @@ mod folder;
 pub mod infer;
 pub mod metric_names;
 pub mod profile;
+pub(crate) mod removal;
 pub(crate) mod tree;
 pub mod unzip;
 pub(crate) mod view;

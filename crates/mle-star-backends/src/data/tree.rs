@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 /// Folders below a data folder are looked into to this depth.
@@ -131,73 +131,6 @@ fn is_hidden(name: &OsStr) -> bool {
     name.as_encoded_bytes().starts_with(b".")
 }
 
-/// Removes a folder with everything below it, unwritable folders included, however deep they lie.
-///
-/// Nobody else may be at work in there. Folders in folders are moved up before they are emptied, so neither the length
-/// of a path nor the number of open files nor the stack grows with the depth.
-///
-/// # Errors
-/// The first thing that cannot be removed.
-pub(crate) fn remove_tree(folder: &Path) -> io::Result<()> {
-    match fs::symlink_metadata(folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(error),
-        Ok(meta) if !meta.is_dir() => return fs::remove_file(folder),
-        Ok(_) => open_up(folder)?,
-    }
-    let mut moved = 0;
-    loop {
-        let before = moved;
-        for entry in fs::read_dir(folder)? {
-            let entry = entry?;
-            if entry.file_type()?.is_dir() {
-                open_up(&entry.path())?;
-                empty(&entry.path(), folder, &mut moved)?;
-                fs::remove_dir(entry.path())?;
-            } else {
-                fs::remove_file(entry.path())?;
-            }
-        }
-        match fs::remove_dir(folder) {
-            // What was moved there while it was listed may not have been on the list.
-            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty && moved > before => {}
-            done => return done,
-        }
-    }
-}
-
-/// Removes what is in `folder`, but for folders that are not empty: they go up to `top`, under a number.
-fn empty(folder: &Path, top: &Path, moved: &mut u64) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        let path = entry.path();
-        if !entry.file_type()?.is_dir() {
-            fs::remove_file(path)?;
-        } else if fs::remove_dir(&path).is_err() {
-            open_up(&path)?;
-            move_up(&path, top, moved)?;
-        }
-    }
-    Ok(())
-}
-
-/// Gives `folder` the next number in `top` that is not taken.
-fn move_up(folder: &Path, top: &Path, moved: &mut u64) -> io::Result<()> {
-    use io::ErrorKind::{AlreadyExists, DirectoryNotEmpty, NotADirectory};
-    loop {
-        *moved += 1;
-        match fs::rename(folder, top.join(format!(".{moved}"))) {
-            Err(error) if matches!(error.kind(), AlreadyExists | DirectoryNotEmpty | NotADirectory) => {}
-            done => return done,
-        }
-    }
-}
-
-/// Lets its owner do everything in `folder`.
-fn open_up(folder: &Path) -> io::Result<()> {
-    fs::set_permissions(folder, fs::Permissions::from_mode(0o700))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -235,45 +168,5 @@ mod tests {
         assert_eq!(look(&view).unwrap().files, expected[..3]);
         assert!(!view.join("runs").exists() && !view.join("old/r").exists());
         assert!(view.join("images").is_dir() && !view.join("images/up").exists());
-    }
-
-    #[test]
-    fn a_folder_goes_with_all_below_it() {
-        let check = |fill: &dyn Fn(&Path)| {
-            let parent = tempfile::tempdir().unwrap();
-            let (folder, outside) = (parent.path().join("folder"), parent.path().join("outside"));
-            fs::create_dir(&folder).unwrap();
-            fs::write(&outside, "x").unwrap();
-            fill(&folder);
-            remove_tree(&folder).unwrap();
-            assert!(fs::symlink_metadata(&folder).is_err() && outside.exists());
-        };
-        check(&|folder| fs::remove_dir(folder).unwrap());
-        check(&|folder| {
-            fs::remove_dir(folder).unwrap();
-            symlink("outside", folder).unwrap();
-        });
-        check(&|folder| {
-            fs::create_dir_all(folder.join("a/b/c/d")).unwrap();
-            fs::write(folder.join("a/b/c/x"), "x").unwrap();
-            // Names that folders could get which are moved up.
-            fs::write(folder.join(".1"), "x").unwrap();
-            fs::create_dir_all(folder.join(".2/x/y")).unwrap();
-            symlink("../../outside", folder.join("a/link")).unwrap();
-            symlink("../..", folder.join("a/back")).unwrap();
-            for name in ["a/b", "a"] {
-                fs::set_permissions(folder.join(name), fs::Permissions::from_mode(0o300)).unwrap();
-            }
-        });
-        // Deeper than a path can say and than files can be open: made from the inside out.
-        check(&|folder| {
-            let (inner, outer) = (folder.join("inner"), folder.join("outer"));
-            fs::create_dir(&inner).unwrap();
-            for _ in 0..5_000 {
-                fs::create_dir(&outer).unwrap();
-                fs::rename(&inner, outer.join("inner")).unwrap();
-                fs::rename(&outer, &inner).unwrap();
-            }
-        });
     }
 }

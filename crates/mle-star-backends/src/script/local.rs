@@ -4,8 +4,8 @@
 //! started cold, or forked by its slot's worker (see [`warm`](super::warm)).
 //! Kept of a run: the script, its streams up to a cap, and the submission it wrote.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ use super::out_of_memory::{KernelKills, last_words, out_of_memory};
 use super::sandbox::{Isolation, Sandbox};
 use super::short_links::ShortLinks;
 use super::stream::Stream;
-use super::submission::check_submission;
+use super::submission::{check_submission, largest, too_large};
 use super::traceback::TracebackScanner;
 use super::warm::{Warm, WarmStart, Worker, remove_left};
 use super::watch::{Limits, Resource, Watched, watch};
@@ -213,10 +213,11 @@ impl LocalRunner {
                 Ok(written) => (written, None),
                 Err(linked) => (None, Some(linked)),
             };
+            let sample = setup.sample_submission.as_deref();
             let submission = written.map(|file| {
-                let sample = setup.sample_submission.as_deref();
-                let checked = check_submission(&file, sample, setup.id_column.as_deref());
-                fs::rename(&file, &kept).map_err(|error| broken("keep", &kept, &error)).map(|()| checked)
+                keep(file, &kept, sample).map_err(|error| broken("keep", &kept, &error)).map(|refused| {
+                    refused.unwrap_or_else(|| check_submission(&kept, sample, setup.id_column.as_deref()))
+                })
             });
             let submission = submission.transpose()?;
             drop(workplace);
@@ -304,6 +305,18 @@ async fn run_watched(
             watch.await.map_err(Failure::Process)
         }
     }
+}
+
+/// Copies a submission to `kept`: not its mode, nor what other names or processes that got away could do to the file.
+/// Gives what is to be said of one that is too large, and not kept.
+fn keep(submission: File, kept: &Path, sample: Option<&Path>) -> io::Result<Option<Submission>> {
+    let (bytes, most) = (submission.metadata()?.len(), largest(sample));
+    if bytes > most {
+        return Ok(Some(too_large(bytes, sample)));
+    }
+    let mut fresh = File::create_new(kept)?;
+    io::copy(&mut submission.take(most), &mut fresh)?;
+    Ok(None)
 }
 
 /// Did the script fail because there was no disk space? What only it lacks has other words: the limit of a file's

@@ -1,25 +1,41 @@
 //! Checks a submission file against the sample submission.
 //!
-//! Both files are read row by row, side by side, so that a submission of any size can be checked; ids are
-//! collected only once they turn out to differ.
+//! Both files are read row by row, side by side, so that memory does not grow with the submission; the sample's ids are
+//! collected only once they turn out to differ. Nothing about the submission is taken on trust: the file, its header and
+//! its rows have limits, and findings name only the first of what is wrong, shortened.
 
-use std::collections::HashMap;
-use std::fs::{self, File};
+use std::collections::{HashMap, HashSet};
+use std::fs;
 use std::path::Path;
 
-use csv::{Reader, StringRecord};
+use csv::StringRecord;
 use mle_star::effects::Submission;
+use table::{Table, Unreadable};
+
+mod table;
 
 /// How many offending rows or values a finding names.
 const NAMED: usize = 3;
+/// How many columns have a finding of their own, or are listed in one that is about their order.
+const LISTED: usize = 20;
+/// How much of a name or value a finding quotes, in characters.
+const QUOTED: usize = 100;
 
+/// No submission is larger, in bytes: honest ones of images' pixels have some hundred MiB.
+const LARGEST: u64 = 1 << 30;
+/// Except where the sample is large itself: a cell `0` may become a number with all its digits.
+const TIMES_THE_SAMPLE: u64 = 16;
 /// Checks the CSV file `file`.
 ///
 /// Against `sample`: the same columns in the same order, the same number of rows, the same ids in the same
 /// order, no missing values where the sample has none, finite numbers where the sample has numbers. Ids stand
-/// in `id_column`, else in the sample's first column. Without a sample: it parses and has a data row.
+/// in `id_column`, else in the sample's first column. Without a sample: it parses and has a data row. A file that is
+/// [too large](largest) is not read.
 pub fn check_submission(file: &Path, sample: Option<&Path>, id_column: Option<&str>) -> Submission {
     let bytes = fs::metadata(file).map_or(0, |meta| meta.len());
+    if bytes > largest(sample) {
+        return too_large(bytes, sample);
+    }
     let checked = match sample {
         None => count_rows(file).map(|rows| (rows, Vec::new())).map_err(|unreadable| unreadable.text("")),
         Some(sample) => Sample::read(sample, id_column)
@@ -37,41 +53,23 @@ pub fn check_submission(file: &Path, sample: Option<&Path>, id_column: Option<&s
     }
 }
 
-/// A file that is no CSV table.
-struct Unreadable(String);
-
-impl Unreadable {
-    fn text(self, whose: &str) -> String {
-        format!("{whose}{}", self.0)
-    }
+/// How large a submission may be, in bytes.
+pub(super) fn largest(sample: Option<&Path>) -> u64 {
+    let sample = sample.and_then(|file| fs::metadata(file).ok()).map_or(0, |meta| meta.len());
+    LARGEST.max(sample.saturating_mul(TIMES_THE_SAMPLE))
 }
 
-impl From<csv::Error> for Unreadable {
-    fn from(error: csv::Error) -> Self {
-        let row = error.position().map_or(0, csv::Position::record);
-        Self(match error.kind() {
-            csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-                format!("row {row} has {len} fields, the header has {expected_len}")
-            }
-            csv::ErrorKind::Utf8 { .. } => format!("row {row} is not UTF-8 text"),
-            _ => format!("the file cannot be read: {error}"),
-        })
-    }
-}
-
-fn open(file: &Path) -> Result<(Reader<File>, Vec<String>), Unreadable> {
-    let mut reader = Reader::from_path(file)?;
-    let columns: Vec<String> = reader.headers()?.iter().map(|name| name.trim().to_owned()).collect();
-    if columns.is_empty() {
-        return Err(Unreadable("the file is empty".to_owned()));
-    }
-    Ok((reader, columns))
+/// What is known of a submission of so many `bytes` without reading it.
+pub(super) fn too_large(bytes: u64, sample: Option<&Path>) -> Submission {
+    let (mib, most) = (bytes >> 20, largest(sample) >> 20);
+    let finding = format!("the file has {mib} MiB; a submission has at most {most} MiB");
+    Submission { bytes, rows: None, findings: vec![finding] }
 }
 
 fn count_rows(file: &Path) -> Result<u64, Unreadable> {
-    let (mut reader, _) = open(file)?;
+    let mut table = Table::of_submission(file, 0)?;
     let (mut record, mut rows) = (StringRecord::new(), 0);
-    while reader.read_record(&mut record)? {
+    while table.read(&mut record)? {
         rows += 1;
     }
     Ok(rows)
@@ -81,6 +79,7 @@ fn count_rows(file: &Path) -> Result<u64, Unreadable> {
 struct Sample<'a> {
     file: &'a Path,
     columns: Vec<String>,
+    header_bytes: u64,
     wants: Vec<Wants>,
     rows: u64,
     /// Position of the id column, when there is one.
@@ -98,12 +97,14 @@ struct Wants {
 
 impl<'a> Sample<'a> {
     fn read(file: &'a Path, id_column: Option<&str>) -> Result<Self, Unreadable> {
-        let (mut reader, columns) = open(file)?;
+        let mut table = Table::of_sample(file)?;
+        let (columns, header_bytes) = (table.columns.clone(), table.header_bytes);
         let unseen = Wants { numbers: true, may_be_missing: false, constant: None };
-        let mut sample = Self { file, wants: vec![unseen; columns.len()], columns, rows: 0, id: None };
+        let wants = vec![unseen; columns.len()];
+        let mut sample = Self { file, columns, header_bytes, wants, rows: 0, id: None };
         let mut seen_values = vec![false; sample.columns.len()];
         let mut record = StringRecord::new();
-        while reader.read_record(&mut record)? {
+        while table.read(&mut record)? {
             for ((value, wants), seen) in record.iter().zip(&mut sample.wants).zip(&mut seen_values) {
                 wants.see(value.trim(), sample.rows == 0);
                 *seen |= !is_missing(value.trim(), true);
@@ -140,8 +141,9 @@ impl Wants {
 
 /// Compares row by row; gives the number of rows and what is wrong.
 fn compare(file: &Path, sample: &Sample<'_>) -> Result<(u64, Vec<String>), Unreadable> {
-    let (mut reader, columns) = open(file)?;
-    let (mut expected, _) = open(sample.file)?;
+    let mut table = Table::of_submission(file, sample.header_bytes)?;
+    let mut expected = Table::of_sample(sample.file)?;
+    let columns = std::mem::take(&mut table.columns);
     let mut findings = compare_columns(&columns, &sample.columns);
     let place = |name: &String| columns.iter().position(|column| column == name);
     let mut values: Vec<ColumnCheck<'_>> = sample
@@ -153,15 +155,15 @@ fn compare(file: &Path, sample: &Sample<'_>) -> Result<(u64, Vec<String>), Unrea
     let id = sample.id.and_then(|position| Some((place(&sample.columns[position])?, position)));
     let (mut rows, mut first_other_id) = (0, None);
     let (mut record, mut expected_record) = (StringRecord::new(), StringRecord::new());
-    while reader.read_record(&mut record)? {
+    while table.read(&mut record)? {
         rows += 1;
         values.iter_mut().for_each(|check| check.see(rows, &record));
         if let Some((here, there)) = id
             && first_other_id.is_none()
-            && expected.read_record(&mut expected_record)?
+            && expected.read(&mut expected_record)?
         {
             let (found, wanted) = (field(&record, here), field(&expected_record, there));
-            first_other_id = (found != wanted).then(|| (rows, found.to_owned(), wanted.to_owned()));
+            first_other_id = (found != wanted).then(|| (rows, quoted(found), quoted(wanted)));
         }
     }
     if rows != sample.rows {
@@ -170,7 +172,7 @@ fn compare(file: &Path, sample: &Sample<'_>) -> Result<(u64, Vec<String>), Unrea
     if let Some((here, there)) = id
         && (rows != sample.rows || first_other_id.is_some())
     {
-        findings.extend(compare_ids((file, here), (sample.file, there), first_other_id)?);
+        findings.extend(compare_ids((file, here), (sample, there), first_other_id)?);
     }
     findings.extend(values.iter().flat_map(ColumnCheck::findings));
     Ok((rows, findings))
@@ -180,43 +182,60 @@ fn compare_columns(found: &[String], wanted: &[String]) -> Vec<String> {
     if found == wanted {
         return Vec::new();
     }
-    let lacks = |side: &[String], name: &String| !side.contains(name);
-    let missing =
-        wanted.iter().filter(|name| lacks(found, name)).map(|name| format!("column `{name}` is missing"));
-    let surplus = found.iter().filter(|name| lacks(wanted, name)).map(|name| match name.as_str() {
+    let (there, asked_for): (HashSet<_>, HashSet<_>) = (found.iter().collect(), wanted.iter().collect());
+    let missing = wanted.iter().filter(|name| !there.contains(*name));
+    let surplus = found.iter().filter(|name| !asked_for.contains(*name));
+    let mut findings =
+        about_each(missing, "columns are missing", |name| format!("column {} is missing", quoted(name)));
+    findings.extend(about_each(surplus, "columns are not in the sample submission", |name| match name {
         "" => "a column without a name is not in the sample submission (write the file with index=False)"
             .to_owned(),
-        name => format!("column `{name}` is not in the sample submission"),
-    });
-    let mut findings: Vec<String> = missing.chain(surplus).collect();
+        name => format!("column {} is not in the sample submission", quoted(name)),
+    }));
     if findings.is_empty() {
         findings.push(format!(
             "the columns are {}; the sample submission has {}, in this order",
-            quoted(found),
-            quoted(wanted)
+            listed(found),
+            listed(wanted)
         ));
+    }
+    findings
+}
+
+/// One finding for each of the first columns, one for all others.
+fn about_each<'a>(
+    mut columns: impl Iterator<Item = &'a String>,
+    what: &str,
+    about: impl Fn(&str) -> String,
+) -> Vec<String> {
+    let mut findings: Vec<String> = columns.by_ref().take(LISTED).map(|name| about(name)).collect();
+    let more = columns.count();
+    if more > 0 {
+        findings.push(format!("{more} more {what}"));
     }
     findings
 }
 
 /// Says in which ids two columns differ, or from where on their order differs.
 fn compare_ids(
-    found: (&Path, usize),
-    wanted: (&Path, usize),
+    (found, here): (&Path, usize),
+    (sample, there): (&Sample<'_>, usize),
     first_other: Option<(u64, String, String)>,
 ) -> Result<Vec<String>, Unreadable> {
     let mut left: HashMap<String, i64> = HashMap::new();
-    let name = each_value(wanted, |_, id| *left.entry(id.to_owned()).or_default() += 1)?;
+    let column = quoted(&sample.columns[there]);
+    let wanted = || Table::of_sample(sample.file);
+    each_value(wanted()?, there, |_, id| *left.entry(id.to_owned()).or_default() += 1)?;
     let (mut unknown, mut repeated) = (Offenders::default(), Offenders::default());
-    each_value(found, |row, id| match left.get_mut(id) {
-        None => unknown.add(|| format!("`{id}` in row {row}")),
-        Some(0) => repeated.add(|| format!("`{id}` in row {row}")),
+    each_value(Table::of_submission(found, sample.header_bytes)?, here, |row, id| match left.get_mut(id) {
+        None => unknown.add(|| format!("{} in row {row}", quoted(id))),
+        Some(0) => repeated.add(|| format!("{} in row {row}", quoted(id))),
         Some(count) => *count -= 1,
     })?;
     let mut missing = Offenders::default();
-    each_value(wanted, |_, id| {
+    each_value(wanted()?, there, |_, id| {
         if left.get_mut(id).is_some_and(|count| std::mem::take(count) > 0) {
-            missing.add(|| format!("`{id}`"));
+            missing.add(|| quoted(id));
         }
     })?;
     let about = [
@@ -224,24 +243,24 @@ fn compare_ids(
         (unknown, "ids are not in the sample"),
         (repeated, "ids are repeated"),
     ];
-    let mut findings: Vec<String> = about.iter().filter_map(|(who, what)| who.finding(&name, what)).collect();
+    let mut findings: Vec<String> =
+        about.iter().filter_map(|(who, what)| who.finding(&column, what)).collect();
     if let (true, Some((row, found, wanted))) = (findings.is_empty(), first_other) {
         findings.push(format!(
-            "column `{name}`: the ids are in another order than the sample's from row {row} on: `{found}` instead of `{wanted}`"
+            "column {column}: the ids are in another order than the sample's from row {row} on: {found} instead of {wanted}"
         ));
     }
     Ok(findings)
 }
 
-/// Calls `see` with each row's number and its value in one column; gives the column's name.
-fn each_value((file, column): (&Path, usize), mut see: impl FnMut(u64, &str)) -> Result<String, Unreadable> {
-    let (mut reader, mut columns) = open(file)?;
+/// Calls `see` with each row's number and its value in one column.
+fn each_value(mut table: Table, column: usize, mut see: impl FnMut(u64, &str)) -> Result<(), Unreadable> {
     let (mut record, mut row) = (StringRecord::new(), 0);
-    while reader.read_record(&mut record)? {
+    while table.read(&mut record)? {
         row += 1;
         see(row, field(&record, column));
     }
-    Ok(columns.swap_remove(column))
+    Ok(())
 }
 
 /// The values of one column that are not as the sample's.
@@ -265,13 +284,14 @@ impl<'a> ColumnCheck<'a> {
                 self.missing.add(|| format!("row {row}"));
             }
         } else if self.wants.numbers && !is_finite_number(value) {
-            self.no_numbers.add(|| format!("`{value}` in row {row}"));
+            self.no_numbers.add(|| format!("{} in row {row}", quoted(value)));
         }
     }
 
     fn findings(&self) -> impl Iterator<Item = String> {
-        let missing = self.missing.finding(self.name, "values are missing");
-        let no_numbers = self.no_numbers.finding(self.name, "values are not finite numbers");
+        let column = quoted(self.name);
+        let missing = self.missing.finding(&column, "values are missing");
+        let no_numbers = self.no_numbers.finding(&column, "values are not finite numbers");
         missing.into_iter().chain(no_numbers)
     }
 }
@@ -291,9 +311,10 @@ impl Offenders {
         }
     }
 
+    /// `column` is quoted.
     fn finding(&self, column: &str, what: &str) -> Option<String> {
         let (count, first) = (self.count, self.first.join(", "));
-        (count > 0).then(|| format!("column `{column}`: {count} {what}, first {first}"))
+        (count > 0).then(|| format!("column {column}: {count} {what}, first {first}"))
     }
 }
 
@@ -311,6 +332,17 @@ fn is_finite_number(value: &str) -> bool {
     value.parse::<f64>().is_ok_and(f64::is_finite)
 }
 
-fn quoted(names: &[String]) -> String {
-    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+/// For findings, which stand in journals and prompts.
+fn quoted(name: &str) -> String {
+    match name.char_indices().nth(QUOTED) {
+        None => format!("`{name}`"),
+        Some((end, _)) => format!("`{}...` ({} characters)", &name[..end], name.chars().count()),
+    }
+}
+
+fn listed(names: &[String]) -> String {
+    let first: Vec<_> = names.iter().take(LISTED).map(|name| quoted(name)).collect();
+    let more = names.len() - first.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", first.join(", "))
 }

@@ -1,14 +1,17 @@
 //! The fresh folder that one script runs in, and what is kept of it.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use mle_star::stop::Trouble;
+use nix::errno::Errno;
+use nix::fcntl::{OFlag, open, openat};
+use nix::sys::stat::Mode;
 
 use super::short_links::ShortLinks;
-use crate::data::tree::remove_tree;
+use crate::data::removal::remove_tree;
 use crate::data::view::Data;
 
 /// The script's file name; tracebacks show it.
@@ -63,21 +66,31 @@ impl Workplace {
         &self.temporary
     }
 
-    /// The submission, when the script wrote one as a regular file.
+    /// The submission, opened, when the script wrote one as a regular file.
     ///
     /// # Errors
-    /// A sentence that says so when a link leads to the file: what lies there may be others', and is not touched.
-    pub(super) fn submission(&self) -> Result<Option<PathBuf>, String> {
-        // Nothing of the script runs any more: what is found here stays.
-        let is_itself = |path: &Path| {
-            let real = self.folder.canonicalize().map(|folder| folder.join(SUBMISSION));
-            real.is_ok_and(|real| path == real)
-        };
-        match self.folder.join(SUBMISSION).canonicalize() {
-            Ok(file) if is_itself(&file) => Ok(Some(file).filter(|file| file.is_file())),
-            Ok(_) => Err(format!("{SUBMISSION} was reached by a link: it is no submission")),
-            Err(_) => Ok(None),
+    /// A sentence that says so when a link leads to the file, where what lies there may be others' and is not touched;
+    /// or when it cannot be read.
+    pub(super) fn submission(&self) -> Result<Option<File>, String> {
+        match self.open_submission() {
+            Ok(opened) => Ok(opened),
+            Err(Errno::ELOOP | Errno::ENOTDIR) => Err(format!(
+                "{SUBMISSION} was reached by a link, or by what is no folder: it is no submission"
+            )),
+            Err(Errno::ENOENT) => Ok(None),
+            Err(error) => Err(format!("{SUBMISSION} cannot be read ({error}): it is no submission")),
         }
+    }
+
+    /// Step by step, so that no link is followed, nor one that is put there meanwhile; without waiting for a pipe's
+    /// other end.
+    fn open_submission(&self) -> nix::Result<Option<File>> {
+        let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
+        let (folder, name) = SUBMISSION.split_once('/').ok_or(Errno::EINVAL)?;
+        let root = open(&self.folder, flags | OFlag::O_DIRECTORY, Mode::empty())?;
+        let folder = openat(&root, folder, flags | OFlag::O_DIRECTORY, Mode::empty())?;
+        let file = File::from(openat(&folder, name, flags, Mode::empty())?);
+        Ok(Some(file).filter(|file| file.metadata().is_ok_and(|meta| meta.is_file())))
     }
 
     fn with_short_temporary(mut self, links: &ShortLinks) -> io::Result<Self> {

@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::command::{Hands, Invocation};
-use crate::data::tree::remove_tree;
+use crate::data::removal::remove_tree;
 use crate::data::view::Data;
 use crate::process::{Ending, Streams, Tree};
 

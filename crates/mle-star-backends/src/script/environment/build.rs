@@ -19,7 +19,7 @@ use tokio::time::{interval, sleep};
 
 use super::interpreter::{self, Interpreter};
 use super::{Environment, Origin};
-use crate::data::tree::remove_tree;
+use crate::data::removal::remove_tree;
 use crate::process::{Streams, Tree};
 use crate::script::workplace::broken;
 

@@ -2,6 +2,7 @@
 
 use std::env;
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -91,6 +92,32 @@ async fn a_script_finds_its_folder_and_its_share() {
     let expected = "['final', 'input', 'solution.py']\n['train.csv'] [] ['id,y', '1,0']\n1 0 0,2\n4 4 4 False\n\
                     True True\n__main__ ['solution.py'] True True\n4\n";
     assert_eq!(outcome.stdout.text(), expected, "{}", outcome.stderr.text());
+}
+
+#[tokio::test]
+async fn a_submission_is_kept_without_its_mode_and_its_other_names() {
+    let world = World::new().await;
+    let write = "import os\nopen('final/submission.csv', 'w').write('id,y\\n1,0\\n2,1\\n')\n";
+    let check = async |after: &str| {
+        let script = format!("{write}{after}");
+        let outcome = world.run(&script).await;
+        let findings = outcome.submission.as_ref().map(|submission| submission.findings.len());
+        assert_eq!((findings, outcome.notes.len()), (Some(0), 0), "{after}: {outcome:?}");
+        let kept = world.runner().submission(STEM, &script).unwrap();
+        assert_eq!(fs::read_to_string(&kept).unwrap(), "id,y\n1,0\n2,1\n");
+        let about = fs::metadata(&kept).unwrap();
+        assert_eq!((about.mode() & 0o7113, about.nlink()), (0, 1), "{after}: {:o}", about.mode());
+    };
+    check("").await;
+    check("os.chmod('final/submission.csv', 0o6755)").await;
+    check("os.chmod('final/submission.csv', 0o1777)").await;
+    check("os.link('final/submission.csv', 'other')").await;
+    // One that is too large to be read is not kept, and no pipe is waited for.
+    let large = world.run(&format!("{write}os.truncate('final/submission.csv', 3 << 29)")).await;
+    assert_eq!(large.submission.unwrap().findings.len(), 1);
+    let pipe = world.run("import os\nos.mkfifo('final/submission.csv')").await;
+    assert_eq!((pipe.submission, pipe.notes.len()), (None, 0));
+    assert_eq!(fs::read_dir(world.file("submissions")).unwrap().count(), 4);
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! What is found wrong with submissions, row by row.
 
-use std::fs;
+use std::fs::{self, File};
 
 use mle_star_backends::script::submission::check_submission;
 
@@ -143,4 +143,52 @@ fn the_id_column_can_be_named() {
     let case = |submission| Case { sample: Some("y,row\n0,1\n0,2\n"), id_column: Some("row"), submission };
     check(case(b"y,row\n5,1\n6,2\n"), Some(2), &[]);
     check(case(b"y,row\n5,2\n6,1\n"), Some(2), &["column `row`: the ids are in another order"]);
+}
+
+/// `grown_to` bytes long: what follows the text takes no room on the disk.
+fn grown(text: &str, grown_to: u64, expected: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, sample) = (folder.path().join("submission.csv"), folder.path().join("sample.csv"));
+    fs::write(&sample, SAMPLE).unwrap();
+    fs::write(&file, text).unwrap();
+    File::options().write(true).open(&file).unwrap().set_len(grown_to).unwrap();
+    for sample in [None, Some(sample.as_path())] {
+        let checked = check_submission(&file, sample, None);
+        assert_eq!((checked.bytes, checked.rows), (grown_to, None));
+        assert_eq!(checked.findings, [expected]);
+    }
+}
+
+#[test]
+fn what_is_too_large_is_refused_without_taking_memory() {
+    grown(SAMPLE, 3 << 29, "the file has 1536 MiB; a submission has at most 1024 MiB");
+    grown("", 1 << 30, "the header is longer than 1 MiB");
+    grown("id,delayed\n1,", 1 << 30, "row 1 is longer than 16 MiB");
+    grown("id,delayed\n1,0\n2,\"", 1 << 30, "row 2 is longer than 16 MiB");
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.strip_suffix("kB"));
+    let most: u64 = most.map_or(0, |kib| kib.trim().parse().unwrap());
+    assert!(most < 256 << 10, "it took {most} KiB");
+}
+
+#[test]
+fn findings_are_short_whatever_the_file_holds() {
+    let check = |submission: &str, count: usize, part: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, sample) = (folder.path().join("submission.csv"), folder.path().join("sample.csv"));
+        fs::write(&sample, SAMPLE).unwrap();
+        fs::write(&file, submission).unwrap();
+        let findings = check_submission(&file, Some(&sample), None).findings;
+        let longest = findings.iter().map(String::len).max();
+        assert!(findings.len() == count && longest < Some(1000), "{} of {longest:?}", findings.len());
+        assert!(findings.iter().any(|finding| finding.contains(part)), "{findings:?}");
+    };
+    let long = "ä".repeat(500_000);
+    let short = format!("`{}...` (500000 characters)", "ä".repeat(100));
+    check(&format!("id,{long}\n1,0\n2,0\n3,0\n4,0\n"), 2, &format!("column {short} is not in"));
+    check(&format!("id,delayed\n1,{long}\n2,0\n3,0\n4,0\n"), 1, &format!("first {short} in row 1"));
+    check(&format!("id,delayed\n{long},0\n2,0\n3,0\n4,0\n"), 3, &format!("first {short} in row 1"));
+    let many: Vec<String> = (0..100_000).map(|number| number.to_string()).collect();
+    check(&format!("id,delayed,{}\n", many.join(",")), 24, "99980 more columns are not in the sample");
+    check(&format!("{}\n", ["id,delayed"; 50_000].join(",")), 4, "`delayed` and 99980 more; the sample");
 }
