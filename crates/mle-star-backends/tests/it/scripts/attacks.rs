@@ -530,13 +530,13 @@ async fn honest_libraries_find_what_they_need() {
     }
 }
 
-/// A script has the same user as its guard, and so may lower the guard's limits.
+/// A script has the same user as its guard, and so may lower the guard's limits. Its orphans make the guard wait anew.
 #[tokio::test]
 async fn a_script_that_limits_its_guard_is_ended() {
     let mut target = Target::new().await;
     let limit = |name: &str, then: &str| {
         format!(
-            "import resource as r\nr.prlimit(os.getppid(), r.RLIMIT_{name}, (0, 0))\nif os.fork() == 0:\n    if os.fork() == 0:\n        os.setsid()\n        time.sleep(600)\n    os._exit(0)\nos.wait()\n{then}"
+            "import resource as r\nr.prlimit(os.getppid(), r.RLIMIT_{name}, (0, 0))\nif os.fork() == 0:\n    os.fork()\n    os._exit(0)\nos.wait()\nif os.fork() == 0:\n    if os.fork() == 0:\n        os.setsid()\n        time.sleep(600)\n    os._exit(0)\nos.wait()\n{then}"
         )
     };
     for name in ["NOFILE", "AS", "DATA", "STACK", "NPROC", "SIGPENDING"] {

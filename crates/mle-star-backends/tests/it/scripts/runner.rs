@@ -408,8 +408,8 @@ fn orchestrator_command(folder: &Path, script: &str) -> Command {
 fn the_death_of_the_orchestrator_ends_everything() {
     for is_warm in [None, Some(("MLE_STAR_TEST_WARM", "1"))] {
         the_death_of_the_orchestrator(is_warm, "");
-        // A guard that may open nothing any more is as good as any.
-        let limit = "import os, resource as r\nr.prlimit(os.getppid(), r.RLIMIT_NOFILE, (0, 0))";
+        // A guard that may open nothing any more is as good as any; an orphan wakes it, so that it waits anew.
+        let limit = "import os, resource as r\nr.prlimit(os.getppid(), r.RLIMIT_NOFILE, (0, 0))\nif os.fork() == 0:\n    os.fork()\n    os._exit(0)\nos.wait()";
         the_death_of_the_orchestrator(is_warm, limit);
     }
 }
