@@ -18,7 +18,9 @@ order) and a body of fields ``NAME=VALUE`` that end with NUL; answers are lines.
 The guard does what ``process/guard.rs`` does for a script that starts cold: orders come by the control pipe
 (``T``: ask the script's group to end; closed: kill everything), and when nothing of the script is left, eight
 bytes go to the report pipe (raw wait status, number of processes it left behind). Without these the script was not
-run to its end here, or not at all. What binds the script is what ``process/confine.rs`` does.
+run to its end here, or not at all. What binds the script is what ``process/confine.rs`` does. As there, a script may
+lower its guard's limits: what the guard needs it opens before, it waits by ``epoll``, and the parent outside reports
+the end of one that is killed for it.
 
 Nothing may compute here: a thread pool that ran before a fork makes the forked process hang.
 """
@@ -45,18 +47,19 @@ from typing import NamedTuple
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_CAPBSET_DROP = 1, 4, 24
 PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 36, 38
 CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWNET = 0x20000, 0x20000000, 0x40000000
-MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC = 1, 2, 4, 8
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT = 1, 2, 4, 8, 32
 MS_BIND, MS_REC, MS_PRIVATE = 0x1000, 0x4000, 0x40000
 OPEN_TREE, MOVE_MOUNT, MOUNT_SETATTR = 428, 429, 442
 LANDLOCK_ADD_RULE, LANDLOCK_RESTRICT_SELF = 445, 446
 """Numbers of system calls, the same on every processor."""
+KEYCTL, JOIN_SESSION_KEYRING = {"x86_64": 250, "aarch64": 219}.get(os.uname().machine, -1), 1
+KERNEL_SETTINGS = (b"sys", b"irq", b"sysrq-trigger", b"bus", b"fs", b"acpi", b"scsi")
+"""What root could change in a `/proc` of its own and is the whole machine's."""
 AT_FDCWD, AT_RECURSIVE = -100, 0x8000
 OPEN_TREE_CLONE, MOVE_MOUNT_F_EMPTY_PATH = 1, 4
 SIOCSIFFLAGS, IFF_UP_AND_RUNNING = 0x8914, 0x41
 KEPT_CAPABILITIES = 0b11111
 """What root keeps: files look as they do outside."""
-CAPABILITIES = 64
-SFD_NONBLOCK = os.O_NONBLOCK
 TIDY_UP = 0.3
 """Seconds that helpers which clean up behind a script (multiprocessing's resource tracker) may take."""
 KILLING = 20.0
@@ -68,7 +71,6 @@ OF_LAST_EXCEPTION = ("last_exc", "last_type", "last_value", "last_traceback")
 """Where `sys` has the exception that nobody caught."""
 EXITS: list[object] = []
 """The `code` of the SystemExit that ends this process."""
-
 FIXED_TORCH_SEED = 67280421310721
 """What older versions of torch begin with; newer ones draw it."""
 
@@ -209,12 +211,9 @@ def find_script_path() -> int | None:
         of_config = ctypes.pythonapi._Py_GetConfig
         of_config.restype = ctypes.c_void_p
         start = of_config()
-        memory = os.open("/proc/self/mem", os.O_RDONLY)
-        try:
+        with open("/proc/self/mem", "rb", 0) as memory:
             places = [start + offset for offset in range(0, 512, 8)]
-            found = [place for place in places if points_to(memory, place, expected)]
-        finally:
-            os.close(memory)
+            found = [place for place in places if points_to(memory.fileno(), place, expected)]
         if len(found) == 1:
             return found[0]
     return None
@@ -250,34 +249,28 @@ def hear_of_deaths() -> int:
     signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
     signals = ctypes.create_string_buffer(128)
     signals[(signal.SIGCHLD - 1) // 8] = bytes([1 << (signal.SIGCHLD - 1) % 8])
-    descriptor: int = libc.signalfd(-1, signals, SFD_NONBLOCK)
-    if descriptor < 0:
-        os._exit(1)
-    return descriptor
+    return must(libc.signalfd(-1, signals, os.O_NONBLOCK), "signalfd")
 
 
 def fork_guard(worker: Worker) -> bool:
     """Forks a guard and waits for its end; True in the process of its script."""
     namespaces = int(worker.setup.get("namespaces") or 0)
-    parent = os.getpid()
-    asking, answering = os.pipe(), os.pipe()
+    parent, (ours, theirs) = os.getpid(), socket.socketpair()
     child = os.fork()
     if child == 0:
         die_with(parent)
-        os.close(answering[1])
-        os.close(asking[0])
+        ours.close()
         with reported(worker.channel):
-            if not namespaces:
-                return guard(worker, os.getpid())
-            return wait_outside(worker, namespaces, asking[1], answering[0])
-    os.close(answering[0])
-    os.close(asking[1])
-    if os.read(asking[0], 1):
+            if namespaces:
+                return wait_outside(worker, namespaces, theirs)
+            theirs.close()
+            return guard(worker, os.getpid())
+    theirs.close()
+    if ours.recv(1):
         with reported(worker.channel):
             name_users(worker.setup, child)
-        os.write(answering[1], b"!")
-    os.close(asking[0])
-    os.close(answering[1])
+        ours.sendall(b"!")
+    ours.close()
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if status:
         os._exit(0 if status == CLOSED else 1)
@@ -290,10 +283,11 @@ def reported(channel: socket.socket):
     try:
         yield
     except BaseException as error:  # noqa: BLE001 - whatever it is
-        with contextlib.suppress(OSError):
+        try:
             reason = " ".join(f"{type(error).__name__}: {error}".split())
             channel.sendall(f"{reason}\n".encode("utf-8", "replace"))
-        os._exit(1)
+        finally:
+            os._exit(1)
 
 
 def name_users(setup: Fields, process: int) -> None:
@@ -304,22 +298,34 @@ def name_users(setup: Fields, process: int) -> None:
         overwrite(f"/proc/{process}/{name}", setup.get(name) or b"")
 
 
-def wait_outside(worker: Worker, namespaces: int, ask: int, answer: int) -> bool:
-    """Makes the namespaces, and waits outside for the guard, who is their first process."""
+def wait_outside(worker: Worker, namespaces: int, parent: socket.socket) -> bool:
+    """Makes the namespaces, and waits outside for the guard, who is their first process, to pass on its report."""
     must(libc.unshare(namespaces), "unshare")
-    os.write(ask, b"?")
-    if not os.read(answer, 1):
+    parent.sendall(b"?")
+    if not parent.recv(1):
         os._exit(1)
-    os.close(ask)
-    os.close(answer)
-    parent = os.getpid()
+    parent.close()
+    is_sealed, own = namespaces & CLONE_NEWPID, os.getpid()
+    ours, theirs = socket.socketpair()
     child = os.fork()
     if child == 0:
         # In a new numbering of processes the parent has no number.
-        die_with(0 if namespaces & CLONE_NEWPID else parent)
-        return guard(worker, parent)
+        die_with(0 if is_sealed else own)
+        ours.close()
+        return guard(worker, own, theirs)
+    ours = socket.socket(fileno=os.dup2(ours.detach(), 0))
     os.closerange(3, 1 << 16)
-    os._exit(max(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), -1) & 0xFF)
+    pipes, report = socket.recv_fds(ours, 1, 1)[1], ours.recv(8)
+    status = 0 if report else os.waitpid(child, 0)[1]
+    # Nobody outside kills it: that was for its script, and all in there has died with it.
+    if not report and pipes and is_sealed and os.WIFSIGNALED(status):
+        report, status = struct.pack("=iI", signal.SIGKILL, 0), 0
+    with contextlib.suppress(OSError):  # The program may have lost interest; a dead child is waited for only once.
+        if report:
+            os.write(pipes[0], report)
+        os.closerange(0, 1 << 16)
+        os.waitpid(child, 0)
+    os._exit(max(os.waitstatus_to_exitcode(status), -1) & 0xFF)
 
 
 def die_with(parent: int) -> None:
@@ -329,8 +335,8 @@ def die_with(parent: int) -> None:
         os._exit(1)
 
 
-def guard(worker: Worker, known_as: int) -> bool:
-    """Waits for a script, forks it and sees it to its end; True in the script's process."""
+def guard(worker: Worker, known_as: int, outside: socket.socket | None = None) -> bool:
+    """Waits for a script, forks it and sees it to its end; True in the script's process. Reports to `outside`."""
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     # A script has the same user, and must not look into this process.
     libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
@@ -341,24 +347,28 @@ def guard(worker: Worker, known_as: int) -> bool:
     fields, descriptors = message
     named = dict(zip(fields.each("descriptor"), descriptors[4:]))
     request = Request(fields, *descriptors[:4], named.get(b"ruleset"), named.get(b"cgroup"))
+    if outside is not None:
+        socket.send_fds(outside, [b"!"], [request.report])
+        os.dup2(outside.detach(), request.report)
     set_up(worker.setup, request)
     bound, tell = os.pipe()
     own = os.getpid()
-    script = os.fork()
-    if script == 0:
+    family = Family(own == 1, request.control, worker.deaths)
+    family.script = os.fork()
+    if family.script == 0:
         os.close(bound)
         become(worker, request, own, tell)
         return True
     for descriptor in (request.stdout, request.stderr, tell):
         os.close(descriptor)
-    is_init = bool(int(worker.setup.get("namespaces") or 0) & CLONE_NEWPID)
-    family = Family(script, is_init)
     # What binds the script may take for ever, on a file system that does not answer: any order ends it then.
     if bound in select.select([bound, request.control], [], [])[0]:
         if not os.read(bound, 1):
             os._exit(1)
-        family.watch(request.control, worker.deaths)
-    family.end(worker.deaths)
+        # Whatever the script has done to this process: now all of it is to end.
+        with contextlib.suppress(Exception):
+            family.watch()
+    family.end()
     status = signal.SIGKILL if family.status is None else family.status
     with contextlib.suppress(OSError):  # The program may have lost interest.
         os.write(request.report, struct.pack("=iI", status, family.killed))
@@ -386,6 +396,10 @@ def set_up(setup: Fields, request: Request) -> None:
         with contextlib.suppress(OSError):
             for most in fields.each("process-ids"):
                 overwrite("/proc/sys/kernel/pid_max", most)
+        if flags & CLONE_NEWPID:
+            for path in filter(os.path.exists, (b"/proc/" + name for name in KERNEL_SETTINGS)):
+                mount(path, path, None, MS_BIND)
+                mount(None, path, None, MS_BIND | MS_REMOUNT | MS_RDONLY | bare | MS_NOEXEC)
     os.chdir(folder)
     if request.ruleset is not None:
         for rule in fields.each("late"):
@@ -441,8 +455,7 @@ def close_mounts(writable: list[bytes]) -> None:
 def set_mounts(path: bytes, add: int, clear: int, flags: int) -> None:
     """Sets and clears attributes of the mount at `path`, or of every mount from there on."""
     attributes = (ctypes.c_uint64 * 4)(add, clear, 0, 0)
-    size = ctypes.c_size_t(ctypes.sizeof(attributes))
-    system_call(MOUNT_SETATTR, ctypes.c_long(AT_FDCWD), path, ctypes.c_long(flags), attributes, size)
+    system_call(MOUNT_SETATTR, ctypes.c_long(AT_FDCWD), path, ctypes.c_long(flags), attributes, ctypes.c_size_t(32))
 
 
 def loopback_up() -> None:
@@ -496,9 +509,11 @@ def bind(setup: Fields, request: Request) -> None:
         must(libc.setrlimit(resource, (ctypes.c_uint64 * 2)(soft, hard)), "setrlimit")
     is_humble = fields.get("humble") is not None
     if is_humble:
+        # A session's keys are its own. Where there are none, or they are refused to everybody, nothing is shared.
+        libc.syscall(*(ctypes.c_long(number) for number in (KEYCTL, JOIN_SESSION_KEYRING, 0)))
         with contextlib.suppress(OSError):
             overwrite("/proc/self/oom_score_adj", fields.get("humble") or b"")
-        for capability in range(CAPABILITIES):
+        for capability in range(64):
             if not KEPT_CAPABILITIES >> capability & 1:
                 libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
     drop_capabilities(is_humble)
@@ -524,11 +539,8 @@ def drop_capabilities(is_humble: bool) -> None:
 
 def overwrite(path: str, text: bytes) -> None:
     """Writes all of it at once, as files of the kernel want it."""
-    file = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
-    try:
-        os.write(file, text)
-    finally:
-        os.close(file)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CLOEXEC), "wb", 0) as file:
+        file.write(text)
 
 
 def system_call(number: int, *arguments: object) -> int:
@@ -550,9 +562,7 @@ def reset_standard_input() -> None:
     old = sys.stdin
     buffer = io.open(0, "rb", closefd=False)
     buffer.raw.name = "<stdin>"
-    stdin = io.TextIOWrapper(
-        buffer, encoding=old.encoding, errors=old.errors, newline="\n", write_through=old.write_through
-    )
+    stdin = io.TextIOWrapper(buffer, old.encoding, old.errors, "\n", write_through=old.write_through)
     stdin.mode = "r"
     sys.stdin = sys.__stdin__ = stdin
 
@@ -685,33 +695,42 @@ def clear(namespace: dict[str, object]) -> None:
 class Family:
     """A script and everything it started, seen from its guard."""
 
-    def __init__(self, script: int, is_init: bool) -> None:
-        self.script = script
+    def __init__(self, is_init: bool, control: int, deaths: int) -> None:
+        self.script, self.control, self.deaths = 0, control, deaths
         self.is_init = is_init
         """Is the guard the first in a numbering of processes in which there is nobody else?"""
         self.status: int | None = None
         """The script's raw wait status."""
         self.killed = 0
         """How many others died of SIGKILL after the script's end."""
+        self.epoll = select.epoll(2)
+        for descriptor in (control, deaths):
+            self.epoll.register(descriptor, select.EPOLLIN)
+        self.children = -1
+        """The list of this process's children, where the kernel has one."""
+        with contextlib.suppress(OSError):
+            self.children = os.open("/proc/thread-self/children", os.O_RDONLY)
 
-    def watch(self, control: int, deaths: int) -> None:
+    def watch(self) -> None:
         """Returns when the script has ended or the program wants it gone."""
-        poll = select.poll()
-        poll.register(control, select.POLLIN)
-        poll.register(deaths, select.POLLIN)
         while self.reap() and self.status is None:
-            ready = [descriptor for descriptor, _ in poll.poll()]
-            if deaths in ready:
-                drain(deaths)
-            if control in ready and not self.obey(control):
+            if self.wait(-1) and not self.obey():
                 return
         started = time.monotonic()
+        self.epoll.unregister(self.control)
         while self.reap() and time.monotonic() - started < TIDY_UP:
-            wait_for_death(deaths)
+            self.wait(0.02)
 
-    def obey(self, control: int) -> bool:
+    def wait(self, seconds: float) -> bool:
+        """Waits until something has happened; forgets the deaths heard of so far. Has the program something to say?"""
+        happened = self.epoll.poll(seconds, 2)
+        with contextlib.suppress(BlockingIOError):
+            os.read(self.deaths, 4096)
+        return any(descriptor == self.control for descriptor, _ in happened)
+
+    def obey(self) -> bool:
         """Follows one order; False when everything is to end now."""
-        if os.read(control, 1) != b"T":
+        if os.read(self.control, 1) != b"T":
             return False
         try:
             os.killpg(self.script, signal.SIGTERM)
@@ -719,20 +738,23 @@ class Family:
             os.kill(self.script, signal.SIGTERM)  # It has not yet opened its session.
         return True
 
-    def end(self, deaths: int) -> None:
+    def end(self) -> None:
         """Kills until nothing is left: children of a killed process become this one's."""
         started = time.monotonic()
+        with contextlib.suppress(OSError):
+            self.epoll.unregister(self.control)
         while self.reap() and time.monotonic() - started < KILLING:
-            if self.is_init:
-                # Everybody but this process, at one moment: nobody can flee by forking.
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(-1, signal.SIGKILL)
-                wait_for_death(deaths)
-                continue
-            for child in children() or [self.script][: self.status is None]:
+            # The first of its numbering kills everybody but itself, at one moment: nobody can flee by forking.
+            for child in [-1] if self.is_init else self.listed() or [self.script][: self.status is None]:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(child, signal.SIGKILL)
-            wait_for_death(deaths)
+            self.wait(0.02)
+
+    def listed(self) -> list[int]:
+        """Every direct child that fits; empty where the kernel does not list them."""
+        with contextlib.suppress(OSError):
+            return [int(child) for child in os.pread(self.children, 4096, 0).rpartition(b" ")[0].split()]
+        return []
 
     def reap(self) -> bool:
         """Collects the dead; False when there is no child left, dead or alive."""
@@ -747,27 +769,6 @@ class Family:
                 self.status = status
             elif os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL:
                 self.killed += 1
-
-
-def children() -> list[int]:
-    """Every direct child; empty where the kernel does not list them."""
-    try:
-        with open("/proc/thread-self/children", encoding="ascii") as listed:
-            return [int(child) for child in listed.read().split()]
-    except OSError:
-        return []
-
-
-def wait_for_death(deaths: int) -> None:
-    """Waits for a moment, or until a child has died."""
-    select.select([deaths], [], [], 0.02)
-    drain(deaths)
-
-
-def drain(deaths: int) -> None:
-    """Forgets the deaths heard of so far."""
-    with contextlib.suppress(BlockingIOError):
-        os.read(deaths, 4096)
 
 
 def real_sitecustomize() -> ModuleType | None:

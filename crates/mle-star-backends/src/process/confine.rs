@@ -24,12 +24,14 @@ use nix::sys::stat::Mode;
 use nix::sys::wait::waitpid;
 use nix::unistd::{Pid, pipe2, read, write};
 
-use super::mounts::Mounts;
+use super::mounts::{self, Mounts};
 
 /// What root keeps in its namespaces: files look as they do outside. All else goes.
 const KEPT_CAPABILITIES: [libc::c_ulong; 5] = [0, 1, 2, 3, 4];
 /// No kernel has more capabilities.
 const CAPABILITIES: libc::c_ulong = 64;
+/// The kernel's `KEYCTL_JOIN_SESSION_KEYRING`.
+const JOIN_SESSION_KEYRING: libc::c_long = 1;
 /// How gladly the kernel ends a script when memory is short, from -1000 to 1000.
 pub(crate) const FIRST_TO_GO: &[u8] = b"500";
 
@@ -118,7 +120,7 @@ impl Namespaces {
             // Kernels that do not know it by namespace refuse, and the watch counts anyway.
             let _ = overwrite(c"/proc/sys/kernel/pid_max", most);
         }
-        Ok(())
+        if self.processes { mounts::close_kernel_settings() } else { Ok(()) }
     }
 
     /// Outside: says which users there are inside.
@@ -161,6 +163,11 @@ impl Confinement {
             setrlimit(*resource, *soft, *hard)?;
         }
         if self.is_humble {
+            // A session's keys are its own. Where there are none, or they are refused to everybody, nothing is shared.
+            // SAFETY: gives this process an empty session keyring without a name.
+            unsafe {
+                libc::syscall(libc::SYS_keyctl, JOIN_SESSION_KEYRING, std::ptr::null::<libc::c_char>())
+            };
             let _ = overwrite(c"/proc/self/oom_score_adj", FIRST_TO_GO);
             for capability in (0..CAPABILITIES).filter(|number| !KEPT_CAPABILITIES.contains(number)) {
                 // Who has no capabilities cannot drop any.

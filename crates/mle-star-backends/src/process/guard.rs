@@ -5,6 +5,9 @@
 //! killing its children until it has none. It waits for two things: the child's end, and the control pipe.
 //! The kernel closes that pipe when the program dies, however it dies, and then the guard ends everything.
 //!
+//! A script has the same user, and so may lower the guard's limits (`prlimit`) at any time. What the guard needs it
+//! opens before there is a script, and it waits by `epoll_wait`, which no limit touches as it does `poll`.
+//!
 //! The guard is a fork of the program that never execs. Between fork and end it only makes system calls:
 //! no allocation, no locks, no panics, since another thread may have held a lock at the moment of the fork.
 
@@ -21,11 +24,12 @@ use std::time::{Duration, Instant};
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, open};
 use nix::libc;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use nix::sys::prctl;
 use nix::sys::signal::{SigSet, Signal, kill, killpg};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::stat::Mode;
+use nix::sys::uio::pread;
 use nix::unistd::{ForkResult, Pid, fork, getpid, getppid, read, setsid, write};
 
 use super::confine::Confinement;
@@ -62,10 +66,11 @@ fn begin(control: RawFd, status: RawFd, confinement: &Confinement) -> io::Result
     SigSet::all().thread_block()?;
     confinement.enter()?;
     prctl::set_child_subreaper(true)?;
+    let senses = Senses::open(control)?;
     let guard_id = getpid();
     // SAFETY: this process has one thread, and both sides only make system calls until they exec or exit.
     match unsafe { fork() }? {
-        ForkResult::Parent { child } => guard(child, control, status, confinement.is_sealed()),
+        ForkResult::Parent { child } => guard(child, &senses, status, confinement.is_sealed()),
         ForkResult::Child => become_script(guard_id, confinement),
     }
 }
@@ -88,38 +93,35 @@ fn become_script(guard_id: Pid, confinement: &Confinement) -> io::Result<()> {
     Ok(())
 }
 
-fn guard(script: Pid, control: RawFd, status: RawFd, is_init: bool) -> ! {
+fn guard(script: Pid, senses: &Senses<'_>, status: RawFd, is_init: bool) -> ! {
     let _ = prctl::set_name(c"mle-star-guard");
     // The script has the same user, and must not look into this copy of the program.
     let _ = prctl::set_dumpable(false);
-    close_all_but(control, status);
+    close_all_but(&mut senses.descriptors(status));
     let mut family = Family { script, is_init, ended: None, killed: 0 };
-    let mut children = SigSet::empty();
-    children.add(Signal::SIGCHLD);
-    // SAFETY: both descriptors stay open until this process exits.
-    let (control, status) = unsafe { (BorrowedFd::borrow_raw(control), BorrowedFd::borrow_raw(status)) };
-    if let Ok(deaths) = SignalFd::with_flags(&children, SfdFlags::SFD_NONBLOCK) {
-        family.watch(control, &deaths);
-        family.end(&deaths);
-    }
+    family.watch(senses);
+    family.end(senses);
     let mut report = [0; REPORT];
     report[..4].copy_from_slice(&family.ended.unwrap_or(libc::SIGKILL).to_ne_bytes());
     report[4..].copy_from_slice(&family.killed.to_ne_bytes());
-    let _ = write(status, &report);
+    // SAFETY: the descriptor stays open until this process exits.
+    let _ = write(unsafe { BorrowedFd::borrow_raw(status) }, &report);
     // SAFETY: ends this process at once, without running anything that belongs to the program.
     unsafe { libc::_exit(0) }
 }
 
-/// Everything inherited from the program goes: pipes of other scripts, the journal, standard streams.
-fn close_all_but(first: RawFd, second: RawFd) {
-    let (low, high) = (first.min(second).unsigned_abs(), first.max(second).unsigned_abs());
-    if low > 0 {
-        close_range(0, low - 1);
+/// Everything inherited from the program goes: pipes of other scripts, the journal, standard streams. Negative
+/// descriptors in `kept` mean nothing.
+fn close_all_but(kept: &mut [RawFd]) {
+    kept.sort_unstable();
+    let mut from = 0;
+    for descriptor in kept.iter().filter_map(|descriptor| u32::try_from(*descriptor).ok()) {
+        if from < descriptor {
+            close_range(from, descriptor - 1);
+        }
+        from = descriptor + 1;
     }
-    if low + 1 < high {
-        close_range(low + 1, high - 1);
-    }
-    close_range(high + 1, u32::MAX);
+    close_range(from, u32::MAX);
 }
 
 pub(super) fn close_range(from: u32, to: u32) {
@@ -130,6 +132,80 @@ pub(super) fn close_range(from: u32, to: u32) {
     for descriptor in from..=to.min(4096) {
         // SAFETY: as above.
         unsafe { libc::close(descriptor.cast_signed()) };
+    }
+}
+
+/// By what the guard learns of anything, all of it opened before there is a script.
+struct Senses<'a> {
+    control: BorrowedFd<'a>,
+    /// Hears of the death of children.
+    deaths: SignalFd,
+    /// Waits for the two.
+    either: Epoll,
+    /// The list of the guard's children, where the kernel has one.
+    children: Option<OwnedFd>,
+}
+
+/// Something has happened to it.
+const CONTROL: u64 = 1;
+const DEATHS: u64 = 2;
+
+impl Senses<'_> {
+    /// `control` must stay open. The caller must be the guard: a signal is heard of by the process that waits for it.
+    fn open(control: RawFd) -> io::Result<Self> {
+        // SAFETY: as said.
+        let control = unsafe { BorrowedFd::borrow_raw(control) };
+        let mut children = SigSet::empty();
+        children.add(Signal::SIGCHLD);
+        let deaths = SignalFd::with_flags(&children, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
+        let either = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
+        either.add(control, EpollEvent::new(EpollFlags::EPOLLIN, CONTROL))?;
+        either.add(&deaths, EpollEvent::new(EpollFlags::EPOLLIN, DEATHS))?;
+        let children = c"/proc/thread-self/children";
+        let children = open(children, OFlag::O_RDONLY | OFlag::O_CLOEXEC, Mode::empty()).ok();
+        Ok(Self { control, deaths, either, children })
+    }
+
+    /// Those to be kept open, with one more.
+    fn descriptors(&self, other: RawFd) -> [RawFd; 5] {
+        let children = self.children.as_ref().map_or(-1, AsRawFd::as_raw_fd);
+        let (deaths, either) = (self.deaths.as_fd().as_raw_fd(), self.either.0.as_raw_fd());
+        [self.control.as_raw_fd(), deaths, either, children, other]
+    }
+
+    /// Waits until something has happened, or time is out; forgets the deaths. Has the program something to say?
+    fn wait(&self, time: EpollTimeout) -> Result<bool, Errno> {
+        let mut events = [EpollEvent::empty(); 2];
+        let happened = match self.either.wait(&mut events, time) {
+            Err(Errno::EINTR) => 0,
+            happened => happened?,
+        };
+        while let Ok(Some(_)) = self.deaths.read_signal() {}
+        Ok(events.iter().take(happened).any(|event| event.data() == CONTROL))
+    }
+
+    /// Waits for a death, for a moment.
+    fn wait_for_death(&self) {
+        let _ = self.wait(EpollTimeout::from(20_u8));
+    }
+
+    /// Calls `act` with each direct child, as far as they fit into one small buffer; the rest comes next round.
+    fn for_each_child(&self, mut act: impl FnMut(Pid)) -> Result<(), Errno> {
+        let mut buffer = [0; 4096];
+        let length = pread(self.children.as_ref().ok_or(Errno::ENOENT)?, &mut buffer, 0)?;
+        let mut number = 0;
+        for byte in buffer.iter().take(length) {
+            match byte {
+                b'0'..=b'9' => number = number * 10 + i32::from(byte - b'0'),
+                _ => {
+                    if number > 1 {
+                        act(Pid::from_raw(number));
+                    }
+                    number = 0;
+                }
+            }
+        }
+        Ok(())
     }
 }
 
@@ -145,21 +221,27 @@ struct Family {
 }
 
 impl Family {
-    /// Returns when the script has ended or the program wants it gone.
-    fn watch(&mut self, control: BorrowedFd<'_>, deaths: &SignalFd) {
+    /// Returns when the script has ended or the program wants it gone, or when nothing can be waited for.
+    fn watch(&mut self, senses: &Senses<'_>) {
+        let is_over = self.wait_for_end(senses);
+        // From now on it would keep everything else from being waited for.
+        let _ = senses.either.delete(senses.control);
+        let started = Instant::now();
+        while is_over && self.reap() && started.elapsed() < TIDY_UP {
+            senses.wait_for_death();
+        }
+    }
+
+    /// Did the script end by itself? Then helpers may tidy up behind it.
+    fn wait_for_end(&mut self, senses: &Senses<'_>) -> bool {
         while self.reap() && self.ended.is_none() {
-            let mut events =
-                [PollFd::new(control, PollFlags::POLLIN), PollFd::new(deaths.as_fd(), PollFlags::POLLIN)];
-            let _ = poll(&mut events, PollTimeout::NONE);
-            let [asked, died] = events.map(|event| event.any().unwrap_or(true));
-            if died {
-                drain(deaths);
-            }
-            if asked && !self.obey(control) {
-                return;
+            match senses.wait(EpollTimeout::NONE) {
+                Ok(true) if !self.obey(senses.control) => return false,
+                Ok(_) => {}
+                Err(_) => return false,
             }
         }
-        self.wait_for_helpers(deaths);
+        true
     }
 
     /// Follows one order from the program; false when everything is to end now.
@@ -172,24 +254,17 @@ impl Family {
         }
     }
 
-    fn wait_for_helpers(&mut self, deaths: &SignalFd) {
-        let started = Instant::now();
-        while self.reap() && started.elapsed() < TIDY_UP {
-            wait_for_death(deaths);
-        }
-    }
-
     /// Kills until nothing is left. Children of a killed process become the guard's, so it takes rounds.
-    fn end(&mut self, deaths: &SignalFd) {
+    fn end(&mut self, senses: &Senses<'_>) {
         let started = Instant::now();
         while self.reap() && started.elapsed() < KILLING {
             if self.is_init {
                 // Everybody but the init itself, at one moment: nobody can flee by forking.
                 let _ = kill(Pid::from_raw(-1), Signal::SIGKILL);
-                wait_for_death(deaths);
+                senses.wait_for_death();
                 continue;
             }
-            let listed = for_each_child(|child| {
+            let listed = senses.for_each_child(|child| {
                 let _ = kill(child, Signal::SIGKILL);
             });
             // The group's number may belong to strangers once the script is reaped: only while it is not,
@@ -197,7 +272,7 @@ impl Family {
             if self.ended.is_none() || listed.is_err() {
                 let _ = killpg(self.script, Signal::SIGKILL);
             }
-            wait_for_death(deaths);
+            senses.wait_for_death();
         }
     }
 
@@ -215,34 +290,4 @@ impl Family {
             }
         }
     }
-}
-
-fn wait_for_death(deaths: &SignalFd) {
-    let mut events = [PollFd::new(deaths.as_fd(), PollFlags::POLLIN)];
-    let _ = poll(&mut events, 20_u8);
-    drain(deaths);
-}
-
-fn drain(deaths: &SignalFd) {
-    while let Ok(Some(_)) = deaths.read_signal() {}
-}
-
-/// Calls `act` with each direct child, as far as they fit into one small buffer; the rest comes next round.
-fn for_each_child(mut act: impl FnMut(Pid)) -> Result<(), Errno> {
-    let list = open(c"/proc/thread-self/children", OFlag::O_RDONLY | OFlag::O_CLOEXEC, Mode::empty())?;
-    let mut buffer = [0; 4096];
-    let length = read(&list, &mut buffer)?;
-    let mut number = 0;
-    for byte in buffer.iter().take(length) {
-        match byte {
-            b'0'..=b'9' => number = number * 10 + i32::from(byte - b'0'),
-            _ => {
-                if number > 1 {
-                    act(Pid::from_raw(number));
-                }
-                number = 0;
-            }
-        }
-    }
-    Ok(())
 }

@@ -118,6 +118,34 @@ impl Mounts {
     }
 }
 
+/// What root could change in a `/proc` of its own and is the whole machine's: `core_pattern` names a program that the
+/// kernel starts, outside.
+const KERNEL_SETTINGS: [&CStr; 7] = [
+    c"/proc/sys",
+    c"/proc/irq",
+    c"/proc/sysrq-trigger",
+    c"/proc/bus",
+    c"/proc/fs",
+    c"/proc/acpi",
+    c"/proc/scsi",
+];
+
+/// Makes the machine's settings in `/proc` read-only; what is not there needs nothing.
+pub(super) fn close_kernel_settings() -> io::Result<()> {
+    let kept = MsFlags::MS_BIND | MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
+    let (bind, close) = (MsFlags::MS_BIND, kept | MsFlags::MS_REMOUNT | MsFlags::MS_RDONLY);
+    for path in KERNEL_SETTINGS {
+        match mount(Some(path), path, None::<&CStr>, bind, None::<&CStr>) {
+            Err(Errno::ENOENT) => {}
+            bound => {
+                bound?;
+                mount(None::<&CStr>, path, None::<&CStr>, close, None::<&CStr>)?;
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Sets and clears attributes of the mount at `path`, or of every mount from there on.
 fn set(path: &CStr, set: u64, clear: u64, flags: libc::c_int) -> io::Result<()> {
     let attributes = libc::mount_attr { attr_set: set, attr_clr: clear, propagation: 0, userns_fd: 0 };

@@ -556,3 +556,52 @@ async fn honest_libraries_find_what_they_need() {
         assert!(!outcome.is_error() && outcome.notes.is_empty(), "{outcome:?}");
     }
 }
+
+/// A script has the same user as its guard, and so may lower the guard's limits. Its orphans make the guard wait anew.
+#[tokio::test]
+async fn a_script_that_limits_its_guard_is_ended() {
+    let mut target = Target::new().await;
+    let limit = |name: &str, then: &str| {
+        format!(
+            "import resource as r\nr.prlimit(os.getppid(), r.RLIMIT_{name}, (0, 0))\nif os.fork() == 0:\n    os.fork()\n    os._exit(0)\nos.wait()\nif os.fork() == 0:\n    if os.fork() == 0:\n        os.setsid()\n        time.sleep(600)\n    os._exit(0)\nos.wait()\n{then}"
+        )
+    };
+    for name in ["NOFILE", "AS", "DATA", "STACK", "NPROC", "SIGPENDING"] {
+        let seconds = target.check(&limit(name, "time.sleep(600)"), Ends::Late).await.duration_seconds;
+        assert!(seconds < 5.0, "{name}: {seconds} s");
+    }
+    let ended = "1 processes that the script had started and not waited for were ended";
+    target.check(&limit("NOFILE", "print('done')"), Ends::Cleaned(ended)).await;
+    // Keeps the guard busy, so that the kernel notices that it has had its time.
+    let busy = "while True:\n    if os.fork() == 0:\n        os.fork()\n        os._exit(0)\n    os.wait()";
+    let outcome = target.check(&limit("CPU", busy), Ends::Stopped("")).await;
+    assert!(outcome.notes[0].contains("guards the script was killed"), "{outcome:?}");
+    // Where killing all of a numbering is no way, those that fled are known from the kernel's list.
+    target.world.setup.isolation.layers = Layers::none();
+    target.check(&limit("NOFILE", "print('done')"), Ends::Cleaned(ended)).await;
+}
+
+/// What the machine has once is neither changed nor used to pass something on.
+#[tokio::test]
+#[expect(unsafe_code, reason = "there is no wrapper for keyrings")]
+async fn what_is_the_machines_stays_as_it_is() {
+    let mut target = Target::new().await;
+    // As from a login: whoever is started has the session's keys.
+    // SAFETY: gives this thread an empty session keyring.
+    unsafe { nix::libc::syscall(nix::libc::SYS_keyctl, 1, std::ptr::null::<u8>()) };
+    let keys = "import ctypes, platform\nc = ctypes.CDLL(None, use_errno=True)\nadd, ask, _ = {'x86_64': (248, 249, 250), 'aarch64': (217, 218, 219)}[platform.machine()]\nfound = c.syscall(ask, b'user', b'mle-star', None, 0)\nno_keyrings = c.syscall(add, b'user', b'mle-star', b'x', 1, -3) < 0\nprint('found' if found >= 0 else 'refused' if no_keyrings else 'added')";
+    let first = target.world.run(keys).await.stdout.text();
+    assert!(["added\n", "refused\n"].contains(&first.as_str()), "{first}");
+    let printed = if first == "added\n" { Ends::Nothing("added\n") } else { Ends::Nothing("refused\n") };
+    target.check(keys, printed).await;
+    let one = target.world.warm_runner(&[]).await;
+    for _ in 0..2 {
+        target.check_with(&one, keys, printed, "all is well, warm\n").await;
+    }
+    target.world.setup.isolation.layers = Layers { landlock: 0, ..Layers::probed().clone() };
+    for file in ["sys/kernel/core_pattern", "irq/default_smp_affinity"] {
+        target.check(&format!("open('/proc/{file}', 'r+')"), Ends::Refused("Error: [Errno", None)).await;
+    }
+    let own = "open('/proc/self/oom_score_adj', 'w').write('700')\nprint(open('/proc/self/oom_score_adj').read().strip())";
+    target.check(own, Ends::Nothing("700\n")).await;
+}

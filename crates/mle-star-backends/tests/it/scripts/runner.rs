@@ -434,14 +434,17 @@ fn orchestrator_command(folder: &Path, script: &str) -> Command {
 #[test]
 fn the_death_of_the_orchestrator_ends_everything() {
     for is_warm in [None, Some(("MLE_STAR_TEST_WARM", "1"))] {
-        the_death_of_the_orchestrator(is_warm);
+        the_death_of_the_orchestrator(is_warm, "");
+        // A guard that may open nothing any more is as good as any; an orphan wakes it, so that it waits anew.
+        let limit = "import os, resource as r\nr.prlimit(os.getppid(), r.RLIMIT_NOFILE, (0, 0))\nif os.fork() == 0:\n    os.fork()\n    os._exit(0)\nos.wait()";
+        the_death_of_the_orchestrator(is_warm, limit);
     }
 }
 
-fn the_death_of_the_orchestrator(is_warm: Option<(&str, &str)>) {
+fn the_death_of_the_orchestrator(is_warm: Option<(&str, &str)>, before: &str) {
     let folder = tempfile::tempdir().unwrap();
     let mut pulse = Pulse::new(folder.path());
-    let script = pulse.family("deaf()\ntime.sleep(600)");
+    let script = format!("{before}\n{}", pulse.family("deaf()\ntime.sleep(600)"));
     let mut orchestrator = orchestrator_command(folder.path(), &script).envs(is_warm).spawn().unwrap();
     pulse.wait_for_life();
     assert!(!pulse.is_dead_within(AT_ONCE), "it ended before it was killed");
