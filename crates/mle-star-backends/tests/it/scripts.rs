@@ -5,5 +5,6 @@ mod cgroups;
 mod environment;
 mod runner;
 mod submission;
+mod target;
 mod warm;
 mod world;
