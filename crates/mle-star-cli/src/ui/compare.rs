@@ -1,9 +1,10 @@
-//! Runs side by side: scores over time, what they were asked for differently, and where their scripts differ.
+//! Runs side by side: scores over time, which inputs and programs are not the same, and where their scripts differ.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::extract::{Query, State as Of};
+use mle_star::journal::in_words;
 use mle_star::stop::Trouble;
 use serde_json::{Value, json};
 
@@ -67,13 +68,14 @@ impl One {
         })
     }
 
-    /// Everything that the run was asked for, by key.
+    /// Everything that the run was asked for and made with, by key.
     fn inputs(&self) -> BTreeMap<String, String> {
         let frozen = &self.view.snapshot.frozen;
         let mut found = BTreeMap::new();
         flatten("task", &serde_json::to_value(&frozen.task).unwrap_or_default(), &mut found);
         flatten("config", &serde_json::to_value(&frozen.config).unwrap_or_default(), &mut found);
         found.insert("data".to_owned(), frozen.data_id.clone());
+        found.insert("made with".to_owned(), in_words(&self.view.snapshot.made_with));
         for (name, text) in &frozen.prompts {
             found.insert(format!("prompts.{name}"), format!("{} bytes, {}", text.len(), digest(text)));
         }

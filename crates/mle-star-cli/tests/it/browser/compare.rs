@@ -1,5 +1,7 @@
 //! Runs side by side.
 
+use std::fs;
+
 use crate::browser::chromium::Browser;
 use crate::exits::{SCORE, SMALL, SUBMIT, interpreter};
 use crate::sealed::Sealed;
@@ -10,7 +12,10 @@ use crate::ui::served::Served;
 fn runs_are_compared() {
     let sealed = Sealed::with(&[]);
     let python = interpreter(&sealed, &format!("{SUBMIT}; {SCORE}"));
-    for (id, more) in [("one", ""), ("two", "--set num_parallel_solutions=1 --metric MAE"), ("three", "")] {
+    let program = fs::read_to_string(&python).unwrap();
+    let two = "--set num_parallel_solutions=1 --metric MAE";
+    for (id, more, version) in [("one", "", "11"), ("two", two, "12"), ("three", "", "11")] {
+        sealed.write("python", program.replace("[3, 11,", &format!("[3, {version},")).as_bytes());
         assert_eq!(
             sealed.run(&format!("run data --run-id {id} --set python={python} {SMALL} {more}")).code,
             0
@@ -27,6 +32,7 @@ fn runs_are_compared() {
         ("main", "different metrics"),
         (".differences", "config.num_parallel_solutions"),
         (".differences", "MAE"),
+        (".differences", "Python 3.12.0"),
         ("svg.chart", "A"),
     ] {
         browser.until(&format!("document.querySelector('{selector}').textContent.includes('{part}')"));
@@ -41,7 +47,7 @@ fn runs_are_compared() {
     );
     browser.audit("compare");
     browser.open(&page.at("/compare?run=one&run=three"));
-    assert!(browser.text("main").contains("All were asked for the same."));
+    assert!(browser.text("main").contains("It is the same for all."));
     for wrong in ["", "?run=one", "?run=one&run=one"] {
         assert_eq!(page.get(&format!("/compare{wrong}")).status, 409, "{wrong}");
     }
