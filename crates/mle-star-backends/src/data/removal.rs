@@ -71,8 +71,15 @@ fn empty(folder: &OwnedFd, top: &OwnedFd, moved: &mut u64) -> nix::Result<()> {
             return Ok(());
         }
         // Only a folder that can be written is moved elsewhere.
-        open_up(folder, name)?;
-        move_up(folder, name, top, moved)
+        let below = open_up(folder, name)?;
+        match move_up(folder, name, top, moved) {
+            // Folders of a lower layer, of another volume or quota stay where they are.
+            Err(Errno::EXDEV) => {
+                empty(&below, top, moved)?;
+                remove_empty(folder, name)
+            }
+            done => done,
+        }
     })
 }
 
@@ -199,6 +206,35 @@ mod tests {
                 fs::rename(&outer, &inner).unwrap();
             }
         });
+    }
+
+    /// Set for the process in which a lower layer can be mounted.
+    #[cfg(target_os = "linux")]
+    const LAYERED: &str = "MLE_STAR_TEST_LAYERED";
+
+    /// What lies in a lower layer of an overlay cannot be moved.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn folders_that_cannot_be_moved_go_as_well() {
+        let Ok(parent) = std::env::var(LAYERED) else {
+            let parent = tempfile::tempdir().unwrap();
+            let mount = "mount -t tmpfs none . && cd \"$PWD\" && mkdir -p low/folder/a/b/c up work all && echo x > low/folder/a/b/c/x &&
+                         mount -t overlay -o lowerdir=low,upperdir=up,workdir=work,userxattr none all && exec \"$@\"";
+            let status = std::process::Command::new("unshare")
+                .args(["--user", "--map-root-user", "--mount", "sh", "-c", mount, "sh"])
+                .arg(std::env::current_exe().unwrap())
+                .args(["data::removal::tests::folders_that_cannot_be_moved_go_as_well", "--exact"])
+                .env(LAYERED, parent.path())
+                .current_dir(parent.path())
+                .status();
+            assert!(status.unwrap().success());
+            return;
+        };
+        let folder = Path::new(&parent).join("all/folder");
+        assert!(folder.join("a/b/c/x").exists());
+        assert!(fs::rename(folder.join("a/b"), folder.join("b")).is_err(), "this shows nothing");
+        remove_tree(&folder).unwrap();
+        assert!(!folder.exists());
     }
 
     /// Puts links to `victim` in the place of folders in `folder`, and folders in the place of links.

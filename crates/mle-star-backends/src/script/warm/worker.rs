@@ -18,6 +18,7 @@ use tokio::sync::SemaphorePermit;
 use tokio::time::timeout;
 
 use super::bounds::{self, field};
+use crate::data::removal::remove_tree;
 use crate::process::{Confinement, Ends, Namespaces, Streams, Tree, only_child};
 
 /// How long an interpreter may take until it says that it is a worker. Nobody waits for it.
@@ -174,7 +175,7 @@ pub(in crate::script) fn remove_left(parent: &Path) {
     let is_left = |entry: &fs::DirEntry| entry.file_name().as_bytes().starts_with(FOLDER.as_bytes());
     for entry in fs::read_dir(parent).into_iter().flatten().flatten().filter(is_left) {
         // What cannot be removed is in nobody's way.
-        let _ = fs::remove_dir_all(entry.path());
+        let _ = remove_tree(&entry.path());
     }
 }
 
