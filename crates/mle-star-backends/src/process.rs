@@ -1,6 +1,6 @@
 //! Child processes that never outlive the program: `guard` stands between the program and each child,
 //! `tree` is a child with everything it started, `confine` and `mounts` are what keeps a child from doing harm.
-//! `session` is for the one kind that shall outlive it.
+//! `session` is what they have from whoever started them, for the one kind, too, that shall outlive the program.
 //!
 //! Linux has all of it. What other systems have is in the folder `elsewhere`.
 
@@ -28,7 +28,7 @@ pub(crate) use confine::{FIRST_TO_GO, landlock_version};
 pub(crate) use guard_elsewhere::arrange as arrange_elsewhere;
 #[cfg(target_os = "linux")]
 pub(crate) use mounts::{Mounts, Shown};
-pub use session::in_own_session;
+pub use session::{hear_of_children, in_own_session};
 pub(crate) use tree::{Ending, Streams, Tree};
 #[cfg(target_os = "linux")]
 pub(crate) use tree::{Ends, only_child, trial};

@@ -33,10 +33,13 @@ mod watch;
 
 use std::process::ExitCode;
 
+use mle_star_backends::process::hear_of_children;
+
 use crate::exit::Exit;
 
 fn main() -> ExitCode {
     say::install_panic_hook();
+    hear_of_children();
     // A panic has been told already; what is left is its exit code.
     let exit = std::panic::catch_unwind(start).unwrap_or(Exit::Failed);
     ExitCode::from(exit.code())

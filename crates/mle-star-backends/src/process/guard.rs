@@ -33,6 +33,7 @@ use nix::sys::uio::pread;
 use nix::unistd::{ForkResult, Pid, fork, getpid, getppid, read, setsid, write};
 
 use super::confine::Confinement;
+use super::session::hear_of_children;
 
 /// Written to the control pipe: ask the child's process group to end.
 pub(crate) const TERMINATE: u8 = b'T';
@@ -62,6 +63,7 @@ pub(crate) fn arrange(
 /// the guard and the script are inside, and the forked child waits for the guard outside.
 fn begin(control: RawFd, status: RawFd, confinement: &Confinement) -> io::Result<()> {
     setsid()?;
+    hear_of_children();
     prctl::set_child_subreaper(true)?;
     SigSet::all().thread_block()?;
     confinement.enter()?;
@@ -180,7 +182,8 @@ impl Senses<'_> {
             Err(Errno::EINTR) => 0,
             happened => happened?,
         };
-        while let Ok(Some(_)) = self.deaths.read_signal() {}
+        // One is enough: they are all the same, and one that comes later wakes the guard again.
+        let _ = self.deaths.read_signal();
         Ok(events.iter().take(happened).any(|event| event.data() == CONTROL))
     }
 

@@ -6,7 +6,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
@@ -33,6 +33,23 @@ fn run(script: &str, more: &str) -> (Sealed, Said) {
     let python = interpreter(&sealed, script);
     let said = sealed.run(&format!("run data --run-id r --set python={python} {SMALL} {more}"));
     (sealed, said)
+}
+
+/// Supervisors may leave this signal ignored; then nobody would hear of the end of any process.
+#[test]
+fn whoever_starts_it_may_ignore_the_end_of_children() {
+    let sealed = Sealed::with(&[]);
+    let python = interpreter(&sealed, &format!("{SUBMIT}; {SCORE}"));
+    let plain = sealed.command(&format!("run data --run-id r --set python={python} {SMALL}"));
+    let status = Command::new("env")
+        .arg("--ignore-signal=CHLD")
+        .arg(plain.get_program())
+        .args(plain.get_args())
+        .env_clear()
+        .envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))))
+        .current_dir(sealed.path(""))
+        .status();
+    assert!(status.unwrap().success());
 }
 
 /// What a script does that only scores.
