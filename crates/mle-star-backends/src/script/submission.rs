@@ -16,7 +16,7 @@ mod table;
 
 /// How many offending rows or values a finding names.
 const NAMED: usize = 3;
-/// How many columns have a finding of their own, or are listed in one that is about their order.
+/// How many columns have a finding of their own.
 const LISTED: usize = 20;
 /// How much of a name or value a finding quotes, in characters.
 const QUOTED: usize = 100;
@@ -192,11 +192,13 @@ fn compare_columns(found: &[String], wanted: &[String]) -> Vec<String> {
             .to_owned(),
         name => format!("column {} is not in the sample submission", quoted(name)),
     }));
-    if findings.is_empty() {
+    let first_other = (0..).find(|&position| found.get(position) != wanted.get(position));
+    if let (true, Some(position)) = (findings.is_empty(), first_other) {
+        let name = |columns: &[String]| columns.get(position).map_or("none".to_owned(), |name| quoted(name));
+        let (here, there) = (name(found), name(wanted));
         findings.push(format!(
-            "the columns are {}; the sample submission has {}, in this order",
-            listed(found),
-            listed(wanted)
+            "the columns are other ones than the sample's from column {} on: {here} instead of {there}",
+            position + 1
         ));
     }
     findings
@@ -338,11 +340,4 @@ fn quoted(name: &str) -> String {
         None => format!("`{name}`"),
         Some((end, _)) => format!("`{}...` ({} characters)", &name[..end], name.chars().count()),
     }
-}
-
-fn listed(names: &[String]) -> String {
-    let first: Vec<_> = names.iter().take(LISTED).map(|name| quoted(name)).collect();
-    let more = names.len() - first.len();
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("{}{more}", first.join(", "))
 }
