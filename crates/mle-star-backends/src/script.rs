@@ -13,6 +13,7 @@ pub mod environment;
 pub mod local;
 pub mod machine;
 mod memory;
+mod open_files;
 mod out_of_memory;
 pub mod sandbox;
 mod short_links;

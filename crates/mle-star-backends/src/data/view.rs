@@ -79,19 +79,25 @@ impl Data {
         Ok(())
     }
 
-    /// Names the files that are no longer as they were, a few of them, one sentence in all.
+    /// Names the files that are no longer as they were, a few of them, one sentence in all; or says that they could
+    /// not be looked at.
     pub(crate) fn damage(&self) -> Option<String> {
-        let now = tree::look(&self.folder).map(|tree| stamps(&self.folder, tree.files)).unwrap_or_default();
+        let folder = self.folder.display();
+        let now = match tree::look(&self.folder) {
+            Ok(tree) => stamps(&self.folder, tree.files),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => BTreeMap::new(),
+            Err(error) => {
+                return Some(format!("nobody could look whether the data in {folder} changed: {error}"));
+            }
+        };
         let before = |name: &PathBuf| self.files.get(name);
         let changed = now.iter().filter(|(name, stamp)| before(name) != Some(*stamp)).map(|(name, _)| name);
         let gone = self.files.keys().filter(|name| !now.contains_key(*name));
         let names: Vec<String> = changed.chain(gone).map(|name| format!("`{}`", name.display())).collect();
         let shown = names.get(..3).unwrap_or(&names).join(", ");
         let more = if names.len() > 3 { format!(" and {} more", names.len() - 3) } else { String::new() };
-        (!names.is_empty()).then(|| {
-            let folder = self.folder.display();
-            format!("{DATA_CHANGED} when the run began: {shown}{more} in {folder} changed")
-        })
+        (!names.is_empty())
+            .then(|| format!("{DATA_CHANGED} when the run began: {shown}{more} in {folder} changed"))
     }
 }
 
@@ -178,5 +184,16 @@ mod tests {
         check(|folder| fs::write(folder.join("train.csv"), "id\n1\n2\n").unwrap(), Some("`train.csv`"));
         check(|folder| fs::write(folder.join("new.csv"), "").unwrap(), Some("`new.csv`"));
         check(|folder| fs::remove_file(folder.join("images/a.png")).unwrap(), Some("`images/a.png`"));
+        check(|folder| fs::remove_dir_all(folder).unwrap(), Some("`images/a.png`"));
+    }
+
+    #[test]
+    fn data_that_cannot_be_looked_at_has_not_changed() {
+        let (folder, data) = data();
+        fs::remove_dir_all(folder.path()).unwrap();
+        fs::write(folder.path(), "").unwrap();
+        let damage = data.damage().unwrap();
+        assert!(damage.contains("nobody could look") && !damage.contains(DATA_CHANGED), "{damage}");
+        fs::remove_file(folder.path()).unwrap();
     }
 }

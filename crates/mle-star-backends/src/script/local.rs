@@ -15,6 +15,7 @@ use async_trait::async_trait;
 use mle_star::effects::{OutOfMemory, ScriptOutcome, ScriptRequest, ScriptRunner, Submission};
 use mle_star::score::ScoreScanner;
 use mle_star::stop::{Stop, Trouble};
+use nix::errno::Errno;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
@@ -22,6 +23,7 @@ use super::disk;
 use super::environment::Environment;
 use super::machine::Machine;
 use super::memory;
+use super::open_files::times_lowered;
 use super::out_of_memory::{KernelKills, last_words, out_of_memory};
 use super::sandbox::{Isolation, Sandbox};
 use super::short_links::ShortLinks;
@@ -123,7 +125,7 @@ impl LocalRunner {
         in_background(work).await?
     }
 
-    fn limits(&self, time: Duration, workplace: &Workplace) -> Limits {
+    fn limits(&self, time: Duration, workplace: &Workplace) -> Result<Limits, Trouble> {
         let (setup, isolation) = (&self.setup, &self.setup.isolation);
         let folder = workplace.folder().to_owned();
         let disk = disk::Limits::now(&folder, isolation.disk_limit_mib, isolation.files_limit);
@@ -134,7 +136,12 @@ impl LocalRunner {
             share_mib: known_mib / setup.slots.max(1) as u64,
             processes: isolation.processes_limit,
         };
-        Limits { time, memory, disk, folder, patience: None }
+        let times_lowered = times_lowered().map_err(|error| {
+            let message =
+                format!("this program may open fewer files than at first, and no more again: {error}");
+            Trouble::new(message, "resume the run")
+        })?;
+        Ok(Limits { time, memory, disk, folder, times_lowered, patience: None })
     }
 
     /// Runs the script once.
@@ -150,7 +157,7 @@ impl LocalRunner {
         let mut stdout = Stream::new(log("stdout"), ScoreScanner::default());
         let mut stderr = Stream::new(log("stderr"), TracebackScanner::default());
         let (began, kills) = (Instant::now(), KernelKills::so_far());
-        let mut limits = self.limits(time, &workplace);
+        let mut limits = self.limits(time, &workplace)?;
         let not_started = |error| self.trouble(Failure::Process(error));
         let (group, no_group) = self.sandbox.group(limits.memory.memory_mib);
         let started =
@@ -189,10 +196,16 @@ impl LocalRunner {
     fn trouble(&self, failure: Failure) -> Trouble {
         match failure {
             Failure::Log(file, error) => broken("write", &file, &error),
-            Failure::Process(error) => Trouble::new(
-                format!("cannot run scripts with {}: {error}", self.setup.environment.python.display()),
-                "check that the interpreter is there and that the system allows more processes",
-            ),
+            Failure::Process(error) => {
+                let hint = match error.raw_os_error().map(Errno::from_raw) {
+                    Some(Errno::EMFILE | Errno::ENFILE) => {
+                        "allow more open files (`ulimit -n`), then resume the run"
+                    }
+                    _ => "check that the interpreter is there and that the system allows more processes",
+                };
+                let python = self.setup.environment.python.display();
+                Trouble::new(format!("cannot run scripts with {python}: {error}"), hint)
+            }
         }
     }
 
@@ -209,9 +222,11 @@ impl LocalRunner {
         let (setup, data) = (Arc::clone(&self.setup), Arc::clone(&self.data));
         let kept = self.kept_submission(&request.place.file_stem(), &request.script);
         let work = move || {
-            let (written, linked) = match workplace.submission() {
+            let opened =
+                workplace.submission().map_err(|error| broken("read", workplace.folder(), &error))?;
+            let (written, refused) = match opened {
                 Ok(written) => (written, None),
-                Err(linked) => (None, Some(linked)),
+                Err(refused) => (None, Some(refused)),
             };
             let sample = setup.sample_submission.as_deref();
             let submission = written.map(|file| {
@@ -221,7 +236,7 @@ impl LocalRunner {
             });
             let submission = submission.transpose()?;
             drop(workplace);
-            let notes = linked.into_iter().chain(data.damage()).collect();
+            let notes = refused.into_iter().chain(data.damage()).collect();
             Ok(Finished { submission, notes, left: disk::is_full(&setup.run_folder) })
         };
         in_background(work).await?

@@ -10,7 +10,7 @@ use tokio::time::timeout;
 
 use super::cgroup::Group;
 use super::warm::progress;
-use super::{disk, memory};
+use super::{disk, memory, open_files};
 use crate::process::{Ending, Tree};
 
 /// Between the request to end and the end.
@@ -22,6 +22,8 @@ pub(super) struct Limits {
     pub(super) time: Duration,
     pub(super) memory: memory::Limits,
     pub(super) disk: disk::Limits,
+    /// How often the program's open files had been limited before.
+    pub(super) times_lowered: u64,
     /// The folder that it fills.
     pub(super) folder: PathBuf,
     /// How long it may do nothing; given when a worker forked it.
@@ -53,6 +55,8 @@ pub(super) enum Resource {
     Processes,
     /// Files of its own.
     Files,
+    /// The program's open files: not too many, but no longer as many as it needs.
+    OpenFiles,
     /// The last of the disk space, which may be others' doing.
     Volume,
 }
@@ -80,6 +84,7 @@ pub(super) async fn watch(tree: &mut Tree, limits: &Limits, logs: &[PathBuf; 2])
         () = tokio::time::sleep(limits.time) => stop_at_limit(tree, limits.time).await,
         excess = over_memory => stop_for(tree, excess).await,
         excess = disk::exceeded(limits.folder.clone(), limits.disk) => stop_for(tree, excess).await,
+        excess = open_files::lowered(limits.times_lowered) => stop_for(tree, excess).await,
         () = stalled => {
             tree.kill();
             let watched = Watched::by_itself(tree.ended().await?);
@@ -164,7 +169,7 @@ mod tests {
             let disk = disk::Limits { disk_mib: u64::MAX, files: u64::MAX, reserve_mib: 0 };
             let (folder, logs) = (folder.path().to_owned(), [PathBuf::new(), PathBuf::new()]);
             let time = Duration::from_secs(seconds);
-            let limits = Limits { time, memory, disk, folder, patience: None };
+            let limits = Limits { time, memory, disk, folder, times_lowered: 0, patience: None };
             let watched = watch(&mut tree, &limits, &logs).await.unwrap();
             // Whoever is left of the group has it open.
             let mut rest = Vec::new();

@@ -66,20 +66,23 @@ impl Workplace {
         &self.temporary
     }
 
-    /// The submission, opened, when the script wrote one as a regular file.
+    /// The submission, opened, when the script wrote one as a regular file; or a sentence that says why what it wrote
+    /// is none. Where a link leads to the file, what lies there may be others' and is not touched.
     ///
     /// # Errors
-    /// A sentence that says so when a link leads to the file, where what lies there may be others' and is not touched;
-    /// or when it cannot be read.
-    pub(super) fn submission(&self) -> Result<Option<File>, String> {
-        match self.open_submission() {
+    /// It cannot be opened, which is no doing of the script.
+    pub(super) fn submission(&self) -> io::Result<Result<Option<File>, String>> {
+        Ok(match self.open_submission() {
             Ok(opened) => Ok(opened),
+            Err(Errno::ENOENT) => Ok(None),
             Err(Errno::ELOOP | Errno::ENOTDIR) => Err(format!(
                 "{SUBMISSION} was reached by a link, or by what is no folder: it is no submission"
             )),
-            Err(Errno::ENOENT) => Ok(None),
-            Err(error) => Err(format!("{SUBMISSION} cannot be read ({error}): it is no submission")),
-        }
+            Err(error @ (Errno::EACCES | Errno::EPERM | Errno::ENXIO)) => {
+                Err(format!("{SUBMISSION} cannot be read ({error}): it is no submission"))
+            }
+            Err(error) => return Err(error.into()),
+        })
     }
 
     /// Step by step, so that no link is followed, nor one that is put there meanwhile; without waiting for a pipe's

@@ -11,6 +11,7 @@ use mle_star::config::Switch;
 use mle_star::effects::{ScriptEnd, ScriptRunner};
 use mle_star_backends::script::sandbox::{Isolation, Layers};
 use mle_star_backends::script::warm::WarmStart;
+use nix::sys::resource::{Resource, getrlimit};
 
 use super::target::{Ends, Target, assert_ended};
 use super::world::{IS_WARM, Pulse, World, request};
@@ -355,6 +356,17 @@ async fn each_layer_holds_by_itself() {
     target
         .check("socket.socket(socket.AF_UNIX).connect($SOCKET)", Ends::Refused("Error: [Errno", None))
         .await;
+}
+
+/// Without a numbering of their own scripts can reach the program, whose watches need files that are open.
+#[tokio::test]
+async fn a_script_that_limits_the_program_is_ended() {
+    let mut target = Target::new().await;
+    target.world.setup.isolation.layers = Layers::none();
+    let limit = "import resource\nn = resource.RLIMIT_NOFILE\nnow, most = resource.prlimit($HOST, n)\nresource.prlimit($HOST, n, (now - 1, most))\ntime.sleep(600)";
+    let before = getrlimit(Resource::RLIMIT_NOFILE).unwrap();
+    target.check(limit, Ends::Stopped("open files was lowered")).await;
+    assert_eq!(getrlimit(Resource::RLIMIT_NOFILE).unwrap(), before);
 }
 
 /// No layer needs root, and none is weaker without it.
