@@ -53,8 +53,6 @@ OPEN_TREE, MOVE_MOUNT, MOUNT_SETATTR = 428, 429, 442
 LANDLOCK_ADD_RULE, LANDLOCK_RESTRICT_SELF = 445, 446
 """Numbers of system calls, the same on every processor."""
 KEYCTL, JOIN_SESSION_KEYRING = {"x86_64": 250, "aarch64": 219}.get(os.uname().machine, -1), 1
-KERNEL_SETTINGS = (b"sys", b"irq", b"sysrq-trigger", b"bus", b"fs", b"acpi", b"scsi")
-"""What root could change in a `/proc` of its own and is the whole machine's."""
 AT_FDCWD, AT_RECURSIVE = -100, 0x8000
 OPEN_TREE_CLONE, MOVE_MOUNT_F_EMPTY_PATH = 1, 4
 SIOCSIFFLAGS, IFF_UP_AND_RUNNING = 0x8914, 0x41
@@ -65,8 +63,6 @@ TIDY_UP = 0.3
 KILLING = 20.0
 """Seconds of killing after which the report is given with what there is."""
 SCRIPT = "solution.py"
-CLOSED = 3
-"""Exit status of a guard that the program needs no more."""
 OF_LAST_EXCEPTION = ("last_exc", "last_type", "last_value", "last_traceback")
 """Where `sys` has the exception that nobody caught."""
 EXITS: list[object] = []
@@ -271,9 +267,8 @@ def fork_guard(worker: Worker) -> bool:
             name_users(worker.setup, child)
         ours.sendall(b"!")
     ours.close()
-    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    if status:
-        os._exit(0 if status == CLOSED else 1)
+    if os.waitpid(child, 0)[1]:
+        os._exit(1)
     return False
 
 
@@ -325,7 +320,7 @@ def wait_outside(worker: Worker, namespaces: int, parent: socket.socket) -> bool
             os.write(pipes[0], report)
         os.closerange(0, 1 << 16)
         os.waitpid(child, 0)
-    os._exit(max(os.waitstatus_to_exitcode(status), -1) & 0xFF)
+    os._exit(1 if status else 0)
 
 
 def die_with(parent: int) -> None:
@@ -343,7 +338,7 @@ def guard(worker: Worker, known_as: int, outside: socket.socket | None = None) -
     worker.channel.sendall(f"ready {known_as}\n".encode())
     message = receive(worker.channel)
     if message is None:
-        os._exit(CLOSED)
+        os._exit(1)
     fields, descriptors = message
     named = dict(zip(fields.each("descriptor"), descriptors[4:]))
     request = Request(fields, *descriptors[:4], named.get(b"ruleset"), named.get(b"cgroup"))
@@ -396,10 +391,9 @@ def set_up(setup: Fields, request: Request) -> None:
         with contextlib.suppress(OSError):
             for most in fields.each("process-ids"):
                 overwrite("/proc/sys/kernel/pid_max", most)
-        if flags & CLONE_NEWPID:
-            for path in filter(os.path.exists, (b"/proc/" + name for name in KERNEL_SETTINGS)):
-                mount(path, path, None, MS_BIND)
-                mount(None, path, None, MS_BIND | MS_REMOUNT | MS_RDONLY | bare | MS_NOEXEC)
+        for path in filter(os.path.exists, fields.each("kernel-setting")):
+            mount(path, path, None, MS_BIND)
+            mount(None, path, None, MS_BIND | MS_REMOUNT | MS_RDONLY | bare | MS_NOEXEC)
     os.chdir(folder)
     if request.ruleset is not None:
         for rule in fields.each("late"):

@@ -27,7 +27,7 @@ pub(crate) use confine::{FIRST_TO_GO, landlock_version};
 #[cfg(all(test, target_os = "linux"))]
 pub(crate) use guard_elsewhere::arrange as arrange_elsewhere;
 #[cfg(target_os = "linux")]
-pub(crate) use mounts::{Mounts, Shown};
+pub(crate) use mounts::{KERNEL_SETTINGS, Mounts, Shown};
 pub use session::{hear_of_children, in_own_session};
 pub(crate) use tree::{Ending, Streams, Tree};
 #[cfg(target_os = "linux")]

@@ -120,7 +120,7 @@ impl Mounts {
 
 /// What root could change in a `/proc` of its own and is the whole machine's: `core_pattern` names a program that the
 /// kernel starts, outside.
-const KERNEL_SETTINGS: [&CStr; 7] = [
+pub(crate) const KERNEL_SETTINGS: [&CStr; 7] = [
     c"/proc/sys",
     c"/proc/irq",
     c"/proc/sysrq-trigger",

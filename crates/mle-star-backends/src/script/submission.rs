@@ -25,6 +25,7 @@ const QUOTED: usize = 100;
 const LARGEST: u64 = 1 << 30;
 /// Except where the sample is large itself: a cell `0` may become a number with all its digits.
 const TIMES_THE_SAMPLE: u64 = 16;
+
 /// Checks the CSV file `file`.
 ///
 /// Against `sample`: the same columns in the same order, the same number of rows, the same ids in the same

@@ -4,7 +4,7 @@ use std::ffi::{CString, OsString};
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::ffi::OsStringExt;
 
-use crate::process::{Confinement, FIRST_TO_GO, Mounts, Namespaces, Shown};
+use crate::process::{Confinement, FIRST_TO_GO, KERNEL_SETTINGS, Mounts, Namespaces, Shown};
 
 /// The namespaces of a worker's scripts, which are made before a script is known.
 pub(super) fn of_worker(namespaces: Option<&Namespaces>) -> Vec<OsString> {
@@ -56,6 +56,8 @@ fn within(namespaces: &Namespaces) -> Vec<OsString> {
     }
     fields.extend(all("shared-memory", namespaces.shared_memory.as_slice()));
     fields.extend(namespaces.process_ids.iter().map(|most| field("process-ids", most)));
+    let settings = KERNEL_SETTINGS.iter().filter(|_| namespaces.processes);
+    fields.extend(settings.map(|path| field("kernel-setting", path.to_bytes())));
     fields
 }
 

@@ -66,8 +66,6 @@ async fn hidden_folders_are_found_and_removed() {
     }
 }
 
-/// Bombs that grow without end would weigh on whatever else runs on the machine: these stop by themselves, later than
-/// they have to be stopped.
 #[tokio::test]
 async fn the_users_terminals_are_closed() {
     let target = Target::new().await;
@@ -95,6 +93,8 @@ async fn memory_is_found_wherever_it_lies() {
     stopped(elsewhere).await;
 }
 
+/// Bombs that grow without end would weigh on whatever else runs on the machine: these stop by themselves, later than
+/// they have to be stopped.
 #[tokio::test]
 async fn fork_bombs_are_stopped_within_moments() {
     let mut target = Target::new().await;
