@@ -66,22 +66,37 @@ pub fn all(given: &[PathBuf]) -> Vec<PathBuf> {
     given.iter().flat_map(tasks).collect()
 }
 
-/// The folders in this one that are tasks, by name; none for a file.
-fn tasks_in(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut tasks: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| is_task(path)).collect();
-    tasks.sort();
-    tasks
+/// The folders beside tasks that [`all`] passes over, because they do not look like one.
+pub fn passed_over(given: &[PathBuf]) -> Vec<PathBuf> {
+    let tasks = all(given);
+    let groups = given.iter().filter(|path| !tasks.contains(path));
+    groups.flat_map(|group| folders_in(group)).filter(|folder| !tasks.contains(folder)).collect()
 }
 
-/// Does the folder look like one task? Run folders hold what tasks hold, and are none.
+/// The folders in this one that are tasks, by name; none for a file.
+fn tasks_in(folder: &Path) -> Vec<PathBuf> {
+    folders_in(folder).into_iter().filter(|folder| is_task(folder)).collect()
+}
+
+/// The folders in this one, by name, but for those that are never tasks.
+fn folders_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut folders: Vec<PathBuf> = entries.filter(|path| path.is_dir() && !is_never_a_task(path)).collect();
+    folders.sort();
+    folders
+}
+
+/// A hidden folder, or that of a run, which holds what tasks hold.
+fn is_never_a_task(folder: &Path) -> bool {
+    let is_hidden = folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+    is_hidden || first_of(folder, &["journal.lock"]).is_some()
+}
+
+/// Does the folder look like one task?
 fn is_task(folder: &Path) -> bool {
     let holds = |names: &[&str]| first_of(folder, names).is_some();
-    let is_hidden = folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
-    let is_run = holds(&["journal.lock"]);
     let has_data = || first_of(&data_below(folder, &NESTED_DATA), &TRAINING_TABLES).is_some();
-    !is_hidden
-        && !is_run
+    !is_never_a_task(folder)
         && (holds(&TASK_FILES) || holds(&SIGNS) || folder.join("prepared/public").is_dir() || has_data())
 }
 
@@ -163,22 +178,26 @@ mod tests {
 
     #[test]
     fn a_folder_of_tasks_stands_for_them() {
-        let check = |files: &[&str], given: &str, expected: &[&str]| {
+        let check_with = |files: &[&str], given: &str, expected: &[&str], over: &[&str]| {
             let dir = tempfile::tempdir().unwrap();
             for name in files {
                 let path = dir.path().join(name);
                 fs::create_dir_all(path.parent().unwrap()).unwrap();
                 fs::write(path, "").unwrap();
             }
-            let expected: Vec<PathBuf> = expected.iter().map(|name| dir.path().join(name)).collect();
-            assert_eq!(all(&[dir.path().join(given)]), expected, "{files:?}");
+            let paths =
+                |names: &[&str]| -> Vec<PathBuf> { names.iter().map(|name| dir.path().join(name)).collect() };
+            assert_eq!(all(&paths(&[given])), paths(expected), "{files:?}");
+            assert_eq!(passed_over(&paths(&[given])), paths(over), "{files:?}");
         };
+        let check = |files: &[&str], given: &str, expected: &[&str]| check_with(files, given, expected, &[]);
         check(
             &["t/b/train.csv", "t/a/prepared/public/x", "t/notes.txt", "t/.c/train.csv"],
             "t",
             &["t/a", "t/b"],
         );
-        check(&["t/a/task.yaml", "t/b/data/train.csv", "t/c/x"], "t", &["t/a", "t/b"]);
+        let files = ["t/a/task.yaml", "t/b/data/train.csv", "t/c/x", "t/r/journal.lock"];
+        check_with(&files, "t", &["t/a", "t/b"], &["t/c"]);
         check(&["t/a/prepared/public/train.csv", "t/a/prepared/private/test.csv"], "t", &["t/a"]);
         // A task stays one, whatever lies in its folders.
         check(&["t/train.csv", "t/a/train.csv"], "t", &["t"]);

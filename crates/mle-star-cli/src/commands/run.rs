@@ -21,6 +21,12 @@ use crate::{run_folder, runs, say, task_source};
 /// What was wrong with the input, or ended the run, with its exit code.
 pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let tasks = task_source::all(&args.tasks);
+    for folder in task_source::passed_over(&args.tasks).iter().filter(|_| !args.quiet) {
+        let folder = folder.display();
+        say::talk(&format!(
+            "note: {folder} is passed over: it holds no task file, train.csv or description.md"
+        ));
+    }
     let [task] = tasks.as_slice() else { return several::run(args, &tasks) };
     let prepared = freeze::prepare(args, task, &process_environment)?;
     if args.estimate {

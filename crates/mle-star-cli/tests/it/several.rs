@@ -18,6 +18,7 @@ fn tasks() -> Sealed {
         }
     }
     sealed.write("tasks/wrong/train.csv", b"a,b\n1,2\n");
+    sealed.write("tasks/drafts/idea.txt", b"no task");
     sealed
 }
 
@@ -33,6 +34,7 @@ fn each_task_has_its_run_and_a_bad_one_stops_nobody() {
     let said = sealed.run(&format!("run tasks --set python={python} {SMALL}"));
     assert_eq!(said.code, 2, "{said:?}");
     assert!(said.stderr.contains("error: tasks/wrong: "), "{said:?}");
+    assert_eq!(said.stderr.matches("note: tasks/drafts is passed over: ").count(), 1, "{said:?}");
     let ids = runs(&sealed);
     assert!(ids.len() == 2 && ids[0].starts_with("one-") && ids[1].starts_with("two-"), "{ids:?}");
     for id in &ids {
