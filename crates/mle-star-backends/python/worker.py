@@ -56,6 +56,7 @@ KEYCTL, JOIN_SESSION_KEYRING = {"x86_64": 250, "aarch64": 219}.get(os.uname().ma
 AT_FDCWD, AT_RECURSIVE = -100, 0x8000
 OPEN_TREE_CLONE, MOVE_MOUNT_F_EMPTY_PATH = 1, 4
 SIOCSIFFLAGS, IFF_UP_AND_RUNNING = 0x8914, 0x41
+MADV_COLLAPSE, HUGE = 25, 1 << 21
 KEPT_CAPABILITIES = 0b11111
 """What root keeps: files look as they do outside."""
 TIDY_UP = 0.3
@@ -134,8 +135,11 @@ def serve() -> None:
     if script_path is None or reason:
         channel.sendall(f"{reason or 'this Python does not tell which file it runs'}\n".encode())
         os._exit(1)
+    for clear in getattr(sys.modules.get("typing"), "_cleanups", ()):
+        clear()  # As some libraries do at the end of each script, which takes a while in a forked process.
     gc.collect()
     gc.freeze()
+    gather_memory()
     # What libraries took when they were imported stays with this process: no script gives it back.
     for finalizer in vars(weakref.finalize).get("_registry", {}):
         finalizer.atexit = False
@@ -155,20 +159,14 @@ def receive(channel: socket.socket) -> tuple[Fields, list[int]] | None:
     if len(head) < 4:
         return None
     (length,) = struct.unpack("=I", head)
-    body = bytearray()
-    while len(body) < length:
-        piece = channel.recv(length - len(body))
-        if not piece:
-            return None
-        body += piece
-    return Fields(bytes(body)), descriptors
+    body = channel.recv(length, socket.MSG_WAITALL)
+    return (Fields(body), descriptors) if len(body) == length else None
 
 
 def given_variables() -> dict[bytes, bytes]:
     """The variables that this process was started with; without a locale, Python adds one of its own."""
     with open("/proc/self/environ", "rb") as file:
-        pairs = (variable.split(b"=", 1) for variable in file.read().split(b"\0") if b"=" in variable)
-        return {name: value for name, value in pairs}
+        return dict(variable.split(b"=", 1) for variable in file.read().split(b"\0") if b"=" in variable)
 
 
 def import_quietly(name: str) -> None:
@@ -184,17 +182,25 @@ def refusal() -> str | None:
     threading = sys.modules.get("threading")
     if threading is not None and threading.active_count() > 1:
         return "a library started a thread when it was imported"
-    if any(is_gpu(descriptor) for descriptor in os.listdir("/proc/self/fd")):
+    opened = [os.path.realpath(f"/proc/self/fd/{descriptor}") for descriptor in os.listdir("/proc/self/fd")]
+    if any(path.startswith("/dev/nvidia") for path in opened):
         return "a library opened a GPU when it was imported"
     return None
 
 
-def is_gpu(descriptor: str) -> bool:
-    """Is this descriptor of ours a GPU's device file?"""
-    try:
-        return os.readlink(f"/proc/self/fd/{descriptor}").startswith("/dev/nvidia")
-    except OSError:
-        return False
+def gather_memory() -> None:
+    """Moves what is in memory to huge pages, on kernels that can: a fork, and its end, then takes half as long."""
+    low, high, is_ours = 0, 0, False
+    with open("/proc/self/smaps", "rb") as mappings:
+        for first, second, *others in map(bytes.split, mappings):
+            if b"-" in first:
+                low, high = (int(address, 16) for address in first.split(b"-"))
+                is_ours = second == b"rw-p" and others[2] == b"0"
+            # Gathering fills holes: only what has few.
+            elif first == b"Anonymous:" and is_ours and 4 * int(second) << 10 > 3 * (high - low):
+                low, high = -(-low // HUGE) * HUGE, high // HUGE * HUGE
+                if low < high:
+                    libc.madvise(ctypes.c_void_p(low), ctypes.c_size_t(high - low), MADV_COLLAPSE)
 
 
 def find_script_path() -> int | None:
