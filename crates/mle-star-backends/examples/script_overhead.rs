@@ -170,7 +170,7 @@ async fn run_plain(environment: &Environment, folder: &Path, script: &str) -> Re
 async fn run_through(way: &Way, place: Place, script: &str) -> Result<(Duration, Duration), Failure> {
     let started = Instant::now();
     let (input, timeout) = (json!({ "script": script }), Duration::from_secs(120));
-    let entry = Entry { place: &place, kind: Kind::Script, input: &input, request: &input };
+    let entry = Entry::new(&place, Kind::Script, &input, &input)?;
     let script = script.to_owned();
     let request = ScriptRequest { place: place.clone(), script, purpose: Purpose::Score, timeout, slot: 0 };
     let outcome = way.journal.once(entry, way.runner.run(&request)).await?.value;

@@ -165,7 +165,7 @@ fn end_of(ended: &Result<Exit, Failure>) -> Event {
 
 /// What the run is about to do, and what earlier processes did for it.
 fn outline(start: &Start) -> Result<Outline, Failure> {
-    let effects = start.journal.effects();
+    let effects = start.journal.ledger();
     let effects = effects.map_err(|error| Failure::failed(Trouble::new(error.to_string(), error.hint())))?;
     let spent = spending(&effects).total().usage;
     Ok(Outline::new(&start.frozen, !effects.is_empty(), start.journal.elapsed(), spent))
@@ -240,7 +240,7 @@ fn note_versions(
 
 /// What a run that ends here has cost; nothing where the journal cannot tell any more.
 fn cost_so_far(start: &Start) -> Option<String> {
-    let effects = start.journal.effects().ok()?;
+    let effects = start.journal.ledger().ok()?;
     let spending = bill::billed(spending(&effects), start.frozen.config.agents);
     bill::line(&spending).map(|line| format!("cost so far: {line}"))
 }

@@ -25,7 +25,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let began = Instant::now();
     for number in 0..records {
         let place = Place::from(format!("phase2/path-0/t{number}/coder").as_str());
-        let entry = Entry { place: &place, kind: Kind::Agent, input: &request, request: &request };
+        let entry = Entry::new(&place, Kind::Agent, &request, &request)?;
         journal.once(entry, async { Ok(reply.clone()) }).await?;
     }
     println!(

@@ -21,7 +21,7 @@ mod retriever;
 mod summarize;
 mod test;
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
@@ -121,28 +121,28 @@ pub(crate) struct Call {
     /// Values derived from the inputs for the template alone.
     pub rendered_only: Map<String, Value>,
     pub tools: &'static [&'static str],
-    pub schema: Option<Value>,
+    pub schema: Option<Arc<Value>>,
 }
 
-static RETRIEVER: Schema = LazyLock::new(|| schema_for!(retriever::RetrieverOutput).to_value());
-static EXTRACTOR: Schema = LazyLock::new(|| schema_for!(extractor::ExtractorOutput).to_value());
-static LEAKAGE_DETECTION: Schema = LazyLock::new(|| schema_for!(leakage::LeakageDetectionOutput).to_value());
-static CONTAMINATION: Schema = LazyLock::new(|| schema_for!(test::DataContaminationResult).to_value());
+static RETRIEVER: Schema = LazyLock::new(|| Arc::new(schema_for!(retriever::RetrieverOutput).to_value()));
+static EXTRACTOR: Schema = LazyLock::new(|| Arc::new(schema_for!(extractor::ExtractorOutput).to_value()));
+static LEAKAGE_DETECTION: Schema = LazyLock::new(|| Arc::new(schema_for!(leakage::LeakageDetectionOutput).to_value()));
+static CONTAMINATION: Schema = LazyLock::new(|| Arc::new(schema_for!(test::DataContaminationResult).to_value()));
 
 /// Made once, since that takes long and every call needs one or several.
-type Schema = LazyLock<Value>;
+type Schema = LazyLock<Arc<Value>>;
 
 /// What is fixed about one task of an agent.
 pub(crate) struct Form {
     pub tools: &'static [&'static str],
     /// JSON schema of a structured answer.
-    pub schema: Option<Value>,
+    pub schema: Option<Arc<Value>>,
 }
 
 impl Form {
     pub fn of(agent: AgentType, variant: Option<Variant>) -> Self {
         let tools = agent.definition().tools;
-        let structured = |schema: &Value| Self { tools, schema: Some(schema.clone()) };
+        let structured = |schema: &Schema| Self { tools, schema: Some(Arc::clone(schema)) };
         match (agent, variant) {
             (AgentType::Retriever, _) => structured(&RETRIEVER),
             (AgentType::Extractor, _) => structured(&EXTRACTOR),

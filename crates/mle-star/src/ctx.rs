@@ -4,11 +4,13 @@
 //! once per place over all the processes a run may need; a limit that refuses one makes it an outcome
 //! (`Refused`), which every rule of the algorithms already handles as a failure.
 
+use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::agents::{AgentType, Call, Form, RetrievedModel};
+use crate::agents::{AgentType, Call, Form, RetrievedModel, Variant};
 use crate::ahead::{self, Likely};
 use crate::config::Config;
 use crate::effects::{
@@ -60,6 +62,30 @@ pub(crate) struct Run<'a> {
     agents: Share,
     scripts: Share,
     story: Mutex<Story>,
+    /// What every template may name.
+    common: Map<String, Value>,
+}
+
+/// Everything that determines an agent's answer. The journal keeps the digest of this as JSON, so the fields stay in
+/// the order of the alphabet.
+#[derive(Serialize)]
+struct Input<'a> {
+    agent: AgentType,
+    inputs: &'a Map<String, Value>,
+    model: &'a str,
+    schema: Option<&'a Value>,
+    templates: [&'a str; 2],
+    tools: &'a [&'a str],
+    variant: Option<Variant>,
+}
+
+/// What the journal keeps of a question for people.
+#[derive(Serialize)]
+struct Question<'a> {
+    agent: AgentType,
+    model: &'a str,
+    prompt: &'a str,
+    variant: Option<Variant>,
 }
 
 /// A place in the algorithm of a run under way.
@@ -90,6 +116,7 @@ impl<'a> Run<'a> {
             agents: outside.agent_slots.share(config.max_concurrent_agents as usize),
             scripts: outside.script_slots.share(most_scripts),
             story: Mutex::default(),
+            common: common(&frozen.task, config, outside.environment),
         }
     }
 
@@ -138,17 +165,12 @@ impl<'a> Ctx<'a> {
     pub(crate) async fn ask(&self, call: Call) -> Result<AgentReply, Stop> {
         let place = self.place.join(&call.name);
         let (agent, variant, model) = (call.agent, call.variant, self.model(call.agent));
-        let values = self.template_values(&call);
-        let render =
-            |name: &str| self.run.prompts.render(name, &values).map_err(|error| template_trouble(&error));
-        let (prompt, system) = (render(call.template)?, render("system.md")?);
+        let (prompt, system) = (self.render(call.template, &call)?, self.render("system.md", &call)?);
         let templates = [self.run.prompts.text(call.template), self.run.prompts.text("system.md")];
-        let input = json!({
-            "agent": agent, "variant": variant, "model": model, "tools": call.tools, "schema": call.schema,
-            "templates": templates, "inputs": call.inputs,
-        });
-        let kept = json!({"agent": agent, "variant": variant, "model": model, "prompt": prompt});
-        let entry = Entry { place: &place, kind: Kind::Agent, input: &input, request: &kept };
+        let (inputs, schema, tools) = (&call.inputs, call.schema.as_deref(), call.tools);
+        let input = Input { agent, inputs, model: &model, schema, templates, tools, variant };
+        let kept = Question { agent, model: &model, prompt: &prompt, variant };
+        let entry = Entry::new(&place, Kind::Agent, &input, &kept)?;
         let request = AgentRequest {
             place: place.clone(),
             agent,
@@ -173,7 +195,7 @@ impl<'a> Ctx<'a> {
         let place = self.place.join("run");
         let input = json!({"script": script, "purpose": purpose, "data": self.run.data_id});
         let kept = json!({"script": script, "purpose": purpose});
-        let entry = Entry { place: &place, kind: Kind::Script, input: &input, request: &kept };
+        let entry = Entry::new(&place, Kind::Script, &input, &kept)?;
         let outcome = self.run.journal.once(entry, self.perform_run(&place, script, purpose)).await?;
         self.run.limits.use_script_time(&place, outcome.value.duration_seconds);
         self.report_outcome(&place, &outcome);
@@ -231,7 +253,7 @@ impl<'a> Ctx<'a> {
 
     /// The first limit of the run's own that left something out.
     pub(crate) fn limit_reached(&self) -> Result<Option<Limit>, Stop> {
-        Ok(first_limit(&self.effects()?))
+        Ok(first_limit(&self.ledger()?))
     }
 
     /// A phase begins here, now or when it first did: it has its share of the time that was left then.
@@ -254,9 +276,9 @@ impl<'a> Ctx<'a> {
         Ok(self.run.journal.mark(&Place::from(stage))?)
     }
 
-    /// Every record of the journal.
-    pub(crate) fn effects(&self) -> Result<Vec<EffectRecord>, Stop> {
-        Ok(self.run.journal.effects()?)
+    /// Every record of the journal, without its texts.
+    pub(crate) fn ledger(&self) -> Result<Vec<EffectRecord>, Stop> {
+        Ok(self.run.journal.ledger()?)
     }
 
     /// The programs that made the run so far.
@@ -411,20 +433,10 @@ impl<'a> Ctx<'a> {
         self.run.config.agent_models.get(&agent).unwrap_or(&self.run.config.model).clone()
     }
 
-    fn template_values(&self, call: &Call) -> Map<String, Value> {
-        let task = self.run.task;
-        let mut values = call.inputs.clone();
-        values.extend(call.rendered_only.clone());
-        let common = [
-            ("task_description", json!(task.description)),
-            ("metric", json!(task.evaluation_metric)),
-            ("direction", json!(task.metric_direction)),
-            ("comparative", json!(task.metric_direction.comparative())),
-            ("subsample_limit", json!(self.run.config.subsample_limit)),
-            ("environment", json!(self.run.outside.environment)),
-        ];
-        values.extend(common.map(|(name, value)| (name.to_owned(), value)));
-        values
+    fn render(&self, template: &str, call: &Call) -> Result<String, Stop> {
+        let of_call = call.inputs.iter().chain(&call.rendered_only);
+        let values: BTreeMap<&String, &Value> = of_call.chain(&self.run.common).collect();
+        self.run.prompts.render(template, &values).map_err(|error| template_trouble(&error))
     }
 
     fn report_reply(&self, place: &Place, agent: AgentType, reply: &Recorded<AgentReply>, started: f64) {
@@ -454,6 +466,18 @@ impl<'a> Ctx<'a> {
     fn report_refusal(&self, place: &Place, limit: Limit) {
         self.emit(Event::Skipped { place: place.clone(), limit });
     }
+}
+
+fn common(task: &Task, config: &Config, environment: &str) -> Map<String, Value> {
+    let values = [
+        ("task_description", json!(task.description)),
+        ("metric", json!(task.evaluation_metric)),
+        ("direction", json!(task.metric_direction)),
+        ("comparative", json!(task.metric_direction.comparative())),
+        ("subsample_limit", json!(config.subsample_limit)),
+        ("environment", json!(environment)),
+    ];
+    values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 fn template_trouble(error: &crate::prompts::PromptError) -> Stop {

@@ -4,6 +4,7 @@
 //! crosses the border and, for answers and outcomes, what the journal keeps. The algorithms do not call
 //! the backends: they go through [`Ctx`](crate::ctx::Ctx).
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -54,7 +55,7 @@ pub struct AgentRequest {
     /// Tools the agent may use; empty means none at all.
     pub tools: &'static [&'static str],
     /// JSON schema of a structured answer.
-    pub schema: Option<Value>,
+    pub schema: Option<Arc<Value>>,
     /// The model to use.
     pub model: String,
     /// Limit of the call, without the time it waits for an overloaded service.

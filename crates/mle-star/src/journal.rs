@@ -31,7 +31,7 @@ pub use error::JournalError;
 pub use lock::{Hold, hold};
 pub use made_with::{MadeWith, in_words};
 pub use reader::{EffectRecord, EffectState, Snapshot, cost, first_limit, read};
-use store::{Found, NewEffect, Store};
+use store::{Found, Store};
 
 use crate::agents::RetrievedModel;
 use crate::config::Config;
@@ -82,14 +82,10 @@ pub enum Kind {
 
 /// What identifies an effect before it is performed.
 pub struct Entry<'a> {
-    /// Where.
-    pub place: &'a Place,
-    /// What.
-    pub kind: Kind,
-    /// Everything that determines the outcome; a resume must bring the same.
-    pub input: &'a Value,
-    /// What is kept of the request for people.
-    pub request: &'a Value,
+    place: &'a Place,
+    kind: Kind,
+    digest: String,
+    request: String,
 }
 
 /// A value that is in the journal.
@@ -118,6 +114,24 @@ pub trait Outcome: Serialize + DeserializeOwned + Send {
     /// What is kept of an effect that a stop ended; `None` when nothing is known of it.
     fn of_stop(_stop: &Stop) -> Option<Self> {
         None
+    }
+}
+
+impl<'a> Entry<'a> {
+    /// Where, what, everything that determines the outcome (a resume must bring the same JSON), and what is kept of the
+    /// request for people.
+    ///
+    /// # Errors
+    /// What cannot be JSON.
+    pub fn new(
+        place: &'a Place,
+        kind: Kind,
+        input: &impl Serialize,
+        request: &impl Serialize,
+    ) -> Result<Self, JournalError> {
+        let json = |error| JournalError::from(store::json_error(error));
+        let digest = hash(&serde_json::to_string(input).map_err(json)?);
+        Ok(Self { place, kind, digest, request: serde_json::to_string(request).map_err(json)? })
     }
 }
 
@@ -194,12 +208,10 @@ impl Journal {
         effect: impl Future<Output = Result<T, Stop>>,
     ) -> Result<Recorded<T>, Stop> {
         self.visit(entry.place)?;
-        let digest = digest(entry.input);
-        if let Some(found) = self.recorded(&entry, &digest)? {
+        if let Some(found) = self.recorded(&entry)? {
             return self.read_back(entry.place, &found);
         }
-        let new = NewEffect { entry: &entry, digest: &digest, elapsed: self.elapsed() };
-        let seq = self.store().begin(&new).map_err(JournalError::from)?;
+        let seq = self.store().begin(&entry, self.elapsed()).map_err(JournalError::from)?;
         let end = |value: &T, state| {
             self.store().end(seq, value, self.elapsed(), state).map_err(JournalError::from)
         };
@@ -301,6 +313,15 @@ impl Journal {
         Ok(self.store().effects()?)
     }
 
+    /// Every record without its texts, oldest first: of a request it has the agent alone, of an outcome that there is
+    /// one. It takes little memory however long the run was.
+    ///
+    /// # Errors
+    /// When the journal cannot be read.
+    pub fn ledger(&self) -> Result<Vec<EffectRecord>, JournalError> {
+        Ok(self.store().ledger()?)
+    }
+
     fn new(store: Store, hold: Hold, elapsed_before: f64) -> Self {
         let visited = Mutex::default();
         Self { store: Mutex::new(store), visited, started: OnceLock::new(), elapsed_before, hold }
@@ -318,10 +339,10 @@ impl Journal {
         Err(Stop::Bug { place: place.clone(), what: "the same place was used twice in one run".to_owned() })
     }
 
-    fn recorded(&self, entry: &Entry<'_>, digest: &str) -> Result<Option<Found>, Stop> {
-        let found = self.store().recorded(entry.place, digest).map_err(JournalError::from)?;
+    fn recorded(&self, entry: &Entry<'_>) -> Result<Option<Found>, Stop> {
+        let found = self.store().recorded(entry.place, &entry.digest).map_err(JournalError::from)?;
         match found {
-            Some(found) if found.digest != digest => {
+            Some(found) if found.digest != entry.digest => {
                 Err(JournalError::OtherInput { place: entry.place.clone() }.into())
             }
             found => Ok(found),
@@ -378,5 +399,9 @@ impl Outcome for ScriptOutcome {
 
 /// The digest of an input: the same for the same JSON value.
 pub fn digest(input: &Value) -> String {
-    blake3::hash(input.to_string().as_bytes()).to_hex().to_string()
+    hash(&input.to_string())
+}
+
+fn hash(text: &str) -> String {
+    blake3::hash(text.as_bytes()).to_hex().to_string()
 }

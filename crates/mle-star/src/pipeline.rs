@@ -37,7 +37,7 @@ pub async fn run(
 ) -> Result<Finished, Stop> {
     let run = Run::new(frozen, prompts, journal, outside);
     let ctx = run.root();
-    run.limits.remember(&journal.effects()?).iter().for_each(|warning| ctx.warn(warning.text()));
+    run.limits.remember(&journal.ledger()?).iter().for_each(|warning| ctx.warn(warning.text()));
     journal.start_clock();
     tokio::select! {
         result = solve(&ctx) => result,

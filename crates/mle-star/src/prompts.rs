@@ -1,10 +1,12 @@
 //! The agents' templates: built in, each replaceable by a user's file of the same name.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior};
+use serde::Serialize;
 
 macro_rules! templates {
     ($($name:literal),* $(,)?) => {
@@ -66,20 +68,14 @@ impl Prompts {
     pub fn new(replacements: BTreeMap<String, String>) -> Result<Self, PromptError> {
         let mut texts: BTreeMap<String, String> =
             BUILT_IN.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
+        let mut environment = built_in()?;
         for (name, text) in replacements {
-            let slot = texts.get_mut(&name).ok_or(PromptError::Unknown(name))?;
-            *slot = text;
-        }
-        let mut environment = Environment::new();
-        environment.set_undefined_behavior(UndefinedBehavior::Strict);
-        let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
-        environment
-            .set_syntax(syntax.map_err(|source| PromptError::Template { name: String::new(), source })?);
-        environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
-        environment.add_filter("ordinal", ordinal);
-        for (name, text) in &texts {
-            let added = environment.add_template_owned(name.clone(), text.clone());
-            added.map_err(|source| PromptError::Template { name: name.clone(), source })?;
+            let slot = texts.get_mut(&name).ok_or_else(|| PromptError::Unknown(name.clone()))?;
+            if *slot != text {
+                slot.clone_from(&text);
+                let added = environment.add_template_owned(name.clone(), text);
+                added.map_err(|source| PromptError::Template { name, source })?;
+            }
         }
         Ok(Self { environment, texts })
     }
@@ -101,11 +97,30 @@ impl Prompts {
     pub fn render(
         &self,
         name: &str,
-        values: &serde_json::Map<String, serde_json::Value>,
+        values: &impl Serialize,
     ) -> Result<String, PromptError> {
         let render = || self.environment.get_template(name)?.render(Serde(values));
         render().map_err(|source| PromptError::Template { name: name.to_owned(), source })
     }
+}
+
+/// The built-in templates. They are compiled once: with many runs in a process that would take a while.
+fn built_in() -> Result<Environment<'static>, PromptError> {
+    static COMPILED: OnceLock<Environment<'static>> = OnceLock::new();
+    if let Some(environment) = COMPILED.get() {
+        return Ok(environment.clone());
+    }
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
+    environment.set_syntax(syntax.map_err(|source| PromptError::Template { name: String::new(), source })?);
+    environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
+    environment.add_filter("ordinal", ordinal);
+    for &(name, text) in BUILT_IN {
+        let added = environment.add_template(name, text);
+        added.map_err(|source| PromptError::Template { name: name.to_owned(), source })?;
+    }
+    Ok(COMPILED.get_or_init(|| environment).clone())
 }
 
 /// 1 becomes `1st`, 2 `2nd`, 11 `11th`.

@@ -42,6 +42,7 @@ pub struct World {
     script_time: Duration,
     cost_usd: Option<f64>,
     dear: HashMap<String, f64>,
+    only_traces: bool,
     log: Mutex<Log>,
 }
 
@@ -136,6 +137,12 @@ impl World {
     #[must_use]
     pub fn agents_take(self, agent_time: Duration) -> Self {
         Self { agent_time, ..self }
+    }
+
+    /// Nothing is remembered of what happens but its places: no requests, scripts and events.
+    #[must_use]
+    pub fn only_traces(self) -> Self {
+        Self { only_traces: true, ..self }
     }
 
     /// Each agent call costs this much; `None`: nobody knows.
@@ -243,7 +250,11 @@ impl Log {
 #[async_trait]
 impl AgentBackend for World {
     async fn ask(&self, request: &AgentRequest, _events: &dyn EventSink) -> Result<AgentReply, Stop> {
-        self.log().ask(request);
+        if self.only_traces {
+            self.log().trace.push(request.place.clone());
+        } else {
+            self.log().ask(request);
+        }
         self.stop(&request.place)?;
         pause(self.agent_time).await;
         let told = self.agents.get(request.place.as_str()).cloned();
@@ -253,7 +264,9 @@ impl AgentBackend for World {
     }
 
     fn expect(&self, likely: &[AgentRequest]) {
-        self.log().expected.extend_from_slice(likely);
+        if !self.only_traces {
+            self.log().expected.extend_from_slice(likely);
+        }
     }
 }
 
@@ -261,7 +274,9 @@ impl AgentBackend for World {
 impl ScriptRunner for World {
     async fn run(&self, request: &ScriptRequest) -> Result<ScriptOutcome, Stop> {
         self.log().trace.push(request.place.clone());
-        self.log().scripts.push(request.clone());
+        if !self.only_traces {
+            self.log().scripts.push(request.clone());
+        }
         self.stop(&request.place)?;
         let wanted = self.script_time;
         pause(wanted.min(request.timeout)).await;
@@ -278,7 +293,9 @@ impl ScriptRunner for World {
 
 impl EventSink for World {
     fn emit(&self, event: Event) {
-        self.log().events.push(event);
+        if !self.only_traces {
+            self.log().events.push(event);
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! `doctor --probe-agents`: one real question through the client that runs use.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mle_star::agents::AgentType;
@@ -80,10 +81,10 @@ fn question(config: &Config) -> AgentRequest {
         prompt: "What is 6 times 7? Give the number as `answer`.".to_owned(),
         inputs: Map::new(),
         tools: &[],
-        schema: Some(json!({
+        schema: Some(Arc::new(json!({
             "type": "object", "properties": {"answer": {"type": "integer"}},
             "required": ["answer"], "additionalProperties": false,
-        })),
+        }))),
         model: config.model.clone(),
         timeout: PATIENCE,
         time_left: PATIENCE,

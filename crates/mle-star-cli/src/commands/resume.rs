@@ -55,7 +55,7 @@ pub fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
         format!("task: {}", frozen.task.competition_id),
         format!("run: {} (going on; finished steps are read back)", folder.display()),
     ];
-    let effects = journal.effects().map_err(|error| journal_failure(&error))?;
+    let effects = journal.ledger().map_err(|error| journal_failure(&error))?;
     opening.extend(replayed(&effects, frozen.config.agents));
     opening.extend(retrieval::opening(&frozen.config, frozen.retrieved_models.as_deref()));
     let chosen = choice.chosen;

@@ -53,7 +53,7 @@ async fn append(journal: &Journal, index: usize, cost: f64) -> Result<Duration, 
     let place = Place::from(format!("phase2/path-{}/t{}/k0/coder-{index}", index % 8, index / 8).as_str());
     let text = "print('a line of a script or a prompt')\n".repeat(100);
     let input = json!({"prompt": text});
-    let entry = Entry { place: &place, kind: Kind::Agent, input: &input, request: &input };
+    let entry = Entry::new(&place, Kind::Agent, &input, &input)?;
     let usage = Usage { cost_usd: Some(cost), ..Usage::default() };
     let reply = AgentReply { usage, ..AgentReply::text(text.clone()) };
     let began = Instant::now();

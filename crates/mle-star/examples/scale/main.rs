@@ -96,7 +96,7 @@ async fn run(
     script_slots: &Slots,
     agent_slots: &Slots,
 ) -> Result<(usize, Duration), Failure> {
-    let world = World::new().agents_take(AGENT);
+    let world = World::new().agents_take(AGENT).only_traces();
     let journal = Journal::create(folder, inputs)?;
     let (_keep, cancel) = tokio::sync::watch::channel(false);
     let prompts = Prompts::new(BTreeMap::new())?;

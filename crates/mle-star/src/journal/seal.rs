@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::ValueRef;
 
-/// What a record is sealed with when it begins.
+/// What a record is sealed with when it begins: what the statements of `Store` write, in this order.
 pub(super) const BEGUN: &str = "seal(seq, place, kind, digest, request, begun_at, elapsed_begun)";
 /// What a record is sealed with when it ends.
 pub(super) const ENDED: &str = "seal(seq, place, outcome, limit_hit, cost_usd, tokens_input, tokens_output,

@@ -40,19 +40,13 @@ CREATE UNIQUE INDEX one_live_record ON effects (place) WHERE state IN ('begun', 
 CREATE INDEX by_place ON effects (place);
 ";
 
-/// The number of the next record.
-const NEXT: &str = "SELECT coalesce(max(seq), 0) + 1 FROM effects";
 pub(super) const SET_META: &str = "INSERT INTO meta VALUES (?1, ?2, seal(?1, ?2))
     ON CONFLICT (key) DO UPDATE SET value = excluded.value, seal = excluded.seal";
 
 pub(super) struct Store {
     db: Connection,
-}
-
-pub(super) struct NewEffect<'a> {
-    pub entry: &'a Entry<'a>,
-    pub digest: &'a str,
-    pub elapsed: f64,
+    /// The number of the next record; of no use to one that only reads.
+    next: i64,
 }
 
 pub(super) struct Found {
@@ -77,16 +71,18 @@ impl Store {
     }
 
     fn open_unchecked(path: &Path) -> Result<Self, JournalError> {
-        let store = Self { db: Connection::open(path)? };
+        let mut store = Self { db: Connection::open(path)?, next: 1 };
         store.db.busy_timeout(Duration::from_secs(10))?;
         seal::provide(&store.db)?;
         store.db.pragma_update(None, "journal_mode", "WAL")?;
         store.synchronous(false)?;
+        let last = store.db.query_row("SELECT max(seq) FROM effects", [], |row| row.get::<_, Option<i64>>(0))?;
+        store.next = last.map_or(1, |last| last + 1);
         Ok(store)
     }
 
     pub fn open_read_only(path: &Path) -> Result<Self, JournalError> {
-        Ok(Self { db: check::open_known(path)? })
+        Ok(Self { db: check::open_known(path)?, next: 0 })
     }
 
     pub fn frozen(&self, path: &Path) -> Result<Frozen, JournalError> {
@@ -146,18 +142,15 @@ impl Store {
         Ok(last.map(|(_, _, found)| found))
     }
 
-    pub fn begin(&self, new: &NewEffect<'_>) -> rusqlite::Result<i64> {
-        let sql = format!(
-            "INSERT INTO effects
-                 (seq, place, kind, state, digest, request, begun_at, elapsed_begun, begun_seal)
-             SELECT seq, place, kind, 'begun', digest, request, begun_at, elapsed_begun, {}
-             FROM (SELECT ({NEXT}) seq, ?1 place, ?2 kind, ?3 digest, ?4 request, ?5 begun_at, ?6 elapsed_begun)",
-            seal::BEGUN
-        );
-        let kind = name(&new.entry.kind)?;
-        let (place, request) = (new.entry.place.as_str(), new.entry.request.to_string());
-        let values = params![place, kind, new.digest, request, now(), new.elapsed];
-        self.db.prepare_cached(&sql)?.insert(values)
+    pub fn begin(&mut self, entry: &Entry<'_>, elapsed: f64) -> rusqlite::Result<i64> {
+        let sql = "INSERT INTO effects
+            (seq, place, kind, state, digest, request, begun_at, elapsed_begun, begun_seal)
+            VALUES (?1, ?2, ?3, 'begun', ?4, ?5, ?6, ?7, seal(?1, ?2, ?3, ?4, ?5, ?6, ?7))";
+        let (place, kind) = (entry.place.as_str(), name(&entry.kind)?);
+        let values = params![self.next, place, kind, entry.digest, entry.request, now(), elapsed];
+        let seq = self.db.prepare_cached(sql)?.insert(values)?;
+        self.next = seq + 1;
+        Ok(seq)
     }
 
     pub fn end<T: Outcome>(
@@ -214,11 +207,11 @@ impl Store {
         text.map(|text| parse(&text)).transpose()
     }
 
-    pub fn decide(&self, place: &Place, limit: Limit, elapsed: f64) -> rusqlite::Result<()> {
+    pub fn decide(&mut self, place: &Place, limit: Limit, elapsed: f64) -> rusqlite::Result<()> {
         self.insert_decision(place, Some(limit), elapsed)
     }
 
-    pub fn mark(&self, place: &Place, elapsed: f64) -> rusqlite::Result<f64> {
+    pub fn mark(&mut self, place: &Place, elapsed: f64) -> rusqlite::Result<f64> {
         let sql =
             "SELECT elapsed_begun FROM effects WHERE place = ?1 AND kind = 'decision' AND state = 'ended'";
         let first = self.db.prepare_cached(sql)?.query_row([place.as_str()], |row| row.get(0)).optional()?;
@@ -255,7 +248,13 @@ impl Store {
 
     /// Every record, oldest first.
     pub fn effects(&self) -> rusqlite::Result<Vec<EffectRecord>> {
-        self.db.prepare(&records("1"))?.query_map([], effect_record)?.collect()
+        self.db.prepare(&records("request", "outcome", "1"))?.query_map([], effect_record)?.collect()
+    }
+
+    /// Every record without its texts, oldest first.
+    pub fn ledger(&self) -> rusqlite::Result<Vec<EffectRecord>> {
+        let (request, outcome) = ("json_object('agent', request ->> 'agent')", "iif(outcome IS NULL, NULL, 'null')");
+        self.db.prepare(&records(request, outcome, "1"))?.query_map([], effect_record)?.collect()
     }
 
     /// Every record that can be read, oldest first, and what was in the way of the others.
@@ -263,7 +262,7 @@ impl Store {
         let mut effects = Vec::new();
         let read = |effects: &mut Vec<EffectRecord>| {
             let mut damage = None;
-            let mut statement = self.db.prepare(&records(&seal::is_whole()))?;
+            let mut statement = self.db.prepare(&records("request", "outcome", &seal::is_whole()))?;
             let mut rows = statement.query([])?;
             while let Some(row) = rows.next()? {
                 let seq: i64 = row.get(0)?;
@@ -286,21 +285,16 @@ impl Store {
         self.db.prepare_cached(SET_META)?.execute([key, value]).map(drop)
     }
 
-    fn insert_decision(&self, place: &Place, limit: Option<Limit>, elapsed: f64) -> rusqlite::Result<()> {
-        let sql = format!(
-            "INSERT INTO effects (seq, place, kind, state, digest, request, outcome, limit_hit, begun_at,
-                 ended_at, elapsed_begun, elapsed_ended, begun_seal, ended_seal)
-             SELECT seq, place, kind, 'ended', digest, request, outcome, limit_hit, begun_at,
-                 ended_at, elapsed_begun, elapsed_ended, {}, {}
-             FROM (SELECT ({NEXT}) seq, ?1 place, 'decision' kind, '' digest,
-                 'null' request, 'null' outcome, ?2 limit_hit, ?3 begun_at, ?3 ended_at, ?4 elapsed_begun,
-                 ?4 elapsed_ended), (SELECT NULL cost_usd, NULL tokens_input, NULL tokens_output,
-                 NULL tokens_cache_read, NULL tokens_cache_write)",
-            seal::BEGUN,
-            seal::ENDED
-        );
+    fn insert_decision(&mut self, place: &Place, limit: Option<Limit>, elapsed: f64) -> rusqlite::Result<()> {
+        let sql = "INSERT INTO effects (seq, place, kind, state, digest, request, outcome, limit_hit, begun_at,
+                ended_at, elapsed_begun, elapsed_ended, begun_seal, ended_seal)
+            VALUES (?1, ?2, 'decision', 'ended', '', 'null', 'null', ?3, ?4, ?4, ?5, ?5,
+                seal(?1, ?2, 'decision', '', 'null', ?4, ?5),
+                seal(?1, ?2, 'null', ?3, NULL, NULL, NULL, NULL, NULL, ?4, ?5))";
         let limit = limit.map(|limit| name(&limit)).transpose()?;
-        self.db.prepare_cached(&sql)?.execute(params![place.as_str(), limit, now(), elapsed]).map(drop)
+        let values = params![self.next, place.as_str(), limit, now(), elapsed];
+        self.next = self.db.prepare_cached(sql)?.insert(values)? + 1;
+        Ok(())
     }
 
     /// Copies what is in the log to the database. SQLite would do so as it closes.
@@ -314,9 +308,9 @@ impl Store {
     }
 }
 
-fn records(is_whole: &str) -> String {
+fn records(request: &str, outcome: &str, is_whole: &str) -> String {
     format!(
-        "SELECT seq, place, kind, state, request, outcome, limit_hit, cost_usd, tokens_input, tokens_output,
+        "SELECT seq, place, kind, state, {request}, {outcome}, limit_hit, cost_usd, tokens_input, tokens_output,
              tokens_cache_read, tokens_cache_write, begun_at, ended_at, elapsed_begun, elapsed_ended,
              {is_whole} AS is_whole FROM effects ORDER BY seq"
     )

@@ -23,7 +23,7 @@ pub(super) fn assemble(
     ensemble: Option<&Ensemble>,
     last: Last,
 ) -> Result<Finished, Stop> {
-    let effects = ctx.effects()?;
+    let effects = ctx.ledger()?;
     let durations = durations(ctx, ensemble.is_some())?;
     let costs = costs(&effects, refined.len());
     let result = FinalResult {

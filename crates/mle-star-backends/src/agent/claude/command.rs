@@ -150,6 +150,7 @@ pub(super) fn opening(request: &AgentRequest) -> Vec<Value> {
 #[cfg(test)]
 mod tests {
     use std::path::Path;
+    use std::sync::Arc;
     use std::time::Duration;
 
     use mle_star::agents::{AgentType, Variant};
@@ -218,7 +219,7 @@ mod tests {
     fn a_structured_answer_is_asked_for_by_its_schema() {
         let setup = example(Path::new("/data"));
         let edition = "https://json-schema.org/draft/2020-12/schema";
-        let schema = Some(json!({"$schema": edition, "type": "object"}));
+        let schema = Some(Arc::new(json!({"$schema": edition, "type": "object"})));
         let arguments = arguments(&setup, &AgentRequest { schema, ..request(AgentType::Extractor, &[]) });
         let position = arguments.iter().position(|argument| argument == "--json-schema").unwrap();
         assert_eq!(arguments[position + 1], r#"{"type":"object"}"#);

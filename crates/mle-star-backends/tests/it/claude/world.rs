@@ -4,7 +4,7 @@ use std::env;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use mle_star::agents::AgentType;
@@ -159,7 +159,7 @@ pub fn structured(request: AgentRequest) -> AgentRequest {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "type": "object", "properties": {"answer": {"type": "number"}}, "required": ["answer"],
     });
-    AgentRequest { schema: Some(schema), ..request }
+    AgentRequest { schema: Some(Arc::new(schema)), ..request }
 }
 
 /// A script that starts `claude` with nothing of this process's environment but what agents are told.
