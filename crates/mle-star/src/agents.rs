@@ -126,8 +126,10 @@ pub(crate) struct Call {
 
 static RETRIEVER: Schema = LazyLock::new(|| Arc::new(schema_for!(retriever::RetrieverOutput).to_value()));
 static EXTRACTOR: Schema = LazyLock::new(|| Arc::new(schema_for!(extractor::ExtractorOutput).to_value()));
-static LEAKAGE_DETECTION: Schema = LazyLock::new(|| Arc::new(schema_for!(leakage::LeakageDetectionOutput).to_value()));
-static CONTAMINATION: Schema = LazyLock::new(|| Arc::new(schema_for!(test::DataContaminationResult).to_value()));
+static LEAKAGE_DETECTION: Schema =
+    LazyLock::new(|| Arc::new(schema_for!(leakage::LeakageDetectionOutput).to_value()));
+static CONTAMINATION: Schema =
+    LazyLock::new(|| Arc::new(schema_for!(test::DataContaminationResult).to_value()));
 
 /// Made once, since that takes long and every call needs one or several.
 type Schema = LazyLock<Arc<Value>>;

@@ -22,7 +22,7 @@ use crate::journal::{EffectRecord, Entry, Journal, Kind, MadeWith, Recorded, fir
 use crate::limits::Limits;
 use crate::metric::Score;
 use crate::place::{Phase, Place};
-use crate::prompts::Prompts;
+use crate::prompts::{Prompts, Values};
 use crate::result::Lineage;
 use crate::slots::{Company, Share, Slots};
 use crate::solution::Scored;
@@ -165,7 +165,7 @@ impl<'a> Ctx<'a> {
     pub(crate) async fn ask(&self, call: Call) -> Result<AgentReply, Stop> {
         let place = self.place.join(&call.name);
         let (agent, variant, model) = (call.agent, call.variant, self.model(call.agent));
-        let (prompt, system) = (self.render(call.template, &call)?, self.render("system.md", &call)?);
+        let (prompt, system) = self.render(&call)?;
         let templates = [self.run.prompts.text(call.template), self.run.prompts.text("system.md")];
         let (inputs, schema, tools) = (&call.inputs, call.schema.as_deref(), call.tools);
         let input = Input { agent, inputs, model: &model, schema, templates, tools, variant };
@@ -433,10 +433,14 @@ impl<'a> Ctx<'a> {
         self.run.config.agent_models.get(&agent).unwrap_or(&self.run.config.model).clone()
     }
 
-    fn render(&self, template: &str, call: &Call) -> Result<String, Stop> {
+    /// The templates of a call and of every call, filled in.
+    fn render(&self, call: &Call) -> Result<(String, String), Stop> {
         let of_call = call.inputs.iter().chain(&call.rendered_only);
         let values: BTreeMap<&String, &Value> = of_call.chain(&self.run.common).collect();
-        self.run.prompts.render(template, &values).map_err(|error| template_trouble(&error))
+        let values = Values::new(&values);
+        let render =
+            |name: &str| self.run.prompts.render(name, &values).map_err(|error| template_trouble(&error));
+        Ok((render(call.template)?, render("system.md")?))
     }
 
     fn report_reply(&self, place: &Place, agent: AgentType, reply: &Recorded<AgentReply>, started: f64) {

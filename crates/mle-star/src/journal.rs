@@ -65,6 +65,8 @@ pub struct Journal {
     /// When this process began to work on the run; until then no time passes.
     started: OnceLock<Instant>,
     elapsed_before: f64,
+    /// May there be records of another process? None of this one is ever asked for again.
+    has_past: bool,
     hold: Hold,
 }
 
@@ -154,7 +156,7 @@ impl Journal {
             return Err(JournalError::Exists(hold.folder().to_owned()));
         }
         let store = wait::for_disk(|| Store::create(&path, frozen))?;
-        Ok(Self::new(store, hold, 0.0))
+        Ok(Self::new(store, hold, None))
     }
 
     /// Opens the journal of an interrupted run for writing; effects that had begun and not ended will be
@@ -172,7 +174,7 @@ impl Journal {
         let frozen = store.frozen(&path)?;
         store.void_unfinished()?;
         let elapsed = store.elapsed()?;
-        Ok((Self::new(store, hold, elapsed), frozen))
+        Ok((Self::new(store, hold, Some(elapsed)), frozen))
     }
 
     /// The run's folder.
@@ -322,9 +324,11 @@ impl Journal {
         Ok(self.store().ledger()?)
     }
 
-    fn new(store: Store, hold: Hold, elapsed_before: f64) -> Self {
-        let visited = Mutex::default();
-        Self { store: Mutex::new(store), visited, started: OnceLock::new(), elapsed_before, hold }
+    /// With the seconds that earlier processes took, where there were any.
+    fn new(store: Store, hold: Hold, elapsed: Option<f64>) -> Self {
+        let (store, visited, started) = (Mutex::new(store), Mutex::default(), OnceLock::new());
+        let (elapsed_before, has_past) = (elapsed.unwrap_or_default(), elapsed.is_some());
+        Self { store, visited, started, elapsed_before, has_past, hold }
     }
 
     fn store(&self) -> MutexGuard<'_, Store> {
@@ -340,6 +344,9 @@ impl Journal {
     }
 
     fn recorded(&self, entry: &Entry<'_>) -> Result<Option<Found>, Stop> {
+        if !self.has_past {
+            return Ok(None);
+        }
         let found = self.store().recorded(entry.place, &entry.digest).map_err(JournalError::from)?;
         match found {
             Some(found) if found.digest != entry.digest => {

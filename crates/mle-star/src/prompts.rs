@@ -44,6 +44,10 @@ pub struct Prompts {
     texts: BTreeMap<String, String>,
 }
 
+/// The values of templates by their names.
+#[derive(Debug)]
+pub struct Values(minijinja::Value);
+
 /// What is wrong with a template.
 #[derive(Debug, thiserror::Error)]
 pub enum PromptError {
@@ -58,6 +62,13 @@ pub enum PromptError {
         /// What the engine says.
         source: minijinja::Error,
     },
+}
+
+impl Values {
+    /// From a map of them.
+    pub fn new(values: &impl Serialize) -> Self {
+        Self(minijinja::Value::from(Serde(values)))
+    }
 }
 
 impl Prompts {
@@ -94,12 +105,8 @@ impl Prompts {
     ///
     /// # Errors
     /// A value that the template names and `values` lacks.
-    pub fn render(
-        &self,
-        name: &str,
-        values: &impl Serialize,
-    ) -> Result<String, PromptError> {
-        let render = || self.environment.get_template(name)?.render(Serde(values));
+    pub fn render(&self, name: &str, values: &Values) -> Result<String, PromptError> {
+        let render = || self.environment.get_template(name)?.render(values.0.clone());
         render().map_err(|source| PromptError::Template { name: name.to_owned(), source })
     }
 }
@@ -139,13 +146,13 @@ mod instructions;
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Map, Value, json};
+    use serde_json::{Value, json};
 
     use super::*;
 
     fn render(template: &str, values: &Value) -> Result<String, PromptError> {
         let prompts = Prompts::new(BTreeMap::from([("coder.md".to_owned(), template.to_owned())])).unwrap();
-        prompts.render("coder.md", values.as_object().unwrap_or(&Map::new()))
+        prompts.render("coder.md", &Values::new(values))
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! slot goes to the run that holds fewest, among those to the one that was served longest ago, and within the run
 //! to the path that was. A lease is given back when it is dropped, however that comes about.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
@@ -76,7 +76,7 @@ struct Client {
     held: usize,
     most: usize,
     served: u64,
-    paths_served: HashMap<Option<usize>, u64>,
+    paths_served: BTreeMap<Option<usize>, u64>,
 }
 
 impl Slots {

@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Write as _};
 use std::ops::Range;
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{Mutex, PoisonError};
 
 use rusqlite::{Connection, MAIN_DB};
 
@@ -36,30 +36,36 @@ pub(super) fn make(path: &Path, frozen: &Frozen) -> Result<(), JournalError> {
 
 /// The bytes of a journal without records.
 fn image(frozen: &Frozen) -> rusqlite::Result<Vec<u8>> {
-    let mut db = Connection::open_in_memory()?;
-    let empty = empty()?;
-    db.deserialize_read_exact(MAIN_DB, empty, empty.len(), false)?;
-    seal::provide(&db)?;
-    db.execute(SET_META, ["created_at", &jiff::Timestamp::now().to_string()])?;
-    db.execute(SET_META, ["frozen", &serde_json::to_string(frozen).map_err(json_error)?])?;
-    let mut bytes = db.serialize(MAIN_DB)?.to_vec();
+    static EMPTY: Mutex<Option<Connection>> = Mutex::new(None);
+    let mut made = EMPTY.lock().unwrap_or_else(PoisonError::into_inner);
+    let empty = match &mut *made {
+        Some(db) => db,
+        none => none.insert(empty()?),
+    };
+    empty.execute_batch("BEGIN")?;
+    let bytes = with_inputs(empty, frozen);
+    // The next one begins with empty tables, too.
+    empty.execute_batch("ROLLBACK")?;
+    bytes
+}
+
+fn with_inputs(empty: &mut Connection, frozen: &Frozen) -> rusqlite::Result<Vec<u8>> {
+    let set = |key: &str, value: &str| empty.prepare_cached(SET_META)?.execute([key, value]);
+    set("created_at", &jiff::Timestamp::now().to_string())?;
+    set("frozen", &serde_json::to_string(frozen).map_err(json_error)?)?;
+    let mut bytes = empty.serialize(MAIN_DB)?.to_vec();
     bytes[LOGGING].fill(2);
     Ok(bytes)
 }
 
-/// The bytes of a journal that says nothing, not even of which run it is. They are made once: with many runs in a
-/// process that would take a while.
-fn empty() -> rusqlite::Result<&'static [u8]> {
-    static EMPTY: OnceLock<Vec<u8>> = OnceLock::new();
-    if let Some(bytes) = EMPTY.get() {
-        return Ok(bytes);
-    }
-    let mut db = Connection::open_in_memory()?;
+/// The tables of a journal in memory. One is enough for all runs of a process: making them takes longer than the rest.
+fn empty() -> rusqlite::Result<Connection> {
+    let db = Connection::open_in_memory()?;
+    seal::provide(&db)?;
     db.execute_batch(TABLES)?;
     db.pragma_update(None, "application_id", APPLICATION_ID)?;
     db.pragma_update(None, "user_version", FORMAT)?;
-    let bytes = db.serialize(MAIN_DB)?.to_vec();
-    Ok(EMPTY.get_or_init(|| bytes))
+    Ok(db)
 }
 
 fn remove(path: &Path) -> std::io::Result<()> {

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
+use serde_json::{Value, json};
+
 use super::reader::{EffectRecord, EffectState};
 use super::{Entry, Frozen, JournalError, MadeWith, Outcome, birth, check, seal, wait};
 use crate::effects::{Limit, Usage};
@@ -58,7 +60,7 @@ pub(super) struct Found {
 impl Store {
     pub fn create(path: &Path, frozen: &Frozen) -> Result<Self, JournalError> {
         birth::make(path, frozen)?;
-        let store = Self::open_unchecked(path)?;
+        let store = Self::connect(path)?;
         // Begins the log, and so forces the folder to the disk: no record has to wait for that.
         store.heartbeat(0.0)?;
         Ok(store)
@@ -67,17 +69,18 @@ impl Store {
     /// Opens for writing. Nothing is changed before the file is known to be as it was written.
     pub fn open(path: &Path) -> Result<Self, JournalError> {
         check::check(path)?;
-        Self::open_unchecked(path)
+        let mut store = Self::connect(path)?;
+        store.db.pragma_update(None, "journal_mode", "WAL")?;
+        store.next =
+            store.db.query_row("SELECT coalesce(max(seq), 0) + 1 FROM effects", [], |row| row.get(0))?;
+        Ok(store)
     }
 
-    fn open_unchecked(path: &Path) -> Result<Self, JournalError> {
-        let mut store = Self { db: Connection::open(path)?, next: 1 };
+    fn connect(path: &Path) -> rusqlite::Result<Self> {
+        let store = Self { db: Connection::open(path)?, next: 1 };
         store.db.busy_timeout(Duration::from_secs(10))?;
         seal::provide(&store.db)?;
-        store.db.pragma_update(None, "journal_mode", "WAL")?;
         store.synchronous(false)?;
-        let last = store.db.query_row("SELECT max(seq) FROM effects", [], |row| row.get::<_, Option<i64>>(0))?;
-        store.next = last.map_or(1, |last| last + 1);
         Ok(store)
     }
 
@@ -248,13 +251,12 @@ impl Store {
 
     /// Every record, oldest first.
     pub fn effects(&self) -> rusqlite::Result<Vec<EffectRecord>> {
-        self.db.prepare(&records("request", "outcome", "1"))?.query_map([], effect_record)?.collect()
+        self.db.prepare(&records("1"))?.query_map([], |row| effect_record(row, whole))?.collect()
     }
 
     /// Every record without its texts, oldest first.
     pub fn ledger(&self) -> rusqlite::Result<Vec<EffectRecord>> {
-        let (request, outcome) = ("json_object('agent', request ->> 'agent')", "iif(outcome IS NULL, NULL, 'null')");
-        self.db.prepare(&records(request, outcome, "1"))?.query_map([], effect_record)?.collect()
+        self.db.prepare(&records("1"))?.query_map([], |row| effect_record(row, agent_alone))?.collect()
     }
 
     /// Every record that can be read, oldest first, and what was in the way of the others.
@@ -262,11 +264,11 @@ impl Store {
         let mut effects = Vec::new();
         let read = |effects: &mut Vec<EffectRecord>| {
             let mut damage = None;
-            let mut statement = self.db.prepare(&records("request", "outcome", &seal::is_whole()))?;
+            let mut statement = self.db.prepare(&records(&seal::is_whole()))?;
             let mut rows = statement.query([])?;
             while let Some(row) = rows.next()? {
                 let seq: i64 = row.get(0)?;
-                match effect_record(row) {
+                match effect_record(row, whole) {
                     Ok(effect) if row.get("is_whole")? => effects.push(effect),
                     _ => damage = Some(format!("record {seq} is not what was written")),
                 }
@@ -286,7 +288,8 @@ impl Store {
     }
 
     fn insert_decision(&mut self, place: &Place, limit: Option<Limit>, elapsed: f64) -> rusqlite::Result<()> {
-        let sql = "INSERT INTO effects (seq, place, kind, state, digest, request, outcome, limit_hit, begun_at,
+        let sql =
+            "INSERT INTO effects (seq, place, kind, state, digest, request, outcome, limit_hit, begun_at,
                 ended_at, elapsed_begun, elapsed_ended, begun_seal, ended_seal)
             VALUES (?1, ?2, 'decision', 'ended', '', 'null', 'null', ?3, ?4, ?4, ?5, ?5,
                 seal(?1, ?2, 'decision', '', 'null', ?4, ?5),
@@ -308,9 +311,9 @@ impl Store {
     }
 }
 
-fn records(request: &str, outcome: &str, is_whole: &str) -> String {
+fn records(is_whole: &str) -> String {
     format!(
-        "SELECT seq, place, kind, state, {request}, {outcome}, limit_hit, cost_usd, tokens_input, tokens_output,
+        "SELECT seq, place, kind, state, request, outcome, limit_hit, cost_usd, tokens_input, tokens_output,
              tokens_cache_read, tokens_cache_write, begun_at, ended_at, elapsed_begun, elapsed_ended,
              {is_whole} AS is_whole FROM effects ORDER BY seq"
     )
@@ -320,8 +323,15 @@ fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
     Ok(Found { digest: row.get(0)?, outcome: row.get(1)?, ended_at: row.get(2)? })
 }
 
-fn effect_record(row: &Row<'_>) -> rusqlite::Result<EffectRecord> {
-    let json = |text: String| serde_json::from_str(&text).map_err(json_error);
+/// A record; `json` says what is kept of what was asked and of what came back.
+fn effect_record(
+    row: &Row<'_>,
+    json: fn(&str) -> serde_json::Result<Value>,
+) -> rusqlite::Result<EffectRecord> {
+    let json = |index| {
+        let text = row.get_ref(index)?.as_str_or_null()?;
+        text.map(|text| json(text).map_err(json_error)).transpose()
+    };
     let tokens = |index| {
         let count = row.get::<_, Option<i64>>(index)?.unwrap_or_default();
         Ok::<u64, rusqlite::Error>(u64::try_from(count).unwrap_or_default())
@@ -331,8 +341,8 @@ fn effect_record(row: &Row<'_>) -> rusqlite::Result<EffectRecord> {
         place: Place::from(row.get::<_, String>(1)?.as_str()),
         kind: parse(&row.get::<_, String>(2)?)?,
         state: parse::<EffectState>(&row.get::<_, String>(3)?)?,
-        request: json(row.get(4)?)?,
-        outcome: row.get::<_, Option<String>>(5)?.map(json).transpose()?,
+        request: json(4)?.unwrap_or_default(),
+        outcome: json(5)?,
         limit: row.get::<_, Option<String>>(6)?.map(|text| parse(&text)).transpose()?,
         usage: Usage {
             cost_usd: row.get(7)?,
@@ -346,6 +356,19 @@ fn effect_record(row: &Row<'_>) -> rusqlite::Result<EffectRecord> {
         elapsed_begun: row.get(14)?,
         elapsed_ended: row.get(15)?,
     })
+}
+
+fn whole(text: &str) -> serde_json::Result<Value> {
+    serde_json::from_str(text)
+}
+
+fn agent_alone(text: &str) -> serde_json::Result<Value> {
+    #[derive(serde::Deserialize)]
+    struct Asked {
+        agent: Option<String>,
+    }
+    let asked: Option<Asked> = serde_json::from_str(text)?;
+    Ok(json!({"agent": asked.and_then(|asked| asked.agent)}))
 }
 
 fn name(value: &impl serde::Serialize) -> rusqlite::Result<String> {

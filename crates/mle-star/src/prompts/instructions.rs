@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::Prompts;
+use super::{Prompts, Values};
 
 const CODE: &str = "import os\nprint(f\"{os.name} {{ x }}\")";
 const SCORE_LINE: &str = "'Final Validation Performance: {final_validation_score}'";
@@ -23,7 +23,7 @@ fn render(name: &str, values: &Value) -> String {
     });
     let all = all.as_object_mut().unwrap();
     all.extend(values.as_object().cloned().unwrap_or_default());
-    Prompts::new(BTreeMap::new()).unwrap().render(name, all).unwrap()
+    Prompts::new(BTreeMap::new()).unwrap().render(name, &Values::new(all)).unwrap()
 }
 
 /// Everything inserted stands in the prompt unchanged (a truth value chooses words and is not inserted), and every phrase of `says` does.
