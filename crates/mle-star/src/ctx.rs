@@ -487,3 +487,27 @@ fn common(task: &Task, config: &Config, environment: &str) -> Map<String, Value>
 fn template_trouble(error: &crate::prompts::PromptError) -> Stop {
     Trouble::new(error.to_string(), "compare it with the built-in one: `mle-star prompts export DIR`").into()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_input_reads_like_the_json_value_whose_digest_journals_hold() {
+        let (inputs, schema) = (json!({"b": 0.1, "a": [1, null]}), json!({"type": "object", "$defs": {}}));
+        let input = Input {
+            agent: AgentType::Leakage,
+            inputs: inputs.as_object().unwrap(),
+            model: "opus",
+            schema: Some(&schema),
+            templates: ["find \"leaks\"\n", "you are"],
+            tools: &["Read"],
+            variant: Some(Variant::Detection),
+        };
+        let value = json!({
+            "agent": "leakage", "variant": "detection", "model": "opus", "tools": ["Read"], "schema": schema,
+            "templates": ["find \"leaks\"\n", "you are"], "inputs": inputs,
+        });
+        assert_eq!(serde_json::to_string(&input).unwrap(), value.to_string());
+    }
+}

@@ -20,6 +20,9 @@ use super::{Frozen, JournalError, seal};
 /// have one, so databases in memory say 1.
 const LOGGING: Range<usize> = 18..20;
 
+/// Bytes of a page. Most changes are of a few hundred, and the log gets the pages that they are on.
+const PAGE: i64 = 2048;
+
 /// Makes the journal of a new run at `path`, where none is.
 ///
 /// # Errors
@@ -62,6 +65,7 @@ fn with_inputs(empty: &mut Connection, frozen: &Frozen) -> rusqlite::Result<Vec<
 fn empty() -> rusqlite::Result<Connection> {
     let db = Connection::open_in_memory()?;
     seal::provide(&db)?;
+    db.pragma_update(None, "page_size", PAGE)?;
     db.execute_batch(TABLES)?;
     db.pragma_update(None, "application_id", APPLICATION_ID)?;
     db.pragma_update(None, "user_version", FORMAT)?;

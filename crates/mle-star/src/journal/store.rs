@@ -256,7 +256,10 @@ impl Store {
 
     /// Every record without its texts, oldest first.
     pub fn ledger(&self) -> rusqlite::Result<Vec<EffectRecord>> {
-        self.db.prepare(&records("1"))?.query_map([], |row| effect_record(row, agent_alone))?.collect()
+        if self.next == 1 {
+            return Ok(Vec::new());
+        }
+        self.db.prepare_cached(&records("1"))?.query_map([], |row| effect_record(row, agent_alone))?.collect()
     }
 
     /// Every record that can be read, oldest first, and what was in the way of the others.

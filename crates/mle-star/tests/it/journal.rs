@@ -1,7 +1,9 @@
 //! The journal as a file: one writer, one format, nothing taken from a stranger.
 
 use mle_star::journal::{EffectRecord, Journal, JournalError, MadeWith, hold, read};
+use mle_star::spending::spending;
 use mle_star::testing::{World, frozen};
+use serde_json::json;
 
 use crate::{Folder, go_on};
 
@@ -15,6 +17,47 @@ fn a_second_writer_is_told_who_holds_the_run() {
     drop(journal);
     assert!(Journal::open(folder.path()).is_ok());
     assert!(matches!(Journal::create(folder.path(), &frozen()), Err(JournalError::Exists(_))));
+}
+
+#[test]
+fn journals_of_one_process_say_nothing_of_each_other() {
+    let made = |mark: &str, length: usize| {
+        let (folder, mut inputs) = (Folder::fresh(), frozen());
+        inputs.task.description = mark.repeat(length);
+        drop(Journal::create(folder.path(), &inputs).unwrap());
+        let (journal, frozen) = Journal::open(folder.path()).unwrap();
+        assert_eq!((frozen, journal.effects().unwrap()), (inputs, Vec::new()));
+        bytes(&folder)[0].clone()
+    };
+    let has = |bytes: &[u8], mark: &str| bytes.windows(mark.len()).any(|window| window == mark.as_bytes());
+    let journals = [made("first ", 9000), made("second ", 10), made("third ", 3000)];
+    for (index, journal) in journals.iter().enumerate() {
+        let told = ["first first", "second second", "third third"].map(|mark| has(journal, mark));
+        assert_eq!(told, [index == 0, index == 1, index == 2]);
+    }
+}
+
+/// A run with paid and free calls, refusals and calls that ended it.
+#[tokio::test]
+async fn the_ledger_tells_of_every_record_but_its_texts() {
+    let (folder, mut inputs) = (Folder::fresh(), frozen());
+    inputs.config.max_budget_usd = Some(1.0);
+    let world = World::new().costs(Some(0.1)).breaks_once("phase1/merge-1/merger");
+    let journal = Journal::create(folder.path(), &inputs).unwrap();
+    assert_eq!(journal.ledger().unwrap(), []);
+    go_on(&world, &inputs, &journal).await.unwrap_err();
+    drop(journal);
+    let (journal, _) = Journal::open(folder.path()).unwrap();
+    go_on(&world, &inputs, &journal).await.unwrap();
+    let (whole, ledger) = (journal.effects().unwrap(), journal.ledger().unwrap());
+    assert!(whole.iter().any(|effect| effect.limit.is_some()) && whole.iter().any(|e| e.outcome.is_none()));
+    assert_eq!(spending(&ledger), spending(&whole));
+    let without_texts = |effect: &EffectRecord| EffectRecord {
+        request: json!({"agent": effect.request.get("agent")}),
+        outcome: effect.outcome.as_ref().map(|_| json!({"agent": null})),
+        ..effect.clone()
+    };
+    assert_eq!(ledger, whole.iter().map(without_texts).collect::<Vec<_>>());
 }
 
 /// A folder with the journal of a finished run, as it lies there while or after a process works on it.
@@ -102,11 +145,11 @@ async fn a_damaged_log_is_refused_untouched_and_what_is_before_the_damage_can_be
         let spoiled = spoiled(&run, "journal.db-wal", |bytes| bytes[at] ^= 4);
         check_refused(&spoiled, expected);
     };
-    let frame = |number: usize| 32 + (number - 1) * (4096 + 24);
+    let frame = |number: usize| 32 + (number - 1) * (2048 + 24);
     check(0, "frame 0 (from byte 0)");
     check(17, "frame 0 (from byte 0)");
-    check(frame(20) + 500, "frame 20 (from byte 78312)");
-    check(frame(20) + 9, "frame 20 (from byte 78312)");
+    check(frame(20) + 500, "frame 20 (from byte 39400)");
+    check(frame(20) + 9, "frame 20 (from byte 39400)");
     let spoiled = spoiled(&run, "journal.db-wal", |bytes| bytes[frame(60) + 500] ^= 4);
     let Err(error) = Journal::open(spoiled.path()) else { panic!("it was opened") };
     let Err(JournalError::LogDamaged { path, good, .. }) = Journal::open(spoiled.path()) else {
