@@ -61,8 +61,11 @@ impl Store {
     pub fn create(path: &Path, frozen: &Frozen) -> Result<Self, JournalError> {
         birth::make(path, frozen)?;
         let store = Self::connect(path)?;
-        // Begins the log, and so forces the folder to the disk: no record has to wait for that.
+        // Begins the log, which SQLite would force to the disk. Nothing in it has cost anything yet, and the first
+        // record that has takes with it all that is before.
+        store.synchronous("OFF")?;
         store.heartbeat(0.0)?;
+        store.synchronous("NORMAL")?;
         Ok(store)
     }
 
@@ -71,6 +74,7 @@ impl Store {
         check::check(path)?;
         let mut store = Self::connect(path)?;
         store.db.pragma_update(None, "journal_mode", "WAL")?;
+        store.synchronous("NORMAL")?;
         store.next =
             store.db.query_row("SELECT coalesce(max(seq), 0) + 1 FROM effects", [], |row| row.get(0))?;
         Ok(store)
@@ -80,7 +84,6 @@ impl Store {
         let store = Self { db: Connection::open(path)?, next: 1 };
         store.db.busy_timeout(Duration::from_secs(10))?;
         seal::provide(&store.db)?;
-        store.synchronous(false)?;
         Ok(store)
     }
 
@@ -193,9 +196,9 @@ impl Store {
         // statement anew.
         let write = || self.db.prepare_cached(sql)?.execute(values);
         if usage.is_some() && cost != Some(0.0) {
-            self.synchronous(true)?;
+            self.synchronous("FULL")?;
             wait::for_disk(write)?;
-            self.synchronous(false)?;
+            self.synchronous("NORMAL")?;
         } else {
             write()?;
         }
@@ -309,8 +312,8 @@ impl Store {
     }
 
     /// `NORMAL` survives the death of the process, `FULL` a power cut too.
-    fn synchronous(&self, full: bool) -> rusqlite::Result<()> {
-        self.db.pragma_update(None, "synchronous", if full { "FULL" } else { "NORMAL" })
+    fn synchronous(&self, how: &str) -> rusqlite::Result<()> {
+        self.db.pragma_update(None, "synchronous", how)
     }
 }
 
