@@ -40,6 +40,12 @@ pub fn find(task: &Path) -> Result<TaskSource, Trouble> {
         let hint = "give a data folder or a task file (.yaml, .yml, .toml or .json)";
         return Err(Trouble::new(format!("no such folder or task file: {shown}"), hint));
     }
+    if is_of_run(task) {
+        let hint = format!(
+            "`mle-star resume {shown}` goes on with it; to begin anew give what its task was made from"
+        );
+        return Err(Trouble::new(format!("{shown} is the folder of a run"), hint));
+    }
     if task.is_dir() {
         return match first_of(task, &TASK_FILES) {
             Some(path) => from_file(&path),
@@ -60,7 +66,7 @@ pub fn find(task: &Path) -> Result<TaskSource, Trouble> {
 /// The tasks that `given` names: a folder that is no task itself stands for those in it.
 pub fn all(given: &[PathBuf]) -> Vec<PathBuf> {
     let tasks = |path: &PathBuf| match tasks_in(path) {
-        tasks if tasks.is_empty() || is_task(path) => vec![path.clone()],
+        tasks if tasks.is_empty() || is_task(path) || is_of_run(path) => vec![path.clone()],
         tasks => tasks,
     };
     given.iter().flat_map(tasks).collect()
@@ -89,7 +95,11 @@ fn folders_in(folder: &Path) -> Vec<PathBuf> {
 /// A hidden folder, or that of a run, which holds what tasks hold.
 fn is_never_a_task(folder: &Path) -> bool {
     let is_hidden = folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
-    is_hidden || first_of(folder, &["journal.lock"]).is_some()
+    is_hidden || is_of_run(folder)
+}
+
+fn is_of_run(folder: &Path) -> bool {
+    first_of(folder, &["journal.lock"]).is_some()
 }
 
 /// Does the folder look like one task?
@@ -207,11 +217,14 @@ mod tests {
         check(&["t/x"], "t", &["t"]);
         check(&["t/x"], "t/x", &["t/x"]);
         check(&["runs/r/journal.lock", "runs/r/input/train.csv"], "runs", &["runs"]);
+        check(&["r/journal.lock", "r/input/train.csv", "r/logs/x"], "r", &["r"]);
     }
 
     #[test]
     fn anything_else_is_refused() {
-        let file = tempfile::NamedTempFile::new().unwrap();
+        let (file, run) = (tempfile::NamedTempFile::new().unwrap(), tempfile::tempdir().unwrap());
+        fs::write(run.path().join("journal.lock"), "").unwrap();
+        assert!(find(run.path()).unwrap_err().message.contains("is the folder of a run"));
         assert!(find(Path::new("/no/such")).unwrap_err().message.contains("no such folder"));
         assert!(find(file.path()).unwrap_err().message.contains("neither a folder nor a task file"));
     }

@@ -315,8 +315,8 @@ impl Journal {
         Ok(self.store().effects()?)
     }
 
-    /// Every record without its texts, oldest first: of a request it has the agent alone, of an outcome that there is
-    /// one. It takes little memory however long the run was.
+    /// Every record without its texts, oldest first: of a request it has the agent alone, and an outcome is `null`
+    /// where there is one. It takes little memory however long the run was.
     ///
     /// # Errors
     /// When the journal cannot be read.

@@ -1,8 +1,9 @@
 //! What many runs in one process cost, and what a long journal does.
 //!
 //! `cargo run --release --example scale -p mle-star -- runs [RUNS] [AGENTS AT ONCE]`: concurrent runs whose agents
-//! take 50 ms, against the ideal schedule of calls that take what one takes alone. `paths`: one run of eight paths. `journal [RECORDS]`: appending to a
-//! journal that already has so many records. Each in a fresh process, because memory is read as its peak.
+//! take 50 ms, against the ideal schedule of calls that take what one takes alone, and of calls of exactly 50 ms; the
+//! agents remember nothing of what they were asked. `paths`: one run of eight paths. `journal [RECORDS]`: appending to
+//! a journal that already has so many records. Each in a fresh process, because memory is read as its peak.
 
 #![expect(clippy::print_stdout, reason = "a benchmark is read on the terminal")]
 #![expect(clippy::disallowed_methods, reason = "it looks at its own process")]
@@ -80,13 +81,16 @@ async fn runs(count: usize, agents: usize, inputs: Frozen) -> Result<(), Failure
         longest = longest.max(chain);
     }
     let took = began.elapsed();
-    let ideal = (agent * longest).max(agent * u32::try_from(calls)? / u32::try_from(agents)?);
+    let (calls, at_once) = (u32::try_from(calls)?, u32::try_from(agents)?);
+    let took = took.as_secs_f64();
+    let ideal = |agent: Duration| (agent * longest).max(agent * calls / at_once).as_secs_f64();
     println!(
-        "{count} runs, {agents} agents at once, {calls} calls of {:.1} ms: {:.2} s, ideally {:.2} s, ratio {:.2}",
+        "{count} runs, {agents} agents at once, {calls} calls of {:.1} ms: {took:.2} s, ideally {:.2} s, ratio {:.2} \
+         ({:.2} of calls of {AGENT:?})",
         agent.as_secs_f64() * 1e3,
-        took.as_secs_f64(),
-        ideal.as_secs_f64(),
-        took.as_secs_f64() / ideal.as_secs_f64(),
+        ideal(agent),
+        took / ideal(agent),
+        took / ideal(AGENT),
     );
     Ok(())
 }

@@ -40,28 +40,24 @@ pub(super) fn make(path: &Path, frozen: &Frozen) -> Result<(), JournalError> {
 /// The bytes of a journal without records.
 fn image(frozen: &Frozen) -> rusqlite::Result<Vec<u8>> {
     static EMPTY: Mutex<Option<Connection>> = Mutex::new(None);
-    let mut made = EMPTY.lock().unwrap_or_else(PoisonError::into_inner);
-    let empty = match &mut *made {
-        Some(db) => db,
-        none => none.insert(empty()?),
-    };
-    empty.execute_batch("BEGIN")?;
-    let bytes = with_inputs(empty, frozen);
-    // The next one begins with empty tables, too.
-    empty.execute_batch("ROLLBACK")?;
-    bytes
-}
-
-fn with_inputs(empty: &mut Connection, frozen: &Frozen) -> rusqlite::Result<Vec<u8>> {
-    let set = |key: &str, value: &str| empty.prepare_cached(SET_META)?.execute([key, value]);
-    set("created_at", &jiff::Timestamp::now().to_string())?;
-    set("frozen", &serde_json::to_string(frozen).map_err(json_error)?)?;
-    let mut bytes = empty.serialize(MAIN_DB)?.to_vec();
+    let (now, frozen) =
+        (jiff::Timestamp::now().to_string(), serde_json::to_string(frozen).map_err(json_error)?);
+    let mut kept = EMPTY.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut db = kept.take().map_or_else(empty, Ok)?;
+    db.execute_batch("BEGIN")?;
+    for (key, value) in [("created_at", &now), ("frozen", &frozen)] {
+        db.prepare_cached(SET_META)?.execute([key, value])?;
+    }
+    let mut bytes = db.serialize(MAIN_DB)?.to_vec();
     bytes[LOGGING].fill(2);
+    // The next one begins with empty tables, too; after a failure with new ones.
+    db.execute_batch("ROLLBACK")?;
+    *kept = Some(db);
     Ok(bytes)
 }
 
-/// The tables of a journal in memory. One is enough for all runs of a process: making them takes longer than the rest.
+/// The tables of a journal in memory. Those of the first run are kept for the others of the process: making them takes
+/// longer than the rest.
 fn empty() -> rusqlite::Result<Connection> {
     let db = Connection::open_in_memory()?;
     seal::provide(&db)?;

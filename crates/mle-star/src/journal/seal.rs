@@ -7,9 +7,10 @@ use rusqlite::Connection;
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::ValueRef;
 
-/// What a record is sealed with when it begins: what the statements of `Store` write, in this order.
+/// What a record is sealed with when it begins. The statements of `Store` that write records name their values in
+/// this order, too.
 pub(super) const BEGUN: &str = "seal(seq, place, kind, digest, request, begun_at, elapsed_begun)";
-/// What a record is sealed with when it ends.
+/// What a record is sealed with when it ends; likewise.
 pub(super) const ENDED: &str = "seal(seq, place, outcome, limit_hit, cost_usd, tokens_input, tokens_output,
     tokens_cache_read, tokens_cache_write, ended_at, elapsed_ended)";
 /// What an entry of `meta` is sealed with.

@@ -51,6 +51,17 @@ pub(super) struct Store {
     next: i64,
 }
 
+/// What is forced to the disk, as SQLite numbers it. The death of the process harms a record in no case.
+#[derive(Clone, Copy)]
+enum Force {
+    /// Nothing, and the beginning of a log neither.
+    Nothing = 0,
+    /// What is moved from the log to the database: a power cut may take the last records.
+    Checkpoints = 1,
+    /// Each record.
+    Records = 2,
+}
+
 pub(super) struct Found {
     pub digest: String,
     pub outcome: String,
@@ -63,9 +74,9 @@ impl Store {
         let store = Self::connect(path)?;
         // Begins the log, which SQLite would force to the disk. Nothing in it has cost anything yet, and the first
         // record that has takes with it all that is before.
-        store.synchronous("OFF")?;
+        store.force(Force::Nothing)?;
         store.heartbeat(0.0)?;
-        store.synchronous("NORMAL")?;
+        store.force(Force::Checkpoints)?;
         Ok(store)
     }
 
@@ -74,7 +85,7 @@ impl Store {
         check::check(path)?;
         let mut store = Self::connect(path)?;
         store.db.pragma_update(None, "journal_mode", "WAL")?;
-        store.synchronous("NORMAL")?;
+        store.force(Force::Checkpoints)?;
         store.next =
             store.db.query_row("SELECT coalesce(max(seq), 0) + 1 FROM effects", [], |row| row.get(0))?;
         Ok(store)
@@ -196,9 +207,9 @@ impl Store {
         // statement anew.
         let write = || self.db.prepare_cached(sql)?.execute(values);
         if usage.is_some() && cost != Some(0.0) {
-            self.synchronous("FULL")?;
+            self.force(Force::Records)?;
             wait::for_disk(write)?;
-            self.synchronous("NORMAL")?;
+            self.force(Force::Checkpoints)?;
         } else {
             write()?;
         }
@@ -254,7 +265,7 @@ impl Store {
 
     /// Every record, oldest first.
     pub fn effects(&self) -> rusqlite::Result<Vec<EffectRecord>> {
-        self.db.prepare(&records("1"))?.query_map([], |row| effect_record(row, whole))?.collect()
+        self.db.prepare(&records("1"))?.query_map([], |row| effect_record(row, whole, whole))?.collect()
     }
 
     /// Every record without its texts, oldest first.
@@ -262,7 +273,8 @@ impl Store {
         if self.next == 1 {
             return Ok(Vec::new());
         }
-        self.db.prepare_cached(&records("1"))?.query_map([], |row| effect_record(row, agent_alone))?.collect()
+        let record = |row: &Row<'_>| effect_record(row, agent_alone, |_| Ok(Value::Null));
+        self.db.prepare_cached(&records("1"))?.query_map([], record)?.collect()
     }
 
     /// Every record that can be read, oldest first, and what was in the way of the others.
@@ -274,7 +286,7 @@ impl Store {
             let mut rows = statement.query([])?;
             while let Some(row) = rows.next()? {
                 let seq: i64 = row.get(0)?;
-                match effect_record(row, whole) {
+                match effect_record(row, whole, whole) {
                     Ok(effect) if row.get("is_whole")? => effects.push(effect),
                     _ => damage = Some(format!("record {seq} is not what was written")),
                 }
@@ -311,9 +323,8 @@ impl Store {
         self.db.execute_batch("PRAGMA wal_checkpoint(PASSIVE)")
     }
 
-    /// `NORMAL` survives the death of the process, `FULL` a power cut too.
-    fn synchronous(&self, how: &str) -> rusqlite::Result<()> {
-        self.db.pragma_update(None, "synchronous", how)
+    fn force(&self, what: Force) -> rusqlite::Result<()> {
+        self.db.pragma_update(None, "synchronous", what as i64)
     }
 }
 
@@ -329,14 +340,14 @@ fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
     Ok(Found { digest: row.get(0)?, outcome: row.get(1)?, ended_at: row.get(2)? })
 }
 
-/// A record; `json` says what is kept of what was asked and of what came back.
-fn effect_record(
-    row: &Row<'_>,
-    json: fn(&str) -> serde_json::Result<Value>,
-) -> rusqlite::Result<EffectRecord> {
-    let json = |index| {
+/// What is kept of a text.
+type Kept = fn(&str) -> serde_json::Result<Value>;
+
+/// A record with so much of what was asked and of what came back.
+fn effect_record(row: &Row<'_>, request: Kept, outcome: Kept) -> rusqlite::Result<EffectRecord> {
+    let json = |index, kept: Kept| {
         let text = row.get_ref(index)?.as_str_or_null()?;
-        text.map(|text| json(text).map_err(json_error)).transpose()
+        text.map(|text| kept(text).map_err(json_error)).transpose()
     };
     let tokens = |index| {
         let count = row.get::<_, Option<i64>>(index)?.unwrap_or_default();
@@ -347,8 +358,8 @@ fn effect_record(
         place: Place::from(row.get::<_, String>(1)?.as_str()),
         kind: parse(&row.get::<_, String>(2)?)?,
         state: parse::<EffectState>(&row.get::<_, String>(3)?)?,
-        request: json(4)?.unwrap_or_default(),
-        outcome: json(5)?,
+        request: json(4, request)?.unwrap_or_default(),
+        outcome: json(5, outcome)?,
         limit: row.get::<_, Option<String>>(6)?.map(|text| parse(&text)).transpose()?,
         usage: Usage {
             cost_usd: row.get(7)?,
@@ -392,4 +403,23 @@ pub(super) fn json_error(error: serde_json::Error) -> rusqlite::Error {
 
 fn now() -> String {
     jiff::Timestamp::now().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::frozen;
+
+    #[test]
+    fn only_the_beginning_of_a_log_is_not_forced_to_the_disk() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(FILE);
+        let force = |store: &Store| {
+            store.db.pragma_query_value(None, "synchronous", |row| row.get::<_, i64>(0)).unwrap()
+        };
+        let store = Store::create(&path, &frozen()).unwrap();
+        assert_eq!(force(&store), Force::Checkpoints as i64);
+        drop(store);
+        assert_eq!(force(&Store::open(&path).unwrap()), Force::Checkpoints as i64);
+    }
 }
