@@ -83,6 +83,8 @@ fn a_run_of_500_scripts_opens_quickly() {
     let answered = answered.elapsed();
     let opened = Instant::now();
     browser.open(&page.at("/runs/large"));
+    // The driver may be back before the browser has begun to read.
+    browser.until("document.querySelectorAll('#tree details.node').length > 500");
     let opened = opened.elapsed();
     let nodes =
         browser.run("return document.querySelectorAll('#tree details.node').length").as_u64().unwrap();
