@@ -218,6 +218,12 @@ impl World {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn remember(&self, what: impl FnOnce(&mut Log)) {
+        if !self.only_traces {
+            what(&mut self.log());
+        }
+    }
+
     fn lock_stops(&self) -> MutexGuard<'_, HashMap<String, Stop>> {
         self.stops.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -242,7 +248,6 @@ impl Log {
         if !self.expected.iter().any(is_expected) {
             self.surprises.push(request.place.clone());
         }
-        self.trace.push(request.place.clone());
         self.requests.push(request.clone());
     }
 }
@@ -250,11 +255,8 @@ impl Log {
 #[async_trait]
 impl AgentBackend for World {
     async fn ask(&self, request: &AgentRequest, _events: &dyn EventSink) -> Result<AgentReply, Stop> {
-        if self.only_traces {
-            self.log().trace.push(request.place.clone());
-        } else {
-            self.log().ask(request);
-        }
+        self.log().trace.push(request.place.clone());
+        self.remember(|log| log.ask(request));
         self.stop(&request.place)?;
         pause(self.agent_time).await;
         let told = self.agents.get(request.place.as_str()).cloned();
@@ -264,9 +266,7 @@ impl AgentBackend for World {
     }
 
     fn expect(&self, likely: &[AgentRequest]) {
-        if !self.only_traces {
-            self.log().expected.extend_from_slice(likely);
-        }
+        self.remember(|log| log.expected.extend_from_slice(likely));
     }
 }
 
@@ -274,9 +274,7 @@ impl AgentBackend for World {
 impl ScriptRunner for World {
     async fn run(&self, request: &ScriptRequest) -> Result<ScriptOutcome, Stop> {
         self.log().trace.push(request.place.clone());
-        if !self.only_traces {
-            self.log().scripts.push(request.clone());
-        }
+        self.remember(|log| log.scripts.push(request.clone()));
         self.stop(&request.place)?;
         let wanted = self.script_time;
         pause(wanted.min(request.timeout)).await;
@@ -293,9 +291,7 @@ impl ScriptRunner for World {
 
 impl EventSink for World {
     fn emit(&self, event: Event) {
-        if !self.only_traces {
-            self.log().events.push(event);
-        }
+        self.remember(|log| log.events.push(event));
     }
 }
 

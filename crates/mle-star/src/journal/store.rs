@@ -4,7 +4,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
-
 use serde_json::{Value, json};
 
 use super::reader::{EffectRecord, EffectState};
