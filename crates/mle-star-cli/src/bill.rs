@@ -1,10 +1,10 @@
 //! What a run's agents cost, in a line and in tables. A run that asked no model has no bill.
 
-use mle_star::agents::AgentType;
 use mle_star::config::AgentsChoice;
 use mle_star::journal::{EffectState, Kind, Snapshot};
 use mle_star::place::Phase;
 use mle_star::result::FinalResult;
+use mle_star::role::AgentType;
 use mle_star::spending::{Calls, Spending, spending};
 use serde::Serialize;
 

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use mle_star::agents::AgentType;
 use mle_star::journal::{self, EffectRecord, Kind};
+use mle_star::role::AgentType;
 use mle_star::spending::{role, was_made};
 use serde::Serialize;
 

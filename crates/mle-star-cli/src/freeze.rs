@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mle_star::agents::RetrievedModel;
+use mle_star::answers::RetrievedModel;
 use mle_star::config::{AgentsChoice, Config, Executor};
 use mle_star::metric::Direction;
 use mle_star::prompts::{BUILT_IN, PromptError, Prompts};

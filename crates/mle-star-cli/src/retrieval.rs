@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use mle_star::agents::RetrievedModel;
+use mle_star::answers::RetrievedModel;
 use mle_star::config::{AgentsChoice, Config, Switch};
 use mle_star::stop::Trouble;
 use serde_json::{Map, Value};

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
-use mle_star::agents::RetrievedModel;
+use mle_star::answers::RetrievedModel;
 use mle_star::config::Config;
 use mle_star::journal::Frozen;
 use mle_star::stop::Trouble;

@@ -8,9 +8,9 @@ mod sources;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use mle_star::agents::AgentType;
 use mle_star::config::Config;
 use mle_star::metric::Direction;
+use mle_star::role::AgentType;
 use mle_star::stop::Trouble;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -3,9 +3,9 @@
 //! The order is that of the algorithms, and nothing but speed hangs on it: a backend may prepare for the
 //! calls named here. A wrong guess costs it a preparation that is thrown away.
 
-use crate::agents::{AgentType, Variant};
 use crate::config::Config;
 use crate::place::{Phase, Place};
+use crate::role::{AgentType, Variant};
 
 /// A call before its prompt is known.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::agents::AgentType;
+use crate::role::AgentType;
 use crate::search;
 
 /// Which agents answer.

@@ -10,8 +10,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::agents::{AgentType, Call, Form, RetrievedModel, Variant};
+use crate::agents::Call;
 use crate::ahead::{self, Likely};
+use crate::answers::RetrievedModel;
 use crate::config::Config;
 use crate::effects::{
     AgentBackend, AgentReply, AgentRequest, Answer, Limit, OutOfMemory, Purpose, ScriptOutcome,
@@ -24,6 +25,7 @@ use crate::metric::Score;
 use crate::place::{Phase, Place};
 use crate::prompts::{Prompts, Values};
 use crate::result::Lineage;
+use crate::role::{AgentType, Form, Variant};
 use crate::slots::{Company, Share, Slots};
 use crate::solution::Scored;
 use crate::stop::{Stop, Trouble};

@@ -12,9 +12,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::agents::{AgentType, Variant};
 use crate::event::EventSink;
 use crate::place::Place;
+use crate::role::{AgentType, Variant};
 use crate::stop::Stop;
 
 /// Answers agents' prompts.

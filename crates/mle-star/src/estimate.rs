@@ -9,9 +9,9 @@ use std::ops::{AddAssign, Mul};
 
 use serde::Serialize;
 
-use crate::agents::AgentType;
 use crate::config::{AgentsChoice, Config, Switch};
 use crate::place::Phase;
+use crate::role::AgentType;
 use crate::task::Task;
 
 /// A number between two bounds.

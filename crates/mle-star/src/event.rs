@@ -9,12 +9,12 @@ use jiff::Timestamp;
 use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
 
-use crate::agents::{AgentType, Variant};
 use crate::effects::{Limit, Usage};
 use crate::estimate::estimate;
 use crate::journal::Frozen;
 use crate::metric::Direction;
 use crate::place::{Phase, Place};
+use crate::role::{AgentType, Variant};
 
 /// An event with its time and its run: one line of JSON.
 ///

@@ -33,7 +33,7 @@ pub use made_with::{MadeWith, in_words};
 pub use reader::{EffectRecord, EffectState, Snapshot, cost, first_limit, read};
 use store::{Found, Store};
 
-use crate::agents::RetrievedModel;
+use crate::answers::RetrievedModel;
 use crate::config::Config;
 use crate::effects::{AgentReply, Answer, Limit, ScriptEnd, ScriptOutcome, Usage};
 use crate::place::Place;

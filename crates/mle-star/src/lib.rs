@@ -5,6 +5,7 @@
 
 pub mod agents;
 mod ahead;
+pub mod answers;
 pub mod config;
 pub mod ctx;
 pub mod effects;
@@ -12,6 +13,7 @@ pub mod estimate;
 pub mod evaluate;
 pub mod event;
 pub mod journal;
+pub mod layout;
 mod limits;
 pub mod metric;
 pub mod pipeline;
@@ -19,6 +21,7 @@ pub mod place;
 pub mod prompts;
 mod python;
 pub mod result;
+pub mod role;
 pub mod score;
 pub mod search;
 pub mod slots;

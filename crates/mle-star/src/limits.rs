@@ -7,11 +7,11 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::agents::AgentType;
 use crate::config::Config;
 use crate::effects::{Limit, Usage};
 use crate::journal::{EffectRecord, Kind};
 use crate::place::{Phase, Place};
+use crate::role::AgentType;
 
 /// Share of the time, and of the money, that is kept for finalization.
 const RESERVE: f64 = 0.1;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::agents::{CodeBlockCategory, Retrieval, RetrievedModel, Verdict};
+use crate::answers::{CodeBlockCategory, Retrieval, RetrievedModel, Verdict};
 use crate::config::Config;
 use crate::effects::{Limit, Lookup};
 use crate::journal::MadeWith;

@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::agents::AgentType;
 use crate::effects::Usage;
 use crate::journal::{EffectRecord, EffectState, Kind};
 use crate::place::Phase;
+use crate::role::AgentType;
 
 /// What a run's agent calls used.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

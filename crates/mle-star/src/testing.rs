@@ -14,7 +14,6 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use crate::agents::{AgentType, Variant};
 use crate::config::Config;
 use crate::ctx::Outside;
 use crate::effects::{
@@ -27,6 +26,7 @@ use crate::metric::Direction;
 use crate::pipeline::{self, Finished};
 use crate::place::Place;
 use crate::prompts::Prompts;
+use crate::role::{AgentType, Variant};
 use crate::slots::Slots;
 use crate::stop::{Stop, Trouble};
 use crate::task::{DataModality, Task, TaskType};

@@ -16,7 +16,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use mle_star::agents::AgentType;
 use mle_star::config::Switch;
 use mle_star::config::{AgentsChoice, Config};
 use mle_star::ctx::Outside;
@@ -27,6 +26,7 @@ use mle_star::metric::Direction;
 use mle_star::pipeline;
 use mle_star::place::Place;
 use mle_star::prompts::Prompts;
+use mle_star::role::AgentType;
 use mle_star::slots::Slots;
 use mle_star::task::{DataModality, Task, TaskType};
 use mle_star_backends::agent::claude::{ClaudeAgents, ClaudeSetup};

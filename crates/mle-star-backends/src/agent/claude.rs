@@ -26,9 +26,9 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mle_star::agents::AgentType;
 use mle_star::effects::{AgentBackend, AgentReply, AgentRequest};
 use mle_star::event::EventSink;
+use mle_star::role::AgentType;
 use mle_star::stop::{Stop, Trouble};
 
 use crate::data::view::Data;

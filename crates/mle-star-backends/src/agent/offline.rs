@@ -25,10 +25,10 @@ mod templates;
 mod writer;
 
 use async_trait::async_trait;
-use mle_star::agents::{AgentType, Variant};
 use mle_star::effects::{AgentBackend, AgentReply, AgentRequest};
 use mle_star::event::EventSink;
 use mle_star::metric::Direction;
+use mle_star::role::{AgentType, Variant};
 use mle_star::stop::{Stop, Trouble};
 use mle_star::task::Task;
 

@@ -7,10 +7,10 @@ mod tasks;
 
 use std::time::Duration;
 
-use mle_star::agents::{AgentType, Variant};
 use mle_star::effects::{AgentBackend, AgentRequest, Answer};
 use mle_star::event::NoEvents;
 use mle_star::place::Place;
+use mle_star::role::{AgentType, Variant};
 use mle_star_backends::agent::offline::OfflineAgents;
 use serde_json::{Value, json};
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use mle_star::agents::AgentType;
 use mle_star::config::{AgentsChoice, Config};
 use mle_star::estimate::{Count, PhaseEstimate, estimate};
+use mle_star::role::AgentType;
 use mle_star::stop::Trouble;
 use serde::Serialize;
 

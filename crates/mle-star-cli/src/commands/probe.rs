@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mle_star::agents::AgentType;
 use mle_star::config::Config;
 use mle_star::effects::{AgentBackend as _, AgentReply, AgentRequest, Answer, Usage};
 use mle_star::place::Place;
+use mle_star::role::AgentType;
 use mle_star::stop::{Stop, Trouble};
 use serde::Serialize;
 use serde_json::{Map, Value, json};

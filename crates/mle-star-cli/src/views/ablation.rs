@@ -3,7 +3,8 @@
 //! A study prints what it likes. [`measured`] reads the lines that look like a measurement: a part that was left out
 //! or changed, and the score without it. Where none can be read, the study's output is shown as text.
 
-use mle_star::agents::{RefinePlan, reply as read};
+use mle_star::agents::reply as read;
+use mle_star::answers::RefinePlan;
 use mle_star::effects::AgentReply;
 use mle_star::metric::{Direction, Score};
 use mle_star::place::Place;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use mle_star::agents::AgentType;
 use mle_star::effects::ScriptOutcome;
 use mle_star::journal::{EffectRecord, Kind};
 use mle_star::place::Phase;
+use mle_star::role::AgentType;
 use mle_star::spending::{Calls, Spending, role};
 use serde::{Deserialize as _, Serialize};
 

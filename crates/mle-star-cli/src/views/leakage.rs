@@ -1,7 +1,9 @@
 //! Leaks that were found in scripts, and how each was corrected.
 
-use mle_star::agents::{AgentType, LeakageAnswer, LeakageStatus, reply as read};
+use mle_star::agents::reply as read;
+use mle_star::answers::{LeakageAnswer, LeakageStatus};
 use mle_star::journal::EffectRecord;
+use mle_star::role::AgentType;
 use mle_star::spending::role;
 use serde::Serialize;
 

@@ -3,7 +3,8 @@
 //! Everything here was written by others, pages of the web among them: it is shown as text, and only plain
 //! `http` and `https` addresses become links.
 
-use mle_star::agents::{Retrieval, RetrievedModel, reply as read};
+use mle_star::agents::reply as read;
+use mle_star::answers::{Retrieval, RetrievedModel};
 use mle_star::config::AgentsChoice;
 use mle_star::effects::{AgentReply, Lookup};
 use mle_star::journal::EffectRecord;

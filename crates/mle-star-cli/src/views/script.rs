@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use mle_star::agents::Verdict;
+use mle_star::answers::Verdict;
 use mle_star::journal::in_words;
 use serde::Serialize;
 

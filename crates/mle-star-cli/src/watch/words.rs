@@ -1,9 +1,9 @@
 //! Events in words.
 
-use mle_star::agents::AgentType;
 use mle_star::effects::Limit;
 use mle_star::event::Event;
 use mle_star::place::{Phase, Place};
+use mle_star::role::AgentType;
 
 use crate::legible::first_line;
 

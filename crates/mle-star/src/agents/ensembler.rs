@@ -2,8 +2,9 @@
 
 use serde_json::json;
 
-use super::{AgentType, Call, reply};
+use super::{Call, reply};
 use crate::ctx::Ctx;
+use crate::role::AgentType;
 use crate::solution::{Scored, Solution, SolutionPhase};
 use crate::stop::Stop;
 

@@ -1,54 +1,14 @@
 //! `A_extractor` (Figure 14): the code block that matters most, with a first plan for it.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::{AgentType, Call, reply};
+use super::{Call, reply};
+use crate::answers::RefinePlan;
 use crate::ctx::Ctx;
 use crate::effects::{Answer, Limit};
+use crate::role::AgentType;
 use crate::solution::Solution;
 use crate::stop::Stop;
-
-/// A block as the agent quotes it, and what to do with it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct RefinePlan {
-    /// An exact excerpt of the solution.
-    pub code_block: String,
-    /// Three to five sentences.
-    pub plan: String,
-    /// The kind of the block; `None` when the agent names none of them.
-    #[serde(default, deserialize_with = "known_category")]
-    pub category: Option<CodeBlockCategory>,
-}
-
-/// What a code block is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum CodeBlockCategory {
-    Preprocessing,
-    FeatureEngineering,
-    ModelSelection,
-    Training,
-    HyperparameterTuning,
-    Ensemble,
-    Postprocessing,
-    Other,
-}
-
-/// A category that is none loses nothing but itself.
-fn known_category<'de, D: Deserializer<'de>>(source: D) -> Result<Option<CodeBlockCategory>, D::Error> {
-    Ok(serde_json::from_value(Value::deserialize(source)?).ok())
-}
-
-/// The shape of the answer, for its schema.
-#[derive(JsonSchema)]
-#[expect(dead_code, reason = "only its schema is used; answers are read item by item")]
-pub(super) struct ExtractorOutput {
-    #[schemars(length(min = 1))]
-    plans: Vec<RefinePlan>,
-}
 
 /// What came of a call.
 pub(crate) enum Extraction {
@@ -94,24 +54,4 @@ pub(crate) struct Question<'a> {
     pub refined_blocks: &'a [String],
     /// What was wrong with the call before.
     pub note: &'a str,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_category_is_one_of_eight_or_none() {
-        let check = |category: Value, expected: Option<CodeBlockCategory>| {
-            let plan = json!({"code_block": "x = 1", "plan": "p", "category": category});
-            assert_eq!(serde_json::from_value::<RefinePlan>(plan).unwrap().category, expected);
-        };
-        check(json!("feature_engineering"), Some(CodeBlockCategory::FeatureEngineering));
-        check(json!("hyperparameter_tuning"), Some(CodeBlockCategory::HyperparameterTuning));
-        check(json!("cooking"), None);
-        check(json!(null), None);
-        check(json!(7), None);
-        let without = json!({"code_block": "x = 1", "plan": "p"});
-        assert_eq!(serde_json::from_value::<RefinePlan>(without).unwrap().category, None);
-    }
 }

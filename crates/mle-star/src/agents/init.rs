@@ -2,8 +2,10 @@
 
 use serde_json::json;
 
-use super::{AgentType, Call, RetrievedModel, reply};
+use super::{Call, reply};
+use crate::answers::RetrievedModel;
 use crate::ctx::Ctx;
+use crate::role::AgentType;
 use crate::solution::{Solution, SolutionPhase};
 use crate::stop::Stop;
 

@@ -1,42 +1,14 @@
 //! `A_leakage` (Figures 20 and 21): leakage found, then corrected block by block.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{AgentType, Call, Variant, reply};
+use super::{Call, reply};
+use crate::answers::{LeakageAnswer, LeakageStatus};
 use crate::ctx::Ctx;
 use crate::effects::{Answer, Limit};
+use crate::role::{AgentType, Variant};
 use crate::solution::{CodeBlock, Solution};
 use crate::stop::Stop;
-
-/// The verdict on one preprocessing block.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct LeakageAnswer {
-    /// Does it leak?
-    pub leakage_status: LeakageStatus,
-    /// An exact excerpt of the solution.
-    pub code_block: String,
-}
-
-/// Does a block leak?
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum LeakageStatus {
-    /// Validation or test rows influence training.
-    #[serde(rename = "Yes Data Leakage")]
-    Yes,
-    /// They do not.
-    #[serde(rename = "No Data Leakage")]
-    No,
-}
-
-/// The shape of the answer, for its schema.
-#[derive(JsonSchema)]
-#[expect(dead_code, reason = "only its schema is used; answers are read item by item")]
-pub(super) struct LeakageDetectionOutput {
-    #[schemars(length(min = 1))]
-    answers: Vec<LeakageAnswer>,
-}
 
 /// The blocks that leak, as the agent quotes them; none when the reply cannot be read. `Err` is the limit that
 /// kept the agent from being asked.

@@ -3,8 +3,9 @@
 use serde_json::json;
 
 use super::history::history;
-use super::{AgentType, Call, reply};
+use super::{Call, reply};
 use crate::ctx::Ctx;
+use crate::role::AgentType;
 use crate::solution::CodeBlock;
 use crate::stop::Stop;
 

@@ -1,28 +1,14 @@
 //! `A_test` (Figures 25 to 28): the submission script, subsampling found and removed, and the comparison
 //! with known solutions.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{AgentType, Call, Variant, reply};
+use super::{Call, reply};
+use crate::answers::{DataContaminationResult, Verdict};
 use crate::ctx::Ctx;
+use crate::role::{AgentType, Variant};
 use crate::solution::{CodeBlock, Solution, SolutionPhase};
 use crate::stop::Stop;
-
-/// Is a solution a copy of a known one?
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum Verdict {
-    /// Sufficiently different.
-    Novel,
-    /// Too similar.
-    Same,
-}
-
-#[derive(Deserialize, JsonSchema)]
-pub(super) struct DataContaminationResult {
-    verdict: Verdict,
-}
 
 /// The submission script; its text is empty when the reply held no code, and then fails like a script.
 pub(crate) async fn test(ctx: &Ctx<'_>, solution: &Solution) -> Result<Solution, Stop> {

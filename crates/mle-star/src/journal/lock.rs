@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::JournalError;
+use crate::layout::LOCK as FILE;
 
-/// The file in a run folder that is locked.
-const FILE: &str = "journal.lock";
 /// How long a glance at a run's lock is waited out.
 const LOOKS: Duration = Duration::from_millis(300);
 

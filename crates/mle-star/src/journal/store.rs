@@ -11,8 +11,7 @@ use super::{Entry, Frozen, JournalError, MadeWith, Outcome, birth, check, seal, 
 use crate::effects::{Limit, Usage};
 use crate::place::Place;
 
-/// The file's name in a run folder.
-pub(super) const FILE: &str = "journal.db";
+pub(super) use crate::layout::JOURNAL as FILE;
 /// The version of the tables below.
 pub(super) const FORMAT: i64 = 2;
 /// Marks the file as ours: "MLES".

@@ -1,6 +1,7 @@
 //! Finalization: subsampling removed, submission script written, run and checked.
 
-use crate::agents::{self, Verdict};
+use crate::agents;
+use crate::answers::Verdict;
 use crate::ctx::Ctx;
 use crate::effects::Purpose;
 use crate::evaluate::{Ran, execute, without_leakage};

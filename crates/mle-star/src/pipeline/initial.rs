@@ -3,7 +3,8 @@
 use futures_util::future::try_join_all;
 
 use super::retrieve::{Retrieved, retrieve};
-use crate::agents::{self, RetrievedModel};
+use crate::agents;
+use crate::answers::RetrievedModel;
 use crate::ctx::Ctx;
 use crate::evaluate::{Evaluation, evaluate, evaluate_checked, without_leakage};
 use crate::metric::sort_best_first;

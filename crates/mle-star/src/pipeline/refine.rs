@@ -1,6 +1,7 @@
 //! Algorithm 2: refinement of one code block after another.
 
-use crate::agents::{self, Extraction, Question, RefinePlan};
+use crate::agents::{self, Extraction, Question};
+use crate::answers::RefinePlan;
 use crate::ctx::Ctx;
 use crate::effects::{Limit, Purpose};
 use crate::evaluate::{Checked, evaluate, execute};

@@ -1,6 +1,7 @@
 //! Line 1 of Algorithm 1: the models to try, from the web, from what the retriever knows, or given by hand.
 
-use crate::agents::{self, Retrieval, RetrievedModel, Search};
+use crate::agents::{self, Search};
+use crate::answers::{Retrieval, RetrievedModel};
 use crate::config::{AgentsChoice, Switch};
 use crate::ctx::Ctx;
 use crate::effects::{AgentReply, Answer, Lookup};

@@ -1,7 +1,7 @@
 //! Calls are announced before they are asked.
 
-use mle_star::agents::AgentType;
 use mle_star::config::Config;
+use mle_star::role::AgentType;
 use mle_star::testing::{World, frozen};
 
 use crate::run;

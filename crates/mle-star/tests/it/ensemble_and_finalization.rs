@@ -1,6 +1,6 @@
 //! Phase 3 and the submission.
 
-use mle_star::agents::Verdict;
+use mle_star::answers::Verdict;
 use mle_star::journal::Frozen;
 use mle_star::metric::Direction;
 use mle_star::pipeline::Finished;

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use mle_star::agents::AgentType;
 use mle_star::config::AgentsChoice;
 use mle_star::estimate::{Count, estimate};
 use mle_star::journal::Frozen;
 use mle_star::place::{Phase, Place};
+use mle_star::role::AgentType;
 use mle_star::testing::{World, frozen};
 
 use crate::run;

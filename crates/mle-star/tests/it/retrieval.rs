@@ -1,6 +1,6 @@
 //! Where the models come from: the web, what the retriever knows, rules, or the user.
 
-use mle_star::agents::{Retrieval, RetrievedModel};
+use mle_star::answers::{Retrieval, RetrievedModel};
 use mle_star::config::{AgentsChoice, Switch};
 use mle_star::effects::{AgentReply, Lookup, Usage};
 use mle_star::event::Event;

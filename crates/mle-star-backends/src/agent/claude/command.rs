@@ -153,8 +153,8 @@ mod tests {
     use std::sync::Arc;
     use std::time::Duration;
 
-    use mle_star::agents::{AgentType, Variant};
     use mle_star::place::Place;
+    use mle_star::role::{AgentType, Variant};
 
     use super::super::example;
     use super::*;

@@ -4,10 +4,10 @@ use std::fs;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use mle_star::agents::{AgentType, Variant};
 use mle_star::effects::{AgentBackend, AgentRequest, Answer};
 use mle_star::event::NoEvents;
 use mle_star::place::Place;
+use mle_star::role::{AgentType, Variant};
 use mle_star_backends::agent::claude::ClaudeAgents;
 
 use super::recordings::fake_claude;

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use mle_star::agents::AgentType;
 use mle_star::effects::{AgentBackend, AgentReply, AgentRequest};
 use mle_star::event::{Event, EventSink};
 use mle_star::place::Place;
+use mle_star::role::AgentType;
 use mle_star::stop::Stop;
 use mle_star_backends::agent::claude::{ClaudeAgents, ClaudeSetup};
 use serde_json::{Map, json};

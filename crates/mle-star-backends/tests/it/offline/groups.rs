@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use mle_star::agents::{AgentType, Variant};
 use mle_star::metric::Direction::{Maximize, Minimize};
+use mle_star::role::{AgentType, Variant};
 use mle_star::score::parse_score;
 use mle_star_backends::agent::offline::OfflineAgents;
 use mle_star_backends::data::profile::{self, ColumnKind, GroupColumn, Profile};

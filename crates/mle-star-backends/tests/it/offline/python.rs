@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use mle_star::agents::AgentType;
 use mle_star::metric::Direction::{self, Maximize, Minimize};
+use mle_star::role::AgentType;
 use mle_star::score::parse_score;
 use mle_star_backends::agent::offline::OfflineAgents;
 use serde_json::json;

@@ -1,7 +1,7 @@
 //! What every role promises, without running anything.
 
-use mle_star::agents::{AgentType, Variant};
 use mle_star::metric::Direction::{Maximize, Minimize};
+use mle_star::role::{AgentType, Variant};
 use mle_star::solution::{Solution, SolutionPhase};
 use mle_star::task::Task;
 use mle_star_backends::agent::offline::OfflineAgents;

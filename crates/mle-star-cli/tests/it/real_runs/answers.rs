@@ -1,6 +1,6 @@
 //! What the model answers: every agent's part, done by rule on what its prompt holds.
 
-use mle_star::agents::{AgentType, Variant};
+use mle_star::role::{AgentType, Variant};
 use serde_json::{Value, json};
 
 use super::api::{Asked, Message, Reply};

@@ -1,6 +1,6 @@
 //! Which agent a prompt is for: told by a sentence that only its template has.
 
-use mle_star::agents::{AgentType, Variant};
+use mle_star::role::{AgentType, Variant};
 
 /// A task of an agent.
 #[derive(Debug)]

@@ -5,8 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use mle_star::agents::{AgentType, Variant};
 use mle_star::event::Event;
+use mle_star::role::{AgentType, Variant};
 use serde_json::Value;
 
 use super::api::Api;

@@ -1,0 +1,44 @@
+//! File names in a run folder, `RUNS_DIR/RUN_ID/`. Every part of the program that reads or writes there uses these.
+
+/// The journal: SQLite.
+pub const JOURNAL: &str = "journal.db";
+/// The lock of the process that works on the run.
+pub const LOCK: &str = "journal.lock";
+/// The frozen task.
+pub const TASK: &str = "task.json";
+/// The frozen configuration.
+pub const CONFIG: &str = "config.json";
+/// The frozen prompt templates, a folder.
+pub const PROMPTS: &str = "prompts";
+/// Models that the user gave.
+pub const MODELS: &str = "models.json";
+/// Every script that ran, a folder.
+pub const SOLUTIONS: &str = "solutions";
+/// Submissions that scripts wrote, a folder.
+pub const SUBMISSIONS: &str = "submissions";
+/// Output of scripts, events and the program's log, a folder.
+pub const LOGS: &str = "logs";
+/// Events as JSON lines, in [`LOGS`].
+pub const EVENTS: &str = "events.jsonl";
+/// The program's log, in [`LOGS`].
+pub const LOG: &str = "mle-star.log";
+/// What a process printed that the web page started, in [`LOGS`].
+pub const STARTED_LOG: &str = "started.log";
+/// Working directories of scripts and agents, a folder; empty when the run is over.
+pub const WORK: &str = "work";
+/// A link to the data, so that `final/solution.py` runs from the run folder.
+pub const INPUT: &str = "input";
+/// The result, a folder.
+pub const FINAL: &str = "final";
+/// The submission, in [`FINAL`] and in a task's output folder.
+pub const SUBMISSION: &str = "submission.csv";
+/// The final script, in [`FINAL`].
+pub const SOLUTION: &str = "solution.py";
+/// Exact versions of the libraries, in [`FINAL`].
+pub const REQUIREMENTS: &str = "requirements.txt";
+/// Which step made what lies in [`FINAL`] while the run is not finished, in [`FINAL`].
+pub const PROVISIONAL: &str = "provisional.json";
+/// The `FinalResult`, written last.
+pub const RESULT: &str = "result.json";
+/// The report, one self-contained page.
+pub const REPORT: &str = "report.html";
