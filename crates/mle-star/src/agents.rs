@@ -41,12 +41,13 @@ pub(crate) use self::{
     summarize::summarize,
     test::{contamination, subsampling_extract, subsampling_remove, test},
 };
+use crate::place::Name;
 use crate::role::{AgentType, Form, Variant};
 
 /// One question before it is rendered.
 pub(crate) struct Call {
     /// The last name of its place.
-    pub name: String,
+    pub name: Name,
     pub agent: AgentType,
     pub variant: Option<Variant>,
     pub template: &'static str,
@@ -63,12 +64,12 @@ impl Call {
     fn new(agent: AgentType, template: &'static str, inputs: Value) -> Self {
         let inputs = if let Value::Object(inputs) = inputs { inputs } else { Map::new() };
         let Form { tools, schema } = Form::of(agent, None);
-        let (rendered_only, name) = (Map::new(), agent.name().to_owned());
+        let (rendered_only, name) = (Map::new(), Name::Agent(agent));
         Self { name, agent, variant: None, template, inputs, rendered_only, tools, schema }
     }
 
-    fn named(self, name: impl Into<String>) -> Self {
-        Self { name: name.into(), ..self }
+    fn named(self, name: Name) -> Self {
+        Self { name, ..self }
     }
 
     fn variant(self, variant: Variant) -> Self {

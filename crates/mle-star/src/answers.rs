@@ -110,7 +110,7 @@ pub(crate) struct LeakageDetectionOutput {
 
 /// Is a solution a copy of a known one?
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum Verdict {
+pub enum Contamination {
     /// Sufficiently different.
     Novel,
     /// Too similar.
@@ -119,7 +119,7 @@ pub enum Verdict {
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct DataContaminationResult {
-    pub verdict: Verdict,
+    pub verdict: Contamination,
 }
 
 /// The texts of a list, or one text alone; a model is not lost for the shape of its sources.

@@ -4,32 +4,32 @@
 //! once per place over all the processes a run may need; a limit that refuses one makes it an outcome
 //! (`Refused`), which every rule of the algorithms already handles as a failure.
 
+mod steps;
+
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::agents::Call;
-use crate::ahead::{self, Likely};
+use crate::agents::reply::text as answer_text;
 use crate::answers::RetrievedModel;
 use crate::config::Config;
 use crate::effects::{
-    AgentBackend, AgentReply, AgentRequest, Answer, Limit, OutOfMemory, Purpose, ScriptOutcome,
-    ScriptRequest, ScriptRunner, Usage,
+    AgentBackend, AgentReply, AgentRequest, Answer, OutOfMemory, Purpose, ScriptOutcome, ScriptRequest,
+    ScriptRunner, Usage,
 };
 use crate::event::{Event, EventSink};
-use crate::journal::{EffectRecord, Entry, Journal, Kind, MadeWith, Recorded, first_limit};
+use crate::journal::{EffectRecord, Entry, Journal, Kind, MadeWith, Recorded};
 use crate::limits::Limits;
 use crate::metric::Score;
-use crate::place::{Phase, Place};
+use crate::place::{Name, Phase, Place};
+use crate::prefetch::{self, Likely};
 use crate::prompts::{Prompts, Values};
-use crate::result::Lineage;
 use crate::role::{AgentType, Form, Variant};
 use crate::slots::{Company, Share, Slots};
-use crate::solution::Scored;
 use crate::stop::{Stop, Trouble};
-use crate::story::Story;
 use crate::task::Task;
 
 /// Everything outside that a run is given.
@@ -63,7 +63,9 @@ pub(crate) struct Run<'a> {
     outside: Outside<'a>,
     agents: Share,
     scripts: Share,
-    story: Mutex<Story>,
+    history: Mutex<steps::History>,
+    /// The paths and phases that failed in earlier processes, each with its cause.
+    failures: Vec<(Place, String)>,
     /// What every template may name.
     common: Map<String, Value>,
 }
@@ -103,10 +105,10 @@ impl<'a> Run<'a> {
         prompts: &'a Prompts,
         journal: &'a Journal,
         outside: Outside<'a>,
-    ) -> Self {
+    ) -> Result<Self, Stop> {
         let config = &frozen.config;
         let most_scripts = config.max_concurrent_scripts.map_or(usize::MAX, |most| most as usize);
-        Self {
+        Ok(Self {
             task: &frozen.task,
             config,
             journal,
@@ -117,9 +119,10 @@ impl<'a> Run<'a> {
             outside,
             agents: outside.agent_slots.share(config.max_concurrent_agents as usize),
             scripts: outside.script_slots.share(most_scripts),
-            story: Mutex::default(),
+            history: Mutex::default(),
+            failures: journal.failures()?,
             common: common(&frozen.task, config, outside.environment),
-        }
+        })
     }
 
     pub fn root(&'a self) -> Ctx<'a> {
@@ -132,12 +135,6 @@ impl<'a> Run<'a> {
 }
 
 impl<'a> Ctx<'a> {
-    /// The same run, one name further down.
-    #[must_use]
-    pub fn at(&self, name: impl std::fmt::Display) -> Self {
-        Self { run: self.run, place: self.place.join(name) }
-    }
-
     /// Where this is.
     pub fn place(&self) -> &Place {
         &self.place
@@ -165,7 +162,7 @@ impl<'a> Ctx<'a> {
 
     /// Asks an agent.
     pub(crate) async fn ask(&self, call: Call) -> Result<AgentReply, Stop> {
-        let place = self.place.join(&call.name);
+        let place = self.place.named(call.name);
         let (agent, variant, model) = (call.agent, call.variant, self.model(call.agent));
         let (prompt, system) = self.render(&call)?;
         let templates = [self.run.prompts.text(call.template), self.run.prompts.text("system.md")];
@@ -194,7 +191,7 @@ impl<'a> Ctx<'a> {
 
     /// Runs a script at `run` below this place.
     pub(crate) async fn run(&self, script: &str, purpose: Purpose) -> Result<Recorded<ScriptOutcome>, Stop> {
-        let place = self.place.join("run");
+        let place = self.place.named(Name::Run);
         let input = json!({"script": script, "purpose": purpose, "data": self.run.data_id});
         let kept = json!({"script": script, "purpose": purpose});
         let entry = Entry::new(&place, Kind::Script, &input, &kept)?;
@@ -204,78 +201,14 @@ impl<'a> Ctx<'a> {
         Ok(outcome)
     }
 
-    /// May the step at this place begin? `Some` limit when it is left out, now or at an earlier time.
-    pub(crate) fn skip(&self, of: u32) -> Result<Option<Limit>, Stop> {
-        let journal = self.run.journal;
-        let limit = match journal.decided(&self.place)? {
-            Some(limit) => Some(limit),
-            None if journal.begun_below(&self.place)? => None,
-            None => {
-                let limit = self.run.limits.out_of_time(&self.place, journal.elapsed());
-                if let Some(limit) = limit {
-                    journal.decide(&self.place, limit)?;
-                }
-                limit
-            }
-        };
-        match limit {
-            Some(limit) => self.report_refusal(&self.place, limit),
-            None => self.emit(Event::StepStarted { place: self.place.clone(), of }),
-        }
-        Ok(limit)
+    /// Seconds into the run at which a phase first began.
+    pub(crate) fn began(&self, phase: Phase) -> Result<f64, Stop> {
+        Ok(self.run.journal.mark(&Place::from(phase))?)
     }
 
-    /// The step at this place is over.
-    pub(crate) fn step_ended(&self, score: Option<Score>, accepted: bool, note: impl Into<String>) {
-        let (place, score) = (self.place.clone(), score.map(Score::value));
-        self.emit(Event::StepEnded { place, score, accepted, note: note.into() });
-    }
-
-    /// There is a scored solution; tells when it is the best of the run so far.
-    pub(crate) fn scored(&self, scored: &Scored) {
-        self.run.limits.found_solution();
-        let Some(from) = self.story().scored(scored.score()) else { return };
-        self.emit(Event::Best { place: scored.step(), score: scored.score().value(), from });
-    }
-
-    /// `made` was accepted and was made from `from`.
-    pub(crate) fn descends(&self, made: &Scored, from: &[&Scored]) {
-        self.descends_to(&made.step(), Some(made.score()), from);
-    }
-
-    /// What was made at `step` was accepted and was made from `from`.
-    pub(crate) fn descends_to(&self, step: &Place, score: Option<Score>, from: &[&Scored]) {
-        self.story().descends(step, score, from.iter().map(|scored| scored.step()).collect());
-    }
-
-    /// How the solution of `step` came about, ancestors before descendants.
-    pub(crate) fn lineage(&self, step: &Place) -> Vec<Lineage> {
-        self.story().lineage(step)
-    }
-
-    /// The first limit of the run's own that left something out.
-    pub(crate) fn limit_reached(&self) -> Result<Option<Limit>, Stop> {
-        Ok(first_limit(&self.ledger()?))
-    }
-
-    /// A phase begins here, now or when it first did: it has its share of the time that was left then.
-    pub(crate) fn begin_phase(&self, phase: Phase) -> Result<(), Stop> {
-        let began = self.run.journal.mark(&self.place)?;
-        self.run.limits.begin_phase(phase, self.run.config, began);
-        self.emit(Event::PhaseStarted { phase });
-        Ok(())
-    }
-
-    /// Paths that share the script slots share the phase's time.
-    pub(crate) fn divide_among_paths(&self, paths: usize) -> Result<(), Stop> {
-        let began = self.run.journal.mark(&self.place)?;
-        self.run.limits.divide_among_paths(paths, self.run.scripts.most(), began);
-        Ok(())
-    }
-
-    /// Seconds into the run at which a stage, named by its place, first began.
-    pub(crate) fn began(&self, stage: &str) -> Result<f64, Stop> {
-        Ok(self.run.journal.mark(&Place::from(stage))?)
+    /// Seconds into the run at which it first ended.
+    pub(crate) fn ended(&self) -> Result<f64, Stop> {
+        Ok(self.run.journal.mark(&Place::root().end())?)
     }
 
     /// Every record of the journal, without its texts.
@@ -293,17 +226,23 @@ impl<'a> Ctx<'a> {
         self.run.emit(event);
     }
 
+    /// A fact about the run.
+    pub(crate) fn info(&self, text: impl Into<String>) {
+        self.emit(Event::Info { place: self.place.clone(), text: text.into() });
+    }
+
     /// Something a person should know that stops nothing.
     pub(crate) fn warn(&self, text: impl Into<String>) {
         self.emit(Event::Warning { place: self.place.clone(), text: text.into() });
     }
 
     /// The reply called `name` ended the run: a resume asks again.
-    pub(crate) fn forget(&self, name: &str) -> Result<(), Stop> {
-        Ok(self.run.journal.void(&self.place.join(name))?)
+    pub(crate) fn forget(&self, name: Name) -> Result<(), Stop> {
+        Ok(self.run.journal.void(&self.place.named(name))?)
     }
 
     async fn perform_ask(&self, mut request: AgentRequest) -> Result<AgentReply, Stop> {
+        self.fence()?;
         let turn = self.run.agents.lease(request.place.path(), Company::Welcome);
         let _lease = self.or_interrupted(turn).await?;
         let limits = &self.run.limits;
@@ -322,11 +261,12 @@ impl<'a> Ctx<'a> {
             agent: request.agent,
             variant: request.variant,
             timeout: request.timeout.as_secs_f64(),
+            about: summary(&request.inputs),
         });
         let agents = self.run.outside.agents;
         let asked = agents.ask(&request, self.run.outside.events);
         // While this one answers, the next can be prepared.
-        let prepared = async { agents.expect(&self.likely_after(&request)) };
+        let prepared = async { agents.prefetch(&self.likely_after(&request)) };
         let asked = async { tokio::join!(asked, prepared).0 };
         let reply = self.or_interrupted(asked).await.and_then(|reply| reply);
         let usage = match &reply {
@@ -342,7 +282,7 @@ impl<'a> Ctx<'a> {
     /// The calls that are likely to follow: all that is known of them before they are asked.
     fn likely_after(&self, request: &AgentRequest) -> Vec<AgentRequest> {
         let (place, agent, variant) = (request.place.clone(), request.agent, request.variant);
-        let likely = ahead::after(&Likely { place, agent, variant }, self.run.config);
+        let likely = prefetch::after(&Likely { place, agent, variant }, self.run.config);
         let request = |Likely { place, agent, variant }: Likely| {
             let Form { tools, schema } = Form::of(agent, variant);
             let (system, model) = (request.system.clone(), self.model(agent));
@@ -379,6 +319,7 @@ impl<'a> Ctx<'a> {
         script: &str,
         purpose: Purpose,
     ) -> Result<ScriptOutcome, Stop> {
+        self.fence()?;
         let lease = self.or_interrupted(self.run.scripts.lease(place.path(), Company::Welcome)).await?;
         let first = self.run_in_slot(place, script, purpose, lease.index()).await?;
         let may_help = |cause: OutOfMemory| lease.had_company() || cause.may_pass();
@@ -404,7 +345,8 @@ impl<'a> Ctx<'a> {
             return Ok(ScriptOutcome::refused(limit));
         }
         let timeout = limits.script_timeout(place, purpose == Purpose::Ablation, now);
-        self.emit(Event::ScriptStarted { place: place.clone(), timeout: timeout.as_secs_f64() });
+        let (timeout_seconds, characters) = (timeout.as_secs_f64(), script.chars().count() as u64);
+        self.emit(Event::ScriptStarted { place: place.clone(), timeout: timeout_seconds, characters });
         let (place, script) = (place.clone(), script.to_owned());
         let request = ScriptRequest { place, script, purpose, timeout, slot };
         self.or_interrupted(self.run.outside.scripts.run(&request)).await?
@@ -424,11 +366,6 @@ impl<'a> Ctx<'a> {
             () = cancelled => Err(Stop::Interrupted),
             value = effect => Ok(value),
         }
-    }
-
-    /// Hold it for one statement only.
-    fn story(&self) -> MutexGuard<'_, Story> {
-        self.run.story.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn model(&self, agent: AgentType) -> String {
@@ -453,7 +390,9 @@ impl<'a> Ctx<'a> {
         };
         let seconds = if reply.replayed { 0.0 } else { self.run.journal.elapsed() - started };
         let (place, usage, replayed) = (place.clone(), reply.value.usage, reply.replayed);
-        self.emit(Event::AgentEnded { place, agent, seconds, usage, failure, replayed });
+        let text = answer_text(&reply.value).unwrap_or_default();
+        let (characters, reply) = (text.chars().count() as u64, beginning(text));
+        self.emit(Event::AgentEnded { place, agent, seconds, usage, failure, characters, reply, replayed });
     }
 
     fn report_outcome(&self, place: &Place, outcome: &Recorded<ScriptOutcome>) {
@@ -466,11 +405,10 @@ impl<'a> Ctx<'a> {
         for note in &outcome.value.notes {
             self.emit(Event::Warning { place: place.clone(), text: note.clone() });
         }
-        self.emit(Event::ScriptEnded { place: place.clone(), seconds, score, failure, replayed });
-    }
-
-    fn report_refusal(&self, place: &Place, limit: Limit) {
-        self.emit(Event::Skipped { place: place.clone(), limit });
+        let place = place.clone();
+        let (end, submission) = (outcome.value.end.words(), outcome.value.submission.clone());
+        let output = outcome.value.stdout.bytes + outcome.value.stderr.bytes;
+        self.emit(Event::ScriptEnded { place, seconds, score, failure, end, output, submission, replayed });
     }
 }
 
@@ -484,6 +422,22 @@ fn common(task: &Task, config: &Config, environment: &str) -> Map<String, Value>
         ("environment", json!(environment)),
     ];
     values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// What an agent is given, in one line: lengths of texts, sizes of lists, beginnings of plans.
+fn summary(inputs: &Map<String, Value>) -> String {
+    let one = |(name, value): (&String, &Value)| match value {
+        Value::String(text) if name == "plan" => format!("{name} \"{}\"", beginning(text)),
+        Value::String(text) => format!("{name} of {} characters", text.chars().count()),
+        Value::Array(items) => format!("{} {name}", items.len()),
+        other => format!("{name} {other}"),
+    };
+    inputs.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// The first 200 characters of a text.
+fn beginning(text: &str) -> String {
+    text.trim().chars().take(200).collect()
 }
 
 fn template_trouble(error: &crate::prompts::PromptError) -> Stop {

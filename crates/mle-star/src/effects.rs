@@ -24,9 +24,9 @@ pub trait AgentBackend: Send + Sync {
     /// what ends the run is a [`Stop`]. Dropping the future ends everything the call started.
     async fn ask(&self, request: &AgentRequest, events: &dyn EventSink) -> Result<AgentReply, Stop>;
 
-    /// Hears of calls that are likely to be asked soon, soonest first; their prompts and inputs are not
-    /// known yet and empty. Nothing follows from it but that such a call may begin faster.
-    fn expect(&self, _likely: &[AgentRequest]) {}
+    /// Prepares for calls that are likely to follow, soonest first; their prompts and inputs are not known yet and
+    /// empty. It affects speed alone.
+    fn prefetch(&self, _likely: &[AgentRequest]) {}
 }
 
 /// Runs Python scripts.
@@ -233,7 +233,7 @@ pub struct Captured {
 }
 
 /// A submission file and what is wrong with it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Submission {
     /// Size of the file in bytes.
     pub bytes: u64,
@@ -328,6 +328,18 @@ impl ScriptOutcome {
             duration_seconds: first.duration_seconds + self.duration_seconds,
             notes: [note].into_iter().chain(self.notes).collect(),
             ..self
+        }
+    }
+}
+
+impl ScriptEnd {
+    /// How it ended, in words.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Exited { code } => format!("exit code {code}"),
+            Self::Signalled { signal } => format!("signal {signal}"),
+            Self::TimedOut => "time limit".to_owned(),
+            Self::Refused { limit } => limit.name().to_owned(),
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::agents;
 use crate::ctx::Ctx;
 use crate::effects::{Limit, Purpose, ScriptEnd, ScriptOutcome};
+use crate::place::Name;
 use crate::python::{exit_call, hidden_errors};
 use crate::solution::{Evidence, Scored, Solution};
 use crate::stop::Stop;
@@ -81,12 +82,13 @@ pub(crate) async fn evaluate_checked(ctx: &Ctx<'_>, checked: Checked) -> Result<
     if let Some(limit) = checked.refused {
         return Ok(Evaluation::refused(checked.solution, limit));
     }
+    let step = ctx.step()?;
     let Execution { solution, leaks, result } = execute(ctx, checked, Purpose::Score).await?;
     let scored = result.and_then(|ran| {
         let score = ran.outcome.score.and_then(|value| ctx.score(value)).ok_or_else(no_score)?;
         let wrote_submission =
             ran.outcome.submission.is_some_and(|submission| submission.findings.is_empty());
-        let evidence = Evidence { place: ran.place, ran_at: ran.at, wrote_submission, leaks };
+        let evidence = Evidence { step, place: ran.place, ran_at: ran.at, wrote_submission, leaks };
         Ok(Scored::new(solution.clone(), score, evidence))
     });
     if let Ok(scored) = &scored {
@@ -106,7 +108,7 @@ pub(crate) async fn execute(ctx: &Ctx<'_>, checked: Checked, purpose: Purpose) -
         if purpose == Purpose::Submission {
             ctx.warn(format!("no valid submission yet, it is repaired: {}", failure.headline()));
         }
-        let ctx = &ctx.at(format_args!("debug-{count}"));
+        let ctx = &ctx.repair(count);
         let Some(repaired) = agents::debugger(ctx, &execution.solution, &failure.error).await? else {
             continue;
         };
@@ -129,13 +131,14 @@ pub(crate) async fn without_leakage(ctx: &Ctx<'_>, solution: Solution) -> Result
     if checked.solution.text.trim().is_empty() {
         return Ok(checked);
     }
+    let text = checked.solution.text.clone();
     let leaks = match agents::detect_leakage(ctx, &checked.solution).await? {
         Ok(leaks) => leaks,
         Err(limit) => return Ok(Checked { refused: Some(limit), ..checked }),
     };
-    for (index, quoted) in leaks.iter().enumerate() {
+    for (count, quoted) in (1..).zip(&leaks) {
         let solution = &checked.solution;
-        let block = match solution.find_block(quoted) {
+        let block = match solution.find_first_block(quoted) {
             Ok(block) => block,
             Err(error) => {
                 ctx.warn(format!("a leak was reported and not corrected: {error}"));
@@ -143,7 +146,7 @@ pub(crate) async fn without_leakage(ctx: &Ctx<'_>, solution: Solution) -> Result
                 continue;
             }
         };
-        let corrected = agents::correct_leakage(ctx, index + 1, solution, &block).await?;
+        let corrected = agents::correct_leakage(ctx, count, solution, &block).await?;
         match corrected.and_then(|code| solution.replace_block(&block, &code).ok()) {
             Some(replaced) => checked.solution = replaced,
             None => {
@@ -152,6 +155,11 @@ pub(crate) async fn without_leakage(ctx: &Ctx<'_>, solution: Solution) -> Result
             }
         }
     }
+    let (found, changed) = (leaks.len(), checked.solution.text != text);
+    ctx.info(format!(
+        "leakage check: {found} leaks found, {}",
+        if changed { "script changed" } else { "script unchanged" }
+    ));
     Ok(checked)
 }
 
@@ -177,7 +185,7 @@ async fn attempt(ctx: &Ctx<'_>, checked: Checked, purpose: Purpose) -> Result<Ex
     let run = ctx.run(&solution.text, purpose).await?;
     let result = match failure(&run.value, purpose) {
         Some(failure) => Err(failure),
-        None => Ok(Ran { outcome: run.value, place: ctx.place().join("run"), at: run.at }),
+        None => Ok(Ran { outcome: run.value, place: ctx.place().named(Name::Run), at: run.at }),
     };
     Ok(Execution { solution, leaks, result })
 }

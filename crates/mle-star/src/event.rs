@@ -9,12 +9,14 @@ use jiff::Timestamp;
 use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
 
-use crate::effects::{Limit, Usage};
+use crate::effects::{Limit, Submission, Usage};
 use crate::estimate::estimate;
 use crate::journal::Frozen;
 use crate::metric::Direction;
-use crate::place::{Phase, Place};
+use crate::place::{Phase, Place, Step};
+use crate::result::PathStatus;
 use crate::role::{AgentType, Variant};
+use crate::verdict::{Best, Verdict};
 
 /// An event with its time and its run: one line of JSON.
 ///
@@ -88,21 +90,44 @@ pub enum Event {
     RunEnded { exit_code: u8, error: Option<String>, hint: Option<String> },
     /// A phase begins.
     PhaseStarted { phase: Phase },
+    /// A phase is over after `seconds`; `best` is the solution that the next phase starts from.
+    PhaseEnded { phase: Phase, seconds: f64, best: Option<Best> },
+    /// A refinement path is over; `cause` is the error of a failed path or the limit that cut one short.
+    PathEnded { path: u32, status: PathStatus, cause: Option<String>, best: Best },
     /// A step of the algorithm begins: a candidate, a merge, an outer step, an attempt, a round.
-    StepStarted { place: Place, of: u32 },
-    /// A step is over; `score` is that of the step's own solution, `None` when it has none.
-    StepEnded { place: Place, score: Option<f64>, accepted: bool, note: String },
+    StepStarted { place: Step, of: u32 },
+    /// A step is over.
+    StepEnded {
+        place: Step,
+        #[serde(flatten)]
+        verdict: Verdict,
+    },
+    /// The run's answer changed: the solution it would submit if it ended now, and the best solution whose run left a
+    /// valid submission.
+    Answer { solution: Best, submission: Option<Best> },
     /// A step or an effect was left out because of a limit.
     Skipped { place: Place, limit: Limit },
     /// An agent is being asked.
-    AgentStarted { place: Place, agent: AgentType, variant: Option<Variant>, timeout: f64 },
-    /// An agent answered or failed (`failure` says how).
+    AgentStarted {
+        place: Place,
+        agent: AgentType,
+        variant: Option<Variant>,
+        timeout: f64,
+        /// What it is given: sizes of texts and lists, beginnings of plans.
+        #[serde(default)]
+        about: String,
+    },
+    /// An agent answered or failed (`failure` says how); `reply` is how the answer begins, `characters` its length.
     AgentEnded {
         place: Place,
         agent: AgentType,
         seconds: f64,
         usage: Usage,
         failure: Option<String>,
+        #[serde(default)]
+        characters: u64,
+        #[serde(default)]
+        reply: String,
         replayed: bool,
     },
     /// The service behind an agent is busy or out of reach; it is asked again in `seconds`.
@@ -117,12 +142,32 @@ pub enum Event {
         failure: Option<String>,
         failures: u32,
     },
-    /// A script waits for its slot no longer and runs.
-    ScriptStarted { place: Place, timeout: f64 },
-    /// A script ended; `failure` is the first words of what went wrong.
-    ScriptEnded { place: Place, seconds: f64, score: Option<f64>, failure: Option<String>, replayed: bool },
+    /// A script of this length has its slot and runs.
+    ScriptStarted {
+        place: Place,
+        timeout: f64,
+        #[serde(default)]
+        characters: u64,
+    },
+    /// A script ended; `end` says how, `output` is the length of what it printed in bytes, `failure` the first words
+    /// of what went wrong.
+    ScriptEnded {
+        place: Place,
+        seconds: f64,
+        score: Option<f64>,
+        failure: Option<String>,
+        #[serde(default)]
+        end: String,
+        #[serde(default)]
+        output: u64,
+        #[serde(default)]
+        submission: Option<Submission>,
+        replayed: bool,
+    },
     /// The best score of the run so far changed; `from` is `None` for the first one.
     Best { place: Place, score: f64, from: Option<f64> },
+    /// A fact about the run.
+    Info { place: Place, text: String },
     /// Something a person should know that stops nothing.
     Warning { place: Place, text: String },
 }

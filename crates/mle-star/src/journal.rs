@@ -31,14 +31,15 @@ pub use error::JournalError;
 pub use lock::{Hold, hold};
 pub use made_with::{MadeWith, in_words};
 pub use reader::{EffectRecord, EffectState, Snapshot, cost, first_limit, read};
-use store::{Found, Store};
+use store::{Found, Inserted, Store};
 
 use crate::answers::RetrievedModel;
 use crate::config::Config;
 use crate::effects::{AgentReply, Answer, Limit, ScriptEnd, ScriptOutcome, Usage};
-use crate::place::Place;
+use crate::place::{Place, Step};
 use crate::stop::Stop;
 use crate::task::Task;
+use crate::verdict::Verdict;
 
 /// The inputs of a run as they were frozen before anything was done.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -62,6 +63,7 @@ pub struct Frozen {
 pub struct Journal {
     store: Mutex<Store>,
     visited: Mutex<HashSet<Place>>,
+    closed: Mutex<HashSet<Step>>,
     /// When this process began to work on the run; until then no time passes.
     started: OnceLock<Instant>,
     elapsed_before: f64,
@@ -80,6 +82,10 @@ pub enum Kind {
     Script,
     /// Something was decided from the clock or the purse.
     Decision,
+    /// A step ended.
+    Verdict,
+    /// A path or a phase failed and the run went on without it.
+    Failure,
 }
 
 /// What identifies an effect before it is performed.
@@ -255,6 +261,61 @@ impl Journal {
         Ok(self.store().decide(place, limit, self.elapsed())?)
     }
 
+    /// Records how the step ended. A replay that comes to another verdict than the recorded one does not go on.
+    ///
+    /// # Errors
+    /// Another verdict than the recorded one; a step closed twice; a journal that cannot be written.
+    pub fn close(&self, step: Step, verdict: &Verdict) -> Result<(), Stop> {
+        let place = step.place();
+        let entry = Entry::new(&place, Kind::Verdict, verdict, &())?;
+        if !lock(&self.closed).insert(step) {
+            return Err(Stop::Bug { place, what: "the step was closed twice in one run".to_owned() });
+        }
+        match self.recorded(&entry) {
+            Err(Stop::Journal(JournalError::OtherInput { .. })) => {
+                Err(JournalError::OtherVerdict { step }.into())
+            }
+            Err(stop) => Err(stop),
+            Ok(Some(_)) => Ok(()),
+            Ok(None) => {
+                let outcome =
+                    serde_json::to_string(verdict).map_err(store::json_error).map_err(JournalError::from)?;
+                let (kind, digest, limit) = (Kind::Verdict, entry.digest.as_str(), verdict.limit);
+                let record = Inserted { place: &place, kind, digest, outcome: &outcome, limit };
+                Ok(self.store().insert(&record, self.elapsed()).map_err(JournalError::from)?)
+            }
+        }
+    }
+
+    /// Is there a verdict of this step from an earlier process?
+    ///
+    /// # Errors
+    /// When the journal cannot be read.
+    pub fn is_closed(&self, step: Step) -> Result<bool, JournalError> {
+        Ok(self.has_past && self.store().recorded(&step.place(), Kind::Verdict, "")?.is_some())
+    }
+
+    /// Records that the path or phase at `place` failed, once.
+    ///
+    /// # Errors
+    /// When the journal cannot be written.
+    pub fn fail(&self, place: &Place, cause: &str) -> Result<(), JournalError> {
+        let outcome = serde_json::to_string(cause).map_err(store::json_error)?;
+        let record = Inserted { kind: Kind::Failure, outcome: &outcome, ..Inserted::at(place) };
+        Ok(self.store().insert(&record, self.elapsed())?)
+    }
+
+    /// The paths and phases that failed in earlier processes, each with its cause.
+    ///
+    /// # Errors
+    /// When the journal cannot be read.
+    pub fn failures(&self) -> Result<Vec<(Place, String)>, JournalError> {
+        if !self.has_past {
+            return Ok(Vec::new());
+        }
+        Ok(self.store().failures()?)
+    }
+
     /// The elapsed seconds at which the stage called `place` first began.
     ///
     /// # Errors
@@ -326,18 +387,18 @@ impl Journal {
 
     /// With the seconds that earlier processes took, where there were any.
     fn new(store: Store, hold: Hold, elapsed: Option<f64>) -> Self {
-        let (store, visited, started) = (Mutex::new(store), Mutex::default(), OnceLock::new());
+        let (store, visited, closed) = (Mutex::new(store), Mutex::default(), Mutex::default());
+        let started = OnceLock::new();
         let (elapsed_before, has_past) = (elapsed.unwrap_or_default(), elapsed.is_some());
-        Self { store, visited, started, elapsed_before, has_past, hold }
+        Self { store, visited, closed, started, elapsed_before, has_past, hold }
     }
 
     fn store(&self) -> MutexGuard<'_, Store> {
-        self.store.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.store)
     }
 
     fn visit(&self, place: &Place) -> Result<(), Stop> {
-        let mut visited = self.visited.lock().unwrap_or_else(PoisonError::into_inner);
-        if visited.insert(place.clone()) {
+        if lock(&self.visited).insert(place.clone()) {
             return Ok(());
         }
         Err(Stop::Bug { place: place.clone(), what: "the same place was used twice in one run".to_owned() })
@@ -347,7 +408,8 @@ impl Journal {
         if !self.has_past {
             return Ok(None);
         }
-        let found = self.store().recorded(entry.place, &entry.digest).map_err(JournalError::from)?;
+        let found =
+            self.store().recorded(entry.place, entry.kind, &entry.digest).map_err(JournalError::from)?;
         match found {
             Some(found) if found.digest != entry.digest => {
                 Err(JournalError::OtherInput { place: entry.place.clone() }.into())
@@ -407,6 +469,10 @@ impl Outcome for ScriptOutcome {
 /// The digest of an input: the same for the same JSON value.
 pub fn digest(input: &Value) -> String {
     hash(&input.to_string())
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn hash(text: &str) -> String {

@@ -4,7 +4,6 @@
 //! through two effects ([`effects`]), and every effect is remembered in a journal ([`journal`]).
 
 pub mod agents;
-mod ahead;
 pub mod answers;
 pub mod config;
 pub mod ctx;
@@ -18,6 +17,7 @@ mod limits;
 pub mod metric;
 pub mod pipeline;
 pub mod place;
+mod prefetch;
 pub mod prompts;
 mod python;
 pub mod result;
@@ -28,7 +28,7 @@ pub mod slots;
 pub mod solution;
 pub mod spending;
 pub mod stop;
-mod story;
 pub mod task;
 #[cfg(feature = "testing")]
 pub mod testing;
+pub mod verdict;

@@ -1,20 +1,74 @@
-//! Where in the algorithm something happens.
+//! Where in the algorithms something happens. This module alone writes and reads the names of places.
 //!
-//! A [`Place`] is a path of names such as `phase2/path-0/t1/k2/coder`. Every agent call and every script
-//! run has exactly one; it is unique in its run and the same after a resume. The journal, the logs, the
-//! saved solutions and the reports are all keyed by it.
+//! A [`Place`] is a path of names such as `phase2/path-0/t1/k2/coder`. Every agent call and every script run has
+//! exactly one; it is unique in its run and the same after a resume. The journal, the logs, the saved solutions and
+//! the reports are keyed by it. A [`Step`] is the part of the algorithms that a place belongs to.
 
 use std::fmt;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A path of names in the algorithm, for example `phase1/candidate-0/init`.
+use crate::role::{AgentType, Variant};
+
+/// A path of names in the algorithms, for example `phase1/candidate-0/init`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Place(String);
 
-/// The four stages of a run, in their order.
+/// A step of the algorithms. Counters are those of the paper: they begin at 0, merges at 1.
+///
+/// Steps are ordered as the algorithms take them; path by path where paths run side by side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Step {
+    /// Algorithm 1, lines 2-5: the solution for one model.
+    Candidate(u32),
+    /// Algorithm 1, lines 8-16: one reference solution merged into the best so far.
+    Merge(u32),
+    /// Section 3.4: unused data, built in.
+    DataCheck,
+    /// Section 3.4: the leakage check of s_0 itself.
+    LeakageCheck,
+    /// Algorithm 2, lines 4-27: an ablation study and the refinement of one block.
+    Outer {
+        /// The refinement path.
+        path: u32,
+        /// t of the paper.
+        outer: u32,
+    },
+    /// Algorithm 2, lines 9-25: one attempt at the block of an outer step.
+    Attempt {
+        /// The refinement path.
+        path: u32,
+        /// t of the paper.
+        outer: u32,
+        /// k of the paper.
+        inner: u32,
+    },
+    /// Algorithm 3, lines 4-8: one ensemble.
+    Round(u32),
+    /// The submission script.
+    Finalization,
+}
+
+/// What the last name of a place stands for: an agent that is asked, or a script that runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Name {
+    /// An agent's default task.
+    Agent(AgentType),
+    /// The same agent asked again in the same step, counted from 2.
+    Again(AgentType, u32),
+    /// A correction of one leak, counted from 1.
+    Correction(u32),
+    /// A special task of the agent `test`.
+    Task(Variant),
+    /// The comparison with one reference, counted from 0.
+    Comparison(u32),
+    /// The script of the step.
+    Run,
+}
+
+/// The four phases of a run, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
@@ -28,26 +82,59 @@ pub enum Phase {
     Finalization,
 }
 
+/// The names of the steps that have no counter.
+const DATA_CHECK: &str = "data";
+const LEAKAGE_CHECK: &str = "final";
+/// What stands before the counters of the others.
+const CANDIDATE: &str = "candidate-";
+const MERGE: &str = "merge-";
+const PATH: &str = "path-";
+const OUTER: &str = "t";
+const INNER: &str = "k";
+const ROUND: &str = "r";
+const REPAIR: &str = "debug-";
+/// The mark of an end.
+const END: &str = "end";
+
 impl Place {
     /// The empty path, above all phases.
     pub fn root() -> Self {
         Self::default()
     }
 
-    /// This place with one more name, or several joined by `/`, at its end.
+    /// This place with one more name at its end.
     #[must_use]
-    pub fn join(&self, name: impl fmt::Display) -> Self {
+    fn join(&self, name: impl fmt::Display) -> Self {
         if self.0.is_empty() { Self(name.to_string()) } else { Self(format!("{}/{name}", self.0)) }
+    }
+
+    /// The place of an effect in the step or repair at this place.
+    #[must_use]
+    pub fn named(&self, name: Name) -> Self {
+        self.join(name)
+    }
+
+    /// The place of the repair number `count` (from 1) of the script at this place.
+    #[must_use]
+    pub fn repaired(&self, count: u32) -> Self {
+        self.join(format_args!("{REPAIR}{count}"))
+    }
+
+    /// The place of a refinement path.
+    #[must_use]
+    pub fn of_path(path: u32) -> Self {
+        Self::from(Phase::Phase2).join(format_args!("{PATH}{path}"))
+    }
+
+    /// The mark of when the phase at this place ended; of the whole run, for the root.
+    #[must_use]
+    pub(crate) fn end(&self) -> Self {
+        self.join(END)
     }
 
     /// The path as text, names joined by `/`.
     pub fn as_str(&self) -> &str {
         &self.0
-    }
-
-    /// The names of the path, first to last.
-    pub fn names(&self) -> impl DoubleEndedIterator<Item = &str> {
-        self.0.split('/').filter(|name| !name.is_empty())
     }
 
     /// The last name, empty for the root.
@@ -61,22 +148,52 @@ impl Place {
         Self(self.0.rsplit_once('/').map_or(String::new(), |(parent, _)| parent.to_owned()))
     }
 
+    /// Is this place `above`, or below it?
+    pub fn is_within(&self, above: &Self) -> bool {
+        self.0.strip_prefix(above.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+
     /// The phase this place belongs to; `None` for the root.
     pub fn phase(&self) -> Option<Phase> {
         Phase::ALL.into_iter().find(|phase| self.names().next() == Some(phase.name()))
     }
 
-    /// The refinement path, counted from 0, for a place of Phase 2.
+    /// The refinement path, for a place of Phase 2.
     pub fn path(&self) -> Option<usize> {
         let mut names = self.names();
         (names.next() == Some(Phase::Phase2.name())).then_some(())?;
-        names.next()?.strip_prefix("path-")?.parse().ok()
+        names.next()?.strip_prefix(PATH)?.parse().ok()
+    }
+
+    /// The step this place belongs to; `None` for phases, paths and what is asked before the first step.
+    pub fn step(&self) -> Option<Step> {
+        let mut names = self.names();
+        match (self.phase()?, names.nth(1)) {
+            (Phase::Finalization, _) => Some(Step::Finalization),
+            (Phase::Phase1, Some(DATA_CHECK)) => Some(Step::DataCheck),
+            (Phase::Phase1, Some(LEAKAGE_CHECK)) => Some(Step::LeakageCheck),
+            (Phase::Phase1, Some(name)) => counter(name, CANDIDATE)
+                .map(Step::Candidate)
+                .or_else(|| counter(name, MERGE).map(Step::Merge)),
+            (Phase::Phase2, Some(name)) => {
+                let (path, outer) = (counter(name, PATH)?, counter(names.next()?, OUTER)?);
+                let inner = names.next().and_then(|name| counter(name, INNER));
+                Some(inner.map_or(Step::Outer { path, outer }, |inner| Step::Attempt { path, outer, inner }))
+            }
+            (Phase::Phase3, Some(name)) => counter(name, ROUND).map(Step::Round),
+            (_, None) => None,
+        }
+    }
+
+    /// The number of the repair that this place belongs to, from 1; `None` for what was done before any repair.
+    pub fn repair(&self) -> Option<u32> {
+        self.names().rev().take(2).find_map(|name| counter(name, REPAIR))
     }
 
     /// The label that groups agent calls: `phase1`, `path-0`, …, `phase3`, `finalization`.
     pub fn session(&self) -> String {
         match (self.path(), self.names().next()) {
-            (Some(path), _) => format!("path-{path}"),
+            (Some(path), _) => format!("{PATH}{path}"),
             (None, Some(phase)) => phase.to_owned(),
             (None, None) => String::new(),
         }
@@ -86,6 +203,119 @@ impl Place {
     pub fn file_stem(&self) -> String {
         self.0.replace('/', ".")
     }
+
+    fn names(&self) -> impl DoubleEndedIterator<Item = &str> {
+        self.0.split('/').filter(|name| !name.is_empty())
+    }
+}
+
+/// The path that a session's label names, see [`Place::session`].
+pub fn path_of_session(label: &str) -> Option<u32> {
+    counter(label, PATH)
+}
+
+/// The number behind `prefix`.
+fn counter(name: &str, prefix: &str) -> Option<u32> {
+    name.strip_prefix(prefix)?.parse().ok()
+}
+
+impl Step {
+    /// The step's place.
+    pub fn place(self) -> Place {
+        let phase = Place::from(self.phase());
+        match self {
+            Self::Candidate(index) => phase.join(format_args!("{CANDIDATE}{index}")),
+            Self::Merge(count) => phase.join(format_args!("{MERGE}{count}")),
+            Self::DataCheck => phase.join(DATA_CHECK),
+            Self::LeakageCheck => phase.join(LEAKAGE_CHECK),
+            Self::Outer { path, outer } => Place::of_path(path).join(format_args!("{OUTER}{outer}")),
+            Self::Attempt { path, outer, inner } => {
+                Self::Outer { path, outer }.place().join(format_args!("{INNER}{inner}"))
+            }
+            Self::Round(round) => phase.join(format_args!("{ROUND}{round}")),
+            Self::Finalization => phase,
+        }
+    }
+
+    /// The step's phase.
+    pub fn phase(self) -> Phase {
+        match self {
+            Self::Candidate(_) | Self::Merge(_) | Self::DataCheck | Self::LeakageCheck => Phase::Phase1,
+            Self::Outer { .. } | Self::Attempt { .. } => Phase::Phase2,
+            Self::Round(_) => Phase::Phase3,
+            Self::Finalization => Phase::Finalization,
+        }
+    }
+
+    /// The step's refinement path.
+    pub fn path(self) -> Option<u32> {
+        match self {
+            Self::Outer { path, .. } | Self::Attempt { path, .. } => Some(path),
+            _ => None,
+        }
+    }
+
+    fn order(self) -> (u8, u32, u32, Option<u32>) {
+        match self {
+            Self::Candidate(index) => (0, index, 0, None),
+            Self::Merge(count) => (1, count, 0, None),
+            Self::DataCheck => (2, 0, 0, None),
+            Self::LeakageCheck => (3, 0, 0, None),
+            Self::Outer { path, outer } => (4, path, outer, None),
+            Self::Attempt { path, outer, inner } => (4, path, outer, Some(inner)),
+            Self::Round(round) => (5, round, 0, None),
+            Self::Finalization => (6, 0, 0, None),
+        }
+    }
+}
+
+impl PartialOrd for Step {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Step {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.order().cmp(&other.order())
+    }
+}
+
+impl Serialize for Step {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.place().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Step {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let place = Place::deserialize(deserializer)?;
+        let step = place.step().filter(|step| step.place() == place);
+        step.ok_or_else(|| serde::de::Error::custom(format_args!("{place} is not a step")))
+    }
+}
+
+impl JsonSchema for Step {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        Place::schema_name()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        Place::json_schema(generator)
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Agent(agent) => f.write_str(agent.name()),
+            Self::Again(agent, count) => write!(f, "{}-{count}", agent.name()),
+            Self::Correction(count) => write!(f, "{}-fix-{count}", AgentType::Leakage.name()),
+            Self::Task(variant) => f.write_str(variant.name()),
+            Self::Comparison(count) => write!(f, "{}-{count}", Variant::Contamination.name()),
+            Self::Run => f.write_str("run"),
+        }
+    }
 }
 
 impl fmt::Display for Place {
@@ -94,9 +324,27 @@ impl fmt::Display for Place {
     }
 }
 
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.place().fmt(f)
+    }
+}
+
 impl From<&str> for Place {
     fn from(text: &str) -> Self {
         Self(text.to_owned())
+    }
+}
+
+impl From<Phase> for Place {
+    fn from(phase: Phase) -> Self {
+        Self::from(phase.name())
+    }
+}
+
+impl From<Step> for Place {
+    fn from(step: Step) -> Self {
+        step.place()
     }
 }
 
@@ -144,7 +392,72 @@ mod tests {
         check("phase3/r0/run", Some(Phase::Phase3), None, "phase3");
         check("finalization/test", Some(Phase::Finalization), None, "finalization");
         check("", None, None, "");
-        assert_eq!(Place::root().join("phase1").join("merge-1").file_stem(), "phase1.merge-1");
+        assert_eq!(Step::Merge(1).place().file_stem(), "phase1.merge-1");
         assert_eq!(Place::from("a/b/c").parent(), Place::from("a/b"));
+        assert_eq!((path_of_session("path-12"), path_of_session("phase1")), (Some(12), None));
+    }
+
+    #[test]
+    fn every_step_has_a_place_and_every_place_its_step() {
+        let check = |step: Step, text: &str| {
+            assert_eq!(step.place().as_str(), text);
+            for below in ["", "/run", "/debug-1/run", "/leakage-fix-2", "/debug-12/debugger"] {
+                assert_eq!(
+                    Place::from(format!("{text}{below}").as_str()).step(),
+                    Some(step),
+                    "{text}{below}"
+                );
+            }
+            assert_eq!(serde_json::to_value(step).unwrap(), text);
+            assert_eq!(serde_json::from_value::<Step>(text.into()).unwrap(), step);
+        };
+        let (path, outer, inner) = (1, 0, 2);
+        let in_order = [
+            (Step::Candidate(10), "phase1/candidate-10"),
+            (Step::Merge(1), "phase1/merge-1"),
+            (Step::DataCheck, "phase1/data"),
+            (Step::LeakageCheck, "phase1/final"),
+            (Step::Outer { path, outer }, "phase2/path-1/t0"),
+            (Step::Attempt { path, outer, inner }, "phase2/path-1/t0/k2"),
+            (Step::Outer { path, outer: 1 }, "phase2/path-1/t1"),
+            (Step::Round(0), "phase3/r0"),
+            (Step::Finalization, "finalization"),
+        ];
+        in_order.iter().for_each(|(step, text)| check(*step, text));
+        assert!(in_order.is_sorted_by_key(|(step, _)| *step));
+        for text in
+            ["", "phase1", "phase1/retriever", "phase1/retriever-2", "phase2/path-0", "phase3", "x/t0"]
+        {
+            assert_eq!(Place::from(text).step(), None, "{text}");
+        }
+        assert!(serde_json::from_value::<Step>("phase1/merge-1/run".into()).is_err());
+    }
+
+    #[test]
+    fn effects_are_named_within_their_step() {
+        let step = Step::Attempt { path: 0, outer: 1, inner: 2 }.place();
+        let check = |place: Place, text: &str, repair: Option<u32>| {
+            assert_eq!((place.as_str(), place.repair()), (text, repair));
+        };
+        check(step.named(Name::Agent(AgentType::Coder)), "phase2/path-0/t1/k2/coder", None);
+        check(step.repaired(3).named(Name::Run), "phase2/path-0/t1/k2/debug-3/run", Some(3));
+        check(step.repaired(3), "phase2/path-0/t1/k2/debug-3", Some(3));
+        check(step.named(Name::Correction(1)), "phase2/path-0/t1/k2/leakage-fix-1", None);
+        let phase = Place::from(Phase::Phase1);
+        check(phase.named(Name::Again(AgentType::Retriever, 2)), "phase1/retriever-2", None);
+        let last = Place::from(Step::Finalization);
+        check(last.named(Name::Task(Variant::SubsamplingRemove)), "finalization/subsampling_remove", None);
+        check(last.named(Name::Comparison(0)), "finalization/contamination-0", None);
+    }
+
+    #[test]
+    fn a_place_is_within_itself_and_what_is_above() {
+        let check = |place: &str, above: &str, expected| {
+            assert_eq!(Place::from(place).is_within(&Place::from(above)), expected, "{place} in {above}");
+        };
+        check("phase2/path-1/t0", "phase2/path-1", true);
+        check("phase2/path-1", "phase2/path-1", true);
+        check("phase2/path-10/t0", "phase2/path-1", false);
+        check("phase2", "phase2/path-1", false);
     }
 }

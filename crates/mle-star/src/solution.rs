@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::metric::Score;
-use crate::place::Place;
+use crate::place::{Place, Step};
 
 /// What produced a solution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,6 +45,8 @@ pub struct Scored {
 /// The run that a score comes from.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Evidence {
+    /// The step that made the text.
+    pub step: Step,
     /// The place of the run.
     pub place: Place,
     /// When it ended.
@@ -79,6 +81,12 @@ impl Solution {
         Self { text, phase, source_model: None }
     }
 
+    /// The same script, written for this model.
+    #[must_use]
+    pub(crate) fn of_model(self, model: &str) -> Self {
+        Self { source_model: Some(model.to_owned()), ..self }
+    }
+
     /// Finds the block meant by `quoted`: exact text first, then lines compared without trailing white
     /// space. The result is the solution's own text.
     ///
@@ -97,16 +105,31 @@ impl Solution {
         if self.text.contains(quoted) { Err(BlockError::Repeated) } else { self.find_block_by_lines(quoted) }
     }
 
-    /// This solution with `block` replaced by `replacement`; everything outside the block is untouched.
+    /// Finds the first occurrence of the block meant by `quoted`, compared as in [`Solution::find_block`].
     ///
     /// # Errors
-    /// When the block does not occur exactly once.
-    pub fn replace_block(&self, block: &CodeBlock, replacement: &str) -> Result<Self, BlockError> {
-        match occurrences(&self.text, &block.0) {
-            0 => Err(BlockError::Absent),
-            1 => Ok(self.with_text(self.text.replacen(&block.0, replacement, 1))),
-            _ => Err(BlockError::Repeated),
+    /// When the block is empty or absent.
+    pub fn find_first_block(&self, quoted: &str) -> Result<CodeBlock, BlockError> {
+        match self.find_block(quoted) {
+            Err(BlockError::Repeated) => {
+                let exact = quoted.trim_matches(['\n', '\r']);
+                let lines: Vec<&str> = exact.lines().map(str::trim_end).collect();
+                let exact = self.text.contains(exact).then(|| CodeBlock(exact.to_owned()));
+                exact.or_else(|| self.windows_like(&lines).next()).ok_or(BlockError::Absent)
+            }
+            found => found,
         }
+    }
+
+    /// This solution with the first occurrence of `block` replaced by `replacement`; everything else is untouched.
+    ///
+    /// # Errors
+    /// When the block does not occur.
+    pub fn replace_block(&self, block: &CodeBlock, replacement: &str) -> Result<Self, BlockError> {
+        if !self.text.contains(&block.0) {
+            return Err(BlockError::Absent);
+        }
+        Ok(self.with_text(self.text.replacen(&block.0, replacement, 1)))
     }
 
     /// The same solution with another text.
@@ -117,21 +140,26 @@ impl Solution {
 
     fn find_block_by_lines(&self, quoted: &str) -> Result<CodeBlock, BlockError> {
         let wanted: Vec<&str> = quoted.trim_matches('\n').lines().map(str::trim_end).collect();
-        let lines: Vec<&str> = self.text.split_inclusive('\n').collect();
-        let mut found = None;
-        for (start, window) in lines.windows(wanted.len()).enumerate() {
-            if window.iter().zip(&wanted).any(|(line, want)| line.trim_end() != *want) {
-                continue;
-            }
-            if found.replace(start).is_some() {
-                return Err(BlockError::Repeated);
-            }
-        }
-        let start = found.ok_or(BlockError::Absent)?;
-        let text = lines[start..start + wanted.len()].concat();
-        let block = CodeBlock(text.trim_end_matches(['\n', '\r']).to_owned());
+        let mut found = self.windows_like(&wanted);
+        let block = found.next().ok_or(BlockError::Absent)?;
         // Equal lines can still make the text itself occur twice, as a part of longer lines.
-        if occurrences(&self.text, &block.0) == 1 { Ok(block) } else { Err(BlockError::Repeated) }
+        if found.next().is_some() || occurrences(&self.text, &block.0) != 1 {
+            return Err(BlockError::Repeated);
+        }
+        Ok(block)
+    }
+
+    /// The pieces whose lines are `wanted` when trailing white space is left out, first to last.
+    fn windows_like(&self, wanted: &[&str]) -> impl Iterator<Item = CodeBlock> {
+        let lines: Vec<&str> = self.text.split_inclusive('\n').collect();
+        let is_like =
+            |window: &[&str]| window.iter().zip(wanted).all(|(line, want)| line.trim_end() == *want);
+        let found: Vec<CodeBlock> = lines
+            .windows(wanted.len().max(1))
+            .filter(|window| is_like(window))
+            .map(|window| CodeBlock(window.concat().trim_end_matches(['\n', '\r']).to_owned()))
+            .collect();
+        found.into_iter()
     }
 }
 
@@ -168,10 +196,9 @@ impl Scored {
         &self.evidence.place
     }
 
-    /// The step of the algorithm that made it: the place without its run and repairs.
-    pub fn step(&self) -> Place {
-        let step = self.evidence.place.parent();
-        if step.last().starts_with("debug-") { step.parent() } else { step }
+    /// The step of the algorithms that made it.
+    pub fn step(&self) -> Step {
+        self.evidence.step
     }
 
     /// Did that run leave a valid submission?

@@ -32,6 +32,9 @@ pub enum Stop {
     /// A limit ended the run before it had a solution.
     #[error("the {} ended the run before it had a solution", .0.name())]
     Limit(crate::effects::Limit),
+    /// A path or a phase failed in an earlier process; what it had left to do is not done.
+    #[error("{0}")]
+    Fenced(String),
     /// A defect of this program.
     #[error("internal error at {place}: {what}")]
     Bug {

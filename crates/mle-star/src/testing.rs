@@ -6,7 +6,7 @@
 
 pub mod worlds;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -38,6 +38,7 @@ pub struct World {
     scripts: HashMap<String, ScriptOutcome>,
     first_scripts: Mutex<HashMap<String, ScriptOutcome>>,
     stops: Mutex<HashMap<String, Stop>>,
+    panics: HashSet<String>,
     agent_time: Duration,
     script_time: Duration,
     cost_usd: Option<f64>,
@@ -105,6 +106,13 @@ impl World {
     #[must_use]
     pub fn at_first(self, place: &str, outcome: ScriptOutcome) -> Self {
         self.lock_first_scripts().insert(place.to_owned(), outcome);
+        self
+    }
+
+    /// What is done at `place` panics, as a defect of the program would.
+    #[must_use]
+    pub fn panics(mut self, place: &str) -> Self {
+        self.panics.insert(place.to_owned());
         self
     }
 
@@ -233,6 +241,7 @@ impl World {
     }
 
     fn stop(&self, place: &Place) -> Result<(), Stop> {
+        assert!(!self.panics.contains(place.as_str()), "a defect at {place}");
         self.lock_stops().remove(place.as_str()).map_or(Ok(()), Err)
     }
 }
@@ -265,7 +274,7 @@ impl AgentBackend for World {
         Ok(reply)
     }
 
-    fn expect(&self, likely: &[AgentRequest]) {
+    fn prefetch(&self, likely: &[AgentRequest]) {
         self.remember(|log| log.expected.extend_from_slice(likely));
     }
 }

@@ -2,9 +2,10 @@
 
 use serde_json::json;
 
-use super::history::history;
+use super::history::{Tried, history, plans, scores};
 use super::{Call, reply};
 use crate::ctx::Ctx;
+use crate::result::EnsembleAttempt;
 use crate::role::AgentType;
 use crate::solution::Scored;
 use crate::stop::Stop;
@@ -13,16 +14,15 @@ use crate::stop::Stop;
 pub(crate) async fn ens_planner(
     ctx: &Ctx<'_>,
     solutions: &[Scored],
-    plans: &[String],
-    scores: &[Option<f64>],
+    rounds: &[EnsembleAttempt],
 ) -> Result<Option<String>, Stop> {
+    ctx.require(solutions.len() >= 2, "A_ens_planner requires at least 2 solutions for ensembling")?;
+    let tried: Vec<Tried<'_>> =
+        rounds.iter().map(|round| Tried { plan: &round.plan, score: round.score }).collect();
     let texts: Vec<&str> = solutions.iter().map(Scored::text).collect();
-    let inputs = json!({"solutions": texts, "plans": plans, "scores": scores});
-    let tried = if plans.is_empty() {
-        String::new()
-    } else {
-        history("# Ensemble plans you have tried", plans, scores)
-    };
+    let inputs = json!({"solutions": texts, "plans": plans(&tried), "scores": scores(&tried)});
+    let tried =
+        if tried.is_empty() { String::new() } else { history("# Ensemble plans you have tried", &tried) };
     let call = Call::new(AgentType::EnsPlanner, "ens_planner.md", inputs)
         .rendering("history", tried)
         .rendering("num_solutions", solutions.len());

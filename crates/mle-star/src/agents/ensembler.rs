@@ -14,6 +14,8 @@ pub(crate) async fn ensembler(
     plan: &str,
     solutions: &[Scored],
 ) -> Result<Option<Solution>, Stop> {
+    ctx.require(!plan.trim().is_empty(), "A_ensembler requires a non-empty ensemble plan")?;
+    ctx.require(solutions.len() >= 2, "A_ensembler requires at least 2 solutions for ensembling")?;
     let texts: Vec<&str> = solutions.iter().map(Scored::text).collect();
     let inputs = json!({"solutions": texts, "plan": plan});
     let call =

@@ -6,6 +6,7 @@ use super::{Call, reply};
 use crate::answers::RefinePlan;
 use crate::ctx::Ctx;
 use crate::effects::{Answer, Limit};
+use crate::place::Name;
 use crate::role::AgentType;
 use crate::solution::Solution;
 use crate::stop::Stop;
@@ -33,9 +34,9 @@ pub(crate) async fn extractor(
         "previous_code_blocks": question.refined_blocks,
         "note": question.note,
     });
-    let name = if call == 1 { "extractor".to_owned() } else { format!("extractor-{call}") };
-    let request = Call::new(AgentType::Extractor, "extractor.md", inputs).named(name);
-    let answer = ctx.ask(request).await?;
+    let request = Call::new(AgentType::Extractor, "extractor.md", inputs);
+    let again = |request: Call| request.named(Name::Again(AgentType::Extractor, call));
+    let answer = ctx.ask(if call == 1 { request } else { again(request) }).await?;
     if let Answer::Refused { limit } = answer.answer {
         return Ok(Extraction::Refused(limit));
     }

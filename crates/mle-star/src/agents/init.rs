@@ -18,5 +18,5 @@ pub(crate) async fn init(ctx: &Ctx<'_>, model: &RetrievedModel) -> Result<Soluti
     });
     let answer = ctx.ask(Call::new(AgentType::Init, "init.md", inputs)).await?;
     let text = reply::code(&answer).unwrap_or_default();
-    Ok(Solution { source_model: Some(model.model_name.clone()), ..Solution::new(text, SolutionPhase::Init) })
+    Ok(Solution::new(text, SolutionPhase::Init).of_model(&model.model_name))
 }

@@ -6,6 +6,7 @@ use super::{Call, reply};
 use crate::answers::{LeakageAnswer, LeakageStatus};
 use crate::ctx::Ctx;
 use crate::effects::{Answer, Limit};
+use crate::place::Name;
 use crate::role::{AgentType, Variant};
 use crate::solution::{CodeBlock, Solution};
 use crate::stop::Stop;
@@ -40,12 +41,12 @@ pub(crate) async fn detect_leakage(
 /// the same block.
 pub(crate) async fn correct_leakage(
     ctx: &Ctx<'_>,
-    count: usize,
+    count: u32,
     solution: &Solution,
     block: &CodeBlock,
 ) -> Result<Option<String>, Stop> {
     let inputs = json!({"code": solution.text, "code_block": block.as_str()});
     let call = Call::new(AgentType::Leakage, "leakage_correction.md", inputs);
-    let answer = ctx.ask(call.variant(Variant::Correction).named(format!("leakage-fix-{count}"))).await?;
+    let answer = ctx.ask(call.variant(Variant::Correction).named(Name::Correction(count))).await?;
     Ok(reply::code(&answer).filter(|code| code.trim() != block.as_str().trim()))
 }

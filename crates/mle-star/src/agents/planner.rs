@@ -2,9 +2,10 @@
 
 use serde_json::json;
 
-use super::history::history;
+use super::history::{Tried, history, plans, scores};
 use super::{Call, reply};
 use crate::ctx::Ctx;
+use crate::result::RefinementAttempt;
 use crate::role::AgentType;
 use crate::solution::CodeBlock;
 use crate::stop::Stop;
@@ -13,11 +14,13 @@ use crate::stop::Stop;
 pub(crate) async fn planner(
     ctx: &Ctx<'_>,
     block: &CodeBlock,
-    plans: &[String],
-    scores: &[Option<f64>],
+    attempts: &[RefinementAttempt],
 ) -> Result<Option<String>, Stop> {
-    let inputs = json!({"code_block": block.as_str(), "plans": plans, "scores": scores});
-    let tried = history("# Improvement plans you have tried", plans, scores);
+    ctx.require(!attempts.is_empty(), "At least one previous plan is required for A_planner")?;
+    let tried: Vec<Tried<'_>> =
+        attempts.iter().map(|attempt| Tried { plan: &attempt.plan, score: attempt.score }).collect();
+    let inputs = json!({"code_block": block.as_str(), "plans": plans(&tried), "scores": scores(&tried)});
+    let tried = history("# Improvement plans you have tried", &tried);
     let call = Call::new(AgentType::Planner, "planner.md", inputs).rendering("history", tried);
     let plan = reply::prose(&ctx.ask(call).await?);
     if plan.is_none() {

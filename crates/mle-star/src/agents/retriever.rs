@@ -6,6 +6,7 @@ use super::{Call, reply};
 use crate::answers::RetrievedModel;
 use crate::ctx::Ctx;
 use crate::effects::{AgentReply, Answer};
+use crate::place::Name;
 use crate::role::AgentType;
 use crate::stop::Stop;
 
@@ -18,7 +19,7 @@ pub(crate) enum Search {
 
 /// What the retriever, asked at the place `name`, says. Without search it has no tools and is asked for what it
 /// knows.
-pub(crate) async fn retriever(ctx: &Ctx<'_>, name: &str, search: Search) -> Result<AgentReply, Stop> {
+pub(crate) async fn retriever(ctx: &Ctx<'_>, name: Name, search: Search) -> Result<AgentReply, Stop> {
     let inputs = json!({
         "task_description": ctx.task().description,
         "num_models": ctx.config().num_retrieved_models,

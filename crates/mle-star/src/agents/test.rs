@@ -4,8 +4,9 @@
 use serde_json::json;
 
 use super::{Call, reply};
-use crate::answers::{DataContaminationResult, Verdict};
+use crate::answers::{Contamination, DataContaminationResult};
 use crate::ctx::Ctx;
+use crate::place::Name;
 use crate::role::{AgentType, Variant};
 use crate::solution::{CodeBlock, Solution, SolutionPhase};
 use crate::stop::Stop;
@@ -28,11 +29,13 @@ pub(crate) async fn subsampling_extract(
 ) -> Result<Option<CodeBlock>, Stop> {
     let inputs = json!({"final_solution": solution.text});
     let call = Call::new(AgentType::Test, "test_subsampling_extract.md", inputs);
-    let answer = ctx.ask(call.variant(Variant::SubsamplingExtract).named("subsampling_extract")).await?;
+    let answer = ctx
+        .ask(call.variant(Variant::SubsamplingExtract).named(Name::Task(Variant::SubsamplingExtract)))
+        .await?;
     let Some(quoted) = reply::code(&answer) else { return Ok(None) };
-    let found = solution.find_block(&quoted);
+    let found = solution.find_first_block(&quoted);
     if let Err(error) = &found {
-        ctx.warn(format!("subsampling is left as it is: {error}"));
+        ctx.warn(format!("subsampling is left as it is: {error}: {}", reply::excerpt(&answer)));
     }
     Ok(found.ok())
 }
@@ -41,7 +44,9 @@ pub(crate) async fn subsampling_extract(
 pub(crate) async fn subsampling_remove(ctx: &Ctx<'_>, block: &CodeBlock) -> Result<Option<String>, Stop> {
     let inputs = json!({"code_block_with_subsampling": block.as_str()});
     let call = Call::new(AgentType::Test, "test_subsampling_remove.md", inputs);
-    let answer = ctx.ask(call.variant(Variant::SubsamplingRemove).named("subsampling_remove")).await?;
+    let answer = ctx
+        .ask(call.variant(Variant::SubsamplingRemove).named(Name::Task(Variant::SubsamplingRemove)))
+        .await?;
     let code = reply::code(&answer);
     if code.is_none() {
         ctx.warn(format!("subsampling is left as it is: {}", reply::excerpt(&answer)));
@@ -52,18 +57,18 @@ pub(crate) async fn subsampling_remove(ctx: &Ctx<'_>, block: &CodeBlock) -> Resu
 /// The comparison with reference number `count` (from 0); `None` when the reply cannot be read.
 pub(crate) async fn contamination(
     ctx: &Ctx<'_>,
-    count: usize,
+    count: u32,
     solution: &Solution,
     reference: &str,
-) -> Result<Option<Verdict>, Stop> {
+) -> Result<Option<Contamination>, Stop> {
     let inputs = json!({"reference_discussion": reference, "final_solution": solution.text});
     let call = Call::new(AgentType::Test, "test_contamination.md", inputs);
-    let call = call.variant(Variant::Contamination).named(format!("contamination-{count}"));
+    let call = call.variant(Variant::Contamination).named(Name::Comparison(count));
     let answer = ctx.ask(call).await?;
     let verdict = reply::object::<DataContaminationResult>(&answer).map(|result| result.verdict);
     let verdict = verdict.or_else(|| match reply::prose(&answer)?.trim_matches(['\'', '"', '.', '`']) {
-        "Novel" => Some(Verdict::Novel),
-        "Same" => Some(Verdict::Same),
+        "Novel" => Some(Contamination::Novel),
+        "Same" => Some(Contamination::Same),
         _ => None,
     });
     if verdict.is_none() {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 
-use super::store::{APPLICATION_ID, FORMAT, TABLES};
+use super::store::{APPLICATION_ID, FORMAT, OLDER_FORMAT, TABLES};
 use super::{JournalError, seal, wal};
 
 /// What the log beside a journal is called.
@@ -38,6 +38,8 @@ pub(super) fn open_known(path: &Path) -> Result<Connection, JournalError> {
     }
     match pragma(&db, "user_version").map_err(broken)? {
         FORMAT => Ok(db),
+        // Only to be looked at, and only once the run is over.
+        OLDER_FORMAT if path.with_file_name(crate::layout::RESULT).is_file() => Ok(db),
         found => Err(JournalError::Format { path: path.into(), found }),
     }
 }
@@ -46,6 +48,9 @@ pub(super) fn open_known(path: &Path) -> Result<Connection, JournalError> {
 pub(super) fn check(path: &Path) -> Result<(), JournalError> {
     wal::check(&log_of(path))?;
     let db = open_known(path)?;
+    if pragma(&db, "user_version").is_ok_and(|found| found == OLDER_FORMAT) {
+        return Err(JournalError::Format { path: path.into(), found: OLDER_FORMAT });
+    }
     let found = first_damage(&db).unwrap_or_else(|error| Some(error.to_string()));
     let log_is_read = pragma_text(&db, "journal_mode").is_ok_and(|mode| mode == "wal");
     match found {

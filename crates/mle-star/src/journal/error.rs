@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::store;
-use crate::place::Place;
+use crate::place::{Place, Step};
 
 /// What is wrong with a journal.
 #[derive(Debug, thiserror::Error)]
@@ -56,6 +56,12 @@ pub enum JournalError {
         /// The place.
         place: Place,
     },
+    /// A step came to another verdict than the recorded one.
+    #[error("{step} ended differently from its record")]
+    OtherVerdict {
+        /// The step.
+        step: Step,
+    },
     /// It cannot be written.
     #[error("the journal cannot be written: {0}")]
     Write(#[from] rusqlite::Error),
@@ -84,6 +90,7 @@ impl JournalError {
             Self::OtherInput { .. } => {
                 "a script, prompt, model or data file differs from the first time; restore it or start a new run"
             }
+            Self::OtherVerdict { .. } => "use the version of mle-star that wrote the run, or start a new run",
             Self::Write(_) | Self::Io(_) => "make room or give write access, then resume the run",
         };
         hint.to_owned()

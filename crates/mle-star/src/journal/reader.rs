@@ -9,6 +9,7 @@ use super::store::{self, Store};
 use super::{Frozen, JournalError, Kind, MadeWith, check, lock, wal};
 use crate::effects::{Limit, Usage};
 use crate::place::Place;
+use crate::verdict::Verdicts;
 
 /// A journal at one moment.
 #[derive(Clone, Debug)]
@@ -25,6 +26,25 @@ pub struct Snapshot {
     pub effects: Vec<EffectRecord>,
     /// What is wrong with the journal, as far as reading it shows.
     pub damage: Option<String>,
+}
+
+impl Snapshot {
+    /// How every step ended that has ended. A journal of an older format has none.
+    pub fn verdicts(&self) -> Verdicts {
+        let verdicts = self.effects.iter().filter(|effect| effect.kind == Kind::Verdict && effect.counts());
+        let read = |effect: &EffectRecord| {
+            let verdict = serde_json::from_value(effect.outcome.clone()?).ok()?;
+            Some((effect.place.step()?, verdict))
+        };
+        verdicts.filter_map(read).collect()
+    }
+
+    /// The paths and phases that failed, each with its cause.
+    pub fn failures(&self) -> Vec<(Place, String)> {
+        let failures = self.effects.iter().filter(|effect| effect.kind == Kind::Failure && effect.counts());
+        let cause = |effect: &EffectRecord| effect.outcome.as_ref()?.as_str().map(str::to_owned);
+        failures.filter_map(|effect| Some((effect.place.clone(), cause(effect)?))).collect()
+    }
 }
 
 /// One record.

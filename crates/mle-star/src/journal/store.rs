@@ -7,13 +7,15 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde_json::{Value, json};
 
 use super::reader::{EffectRecord, EffectState};
-use super::{Entry, Frozen, JournalError, MadeWith, Outcome, birth, check, seal, wait};
+use super::{Entry, Frozen, JournalError, Kind, MadeWith, Outcome, birth, check, seal, wait};
 use crate::effects::{Limit, Usage};
 use crate::place::Place;
 
 pub(super) use crate::layout::JOURNAL as FILE;
 /// The version of the tables below.
-pub(super) const FORMAT: i64 = 2;
+pub(super) const FORMAT: i64 = 3;
+/// The version before it, which had no verdicts. Its finished runs can be read.
+pub(super) const OLDER_FORMAT: i64 = 2;
 /// Marks the file as ours: "MLES".
 pub(super) const APPLICATION_ID: i64 = 0x4d4c_4553;
 
@@ -36,7 +38,7 @@ CREATE TABLE effects (
     elapsed_begun REAL NOT NULL, elapsed_ended REAL,
     begun_seal TEXT NOT NULL, ended_seal TEXT
 ) STRICT;
-CREATE UNIQUE INDEX one_live_record ON effects (place) WHERE state IN ('begun', 'ended');
+CREATE UNIQUE INDEX one_live_record ON effects (place, kind) WHERE state IN ('begun', 'ended');
 CREATE INDEX by_place ON effects (place);
 ";
 
@@ -58,6 +60,23 @@ enum Force {
     Checkpoints = 1,
     /// Each record.
     Records = 2,
+}
+
+/// A record that begins and ends at once: a decision, a verdict, a failure.
+pub(super) struct Inserted<'a> {
+    pub place: &'a Place,
+    pub kind: Kind,
+    pub digest: &'a str,
+    /// As JSON.
+    pub outcome: &'a str,
+    pub limit: Option<Limit>,
+}
+
+impl<'a> Inserted<'a> {
+    /// A decision without a limit.
+    pub fn at(place: &'a Place) -> Self {
+        Self { place, kind: Kind::Decision, digest: "", outcome: "null", limit: None }
+    }
 }
 
 pub(super) struct Found {
@@ -125,7 +144,7 @@ impl Store {
     }
 
     pub fn void(&self, place: &Place) -> rusqlite::Result<()> {
-        let sql = "UPDATE effects SET state = 'void' WHERE place = ?1 AND state = 'ended'";
+        let sql = "UPDATE effects SET state = 'void' WHERE place = ?1 AND state = 'ended' AND kind IN ('agent', 'script')";
         self.db.execute(sql, [place.as_str()]).map(drop)
     }
 
@@ -141,13 +160,14 @@ impl Store {
     }
 
     /// The record that counts at `place`; or one set aside, which counts again: exactly the same is asked for.
-    pub fn recorded(&self, place: &Place, digest: &str) -> rusqlite::Result<Option<Found>> {
+    pub fn recorded(&self, place: &Place, kind: Kind, digest: &str) -> rusqlite::Result<Option<Found>> {
         // No ORDER BY: with one, SQLite plans a statement of rusqlite's cache anew for every place.
         let sql = "SELECT digest, outcome, ended_at, state = 'ended', seq FROM effects
-                   WHERE place = ?1 AND state IN ('ended', 'aside')";
+                   WHERE place = ?1 AND kind = ?2 AND state IN ('ended', 'aside')";
         let read = |row: &Row<'_>| Ok((row.get::<_, bool>(3)?, row.get::<_, i64>(4)?, found(row)?));
         let mut statement = self.db.prepare_cached(sql)?;
-        let records: Vec<_> = statement.query_map([place.as_str()], read)?.collect::<Result<_, _>>()?;
+        let records: Vec<_> =
+            statement.query_map([place.as_str(), &name(&kind)?], read)?.collect::<Result<_, _>>()?;
         let usable = records.into_iter().filter(|(counts, _, found)| *counts || found.digest == digest);
         let last = usable.max_by_key(|(counts, seq, _)| (*counts, *seq));
         if let Some((false, seq, _)) = last {
@@ -223,7 +243,7 @@ impl Store {
     }
 
     pub fn decide(&mut self, place: &Place, limit: Limit, elapsed: f64) -> rusqlite::Result<()> {
-        self.insert_decision(place, Some(limit), elapsed)
+        self.insert(&Inserted { limit: Some(limit), ..Inserted::at(place) }, elapsed)
     }
 
     pub fn mark(&mut self, place: &Place, elapsed: f64) -> rusqlite::Result<f64> {
@@ -233,13 +253,13 @@ impl Store {
         if let Some(first) = first {
             return Ok(first);
         }
-        self.insert_decision(place, None, elapsed)?;
+        self.insert(&Inserted::at(place), elapsed)?;
         Ok(elapsed)
     }
 
     pub fn ended_below(&self, place: &Place) -> rusqlite::Result<bool> {
         let sql = "SELECT EXISTS (SELECT 1 FROM effects WHERE place > ?1 AND place < ?2
-                   AND state = 'ended' AND kind <> 'decision' AND limit_hit IS NULL)";
+                   AND state = 'ended' AND kind IN ('agent', 'script') AND limit_hit IS NULL)";
         // '0' is the character after '/': everything that starts with "PLACE/".
         let (from, to) = (format!("{place}/"), format!("{place}0"));
         self.db.prepare_cached(sql)?.query_row([from, to], |row| row.get(0))
@@ -253,7 +273,7 @@ impl Store {
         let from: Option<i64> = transaction.query_row(first, [], |row| row.get(0))?;
         if let Some(from) = from {
             let void = "UPDATE effects SET state = 'void' WHERE seq >= ?1 AND state = 'ended'
-                        AND (limit_hit IS NOT NULL OR kind = 'decision')";
+                        AND (limit_hit IS NOT NULL OR kind IN ('decision', 'failure'))";
             transaction.execute(void, [from])?;
             transaction
                 .execute("UPDATE effects SET state = 'aside' WHERE seq >= ?1 AND state = 'ended'", [from])?;
@@ -303,15 +323,27 @@ impl Store {
         self.db.prepare_cached(SET_META)?.execute([key, value]).map(drop)
     }
 
-    fn insert_decision(&mut self, place: &Place, limit: Option<Limit>, elapsed: f64) -> rusqlite::Result<()> {
+    /// The places that failed, each with its cause.
+    pub fn failures(&self) -> rusqlite::Result<Vec<(Place, String)>> {
+        let sql = "SELECT place, outcome FROM effects WHERE kind = 'failure' AND state = 'ended'";
+        let read = |row: &Row<'_>| {
+            let cause: String = serde_json::from_str(row.get_ref(1)?.as_str()?).map_err(json_error)?;
+            Ok((Place::from(row.get_ref(0)?.as_str()?), cause))
+        };
+        self.db.prepare(sql)?.query_map([], read)?.collect()
+    }
+
+    /// A record that begins and ends at once.
+    pub fn insert(&mut self, record: &Inserted<'_>, elapsed: f64) -> rusqlite::Result<()> {
         let sql =
             "INSERT INTO effects (seq, place, kind, state, digest, request, outcome, limit_hit, begun_at,
                 ended_at, elapsed_begun, elapsed_ended, begun_seal, ended_seal)
-            VALUES (?1, ?2, 'decision', 'ended', '', 'null', 'null', ?3, ?4, ?4, ?5, ?5,
-                seal(?1, ?2, 'decision', '', 'null', ?4, ?5),
-                seal(?1, ?2, 'null', ?3, NULL, NULL, NULL, NULL, NULL, ?4, ?5))";
+            VALUES (?1, ?2, ?6, 'ended', ?7, 'null', ?8, ?3, ?4, ?4, ?5, ?5,
+                seal(?1, ?2, ?6, ?7, 'null', ?4, ?5),
+                seal(?1, ?2, ?8, ?3, NULL, NULL, NULL, NULL, NULL, ?4, ?5))";
+        let Inserted { place, kind, digest, outcome, limit } = *record;
         let limit = limit.map(|limit| name(&limit)).transpose()?;
-        let values = params![self.next, place.as_str(), limit, now(), elapsed];
+        let values = params![self.next, place.as_str(), limit, now(), elapsed, name(&kind)?, digest, outcome];
         self.next = self.db.prepare_cached(sql)?.insert(values)? + 1;
         Ok(())
     }

@@ -7,11 +7,11 @@ use super::initial::Initial;
 use super::refine::Refined;
 use crate::ctx::Ctx;
 use crate::effects::Usage;
-use crate::evaluate::Evaluation;
 use crate::journal::{EffectRecord, cost, first_limit};
 use crate::place::Phase;
 use crate::result::{
-    Costs, Durations, FinalResult, Phase1Result, Phase2Result, Phase3Result, SolutionScript, Tokens,
+    CodeBlockRecord, Costs, Durations, FinalResult, PathRecord, PathStatus, Phase1Result, Phase2Result,
+    Phase3Result, SolutionScript, Tokens,
 };
 use crate::spending::spending;
 use crate::stop::Stop;
@@ -19,7 +19,7 @@ use crate::stop::Stop;
 pub(super) fn assemble(
     ctx: &Ctx<'_>,
     initial: &Initial,
-    refined: &[Refined],
+    refined: &[(Refined, PathRecord)],
     ensemble: Option<&Ensemble>,
     last: Last,
 ) -> Result<Finished, Stop> {
@@ -30,7 +30,8 @@ pub(super) fn assemble(
         task: ctx.task().clone(),
         config: ctx.config().clone(),
         phase1: phase1(initial),
-        phase2_results: refined.iter().map(phase2).collect(),
+        phase2_results: refined.iter().map(|(path, _)| phase2(path)).collect(),
+        paths: refined.iter().map(|(_, record)| record.clone()).collect(),
         phase3: ensemble.map(|ensemble| phase3(refined, ensemble)),
         submission_path: String::new(),
         contamination: last.contamination,
@@ -40,9 +41,9 @@ pub(super) fn assemble(
         costs,
         tokens: tokens(&effects),
         usage: spending(&effects),
-        lineage: ctx.lineage(&last.step),
+        lineage: ctx.lineage(last.step),
         leakage_suspected: initial.leakage_suspected || last.leakage_suspected,
-        phases_completed: phases_completed(&effects, ensemble.is_some(), last.completed),
+        phases_completed: phases_completed(&effects, refined, ensemble.is_some(), last.completed),
         stopped_by: first_limit(&effects).and_then(Into::into),
         final_solution: last.solution,
         made_with: ctx.made_with()?,
@@ -51,11 +52,8 @@ pub(super) fn assemble(
 }
 
 fn phase1(initial: &Initial) -> Phase1Result {
-    let script = |candidate: &Evaluation| match &candidate.scored {
-        Ok(scored) => SolutionScript::from(scored),
-        Err(_) => SolutionScript::failed(&candidate.solution),
-    };
-    let candidate_solutions: Vec<SolutionScript> = initial.candidates.iter().map(script).collect();
+    let candidate_solutions: Vec<SolutionScript> =
+        initial.candidates.iter().map(SolutionScript::from).collect();
     Phase1Result {
         retrieved_models: initial.retrieved.models.clone(),
         retrieval: initial.retrieved.retrieval,
@@ -71,16 +69,16 @@ fn phase1(initial: &Initial) -> Phase1Result {
 fn phase2(path: &Refined) -> Phase2Result {
     Phase2Result {
         ablation_summaries: path.steps.iter().map(|step| step.ablation_summary.clone()).collect(),
-        refined_blocks: path.blocks(),
+        refined_blocks: path.steps.iter().map(CodeBlockRecord::from).collect(),
         best_solution: SolutionScript::from(&path.best),
         best_score: path.best.score().value(),
         step_history: path.steps.clone(),
     }
 }
 
-fn phase3(refined: &[Refined], ensemble: &Ensemble) -> Phase3Result {
+fn phase3(refined: &[(Refined, PathRecord)], ensemble: &Ensemble) -> Phase3Result {
     Phase3Result {
-        input_solutions: refined.iter().map(|path| SolutionScript::from(&path.best)).collect(),
+        input_solutions: refined.iter().map(|(path, _)| SolutionScript::from(&path.best)).collect(),
         ensemble_plans: ensemble.rounds.iter().map(|round| round.plan.clone()).collect(),
         ensemble_scores: ensemble.rounds.iter().map(|round| round.score).collect(),
         attempts: ensemble.rounds.clone(),
@@ -91,8 +89,8 @@ fn phase3(refined: &[Refined], ensemble: &Ensemble) -> Phase3Result {
 
 /// Seconds between the beginnings of the phases, as recorded; the last one ends now.
 fn durations(ctx: &Ctx<'_>, with_ensemble: bool) -> Result<Durations, Stop> {
-    let total = ctx.began("end")?;
-    let began = |phase: Phase| ctx.began(phase.name());
+    let total = ctx.ended()?;
+    let began = |phase: Phase| ctx.began(phase);
     let (phase1, phase2, finalization) =
         (began(Phase::Phase1)?, began(Phase::Phase2)?, began(Phase::Finalization)?);
     let phase3 = if with_ensemble { began(Phase::Phase3)? } else { finalization };
@@ -129,13 +127,20 @@ fn tokens(effects: &[EffectRecord]) -> Tokens {
     }
 }
 
-/// The phases in which no limit left anything out.
-fn phases_completed(effects: &[EffectRecord], with_ensemble: bool, finalized: bool) -> Vec<String> {
+/// The phases that did not fail and in which no limit left anything out.
+fn phases_completed(
+    effects: &[EffectRecord],
+    paths: &[(Refined, PathRecord)],
+    with_ensemble: bool,
+    finalized: bool,
+) -> Vec<String> {
+    let has_failed = |(_, path): &(Refined, PathRecord)| path.status == PathStatus::Failed;
     let cut = |phase: Phase| {
         let of_phase = |effect: &&EffectRecord| effect.place.phase() == Some(phase);
         effects.iter().filter(of_phase).any(|effect| effect.counts() && effect.limit.is_some())
     };
     let done = |phase: &Phase| match phase {
+        Phase::Phase2 if paths.iter().any(has_failed) => false,
         Phase::Phase3 if !with_ensemble => false,
         Phase::Finalization => finalized && !cut(*phase),
         _ => !cut(*phase),

@@ -4,8 +4,9 @@ use crate::agents;
 use crate::ctx::Ctx;
 use crate::evaluate::evaluate;
 use crate::metric::last_best;
-use crate::result::{EnsembleAttempt, SolutionScript};
-use crate::solution::{Scored, Solution, SolutionPhase};
+use crate::place::Step;
+use crate::result::EnsembleAttempt;
+use crate::solution::Scored;
 use crate::stop::Stop;
 
 /// What the rounds made.
@@ -16,78 +17,71 @@ pub(super) struct Ensemble {
     pub best: Scored,
 }
 
-/// Algorithm 3. `None` when no round was begun.
+/// Algorithm 3. `None` when a limit left out every round.
 pub(super) async fn ensemble(ctx: &Ctx<'_>, solutions: &[Scored]) -> Result<Option<Ensemble>, Stop> {
-    let (mut rounds, mut plans, mut scores) = (Vec::new(), Vec::new(), Vec::new());
-    let mut begun = false;
-    let mut ensembles: Vec<Scored> = Vec::new();
+    if let [only] = solutions {
+        return Ok(Some(Ensemble { rounds: Vec::new(), best: only.clone() }));
+    }
+    let mut rounds: Vec<EnsembleAttempt> = Vec::new();
+    let mut best: Option<Scored> = None;
     for r in 0..ctx.config().ensemble_rounds {
-        let ctx = &ctx.at(format_args!("r{r}")); // lines 1, 4
-        let mut attempt = failed_round();
-        if let Some(limit) = ctx.skip(ctx.config().ensemble_rounds)? {
-            attempt.plan = format!("[skipped: {}]", limit.name());
-        } else {
-            begun = true;
-            if let Some(plan) = agents::ens_planner(ctx, solutions, &plans, &scores).await? {
-                let scored = carry_out(ctx, &plan, solutions, &mut attempt.solution).await?; // 2-3, 6-7
-                attempt.score = scored.as_ref().map(|scored| scored.score().value());
-                attempt.plan = plan;
-                ensembles.extend(scored);
-            }
-        }
-        let score = attempt.score.and_then(|score| ctx.score(score));
-        ctx.step_ended(score, score.is_some(), attempt.plan.clone());
-        plans.push(attempt.plan.clone());
-        scores.push(attempt.score);
-        rounds.push(attempt); // 8
+        let ctx = &ctx.at(Step::Round(r)); // lines 1, 4
+        let (round, made) = match ctx.skip(ctx.config().ensemble_rounds)? {
+            Some(limit) => (EnsembleAttempt::skipped(limit), None),
+            None => match agents::ens_planner(ctx, solutions, &rounds).await? {
+                Some(plan) => carry_out(ctx, solutions, plan).await?, // 2-3, 6-7
+                None => (EnsembleAttempt::without_plan(), None),
+            },
+        };
+        let kept = made.as_ref().is_some_and(|made| is_best(made, best.as_ref()));
+        best = last_best(best.into_iter().chain(made), Scored::score);
+        ctx.close(round.verdict(solutions, best.as_ref(), kept))?;
+        rounds.push(round); // 8
     }
-    if !begun {
+    if rounds.iter().all(EnsembleAttempt::was_left_out) {
         return Ok(None);
     }
-    let Some(best) = last_best(ensembles, Scored::score).or_else(|| fall_back(ctx, solutions)) else {
-        return Ok(None);
-    };
-    Ok(Some(Ensemble { rounds, best })) // 9-10
+    let best = best.or_else(|| fall_back(ctx, solutions));
+    Ok(best.map(|best| {
+        ctx.info(format!("the best ensemble is that of {}", best.step()));
+        Ensemble { rounds, best }
+    })) // 9-10
 }
 
-/// The solution that is finalized: the ensemble, unless a path's own solution is strictly better.
-pub(super) fn best_of_all(solutions: &[Scored], ensemble: Option<&Ensemble>) -> Option<Scored> {
-    let paths = last_best(solutions.iter().cloned(), Scored::score);
-    last_best(paths.into_iter().chain(ensemble.map(|ensemble| ensemble.best.clone())), Scored::score)
+/// With one path there is nothing to combine.
+pub(super) fn skipped(ctx: &Ctx<'_>, solutions: &[Scored]) -> Option<Ensemble> {
+    let score = solutions.first().map_or(f64::NAN, |one| one.score().value());
+    ctx.info(format!("Phase 3 skipped (L=1): {}, score {score}", ctx.task().competition_id));
+    None
 }
 
+fn is_best(made: &Scored, best: Option<&Scored>) -> bool {
+    best.is_none_or(|best| made.score().beats_or_ties(best.score()))
+}
+
+/// The ensembler's script, with its score when that runs.
 async fn carry_out(
     ctx: &Ctx<'_>,
-    plan: &str,
     solutions: &[Scored],
-    record: &mut SolutionScript,
-) -> Result<Option<Scored>, Stop> {
-    let Some(ensemble) = agents::ensembler(ctx, plan, solutions).await? else { return Ok(None) }; // 2, 6
+    plan: String,
+) -> Result<(EnsembleAttempt, Option<Scored>), Stop> {
+    let Some(ensemble) = agents::ensembler(ctx, &plan, solutions).await? else {
+        return Ok((EnsembleAttempt::without_script(plan), None));
+    }; // 2, 6
     let evaluation = evaluate(ctx, ensemble).await?; // 3, 7
-    *record = SolutionScript::failed(&evaluation.solution);
-    match evaluation.scored {
-        Ok(scored) => {
-            *record = SolutionScript::from(&scored);
-            if !scored.wrote_submission() {
-                ctx.warn("the ensemble left no valid ./final/submission.csv");
-            }
-            ctx.descends(&scored, &solutions.iter().collect::<Vec<_>>());
-            Ok(Some(scored))
-        }
+    match &evaluation.scored {
+        Ok(scored) if scored.wrote_submission() => {}
+        Ok(_) => ctx.warn("the ensemble left no valid ./final/submission.csv"),
         Err(failure) => {
-            ctx.warn(format!("the round failed: {}", failure.headline()));
-            Ok(None)
+            let plan: String = plan.chars().take(200).collect();
+            ctx.warn(format!("the round failed: {} (plan: {plan})", failure.headline()));
         }
     }
+    Ok((EnsembleAttempt::evaluated(plan, &evaluation), evaluation.scored.ok()))
 }
 
 fn fall_back(ctx: &Ctx<'_>, solutions: &[Scored]) -> Option<Scored> {
     let rounds = ctx.config().ensemble_rounds;
     ctx.warn(format!("Phase 3 ensemble: all {rounds} attempts failed; falling back to best input solution"));
     last_best(solutions.iter().cloned(), Scored::score)
-}
-
-fn failed_round() -> EnsembleAttempt {
-    let solution = SolutionScript::failed(&Solution::new(String::new(), SolutionPhase::Ensemble));
-    EnsembleAttempt { plan: "[ens_planner failed]".to_owned(), score: None, solution }
 }

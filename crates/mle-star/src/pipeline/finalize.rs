@@ -1,15 +1,16 @@
 //! Finalization: subsampling removed, submission script written, run and checked.
 
 use crate::agents;
-use crate::answers::Verdict;
+use crate::answers::Contamination;
 use crate::ctx::Ctx;
 use crate::effects::Purpose;
 use crate::evaluate::{Ran, execute, without_leakage};
 use crate::metric::Score;
-use crate::place::Place;
+use crate::place::{Place, Step};
 use crate::result::SolutionScript;
 use crate::solution::{Scored, Solution};
 use crate::stop::Stop;
+use crate::verdict::{Best, Verdict};
 
 /// How the run ends.
 pub(super) struct Last {
@@ -18,8 +19,8 @@ pub(super) struct Last {
     /// The place of the run that wrote a valid submission.
     pub submission: Option<Place>,
     /// The step the final solution comes from.
-    pub step: Place,
-    pub contamination: Option<Verdict>,
+    pub step: Step,
+    pub contamination: Option<Contamination>,
     pub leakage_suspected: bool,
     /// Was it done without falling back?
     pub completed: bool,
@@ -27,37 +28,47 @@ pub(super) struct Last {
 
 /// Section 3.4 and Figures 25 to 28: the best solution becomes a submission.
 pub(super) async fn finalize(ctx: &Ctx<'_>, best: &Scored) -> Result<Last, Stop> {
-    let whole = without_subsampling(ctx, best.solution().clone()).await?;
+    let whole = without_subsampling(ctx, best.solution()).await?;
     let script = agents::test(ctx, &whole).await?;
     let checked = without_leakage(ctx, script).await?;
     let execution = execute(ctx, checked, Purpose::Submission).await?;
-    let mut last = match execution.result {
-        Ok(ran) => submitted(ctx, best, &execution.solution, ran, execution.leaks),
+    let subsampled = whole != *best.solution();
+    let (mut last, verdict) = match execution.result {
+        Ok(ran) => submitted(ctx, &execution.solution, ran, execution.leaks),
         Err(failure) => {
             ctx.warn(format!("no submission script could be made: {}", failure.headline()));
-            fall_back(best)
+            (fall_back(best), Verdict { limit: failure.limit, ..Verdict::default() })
         }
     };
+    let note = changes(best.solution(), &last.solution.content, subsampled);
+    ctx.close(verdict.made_from([best]).note(note))?;
     last.contamination = compare_with_references(ctx, &last.solution).await?;
     Ok(last)
 }
 
-fn submitted(ctx: &Ctx<'_>, best: &Scored, solution: &Solution, ran: Ran, leaks: bool) -> Last {
-    let score = ran.outcome.score.and_then(|value| ctx.score(value));
-    ctx.descends_to(ctx.place(), score, &[best]);
-    Last {
+/// What is left when finalization itself failed: the best validation script.
+pub(super) fn after_failure(ctx: &Ctx<'_>, best: &Scored, cause: String) -> Result<Last, Stop> {
+    ctx.close_after_failure(Verdict::default().made_from([best]).note(cause))?;
+    Ok(fall_back(best))
+}
+
+fn submitted(ctx: &Ctx<'_>, solution: &Solution, ran: Ran, leaks: bool) -> (Last, Verdict) {
+    let score = ran.outcome.score.and_then(|value| ctx.score(value)).map(Score::value);
+    let best_now = score.map(|score| Best { step: Step::Finalization, run: ran.place.clone(), score });
+    let last = Last {
         solution: SolutionScript {
-            score: score.map(Score::value),
+            score,
             is_executable: true,
             created_at: ran.at.to_string(),
             ..SolutionScript::failed(solution)
         },
         submission: Some(ran.place),
-        step: ctx.place().clone(),
+        step: Step::Finalization,
         contamination: None,
         leakage_suspected: leaks,
         completed: true,
-    }
+    };
+    (last, Verdict { score, kept: true, best: best_now, ..Verdict::default() })
 }
 
 /// The best validation script as it is, with the submission that its own run left, if it was valid.
@@ -73,36 +84,59 @@ fn fall_back(best: &Scored) -> Last {
 }
 
 /// Figures 26 and 27: the block that subsamples, rewritten without it. What cannot be found stays.
-async fn without_subsampling(ctx: &Ctx<'_>, solution: Solution) -> Result<Solution, Stop> {
-    let Some(block) = agents::subsampling_extract(ctx, &solution).await? else { return Ok(solution) };
-    let Some(code) = agents::subsampling_remove(ctx, &block).await? else { return Ok(solution) };
-    Ok(solution.replace_block(&block, &code).unwrap_or(solution))
+async fn without_subsampling(ctx: &Ctx<'_>, solution: &Solution) -> Result<Solution, Stop> {
+    let Some(block) = agents::subsampling_extract(ctx, solution).await? else {
+        ctx.info("no subsampling is removed");
+        return Ok(solution.clone());
+    };
+    let Some(code) = agents::subsampling_remove(ctx, &block).await? else { return Ok(solution.clone()) };
+    let replaced = solution.replace_block(&block, &code).unwrap_or_else(|_| solution.clone());
+    let (before, after) = (solution.text.chars().count(), replaced.text.chars().count());
+    ctx.info(format!("subsampling removed: {before} characters before, {after} after"));
+    Ok(replaced)
+}
+
+/// How the submission script differs from the solution it was made from.
+fn changes(best: &Solution, script: &str, subsampled: bool) -> String {
+    let lines =
+        |text: &str, other: &str| text.lines().filter(|line| !other.lines().any(|one| one == *line)).count();
+    let (added, removed) = (lines(script, &best.text), lines(&best.text, script));
+    let subsampling = if subsampled { "subsampling removed" } else { "no subsampling removed" };
+    format!("{subsampling}; {added} lines added, {removed} removed")
 }
 
 /// Figure 28: `Same` when any reference says so, `Novel` when all do, else not clear.
-async fn compare_with_references(ctx: &Ctx<'_>, solution: &SolutionScript) -> Result<Option<Verdict>, Stop> {
+async fn compare_with_references(
+    ctx: &Ctx<'_>,
+    solution: &SolutionScript,
+) -> Result<Option<Contamination>, Stop> {
     let script = Solution::new(solution.content.clone(), solution.phase);
+    let references = (0..).zip(&ctx.task().reference_discussions);
     let mut verdicts = Vec::new();
-    for (index, reference) in ctx.task().reference_discussions.iter().enumerate() {
-        if !reference.trim().is_empty() {
-            verdicts.push(agents::contamination(ctx, index, &script, reference).await?);
-        }
+    for (index, reference) in references.filter(|(_, text)| !text.trim().is_empty()) {
+        verdicts.push(agents::contamination(ctx, index, &script, reference).await?);
     }
-    Ok(overall(&verdicts))
+    let overall = overall(&verdicts);
+    ctx.info(match verdicts.len() {
+        0 => "no references to compare the solution with".to_owned(),
+        count => format!("compared with {count} references: {verdicts:?}, overall {overall:?}"),
+    });
+    Ok(overall)
 }
 
-fn overall(verdicts: &[Option<Verdict>]) -> Option<Verdict> {
-    if verdicts.contains(&Some(Verdict::Same)) {
-        return Some(Verdict::Same);
+fn overall(verdicts: &[Option<Contamination>]) -> Option<Contamination> {
+    if verdicts.contains(&Some(Contamination::Same)) {
+        return Some(Contamination::Same);
     }
-    let all_novel = !verdicts.is_empty() && verdicts.iter().all(|verdict| *verdict == Some(Verdict::Novel));
-    all_novel.then_some(Verdict::Novel)
+    let all_novel =
+        !verdicts.is_empty() && verdicts.iter().all(|verdict| *verdict == Some(Contamination::Novel));
+    all_novel.then_some(Contamination::Novel)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Verdict::{Novel, Same};
     use super::overall;
+    use crate::answers::Contamination::{Novel, Same};
 
     #[test]
     fn one_same_is_enough_and_novel_needs_all() {

@@ -8,9 +8,11 @@ use crate::answers::RetrievedModel;
 use crate::ctx::Ctx;
 use crate::evaluate::{Evaluation, evaluate, evaluate_checked, without_leakage};
 use crate::metric::sort_best_first;
+use crate::place::Step;
 use crate::result::Merge;
 use crate::solution::{Scored, Solution, SolutionPhase};
 use crate::stop::Stop;
+use crate::verdict::Verdict;
 
 /// What Phase 1 found.
 pub(super) struct Initial {
@@ -28,70 +30,88 @@ pub(super) async fn initial_solution(ctx: &Ctx<'_>) -> Result<Initial, Stop> {
     let candidates = evaluate_candidates(ctx, &retrieved.models).await?; // 2-5
     let mut ranked: Vec<Scored> = candidates.iter().filter_map(|one| one.scored.clone().ok()).collect();
     sort_best_first(&mut ranked, Scored::score); // 7
+    report_order(ctx, &ranked);
     let mut ranked = ranked.into_iter();
-    let Some(mut best) = ranked.next() else { return Err(no_candidate(ctx, candidates.len())?) }; // 6
+    let Some(mut best) = ranked.next() else { return Err(no_candidate(ctx, &retrieved.models)?) }; // 6
 
     let mut merges = Vec::new();
-    for (index, reference) in ranked.enumerate() {
-        let ctx = &ctx.at(format_args!("merge-{}", index + 1)); // 8
-        if ctx.skip(ctx.config().num_retrieved_models - 1)?.is_some() {
+    for (count, reference) in (1..).zip(ranked) {
+        let ctx = &ctx.at(Step::Merge(count)); // 8
+        if let Some(limit) = ctx.skip(ctx.config().num_retrieved_models - 1)? {
+            ctx.close(Verdict::skipped(limit).best(&best))?;
             break;
         }
         let merged = agents::merger(ctx, best.solution(), reference.solution()).await?; // 9
         let merged = evaluate(ctx, merged).await?.scored; // 10
         let accepted = merged.as_ref().is_ok_and(|merged| merged.score().beats_or_ties(best.score())); // 11
-        merges.push(merge_record(ctx, &reference, merged.as_ref().ok(), accepted));
+        let merge = Merge::of(&reference, merged.as_ref().ok(), accepted);
+        let verdict = Verdict::of(&merged, accepted).made_from([&best, &reference]).note(merge.words());
+        merges.push(merge);
         match merged {
             Ok(merged) if accepted => {
-                ctx.descends(&merged, &[&best, &reference]);
+                ctx.close(verdict.best(&merged))?;
                 best = merged; // 12-13
             }
-            _ => break, // 14-16
+            _ => {
+                ctx.close(verdict.best(&best))?;
+                break; // 14-16
+            }
         }
     }
-    let best = use_all_data(&ctx.at("data"), best).await?;
-    let (best, leakage_suspected) = check_once_more(&ctx.at("final"), best).await?;
+    let best = use_all_data(&ctx.at(Step::DataCheck), best).await?;
+    let (best, leakage_suspected) = check_once_more(&ctx.at(Step::LeakageCheck), best).await?;
+    ctx.end_phase(Some(&best))?;
     Ok(Initial { retrieved, candidates, merges, best, leakage_suspected }) // 18
 }
 
-/// Lines 2-5, for all models at once: they do not depend on one another.
+/// Lines 2-5, for all models at once: they do not depend on one another. The user's own solution comes last.
 async fn evaluate_candidates(ctx: &Ctx<'_>, models: &[RetrievedModel]) -> Result<Vec<Evaluation>, Stop> {
-    let contexts: Vec<Ctx<'_>> = (0..=models.len()).map(|i| ctx.at(format_args!("candidate-{i}"))).collect();
-    let mut candidates =
-        try_join_all(contexts.iter().zip(models).map(|(ctx, model)| evaluate_candidate(ctx, model))).await?;
-    if let (Some(baseline), Some(ctx)) = (&ctx.task().baseline_solution, contexts.last()) {
-        let mut solution = Solution::new(baseline.clone(), SolutionPhase::Init);
-        solution.source_model = Some("baseline".to_owned());
-        candidates.push(report_candidate(ctx, evaluate(ctx, solution).await?));
+    let candidates = (0..).zip(models).map(async |(index, model)| {
+        let ctx = &ctx.at(Step::Candidate(index));
+        let candidate = evaluate_candidate(ctx, model).await?;
+        close_candidate(ctx, candidate, &model.model_name)
+    });
+    let mut candidates = try_join_all(candidates).await?;
+    if let Some(baseline) = &ctx.task().baseline_solution {
+        let ctx = &ctx.at(Step::Candidate(u32::try_from(models.len()).unwrap_or(u32::MAX)));
+        let solution = Solution::new(baseline.clone(), SolutionPhase::Init).of_model("baseline");
+        candidates.push(close_candidate(ctx, evaluate(ctx, solution).await?, "baseline")?);
     }
     Ok(candidates)
 }
 
 async fn evaluate_candidate(ctx: &Ctx<'_>, model: &RetrievedModel) -> Result<Evaluation, Stop> {
     if let Some(limit) = ctx.skip(ctx.config().num_retrieved_models)? {
-        let mut solution = Solution::new(String::new(), SolutionPhase::Init);
-        solution.source_model = Some(model.model_name.clone());
+        let solution = Solution::new(String::new(), SolutionPhase::Init).of_model(&model.model_name);
         return Ok(Evaluation::refused(solution, limit));
     }
     let solution = agents::init(ctx, model).await?; // 3
-    Ok(report_candidate(ctx, evaluate(ctx, solution).await?)) // 4
+    evaluate(ctx, solution).await // 4
+}
+
+fn close_candidate(ctx: &Ctx<'_>, candidate: Evaluation, model: &str) -> Result<Evaluation, Stop> {
+    if let Err(failure) = &candidate.scored {
+        ctx.warn(format!("candidate {model} is left out: {}", failure.headline()));
+    }
+    ctx.close(Verdict::of(&candidate.scored, candidate.scored.is_ok()).note(model))?;
+    Ok(candidate)
 }
 
 /// `A_data`, once: its revision is taken even when it scores worse, if it runs at all.
 async fn use_all_data(ctx: &Ctx<'_>, best: Scored) -> Result<Scored, Stop> {
-    let Some(revised) = agents::data(ctx, best.solution()).await? else { return Ok(best) };
-    let Evaluation { scored, .. } = evaluate(ctx, revised).await?;
-    ctx.step_ended(scored.as_ref().ok().map(Scored::score), scored.is_ok(), "data left unused is built in");
-    match scored {
-        Ok(revised) => {
-            ctx.descends(&revised, &[&best]);
-            Ok(revised)
-        }
-        Err(failure) => {
-            ctx.warn(format!("the revision that uses more data does not run: {}", failure.headline()));
-            Ok(best)
-        }
+    let Some(revised) = agents::data(ctx, best.solution()).await? else {
+        ctx.close(Verdict::default().made_from([&best]).best(&best).note("no data is left unused"))?;
+        return Ok(best);
+    };
+    let scored = evaluate(ctx, revised).await?.scored;
+    let verdict =
+        Verdict::of(&scored, scored.is_ok()).made_from([&best]).note("data left unused is built in");
+    if let Err(failure) = &scored {
+        ctx.warn(format!("the revision that uses more data does not run: {}", failure.headline()));
     }
+    let best = scored.unwrap_or(best);
+    ctx.close(verdict.best(&best))?;
+    Ok(best)
 }
 
 /// The leakage check of s_0 itself. `true` when a leak is suspected that could not be removed.
@@ -99,38 +119,32 @@ async fn check_once_more(ctx: &Ctx<'_>, best: Scored) -> Result<(Scored, bool), 
     let checked = without_leakage(ctx, best.solution().clone()).await?;
     let leaks = checked.leaks;
     if checked.solution == *best.solution() {
+        let note = if leaks { "a leak is suspected" } else { "no leak found" };
+        ctx.close(Verdict::default().made_from([&best]).best(&best).note(note))?;
         return Ok((best, leaks));
     }
-    let Evaluation { scored, .. } = evaluate_checked(ctx, checked).await?;
-    ctx.step_ended(scored.as_ref().ok().map(Scored::score), scored.is_ok(), "leakage removed");
-    match scored {
-        Ok(corrected) => {
-            ctx.descends(&corrected, &[&best]);
-            Ok((corrected, leaks))
-        }
-        Err(_) => Ok((best, true)),
+    let scored = evaluate_checked(ctx, checked).await?.scored;
+    let verdict = Verdict::of(&scored, scored.is_ok()).made_from([&best]).note("leakage removed");
+    let leaks = leaks || scored.is_err();
+    let best = scored.unwrap_or(best);
+    ctx.close(verdict.best(&best))?;
+    Ok((best, leaks))
+}
+
+fn report_order(ctx: &Ctx<'_>, ranked: &[Scored]) {
+    let one = |scored: &Scored| {
+        let model = scored.solution().source_model.as_deref().unwrap_or_default();
+        format!("{model} {}", scored.score().value())
+    };
+    ctx.info(format!("candidates, best first: {}", ranked.iter().map(one).collect::<Vec<_>>().join(", ")));
+}
+
+fn no_candidate(ctx: &Ctx<'_>, models: &[RetrievedModel]) -> Result<Stop, Stop> {
+    if let Some(limit) = ctx.limit_reached()? {
+        return Ok(Stop::Limit(limit));
     }
-}
-
-fn no_candidate(ctx: &Ctx<'_>, count: usize) -> Result<Stop, Stop> {
-    let failed =
-        || Stop::NoSolution(format!("Phase 1 failed: all {count} candidates produced execution errors"));
-    Ok(ctx.limit_reached()?.map_or_else(failed, Stop::Limit))
-}
-
-fn report_candidate(ctx: &Ctx<'_>, candidate: Evaluation) -> Evaluation {
-    let model = candidate.solution.source_model.clone().unwrap_or_default();
-    let score = candidate.scored.as_ref().ok().map(Scored::score);
-    match &candidate.scored {
-        Ok(scored) => ctx.descends(scored, &[]),
-        Err(failure) => ctx.warn(format!("candidate {model} is left out: {}", failure.headline())),
-    }
-    ctx.step_ended(score, score.is_some(), model);
-    candidate
-}
-
-fn merge_record(ctx: &Ctx<'_>, reference: &Scored, merged: Option<&Scored>, accepted: bool) -> Merge {
-    let reference_model = reference.solution().source_model.clone().unwrap_or_default();
-    ctx.step_ended(merged.map(Scored::score), accepted, format!("merged with {reference_model}"));
-    Merge { reference_model, score: merged.map(|merged| merged.score().value()), accepted }
+    let count = models.len() + usize::from(ctx.task().baseline_solution.is_some());
+    let names: Vec<&str> = models.iter().map(|model| model.model_name.as_str()).collect();
+    ctx.warn(format!("no candidate runs: {}", names.join(", ")));
+    Ok(Stop::NoSolution(format!("Phase 1 failed: all {count} candidates produced execution errors")))
 }

@@ -5,11 +5,13 @@ use crate::answers::{Retrieval, RetrievedModel};
 use crate::config::{AgentsChoice, Switch};
 use crate::ctx::Ctx;
 use crate::effects::{AgentReply, Answer, Lookup};
+use crate::place::Name;
+use crate::role::AgentType;
 use crate::stop::Stop;
 
 /// The names of the places where the retriever is asked, and asked again without search.
-const FIRST: &str = "retriever";
-const AGAIN: &str = "retriever-2";
+const FIRST: Name = Name::Agent(AgentType::Retriever);
+const AGAIN: Name = Name::Again(AgentType::Retriever, 2);
 
 /// The models and where they come from.
 pub(super) struct Retrieved {
@@ -33,7 +35,7 @@ pub(super) async fn retrieve(ctx: &Ctx<'_>) -> Result<Retrieved, Stop> {
             Ok(Retrieved { models, retrieval: asked.retrieval, lookups: asked.lookups })
         }
         Err(why) => {
-            asked.at.iter().try_for_each(|name| ctx.forget(name))?;
+            asked.at.iter().try_for_each(|name| ctx.forget(*name))?;
             Err(Stop::NoSolution(why))
         }
     }
@@ -46,7 +48,7 @@ struct Asked {
     retrieval: Retrieval,
     lookups: Vec<Lookup>,
     /// Where it was asked, the last call first: forgotten in this order, a resume always asks again.
-    at: &'static [&'static str],
+    at: &'static [Name],
 }
 
 async fn ask(ctx: &Ctx<'_>) -> Result<Asked, Stop> {

@@ -1,6 +1,6 @@
 //! Phase 3 and the submission.
 
-use mle_star::answers::Verdict;
+use mle_star::answers::Contamination;
 use mle_star::journal::Frozen;
 use mle_star::metric::Direction;
 use mle_star::pipeline::Finished;
@@ -147,7 +147,7 @@ async fn subsampling_is_removed_where_it_is_found() {
 
 #[tokio::test]
 async fn references_are_compared_one_by_one() {
-    let check = async |answers: &[&str], expected: Option<Verdict>| {
+    let check = async |answers: &[&str], expected: Option<Contamination>| {
         let mut inputs: Frozen = frozen();
         inputs.task.reference_discussions = answers.iter().map(|_| "a discussion".to_owned()).collect();
         let world = answers.iter().enumerate().fold(World::new(), |world, (n, answer)| {
@@ -156,8 +156,8 @@ async fn references_are_compared_one_by_one() {
         assert_eq!(run(&world, &inputs).await.unwrap().result.contamination, expected, "{answers:?}");
     };
     check(&[], None).await;
-    check(&[r#"{"verdict": "Novel"}"#, r#"{"verdict": "Same"}"#], Some(Verdict::Same)).await;
-    check(&["'Novel'"], Some(Verdict::Novel)).await;
+    check(&[r#"{"verdict": "Novel"}"#, r#"{"verdict": "Same"}"#], Some(Contamination::Same)).await;
+    check(&["'Novel'"], Some(Contamination::Novel)).await;
     check(&["hard to say", "Novel"], None).await;
 }
 

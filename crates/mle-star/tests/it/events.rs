@@ -37,11 +37,11 @@ async fn every_effect_step_and_phase_is_told_when_it_begins_and_when_it_ends() {
     });
     assert_eq!((&started, &ended), (&effects, &effects));
     let step_started = places(&world, |event| match event {
-        Event::StepStarted { place, .. } => Some(place.clone()),
+        Event::StepStarted { place, .. } => Some(place.place()),
         _ => None,
     });
     let step_ended = places(&world, |event| match event {
-        Event::StepEnded { place, .. } => Some(place.clone()),
+        Event::StepEnded { place, .. } => Some(place.place()),
         _ => None,
     });
     let steps: BTreeSet<&str> = step_ended.iter().map(String::as_str).collect();

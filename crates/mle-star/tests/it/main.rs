@@ -3,20 +3,22 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 #![expect(clippy::disallowed_methods, reason = "tests look at journals from outside")]
 
-mod ahead;
 mod ensemble_and_finalization;
 mod estimate;
 mod events;
+mod failures;
 mod initial;
 mod journal;
 mod limits;
 mod memory;
+mod prefetch;
 mod refinement;
 mod resume;
 mod retrieval;
 mod solution;
 mod speed;
 mod trace;
+mod verdicts;
 mod words;
 
 use mle_star::journal::{Frozen, Journal};

@@ -48,7 +48,8 @@ fn timeless(mut result: FinalResult) -> FinalResult {
     result
 }
 
-/// What a kill at a moment leaves of a journal: what had ended, what was under way, nothing later.
+/// What a kill at a moment leaves of a journal: what had ended, what was under way, nothing later. Gives the number of
+/// effects that are not done again; a failure stands for the effect that failed.
 fn cut(folder: &Folder, moment: f64) -> usize {
     let db = rusqlite::Connection::open(folder.path().join("journal.db")).unwrap();
     db.execute("DELETE FROM effects WHERE elapsed_begun > ?1", [moment]).unwrap();
@@ -56,8 +57,7 @@ fn cut(folder: &Folder, moment: f64) -> usize {
                      ended_at = NULL, elapsed_ended = NULL, ended_seal = NULL WHERE elapsed_ended > ?1";
     db.execute(under_way, [moment]).unwrap();
     db.execute("DELETE FROM meta WHERE key = 'elapsed'", []).unwrap();
-    let kept =
-        "SELECT count(*) FROM effects WHERE state = 'ended' AND kind <> 'decision' AND limit_hit IS NULL";
+    let kept = "SELECT count(*) FROM effects WHERE state = 'ended' AND kind IN ('agent', 'script', 'failure') AND limit_hit IS NULL";
     db.query_row(kept, [], |row| row.get::<_, i64>(0)).unwrap().try_into().unwrap()
 }
 
@@ -83,6 +83,7 @@ async fn every_cut_leads_to_the_same_end(
     let journal = Journal::create(whole.path(), inputs).unwrap();
     let expected = compare(go_on(world, inputs, &journal).await.unwrap().result);
     drop(journal);
+    let verdicts = read(whole.path()).unwrap().verdicts();
     let effects = world.trace().len();
     assert!(effects > 30, "{effects} effects");
     for moment in moments(&whole) {
@@ -94,12 +95,20 @@ async fn every_cut_leads_to_the_same_end(
         let result = compare(go_on(world, &frozen, &journal).await.unwrap().result);
         assert_eq!(result, expected, "killed after {moment} s");
         assert_eq!(world.trace().len() + kept, effects, "effects repeated or lost: killed after {moment} s");
+        drop(journal);
+        assert_eq!(read(folder.path()).unwrap().verdicts(), verdicts, "killed after {moment} s");
     }
 }
 
 #[tokio::test]
 async fn a_run_killed_at_any_moment_ends_like_an_undisturbed_one() {
     every_cut_leads_to_the_same_end(&eventful(), &inputs(), timeless).await;
+}
+
+#[tokio::test]
+async fn a_run_whose_path_failed_ends_the_same_wherever_it_was_killed() {
+    let world = || eventful().panics("phase2/path-0/t1/k0/coder").panics("phase3/r1/ensembler");
+    every_cut_leads_to_the_same_end(&world(), &inputs(), timeless).await;
 }
 
 #[tokio::test]

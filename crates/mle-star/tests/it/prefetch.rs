@@ -1,4 +1,4 @@
-//! Calls are announced before they are asked.
+//! Likely calls are announced to the backend before they are asked.
 
 use mle_star::config::Config;
 use mle_star::role::AgentType;

@@ -1,0 +1,269 @@
+//! Steps, paths and phases: begun, left out, closed with a verdict, and kept from taking the run down.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
+use std::sync::{MutexGuard, PoisonError};
+
+use futures_util::FutureExt as _;
+
+use super::Ctx;
+use crate::effects::Limit;
+use crate::event::Event;
+use crate::journal::first_limit;
+use crate::metric::Score;
+use crate::place::{Phase, Place, Step};
+use crate::result::{Lineage, PathRecord};
+use crate::solution::Scored;
+use crate::stop::Stop;
+use crate::verdict::{self, Best, Verdict, Verdicts};
+
+/// What a run has seen so far. It is not stored: every replay of the journal builds it again.
+#[derive(Default)]
+pub(super) struct History {
+    verdicts: Verdicts,
+    /// Steps in which a limit refused something.
+    refused: BTreeMap<Step, Limit>,
+    /// The best score of any solution.
+    best: Option<Score>,
+    /// The best solution whose run left a valid submission.
+    submission: Option<(Best, Score)>,
+    /// What was announced last.
+    answer: Option<(Best, Option<Best>)>,
+}
+
+impl<'a> Ctx<'a> {
+    /// The same run at a step.
+    #[must_use]
+    pub(crate) fn at(&self, step: Step) -> Self {
+        Self { run: self.run, place: step.place() }
+    }
+
+    /// The same run at attempt `inner` of the outer step that this is in.
+    pub(crate) fn attempt(&self, inner: u32) -> Result<Self, Stop> {
+        match self.step()? {
+            Step::Outer { path, outer } => Ok(self.at(Step::Attempt { path, outer, inner })),
+            _ => Err(Stop::Bug {
+                place: self.place.clone(),
+                what: "only outer steps have attempts".to_owned(),
+            }),
+        }
+    }
+
+    /// The same run, where the script of this place is repaired.
+    #[must_use]
+    pub(crate) fn repair(&self, count: u32) -> Self {
+        Self { run: self.run, place: self.place.repaired(count) }
+    }
+
+    /// The same run on a refinement path.
+    #[must_use]
+    pub(crate) fn on_path(&self, path: u32) -> Self {
+        Self { run: self.run, place: Place::of_path(path) }
+    }
+
+    /// The step this is in.
+    ///
+    /// # Errors
+    /// There is none here, which is a defect.
+    pub(crate) fn step(&self) -> Result<Step, Stop> {
+        let what = || "this place belongs to no step".to_owned();
+        self.place.step().ok_or_else(|| Stop::Bug { place: self.place.clone(), what: what() })
+    }
+
+    /// Fails with the words of the specification when an agent would be asked something meaningless.
+    pub(crate) fn require(&self, holds: bool, otherwise: &str) -> Result<(), Stop> {
+        let bug = || Stop::Bug { place: self.place.clone(), what: otherwise.to_owned() };
+        if holds { Ok(()) } else { Err(bug()) }
+    }
+
+    /// May the step at this place begin? `Some` limit when it is left out, now or at an earlier time.
+    pub(crate) fn skip(&self, of: u32) -> Result<Option<Limit>, Stop> {
+        let (journal, step) = (self.run.journal, self.step()?);
+        let limit = match journal.decided(&self.place)? {
+            Some(limit) => Some(limit),
+            None if journal.begun_below(&self.place)? => None,
+            None => {
+                self.fence()?;
+                let limit = self.run.limits.out_of_time(&self.place, journal.elapsed());
+                if let Some(limit) = limit {
+                    journal.decide(&self.place, limit)?;
+                }
+                limit
+            }
+        };
+        match limit {
+            Some(limit) => self.report_refusal(&self.place, limit),
+            None => self.emit(Event::StepStarted { place: step, of }),
+        }
+        Ok(limit)
+    }
+
+    /// The step at this place is over: its verdict is recorded, then told.
+    pub(crate) fn close(&self, verdict: Verdict) -> Result<(), Stop> {
+        let step = self.step()?;
+        if !self.run.journal.is_closed(step)? {
+            self.fence()?;
+        }
+        self.record(step, verdict)
+    }
+
+    /// Closes a step that its path or phase left open when it failed.
+    pub(crate) fn close_after_failure(&self, verdict: Verdict) -> Result<(), Stop> {
+        let step = self.step()?;
+        if self.history().verdicts.contains_key(&step) { Ok(()) } else { self.record(step, verdict) }
+    }
+
+    fn record(&self, step: Step, verdict: Verdict) -> Result<(), Stop> {
+        let limit = verdict.limit.or_else(|| self.history().refused.get(&step).copied());
+        let verdict = Verdict { limit, ..verdict };
+        self.run.journal.close(step, &verdict)?;
+        self.history().verdicts.insert(step, verdict.clone());
+        self.emit(Event::StepEnded { place: step, verdict });
+        self.announce_answer();
+        Ok(())
+    }
+
+    /// There is a scored solution: announces it when it is the best of the run so far.
+    pub(crate) fn scored(&self, scored: &Scored) {
+        self.run.limits.found_solution();
+        let score = scored.score();
+        let mut history = self.history();
+        let is_better = |than: Option<Score>| than.is_none_or(|best| score.beats_or_ties(best));
+        if scored.wrote_submission() && is_better(history.submission.as_ref().map(|(_, score)| *score)) {
+            history.submission = Some((Best::from(scored), score));
+        }
+        let before = history.best;
+        if before.is_none_or(|best| score.beats(best)) {
+            history.best = Some(score);
+            drop(history);
+            let (place, score, from) = (scored.step().place(), score.value(), before.map(Score::value));
+            self.emit(Event::Best { place, score, from });
+        }
+    }
+
+    /// How the solution of `step` came about, ancestors before descendants.
+    pub(crate) fn lineage(&self, step: Step) -> Vec<Lineage> {
+        verdict::lineage(&self.history().verdicts, step)
+    }
+
+    /// The first limit of the run's own that left something out.
+    pub(crate) fn limit_reached(&self) -> Result<Option<Limit>, Stop> {
+        Ok(first_limit(&self.ledger()?))
+    }
+
+    /// A phase begins, now or when it first did: it has its share of the time that was left then.
+    pub(crate) fn phase(&self, phase: Phase) -> Result<Self, Stop> {
+        let place = Place::from(phase);
+        let began = self.run.journal.mark(&place)?;
+        self.run.limits.begin_phase(phase, self.run.config, began);
+        self.emit(Event::PhaseStarted { phase });
+        Ok(Self { run: self.run, place })
+    }
+
+    /// The phase at this place is over, now or when it first was.
+    pub(crate) fn end_phase(&self, best: Option<&Scored>) -> Result<(), Stop> {
+        let Some(phase) = self.place.phase() else { return Ok(()) };
+        let seconds = self.run.journal.mark(&self.place.end())? - self.run.journal.mark(&self.place)?;
+        self.emit(Event::PhaseEnded { phase, seconds, best: best.map(Best::from) });
+        Ok(())
+    }
+
+    /// Says that paths have to wait for one another's agents, when they do.
+    pub(crate) fn warn_of_queued_paths(&self) {
+        let (paths, agents) = (self.run.config.num_parallel_solutions, self.run.config.max_concurrent_agents);
+        if paths > agents {
+            self.warn(format!("{paths} paths share {agents} agent calls at a time; the others wait"));
+        }
+    }
+
+    /// A refinement path is over.
+    pub(crate) fn end_path(&self, record: &PathRecord, best: &Scored) {
+        let PathRecord { path, status, cause } = record.clone();
+        self.emit(Event::PathEnded { path, status, cause, best: Best::from(best) });
+    }
+
+    /// Paths that share the script slots share the phase's time.
+    pub(crate) fn divide_among_paths(&self, paths: u32) -> Result<(), Stop> {
+        let began = self.run.journal.mark(&self.place)?;
+        self.run.limits.divide_among_paths(paths as usize, self.run.scripts.most(), began);
+        Ok(())
+    }
+
+    /// What `work` makes, or how it failed: a defect in one path or phase does not take the run down. The failure is a
+    /// record, so that a resume goes on without that path or phase, too.
+    ///
+    /// # Errors
+    /// What ends the run as a whole.
+    pub(crate) async fn isolated<T>(
+        &self,
+        work: impl Future<Output = Result<T, Stop>>,
+    ) -> Result<Result<T, String>, Stop> {
+        let cause = match AssertUnwindSafe(work).catch_unwind().await {
+            Ok(Ok(value)) => return Ok(Ok(value)),
+            Ok(Err(Stop::Fenced(cause))) => cause,
+            Ok(Err(bug @ Stop::Bug { .. })) => bug.to_string(),
+            Ok(Err(stop)) => return Err(stop),
+            Err(panic) => format!("internal error: {}", words_of(&*panic)),
+        };
+        let known = self.run.failures.iter().find(|(place, _)| *place == self.place);
+        let cause = match known {
+            Some((_, recorded)) => recorded.clone(),
+            None => {
+                self.run.journal.fail(&self.place, &cause)?;
+                cause
+            }
+        };
+        self.warn(format!("{} failed, the run goes on without it: {cause}", self.place));
+        Ok(Err(cause))
+    }
+
+    /// A limit refused what was to be done at `place`.
+    pub(super) fn report_refusal(&self, place: &Place, limit: Limit) {
+        if let Some(step) = place.step() {
+            self.history().refused.entry(step).or_insert(limit);
+        }
+        self.emit(Event::Skipped { place: place.clone(), limit });
+    }
+
+    /// The first limit that cut a step of this path short.
+    pub(crate) fn cut_on(&self, path: u32) -> Option<Limit> {
+        let history = self.history();
+        let of_path = history.verdicts.iter().filter(|(step, _)| step.path() == Some(path));
+        of_path.filter_map(|(_, verdict)| verdict.limit).next()
+    }
+
+    /// Refuses what is new in a path or phase that failed in an earlier process.
+    pub(super) fn fence(&self) -> Result<(), Stop> {
+        match self.run.failures.iter().find(|(failed, _)| self.place.is_within(failed)) {
+            Some((_, cause)) => Err(Stop::Fenced(cause.clone())),
+            None => Ok(()),
+        }
+    }
+
+    /// Announces the solution that the run would submit now, when it is another one.
+    fn announce_answer(&self) {
+        let mut history = self.history();
+        let answer = verdict::answer(&history.verdicts, self.run.task.metric_direction).cloned();
+        let submission = history.submission.as_ref().map(|(best, _)| best.clone());
+        let answer = answer.map(|solution| (solution, submission));
+        if answer == history.answer {
+            return;
+        }
+        history.answer.clone_from(&answer);
+        drop(history);
+        if let Some((solution, submission)) = answer {
+            self.emit(Event::Answer { solution, submission });
+        }
+    }
+
+    /// Hold it for one statement only.
+    fn history(&self) -> MutexGuard<'_, History> {
+        self.run.history.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn words_of(panic: &(dyn Any + Send)) -> String {
+    let words = panic.downcast_ref::<String>().map(String::as_str);
+    words.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic without words").to_owned()
+}

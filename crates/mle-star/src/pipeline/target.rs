@@ -1,0 +1,61 @@
+//! Line 8 of Algorithm 2: the block to refine and the first plan for it, in at most three calls of `A_extractor`.
+
+use crate::agents::{self, Extraction, Question};
+use crate::answers::RefinePlan;
+use crate::ctx::Ctx;
+use crate::effects::Limit;
+use crate::solution::{CodeBlock, Solution};
+use crate::stop::Stop;
+
+/// How often the extractor is asked for a block that occurs in the solution exactly once.
+const CALLS: u32 = 3;
+
+/// What came of the calls.
+pub(super) enum Target {
+    /// c_t, and p_0 for it.
+    Found(CodeBlock, RefinePlan),
+    /// No reply names a usable block; the limit that ended the calls, if one did.
+    Missing(Option<Limit>),
+}
+
+/// The block of the first plan that can be used. While none can, the extractor is told why and asked again; after the
+/// last call the other plans of its replies count, too.
+pub(super) async fn target(
+    ctx: &Ctx<'_>,
+    solution: &Solution,
+    summary: &str,
+    refined_blocks: &[String],
+) -> Result<Target, Stop> {
+    let mut note = String::new();
+    let mut seen = Vec::new();
+    for call in 1..=CALLS {
+        let question = Question { summary, refined_blocks, note: &note };
+        let plans = match agents::extractor(ctx, call, solution, &question).await? {
+            Extraction::Plans(plans) => plans,
+            Extraction::Unreadable => continue,
+            Extraction::Refused(limit) => return Ok(Target::Missing(Some(limit))),
+        };
+        let Some(first) = plans.first() else { continue };
+        match usable(solution, first) {
+            Ok(block) => return Ok(Target::Found(block, first.clone())),
+            Err(error) => {
+                note = format!(
+                    "Your last answer cannot be used: {error}. Copy a part of the solution exactly \
+                     as it stands there, with enough lines that it occurs only once."
+                );
+                ctx.warn(format!("extractor: {error}"));
+            }
+        }
+        seen.extend(plans);
+    }
+    let other = seen.into_iter().find_map(|plan| Some((usable(solution, &plan).ok()?, plan)));
+    Ok(other.map_or(Target::Missing(None), |(block, plan)| Target::Found(block, plan)))
+}
+
+/// The block that a plan is for.
+fn usable(solution: &Solution, plan: &RefinePlan) -> Result<CodeBlock, String> {
+    if plan.plan.trim().is_empty() {
+        return Err("the plan is empty".to_owned());
+    }
+    solution.find_block(&plan.code_block).map_err(|error| error.to_string())
+}

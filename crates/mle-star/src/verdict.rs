@@ -1,0 +1,179 @@
+//! What became of a step: the one record that says so.
+//!
+//! The pipeline decides and closes each step with a [`Verdict`]; result, reports, page, terminal and the resume read
+//! it. Nothing else in the program decides again what was kept or what was made from what.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::effects::Limit;
+use crate::evaluate::Failure;
+use crate::metric::{Direction, Score, last_best};
+use crate::place::{Phase, Place, Step};
+use crate::result::Lineage;
+use crate::solution::Scored;
+
+/// How a step ended.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Verdict {
+    /// The score of the solution that the step made, in the metric's unit; `None` when it made none that ran.
+    pub score: Option<f64>,
+    /// Did the algorithm go on with that solution?
+    pub kept: bool,
+    /// The steps whose solutions it was made from; the one to compare it with comes first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub from: Vec<Step>,
+    /// The best solution after the step, of Phase 1, of the step's path, or of the ensembles.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub best: Option<Best>,
+    /// The limit that left the step out or cut it short.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<Limit>,
+    /// What was done, or what failed, in one line.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub note: String,
+}
+
+/// A solution that is the best of its line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Best {
+    /// The step that made it.
+    pub step: Step,
+    /// The run that gave the score.
+    pub run: Place,
+    /// In the metric's unit.
+    pub score: f64,
+}
+
+/// The verdicts of a run, in the order of the algorithms.
+pub type Verdicts = BTreeMap<Step, Verdict>;
+
+impl Verdict {
+    /// Of a step that a limit left out.
+    pub(crate) fn skipped(limit: Limit) -> Self {
+        Self { limit: Some(limit), ..Self::default() }
+    }
+
+    /// Of a step whose solution was evaluated.
+    pub(crate) fn of(evaluated: &Result<Scored, Failure>, kept: bool) -> Self {
+        let score = evaluated.as_ref().ok().map(|scored| scored.score().value());
+        let limit = evaluated.as_ref().err().and_then(|failure| failure.limit);
+        Self { score, kept, limit, ..Self::default() }
+    }
+
+    /// The same with `best` as the best solution after the step.
+    #[must_use]
+    pub(crate) fn best(self, best: &Scored) -> Self {
+        Self { best: Some(Best::from(best)), ..self }
+    }
+
+    /// The same, made from these.
+    #[must_use]
+    pub(crate) fn made_from<'a>(self, from: impl IntoIterator<Item = &'a Scored>) -> Self {
+        Self { from: from.into_iter().map(Scored::step).collect(), ..self }
+    }
+
+    /// The same with a note.
+    #[must_use]
+    pub(crate) fn note(self, note: impl Into<String>) -> Self {
+        Self { note: note.into(), ..self }
+    }
+}
+
+impl From<&Scored> for Best {
+    fn from(scored: &Scored) -> Self {
+        Self { step: scored.step(), run: scored.place().clone(), score: scored.score().value() }
+    }
+}
+
+/// The solution that a run with these verdicts submits, or would submit if it ended now: the best ensemble, unless the
+/// best solution of a path is strictly better; before there is any, s_0. `None` before the end of Phase 1.
+pub fn answer(verdicts: &Verdicts, direction: Direction) -> Option<&Best> {
+    let latest = |steps: &dyn Fn(&Step) -> bool| {
+        let of_line = verdicts.iter().rev().filter(|(step, _)| steps(step));
+        of_line.filter_map(|(_, verdict)| verdict.best.as_ref()).next()
+    };
+    let paths = verdicts.keys().filter_map(|step| step.path()).max().map_or(0, |last| last + 1);
+    let bests = (0..paths).filter_map(|path| latest(&move |step| step.path() == Some(path)));
+    let ensemble = latest(&|step| matches!(step, Step::Round(_)));
+    let scored = |best: &&Best| Score::new(best.score, direction);
+    let known: Vec<(&Best, Score)> =
+        bests.chain(ensemble).filter_map(|best| Some((best, scored(&best)?))).collect();
+    let best = best_of_all(known, |(_, score)| *score).map(|(best, _)| best);
+    best.or_else(|| verdicts.get(&Step::LeakageCheck)?.best.as_ref())
+}
+
+/// The solution to submit: paths in their order, then the ensemble; the last of equals.
+pub(crate) fn best_of_all<T>(
+    solutions: impl IntoIterator<Item = T>,
+    score: impl Fn(&T) -> Score,
+) -> Option<T> {
+    last_best(solutions, score)
+}
+
+/// How the solution of `step` came about, ancestors before descendants.
+pub fn lineage(verdicts: &Verdicts, step: Step) -> Vec<Lineage> {
+    let (mut entries, mut wanted): (Vec<Lineage>, Vec<Step>) = (Vec::new(), vec![step]);
+    while let Some(step) = wanted.pop() {
+        let Some(verdict) = verdicts.get(&step) else { continue };
+        entries.retain(|known| known.place != step.place());
+        wanted.extend(verdict.from.iter().copied());
+        entries.push(Lineage {
+            place: step.place(),
+            phase: Phase::name(step.phase()).to_owned(),
+            score: verdict.score,
+            from: verdict.from.iter().map(|step| step.place()).collect(),
+            note: verdict.note.clone(),
+        });
+    }
+    entries.reverse();
+    entries
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn best(step: Step, score: f64) -> Option<Best> {
+        Some(Best { step, run: step.place(), score })
+    }
+
+    #[test]
+    fn ancestors_come_first_and_once() {
+        let made_from = |from: &[Step]| Verdict { from: from.to_vec(), ..Verdict::default() };
+        let (a, b, other, c) = (Step::Candidate(0), Step::Candidate(1), Step::Candidate(2), Step::Merge(1));
+        let verdicts = BTreeMap::from([
+            (a, made_from(&[])),
+            (b, made_from(&[a])),
+            (other, made_from(&[a])),
+            (c, made_from(&[a, b])),
+        ]);
+        let names: Vec<String> = lineage(&verdicts, c).iter().map(|entry| entry.place.to_string()).collect();
+        assert_eq!(names, [a, b, c].map(|step| step.to_string()));
+        assert!(lineage(&verdicts, Step::Finalization).is_empty());
+    }
+
+    #[test]
+    fn the_answer_is_the_ensemble_unless_a_path_beats_it() {
+        let attempt = |path| Step::Attempt { path, outer: 0, inner: 0 };
+        let check = |bests: &[(Step, Step, f64)], expected: Option<Step>| {
+            let verdict =
+                |&(at, step, score)| (at, Verdict { best: best(step, score), ..Verdict::default() });
+            let verdicts: Verdicts = bests.iter().map(verdict).collect();
+            let answer = answer(&verdicts, Direction::Maximize).map(|best| best.step);
+            assert_eq!(answer, expected, "{bests:?}");
+        };
+        let s_0 = (Step::LeakageCheck, Step::Merge(1), 0.5);
+        check(&[], None);
+        check(&[(Step::Candidate(0), Step::Candidate(0), 0.9)], None);
+        check(&[s_0], Some(Step::Merge(1)));
+        check(&[s_0, (attempt(0), attempt(0), 0.6)], Some(attempt(0)));
+        check(&[s_0, (attempt(0), attempt(0), 0.6), (attempt(1), attempt(1), 0.6)], Some(attempt(1)));
+        let paths = [s_0, (attempt(0), attempt(0), 0.6), (attempt(1), Step::Merge(1), 0.5)];
+        let with = |score| [&paths[..], &[(Step::Round(0), Step::Round(0), score)]].concat();
+        check(&with(0.6), Some(Step::Round(0)));
+        check(&with(0.59), Some(attempt(0)));
+    }
+}

@@ -1,0 +1,155 @@
+//! Every step that ends is closed by a record, and what the records say is what the pipeline did.
+
+use std::collections::BTreeSet;
+
+use mle_star::event::Event;
+use mle_star::journal::{Journal, JournalError, Kind, read};
+use mle_star::metric::Direction;
+use mle_star::place::Step;
+use mle_star::stop::Stop;
+use mle_star::testing::{World, frozen, submitted};
+use mle_star::verdict::{Verdict, Verdicts, answer};
+use proptest::prelude::*;
+
+use crate::{Folder, go_on, run};
+
+/// The verdicts of a run in this world, with its events.
+async fn verdicts(world: &World) -> Verdicts {
+    let (inputs, folder) = (frozen(), Folder::fresh());
+    let journal = Journal::create(folder.path(), &inputs).unwrap();
+    go_on(world, &inputs, &journal).await.unwrap();
+    drop(journal);
+    read(folder.path()).unwrap().verdicts()
+}
+
+#[tokio::test]
+async fn every_step_is_closed_once_and_announced_as_recorded() {
+    let world = World::new().scores("phase2/path-0/t0/k1/run", 0.8).fails("phase1/candidate-1/run");
+    let recorded = verdicts(&world).await;
+    let announced: Vec<(Step, Verdict)> = world
+        .events()
+        .iter()
+        .filter_map(|event| match event {
+            Event::StepEnded { place, verdict } => Some((*place, verdict.clone())),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(announced.len(), recorded.len());
+    assert_eq!(announced.into_iter().collect::<Verdicts>(), recorded);
+    let effects: BTreeSet<Step> = world
+        .trace()
+        .iter()
+        .filter_map(|place| mle_star::place::Place::from(place.as_str()).step())
+        .collect();
+    assert_eq!(recorded.keys().copied().collect::<BTreeSet<_>>(), effects);
+}
+
+#[tokio::test]
+async fn a_verdict_says_what_was_kept_and_what_it_was_made_from() {
+    let world = World::new()
+        .scores("phase1/candidate-1/run", 0.6)
+        .scores("phase1/merge-1/run", 0.7)
+        .scores("phase2/path-0/t0/k0/run", 0.6)
+        .scores("phase2/path-0/t0/k1/run", 0.8)
+        .scores("phase3/r0/run", 0.9)
+        .scores("phase3/r1/run", 0.85);
+    let recorded = verdicts(&world).await;
+    let check = |step: Step, score: Option<f64>, kept: bool, from: &[Step], best: Option<Step>| {
+        let verdict = &recorded[&step];
+        assert_eq!((verdict.score, verdict.kept, verdict.from.as_slice()), (score, kept, from), "{step}");
+        assert_eq!(verdict.best.as_ref().map(|best| best.step), best, "{step}");
+    };
+    let (merge, attempt) = (Step::Merge(1), |path, inner| Step::Attempt { path, outer: 0, inner });
+    check(Step::Candidate(0), Some(0.5), true, &[], None);
+    check(merge, Some(0.7), true, &[Step::Candidate(1), Step::Candidate(0)], Some(merge));
+    check(Step::DataCheck, None, false, &[merge], Some(merge));
+    check(Step::LeakageCheck, None, false, &[merge], Some(merge));
+    check(attempt(0, 0), Some(0.6), false, &[merge], Some(merge));
+    check(attempt(0, 1), Some(0.8), true, &[merge], Some(attempt(0, 1)));
+    check(Step::Outer { path: 0, outer: 0 }, Some(0.8), true, &[merge], Some(attempt(0, 1)));
+    check(Step::Outer { path: 1, outer: 0 }, None, false, &[merge], Some(merge));
+    let inputs = [attempt(0, 1), merge];
+    check(Step::Round(0), Some(0.9), true, &inputs, Some(Step::Round(0)));
+    check(Step::Round(1), Some(0.85), false, &inputs, Some(Step::Round(0)));
+    check(Step::Finalization, None, true, &[Step::Round(0)], None);
+}
+
+#[tokio::test]
+async fn a_replay_that_comes_to_another_verdict_stops_and_names_the_step() {
+    let (inputs, folder) = (frozen(), Folder::fresh());
+    let journal = Journal::create(folder.path(), &inputs).unwrap();
+    journal
+        .close(Step::Candidate(1), &Verdict { kept: true, score: Some(0.25), ..Verdict::default() })
+        .unwrap();
+    drop(journal);
+    let (journal, frozen) = Journal::open(folder.path()).unwrap();
+    let Err(Stop::Journal(error)) = go_on(&World::new(), &frozen, &journal).await else {
+        panic!("it went on")
+    };
+    assert!(matches!(error, JournalError::OtherVerdict { step: Step::Candidate(1) }), "{error}");
+    assert!(error.to_string().contains("phase1/candidate-1"), "{error}");
+}
+
+#[tokio::test]
+async fn a_step_is_closed_once() {
+    let (inputs, folder) = (frozen(), Folder::fresh());
+    let journal = Journal::create(folder.path(), &inputs).unwrap();
+    journal.close(Step::Merge(1), &Verdict::default()).unwrap();
+    assert!(matches!(journal.close(Step::Merge(1), &Verdict::default()), Err(Stop::Bug { .. })));
+}
+
+#[tokio::test]
+async fn the_answer_is_what_would_be_submitted_and_what_is() {
+    let mut valid = submitted(&[]);
+    valid.score = Some(0.55);
+    let world = World::new()
+        .script("phase1/candidate-1/run", valid)
+        .scores("phase2/path-1/t0/k0/run", 0.6)
+        .scores("phase2/path-0/t0/k1/run", 0.6)
+        .scores("phase3/r0/run", 0.6)
+        .scores("phase3/r1/run", 0.58);
+    let mut recorded = verdicts(&world).await;
+    let last = recorded.remove(&Step::Finalization).unwrap();
+    let answered = answer(&recorded, Direction::Maximize).unwrap().step;
+    assert_eq!((last.from.as_slice(), answered), (&[answered][..], Step::Round(0)));
+    let answers: Vec<(Step, Option<String>)> = world
+        .events()
+        .iter()
+        .filter_map(|event| match event {
+            Event::Answer { solution, submission } => {
+                Some((solution.step, submission.as_ref().map(|best| best.run.to_string())))
+            }
+            _ => None,
+        })
+        .collect();
+    // None before the end of Phase 1, then the best so far with the one submission that a script wrote.
+    assert!(matches!(answers[0].0, Step::Candidate(1)), "{answers:?}");
+    assert_eq!(answers.last().unwrap().0, Step::Round(0));
+    let submission = Some("phase1/candidate-1/run".to_owned());
+    assert!(answers.iter().all(|(_, one)| *one == submission), "{answers:?}");
+}
+
+#[tokio::test]
+async fn records_without_effects_are_no_effects() {
+    let (inputs, folder) = (frozen(), Folder::fresh());
+    let journal = Journal::create(folder.path(), &inputs).unwrap();
+    run(&World::new(), &inputs).await.unwrap();
+    go_on(&World::new(), &inputs, &journal).await.unwrap();
+    let kinds = |kind: Kind| journal.ledger().unwrap().iter().filter(|effect| effect.kind == kind).count();
+    assert_eq!(kinds(Kind::Failure), 0);
+    assert!(kinds(Kind::Verdict) > 8);
+}
+
+proptest! {
+    #[test]
+    fn scores_keep_every_digit_in_journal_and_result(bits: u64) {
+        let value = f64::from_bits(bits);
+        prop_assume!(value.is_finite());
+        let verdict = Verdict { score: Some(value), ..Verdict::default() };
+        let text = serde_json::to_string(&verdict).unwrap();
+        let read: Verdict = serde_json::from_str(&text).unwrap();
+        prop_assert_eq!(read.score.map(f64::to_bits), Some(bits));
+        let read: serde_json::Value = serde_json::from_str(&text).unwrap();
+        prop_assert_eq!(read["score"].as_f64().map(f64::to_bits), Some(bits));
+    }
+}
