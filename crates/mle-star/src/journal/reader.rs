@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::store::{self, Store};
 use super::{Frozen, JournalError, Kind, MadeWith, check, lock, wal};
+use crate::diagnostics::Diagnostics;
 use crate::effects::{Limit, Usage};
 use crate::place::Place;
 use crate::verdict::Verdicts;
@@ -24,6 +25,8 @@ pub struct Snapshot {
     pub elapsed: f64,
     /// Every record that can be read, oldest first.
     pub effects: Vec<EffectRecord>,
+    /// What ended the run early the last time.
+    pub stopped: Option<Diagnostics>,
     /// What is wrong with the journal, as far as reading it shows.
     pub damage: Option<String>,
 }
@@ -130,5 +133,6 @@ pub fn read(folder: &Path) -> Result<Snapshot, JournalError> {
     let elapsed = store.elapsed().unwrap_or_default();
     let created_at = store.get("created_at").unwrap_or_default().unwrap_or_default();
     let made_with = store.made_with().unwrap_or_default();
-    Ok(Snapshot { frozen, created_at, made_with, elapsed, effects, damage })
+    let stopped = store.stopped().unwrap_or_default();
+    Ok(Snapshot { frozen, created_at, made_with, elapsed, effects, stopped, damage })
 }
