@@ -15,6 +15,8 @@ const NO_DUMMIES: &str = "do not introduce dummy variables";
 const KEEP_SUBSAMPLING: &str = "Do not remove subsampling if exists.";
 const SUBSAMPLE: &str = "more than 1234 training samples, subsample to 1234";
 const MACHINE: &str = "Python 3.11, numpy 2.4.6, no network";
+const WITH_SEARCH: &[&str] = &["Search the web", "'sources': list[str]"];
+const WITHOUT_SEARCH: &[&str] = &["no web search", "that you know", "do not invent links"];
 const HISTORY: &str = "# Plans you have tried\n\n## Plan: a\n## Score: 0.5";
 
 fn render(name: &str, values: &Value) -> String {
@@ -58,7 +60,7 @@ fn system_prompt_has_persona_task_metric_and_machine() {
 }
 
 #[test]
-fn phase_1_prompts_carry_their_instructions() {
+fn the_retriever_prompt_follows_the_search_setting() {
     let says = [
         "7 recent and effective models",
         "concise and simple",
@@ -66,15 +68,19 @@ fn phase_1_prompts_carry_their_instructions() {
         "'model_name': str",
         "{\"models\": [",
     ];
-    let with = ["Search the web", "'sources': list[str]"];
-    let without = ["no web search", "that you know", "do not invent links"];
-    for (search, present, absent) in [(true, &with[..], &without[..]), (false, &without[..], &with[..])] {
+    for (search, present, absent) in
+        [(true, WITH_SEARCH, WITHOUT_SEARCH), (false, WITHOUT_SEARCH, WITH_SEARCH)]
+    {
         let values = json!({"task_description": "TASK", "num_models": 7, "search": search});
         check("retriever.md", &values, &says);
         check("retriever.md", &values, present);
         check_absent("retriever.md", &values, absent);
         assert!(render("retriever.md", &values).starts_with("# Competition\n\nTASK"));
     }
+}
+
+#[test]
+fn phase_1_prompts_carry_their_instructions() {
     let says = [
         "Kaggle grandmaster",
         "must use the model above",
