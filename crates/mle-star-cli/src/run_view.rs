@@ -1,10 +1,13 @@
-//! A run as its folder tells it: for `list`, `show` and the report. Reads only, also while a run goes on.
+//! A run as read from its folder, for `list`, `show`, the report and the web page. Reads only, also while the run goes on.
 
-use std::fs::{self, File, TryLockError};
+pub mod files;
+
+use std::fs::TryLockError;
 use std::path::{Path, PathBuf};
 
 use mle_star::effects::{AgentReply, Answer, Limit, Purpose, ScriptOutcome};
 use mle_star::journal::{self, EffectRecord, JournalError, Kind, Snapshot};
+use mle_star::layout;
 use mle_star::metric::Score;
 use mle_star::result::FinalResult;
 use mle_star::spending::Spending;
@@ -12,6 +15,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{bill, money, runs};
+
+/// The largest `result.json` that is read, in bytes. A run of the paper's size has one of less than a megabyte.
+const LARGEST_RESULT: u64 = 256 << 20;
 
 /// A run at one moment.
 #[derive(Clone, Debug)]
@@ -126,7 +132,7 @@ pub fn read(folder: &Path) -> Result<RunView, JournalError> {
 
 /// The result of a finished run.
 pub fn read_result(folder: &Path) -> Option<FinalResult> {
-    serde_json::from_str(&fs::read_to_string(folder.join("result.json")).ok()?).ok()
+    serde_json::from_str(&files::read(folder, layout::RESULT, LARGEST_RESULT).ok()?).ok()
 }
 
 impl State {
@@ -142,7 +148,7 @@ impl State {
 
 /// Does a process work on the run? It does while it holds the lock.
 pub fn is_held(folder: &Path) -> bool {
-    let lock = File::open(folder.join("journal.lock"));
+    let lock = files::open(folder, layout::LOCK);
     lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 

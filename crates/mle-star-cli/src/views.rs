@@ -20,11 +20,11 @@ mod overview;
 mod page;
 mod scores;
 mod script;
+mod solutions;
 mod steps;
 #[cfg(test)]
 mod tests;
 mod text;
-mod tree;
 
 use serde::Serialize;
 
@@ -46,7 +46,7 @@ pub struct Views {
     /// Scores over the run.
     pub scores: scores::Scores,
     /// Every solution, and what it was made from.
-    pub tree: tree::Tree,
+    pub tree: solutions::Tree,
     /// The accepted edits.
     pub ledger: ledger::Ledger,
     /// The ablation studies.
@@ -78,7 +78,7 @@ pub fn last_script(run: &RunView) -> Option<String> {
 /// The views of a run.
 pub fn of_run(run: &RunView) -> Views {
     let told = Told::of(run);
-    let tree = tree::tree(&told);
+    let tree = solutions::tree(&told);
     Views {
         overview: overview::overview(&told),
         scores: scores::scores(&told),

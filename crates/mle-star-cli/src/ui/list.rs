@@ -14,9 +14,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::answer::{Answer, Shown, render};
+use super::completion::{Completion, completion};
 use super::live::{self, Since, Source};
 use super::processes::Late;
-use super::progress::{Progress, progress};
 use super::site::{Site, folder_of, stamp};
 use crate::run_view::{self, State, Summary};
 use crate::watch::{duration, number};
@@ -59,7 +59,7 @@ pub struct Runs {
 #[derive(Clone, Debug)]
 struct Entry {
     id: String,
-    read: Result<(Summary, Progress), String>,
+    read: Result<(Summary, Completion), String>,
 }
 
 /// Shows the runs that are wanted.
@@ -160,8 +160,8 @@ impl Entry {
     fn read(folder: &Path) -> Self {
         let id = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let read = run_view::read(folder).map_err(|error| error.to_string()).map(|view| {
-            let progress = progress(&view.snapshot, view.summary.state);
-            (view.summary, progress)
+            let completion = completion(&view);
+            (view.summary, completion)
         });
         Self { id, read }
     }
@@ -175,14 +175,14 @@ impl Entry {
     }
 
     fn values(&self) -> serde_json::Value {
-        let (summary, progress) = match &self.read {
+        let (summary, completion) = match &self.read {
             Ok(read) => read,
             Err(why) => return json!({"id": self.id, "row_id": self.row_id(), "note": why}),
         };
         json!({
             "id": self.id, "row_id": self.row_id(), "note": "", "task": summary.task, "state": summary.state.name(),
             "best": summary.best_score.map(number), "metric": summary.metric, "direction": summary.direction,
-            "progress": progress, "cost": cost(summary),
+            "progress": completion, "cost": cost(summary),
             "created_at": summary.created_at, "begun": begun(&summary.created_at),
             "time": duration(summary.elapsed_seconds),
         })
@@ -190,14 +190,14 @@ impl Entry {
 
     /// By this column, first the one that comes first going up.
     fn compare(&self, other: &Self, column: &str) -> Ordering {
-        let (Ok((a, a_progress)), Ok((b, b_progress))) = (&self.read, &other.read) else {
+        let (Ok((a, a_completion)), Ok((b, b_completion))) = (&self.read, &other.read) else {
             return other.read.is_ok().cmp(&self.read.is_ok());
         };
         match column {
             "task" => a.task.cmp(&b.task),
             "state" => a.state.name().cmp(b.state.name()),
             "best" => scale(a).cmp(&scale(b)).then_with(|| best_first(a, b)),
-            "progress" => a_progress.percent.cmp(&b_progress.percent),
+            "progress" => a_completion.percent.cmp(&b_completion.percent),
             "cost" => a.cost_usd.unwrap_or(f64::INFINITY).total_cmp(&b.cost_usd.unwrap_or(f64::INFINITY)),
             "begun" => a.created_at.cmp(&b.created_at),
             "time" => a.elapsed_seconds.total_cmp(&b.elapsed_seconds),
@@ -308,7 +308,7 @@ mod tests {
             interrupted_calls: 0,
             submission: None,
         };
-        Entry { id: id.to_owned(), read: Ok((summary, Progress { percent: 0, words: String::new() })) }
+        Entry { id: id.to_owned(), read: Ok((summary, Completion { percent: 0, words: String::new() })) }
     }
 
     #[test]

@@ -8,8 +8,8 @@ use mle_star::spending::role;
 use serde::Serialize;
 
 use super::Told;
+use super::solutions::{error, node_id};
 use super::steps::{Run, Step, reply};
-use super::tree::{error, node_id};
 use crate::legible::first_line;
 use crate::watch::{agent_name, place_name};
 
