@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use mle_star::effects::{AgentReply, Answer, Limit, Purpose, ScriptOutcome};
 use mle_star::journal::{self, EffectRecord, JournalError, Kind, Snapshot};
 use mle_star::layout;
-use mle_star::metric::Score;
+use mle_star::metric::{Direction, Score};
 use mle_star::result::FinalResult;
 use mle_star::spending::Spending;
 use serde::Serialize;
@@ -48,7 +48,7 @@ pub struct Summary {
     /// The metric's name.
     pub metric: String,
     /// Which scores win.
-    pub direction: &'static str,
+    pub direction: Direction,
     /// The best validation score so far.
     pub best_score: Option<f64>,
     /// When it began, RFC 3339.
@@ -115,7 +115,7 @@ pub fn read(folder: &Path) -> Result<RunView, JournalError> {
         task: task.competition_id.clone(),
         state,
         metric: task.evaluation_metric.clone(),
-        direction: task.metric_direction.name(),
+        direction: task.metric_direction,
         best_score: best(&snapshot, &steps),
         created_at: snapshot.created_at.clone(),
         elapsed_seconds: snapshot.elapsed,

@@ -101,7 +101,7 @@ fn head(view: &RunView, views: &Views) -> Vec<String> {
         format!("run:        {run_id} ({})", view.summary.state.name()),
         format!("folder:     {}", view.folder.display()),
         format!("task:       {task}"),
-        format!("metric:     {metric} ({direction})"),
+        format!("metric:     {metric} ({})", direction.name()),
         format!("best score: {best}{at}"),
         format!("time:       {}", duration(view.summary.elapsed_seconds)),
         format!("scripts:    {}, {} failed", views.overview.scripts, views.overview.failed),

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use axum::extract::{Query, State as Of};
 use axum::http::HeaderMap;
 use axum::response::IntoResponse;
-use mle_star::metric::Direction;
+use mle_star::metric::Score;
 use mle_star::stop::Trouble;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -208,18 +208,15 @@ impl Entry {
 
 /// Scores are compared where all of these are the same.
 fn scale(summary: &Summary) -> (&str, &str, &str) {
-    (&summary.task, &summary.metric, summary.direction)
+    (&summary.task, &summary.metric, summary.direction.name())
 }
 
 /// The better score first, a run without one last; of runs on one scale.
 fn best_first(a: &Summary, b: &Summary) -> Ordering {
-    let is_minimized = a.direction == Direction::Minimize.name();
-    match (a.best_score, b.best_score) {
-        (Some(a), Some(b)) => {
-            // Both zeros are one score.
-            let rising = (a + 0.0).total_cmp(&(b + 0.0));
-            if is_minimized { rising } else { rising.reverse() }
-        }
+    let best = |summary: &Summary| Score::new(summary.best_score?, summary.direction);
+    match (best(a), best(b)) {
+        (Some(a), Some(b)) if a.beats(b) => Ordering::Less,
+        (Some(a), Some(b)) if b.beats(a) => Ordering::Greater,
         (a, b) => b.is_some().cmp(&a.is_some()),
     }
 }
@@ -291,6 +288,8 @@ impl Wanted {
 
 #[cfg(test)]
 mod tests {
+    use mle_star::metric::Direction;
+
     use super::*;
 
     fn entry(id: &str, task: &str, state: State, best: Option<f64>) -> Entry {
@@ -299,7 +298,7 @@ mod tests {
             task: task.to_owned(),
             state,
             metric: "RMSE".to_owned(),
-            direction: "minimize",
+            direction: Direction::Minimize,
             best_score: best,
             created_at: format!("2025-01-0{}T00:00:00Z", id.len()),
             elapsed_seconds: 1.0,
@@ -341,7 +340,7 @@ mod tests {
     }
     #[test]
     fn scores_of_other_scales_have_an_order_all_the_same() {
-        let on = |id: &str, metric: &str, direction: &'static str, best: f64| {
+        let on = |id: &str, metric: &str, direction: Direction, best: f64| {
             let mut entry = entry(id, "houses", State::Finished, Some(best));
             let summary = entry.read.as_mut().map(|(summary, _)| summary).unwrap();
             (summary.metric, summary.direction) = (metric.to_owned(), direction);
@@ -351,7 +350,7 @@ mod tests {
         let entries: Vec<Entry> = (0..60_u32)
             .map(|i| {
                 let (metric, direction) =
-                    [("RMSE", "minimize"), ("R2", "maximize"), ("R2", "minimize")][i as usize % 3];
+                    [("RMSE", Direction::Minimize), ("R2", Direction::Maximize), ("R2", Direction::Minimize)][i as usize % 3];
                 on(
                     &format!("{i:02}"),
                     metric,
@@ -367,9 +366,9 @@ mod tests {
                 assert_eq!(a.compare(c, "best"), order, "{} {} {}", a.id, b.id, c.id);
             }
         }
-        let best = |metric: &str, direction: &'static str| {
+        let best = |metric: &str, direction: Direction| {
             on("a", metric, direction, 2.0).compare(&on("b", metric, direction, 1.0), "best")
         };
-        assert_eq!((best("R2", "maximize"), best("R2", "minimize")), (Ordering::Less, Ordering::Greater));
+        assert_eq!((best("R2", Direction::Maximize), best("R2", Direction::Minimize)), (Ordering::Less, Ordering::Greater));
     }
 }

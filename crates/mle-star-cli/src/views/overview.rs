@@ -95,7 +95,7 @@ pub fn overview(told: &Told<'_>) -> Overview {
         state: summary.state.name(),
         is_over: summary.state != State::Running,
         metric: summary.metric.clone(),
-        direction: summary.direction,
+        direction: summary.direction.name(),
         best: summary.best_score.map(number),
         best_at: descent.best.as_ref().map(place_name),
         first: first.map(|score| number(score.value())),
