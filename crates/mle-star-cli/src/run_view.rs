@@ -6,9 +6,10 @@ use std::fs::TryLockError;
 use std::path::{Path, PathBuf};
 
 use mle_star::effects::{AgentReply, Answer, Limit, Purpose, ScriptOutcome};
-use mle_star::journal::{self, EffectRecord, JournalError, Kind, Snapshot};
+use mle_star::journal::{self, EffectRecord, JournalError, Kind, Outcome, Snapshot};
 use mle_star::layout;
 use mle_star::metric::{Direction, Score};
+use mle_star::place::Phase;
 use mle_star::result::FinalResult;
 use mle_star::spending::Spending;
 use serde::Serialize;
@@ -45,6 +46,8 @@ pub struct Summary {
     pub task: String,
     /// How far it is.
     pub state: State,
+    /// The phase it is in, or was in last; `None` before the first.
+    pub phase: Option<Phase>,
     /// The metric's name.
     pub metric: String,
     /// Which scores win.
@@ -114,6 +117,7 @@ pub fn read(folder: &Path) -> Result<RunView, JournalError> {
         run_id: runs::name(folder).unwrap_or_else(|| snapshot.frozen.run_id.clone()),
         task: task.competition_id.clone(),
         state,
+        phase: snapshot.effects.iter().filter_map(|effect| effect.place.phase()).max(),
         metric: task.evaluation_metric.clone(),
         direction: task.metric_direction,
         best_score: best(&snapshot, &steps),
@@ -225,6 +229,9 @@ impl Told {
         let Ok(outcome) = serde_json::from_value::<ScriptOutcome>(outcome.clone()) else {
             return Self { outcome: "unreadable".to_owned(), ..Self::default() };
         };
+        if let Some(limit) = outcome.limit() {
+            return Self::of_limit(Some(limit));
+        }
         let purpose = request.get("purpose").cloned().and_then(|name| serde_json::from_value(name).ok());
         let ok = !outcome.is_error();
         let failure = outcome.traceback.as_deref().and_then(|text| text.lines().last());

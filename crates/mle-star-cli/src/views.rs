@@ -6,6 +6,7 @@
 //! The same run gives the same bytes: nothing here asks the clock.
 
 mod ablation;
+mod at_work;
 mod chart;
 pub mod code;
 mod costs;
@@ -29,6 +30,7 @@ mod text;
 use serde::Serialize;
 
 use crate::run_view::RunView;
+use at_work::AtWork;
 use descent::Descent;
 use steps::Steps;
 
@@ -68,6 +70,7 @@ pub(crate) struct Told<'a> {
     run: &'a RunView,
     steps: Steps<'a>,
     descent: Descent,
+    at_work: AtWork,
 }
 
 /// The whole final script of a run; the best one so far in a run that has no result.
@@ -97,7 +100,7 @@ impl<'a> Told<'a> {
     fn of(run: &'a RunView) -> Self {
         let steps = Steps::of(&run.snapshot);
         let descent = Descent::of(&steps);
-        Self { run, steps, descent }
+        Self { run, steps, descent, at_work: AtWork::of(run) }
     }
 
     /// The run's result, when it has one.

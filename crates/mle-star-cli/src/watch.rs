@@ -26,9 +26,9 @@ pub use block::{Drawn, replaced};
 pub use follow::{Follow, Found};
 pub use json::{JsonLines, Recorder};
 pub use log::Log;
-pub use progress::Progress;
+pub use progress::{Effect, Progress};
 pub use terminal::{Look, OfRun, Show, Terminal};
-pub use words::{agent_name, duration, number, phase_title, place_name};
+pub use words::{agent_name, duration, number, phase_title, place_name, signed};
 
 /// Takes lines as they happen, without holding the run up.
 pub trait Watch: Send + Sync {

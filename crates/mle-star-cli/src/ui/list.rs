@@ -297,6 +297,7 @@ mod tests {
             run_id: id.to_owned(),
             task: task.to_owned(),
             state,
+            phase: None,
             metric: "RMSE".to_owned(),
             direction: Direction::Minimize,
             best_score: best,
@@ -350,7 +351,8 @@ mod tests {
         let entries: Vec<Entry> = (0..60_u32)
             .map(|i| {
                 let (metric, direction) =
-                    [("RMSE", Direction::Minimize), ("R2", Direction::Maximize), ("R2", Direction::Minimize)][i as usize % 3];
+                    [("RMSE", Direction::Minimize), ("R2", Direction::Maximize), ("R2", Direction::Minimize)]
+                        [i as usize % 3];
                 on(
                     &format!("{i:02}"),
                     metric,
@@ -369,6 +371,9 @@ mod tests {
         let best = |metric: &str, direction: Direction| {
             on("a", metric, direction, 2.0).compare(&on("b", metric, direction, 1.0), "best")
         };
-        assert_eq!((best("R2", Direction::Maximize), best("R2", Direction::Minimize)), (Ordering::Less, Ordering::Greater));
+        assert_eq!(
+            (best("R2", Direction::Maximize), best("R2", Direction::Minimize)),
+            (Ordering::Less, Ordering::Greater)
+        );
     }
 }

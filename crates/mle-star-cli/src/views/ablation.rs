@@ -13,11 +13,11 @@ use serde::Serialize;
 
 use super::Told;
 use super::chart::{self, About, Bar, Mood};
-use super::solutions::{node_id, signed};
+use super::solutions::node_id;
 use super::steps::{Step, StepKind};
 use super::text::{OUTPUT, PROSE, cut};
 use crate::legible::first_line;
-use crate::watch::{number, place_name};
+use crate::watch::{number, place_name, signed};
 
 /// The studies in their order.
 #[derive(Clone, Debug, Serialize)]
