@@ -14,6 +14,8 @@ use crate::run_view::files;
 const PIECE: u64 = 1 << 20;
 /// A longer line is no event of ours, in bytes.
 const LONGEST: usize = 8 << 20;
+/// The largest file that is read, in bytes. An event takes a few hundred.
+const LARGEST: u64 = 1 << 30;
 
 /// The lines of the file, from its beginning and then as it grows.
 pub struct Follow {
@@ -49,21 +51,23 @@ impl Follow {
         let mut found = Vec::new();
         loop {
             let Some(file) = self.file.as_mut() else { return Ok(found) };
+            let known = self.rest.len();
             let count = file.take(PIECE).read_to_end(&mut self.rest)?;
             if count == 0 {
                 return Ok(found);
             }
             self.read += count as u64;
-            self.take_lines(&mut found);
+            if let Some(last) = self.rest[known..].iter().rposition(|byte| *byte == b'\n') {
+                self.take_lines(known + last + 1, &mut found);
+            }
             if self.rest.len() > LONGEST {
                 self.rest.clear();
             }
         }
     }
 
-    /// Moves the lines that are whole out of what was read.
-    fn take_lines(&mut self, found: &mut Vec<Found>) {
-        let whole = self.rest.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
+    /// Moves the lines in the first bytes out of what was read.
+    fn take_lines(&mut self, whole: usize, found: &mut Vec<Found>) {
         let lines = self.rest[..whole].split(|byte| *byte == b'\n').map(String::from_utf8_lossy);
         let events = lines
             .filter(|text| serde_json::from_str::<IgnoredAny>(text).is_ok())
@@ -80,9 +84,12 @@ impl Follow {
                 opened => Some(opened?),
             };
         }
-        if let Some(file) = self.file.as_mut()
-            && file.metadata()?.len() < self.read
-        {
+        let Some(file) = self.file.as_mut() else { return Ok(()) };
+        let length = file.metadata()?.len();
+        if length > LARGEST {
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, "larger than 1 GiB"));
+        }
+        if length < self.read {
             self.read = file.seek(SeekFrom::Start(0))?;
             // The line that it began is gone with the rest of the old file.
             self.rest.clear();
