@@ -1,17 +1,24 @@
-//! A run as its folder tells it: for `list`, `show` and the report. Reads only, also while a run goes on.
+//! A run as read from its folder, for `list`, `show`, the report and the web page. Reads only, also while the run goes on.
 
-use std::fs::{self, File, TryLockError};
+pub mod files;
+
+use std::fs::TryLockError;
 use std::path::{Path, PathBuf};
 
 use mle_star::effects::{AgentReply, Answer, Limit, Purpose, ScriptOutcome};
-use mle_star::journal::{self, EffectRecord, JournalError, Kind, Snapshot};
-use mle_star::metric::Score;
+use mle_star::journal::{self, EffectRecord, JournalError, Kind, Outcome, Snapshot};
+use mle_star::layout;
+use mle_star::metric::{Direction, Score};
+use mle_star::place::Phase;
 use mle_star::result::FinalResult;
 use mle_star::spending::Spending;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::{bill, money, runs};
+
+/// The largest `result.json` that is read, in bytes. A run of the paper's size has one of less than a megabyte.
+const LARGEST_RESULT: u64 = 256 << 20;
 
 /// A run at one moment.
 #[derive(Clone, Debug)]
@@ -39,10 +46,12 @@ pub struct Summary {
     pub task: String,
     /// How far it is.
     pub state: State,
+    /// The phase it is in, or was in last; `None` before the first.
+    pub phase: Option<Phase>,
     /// The metric's name.
     pub metric: String,
     /// Which scores win.
-    pub direction: &'static str,
+    pub direction: Direction,
     /// The best validation score so far.
     pub best_score: Option<f64>,
     /// When it began, RFC 3339.
@@ -108,8 +117,9 @@ pub fn read(folder: &Path) -> Result<RunView, JournalError> {
         run_id: runs::name(folder).unwrap_or_else(|| snapshot.frozen.run_id.clone()),
         task: task.competition_id.clone(),
         state,
+        phase: snapshot.effects.iter().filter_map(|effect| effect.place.phase()).max(),
         metric: task.evaluation_metric.clone(),
-        direction: task.metric_direction.name(),
+        direction: task.metric_direction,
         best_score: best(&snapshot, &steps),
         created_at: snapshot.created_at.clone(),
         elapsed_seconds: snapshot.elapsed,
@@ -126,7 +136,7 @@ pub fn read(folder: &Path) -> Result<RunView, JournalError> {
 
 /// The result of a finished run.
 pub fn read_result(folder: &Path) -> Option<FinalResult> {
-    serde_json::from_str(&fs::read_to_string(folder.join("result.json")).ok()?).ok()
+    serde_json::from_str(&files::read(folder, layout::RESULT, LARGEST_RESULT).ok()?).ok()
 }
 
 impl State {
@@ -142,7 +152,7 @@ impl State {
 
 /// Does a process work on the run? It does while it holds the lock.
 pub fn is_held(folder: &Path) -> bool {
-    let lock = File::open(folder.join("journal.lock"));
+    let lock = files::open(folder, layout::LOCK);
     lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
@@ -219,6 +229,9 @@ impl Told {
         let Ok(outcome) = serde_json::from_value::<ScriptOutcome>(outcome.clone()) else {
             return Self { outcome: "unreadable".to_owned(), ..Self::default() };
         };
+        if let Some(limit) = outcome.limit() {
+            return Self::of_limit(Some(limit));
+        }
         let purpose = request.get("purpose").cloned().and_then(|name| serde_json::from_value(name).ok());
         let ok = !outcome.is_error();
         let failure = outcome.traceback.as_deref().and_then(|text| text.lines().last());

@@ -10,6 +10,7 @@
 mod birth;
 mod check;
 mod error;
+mod image;
 mod lock;
 mod made_with;
 mod reader;

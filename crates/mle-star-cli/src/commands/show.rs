@@ -101,7 +101,7 @@ fn head(view: &RunView, views: &Views) -> Vec<String> {
         format!("run:        {run_id} ({})", view.summary.state.name()),
         format!("folder:     {}", view.folder.display()),
         format!("task:       {task}"),
-        format!("metric:     {metric} ({direction})"),
+        format!("metric:     {metric} ({})", direction.name()),
         format!("best score: {best}{at}"),
         format!("time:       {}", duration(view.summary.elapsed_seconds)),
         format!("scripts:    {}, {} failed", views.overview.scripts, views.overview.failed),
@@ -110,7 +110,13 @@ fn head(view: &RunView, views: &Views) -> Vec<String> {
     lines.extend(views.overview.cost.iter().map(|line| format!("cost:       {line}")));
     lines.extend(view.summary.submission.iter().map(|path| format!("submission: {path}")));
     lines.extend(views.overview.notes.iter().map(|note| format!("note:       {note}")));
-    lines.extend(views.overview.now.iter().map(|now| format!("now:        {}: {}", now.place, now.what)));
+    lines.extend(
+        views
+            .overview
+            .now
+            .iter()
+            .map(|now| format!("now:        {}: {}, {}", now.place, now.what, now.since)),
+    );
     let costs = bill::lines(&view.spending);
     if !costs.is_empty() {
         lines.push(String::new());

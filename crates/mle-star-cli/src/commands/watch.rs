@@ -58,7 +58,7 @@ struct Watched {
 
 impl Watched {
     fn new(folder: PathBuf) -> Self {
-        let follow = Follow::new(&folder.join("logs/events.jsonl"));
+        let follow = Follow::new(&folder);
         Self { folder, follow, progress: Progress::default(), end: None }
     }
 

@@ -12,8 +12,8 @@ use mle_star::stop::Trouble;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::access::is_own_wish;
 use super::answer::{Answer, Refused, Shown, in_background};
-use super::guard::is_own_wish;
 use super::processes::{self, Begun};
 use super::site::{Site, page_of};
 use crate::args::RunArgs;

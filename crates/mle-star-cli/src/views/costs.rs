@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use mle_star::effects::ScriptOutcome;
-use mle_star::journal::{EffectRecord, Kind};
+use mle_star::journal::Kind;
 use mle_star::place::Phase;
 use mle_star::role::AgentType;
 use mle_star::spending::{Calls, Spending, role};
-use serde::{Deserialize as _, Serialize};
+use serde::Serialize;
 
 use super::Told;
 use super::chart::{self, About, Bar, Mood};
+use super::steps::took;
 use crate::watch::{agent_name, duration, phase_title};
 use crate::{bill, money};
 
@@ -116,7 +116,11 @@ fn times(told: &Told<'_>) -> Vec<TimeTable> {
     let mut roles: BTreeMap<AgentType, Seconds> = BTreeMap::new();
     let mut scripts = Seconds::default();
     for record in &told.run.snapshot.effects {
-        let Some(took) = took(record) else { continue };
+        let Some(seconds) = took(record) else { continue };
+        let took = match record.kind {
+            Kind::Script => Seconds { agents: 0.0, scripts: seconds },
+            Kind::Agent | Kind::Decision => Seconds { agents: seconds, scripts: 0.0 },
+        };
         if let Some(phase) = record.place.phase() {
             phases.entry(phase).or_default().add(took);
         }
@@ -158,22 +162,6 @@ fn time_table(by: &'static str, rows: &[(String, Seconds)]) -> TimeTable {
     let (id, title) = (format!("time-by-{by}"), format!("Time by {by}"));
     let about = About { id: &id, title: &title, description: "Seconds of agents and scripts together." };
     TimeTable { by, chart: chart::bars(&about, &bars), rows: rows.iter().map(row).collect() }
-}
-
-/// How long an effect took; a script's wait for its turn is not in it.
-fn took(record: &EffectRecord) -> Option<Seconds> {
-    let outcome = record.outcome.as_ref()?;
-    match record.kind {
-        Kind::Agent => {
-            let agents = (record.elapsed_ended? - record.elapsed_begun).max(0.0);
-            Some(Seconds { agents, scripts: 0.0 })
-        }
-        Kind::Script => {
-            let scripts = ScriptOutcome::deserialize(outcome).ok()?.duration_seconds;
-            Some(Seconds { agents: 0.0, scripts })
-        }
-        Kind::Decision => None,
-    }
 }
 
 impl Seconds {

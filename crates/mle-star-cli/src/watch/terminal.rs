@@ -14,8 +14,8 @@ use mle_star::stop::Trouble;
 use super::block::Drawn;
 use super::queue::Queue;
 use super::replay::Replay;
+use super::status::{self, Frame};
 use super::text::{Style, Text};
-use super::view::{self, Frame};
 use super::words::{self, Ended, Weight};
 use super::{Progress, Watch};
 use crate::say;
@@ -266,12 +266,12 @@ impl Screen {
                 if only.is_over {
                     Vec::new()
                 } else {
-                    view::one(&only.progress, frame)
+                    status::one(&only.progress, frame)
                 }
             }
             runs => {
                 let named = runs.iter().map(|run| (run.name.as_deref().unwrap_or_default(), &run.progress));
-                view::several(named, frame)
+                status::several(named, frame)
             }
         };
         lines.iter().map(|line| line.drawn(frame.columns, self.look.colour)).collect()

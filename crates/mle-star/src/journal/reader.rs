@@ -1,4 +1,4 @@
-//! Looking at a journal without holding it: for lists, reports and pages.
+//! Reading a journal without holding its run: for lists, reports and pages. Nothing is written.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::store::{self, Store};
-use super::{Frozen, JournalError, Kind, MadeWith, check, lock, wal};
+use super::{Frozen, JournalError, Kind, MadeWith, check, image, lock};
 use crate::diagnostics::Diagnostics;
 use crate::effects::{Limit, Usage};
 use crate::place::Place;
@@ -113,20 +113,20 @@ pub fn cost(effects: &[EffectRecord], belongs: impl Fn(&Place) -> bool) -> Optio
     calls.filter(|effect| belongs(&effect.place)).map(|effect| effect.usage.cost_usd).sum()
 }
 
-/// Reads the journal in a run folder, also while the run goes on, and as much as can be read of a damaged one.
+/// Reads the journal in a run folder, also while the run goes on, and as much as can be read of a damaged one. Nothing is
+/// written, so that a folder without write access can be read.
 ///
 /// # Errors
 /// When it is missing, of another format, or so damaged that not even the run's inputs can be read.
 pub fn read(folder: &Path) -> Result<Snapshot, JournalError> {
     let path = folder.join(store::FILE);
-    if !path.exists() {
+    if path.symlink_metadata().is_err() {
         return Err(JournalError::Missing(path));
     }
-    // The log stands still only while no process writes it.
-    let still = lock::look(folder);
-    let log = if still.is_some() { wal::check(&check::log_of(&path)).err() } else { None };
-    let store = Store::open_read_only(&path)?;
-    drop(still);
+    // In the process that works on the run, closing the file would drop the locks that its own connection holds.
+    let (db, log) =
+        if lock::is_ours(folder) { (check::open_in_place(&path)?, None) } else { image::open(&path)? };
+    let store = Store::reading(db);
     let frozen = store.frozen(&path)?;
     let (effects, damage) = store.readable_effects();
     let damage = damage.map(|what| check::damaged(&path, what)).or(log).map(|error| error.to_string());

@@ -86,7 +86,7 @@ fn in_a_line(progress: &Progress, frame: &Frame) -> Text {
     let phase = progress.phase.map_or("begins", Phase::title);
     let best = progress.best.as_ref().map_or_else(|| "no score".to_owned(), |best| number(best.score));
     let doing = match (progress.exit_code, longest(progress.running.iter())) {
-        (Some(0), _) => Text::of(Style::Good, "done"),
+        (Some(0), _) => Text::of(Style::Good, "finished"),
         (Some(code), _) => Text::of(Style::Bad, format!("ended with exit code {code}")),
         (None, Some((place, effect))) => {
             let at = place_name(&step_of(place));
@@ -134,18 +134,17 @@ fn score(progress: &Progress, frame: &Frame) -> Vec<Text> {
     let sparks = sparkline(&progress.history, room);
     let value = Text::of(Style::Plain, format!("{metric} ")).and(Style::Bold, number(best.score));
     let value = if sparks.is_empty() { value } else { value.and(Style::Plain, format!(" {sparks}")) };
-    vec![value, last_change(best, frame)]
+    vec![value, last_change(progress, best, frame)]
 }
 
-fn last_change(best: &Best, frame: &Frame) -> Text {
+fn last_change(progress: &Progress, best: &Best, frame: &Frame) -> Text {
     let ago = brief(seconds(best.time, frame.now));
     let by = format!("{}, {ago} ago", place_name(&best.place));
-    match best.from {
+    match progress.score(best.score).zip(best.from.and_then(|from| progress.score(from))) {
         None => Text::of(Style::Plain, by),
-        Some(from) => {
-            let change = best.score - from;
-            let sign = if change < 0.0 { '-' } else { '+' };
-            let change = Text::of(Style::Good, format!("{sign}{}", number(change.abs())));
+        Some((score, before)) => {
+            let gain = number(score.gain_over(before));
+            let change = Text::of(Style::Good, format!("improved {gain}"));
             change.and(Style::Plain, format!(" by {by}"))
         }
     }

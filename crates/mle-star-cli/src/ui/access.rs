@@ -6,8 +6,6 @@
 //! they came from here, or from no page at all ([`is_own_wish`]). Browsers that say nothing, of old or over an
 //! address that is not this machine's, are answered; looking executes nothing that a folder names, and writes nothing.
 
-use std::fs::File;
-use std::io::{self, Read};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
@@ -41,7 +39,7 @@ const COOKIE_NAME: &str = "mle_star_token_";
 const SITE: &str = "sec-fetch-site";
 
 /// What is required of whoever asks.
-pub struct Guard {
+pub struct Access {
     /// As given.
     host: String,
     address: SocketAddr,
@@ -50,7 +48,7 @@ pub struct Guard {
     token: Option<String>,
 }
 
-impl Guard {
+impl Access {
     /// For a server that was told to listen on `host` and does on `address`. Whoever asks needs the token, where there
     /// is one; else he must be this user.
     pub fn new(host: &str, address: SocketAddr, token: Option<String>) -> Self {
@@ -164,13 +162,13 @@ impl Guard {
 
 /// Answers who may be answered; every answer carries what browsers must know.
 pub async fn admit(
-    State(guard): State<Arc<Guard>>,
+    State(access): State<Arc<Access>>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     request: Request,
     next: Next,
 ) -> Response {
-    let judged = guard.judge_peer(peer).and_then(|()| guard.judge(&request));
-    let mut response = match (guard.let_in(&request), judged) {
+    let judged = access.judge_peer(peer).and_then(|()| access.judge(&request));
+    let mut response = match (access.let_in(&request), judged) {
         (Some(response), _) => response,
         (None, Ok(())) => next.run(request).await,
         (None, Err(refused)) => Shown::from(refused).into_response(),
@@ -203,13 +201,13 @@ fn is_same(given: &str, token: &str) -> bool {
         && given.bytes().zip(token.bytes()).fold(0, |differs, (a, b)| differs | (a ^ b)) == 0
 }
 
-/// What nobody can guess.
+/// A token that cannot be guessed.
 ///
 /// # Errors
 /// The system has no randomness.
-pub fn random_token() -> io::Result<String> {
+pub fn random_token() -> Result<String, getrandom::Error> {
     let mut bytes = [0; 24];
-    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    getrandom::fill(&mut bytes)?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
@@ -223,21 +221,21 @@ impl Refused {
 mod tests {
     use super::*;
 
-    fn guard(host: &str, address: &str) -> Guard {
+    fn access(host: &str, address: &str) -> Access {
         let address: SocketAddr = address.parse().unwrap();
         let token = (!address.ip().is_loopback()).then(|| random_token().unwrap());
-        Guard { machine: "box".to_owned(), ..Guard::new(host, address, token) }
+        Access { machine: "box".to_owned(), ..Access::new(host, address, token) }
     }
 
     #[test]
     fn only_names_of_this_machine_are_ours() {
         let check = |host: &str, address: &str, ours: &[&str], not: &[&str]| {
-            let guard = guard(host, address);
+            let access = access(host, address);
             for name in ours {
-                assert!(guard.is_ours(name), "{name} at {address}");
+                assert!(access.is_ours(name), "{name} at {address}");
             }
             for name in not {
-                assert!(!guard.is_ours(name), "{name} at {address}");
+                assert!(!access.is_ours(name), "{name} at {address}");
             }
         };
         check(

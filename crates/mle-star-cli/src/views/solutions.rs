@@ -16,7 +16,7 @@ use super::text::{CODE, OUTPUT, PROSE, cut};
 use super::{Told, family};
 use crate::legible::first_line;
 use crate::run_view::State;
-use crate::watch::{duration, number, phase_title, place_name};
+use crate::watch::{duration, number, phase_title, place_name, signed};
 
 /// Bytes of scripts that are shown as a whole, besides those without a parent and those on the way to the best.
 const ROOM: usize = 600_000;
@@ -188,15 +188,6 @@ fn node(told: &Told<'_>, step: &Step<'_>, shelf: &mut Shelf) -> Node {
     }
 }
 
-/// A difference with its sign.
-pub fn signed(gain: f64) -> String {
-    if gain == 0.0 {
-        "±0".to_owned()
-    } else {
-        format!("{}{}", if gain > 0.0 { "+" } else { "−" }, number(gain.abs()))
-    }
-}
-
 fn kind(kind: StepKind) -> &'static str {
     match kind {
         StepKind::Candidate => "candidate",
@@ -216,10 +207,12 @@ pub fn status(told: &Told<'_>, step: &Step<'_>) -> (&'static str, String) {
         return ("skipped", format!("left out: {}", limit.name()));
     }
     if step.is_open() {
-        let is_running = told.run.summary.state == State::Running;
-        return ("open", if is_running { "being worked on" } else { "cut off" }.to_owned());
+        return ("open", open(told, step).to_owned());
     }
     let last = step.runs.last();
+    if let Some(limit) = last.and_then(Run::limit) {
+        return ("skipped", format!("left out: {}", limit.name()));
+    }
     let failure = last.and_then(|run| run.outcome.as_ref()).filter(|outcome| outcome.is_error());
     if let Some(outcome) = failure {
         return ("failed", format!("failed: {}", first_line(&headline(outcome), 160)));
@@ -234,6 +227,16 @@ pub fn status(told: &Told<'_>, step: &Step<'_>) -> (&'static str, String) {
         (StepKind::Candidate, ..) => ("kept", "scored".to_owned()),
         _ if told.descent.is_kept(&step.place) => ("kept", "kept".to_owned()),
         _ => ("dropped", "not kept".to_owned()),
+    }
+}
+
+/// What a step is at that has begun and not ended.
+fn open(told: &Told<'_>, step: &Step<'_>) -> &'static str {
+    let is_at_work = || step.records.iter().any(|record| told.at_work.since(&record.place).is_some());
+    match told.run.summary.state {
+        State::Running if told.at_work.is_known() && !is_at_work() => "waits for its turn",
+        State::Running => "being worked on",
+        State::Finished | State::Unfinished => "cut off",
     }
 }
 
@@ -313,6 +316,7 @@ fn run_name(place: &Place) -> String {
 fn outcome(run: &Run<'_>) -> String {
     match &run.outcome {
         None => "not ended".to_owned(),
+        Some(_) if let Some(limit) = run.limit() => format!("left out: {}", limit.name()),
         Some(outcome) if outcome.is_error() => first_line(&headline(outcome), 160),
         Some(_) => "ran".to_owned(),
     }
