@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand};
 use mle_star::stop::Trouble;
 
 use crate::exit::Exit;
-use crate::say;
+use crate::output;
 
 /// Turn a machine-learning task into a verified submission.
 ///
@@ -273,15 +273,15 @@ pub enum PromptsCommand {
 pub fn parse() -> Result<Cli, Exit> {
     Cli::try_parse().map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            say::text(&error.render().to_string());
+            output::text(&error.render().to_string());
             Exit::Done
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            say::talk(error.render().to_string().trim_end());
+            output::talk(error.render().to_string().trim_end());
             Exit::Usage
         }
         _ => {
-            say::error(&usage_trouble(&error));
+            output::error(&usage_trouble(&error));
             Exit::Usage
         }
     })

@@ -44,7 +44,7 @@ pub fn perform(command: Command) -> Result<Exit, Failure> {
         Command::Completions { shell } => manual::completions(shell),
         Command::Man { dir } => manual::man(dir.as_deref()),
     }?;
-    let lost = crate::say::lost().filter(|_| !is_run);
+    let lost = crate::output::lost().filter(|_| !is_run);
     lost.map_or(Ok(exit), |trouble| Err(Failure::failed(trouble)))
 }
 

@@ -4,9 +4,8 @@
 //! for several runs side by side. `outside` makes the backends, `shared` is what runs of one process share,
 //! `reporting` keeps the report up to date, `finish` leaves the results, `signals` hears the user.
 
-mod finish;
-mod outside;
-mod reporting;
+mod backends;
+mod results;
 mod shared;
 mod signals;
 mod together;
@@ -27,16 +26,16 @@ use mle_star_backends::agent::offline::OfflineAgents;
 use mle_star_backends::script::environment::Environment;
 use tokio::runtime::Builder;
 
-use crate::agents::{Chosen, Workplace, ask_claude};
-use crate::bill;
 use crate::exit::{Exit, Failure};
+use crate::provider::{Chosen, Workplace, ask_claude};
+use crate::report::updates::{self, Reporting};
 use crate::settings::process_environment;
+use crate::usage;
 use crate::watch::{Asked, JsonLines, Log, Look, OfRun, Recorder, Show, Terminal, Watch, Watchers, duration};
-use outside::Backends;
-use reporting::Reporting;
+use backends::Backends;
 use shared::Shared;
 
-pub use finish::{best_score, exit_of};
+pub use results::{best_score, exit_of};
 pub use together::{Ended, drive_all};
 
 /// A run whose inputs are frozen and whose journal is open.
@@ -202,12 +201,12 @@ async fn perform(
     let finished = match finished {
         Ok(finished) => finished,
         Err(stop) => {
-            reporting::leave(&start.folder).await.iter().for_each(|note| say(note));
+            updates::leave(&start.folder).await.iter().for_each(|note| say(note));
             cost_so_far(start).iter().for_each(|line| say(line));
             return Err(failure(start, stop, signals));
         }
     };
-    let (exit, lines) = finish::finish(start, &backends, finished).await.map_err(Failure::failed)?;
+    let (exit, lines) = results::finish(start, &backends, finished).await.map_err(Failure::failed)?;
     for line in lines {
         say(&line);
     }
@@ -241,8 +240,8 @@ fn note_versions(
 /// What a run that ends here has cost; nothing where the journal cannot tell any more.
 fn cost_so_far(start: &Start) -> Option<String> {
     let effects = start.journal.ledger().ok()?;
-    let spending = bill::billed(spending(&effects), start.frozen.config.agents);
-    bill::line(&spending).map(|line| format!("cost so far: {line}"))
+    let spending = usage::billed(spending(&effects), start.frozen.config.agents);
+    usage::line(&spending).map(|line| format!("cost so far: {line}"))
 }
 
 /// Who answers, ready to be asked.

@@ -3,31 +3,19 @@
 //! [`args`] is what can be typed, [`settings`] and [`task_source`] turn it into a frozen task and
 //! configuration ([`freeze`]), one module per command under [`commands`] does the rest.
 
-mod agents;
 mod args;
-mod bill;
-mod claude_code;
 mod commands;
-mod credentials;
-mod document;
 mod drive;
 mod exit;
-mod expectation;
-mod freeze;
-mod legible;
-mod money;
-mod nearest;
+mod output;
+mod prepare;
+mod provider;
 mod report;
-mod retrieval;
-mod run_folder;
-mod run_view;
 mod runs;
 mod runtime;
-mod say;
 mod settings;
-mod task_file;
-mod task_source;
 mod ui;
+mod usage;
 mod views;
 mod watch;
 
@@ -38,7 +26,7 @@ use mle_star_backends::process::hear_of_children;
 use crate::exit::Exit;
 
 fn main() -> ExitCode {
-    say::install_panic_hook();
+    output::install_panic_hook();
     hear_of_children();
     // A panic has been told already; what is left is its exit code.
     let exit = std::panic::catch_unwind(start).unwrap_or(Exit::Failed);
@@ -53,7 +41,7 @@ fn start() -> Exit {
     match commands::perform(cli.command) {
         Ok(exit) => exit,
         Err(failure) => {
-            say::error(&failure.trouble);
+            output::error(&failure.trouble);
             failure.exit
         }
     }

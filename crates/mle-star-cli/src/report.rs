@@ -3,6 +3,8 @@
 //! It is a frame around the parts of [`views`], with their style and script inlined and nothing else
 //! allowed by its content security policy. [`write()`] makes it.
 
+pub mod updates;
+
 use std::path::PathBuf;
 
 use base64::Engine as _;
@@ -11,8 +13,8 @@ use minijinja::context;
 use mle_star::stop::Trouble;
 use sha2::{Digest as _, Sha256};
 
-use crate::run_folder::{unwritable, write_whole};
-use crate::run_view::RunView;
+use crate::runs::inputs::{unwritable, write_whole};
+use crate::runs::run_view::RunView;
 use crate::views;
 
 const FRAME: &str = include_str!("../templates/report.html");

@@ -1,5 +1,8 @@
 //! The runs directory: new run folders, and finding old ones.
 
+pub mod inputs;
+pub mod run_view;
+
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -7,7 +10,7 @@ use std::path::{Path, PathBuf};
 use mle_star::journal::{Hold, JournalError, hold};
 use mle_star::stop::Trouble;
 
-use crate::nearest::nearest;
+use crate::output::nearest;
 
 /// Where runs are kept unless said otherwise.
 pub const DEFAULT_DIR: &str = "runs";

@@ -3,6 +3,7 @@
 //! Every source is turned into [`Setting`]s that know where they came from; [`resolve`] lays them over the
 //! defaults, so that each mistake is told with its place.
 
+pub mod document;
 mod sources;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +18,7 @@ use serde_json::{Map, Value};
 
 pub use sources::{Environment, from_environment, from_file, from_run_options, process_environment};
 
-use crate::nearest::nearest;
+use crate::output::nearest;
 
 /// One key's value and where it was given.
 #[derive(Clone, Debug, PartialEq)]
@@ -220,7 +221,7 @@ mod tests {
 
     use super::*;
     use crate::args::RunArgs;
-    use crate::document::Document;
+    use crate::settings::document::Document;
 
     fn layered(env: &[(&str, &str)], file: &str, options: &RunArgs) -> Result<Settings, Trouble> {
         let dir = tempfile::tempdir().unwrap();

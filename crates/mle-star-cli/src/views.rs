@@ -28,7 +28,7 @@ mod tree;
 
 use serde::Serialize;
 
-use crate::run_view::RunView;
+use crate::runs::run_view::RunView;
 use descent::Descent;
 use steps::Steps;
 

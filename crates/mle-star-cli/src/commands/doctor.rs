@@ -14,12 +14,12 @@ use mle_star_backends::script::sandbox::{Layer, Layers};
 use serde::Serialize;
 
 use crate::args::DoctorArgs;
-use crate::claude_code::{self, Executable};
-use crate::credentials::{Found, Login, found, gateway};
 use crate::exit::{Exit, Failure};
+use crate::provider::credentials::{Found, Login, found, gateway};
+use crate::provider::executable::{self, Executable};
 use crate::runtime::wait_for;
 use crate::settings::process_environment;
-use crate::{agents, say};
+use crate::{output, provider};
 
 /// Everything that was found.
 #[derive(Debug, Serialize)]
@@ -75,22 +75,22 @@ pub fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
         let text = serde_json::to_string_pretty(&findings).map_err(|error| {
             Failure::failed(Trouble::new(format!("cannot write JSON: {error}"), "please report this"))
         })?;
-        say::data(&text);
+        output::data(&text);
     } else {
-        lines(&findings).iter().for_each(|line| say::shown(line));
+        lines(&findings).iter().for_each(|line| output::shown(line));
     }
     Ok(Exit::Done)
 }
 
 async fn look() -> Result<Findings, Trouble> {
     let environment = &process_environment;
-    let (claude, trouble) = match claude_code::find(None, environment).await {
+    let (claude, trouble) = match executable::find(None, environment).await {
         Ok(claude) => (Some(claude.clone()), claude.trouble()),
         Err(trouble) => (None, Some(trouble)),
     };
     let claude_trouble = trouble.map(|trouble| format!("{}; {}", trouble.message, trouble.hint));
     let logins = found(environment);
-    let choice = agents::choose(&Config::default(), environment).await?;
+    let choice = provider::choose(&Config::default(), environment).await?;
     Ok(Findings {
         version: env!("CARGO_PKG_VERSION"),
         python: python().await,
@@ -108,7 +108,7 @@ async fn look() -> Result<Findings, Trouble> {
         machine: machine().await,
         isolation: Layers::probed().list(Switch::Off),
         disk_free_mib: disk_free_mib(Path::new(".")),
-        agents: agents::name(choice.chosen.name()),
+        agents: provider::name(choice.chosen.name()),
         agents_reason: choice.reason,
     })
 }

@@ -10,10 +10,11 @@ use mle_star::stop::Trouble;
 use serde::Serialize;
 
 use crate::exit::{Exit, Failure};
-use crate::expectation::{CallCost, History, Source, history};
-use crate::freeze::Prepared;
+use crate::prepare::Prepared;
+use crate::usage::history::{CallCost, History, Source, history};
+use crate::usage::money;
 use crate::watch::{agent_name, duration, phase_title};
-use crate::{money, runs, say};
+use crate::{output, runs};
 
 /// What a run would ask for.
 #[derive(Debug, Serialize)]
@@ -44,10 +45,10 @@ pub fn print(prepared: &Prepared) -> Result<Exit, Failure> {
         let text = serde_json::to_string_pretty(&estimate).map_err(|error| {
             Failure::failed(Trouble::new(format!("cannot write JSON: {error}"), "please report this"))
         })?;
-        say::data(&text);
+        output::data(&text);
     } else {
-        prepared.sources.iter().for_each(|line| say::talk(line));
-        lines(&estimate, prepared.config.max_debug_attempts).iter().for_each(|line| say::shown(line));
+        prepared.sources.iter().for_each(|line| output::talk(line));
+        lines(&estimate, prepared.config.max_debug_attempts).iter().for_each(|line| output::shown(line));
     }
     Ok(Exit::Done)
 }

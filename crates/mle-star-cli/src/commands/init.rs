@@ -9,9 +9,9 @@ use mle_star_backends::data::infer::{Given, Inferred};
 
 use crate::args::InitArgs;
 use crate::exit::{Exit, Failure};
+use crate::prepare::task_source::{self, TaskSource};
 use crate::settings::{Setting, Settings, resolve};
-use crate::task_source::{self, TaskSource};
-use crate::{freeze, say};
+use crate::{output, prepare};
 
 /// Writes `task.yaml` into the folder.
 ///
@@ -22,7 +22,7 @@ pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
     if let Some(path) = &source.path {
         return Err(exists(path).into());
     }
-    let (_, inferred, description) = freeze::look(&source, &given(args)?)?;
+    let (_, inferred, description) = prepare::look(&source, &given(args)?)?;
     let path = args.dir.join("task.yaml");
     let text = task_text(&args.dir, &source, &inferred, &description);
     let written = OpenOptions::new().write(true).create_new(true).open(&path);
@@ -33,8 +33,8 @@ pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
             "check the folder's permissions",
         ),
     })?;
-    say::data(&path.display().to_string());
-    say::talk(&format!("check the guesses in it, then: mle-star run {}", args.dir.display()));
+    output::data(&path.display().to_string());
+    output::talk(&format!("check the guesses in it, then: mle-star run {}", args.dir.display()));
     Ok(Exit::Done)
 }
 

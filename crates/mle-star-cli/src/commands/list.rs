@@ -5,10 +5,12 @@ use mle_star::stop::Trouble;
 use super::runs_dir;
 use crate::args::ListArgs;
 use crate::exit::{Exit, Failure};
-use crate::legible::one_line;
-use crate::run_view::{self, Summary};
+use crate::output;
+use crate::output::sanitize::one_line;
+use crate::runs;
+use crate::runs::run_view::{self, Summary};
+use crate::usage::money;
 use crate::watch::{duration, number};
-use crate::{money, runs, say};
 
 /// Lists the runs of a runs directory.
 ///
@@ -21,24 +23,24 @@ pub fn list(args: &ListArgs) -> Result<Exit, Failure> {
         match run_view::read(&folder) {
             Ok(view) => {
                 if let Some(damage) = &view.snapshot.damage {
-                    say::talk(&format!("note: {damage}"));
+                    output::talk(&format!("note: {damage}"));
                 }
                 summaries.push(view.summary);
             }
-            Err(error) => say::talk(&format!("note: {}: {error}", folder.display())),
+            Err(error) => output::talk(&format!("note: {}: {error}", folder.display())),
         }
     }
     summaries.sort_by(|a, b| a.created_at.cmp(&b.created_at));
     if args.json {
-        say::data(&pretty(&summaries)?);
+        output::data(&pretty(&summaries)?);
     } else if summaries.is_empty() {
-        say::talk(&format!("no runs in {}", dir.display()));
+        output::talk(&format!("no runs in {}", dir.display()));
     } else {
-        say::data(&format!(
+        output::data(&format!(
             "{:<40} {:<11} {:>12}  {:<24} {:>8} {:>8}",
             "RUN", "STATE", "BEST", "METRIC", "TIME", "COST"
         ));
-        summaries.iter().for_each(|summary| say::shown(&summary_line(summary)));
+        summaries.iter().for_each(|summary| output::shown(&summary_line(summary)));
     }
     Ok(Exit::Done)
 }

@@ -11,7 +11,7 @@ use mle_star::stop::Trouble;
 
 use crate::args::{Cli, CompletedShell};
 use crate::exit::{Exit, Failure};
-use crate::say;
+use crate::output;
 
 /// Prints a shell's completions.
 ///
@@ -28,7 +28,7 @@ pub fn completions(shell: CompletedShell) -> Result<Exit, Failure> {
     let name = command.get_name().to_owned();
     generate(shell, &mut command, name, &mut script);
     // For bash, clap_complete 4.6 spells a name with a hyphen in two ways, and finds no options then.
-    say::text(&String::from_utf8_lossy(&script).replace("mle__subcmd__star", "mle__star"));
+    output::text(&String::from_utf8_lossy(&script).replace("mle__subcmd__star", "mle__star"));
     Ok(Exit::Done)
 }
 
@@ -46,12 +46,12 @@ pub fn man(dir: Option<&Path>) -> Result<Exit, Failure> {
         None => {
             let mut page = Vec::new();
             Man::new(Cli::command()).render(&mut page).map_err(unwritable)?;
-            say::bytes(&page);
+            output::bytes(&page);
         }
         Some(dir) => {
             fs::create_dir_all(dir).map_err(unwritable)?;
             generate_to(Cli::command(), dir).map_err(unwritable)?;
-            say::talk(&format!(
+            output::talk(&format!(
                 "pages are in {}; read one with: man {}/mle-star.1",
                 dir.display(),
                 dir.display()

@@ -11,12 +11,13 @@ use mle_star::stop::{Stop, Trouble};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::agents::{Workplace, ask_claude, claude};
 use crate::exit::{Exit, Failure};
+use crate::output;
+use crate::provider::{Workplace, ask_claude, claude};
 use crate::runtime::wait_for;
 use crate::settings::{from_environment, process_environment, resolve};
+use crate::usage::money;
 use crate::watch::{Look, Show, Terminal, Watchers, duration};
-use crate::{money, say};
 
 /// Long enough for any model, short enough to wait for.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -46,10 +47,10 @@ pub fn probe(as_json: bool) -> Result<Exit, Failure> {
     })?;
     let (work, data) = (folder.path().join("work"), folder.path().join("data"));
     std::fs::create_dir(&data)
-        .map_err(|error| Failure::failed(crate::run_folder::unwritable(&data, &error)))?;
+        .map_err(|error| Failure::failed(crate::runs::inputs::unwritable(&data, &error)))?;
     let at = Workplace { run_id: "probe", folder: &work, data_dir: &data };
     let agents = ask_claude(&claude, &config, at).map_err(Failure::failed)?;
-    say::talk(&format!(
+    output::talk(&format!(
         "asking {} with claude {} ({})",
         config.model,
         claude.executable.version,
@@ -67,7 +68,7 @@ pub fn probe(as_json: bool) -> Result<Exit, Failure> {
     let answer = structured(&reply).map_err(Failure::failed)?;
     let (login, claude) = (claude.login.reason(), claude.executable.version.to_string());
     let probe = Probe { model: config.model, login, claude, seconds, usage: reply.usage, answer };
-    let show = if as_json { say::data } else { say::shown };
+    let show = if as_json { output::data } else { output::shown };
     show(&told(&probe, as_json));
     Ok(Exit::Done)
 }

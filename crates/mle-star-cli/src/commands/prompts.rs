@@ -8,7 +8,7 @@ use mle_star::stop::Trouble;
 
 use crate::args::PromptsCommand;
 use crate::exit::{Exit, Failure};
-use crate::say;
+use crate::output;
 
 /// Performs a command about templates.
 ///
@@ -17,7 +17,7 @@ use crate::say;
 pub fn perform(command: &PromptsCommand) -> Result<Exit, Failure> {
     let PromptsCommand::Export { dir } = command;
     export(dir)?;
-    say::talk(&format!(
+    output::talk(&format!(
         "{} templates written; give them to a run with --prompts {}",
         BUILT_IN.len(),
         dir.display()
@@ -37,7 +37,7 @@ fn export(dir: &Path) -> Result<(), Trouble> {
     fs::create_dir_all(dir).map_err(unwritable)?;
     for (name, text) in BUILT_IN {
         fs::write(dir.join(name), text).map_err(unwritable)?;
-        say::data(&dir.join(name).display().to_string());
+        output::data(&dir.join(name).display().to_string());
     }
     Ok(())
 }

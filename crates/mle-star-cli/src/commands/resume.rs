@@ -13,14 +13,17 @@ use mle_star_backends::data::digest::digest;
 
 use super::run::journal_failure;
 use super::runs_dir;
-use crate::agents;
 use crate::args::ResumeArgs;
-use crate::document::parse_value;
 use crate::drive::{Start, View, drive, exit_of};
 use crate::exit::{Exit, Failure};
+use crate::prepare::given_models;
+use crate::provider;
+use crate::runs::{self, inputs, run_view};
 use crate::runtime::wait_for;
+use crate::settings::document::parse_value;
 use crate::settings::{Setting, process_environment, resolve};
-use crate::{bill, freeze, money, retrieval, run_folder, run_view, runs, say};
+use crate::usage::{self, money};
+use crate::{output, prepare};
 
 /// Goes on with a run.
 ///
@@ -29,26 +32,26 @@ use crate::{bill, freeze, money, retrieval, run_folder, run_view, runs, say};
 pub fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
     let folder = runs::find(&args.run, &runs_dir(args.runs_dir.clone()))?;
     let (journal, mut frozen) = Journal::open(&folder).map_err(|error| open_failure(&folder, &error))?;
-    run_folder::check_unchanged(&folder, &frozen)?;
+    inputs::check_unchanged(&folder, &frozen)?;
     let raised = raise_limits(args, &mut frozen.config)?;
     let result = run_view::read_result(&folder);
     if let Some(result) = result.filter(|result| !(raised && result.stopped_by.is_some())) {
         return Ok(already_finished(args, &result));
     }
-    let choice = wait_for(agents::choose(&frozen.config, &process_environment))??;
+    let choice = wait_for(provider::choose(&frozen.config, &process_environment))??;
     if digest(&frozen.task.data_dir)? != frozen.data_id {
         let message =
             format!("the data in {} has changed since the run began", frozen.task.data_dir.display());
         return Err(Trouble::new(message, "put it back as it was, or start a new run").into());
     }
-    let profile = freeze::usable_profile(&frozen.task.data_dir, &choice.chosen)?.ok();
+    let profile = prepare::usable_profile(&frozen.task.data_dir, &choice.chosen)?.ok();
     if raised {
         reopen(&folder, &journal, &frozen)?;
     }
     let prompts = Prompts::new(frozen.prompts.clone())
         .map_err(|error| Trouble::new(error.to_string(), "the run's templates do not suit this version"))?;
-    let sample = freeze::sample(profile.as_ref());
-    let rules = agents::rules(&choice.chosen, &frozen.task, &frozen.config, profile)?;
+    let sample = prepare::sample(profile.as_ref());
+    let rules = provider::rules(&choice.chosen, &frozen.task, &frozen.config, profile)?;
     let view = View { json: args.json, quiet: args.quiet };
     let mut opening = vec![
         choice.line(),
@@ -57,7 +60,7 @@ pub fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
     ];
     let effects = journal.ledger().map_err(|error| journal_failure(&error))?;
     opening.extend(replayed(&effects, frozen.config.agents));
-    opening.extend(retrieval::opening(&frozen.config, frozen.retrieved_models.as_deref()));
+    opening.extend(given_models::opening(&frozen.config, frozen.retrieved_models.as_deref()));
     let chosen = choice.chosen;
     let start = Start { folder, frozen, prompts, journal, chosen, rules, sample, view, opening };
     drive(start, |_, _| {})
@@ -69,12 +72,12 @@ fn replayed(effects: &[EffectRecord], agents: AgentsChoice) -> Option<String> {
         let is_done =
             |effect: &&EffectRecord| effect.counts() && effect.limit.is_none() && effect.kind == kind;
         let count = effects.iter().filter(is_done).count() as u64;
-        (count, bill::counted(count, what))
+        (count, usage::counted(count, what))
     };
     let ((calls, asked), (scripts, run)) = (done(Kind::Agent, "agent call"), done(Kind::Script, "script"));
-    let all = bill::counted(calls + scripts, "step");
-    let spending = bill::billed(spending(effects), agents);
-    let (used, cut) = (spending.total().usage, bill::cut_off(&spending));
+    let all = usage::counted(calls + scripts, "step");
+    let spending = usage::billed(spending(effects), agents);
+    let (used, cut) = (spending.total().usage, usage::cut_off(&spending));
     let paid = match used.cost_usd {
         _ if money::is_free(&used) => String::new(),
         None => ", at a cost that is unknown".to_owned(),
@@ -103,7 +106,7 @@ fn already_finished(args: &ResumeArgs, result: &FinalResult) -> Exit {
             "" => "without a valid submission".to_owned(),
             path => format!("submission: {path}"),
         };
-        say::talk(&format!("the run has finished already; {submission}"));
+        output::talk(&format!("the run has finished already; {submission}"));
     }
     exit_of(result)
 }
@@ -142,11 +145,11 @@ fn not_smaller(key: &str, holds: bool) -> Result<(), Trouble> {
 /// The larger limits count from here on. The order matters when this is cut short: a result that stands is the
 /// run's end, the journal knows the limits, and a copy of them that lies ready becomes `config.json` later.
 fn reopen(folder: &Path, journal: &Journal, frozen: &Frozen) -> Result<(), Failure> {
-    let unwritable = |error: io::Error| Failure::failed(run_folder::unwritable(folder, &error));
-    run_folder::remove_file(&folder.join("result.json")).map_err(unwritable)?;
-    run_folder::stage_config(folder, &frozen.config).map_err(unwritable)?;
+    let unwritable = |error: io::Error| Failure::failed(inputs::unwritable(folder, &error));
+    inputs::remove_file(&folder.join("result.json")).map_err(unwritable)?;
+    inputs::stage_config(folder, &frozen.config).map_err(unwritable)?;
     journal.reopen_with(frozen).map_err(|error| journal_failure(&error))?;
-    run_folder::check_unchanged(folder, frozen).map_err(Failure::failed)
+    inputs::check_unchanged(folder, frozen).map_err(Failure::failed)
 }
 
 #[cfg(test)]

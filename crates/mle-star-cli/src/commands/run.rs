@@ -7,13 +7,15 @@ use mle_star::stop::Trouble;
 use mle_star_backends::data::digest::digest;
 
 use super::{estimate, several};
-use crate::agents;
 use crate::args::RunArgs;
 use crate::drive::{Start, View, drive};
 use crate::exit::{Exit, Failure};
-use crate::freeze::{self, Prepared};
+use crate::output;
+use crate::prepare::task_source;
+use crate::prepare::{self, Prepared};
+use crate::provider;
+use crate::runs::{self, inputs};
 use crate::settings::process_environment;
-use crate::{run_folder, runs, say, task_source};
 
 /// Solves a task, or several.
 ///
@@ -23,12 +25,12 @@ pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let tasks = task_source::all(&args.tasks);
     for folder in task_source::passed_over(&args.tasks).iter().filter(|_| !args.quiet) {
         let folder = folder.display();
-        say::talk(&format!(
+        output::talk(&format!(
             "note: {folder} is passed over: it holds no task file, train.csv or description.md"
         ));
     }
     let [task] = tasks.as_slice() else { return several::run(args, &tasks) };
-    let prepared = freeze::prepare(args, task, &process_environment)?;
+    let prepared = prepare::prepare(args, task, &process_environment)?;
     if args.estimate {
         return estimate::print(&prepared);
     }
@@ -42,7 +44,7 @@ pub fn forget_if_unusable(folder: &Path, ended: &Result<Exit, Failure>) {
         return;
     }
     if let Err(error) = std::fs::remove_dir_all(folder) {
-        say::talk(&format!("note: {} was left behind: {error}", folder.display()));
+        output::talk(&format!("note: {} was left behind: {error}", folder.display()));
     }
 }
 
@@ -53,8 +55,8 @@ pub fn forget_if_unusable(folder: &Path, ended: &Result<Exit, Failure>) {
 pub fn begin(prepared: Prepared) -> Result<Start, Failure> {
     let Prepared { task, config, invocation, prompts, retrieved_models, chosen, profile, guesses, sources } =
         prepared;
-    let sample = freeze::sample(profile.as_ref());
-    let rules = agents::rules(&chosen, &task, &config, profile)?;
+    let sample = prepare::sample(profile.as_ref());
+    let rules = provider::rules(&chosen, &task, &config, profile)?;
     let data_id = digest(&task.data_dir)?;
     let runs_dir = invocation.runs_dir.clone().unwrap_or_else(|| PathBuf::from(runs::DEFAULT_DIR));
     let now = jiff::Zoned::now();
@@ -62,7 +64,7 @@ pub fn begin(prepared: Prepared) -> Result<Start, Failure> {
     let texts = prompts.texts().clone();
     let frozen = Frozen { run_id: claimed.id, task, config, prompts: texts, retrieved_models, data_id };
     let folder = claimed.hold.folder().to_owned();
-    run_folder::write(&folder, &frozen).map_err(Failure::failed)?;
+    inputs::write(&folder, &frozen).map_err(Failure::failed)?;
     let journal = Journal::create_in(claimed.hold, &frozen).map_err(|error| journal_failure(&error))?;
     let view = View { json: invocation.json, quiet: invocation.quiet };
     let mut opening = sources;

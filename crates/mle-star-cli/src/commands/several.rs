@@ -12,10 +12,11 @@ use super::run::{begin, forget_if_unusable};
 use crate::args::RunArgs;
 use crate::drive::{Ended, Start, View, best_score, drive_all};
 use crate::exit::{Exit, Failure};
-use crate::freeze::{self, Prepared};
+use crate::output;
+use crate::prepare::{self, Prepared};
+use crate::runs::run_view;
 use crate::settings::process_environment;
 use crate::watch::number;
-use crate::{run_view, say};
 
 /// One line of the closing table.
 struct Row {
@@ -52,7 +53,7 @@ pub fn run(args: &RunArgs, tasks: &[PathBuf]) -> Result<Exit, Failure> {
         rows.extend(drive_all(view, named(starts), forget_if_unusable)?.into_iter().map(closed));
     }
     if !view.quiet {
-        table(&rows).iter().for_each(|line| say::talk(line));
+        table(&rows).iter().for_each(|line| output::talk(line));
     }
     Ok(worst(rows.iter().map(|row| row.exit)))
 }
@@ -62,7 +63,7 @@ fn begun(args: &RunArgs, task: &Path) -> Result<Start, Failure> {
 }
 
 fn prepared(args: &RunArgs, task: &Path) -> Result<Prepared, Failure> {
-    let prepared = freeze::prepare(args, task, &process_environment)?;
+    let prepared = prepare::prepare(args, task, &process_environment)?;
     match &prepared.invocation.run_id {
         None => Ok(prepared),
         Some(id) => {
@@ -83,7 +84,7 @@ fn estimated(args: &RunArgs, task: &Path) -> Result<Exit, Failure> {
 /// The exit code of a task that was not begun; what is wrong with it is told.
 fn told(task: &Path, ended: Result<Exit, Failure>) -> Exit {
     ended.unwrap_or_else(|Failure { exit, trouble }| {
-        say::error(&Trouble::new(format!("{}: {}", task.display(), trouble.message), trouble.hint));
+        output::error(&Trouble::new(format!("{}: {}", task.display(), trouble.message), trouble.hint));
         exit
     })
 }

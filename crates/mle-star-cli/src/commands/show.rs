@@ -10,12 +10,12 @@ use super::run::journal_failure;
 use super::runs_dir;
 use crate::args::ShowArgs;
 use crate::exit::{Exit, Failure};
-use crate::legible::{first_line, plain};
-use crate::nearest::nearest;
-use crate::run_view::{self, RunView, Summary};
+use crate::output::nearest;
+use crate::output::sanitize::{first_line, plain};
+use crate::runs::run_view::{self, RunView, Summary};
 use crate::views::{self, Views, code};
 use crate::watch::{duration, number};
-use crate::{bill, runs, say};
+use crate::{output, runs, usage};
 
 /// Shows one run.
 ///
@@ -30,9 +30,9 @@ pub fn show(args: &ShowArgs) -> Result<Exit, Failure> {
         print_diff(&find(&view, place)?);
     } else if args.of.json {
         let whole = json!({"run": view.summary, "folder": view.folder, "made_with": view.snapshot.made_with, "usage": view.spending, "steps": view.steps, "result": view.result});
-        say::data(&pretty(&whole)?);
+        output::data(&pretty(&whole)?);
     } else {
-        lines(&view, &views::of_run(&view)).iter().for_each(|line| say::shown(line));
+        lines(&view, &views::of_run(&view)).iter().for_each(|line| output::shown(line));
     }
     if let Some(damage) = view.snapshot.damage {
         let hint = "this is what can be read; restore the journal from a copy, or start a new run";
@@ -53,14 +53,14 @@ fn find(view: &RunView, place: &str) -> Result<code::Code, Failure> {
 
 /// A file gets exactly the script; a terminal is not to act on what is in it.
 fn print_code(script: &str) {
-    if std::io::stdout().is_terminal() { say::text(&plain(script)) } else { say::text(script) }
+    if std::io::stdout().is_terminal() { output::text(&plain(script)) } else { output::text(script) }
 }
 
 fn print_diff(code: &code::Code) {
     match &code.parent {
-        None => say::talk(&format!("{} was made from nothing; --code prints it", code.place)),
+        None => output::talk(&format!("{} was made from nothing; --code prints it", code.place)),
         Some((parent, _)) if code.diff().is_empty() => {
-            say::talk(&format!("{} is the same as {parent}", code.place));
+            output::talk(&format!("{} is the same as {parent}", code.place));
         }
         Some(_) => print_code(&code.diff()),
     }
@@ -111,7 +111,7 @@ fn head(view: &RunView, views: &Views) -> Vec<String> {
     lines.extend(view.summary.submission.iter().map(|path| format!("submission: {path}")));
     lines.extend(views.overview.notes.iter().map(|note| format!("note:       {note}")));
     lines.extend(views.overview.now.iter().map(|now| format!("now:        {}: {}", now.place, now.what)));
-    let costs = bill::lines(&view.spending);
+    let costs = usage::lines(&view.spending);
     if !costs.is_empty() {
         lines.push(String::new());
         lines.extend(costs);

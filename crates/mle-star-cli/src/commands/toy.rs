@@ -10,7 +10,7 @@ use mle_star::stop::Trouble;
 use super::run;
 use crate::args::RunArgs;
 use crate::exit::{Exit, Failure};
-use crate::say;
+use crate::output;
 
 /// Rows with an answer.
 const TRAIN: u32 = 200;
@@ -50,11 +50,11 @@ pub fn solve(python: Option<&Path>) -> Result<Exit, Failure> {
     };
     let ended = run::run(&args);
     if matches!(ended, Ok(Exit::Done)) {
-        say::data("end to end: ok; the toy run is removed again");
+        output::data("end to end: ok; the toy run is removed again");
         return ended;
     }
     // Its logs tell why.
-    say::talk(&format!("the toy run stays in {}", folder.keep().display()));
+    output::talk(&format!("the toy run stays in {}", folder.keep().display()));
     match ended {
         Err(Failure { exit: exit @ (Exit::Interrupted | Exit::Terminated), trouble }) => {
             Err(Failure { exit, trouble })

@@ -7,7 +7,7 @@ use tokio::runtime::Builder;
 use super::runs_dir;
 use crate::args::UiArgs;
 use crate::exit::{Exit, Failure};
-use crate::say;
+use crate::output;
 use crate::ui::{Asked, Bound, Site, bind, serve};
 
 /// Serves until it is interrupted.
@@ -30,13 +30,13 @@ pub fn ui(args: &UiArgs) -> Result<Exit, Failure> {
 
 fn tell(args: &UiArgs, bound: &Bound, site: &Site) {
     if args.json {
-        say::data(&json!({"url": bound.url}).to_string());
+        output::data(&json!({"url": bound.url}).to_string());
         return;
     }
-    say::data(&bound.url);
-    say::talk(&format!("the runs of {}; Ctrl-C ends the page, and no run", site.runs_dir.display()));
+    output::data(&bound.url);
+    output::talk(&format!("the runs of {}; Ctrl-C ends the page, and no run", site.runs_dir.display()));
     if bound.is_open {
-        say::talk(
+        output::talk(
             "others can reach this page: whoever has the address with its token can start and stop runs",
         );
     }

@@ -11,10 +11,11 @@ use super::runs_dir;
 use crate::args::WatchArgs;
 use crate::drive::{exit_of, resume_command};
 use crate::exit::{Exit, Failure};
+use crate::output;
+use crate::runs::{self, run_view};
 use crate::runtime::wait_for;
 use crate::settings::process_environment;
 use crate::watch::{Follow, Found, JsonLines, Look, Progress, Show, Terminal, Watch};
-use crate::{run_view, runs, say};
 
 /// How often the file is looked at.
 const LOOK: Duration = Duration::from_millis(250);
@@ -42,7 +43,7 @@ pub fn watch(args: &WatchArgs) -> Result<Exit, Failure> {
         }
     })??;
     let Some(last) = ended else {
-        say::talk(&format!("not watched any more; the run goes on: {}", args.run));
+        output::talk(&format!("not watched any more; the run goes on: {}", args.run));
         return Ok(Exit::Done);
     };
     told_end(&run.folder, last)
@@ -130,7 +131,7 @@ fn told_end(folder: &Path, end: Option<Event>) -> Result<Exit, Failure> {
 }
 
 fn told_finished(name: &str, exit: Exit) -> Exit {
-    say::talk(&format!("run {name} has finished; `mle-star show {name}` tells how"));
+    output::talk(&format!("run {name} has finished; `mle-star show {name}` tells how"));
     exit
 }
 

@@ -8,7 +8,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
 use crate::exit::Exit;
-use crate::say;
+use crate::output;
 
 /// SIGXFSZ.
 const TOO_LARGE: i32 = nix::libc::SIGXFSZ;
@@ -45,7 +45,7 @@ pub fn listen() -> io::Result<Signals> {
             // Nobody listens when the run is over already.
             let _ = sender.send(true);
             // A terminal or a pager that takes nothing must not keep the second signal from being heard.
-            tokio::task::spawn_blocking(|| say::talk("\nstopping; once more to stop at once"));
+            tokio::task::spawn_blocking(|| output::talk("\nstopping; once more to stop at once"));
         }
     });
     Ok(Signals { cancel, terminated })

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::Setting;
 use crate::args::RunArgs;
-use crate::document::{Document, parse_value};
+use crate::settings::document::{Document, parse_value};
 
 /// Looks up an environment variable; empty counts as not set.
 pub type Environment<'a> = dyn Fn(&str) -> Option<String> + 'a;

@@ -18,9 +18,10 @@ use super::live::{self, Since, Source};
 use super::processes::Late;
 use super::progress::{Progress, progress};
 use super::site::{Site, folder_of, stamp};
-use crate::run_view::{self, State, Summary};
+use crate::runs;
+use crate::runs::run_view::{self, State, Summary};
+use crate::usage::money;
 use crate::watch::{duration, number};
-use crate::{money, runs};
 
 /// What can be asked of the list; every one may be left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

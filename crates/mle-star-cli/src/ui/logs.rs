@@ -16,7 +16,7 @@ use super::answer::{Refused, Shown, in_background};
 use super::files;
 use super::processes::tail;
 use super::site::Site;
-use crate::run_view::RunView;
+use crate::runs::run_view::RunView;
 use crate::watch::place_name;
 
 /// How much of the end of a stream is shown, in bytes.

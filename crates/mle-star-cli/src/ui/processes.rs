@@ -16,7 +16,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, geteuid};
 use tempfile::NamedTempFile;
 
-use crate::{run_view, runs};
+use crate::runs::{self, run_view};
 
 const LOCK: &str = "journal.lock";
 /// How long is waited for a process to take hold of its run; it looks through the data before.

@@ -5,7 +5,7 @@ use mle_star::journal::{Kind, Snapshot};
 use mle_star::place::Phase;
 use serde::Serialize;
 
-use crate::run_view::State;
+use crate::runs::run_view::State;
 use crate::watch::phase_title;
 
 /// How far a run is.

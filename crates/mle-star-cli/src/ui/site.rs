@@ -13,7 +13,7 @@ use super::list::Runs;
 use super::live::Live;
 use super::processes::{Interrupted, Late};
 use super::run::RunSections;
-use crate::{run_view, runs};
+use crate::runs::{self, run_view};
 
 /// So many pages that nobody follows stay rendered.
 const KEPT: usize = 8;

@@ -17,9 +17,9 @@ use super::guard::is_own_wish;
 use super::processes::{self, Begun};
 use super::site::{Site, page_of};
 use crate::args::RunArgs;
-use crate::freeze::{self, Intent, Prepared};
+use crate::prepare::task_source;
+use crate::prepare::{self, Intent, Prepared};
 use crate::settings::process_environment;
-use crate::task_source;
 
 /// What a person entered; empty where nothing was.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -93,7 +93,7 @@ fn looked_at(entered: &Entered) -> Value {
 }
 
 fn prepared(intent: Intent, entered: &Entered) -> Result<Prepared, Trouble> {
-    let prepared = freeze::prepare_for(intent, &entered.arguments(), &entered.path(), &process_environment);
+    let prepared = prepare::prepare_for(intent, &entered.arguments(), &entered.path(), &process_environment);
     prepared.map_err(|failure| failure.trouble)
 }
 

@@ -16,7 +16,7 @@ use super::chart::{self, About, Bar, Mood};
 use super::steps::{Step, StepKind};
 use super::text::{OUTPUT, PROSE, cut};
 use super::tree::{node_id, signed};
-use crate::legible::first_line;
+use crate::output::sanitize::first_line;
 use crate::watch::{number, place_name};
 
 /// The studies in their order.

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::Told;
 use super::steps::{Run, Step, reply};
 use super::tree::{error, node_id};
-use crate::legible::first_line;
+use crate::output::sanitize::first_line;
 use crate::watch::{agent_name, place_name};
 
 /// Failed scripts and agents.

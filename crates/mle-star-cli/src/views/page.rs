@@ -10,7 +10,7 @@ use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State, Undefi
 use serde::Serialize;
 
 use super::Views;
-use crate::legible::is_unseen;
+use crate::output::sanitize::is_unseen;
 
 /// The style sheet of the parts and of the report.
 pub const STYLE: &str = include_str!("../../templates/style.css");

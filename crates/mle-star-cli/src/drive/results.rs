@@ -10,12 +10,12 @@ use mle_star::stop::Trouble;
 use mle_star_backends::script::environment::requirements_txt;
 
 use super::Start;
-use super::outside::Backends;
-use super::reporting;
-use crate::bill;
+use super::backends::Backends;
 use crate::exit::Exit;
-use crate::run_folder::{copy_whole, remove_file, unwritable, write_json, write_whole};
-use crate::run_view::State;
+use crate::report::updates;
+use crate::runs::inputs::{copy_whole, remove_file, unwritable, write_json, write_whole};
+use crate::runs::run_view::State;
+use crate::usage;
 use crate::watch::duration;
 
 /// Writes the results; gives the exit code and the last lines to show.
@@ -87,7 +87,7 @@ fn copy_out(result: &FinalResult, output_dir: Option<&Path>) -> Vec<String> {
 /// The report is made before the result is there; without it the run is still a success.
 async fn write_report(start: &Start, result: &FinalResult) -> Option<String> {
     let result = result.clone();
-    let note = reporting::last(&start.folder, move |view| {
+    let note = updates::last(&start.folder, move |view| {
         view.summary.state = State::Finished;
         view.summary.submission = Some(result.submission_path.clone()).filter(|path| !path.is_empty());
         view.result = Some(result);
@@ -108,7 +108,7 @@ fn last_lines(start: &Start, result: &FinalResult) -> Vec<String> {
             duration(result.total_duration_seconds)
         ),
     ];
-    lines.extend(bill::line(&bill::of_result(result)).map(|line| format!("cost: {line}")));
+    lines.extend(usage::line(&usage::of_result(result)).map(|line| format!("cost: {line}")));
     if let Some(limit) = result.stopped_by {
         let (which, option) = match limit {
             StoppedBy::Time => ("time", "--time-limit"),

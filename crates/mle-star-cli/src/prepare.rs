@@ -1,5 +1,9 @@
 //! From what the user gave to a task and a configuration with nothing left open.
 
+pub mod given_models;
+mod task_file;
+pub mod task_source;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,15 +20,14 @@ use mle_star_backends::data::infer::{Given, Guess, Inferred, infer};
 use mle_star_backends::data::metric_names::KnownMetric;
 use mle_star_backends::data::profile::{self, Profile};
 
-use crate::agents::{self, Chosen};
 use crate::args::RunArgs;
-use crate::document::Document;
 use crate::exit::Failure;
-use crate::nearest::nearest;
-use crate::retrieval;
+use crate::output::nearest;
+use crate::provider::{self, Chosen};
 use crate::runtime::wait_for;
+use crate::settings::document::Document;
 use crate::settings::{self, Environment, Invocation, Setting, Settings};
-use crate::task_source::{self, TaskSource};
+use task_source::TaskSource;
 
 /// A run's inputs, checked and complete.
 #[derive(Debug)]
@@ -84,11 +87,11 @@ pub fn prepare_for(
         return Err(Trouble::new(message, "use --executor local").into());
     }
     absolute_paths(&mut config)?;
-    let retrieved_models = retrieval::given_models(&config)?;
+    let retrieved_models = given_models::given_models(&config)?;
     let prompts = prompts(config.prompts.as_deref())?;
     let choice = match (intent, &config.claude_path) {
-        (Intent::Look, Some(named)) => agents::presume(&config, named, environment)?,
-        _ => wait_for(agents::choose(&config, environment))??,
+        (Intent::Look, Some(named)) => provider::presume(&config, named, environment)?,
+        _ => wait_for(provider::choose(&config, environment))??,
     };
     config.agents = choice.chosen.name();
     let (profile, unread) = match usable_profile(&source.data_dir, &choice.chosen)? {
@@ -116,7 +119,7 @@ pub fn prepare_for(
     let mut sources =
         vec![choice.line(), format!("task: {} ({})", task.competition_id, shown_source(&source))];
     sources.extend(config_from.map(|path| format!("config: {}", path.display())));
-    sources.extend(retrieval::opening(&config, retrieved_models.as_deref()));
+    sources.extend(given_models::opening(&config, retrieved_models.as_deref()));
     sources.extend(without_effect(&config, &keys));
     sources.extend(unread);
     let chosen = choice.chosen;

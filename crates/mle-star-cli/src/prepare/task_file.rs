@@ -9,8 +9,8 @@ use mle_star::task::{DataModality, TaskType};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::document::Document;
-use crate::nearest::nearest;
+use crate::output::nearest;
+use crate::settings::document::Document;
 use crate::settings::wanted;
 
 /// The fields of a task file; every one may be left out.

@@ -1,5 +1,8 @@
 //! What a run's agents cost, in a line and in tables. A run that asked no model has no bill.
 
+pub mod history;
+pub mod money;
+
 use mle_star::config::AgentsChoice;
 use mle_star::journal::{EffectState, Kind, Snapshot};
 use mle_star::place::Phase;
@@ -8,7 +11,6 @@ use mle_star::role::AgentType;
 use mle_star::spending::{Calls, Spending, spending};
 use serde::Serialize;
 
-use crate::money;
 use crate::watch::{agent_name, phase_title};
 
 /// The calls of one phase, path or role.

@@ -7,8 +7,8 @@ use mle_star::config::{AgentsChoice, Config, Switch};
 use mle_star::stop::Trouble;
 use serde_json::{Map, Value};
 
-use crate::document;
-use crate::nearest::nearest;
+use crate::output::nearest;
+use crate::settings::document;
 
 /// The keys of a model.
 const KEYS: [&str; 3] = ["model_name", "example_code", "sources"];

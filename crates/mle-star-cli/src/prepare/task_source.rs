@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use mle_star::stop::Trouble;
 
-use crate::task_file::{self, TaskFile};
+use crate::prepare::task_file::{self, TaskFile};
 
 const TASK_FILES: [&str; 3] = ["task.yaml", "task.yml", "task.toml"];
 const CONFIG_FILES: [&str; 3] = ["config.yaml", "config.yml", "config.toml"];

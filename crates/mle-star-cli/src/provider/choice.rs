@@ -12,8 +12,8 @@ use mle_star_backends::agent::claude::{ClaudeAgents, ClaudeSetup};
 use mle_star_backends::agent::offline::OfflineAgents;
 use mle_star_backends::data::profile::Profile;
 
-use crate::claude_code::{self, Executable};
-use crate::credentials::{self, Found};
+use crate::provider::credentials::{self, Found};
+use crate::provider::executable::{self, Executable};
 use crate::settings::Environment;
 
 /// At most so many processes wait for calls that are likely to come; each takes about 150 MiB.
@@ -79,7 +79,7 @@ pub fn presume(config: &Config, named: &Path, environment: &Environment<'_>) -> 
     match (credentials::login(environment), config.agents) {
         (Some(login), _) => {
             let reason = format!("{}; {} is tried when the run begins", login.reason(), named.display());
-            let executable = Executable { path: named.to_owned(), version: claude_code::OLDEST };
+            let executable = Executable { path: named.to_owned(), version: executable::OLDEST };
             Ok(Choice { chosen: Chosen::Claude(Claude { executable, login }), reason })
         }
         (None, AgentsChoice::Claude) => Err(no_login()),
@@ -93,7 +93,7 @@ pub fn presume(config: &Config, named: &Path, environment: &Environment<'_>) -> 
 /// One of them is missing, or the executable is too old.
 pub async fn claude(config: &Config, environment: &Environment<'_>) -> Result<Claude, Trouble> {
     let login = credentials::login(environment).ok_or_else(no_login)?;
-    let found = claude_code::find(config.claude_path.as_deref(), environment).await;
+    let found = executable::find(config.claude_path.as_deref(), environment).await;
     let executable = found.map_err(|trouble| with_login(&login, trouble))?;
     match executable.trouble() {
         Some(trouble) => Err(with_login(&login, trouble)),

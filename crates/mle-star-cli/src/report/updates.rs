@@ -11,7 +11,7 @@ use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 
 use crate::report;
-use crate::run_view::{self, RunView, State};
+use crate::runs::run_view::{self, RunView, State};
 
 /// The least time between two reports within a phase.
 const PAUSE: Duration = Duration::from_secs(5);

@@ -3,13 +3,18 @@
 //!
 //! Lines that stay at the bottom of the terminal ([`stay`]) are kept here, so that whoever prints does so above them.
 
+mod nearest;
+pub mod sanitize;
+
 use std::io::{self, Write};
 use std::panic::{self, PanicHookInfo};
 use std::sync::{Mutex, PoisonError, TryLockError};
 
 use mle_star::stop::Trouble;
 
-use crate::legible::plain;
+pub use nearest::nearest;
+
+use crate::output::sanitize::plain;
 use crate::watch::{Drawn, replaced};
 
 /// What stands at the bottom of the terminal.

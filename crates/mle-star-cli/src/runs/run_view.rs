@@ -11,7 +11,8 @@ use mle_star::spending::Spending;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{bill, money, runs};
+use crate::runs;
+use crate::usage::{self, money};
 
 /// A run at one moment.
 #[derive(Clone, Debug)]
@@ -102,7 +103,7 @@ pub fn read(folder: &Path) -> Result<RunView, JournalError> {
     let steps: Vec<StepRow> = snapshot.effects.iter().filter(|record| is_shown(record)).map(row).collect();
     let task = &snapshot.frozen.task;
     let state = state(folder, result.is_some());
-    let spending = bill::of_run(&snapshot, state == State::Running);
+    let spending = usage::of_run(&snapshot, state == State::Running);
     let used = spending.total().usage;
     let summary = Summary {
         run_id: runs::name(folder).unwrap_or_else(|| snapshot.frozen.run_id.clone()),
