@@ -165,7 +165,7 @@ fn end_of(ended: &Result<Exit, Failure>) -> Event {
 /// What the run is about to do, and what earlier processes did for it.
 fn outline(start: &Start) -> Result<Outline, Failure> {
     let effects = start.journal.ledger();
-    let effects = effects.map_err(|error| Failure::failed(Trouble::new(error.to_string(), error.hint())))?;
+    let effects = effects.map_err(|error| Failure::journal(&error))?;
     let spent = spending(&effects).total().usage;
     Ok(Outline::new(&start.frozen, !effects.is_empty(), start.journal.elapsed(), spent))
 }
@@ -232,7 +232,7 @@ fn note_versions(
     };
     let line = format!("goes on with {now}");
     let before = start.journal.note_made_with(now);
-    let before = before.map_err(|error| Failure::failed(Trouble::new(error.to_string(), error.hint())))?;
+    let before = before.map_err(|error| Failure::journal(&error))?;
     before.iter().for_each(|before| say(&format!("note: the run was made with {before}; it {line}")));
     Ok(())
 }
@@ -266,7 +266,7 @@ fn failure(start: &Start, stop: Stop, signals: &signals::Signals) -> Failure {
     let resume = format!("go on with: {}", resume_command(&start.folder));
     match stop {
         Stop::Interrupted => interrupted(start, signals),
-        Stop::Journal(error) => Failure::failed(Trouble::new(error.to_string(), error.hint())),
+        Stop::Journal(error) => Failure::journal(&error),
         Stop::Outside(Trouble { message, hint })
         | Stop::Agents { trouble: Trouble { message, hint }, .. } => {
             let hint =

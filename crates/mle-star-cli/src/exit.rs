@@ -1,5 +1,6 @@
 //! Exit codes, and errors that know theirs.
 
+use mle_star::journal::JournalError;
 use mle_star::stop::Trouble;
 
 /// How the program ends.
@@ -78,6 +79,11 @@ impl Failure {
     /// Something failed that is not the input's fault.
     pub fn failed(trouble: Trouble) -> Self {
         Self { exit: Exit::Failed, trouble }
+    }
+
+    /// A journal that cannot be used; not the input's fault.
+    pub fn journal(error: &JournalError) -> Self {
+        Self::failed(Trouble::new(error.to_string(), error.hint()))
     }
 }
 

@@ -6,4 +6,4 @@ pub mod choice;
 pub mod credentials;
 pub mod executable;
 
-pub use choice::{Chosen, Workplace, ask_claude, choose, claude, name, presume, rules};
+pub use choice::{Choice, Chosen, Workplace, ask_claude, choose, claude, name, presume, rules};

@@ -22,7 +22,7 @@ pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
     if let Some(path) = &source.path {
         return Err(exists(path).into());
     }
-    let (_, inferred, description) = prepare::look(&source, &given(args)?)?;
+    let (inferred, description) = prepare::look(&source, &given(args)?)?;
     let path = args.dir.join("task.yaml");
     let text = task_text(&args.dir, &source, &inferred, &description);
     let written = OpenOptions::new().write(true).create_new(true).open(&path);

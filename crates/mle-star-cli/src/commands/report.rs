@@ -1,6 +1,5 @@
 //! `report`: a run's `report.html`.
 
-use super::run::journal_failure;
 use super::runs_dir;
 use crate::args::RunRef;
 use crate::exit::{Exit, Failure};
@@ -13,7 +12,7 @@ use crate::{output, report};
 /// There is no such run, its journal cannot be read, or its folder cannot be written.
 pub fn report(args: &RunRef) -> Result<Exit, Failure> {
     let folder = runs::find(&args.run, &runs_dir(args.runs_dir.clone()))?;
-    let view = run_view::read(&folder).map_err(|error| journal_failure(&error))?;
+    let view = run_view::read(&folder).map_err(|error| Failure::journal(&error))?;
     let path = report::write(&view).map_err(Failure::failed)?;
     if args.json {
         output::data(&serde_json::json!({"report": path}).to_string());

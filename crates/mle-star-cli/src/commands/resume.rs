@@ -11,19 +11,18 @@ use mle_star::spending::spending;
 use mle_star::stop::Trouble;
 use mle_star_backends::data::digest::digest;
 
-use super::run::journal_failure;
 use super::runs_dir;
 use crate::args::ResumeArgs;
 use crate::drive::{Start, View, drive, exit_of};
 use crate::exit::{Exit, Failure};
-use crate::prepare::given_models;
+use crate::output;
+use crate::prepare::{given_models, profile_data};
 use crate::provider;
 use crate::runs::{self, inputs, run_view};
 use crate::runtime::wait_for;
 use crate::settings::document::parse_value;
 use crate::settings::{Setting, process_environment, resolve};
 use crate::usage::{self, money};
-use crate::{output, prepare};
 
 /// Goes on with a run.
 ///
@@ -44,21 +43,21 @@ pub fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
             format!("the data in {} has changed since the run began", frozen.task.data_dir.display());
         return Err(Trouble::new(message, "put it back as it was, or start a new run").into());
     }
-    let profile = prepare::usable_profile(&frozen.task.data_dir, &choice.chosen)?.ok();
+    let data = profile_data(&frozen.task.data_dir, &choice.chosen)?;
     if raised {
         reopen(&folder, &journal, &frozen)?;
     }
     let prompts = Prompts::new(frozen.prompts.clone())
         .map_err(|error| Trouble::new(error.to_string(), "the run's templates do not suit this version"))?;
-    let sample = prepare::sample(profile.as_ref());
-    let rules = provider::rules(&choice.chosen, &frozen.task, &frozen.config, profile)?;
+    let sample = data.sample();
+    let rules = provider::rules(&choice.chosen, &frozen.task, &frozen.config, data.profile)?;
     let view = View { json: args.json, quiet: args.quiet };
     let mut opening = vec![
         choice.line(),
         format!("task: {}", frozen.task.competition_id),
         format!("run: {} (going on; finished steps are read back)", folder.display()),
     ];
-    let effects = journal.ledger().map_err(|error| journal_failure(&error))?;
+    let effects = journal.ledger().map_err(|error| Failure::journal(&error))?;
     opening.extend(replayed(&effects, frozen.config.agents));
     opening.extend(given_models::opening(&frozen.config, frozen.retrieved_models.as_deref()));
     let chosen = choice.chosen;
@@ -88,7 +87,7 @@ fn replayed(effects: &[EffectRecord], agents: AgentsChoice) -> Option<String> {
 
 fn open_failure(folder: &Path, error: &JournalError) -> Failure {
     if !matches!(error, JournalError::Missing(_)) {
-        return journal_failure(error);
+        return Failure::journal(error);
     }
     if !runs::holds_only_beginnings(folder) {
         return Trouble::new(error.to_string(), error.hint()).into();
@@ -148,7 +147,7 @@ fn reopen(folder: &Path, journal: &Journal, frozen: &Frozen) -> Result<(), Failu
     let unwritable = |error: io::Error| Failure::failed(inputs::unwritable(folder, &error));
     inputs::remove_file(&folder.join("result.json")).map_err(unwritable)?;
     inputs::stage_config(folder, &frozen.config).map_err(unwritable)?;
-    journal.reopen_with(frozen).map_err(|error| journal_failure(&error))?;
+    journal.reopen_with(frozen).map_err(|error| Failure::journal(&error))?;
     inputs::check_unchanged(folder, frozen).map_err(Failure::failed)
 }
 

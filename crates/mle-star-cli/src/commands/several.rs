@@ -8,7 +8,7 @@ use mle_star::stop::Trouble;
 use mle_star_backends::script::machine::allow_many_open_files;
 
 use super::estimate;
-use super::run::{begin, forget_if_unusable};
+use super::run::forget_if_unusable;
 use crate::args::RunArgs;
 use crate::drive::{Ended, Start, View, best_score, drive_all};
 use crate::exit::{Exit, Failure};
@@ -59,7 +59,7 @@ pub fn run(args: &RunArgs, tasks: &[PathBuf]) -> Result<Exit, Failure> {
 }
 
 fn begun(args: &RunArgs, task: &Path) -> Result<Start, Failure> {
-    begin(prepared(args, task)?)
+    prepare::freeze(prepared(args, task)?)
 }
 
 fn prepared(args: &RunArgs, task: &Path) -> Result<Prepared, Failure> {

@@ -6,7 +6,6 @@ use mle_star::stop::Trouble;
 use serde_json::json;
 
 use super::list::pretty;
-use super::run::journal_failure;
 use super::runs_dir;
 use crate::args::ShowArgs;
 use crate::exit::{Exit, Failure};
@@ -23,7 +22,7 @@ use crate::{output, runs, usage};
 /// There is no such run or place, or its journal cannot be read, or not as a whole.
 pub fn show(args: &ShowArgs) -> Result<Exit, Failure> {
     let folder = runs::find(&args.of.run, &runs_dir(args.of.runs_dir.clone()))?;
-    let view = run_view::read(&folder).map_err(|error| journal_failure(&error))?;
+    let view = run_view::read(&folder).map_err(|error| Failure::journal(&error))?;
     if let Some(place) = &args.code {
         print_code(&find(&view, place)?.script);
     } else if let Some(place) = &args.diff {
