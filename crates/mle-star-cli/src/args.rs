@@ -112,9 +112,6 @@ pub struct RunArgs {
     /// Name rows by this column
     #[arg(long, value_name = "COLUMN")]
     pub id_column: Option<String>,
-    /// Run scripts here: local or ray
-    #[arg(long, value_name = "WHERE")]
-    pub executor: Option<String>,
     /// Run so many scripts at once [default: one per GPU, else one]
     #[arg(long, value_name = "N")]
     pub jobs: Option<String>,

@@ -18,6 +18,7 @@ use mle_star::ctx::Outside;
 use mle_star::effects::AgentBackend;
 use mle_star::event::{Event, EventSink, Outline};
 use mle_star::journal::{Frozen, Journal, MadeWith};
+use mle_star::layout;
 use mle_star::pipeline;
 use mle_star::prompts::Prompts;
 use mle_star::spending::spending;
@@ -148,6 +149,7 @@ async fn supervise(start: &Start, around: &Around, run: &OfRun<'_>) -> Result<Ex
     };
     start.opening.iter().chain(&notes).for_each(|line| say(line));
     let ended = perform(start, around, &log, &events, &say).await;
+    let ended = ended.map_err(|failure| failure.resumed_by(&resume_command(&start.folder)));
     if let Err(failure) = &ended {
         log.error(&failure.trouble.message);
     }
@@ -263,50 +265,36 @@ fn answering(start: &Start, data_dir: &Path) -> Result<Box<dyn AgentBackend>, Fa
 
 /// What ended the run, with its exit code and what to do next.
 fn failure(start: &Start, stop: Stop, signals: &signals::Signals) -> Failure {
-    let resume = format!("go on with: {}", resume_command(&start.folder));
     match stop {
         Stop::Interrupted => interrupted(start, signals),
         Stop::Journal(error) => Failure::journal(&error),
-        Stop::Outside(Trouble { message, hint })
-        | Stop::Agents { trouble: Trouble { message, hint }, .. } => {
-            let hint =
-                hint.replace("resume the run", &format!("go on with: {}", resume_command(&start.folder)));
-            Failure::failed(Trouble { message, hint })
+        Stop::Outside(trouble) | Stop::Agents { trouble, .. } => Failure::failed(trouble),
+        Stop::NoSolution(why) => {
+            let logs = start.folder.join(layout::LOGS);
+            Failure::failed(Trouble::new(why, format!("see {}", logs.display())))
         }
-        Stop::NoSolution(why) => Failure::failed(Trouble::new(why, format!("see {}", log_hint(start)))),
-        Stop::Limit(limit) => Failure {
-            exit: Exit::LimitReached,
-            trouble: Trouble::new(
-                Stop::Limit(limit).to_string(),
-                format!("give more with --time-limit or --max-budget-usd: {}", resume_command(&start.folder)),
-            ),
-        },
-        bug @ Stop::Bug { .. } => Failure::failed(Trouble::new(
-            bug.to_string(),
-            format!("this is a defect of mle-star, please report it; {resume}"),
-        )),
+        Stop::Limit(_) => {
+            let more = "give it more with --time-limit or --max-budget-usd";
+            Failure { exit: Exit::LimitReached, trouble: Trouble::resumable(stop.to_string(), more) }
+        }
+        Stop::Bug { .. } => {
+            let report = "this is a bug in mle-star, please report it";
+            Failure::failed(Trouble::resumable(stop.to_string(), report))
+        }
     }
 }
 
 fn interrupted(start: &Start, signals: &signals::Signals) -> Failure {
-    let after = duration(start.journal.elapsed());
-    let message = format!("interrupted after {after}");
-    Failure {
-        exit: signals.exit(),
-        trouble: Trouble::new(message, format!("go on with: {}", resume_command(&start.folder))),
-    }
+    let message = format!("interrupted after {}", duration(start.journal.elapsed()));
+    Failure { exit: signals.exit(), trouble: Trouble::resumable(message, "") }
 }
 
-/// What to type to go on with the run in a folder.
+/// The command that resumes the run in a folder.
 pub fn resume_command(folder: &Path) -> String {
     let is_default = folder.parent() == Some(Path::new(crate::runs::DEFAULT_DIR));
     let name = folder.file_name().filter(|_| is_default);
     let run = name.map_or_else(|| folder.display().to_string(), |name| name.to_string_lossy().into_owned());
     format!("mle-star resume {run}")
-}
-
-fn log_hint(start: &Start) -> String {
-    start.folder.join("logs").display().to_string()
 }
 
 impl View {

@@ -81,9 +81,21 @@ impl Failure {
         Self { exit: Exit::Failed, trouble }
     }
 
+    /// The same with the command that resumes the run in its hint, where the run can be resumed.
+    #[must_use]
+    pub fn resumed_by(self, command: &str) -> Self {
+        let Self { exit, trouble: Trouble { message, hint, then_resume } } = self;
+        let hint = match (then_resume, hint.as_str()) {
+            (false, _) => hint,
+            (true, "") => format!("continue with: {command}"),
+            (true, hint) => format!("{hint}, then continue with: {command}"),
+        };
+        Self { exit, trouble: Trouble::new(message, hint) }
+    }
+
     /// A journal that cannot be used; not the input's fault.
     pub fn journal(error: &JournalError) -> Self {
-        Self::failed(Trouble::new(error.to_string(), error.hint()))
+        Self::failed(error.trouble())
     }
 }
 

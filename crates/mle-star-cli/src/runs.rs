@@ -62,7 +62,7 @@ pub fn claim(
         }
         if wanted.is_some() {
             let message = format!("run {id} exists already in {}", runs_dir.display());
-            let hint = format!("choose another --run-id, or go on with it: mle-star resume {id}");
+            let hint = format!("choose another --run-id, or continue it: mle-star resume {id}");
             return Err(Trouble::new(message, hint));
         }
     }
@@ -79,7 +79,7 @@ fn take(folder: &Path) -> Result<Option<Hold>, Trouble> {
     match hold(folder) {
         Ok(hold) => Ok(Some(hold).filter(|_| holds_only_beginnings(folder))),
         Err(JournalError::Held { .. }) => Ok(None),
-        Err(error) => Err(Trouble::new(error.to_string(), error.hint())),
+        Err(error) => Err(error.trouble()),
     }
 }
 

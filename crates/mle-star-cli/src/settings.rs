@@ -86,7 +86,8 @@ pub fn resolve(settings: impl IntoIterator<Item = Setting>) -> Result<Settings, 
         check(&setting, layer, &before)?;
         origins.insert(names[0].to_owned(), setting.origin.clone());
     }
-    let (config, invocation): (Config, Invocation) = (typed(config)?, typed(invocation)?);
+    let config = Config::from_layer(config).map_err(|error| unfit(&error))?;
+    let invocation = serde_json::from_value(Value::Object(invocation)).map_err(|error| unfit(&error))?;
     config.validate().map_err(|error| {
         let origin = origins.get(error.field).map(|origin| format!(" ({origin})")).unwrap_or_default();
         Trouble::new(format!("{error}{origin}"), format!("give {} a value that is allowed", error.field))
@@ -149,7 +150,7 @@ fn check(
     let only = Map::from_iter([(name.to_owned(), layer.get(name).cloned().unwrap_or_default())]);
     let reads = |only: &Map<String, Value>| {
         if defaults::<Config>().contains_key(name) {
-            serde_json::from_value::<Config>(Value::Object(only.clone())).err()
+            Config::from_layer(only.clone()).err()
         } else {
             serde_json::from_value::<Invocation>(Value::Object(only.clone())).err()
         }
@@ -209,10 +210,8 @@ pub fn wanted(error: &str) -> String {
     plain.to_owned()
 }
 
-fn typed<T: for<'a> Deserialize<'a>>(layer: Map<String, Value>) -> Result<T, Trouble> {
-    serde_json::from_value(Value::Object(layer)).map_err(|error| {
-        Trouble::new(format!("the settings do not fit together: {error}"), "check the config file")
-    })
+fn unfit(error: &serde_json::Error) -> Trouble {
+    Trouble::new(format!("invalid settings: {error}"), "check the config file")
 }
 
 #[cfg(test)]
@@ -272,7 +271,6 @@ mod tests {
             args.agents = Some("offline".to_owned());
             args.jobs = Some("3".to_owned());
             args.max_budget_usd = Some("2.5".to_owned());
-            args.executor = Some("local".to_owned());
             args.prompts = Some("p".into());
             args.runs_dir = Some("r".into());
             args.metric = Some("4".to_owned());

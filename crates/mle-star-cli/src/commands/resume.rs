@@ -90,7 +90,7 @@ fn open_failure(folder: &Path, error: &JournalError) -> Failure {
         return Failure::journal(error);
     }
     if !runs::holds_only_beginnings(folder) {
-        return Trouble::new(error.to_string(), error.hint()).into();
+        return error.trouble().into();
     }
     let id = runs::name(folder).unwrap_or_default();
     let message = format!("run {id} ended before anything was done: it has no journal");

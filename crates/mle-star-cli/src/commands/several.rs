@@ -84,7 +84,7 @@ fn estimated(args: &RunArgs, task: &Path) -> Result<Exit, Failure> {
 /// The exit code of a task that was not begun; what is wrong with it is told.
 fn told(task: &Path, ended: Result<Exit, Failure>) -> Exit {
     ended.unwrap_or_else(|Failure { exit, trouble }| {
-        output::error(&Trouble::new(format!("{}: {}", task.display(), trouble.message), trouble.hint));
+        output::error(&trouble.of(task.display()));
         exit
     })
 }

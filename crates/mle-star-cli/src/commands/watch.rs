@@ -123,8 +123,8 @@ fn told_end(folder: &Path, end: Option<Event>) -> Result<Exit, Failure> {
         (Some(Event::RunEnded { exit_code, .. }), _) => Ok(told_finished(&name, Exit::of_code(exit_code))),
         (_, Some(result)) => Ok(told_finished(&name, exit_of(&result))),
         _ => {
-            let message = format!("run {name} is not going on, and nobody told how it ended");
-            let hint = format!("go on with: {}", resume_command(folder));
+            let message = format!("run {name} is not running; its outcome was not recorded");
+            let hint = format!("continue with: {}", resume_command(folder));
             Err(Failure::failed(Trouble::new(message, hint)))
         }
     }

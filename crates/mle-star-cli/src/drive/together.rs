@@ -63,8 +63,7 @@ async fn all(
 async fn one(name: String, start: Start, around: &Around, afterwards: Afterwards) -> Ended {
     let exit = called(&name, &start, around).await;
     if let Err(failure) = &exit {
-        let Trouble { message, hint } = &failure.trouble;
-        around.terminal.error(&Trouble::new(format!("{name}: {message}"), hint));
+        around.terminal.error(&failure.trouble.clone().of(&name));
     }
     let folder = start.folder.clone();
     drop(start);

@@ -40,8 +40,9 @@ pub fn write(folder: &Path, frozen: &Frozen) -> Result<(), Trouble> {
         }
         Ok(())
     };
-    let begin_again = "make room or give write access, then begin the run again with the same --run-id";
-    all().map_err(|error| Trouble { hint: begin_again.to_owned(), ..unwritable(folder, &error) })
+    let start_again =
+        "free disk space or make the folder writable, then start the run again with the same --run-id";
+    all().map_err(|error| Trouble::new(unwritable(folder, &error).message, start_again))
 }
 
 /// Lays a `config.json` with larger limits ready. It counts once the journal knows the limits.
@@ -134,7 +135,7 @@ pub fn write_json(path: &Path, value: &impl Serialize) -> io::Result<()> {
 /// The folder cannot be written.
 pub fn unwritable(folder: &Path, error: &io::Error) -> Trouble {
     let message = format!("cannot write into the run folder {}: {error}", folder.display());
-    Trouble::new(message, "make room or give write access, then resume the run")
+    Trouble::resumable(message, "free disk space or make the folder writable")
 }
 
 /// Compares a file with what was frozen, the keys in `but` left out.

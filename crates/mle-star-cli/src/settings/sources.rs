@@ -98,7 +98,6 @@ pub fn from_run_options(args: &RunArgs) -> Result<Vec<Setting>, Trouble> {
         ("direction", "--direction", args.direction.clone()),
         ("target", "--target", args.target.clone()),
         ("id_column", "--id-column", args.id_column.clone()),
-        ("executor", "--executor", args.executor.clone()),
         ("max_concurrent_scripts", "--jobs", args.jobs.clone()),
         ("json", "--json", args.json.then(|| "true".to_owned())),
         ("quiet", "--quiet", args.quiet.then(|| "true".to_owned())),

@@ -89,7 +89,7 @@ fn late(late: &Late, entries: &[Entry]) -> Vec<serde_json::Value> {
     let has_none = |id: &str| entries.iter().all(|entry| entry.id != *id);
     let shown = late.all().into_iter().filter(|(id, trouble)| trouble.is_some() || has_none(id));
     let value = |(id, trouble): (String, Option<Trouble>)| match trouble {
-        Some(Trouble { message, hint }) => json!({"id": id, "message": message, "hint": hint}),
+        Some(Trouble { message, hint, .. }) => json!({"id": id, "message": message, "hint": hint}),
         None => json!({"id": id, "message": null}),
     };
     shown.map(value).collect()

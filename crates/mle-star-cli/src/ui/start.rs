@@ -86,7 +86,7 @@ fn looked_at(entered: &Entered) -> Value {
         Ok(prepared) => {
             json!({"entered": entered.with(&prepared), "seen": seen(&prepared), "trouble": null, "tasks": []})
         }
-        Err(Trouble { message, hint }) => {
+        Err(Trouble { message, hint, .. }) => {
             json!({"entered": entered, "seen": null, "trouble": {"message": message, "hint": hint}, "tasks": []})
         }
     }
