@@ -132,11 +132,11 @@ fn with_runtime<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, 
 async fn supervise(start: &Start, around: &Around, run: &OfRun<'_>) -> Result<Exit, Failure> {
     let outline = outline(start)?;
     let config = &start.frozen.config;
-    let logs = start.folder.join("logs");
-    let own_log = logs.join("mle-star.log");
+    let logs = start.folder.join(layout::LOGS);
+    let own_log = logs.join(layout::LOG);
     let paths: Vec<&Path> = std::iter::once(own_log.as_path()).chain(config.log_file.as_deref()).collect();
     let (log, mut notes) = Log::open(&paths, &config.log_level);
-    let (recorder, note) = Recorder::open(&logs.join("events.jsonl"));
+    let (recorder, note) = Recorder::open(&logs.join(layout::EVENTS));
     notes.extend(note);
     let mut all: Vec<&dyn Watch> = vec![run, &log, &recorder];
     all.extend(around.json.as_ref().map(|json| json as &dyn Watch));
@@ -250,7 +250,7 @@ fn cost_so_far(start: &Start) -> Option<String> {
 fn answering(start: &Start, data_dir: &Path) -> Result<Box<dyn AgentBackend>, Failure> {
     match (&start.chosen, &start.rules) {
         (Chosen::Claude(claude), _) => {
-            let folder = start.folder.join("work/agents");
+            let folder = start.folder.join(layout::WORK).join(layout::AGENTS);
             let at = Workplace { run_id: &start.frozen.run_id, folder: &folder, data_dir };
             let agents = ask_claude(claude, &start.frozen.config, at).map_err(Failure::failed)?;
             Ok(Box::new(agents))

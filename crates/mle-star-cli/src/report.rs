@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use minijinja::context;
+use mle_star::layout;
 use mle_star::stop::Trouble;
 use sha2::{Digest as _, Sha256};
 
@@ -38,7 +39,7 @@ pub fn write(view: &RunView) -> Result<PathBuf, Trouble> {
 /// # Errors
 /// The folder cannot be written.
 pub fn keep(view: &RunView, html: &str) -> Result<PathBuf, Trouble> {
-    let path = view.folder.join("report.html");
+    let path = view.folder.join(layout::REPORT);
     write_whole(&path, html.as_bytes()).map_err(|error| unwritable(&view.folder, &error))?;
     Ok(path)
 }
@@ -49,14 +50,14 @@ pub fn keep(view: &RunView, html: &str) -> Result<PathBuf, Trouble> {
 /// A template is broken.
 pub fn render(view: &RunView) -> Result<String, minijinja::Error> {
     let mut environment = views::environment()?;
-    environment.add_template("report.html", FRAME)?;
+    environment.add_template("report", FRAME)?;
     let views = views::of_run(view);
     let sections: Vec<String> = views::PARTS
         .iter()
         .map(|(name, _)| views::part(&environment, name, &views))
         .collect::<Result<_, _>>()?;
     let parts: Vec<Vec<&str>> = views::PARTS.iter().map(|(name, title)| vec![*name, *title]).collect();
-    environment.get_template("report.html")?.render(context! {
+    environment.get_template("report")?.render(context! {
         task => views.overview.task,
         run_id => views.overview.run_id,
         style => views::STYLE,

@@ -8,6 +8,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use mle_star::journal::{Hold, JournalError, hold};
+use mle_star::layout;
 use mle_star::stop::Trouble;
 
 use crate::output::nearest;
@@ -18,7 +19,7 @@ pub const DEFAULT_DIR: &str = "runs";
 /// How much of a task's name a run is called by, in characters.
 const TASK_NAME: usize = 50;
 /// What a run folder holds before it has a journal.
-const BEGINNINGS: [&str; 5] = ["task.json", "config.json", "models.json", "prompts", "journal.lock"];
+const BEGINNINGS: [&str; 5] = [layout::TASK, layout::CONFIG, layout::MODELS, layout::PROMPTS, layout::LOCK];
 
 /// A new run's folder, in which nothing was done and no other process works.
 #[derive(Debug)]
@@ -127,7 +128,7 @@ pub fn name(folder: &Path) -> Option<String> {
 
 /// Is this the folder of a run?
 pub fn is_run(folder: &Path) -> bool {
-    ["journal.db", "task.json"].iter().any(|file| folder.join(file).is_file())
+    [layout::JOURNAL, layout::TASK].iter().any(|file| folder.join(file).is_file())
 }
 
 fn check_id(id: &str) -> Result<(), Trouble> {

@@ -45,7 +45,7 @@ pub fn probe(as_json: bool) -> Result<Exit, Failure> {
         let hint = "free some disk space, or set TMPDIR to a folder you may write to";
         Failure::failed(Trouble::new(format!("cannot make a folder: {error}"), hint))
     })?;
-    let (work, data) = (folder.path().join("work"), folder.path().join("data"));
+    let (work, data) = (folder.path().join("room"), folder.path().join("data"));
     std::fs::create_dir(&data)
         .map_err(|error| Failure::failed(crate::runs::inputs::unwritable(&data, &error)))?;
     let at = Workplace { run_id: "probe", folder: &work, data_dir: &data };

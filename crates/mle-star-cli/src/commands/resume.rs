@@ -5,6 +5,7 @@ use std::path::Path;
 
 use mle_star::config::{AgentsChoice, Config};
 use mle_star::journal::{EffectRecord, Frozen, Journal, JournalError, Kind};
+use mle_star::layout;
 use mle_star::prompts::Prompts;
 use mle_star::result::FinalResult;
 use mle_star::spending::spending;
@@ -145,7 +146,7 @@ fn not_smaller(key: &str, holds: bool) -> Result<(), Trouble> {
 /// run's end, the journal knows the limits, and a copy of them that lies ready becomes `config.json` later.
 fn reopen(folder: &Path, journal: &Journal, frozen: &Frozen) -> Result<(), Failure> {
     let unwritable = |error: io::Error| Failure::failed(inputs::unwritable(folder, &error));
-    inputs::remove_file(&folder.join("result.json")).map_err(unwritable)?;
+    inputs::remove_file(&folder.join(layout::RESULT)).map_err(unwritable)?;
     inputs::stage_config(folder, &frozen.config).map_err(unwritable)?;
     journal.reopen_with(frozen).map_err(|error| Failure::journal(&error))?;
     inputs::check_unchanged(folder, frozen).map_err(Failure::failed)

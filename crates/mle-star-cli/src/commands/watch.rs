@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use mle_star::event::Event;
+use mle_star::layout;
 use mle_star::stop::Trouble;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -59,7 +60,7 @@ struct Watched {
 
 impl Watched {
     fn new(folder: PathBuf) -> Self {
-        let follow = Follow::new(&folder.join("logs/events.jsonl"));
+        let follow = Follow::new(&events(&folder));
         Self { folder, follow, progress: Progress::default(), end: None }
     }
 
@@ -135,8 +136,12 @@ fn told_finished(name: &str, exit: Exit) -> Exit {
     exit
 }
 
+fn events(folder: &Path) -> PathBuf {
+    folder.join(layout::LOGS).join(layout::EVENTS)
+}
+
 fn unreadable(folder: &Path, error: &std::io::Error) -> Failure {
-    let message = format!("cannot read {}: {error}", folder.join("logs/events.jsonl").display());
+    let message = format!("cannot read {}: {error}", events(folder).display());
     Failure::failed(Trouble::new(
         message,
         "give yourself access to it; `mle-star show` reads the journal instead",

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use mle_star::config::Switch;
+use mle_star::layout;
 use mle_star::slots::Slots;
 use mle_star::stop::Trouble;
 use mle_star_backends::data::unzip;
@@ -104,7 +105,7 @@ fn plain_data(start: &Start) -> Result<PathBuf, Trouble> {
     if packed.is_empty() {
         return Ok(data_dir.clone());
     }
-    let unpacked = start.folder.join("data");
+    let unpacked = start.folder.join(layout::DATA);
     unzip::unpack(data_dir, &packed, &unpacked)?;
     Ok(unpacked)
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use mle_star::layout;
 use mle_star::pipeline::Finished;
 use mle_star::result::{FinalResult, StoppedBy};
 use mle_star::stop::Trouble;
@@ -33,12 +34,12 @@ pub async fn finish(
     let script = &result.final_solution.content;
     let submission = stem.and_then(|stem| backends.scripts.submission(&stem, script));
     let write = || -> io::Result<FinalResult> {
-        let last = folder.join("final");
+        let last = folder.join(layout::FINAL);
         fs::create_dir_all(&last)?;
-        write_whole(&last.join("solution.py"), result.final_solution.content.as_bytes())?;
-        write_whole(&last.join("requirements.txt"), requirements_txt(&backends.environment).as_bytes())?;
-        link_data(&folder.join("input"), &backends.data_dir)?;
-        let path = last.join("submission.csv");
+        write_whole(&last.join(layout::SOLUTION), result.final_solution.content.as_bytes())?;
+        write_whole(&last.join(layout::REQUIREMENTS), requirements_txt(&backends.environment).as_bytes())?;
+        link_data(&folder.join(layout::INPUT), &backends.data_dir)?;
+        let path = last.join(layout::SUBMISSION);
         // One of an earlier end of this run is not the submission of this one.
         remove_file(&path)?;
         if let Some(submission) = &submission {
@@ -51,8 +52,8 @@ pub async fn finish(
     let mut lines = copy_out(&result, start.frozen.task.output_dir.as_deref());
     lines.extend(write_report(start, &result).await);
     // Empty by now; anything left in it is for the eye of whoever wonders why.
-    let _ = fs::remove_dir(folder.join("work"));
-    write_json(&folder.join("result.json"), &result).map_err(|error| unwritable(folder, &error))?;
+    let _ = fs::remove_dir(folder.join(layout::WORK));
+    write_json(&folder.join(layout::RESULT), &result).map_err(|error| unwritable(folder, &error))?;
     lines.extend(last_lines(start, &result));
     Ok((exit_of(&result), lines))
 }
@@ -80,7 +81,7 @@ pub fn best_score(result: &FinalResult) -> f64 {
 fn copy_out(result: &FinalResult, output_dir: Option<&Path>) -> Vec<String> {
     let Some(folder) = output_dir.filter(|_| !result.submission_path.is_empty()) else { return Vec::new() };
     let copied = fs::create_dir_all(folder)
-        .and_then(|()| copy_whole(Path::new(&result.submission_path), &folder.join("submission.csv")));
+        .and_then(|()| copy_whole(Path::new(&result.submission_path), &folder.join(layout::SUBMISSION)));
     copied.err().map(|error| format!("note: no copy in {}: {error}", folder.display())).into_iter().collect()
 }
 
@@ -125,11 +126,11 @@ fn last_lines(start: &Start, result: &FinalResult) -> Vec<String> {
     if result.submission_path.is_empty() {
         lines.push(format!(
             "no valid submission; the best solution is {}",
-            start.folder.join("final/solution.py").display()
+            start.folder.join(layout::FINAL).join(layout::SOLUTION).display()
         ));
     } else {
         lines.push(format!("submission: {}", result.submission_path));
     }
-    lines.push(format!("report: {}", start.folder.join("report.html").display()));
+    lines.push(format!("report: {}", start.folder.join(layout::REPORT).display()));
     lines
 }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use mle_star::layout;
 use mle_star::stop::Trouble;
 
 use crate::prepare::task_file::{self, TaskFile};
@@ -99,7 +100,7 @@ fn is_never_a_task(folder: &Path) -> bool {
 }
 
 fn is_of_run(folder: &Path) -> bool {
-    first_of(folder, &["journal.lock"]).is_some()
+    folder.join(layout::LOCK).is_file()
 }
 
 /// Does the folder look like one task?

@@ -8,6 +8,7 @@ use std::path::Path;
 use mle_star::answers::RetrievedModel;
 use mle_star::config::Config;
 use mle_star::journal::Frozen;
+use mle_star::layout::{self, CONFIG, MODELS, PROMPTS, STAGED_CONFIG};
 use mle_star::stop::Trouble;
 use mle_star::task::Task;
 use serde::Serialize;
@@ -16,27 +17,20 @@ use serde_json::Value;
 /// The limits that a resume may raise.
 const RAISABLE: [&str; 2] = ["time_limit_seconds", "max_budget_usd"];
 
-/// The frozen configuration.
-const CONFIG: &str = "config.json";
-/// What will be the frozen configuration once the journal knows its limits.
-const STAGED: &str = "config.part";
-/// The models that were given by hand.
-const MODELS: &str = "models.json";
-
 /// Writes `task.json`, `config.json`, `prompts/`, and `models.json` when models were given by hand.
 ///
 /// # Errors
 /// The folder cannot be written.
 pub fn write(folder: &Path, frozen: &Frozen) -> Result<(), Trouble> {
     let all = || -> io::Result<()> {
-        write_json(&folder.join("task.json"), &frozen.task)?;
+        write_json(&folder.join(layout::TASK), &frozen.task)?;
         write_json(&folder.join(CONFIG), &frozen.config)?;
         if let Some(models) = &frozen.retrieved_models {
             write_json(&folder.join(MODELS), models)?;
         }
-        fs::create_dir_all(folder.join("prompts"))?;
+        fs::create_dir_all(folder.join(PROMPTS))?;
         for (name, text) in &frozen.prompts {
-            write_whole(&folder.join("prompts").join(name), text.as_bytes())?;
+            write_whole(&folder.join(PROMPTS).join(name), text.as_bytes())?;
         }
         Ok(())
     };
@@ -50,7 +44,7 @@ pub fn write(folder: &Path, frozen: &Frozen) -> Result<(), Trouble> {
 /// # Errors
 /// As [`write_whole`].
 pub fn stage_config(folder: &Path, config: &Config) -> io::Result<()> {
-    write_partial(&folder.join(STAGED), &json(config)?)
+    write_partial(&folder.join(STAGED_CONFIG), &json(config)?)
 }
 
 /// Checks that the files still say what the journal froze. When a `config.json` with the journal's limits lies
@@ -59,16 +53,16 @@ pub fn stage_config(folder: &Path, config: &Config) -> io::Result<()> {
 /// # Errors
 /// A file that is missing or differs; the message names the key, the model or the template.
 pub fn check_unchanged(folder: &Path, frozen: &Frozen) -> Result<(), Trouble> {
-    same_keys::<Task>(folder, "task.json", &frozen.task, &[])?;
+    same_keys::<Task>(folder, layout::TASK, &frozen.task, &[])?;
     let differs_in_limits = same_keys::<Config>(folder, CONFIG, &frozen.config, &[]).is_err()
         && same_keys::<Config>(folder, CONFIG, &frozen.config, &RAISABLE).is_ok();
-    if differs_in_limits && same_keys::<Config>(folder, STAGED, &frozen.config, &[]).is_ok() {
-        let placed = fs::rename(folder.join(STAGED), folder.join(CONFIG));
+    if differs_in_limits && same_keys::<Config>(folder, STAGED_CONFIG, &frozen.config, &[]).is_ok() {
+        let placed = fs::rename(folder.join(STAGED_CONFIG), folder.join(CONFIG));
         placed.map_err(|error| unwritable(folder, &error))?;
     }
     same_keys::<Config>(folder, CONFIG, &frozen.config, &[])?;
     same_models(&folder.join(MODELS), frozen.retrieved_models.as_deref())?;
-    let found = templates(&folder.join("prompts"))?;
+    let found = templates(&folder.join(PROMPTS))?;
     for (name, text) in &frozen.prompts {
         if found.get(name) != Some(text) {
             let what = if found.contains_key(name) { "has changed" } else { "is missing" };

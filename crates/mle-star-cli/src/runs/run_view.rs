@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use mle_star::effects::{AgentReply, Answer, Limit, Purpose, ScriptOutcome};
 use mle_star::journal::{self, EffectRecord, JournalError, Kind, Snapshot};
+use mle_star::layout;
 use mle_star::metric::Score;
 use mle_star::result::FinalResult;
 use mle_star::spending::Spending;
@@ -127,7 +128,7 @@ pub fn read(folder: &Path) -> Result<RunView, JournalError> {
 
 /// The result of a finished run.
 pub fn read_result(folder: &Path) -> Option<FinalResult> {
-    serde_json::from_str(&fs::read_to_string(folder.join("result.json")).ok()?).ok()
+    serde_json::from_str(&fs::read_to_string(folder.join(layout::RESULT)).ok()?).ok()
 }
 
 impl State {
@@ -143,7 +144,7 @@ impl State {
 
 /// Does a process work on the run? It does while it holds the lock.
 pub fn is_held(folder: &Path) -> bool {
-    let lock = File::open(folder.join("journal.lock"));
+    let lock = File::open(folder.join(layout::LOCK));
     lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
