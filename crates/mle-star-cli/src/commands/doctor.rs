@@ -1,6 +1,5 @@
 //! `doctor`: what this machine offers.
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -124,19 +123,11 @@ fn with_libraries(environment: Environment) -> Tool {
 }
 
 fn tool(name: &str) -> Option<Tool> {
-    let path = on_path(name)?;
+    let path = which::which(name).ok()?;
     let output = Command::new(&path).arg("--version").output().ok()?;
     let version =
         String::from_utf8_lossy(&output.stdout).lines().next().unwrap_or_default().trim().to_owned();
     Some(Tool { path, version, libraries: Vec::new() })
-}
-
-fn on_path(name: &str) -> Option<PathBuf> {
-    if name.contains('/') {
-        return Some(PathBuf::from(name)).filter(|path| path.is_file());
-    }
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|folder| folder.join(OsStr::new(name))).find(|path| path.is_file())
 }
 
 /// What `df` says of the folder's file system.

@@ -1,128 +1,94 @@
-//! The `claude` executable: where it is, and whether it is new enough.
+//! The `claude` executable: its path and version.
 
-use std::fmt;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Output, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 use mle_star::stop::Trouble;
 use mle_star_backends::agent::claude;
+use semver::Version;
 use serde::Serialize;
 use tokio::process::Command;
 use tokio::time::timeout;
 
 use crate::settings::Environment;
 
-/// The first version that can be used.
-pub const OLDEST: Version = Version(claude::OLDEST[0], claude::OLDEST[1], claude::OLDEST[2]);
-/// How to come by one.
-pub const INSTALL: &str = "install it with `npm install -g @anthropic-ai/claude-code`";
-/// It answers in well under a second; a machine may be busy.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// The oldest version that can be used.
+pub const OLDEST: Version =
+    Version::new(claude::OLDEST[0] as u64, claude::OLDEST[1] as u64, claude::OLDEST[2] as u64);
+const INSTALL: &str = "install it with `npm install -g @anthropic-ai/claude-code`";
+/// It answers in well under a second, but the machine may be busy.
+const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Three numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Version(u32, u32, u32);
-
-/// An executable that says its version.
+/// An executable and its version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Executable {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
     /// As `2.1.329`.
     pub version: Version,
 }
 
-/// Finds the executable that `given` names (a path, or a name to be looked up), else `MLE_STAR_CLAUDE_PATH`,
-/// else `claude` on PATH, and asks it for its version. One that is too old is found all the same.
+/// Finds the executable that `given` names (a path, or a name on PATH), else `MLE_STAR_CLAUDE_PATH`, else `claude` on
+/// PATH, and asks it for its version. The version may be too old.
 ///
 /// # Errors
-/// There is none, or it does not say its version.
+/// There is none, or it prints no version.
 pub async fn find(given: Option<&Path>, environment: &Environment<'_>) -> Result<Executable, Trouble> {
-    let name = given.map_or_else(
-        || {
-            environment("MLE_STAR_CLAUDE_PATH")
-                .filter(|path| !path.is_empty())
-                .unwrap_or_else(|| "claude".to_owned())
-        },
-        |path| path.display().to_string(),
-    );
+    let from_environment =
+        || environment("MLE_STAR_CLAUDE_PATH").filter(|path| !path.is_empty()).map(PathBuf::from);
+    let name = given.map(Path::to_owned).or_else(from_environment).unwrap_or_else(|| PathBuf::from("claude"));
     let path = located(&name, environment).ok_or_else(|| missing(&name))?;
     let version = version(&path).await?;
     Ok(Executable { path, version })
 }
 
 impl Executable {
-    /// Why it cannot be used, when it cannot.
+    /// Why it cannot be used; `None`: it can.
     pub fn trouble(&self) -> Option<Trouble> {
         let Self { path, version } = self;
         (*version < OLDEST).then(|| {
             let message =
-                format!("claude {version} is too old: {OLDEST} or newer is needed ({})", path.display());
+                format!("claude {version} is too old: {OLDEST} or newer is required ({})", path.display());
             Trouble::new(
                 message,
-                "renew it with `npm install -g @anthropic-ai/claude-code` or `claude update`",
+                "update it with `npm install -g @anthropic-ai/claude-code` or `claude update`",
             )
         })
     }
 }
 
-impl Version {
-    /// The version in what `claude --version` prints: `2.1.329 (Claude Code)`.
-    fn parse(text: &str) -> Option<Self> {
-        let word = text.split_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit()))?;
-        let mut numbers = word.split(['.', '-', '+']).map(|number| number.parse().ok());
-        Some(Self(numbers.next()??, numbers.next()??, numbers.next()??))
-    }
+fn located(name: &Path, environment: &Environment<'_>) -> Option<PathBuf> {
+    let here = std::env::current_dir().ok()?;
+    which::which_in(name, environment("PATH"), here).ok()
 }
 
-impl fmt::Display for Version {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}.{}", self.0, self.1, self.2)
-    }
-}
-
-impl Serialize for Version {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-fn located(name: &str, environment: &Environment<'_>) -> Option<PathBuf> {
-    let executable = |path: &PathBuf| {
-        path.metadata().is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
+fn missing(name: &Path) -> Trouble {
+    let is_path = name.components().count() > 1;
+    let message = match name.display() {
+        path if is_path => format!("no executable claude at {path}"),
+        name => format!("no executable {name} on PATH"),
     };
-    if name.contains('/') {
-        return std::path::absolute(name).ok().filter(executable);
-    }
-    let path = environment("PATH")?;
-    let found = std::env::split_paths(&path).map(|folder| folder.join(name)).find(executable)?;
-    std::path::absolute(found).ok()
+    Trouble::new(message, format!("{INSTALL}, or set claude_path"))
 }
 
-fn missing(name: &str) -> Trouble {
-    let place = if name.contains('/') { format!("at {name}") } else { "on PATH".to_owned() };
-    let name = if name.contains('/') { "claude" } else { name };
-    Trouble::new(
-        format!("there is no executable {name} {place}"),
-        format!("{INSTALL}, or name it with claude_path"),
-    )
+/// The version in the output of `claude --version`: `2.1.329 (Claude Code)`.
+fn parse(text: &str) -> Option<Version> {
+    text.split_whitespace().find_map(|word| Version::parse(word).ok())
 }
 
 async fn version(path: &Path) -> Result<Version, Trouble> {
-    let silent = |what: String| {
-        Trouble::new(format!("{} --version {what}", path.display()), format!("{INSTALL} anew"))
-    };
+    let silent =
+        |what: String| Trouble::new(format!("{} --version {what}", path.display()), format!("re{INSTALL}"));
     let mut command = Command::new(path);
     command.arg("--version").stdin(Stdio::null()).kill_on_drop(true);
-    let output: Output = match timeout(PATIENCE, command.output()).await {
+    let output = match timeout(TIMEOUT, command.output()).await {
         Ok(Ok(output)) => output,
         Ok(Err(error)) => return Err(silent(format!("does not run: {error}"))),
-        Err(_) => return Err(silent(format!("does not answer within {} s", PATIENCE.as_secs()))),
+        Err(_) => return Err(silent(format!("does not answer within {} s", TIMEOUT.as_secs()))),
     };
     let text = String::from_utf8_lossy(&output.stdout);
-    Version::parse(&text).ok_or_else(|| silent("does not say a version".to_owned()))
+    parse(&text).ok_or_else(|| silent("does not print a version".to_owned()))
 }
 
 #[cfg(test)]
@@ -130,16 +96,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_are_read_and_compared_as_numbers() {
-        let check =
-            |text: &str, expected: Option<Version>| assert_eq!(Version::parse(text), expected, "{text}");
-        check("2.1.329 (Claude Code)\n", Some(Version(2, 1, 329)));
-        check("claude 3.0.0-beta.1", Some(Version(3, 0, 0)));
+    fn versions_are_found_in_what_claude_prints() {
+        let check = |text: &str, expected: Option<&str>| {
+            assert_eq!(parse(text).map(|version| version.to_string()).as_deref(), expected, "{text}");
+        };
+        check("2.1.329 (Claude Code)\n", Some("2.1.329"));
+        check("claude 3.0.0-beta.1", Some("3.0.0-beta.1"));
         check("", None);
         check("2.1", None);
         check("no version", None);
-        let usable = |version| Executable { path: PathBuf::from("claude"), version }.trouble().is_none();
-        assert!(usable(Version(2, 1, 248)) && usable(Version(2, 1, 1000)) && usable(Version(10, 0, 0)));
-        assert!(!usable(Version(2, 1, 247)) && !usable(Version(2, 0, 999)) && !usable(Version(1, 9, 0)));
+    }
+
+    #[test]
+    fn older_versions_cannot_be_used() {
+        let check = |major, minor, patch, is_usable: bool| {
+            let version = Version::new(major, minor, patch);
+            let trouble = Executable { path: PathBuf::from("claude"), version }.trouble();
+            assert_eq!(trouble.is_none(), is_usable, "{trouble:?}");
+        };
+        check(2, 1, 248, true);
+        check(2, 1, 1000, true);
+        check(10, 0, 0, true);
+        check(2, 1, 247, false);
+        check(2, 0, 999, false);
+        check(1, 9, 0, false);
     }
 }
