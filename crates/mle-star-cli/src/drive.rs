@@ -96,17 +96,22 @@ struct Around {
     json: Option<JsonLines>,
     signals: signals::Signals,
     shared: Shared,
+    /// Does the terminal show the log instead of the usual lines? It does with `log_level: DEBUG`.
+    shows_log: bool,
 }
 
 impl Around {
     /// For runs with these configurations; needs a runtime.
     fn new(view: View, configs: &[&Config]) -> Result<Self, Failure> {
-        let terminal = Terminal::new(view.show(), Look::of(&process_environment));
+        let wants_log = configs.iter().any(|config| config.log_level == "DEBUG");
+        let shows_log = wants_log && view.show() == Show::Everything;
+        let show = if shows_log { Show::Frame } else { view.show() };
+        let terminal = Terminal::new(show, Look::of(&process_environment));
         let json = view.json.then(JsonLines::new);
         let signals = signals::listen().map_err(|error| {
             Failure::failed(Trouble::new(format!("cannot listen for signals: {error}"), "try again"))
         })?;
-        Ok(Self { terminal, json, signals, shared: Shared::new(configs) })
+        Ok(Self { terminal, json, signals, shared: Shared::new(configs), shows_log })
     }
 
     /// Waits until all is printed that there is to print.
@@ -136,14 +141,17 @@ async fn supervise(start: &Start, around: &Around, run: &OfRun<'_>) -> Result<Ex
     let own_log = logs.join(layout::LOG);
     let paths: Vec<&Path> = std::iter::once(own_log.as_path()).chain(config.log_file.as_deref()).collect();
     let (log, mut notes) = Log::open(&paths, &config.log_level);
+    let console = |line: &str| run.line(line);
+    let log = if around.shows_log { log.on_console(&console) } else { log };
     let (recorder, note) = Recorder::open(&logs.join(layout::EVENTS));
     notes.extend(note);
-    let mut all: Vec<&dyn Watch> = vec![run, &log, &recorder];
+    let mut all: Vec<&dyn Watch> = vec![&log, &recorder];
+    all.extend((!around.shows_log).then_some(run as &dyn Watch));
     all.extend(around.json.as_ref().map(|json| json as &dyn Watch));
     let events = Watchers { run_id: start.frozen.run_id.clone(), all };
     events.emit(Event::RunStarted(Box::new(outline)));
     let say = |text: &str| match text {
-        // Air, for the eye.
+        // A blank line is for the eye and no event.
         "" => run.line(""),
         _ => events.emit(Event::Said { text: text.to_owned() }),
     };
@@ -175,7 +183,7 @@ fn outline(start: &Start) -> Result<Outline, Failure> {
 async fn perform(
     start: &Start,
     around: &Around,
-    log: &Log,
+    log: &Log<'_>,
     events: &dyn EventSink,
     say: &(dyn Fn(&str) + Sync),
 ) -> Result<Exit, Failure> {

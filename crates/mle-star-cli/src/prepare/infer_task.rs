@@ -44,7 +44,7 @@ pub fn complete(
     chosen: &Chosen,
 ) -> Result<CompleteTask, Trouble> {
     let description = read_description(source)?;
-    let inferred = infer(data.profile.as_ref(), &description.text, &given(source, invocation))?;
+    let inferred = infer(data.profile.as_ref(), &data.files, &description.text, &given(source, invocation))?;
     if let (Chosen::Offline, Some(profile)) = (chosen, &data.profile) {
         check_for_offline(&source.data_dir, profile, &inferred)?;
     }
@@ -62,7 +62,7 @@ pub fn complete(
 pub fn look(source: &TaskSource, given: &Given) -> Result<(Inferred, String), Trouble> {
     let profile = profile::read(&source.data_dir)?;
     let description = read_description(source)?.text;
-    let inferred = infer(Some(&profile), &description, given)?;
+    let inferred = infer(Some(&profile), &[], &description, given)?;
     Ok((inferred, description))
 }
 

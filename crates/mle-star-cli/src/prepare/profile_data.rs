@@ -12,6 +12,8 @@ use crate::provider::Chosen;
 pub struct ProfiledData {
     /// Its tables; `None` without a readable training table.
     pub profile: Option<Profile>,
+    /// The files that are no tables, where there is no profile.
+    pub files: Vec<PathBuf>,
     /// Why there is no profile.
     pub note: Option<String>,
 }
@@ -22,11 +24,11 @@ pub struct ProfiledData {
 /// The offline agents were chosen and the tables cannot be read.
 pub fn profile_data(data_dir: &Path, chosen: &Chosen) -> Result<ProfiledData, Trouble> {
     match (profile::read(data_dir), chosen) {
-        (Ok(profile), _) => Ok(ProfiledData { profile: Some(profile), note: None }),
+        (Ok(profile), _) => Ok(ProfiledData { profile: Some(profile), files: Vec::new(), note: None }),
         (Err(trouble), Chosen::Offline) => Err(trouble),
         (Err(trouble), Chosen::Claude(_)) => {
             let note = format!("note: the tables were not profiled: {}", trouble.message);
-            Ok(ProfiledData { profile: None, note: Some(note) })
+            Ok(ProfiledData { profile: None, files: profile::other_files(data_dir), note: Some(note) })
         }
     }
 }
