@@ -1,8 +1,9 @@
-//! A run under way: journal, backends, pipeline and watchers brought together.
+//! Executes a run: connects journal, backends, pipeline and watchers.
 //!
-//! [`drive`] is what `run` and `resume` share, from the frozen inputs to the exit code; [`drive_all`] does it
-//! for several runs side by side. `outside` makes the backends, `shared` is what runs of one process share,
-//! `reporting` keeps the report up to date, `finish` leaves the results, `signals` hears the user.
+//! `run` and `resume` share [`drive`], which goes from the frozen inputs to the exit code; [`drive_all`] executes
+//! several runs side by side.
+//! `backends` makes the backends, `shared` is what the runs of one process share, `results` writes the results,
+//! `signals` handles interrupts.
 
 mod backends;
 mod results;
@@ -47,17 +48,17 @@ pub struct Start {
     pub frozen: Frozen,
     /// Its templates.
     pub prompts: Prompts,
-    /// Its memory, held by this process.
+    /// Its journal, locked by this process.
     pub journal: Journal,
-    /// Who answers.
+    /// The agents.
     pub chosen: Chosen,
-    /// The rules, when they do.
+    /// The offline agents, if they were chosen.
     pub rules: Option<OfflineAgents>,
-    /// What submissions are checked against, relative to the data folder.
+    /// The sample submission, relative to the data folder.
     pub sample: Option<PathBuf>,
     /// How it is shown.
     pub view: View,
-    /// Lines shown first.
+    /// The first lines to show.
     pub opening: Vec<String>,
 }
 
@@ -66,18 +67,18 @@ pub struct Start {
 pub struct View {
     /// Events as JSON lines on stdout.
     pub json: bool,
-    /// Nothing but errors.
+    /// Only errors.
     pub quiet: bool,
 }
 
-/// What is done with a run that is over and has been let go of: its folder, and how it ended.
+/// Called when a run has ended and its journal is unlocked, with its folder and its outcome.
 pub type Afterwards = fn(&Path, &Result<Exit, Failure>);
 
-/// Carries a run to its end, or to what stops it. Others may take it from then on, whether or not its last lines
-/// have been read.
+/// Executes a run until it ends or something stops it. The journal is unlocked before the last lines are printed, so that
+/// a slow reader does not keep others from resuming the run.
 ///
 /// # Errors
-/// What stopped it, with the exit code.
+/// What stopped the run.
 pub fn drive(start: Start, afterwards: Afterwards) -> Result<Exit, Failure> {
     with_runtime(async {
         let around = Around::new(start.view, &[&start.frozen.config])?;
@@ -90,7 +91,7 @@ pub fn drive(start: Start, afterwards: Afterwards) -> Result<Exit, Failure> {
     })
 }
 
-/// What a run finds when it begins.
+/// What all runs of this process share.
 struct Around {
     terminal: Terminal,
     json: Option<JsonLines>,
@@ -101,7 +102,7 @@ struct Around {
 }
 
 impl Around {
-    /// For runs with these configurations; needs a runtime.
+    /// Requires a runtime.
     fn new(view: View, configs: &[&Config]) -> Result<Self, Failure> {
         let wants_log = configs.iter().any(|config| config.log_level == "DEBUG");
         let shows_log = wants_log && view.show() == Show::Everything;
@@ -114,7 +115,7 @@ impl Around {
         Ok(Self { terminal, json, signals, shared: Shared::new(configs), shows_log })
     }
 
-    /// Waits until all is printed that there is to print.
+    /// Waits until everything is printed.
     fn finish(&self) {
         if let Some(json) = &self.json {
             json.finish();
@@ -125,15 +126,18 @@ impl Around {
 
 fn with_runtime<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let runtime = Builder::new_multi_thread().enable_all().build().map_err(|error| {
-        Failure::failed(Trouble::new(format!("cannot start: {error}"), "free some memory or processes"))
+        Failure::failed(Trouble::new(
+            format!("cannot start: {error}"),
+            "free memory, or stop other processes",
+        ))
     })?;
     let done = runtime.block_on(work);
-    // Whatever still runs in the background belongs to a run that is over.
+    // Background tasks belong to runs that have ended.
     runtime.shutdown_timeout(Duration::from_secs(1));
     done
 }
 
-/// One run from its first line to its last.
+/// Executes one run and shows it.
 async fn supervise(start: &Start, around: &Around, run: &OfRun<'_>) -> Result<Exit, Failure> {
     let outline = outline(start)?;
     let config = &start.frozen.config;
@@ -151,7 +155,7 @@ async fn supervise(start: &Start, around: &Around, run: &OfRun<'_>) -> Result<Ex
     let events = Watchers { run_id: start.frozen.run_id.clone(), all };
     events.emit(Event::RunStarted(Box::new(outline)));
     let say = |text: &str| match text {
-        // A blank line is for the eye and no event.
+        // A blank line is no event.
         "" => run.line(""),
         _ => events.emit(Event::Said { text: text.to_owned() }),
     };
@@ -172,7 +176,7 @@ fn end_of(ended: &Result<Exit, Failure>) -> Event {
     Event::RunEnded { exit_code: exit.code(), error, hint }
 }
 
-/// What the run is about to do, and what earlier processes did for it.
+/// What the run will do, and what earlier processes have done.
 fn outline(start: &Start) -> Result<Outline, Failure> {
     let effects = start.journal.ledger();
     let effects = effects.map_err(|error| Failure::journal(&error))?;
@@ -205,7 +209,7 @@ async fn perform(
         agent_slots: around.shared.agent_slots(),
     };
     let finished = pipeline::run(&start.frozen, &start.prompts, &start.journal, outside).await;
-    // Their folder goes with them.
+    // Removes their folder.
     drop(agents);
     reporting.end().await.iter().for_each(|note| say(note));
     let finished = match finished {
@@ -223,7 +227,7 @@ async fn perform(
     Ok(exit)
 }
 
-/// Keeps with the run what it is made with; `say` hears when that is not what it was made with before.
+/// Records the versions that the run uses; notes when they differ from those of earlier processes.
 fn note_versions(
     start: &Start,
     environment: &Environment,
@@ -240,21 +244,21 @@ fn note_versions(
         },
         resumed: false,
     };
-    let line = format!("goes on with {now}");
+    let line = format!("continues with {now}");
     let before = start.journal.note_made_with(now);
     let before = before.map_err(|error| Failure::journal(&error))?;
-    before.iter().for_each(|before| say(&format!("note: the run was made with {before}; it {line}")));
+    before.iter().for_each(|before| say(&format!("note: the run used {before}; it {line}")));
     Ok(())
 }
 
-/// What a run that ends here has cost; nothing where the journal cannot tell any more.
+/// The cost of the run so far; `None` if the journal cannot be read.
 fn cost_so_far(start: &Start) -> Option<String> {
     let effects = start.journal.ledger().ok()?;
-    let spending = usage::billed(spending(&effects), start.frozen.config.agents);
+    let spending = usage::without_free_calls(spending(&effects), start.frozen.config.agents);
     usage::line(&spending).map(|line| format!("cost so far: {line}"))
 }
 
-/// Who answers, ready to be asked.
+/// Makes the agents.
 fn answering(start: &Start, data_dir: &Path) -> Result<Box<dyn AgentBackend>, Failure> {
     match (&start.chosen, &start.rules) {
         (Chosen::Claude(claude), _) => {
@@ -265,13 +269,16 @@ fn answering(start: &Start, data_dir: &Path) -> Result<Box<dyn AgentBackend>, Fa
         }
         (Chosen::Offline, Some(rules)) => Ok(Box::new(rules.clone())),
         (Chosen::Offline, None) => {
-            let trouble = Trouble::new("there are no rules for this run", "please report this");
+            let trouble = Trouble::new(
+                "the offline agents were not made",
+                "this is a bug in mle-star, please report it",
+            );
             Err(Failure::failed(trouble))
         }
     }
 }
 
-/// What ended the run, with its exit code and what to do next.
+/// The error and exit code for what stopped the run.
 fn failure(start: &Start, stop: Stop, signals: &signals::Signals) -> Failure {
     match stop {
         Stop::Interrupted => interrupted(start, signals),

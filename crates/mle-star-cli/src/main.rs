@@ -1,7 +1,8 @@
 //! The command line of `mle-star`.
 //!
-//! [`args`] is what can be typed, [`settings`] and [`task_source`] turn it into a frozen task and
-//! configuration ([`freeze`]), one module per command under [`commands`] does the rest.
+//! [`args`] parses it, and [`commands`] has one module per command. `run` goes from [`prepare`] (task, [`settings`],
+//! [`provider`] of agents) to [`drive`]; [`runs`] reads what is on disk, [`watch`], [`views`], [`report`] and [`ui`]
+//! show it. Everything is printed by [`output`].
 
 mod args;
 mod commands;
@@ -28,7 +29,7 @@ use crate::exit::Exit;
 fn main() -> ExitCode {
     output::install_panic_hook();
     hear_of_children();
-    // A panic has been told already; what is left is its exit code.
+    // The hook has printed the panic.
     let exit = std::panic::catch_unwind(start).unwrap_or(Exit::Failed);
     ExitCode::from(exit.code())
 }

@@ -1,6 +1,6 @@
-//! Who answers the agents' calls: the `claude` command line or rules built into the program.
+//! The provider of agents: the `claude` command line, or rules built into the program.
 //!
-//! [`choice`] decides and says why, [`credentials`] finds logins, [`executable`] finds `claude`.
+//! [`choice`] chooses it and gives the reason, [`credentials`] finds logins, [`executable`] finds `claude`.
 
 pub mod choice;
 pub mod credentials;

@@ -1,7 +1,7 @@
-//! The report: one HTML file that opens without network.
+//! The report: one HTML file that opens without a network.
 //!
-//! It is a frame around the parts of [`views`], with their style and script inlined and nothing else
-//! allowed by its content security policy. [`write()`] makes it.
+//! It is a frame around the parts of [`views`], with style and script inlined; its content security policy allows nothing
+//! else. [`updates`] rewrites it while the run goes on.
 
 pub mod updates;
 
@@ -20,21 +20,21 @@ use crate::views;
 
 const FRAME: &str = include_str!("../templates/report.html");
 
-/// Writes `report.html` into the run's folder; gives its path.
+/// Writes `report.html` into the run folder; returns its path.
 ///
 /// # Errors
 /// The folder cannot be written.
 pub fn write(view: &RunView) -> Result<PathBuf, Trouble> {
     let html = render(view).map_err(|error| {
         Trouble::new(
-            format!("the report cannot be made: {error:#}"),
-            "this is a defect of mle-star; please report it",
+            format!("cannot make the report: {error:#}"),
+            "this is a bug in mle-star, please report it",
         )
     })?;
     keep(view, &html)
 }
 
-/// Writes a report that is made already; gives its path.
+/// Writes a rendered report; returns its path.
 ///
 /// # Errors
 /// The folder cannot be written.
@@ -44,7 +44,7 @@ pub fn keep(view: &RunView, html: &str) -> Result<PathBuf, Trouble> {
     Ok(path)
 }
 
-/// The report as text.
+/// Renders the report.
 ///
 /// # Errors
 /// A template is broken.
@@ -69,7 +69,7 @@ pub fn render(view: &RunView) -> Result<String, minijinja::Error> {
     })
 }
 
-/// A text's name in a content security policy.
+/// The hash of a text for the content security policy.
 fn hash(text: &str) -> String {
     format!("sha256-{}", STANDARD.encode(Sha256::digest(text)))
 }

@@ -76,8 +76,8 @@ fn replayed(effects: &[EffectRecord], agents: AgentsChoice) -> Option<String> {
     };
     let ((calls, asked), (scripts, run)) = (done(Kind::Agent, "agent call"), done(Kind::Script, "script"));
     let all = usage::counted(calls + scripts, "step");
-    let spending = usage::billed(spending(effects), agents);
-    let (used, cut) = (spending.total().usage, usage::cut_off(&spending));
+    let spending = usage::without_free_calls(spending(effects), agents);
+    let (used, cut) = (spending.total().usage, usage::interrupted_remark(&spending));
     let paid = match used.cost_usd {
         _ if money::is_free(&used) => String::new(),
         None => ", at a cost that is unknown".to_owned(),

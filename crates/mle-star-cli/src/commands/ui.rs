@@ -16,7 +16,10 @@ use crate::ui::{Asked, Bound, Site, bind, serve};
 /// The port is taken, the host is none of this machine.
 pub fn ui(args: &UiArgs) -> Result<Exit, Failure> {
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(|error| {
-        Failure::failed(Trouble::new(format!("cannot start: {error}"), "free some memory or processes"))
+        Failure::failed(Trouble::new(
+            format!("cannot start: {error}"),
+            "free memory, or stop other processes",
+        ))
     })?;
     runtime.block_on(async {
         let asked = if args.token { Asked::Everyone } else { Asked::Nobody };
