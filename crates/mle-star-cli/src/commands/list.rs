@@ -1,8 +1,6 @@
-//! `list`: the runs of a runs directory as text or JSON.
+//! `list`: the runs of a runs directory.
 
-use mle_star::stop::Trouble;
-
-use super::runs_dir;
+use super::{print_json, runs_dir};
 use crate::args::ListArgs;
 use crate::exit::{Exit, Failure};
 use crate::output;
@@ -15,7 +13,7 @@ use crate::watch::{duration, number};
 /// Lists the runs of a runs directory.
 ///
 /// # Errors
-/// None that stop it: a folder that cannot be read is left out, with a word on stderr.
+/// JSON cannot be written. A folder that cannot be read is skipped with a note.
 pub fn list(args: &ListArgs) -> Result<Exit, Failure> {
     let dir = runs_dir(args.runs_dir.clone());
     let mut summaries = Vec::new();
@@ -32,7 +30,7 @@ pub fn list(args: &ListArgs) -> Result<Exit, Failure> {
     }
     summaries.sort_by(|a, b| a.created_at.cmp(&b.created_at));
     if args.json {
-        output::data(&pretty(&summaries)?);
+        print_json(&summaries)?;
     } else if summaries.is_empty() {
         output::talk(&format!("no runs in {}", dir.display()));
     } else {
@@ -48,7 +46,7 @@ pub fn list(args: &ListArgs) -> Result<Exit, Failure> {
 fn summary_line(summary: &Summary) -> String {
     let best = summary.best_score.map_or_else(|| "-".to_owned(), number);
     let time = duration(summary.elapsed_seconds);
-    // Agents that ask no model have no cost to show.
+    // Offline agents have no cost.
     let is_free = money::costs_nothing(summary.tokens, summary.cost_usd);
     let cost = if is_free { "-".to_owned() } else { money::cost(summary.cost_usd) };
     format!(
@@ -57,14 +55,4 @@ fn summary_line(summary: &Summary) -> String {
         summary.state.name(),
         one_line(&summary.metric)
     )
-}
-
-/// A value as readable JSON.
-///
-/// # Errors
-/// It cannot be written as JSON: a defect.
-pub fn pretty(value: &impl serde::Serialize) -> Result<String, Failure> {
-    serde_json::to_string_pretty(value).map_err(|error| {
-        Failure::failed(Trouble::new(format!("cannot write JSON: {error}"), "please report this"))
-    })
 }

@@ -1,4 +1,4 @@
-//! `report`: a run's `report.html`.
+//! `report`: writes `report.html`.
 
 use super::runs_dir;
 use crate::args::RunRef;
@@ -6,7 +6,7 @@ use crate::exit::{Exit, Failure};
 use crate::runs::{self, run_view};
 use crate::{output, report};
 
-/// Writes a run's report.
+/// Writes the report of a run.
 ///
 /// # Errors
 /// There is no such run, its journal cannot be read, or its folder cannot be written.
