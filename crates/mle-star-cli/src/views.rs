@@ -29,7 +29,7 @@ mod text;
 
 use serde::Serialize;
 
-use crate::run_view::RunView;
+use crate::runs::run_view::RunView;
 use at_work::AtWork;
 use descent::Descent;
 use steps::Steps;

@@ -1,12 +1,14 @@
-//! How a run is to be done: every key of the configuration, its default and its range.
+//! The configuration of a run: every key, its default and its range.
 //!
-//! [`Config`] is what `config.json` holds. Layers (options, file, environment) are the command line's
-//! business; here every value is present.
+//! [`Config`] is what `config.json` holds; every value is present. The command line layers options, config file and
+//! environment over the defaults.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
 
 use crate::role::AgentType;
 use crate::search;
@@ -21,16 +23,6 @@ pub enum AgentsChoice {
     Claude,
     /// Rules built into the program.
     Offline,
-}
-
-/// Where scripts run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Executor {
-    /// On this machine.
-    Local,
-    /// On a Ray cluster.
-    Ray,
 }
 
 /// On or off.
@@ -57,9 +49,10 @@ pub struct PhaseTimeBudget {
     pub finalization_pct: f64,
 }
 
-/// Every setting of a run. Counts follow the paper's letters: M, T, K, L, R.
+/// Every setting of a run. Counts follow the paper's letters: M, T, K, L, R. Reading one checks every range.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+// `remote` leaves the two traits to us: what the derive makes knows no ranges.
+#[serde(default, deny_unknown_fields, remote = "Self")]
 pub struct Config {
     /// M: how many models are retrieved and tried.
     pub num_retrieved_models: u32,
@@ -91,8 +84,6 @@ pub struct Config {
     pub phase_time_budget: PhaseTimeBudget,
     /// Which agents answer.
     pub agents: AgentsChoice,
-    /// Where scripts run.
-    pub executor: Executor,
     /// Limit of one script, in seconds; `None`: what its phase has left.
     pub script_timeout_seconds: Option<u64>,
     /// Limit of one agent call, in seconds.
@@ -134,6 +125,9 @@ pub struct Config {
 const PERMISSION_MODES: [&str; 7] =
     ["bypassPermissions", "default", "manual", "acceptEdits", "auto", "dontAsk", "plan"];
 
+/// Keys of earlier versions, which the files of their finished runs still have.
+const RETIRED: [&str; 1] = ["executor"];
+
 /// In seconds.
 const TEN_YEARS: u64 = 315_360_000;
 
@@ -171,7 +165,6 @@ impl Default for Config {
             log_file: None,
             phase_time_budget: PhaseTimeBudget::default(),
             agents: AgentsChoice::Auto,
-            executor: Executor::Local,
             script_timeout_seconds: None,
             agent_timeout_seconds: 900,
             overload_patience_seconds: 3600,
@@ -193,7 +186,32 @@ impl Default for Config {
     }
 }
 
+impl Serialize for Config {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Self::serialize(self, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Config {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut keys = <Map<String, Value> as Deserialize>::deserialize(deserializer)?;
+        RETIRED.iter().for_each(|key| drop(keys.remove(*key)));
+        let config = Self::from_layer(keys).map_err(D::Error::custom)?;
+        config.validate().map_err(D::Error::custom)?;
+        Ok(config)
+    }
+}
+
 impl Config {
+    /// Reads some of the keys, the defaults for the others. Ranges are not checked: a key's value may depend on
+    /// another one in a later layer.
+    ///
+    /// # Errors
+    /// An unknown key, or a value of the wrong type.
+    pub fn from_layer(keys: Map<String, Value>) -> serde_json::Result<Self> {
+        Self::deserialize(Value::Object(keys))
+    }
+
     /// Checks every range.
     ///
     /// # Errors
@@ -280,6 +298,9 @@ mod tests {
         assert_eq!(serde_json::from_str::<Config>(&json).unwrap(), config);
         let counts = (config.num_retrieved_models, config.outer_loop_steps, config.inner_loop_steps);
         assert_eq!((counts, config.num_parallel_solutions, config.ensemble_rounds), ((4, 4, 4), 2, 5));
+        assert_eq!((config.subsample_limit, config.max_debug_attempts), (30_000, 3));
+        assert_eq!((config.time_limit_seconds, config.max_budget_usd), (86_400, None));
+        assert_eq!((config.permission_mode.as_str(), config.model.as_str()), ("bypassPermissions", "sonnet"));
     }
 
     #[test]
@@ -288,8 +309,18 @@ mod tests {
             let mut config = Config::default();
             change(&mut config);
             assert_eq!(config.validate().unwrap_err().field, field);
+            let read = serde_json::from_str::<Config>(&serde_json::to_string(&config).unwrap());
+            // JSON has no NaN: it is written as null.
+            let is_nan = config.max_budget_usd.is_some_and(f64::is_nan);
+            assert!(is_nan || read.unwrap_err().to_string().contains(field), "{field}");
         };
         check(|c| c.num_retrieved_models = 0, "num_retrieved_models");
+        check(|c| c.outer_loop_steps = 0, "outer_loop_steps");
+        check(|c| c.inner_loop_steps = 0, "inner_loop_steps");
+        check(|c| c.num_parallel_solutions = 0, "num_parallel_solutions");
+        check(|c| c.ensemble_rounds = 0, "ensemble_rounds");
+        check(|c| c.max_debug_attempts = 0, "max_debug_attempts");
+        check(|c| c.subsample_limit = 0, "subsample_limit");
         check(|c| c.time_limit_seconds = 0, "time_limit_seconds");
         check(|c| c.max_budget_usd = Some(f64::NAN), "max_budget_usd");
         check(|c| c.max_budget_usd = Some(0.0), "max_budget_usd");
@@ -306,7 +337,10 @@ mod tests {
     }
 
     #[test]
-    fn unknown_keys_are_refused() {
-        assert!(serde_json::from_str::<Config>(r#"{"outer_steps": 3}"#).is_err());
+    fn unknown_keys_are_refused_and_named() {
+        let error = serde_json::from_str::<Config>(r#"{"outer_steps": 3}"#).unwrap_err();
+        assert!(error.to_string().contains("outer_steps"), "{error}");
+        let earlier = serde_json::from_str::<Config>(r#"{"executor": "local", "outer_loop_steps": 3}"#);
+        assert_eq!(earlier.unwrap().outer_loop_steps, 3);
     }
 }

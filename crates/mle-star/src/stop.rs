@@ -53,11 +53,25 @@ pub struct Trouble {
     pub message: String,
     /// What to do next.
     pub hint: String,
+    /// Can the run be resumed once the hint was followed? The command line adds the exact command.
+    pub then_resume: bool,
 }
 
 impl Trouble {
     /// An error with its hint.
     pub fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: hint.into() }
+        Self { message: message.into(), hint: hint.into(), then_resume: false }
+    }
+
+    /// The same, said of one among several.
+    #[must_use]
+    pub fn of(mut self, name: impl std::fmt::Display) -> Self {
+        self.message = format!("{name}: {}", self.message);
+        self
+    }
+
+    /// An error after which the run can be resumed, once the hint was followed; an empty hint: at once.
+    pub fn resumable(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { then_resume: true, ..Self::new(message, hint) }
     }
 }

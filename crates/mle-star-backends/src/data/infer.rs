@@ -7,6 +7,8 @@ mod columns;
 mod kinds;
 mod metric;
 
+use std::path::PathBuf;
+
 use mle_star::metric::Direction;
 use mle_star::stop::Trouble;
 use mle_star::task::{DataModality, TaskType};
@@ -62,12 +64,18 @@ pub struct Inferred {
     pub target_unknown: Option<Trouble>,
 }
 
-/// Fills in what was not given. `profile` is `None` for a folder without a training table.
+/// Fills in what was not given. `profile` is `None` for a folder without a training table; then `files`, those that
+/// are no tables, tell the kind of data.
 ///
 /// # Errors
 /// A given column that is in no table, a metric and a direction that contradict each other, or a metric
 /// or direction that is neither given nor to be found; the hint names the option.
-pub fn infer(profile: Option<&Profile>, description: &str, given: &Given) -> Result<Inferred, Trouble> {
+pub fn infer(
+    profile: Option<&Profile>,
+    files: &[PathBuf],
+    description: &str,
+    given: &Given,
+) -> Result<Inferred, Trouble> {
     let mut guesses = Vec::new();
     let metric = metric::name(description, given.metric.as_deref(), &mut guesses)?;
     let direction = metric::direction(&metric, given.direction, &mut guesses)?;
@@ -82,7 +90,8 @@ pub fn infer(profile: Option<&Profile>, description: &str, given: &Given) -> Res
         }
         columns::Target::Unknown(why) => (None, Some(why)),
     };
-    let columns = kinds::Columns { profile, target: target.as_deref(), id: id.as_deref() };
+    let files = profile.map_or(files, |profile| &profile.other_files);
+    let columns = kinds::Columns { profile, files, target: target.as_deref(), id: id.as_deref() };
     let data_modality = kinds::modality(columns, given.data_modality, &mut guesses);
     let task_type = kinds::task_type(columns, &metric, data_modality, given.task_type, &mut guesses);
     Ok(Inferred { task_type, data_modality, metric, direction, target, id, guesses, target_unknown })
@@ -116,7 +125,7 @@ mod tests {
     #[test]
     fn target_and_id_follow_from_the_tables() {
         let check = |files: &[(&str, &str)], description: &str, target: Option<&str>, id: Option<&str>| {
-            let found = infer(Some(&profile_of(files)), description, &given(|_| ())).unwrap();
+            let found = infer(Some(&profile_of(files)), &[], description, &given(|_| ())).unwrap();
             assert_eq!((found.target.as_deref(), found.id.as_deref()), (target, id), "{files:?}");
             assert_eq!(found.target_unknown.is_some(), target.is_none());
             assert!(found.guesses.iter().all(|guess| !guess.reason.is_empty()));
@@ -139,7 +148,7 @@ mod tests {
         let check = |train: &str, metric: &str, task_type, modality| {
             let given =
                 Given { metric: Some(metric.to_owned()), target: Some("y".to_owned()), ..Given::default() };
-            let found = infer(Some(&profile_of(&[("train.csv", train)])), "", &given).unwrap();
+            let found = infer(Some(&profile_of(&[("train.csv", train)])), &[], "", &given).unwrap();
             assert_eq!((found.task_type, found.data_modality), (task_type, modality), "{train} {metric}");
         };
         check("a,y\n1,0\n2,1\n", "RMSE", TaskType::Regression, DataModality::Tabular);
@@ -151,11 +160,30 @@ mod tests {
     }
 
     #[test]
+    fn files_tell_the_kind_of_data_without_a_training_table() {
+        let check = |ending: &str, count: usize, modality, task_type, reason: &str| {
+            let files: Vec<PathBuf> =
+                (0..count).map(|number| PathBuf::from(format!("train/{number}.{ending}"))).collect();
+            let given = Given { metric: Some("accuracy".to_owned()), ..Given::default() };
+            let found = infer(None, &files, "", &given).unwrap();
+            assert_eq!((found.data_modality, found.task_type), (modality, task_type), "{ending}");
+            let guess = found.guesses.iter().find(|guess| guess.field == "data_modality").unwrap();
+            assert_eq!(guess.reason, reason);
+        };
+        let image = (DataModality::Image, TaskType::ImageClassification);
+        check("JPG", 12, image.0, image.1, "the data folder holds 12 images");
+        let audio = (DataModality::Audio, TaskType::AudioClassification);
+        check("wav", 10, audio.0, audio.1, "the data folder holds 10 sound files");
+        let unknown = (DataModality::Tabular, TaskType::Classification);
+        check("bin", 12, unknown.0, unknown.1, "no training table was read");
+    }
+
+    #[test]
     fn metric_and_direction_are_given_or_found() {
         let profile = profile_of(&[TRAIN, TEST, SAMPLE]);
         let check = |description: &str, metric: Option<&str>, expected: (&str, Direction)| {
             let given = Given { metric: metric.map(str::to_owned), ..Given::default() };
-            let found = infer(Some(&profile), description, &given).unwrap();
+            let found = infer(Some(&profile), &[], description, &given).unwrap();
             assert_eq!((found.metric.as_str(), found.direction), expected);
         };
         check("Evaluated by mean absolute error.", None, ("MAE", Direction::Minimize));
@@ -168,7 +196,7 @@ mod tests {
     fn what_cannot_be_right_is_named_with_the_option_to_give() {
         let profile = profile_of(&[TRAIN, TEST, SAMPLE]);
         let check = |given: Given, message: &str, hint: &str| {
-            let trouble = infer(Some(&profile), "", &given).unwrap_err();
+            let trouble = infer(Some(&profile), &[], "", &given).unwrap_err();
             assert!(trouble.message.contains(message), "{trouble}");
             assert!(trouble.hint.contains(hint), "{}", trouble.hint);
         };

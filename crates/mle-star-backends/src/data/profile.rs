@@ -135,6 +135,11 @@ pub fn read(data_dir: &Path) -> Result<Profile, Trouble> {
     Ok(Profile { train, test, sample, auxiliary, other_files, groups })
 }
 
+/// The files of a data folder that are no tables; none where the folder cannot be read.
+pub fn other_files(data_dir: &Path) -> Vec<PathBuf> {
+    folder::list(data_dir).map(|listing| listing.other).unwrap_or_default()
+}
+
 impl Table {
     /// The column with this exact name.
     pub fn column(&self, name: &str) -> Option<&Column> {

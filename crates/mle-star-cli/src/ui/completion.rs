@@ -6,7 +6,7 @@ use mle_star::place::Phase;
 use mle_star::result::StoppedBy;
 use serde::Serialize;
 
-use crate::run_view::{RunView, State};
+use crate::runs::run_view::{RunView, State};
 use crate::watch::phase_title;
 
 /// How far a run is.

@@ -16,7 +16,7 @@ use tokio::io::AsyncReadExt;
 
 use super::answer::{Refused, Shown, in_background};
 use super::site::Site;
-use crate::run_view::files;
+use crate::runs::run_view::files;
 
 /// What may be saved, relative to the run's folder.
 const FILES: [&str; 6] = [

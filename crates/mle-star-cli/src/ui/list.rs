@@ -18,9 +18,10 @@ use super::completion::{Completion, completion};
 use super::live::{self, Since, Source};
 use super::processes::Late;
 use super::site::{Site, folder_of, stamp};
-use crate::run_view::{self, State, Summary};
+use crate::runs;
+use crate::runs::run_view::{self, State, Summary};
+use crate::usage::money;
 use crate::watch::{duration, number};
-use crate::{money, runs};
 
 /// What can be asked of the list; every one may be left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,7 +89,7 @@ fn late(late: &Late, entries: &[Entry]) -> Vec<serde_json::Value> {
     let has_none = |id: &str| entries.iter().all(|entry| entry.id != *id);
     let shown = late.all().into_iter().filter(|(id, trouble)| trouble.is_some() || has_none(id));
     let value = |(id, trouble): (String, Option<Trouble>)| match trouble {
-        Some(Trouble { message, hint }) => json!({"id": id, "message": message, "hint": hint}),
+        Some(Trouble { message, hint, .. }) => json!({"id": id, "message": message, "hint": hint}),
         None => json!({"id": id, "message": null}),
     };
     shown.map(value).collect()

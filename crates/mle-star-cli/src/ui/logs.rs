@@ -16,7 +16,7 @@ use serde::Serialize;
 use super::answer::{Refused, Shown, in_background};
 use super::files::stream;
 use super::site::Site;
-use crate::run_view::{RunView, files};
+use crate::runs::run_view::{RunView, files};
 use crate::watch::place_name;
 
 /// How much of the end of a stream is shown, in bytes.

@@ -16,8 +16,8 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, geteuid};
 use tempfile::NamedTempFile;
 
-use crate::run_view::{self, files};
 use crate::runs;
+use crate::runs::run_view::{self, files};
 
 /// The longest note in a lock that is read, in bytes.
 const LONGEST_NOTE: u64 = 100;

@@ -12,8 +12,8 @@ use super::list::Runs;
 use super::live::Live;
 use super::processes::{Interrupted, Late};
 use super::run::RunSections;
-use crate::run_view::{self, files};
 use crate::runs;
+use crate::runs::run_view::{self, files};
 
 /// So many pages that nobody follows stay rendered.
 const KEPT: usize = 8;

@@ -16,7 +16,7 @@ use super::chart::{self, About, Bar, Mood};
 use super::solutions::node_id;
 use super::steps::{Step, StepKind};
 use super::text::{OUTPUT, PROSE, cut};
-use crate::legible::first_line;
+use crate::output::sanitize::first_line;
 use crate::watch::{number, place_name, signed};
 
 /// The studies in their order.

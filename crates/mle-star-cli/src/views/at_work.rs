@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use mle_star::place::Place;
 
-use crate::run_view::{RunView, State};
+use crate::runs::run_view::{RunView, State};
 use crate::watch::{Follow, Progress};
 
 /// What is at work, each with the seconds into the run at which it began to be.

@@ -11,8 +11,8 @@ use serde::Serialize;
 use super::Told;
 use super::chart::{self, About, Bar, Mood};
 use super::steps::took;
+use crate::usage::{self, money};
 use crate::watch::{agent_name, duration, phase_title};
-use crate::{bill, money};
 
 /// What a run took.
 #[derive(Clone, Debug, Serialize)]
@@ -35,7 +35,7 @@ pub struct MoneyTable {
     /// What the chart's bars mean.
     pub unit: &'static str,
     /// One per part.
-    pub rows: Vec<bill::Row>,
+    pub rows: Vec<usage::Row>,
 }
 
 /// Time by one kind of part.
@@ -71,22 +71,22 @@ struct Seconds {
 /// Of a run.
 pub fn costs(told: &Told<'_>) -> Costs {
     let spending = &told.run.spending;
-    let tables = bill::tables(spending).into_iter();
+    let tables = usage::tables(spending).into_iter();
     Costs {
-        line: bill::line(spending),
+        line: usage::line(spending),
         money: tables.map(|table| money_table(table, spending)).collect(),
         time: times(told),
     }
 }
 
-fn money_table(table: bill::Table, spending: &Spending) -> MoneyTable {
+fn money_table(table: usage::Table, spending: &Spending) -> MoneyTable {
     let is_known = spending.total().usage.cost_usd.is_some();
     let amounts: BTreeMap<String, &Calls> = match table.title {
         "phase" => spending.by_phase.iter().map(|(phase, calls)| (phase_title(*phase), calls)).collect(),
         "role" => spending.by_role.iter().map(|(role, calls)| (agent_name(*role), calls)).collect(),
         _ => spending.by_path.iter().map(|(path, calls)| (path_name(path), calls)).collect(),
     };
-    let bar = |row: &bill::Row| {
+    let bar = |row: &usage::Row| {
         let calls = amounts.get(&row.name);
         #[expect(clippy::cast_precision_loss, reason = "for a picture")]
         let tokens = calls.map_or(0.0, |calls| money::all_tokens(&calls.usage) as f64);

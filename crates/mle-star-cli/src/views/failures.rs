@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::Told;
 use super::solutions::{error, node_id};
 use super::steps::{Run, Step, reply};
-use crate::legible::first_line;
+use crate::output::sanitize::first_line;
 use crate::watch::{agent_name, place_name};
 
 /// Failed scripts and agents.

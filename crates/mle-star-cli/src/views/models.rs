@@ -16,7 +16,7 @@ use super::Told;
 use super::solutions::node_id;
 use super::steps::{StepKind, reply};
 use super::text::{OUTPUT, cut};
-use crate::legible::first_line;
+use crate::output::sanitize::first_line;
 use crate::watch::number;
 
 /// Models and look-ups.

@@ -9,8 +9,8 @@ use serde::Serialize;
 use super::steps::StepKind;
 use super::text::{PROSE, cut};
 use super::{Told, steps};
-use crate::bill;
-use crate::run_view::State;
+use crate::runs::run_view::State;
+use crate::usage;
 use crate::watch::{agent_name, duration, number, phase_title, place_name};
 
 /// The first part of a run's page.
@@ -103,7 +103,7 @@ pub fn overview(told: &Told<'_>) -> Overview {
         begun: summary.created_at.clone(),
         begun_shown: shown_time(&summary.created_at),
         time: duration(summary.elapsed_seconds),
-        cost: bill::line(&run.spending),
+        cost: usage::line(&run.spending),
         submission: summary.submission.clone(),
         notes: notes(told, runs().filter_map(|run| run.outcome.as_ref()).any(data_changed)),
         phases: phases(told),

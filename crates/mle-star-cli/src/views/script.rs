@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::Told;
 use super::text::{CODE, PROSE, cut};
-use crate::run_view::files;
+use crate::runs::run_view::files;
 
 /// The largest list of versions that is read, in bytes.
 const LARGEST_REQUIREMENTS: u64 = 1 << 20;

@@ -14,8 +14,8 @@ use super::diff::{Diff, diff};
 use super::steps::{Run, Step, StepKind, Steps};
 use super::text::{CODE, OUTPUT, PROSE, cut};
 use super::{Told, family};
-use crate::legible::first_line;
-use crate::run_view::State;
+use crate::output::sanitize::first_line;
+use crate::runs::run_view::State;
 use crate::watch::{duration, number, phase_title, place_name, signed};
 
 /// Bytes of scripts that are shown as a whole, besides those without a parent and those on the way to the best.

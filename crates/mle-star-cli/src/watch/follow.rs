@@ -8,7 +8,7 @@ use mle_star::event::Line;
 use mle_star::layout::{EVENTS, LOGS};
 use serde::de::IgnoredAny;
 
-use crate::run_view::files;
+use crate::runs::run_view::files;
 
 /// So much of the file is read at a time, in bytes.
 const PIECE: u64 = 1 << 20;

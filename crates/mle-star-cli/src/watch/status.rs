@@ -9,8 +9,9 @@ use mle_star::place::{Phase, Place};
 use super::progress::{Best, Effect, PathState, Progress, seconds};
 use super::text::{Style, Text, sparkline};
 use super::words::{brief, count, number, phase_title, place_name, roughly, step_name};
-use crate::legible::{one_line, shortened, width};
-use crate::{money, say};
+use crate::output;
+use crate::output::sanitize::{one_line, shortened, width};
+use crate::usage::money;
 
 /// From this width on there is room for words.
 const WIDE: usize = 60;
@@ -33,7 +34,7 @@ pub struct Frame {
 impl Frame {
     /// Now, on the terminal behind stderr. A column stays free: a full line would make some terminals begin another.
     pub fn now() -> Self {
-        let (columns, rows) = say::size();
+        let (columns, rows) = output::size();
         Self { now: Timestamp::now(), zone: TimeZone::system(), columns: columns.saturating_sub(1), rows }
     }
 }

@@ -5,7 +5,7 @@ use mle_star::event::Event;
 use mle_star::place::{Phase, Place};
 use mle_star::role::AgentType;
 
-use crate::legible::first_line;
+use crate::output::sanitize::first_line;
 
 /// How much a line matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

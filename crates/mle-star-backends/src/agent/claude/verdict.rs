@@ -19,10 +19,8 @@ pub const OLDEST: [u32; 3] = [2, 1, 248];
 const LOGIN_RETRIES: u32 = 1;
 
 /// What a login that is not let in is told as, and what to do.
-const LOGIN: (&str, &str) = (
-    "the login was refused",
-    "check ANTHROPIC_API_KEY (or the login that is in use, see `mle-star doctor`), then resume the run",
-);
+const LOGIN: (&str, &str) =
+    ("the login was refused", "check ANTHROPIC_API_KEY (or the login that is in use, see `mle-star doctor`)");
 
 /// What became of one attempt.
 #[derive(Clone, Debug, PartialEq)]
@@ -165,12 +163,9 @@ fn passes(status: Option<u16>, api_error: &str, words: &str) -> bool {
 
 /// Trouble that only a person can mend, or that lasts for hours.
 fn lasting(status: Option<u16>, api_error: &str, words: &str) -> Option<Trouble> {
-    const CREDIT: (&str, &str) =
-        ("the account has no credit left", "add credit, or use another login, then resume the run");
-    const PLAN: (&str, &str) = (
-        "the plan's limit is reached",
-        "resume the run when the limit has been renewed, or use another login",
-    );
+    const CREDIT: (&str, &str) = ("the account has no credit left", "add credit or use another login");
+    const PLAN: (&str, &str) =
+        ("the plan's limit is reached", "wait until the limit is renewed, or use another login");
     const MODEL: (&str, &str) = (
         "the model is not known to the service",
         "name another one with --model or agent_models in a new run",
@@ -197,7 +192,9 @@ fn lasting(status: Option<u16>, api_error: &str, words: &str) -> Option<Trouble>
     };
     let words = first_line(words);
     let message = if words.is_empty() { message.to_owned() } else { format!("{message}: {words}") };
-    Some(Trouble::new(message, hint))
+    // The model is frozen with the run.
+    let then_resume = hint != MODEL.1;
+    Some(Trouble { then_resume, ..Trouble::new(message, hint) })
 }
 
 /// A `claude` that lacks what is needed.

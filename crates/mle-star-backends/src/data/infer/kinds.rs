@@ -1,6 +1,6 @@
 //! The kind of problem and the kind of data.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use mle_star::task::{DataModality, TaskType};
 use serde_json::Value;
@@ -21,6 +21,8 @@ const SOUNDS: [&str; 6] = ["wav", "mp3", "ogg", "flac", "m4a", "aif"];
 #[derive(Clone, Copy)]
 pub(super) struct Columns<'a> {
     pub(super) profile: Option<&'a Profile>,
+    /// Files that are no tables.
+    pub(super) files: &'a [PathBuf],
     pub(super) target: Option<&'a str>,
     pub(super) id: Option<&'a str>,
 }
@@ -86,13 +88,19 @@ impl<'a> Columns<'a> {
         if texts > 0 && others <= texts {
             return (DataModality::Text, format!("{texts} of {} features hold free text", texts + others));
         }
-        (DataModality::Tabular, format!("train.csv has {} features", texts + others))
+        let reason = match self.profile {
+            Some(_) => format!("train.csv has {} features", texts + others),
+            None => "no training table was read".to_owned(),
+        };
+        (DataModality::Tabular, reason)
     }
 
     fn files_ending_in(self, endings: &[&str]) -> usize {
         let ending = |path: &Path| path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
-        let files = self.profile.into_iter().flat_map(|profile| &profile.other_files);
-        files.filter(|file| ending(file).is_some_and(|ending| endings.contains(&ending.as_str()))).count()
+        self.files
+            .iter()
+            .filter(|file| ending(file).is_some_and(|ending| endings.contains(&ending.as_str())))
+            .count()
     }
 
     fn is_regression(self, metric: &str) -> (bool, String) {

@@ -1,4 +1,4 @@
-//! Task files: what a person may write about a task.
+//! Task files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,11 +9,11 @@ use mle_star::task::{DataModality, TaskType};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::document::Document;
-use crate::nearest::nearest;
+use crate::output::nearest;
+use crate::settings::document::Document;
 use crate::settings::wanted;
 
-/// The fields of a task file; every one may be left out.
+/// The fields of a task file, all optional.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TaskFile {
@@ -25,36 +25,35 @@ pub struct TaskFile {
     pub data_modality: Option<DataModality>,
     /// The metric's name.
     pub evaluation_metric: Option<String>,
-    /// Which scores win.
+    /// Whether larger or smaller scores are better.
     pub metric_direction: Option<Direction>,
-    /// The task in words, or the name of a file with them.
+    /// The description, or the name of a file with it.
     pub description: Option<String>,
-    /// The folder with the data.
+    /// The data folder.
     pub data_dir: Option<PathBuf>,
     /// A folder that also receives `submission.csv`.
     pub output_dir: Option<PathBuf>,
     /// The column to predict.
     pub target_column: Option<String>,
-    /// The column that names a row.
+    /// The column with the row ID.
     pub id_column: Option<String>,
-    /// Texts, or names of files, to compare the solution with.
+    /// Texts, or names of files, that the solution is compared with.
     pub reference_discussions: Vec<String>,
     /// A script to start from, or the name of its file.
     pub baseline_solution: Option<String>,
 }
 
-/// Reads a task file, its relative paths seen from here.
+/// Reads a task file and the files that it names; relative paths start from its folder.
 ///
 /// # Errors
-/// A file that cannot be read or parsed, an unknown key, a value of the wrong kind, a named file that is
-/// not there.
+/// A file that cannot be read or parsed, an unknown key, or a value of the wrong type.
 pub fn read(path: &Path) -> Result<TaskFile, Trouble> {
     let document = Document::read(path)?;
     check_keys(&document)?;
     let mut task: TaskFile =
         serde_json::from_value(Value::Object(document.values.clone())).map_err(|error| {
             let what = error.to_string();
-            Trouble::new(format!("{}: {what}", path.display()), "mend the task file")
+            Trouble::new(format!("{}: {what}", path.display()), "fix the task file")
         })?;
     let folder = document.folder();
     let absolute = |path: &mut Option<PathBuf>| *path = path.take().map(|path| folder.join(path));
@@ -70,7 +69,7 @@ pub fn read(path: &Path) -> Result<TaskFile, Trouble> {
     Ok(task)
 }
 
-/// Checks each key by itself, so that a mistake is told with its line.
+/// Checks each key by itself, so that the error names its line.
 fn check_keys(document: &Document) -> Result<(), Trouble> {
     let known = match serde_json::to_value(TaskFile::default()) {
         Ok(Value::Object(known)) => known,
@@ -90,13 +89,13 @@ fn check_keys(document: &Document) -> Result<(), Trouble> {
             let wanted = wanted(&error.to_string());
             let shown = value.as_str().map_or_else(|| value.to_string(), |text| format!("\"{text}\""));
             let message = format!("{at}: {key} is {shown}, but must be {wanted}");
-            return Err(Trouble::new(message, format!("give {key} {wanted}")));
+            return Err(Trouble::new(message, format!("set {key} to {wanted}")));
         }
     }
     Ok(())
 }
 
-/// The text itself, or the contents of the file it names: one word or line with one of these endings.
+/// The text itself, or the contents of the file that it names: one line with one of these extensions.
 fn text_or_file(folder: &Path, text: String, endings: &str) -> Result<String, Trouble> {
     let name = text.trim();
     let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
@@ -127,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_may_stand_in_files() {
+    fn texts_are_read_from_files() {
         let task =
             read_text("task.yaml", "description: notes.md\nreference_discussions: [notes.md, plain]\n")
                 .unwrap();
@@ -141,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told_with_their_line() {
+    fn errors_name_the_line() {
         let check = |text: &str, message: &str, hint: &str| {
             let trouble = read_text("task.yaml", text).unwrap_err();
             assert!(trouble.message.contains(message), "{trouble} / {message}");

@@ -1,4 +1,7 @@
-//! What a run's agents cost, in a line and in tables. A run that asked no model has no bill.
+//! What the agents of a run used and cost, as a line and as tables; empty for a run without a language model.
+
+pub mod history;
+pub mod money;
 
 use mle_star::config::AgentsChoice;
 use mle_star::journal::{EffectState, Kind, Snapshot};
@@ -8,25 +11,24 @@ use mle_star::role::AgentType;
 use mle_star::spending::{Calls, Spending, spending};
 use serde::Serialize;
 
-use crate::money;
 use crate::watch::{agent_name, phase_title};
 
 /// The calls of one phase, path or role.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
-    /// Which, in words.
+    /// Its name for people.
     pub name: String,
-    /// How many calls.
+    /// Number of calls.
     pub calls: u64,
     /// `$1.23`, or `unknown`.
     pub cost: String,
-    /// Tokens read, from a cache or not.
+    /// Tokens read, cached ones included.
     pub tokens_in: String,
-    /// Those of them that came from a cache.
+    /// Cached tokens among them.
     pub cached: String,
     /// Tokens written.
     pub tokens_out: String,
-    /// Part of the whole cost in percent; of the tokens where the cost is unknown.
+    /// Share of the total cost in percent; of the tokens if the cost is unknown.
     pub percent: u32,
 }
 
@@ -35,11 +37,11 @@ pub struct Row {
 pub struct Table {
     /// `phase`, `path` or `role`.
     pub title: &'static str,
-    /// One for each.
+    /// Its rows.
     pub rows: Vec<Row>,
 }
 
-/// What a run has used. Calls that are under way in a live run are not interrupted.
+/// The usage of a run. Calls that are in progress in a live run are not counted as interrupted.
 pub fn of_run(snapshot: &Snapshot, is_running: bool) -> Spending {
     let mut spending = spending(&snapshot.effects);
     let under_way = snapshot.effects.iter();
@@ -49,23 +51,23 @@ pub fn of_run(snapshot: &Snapshot, is_running: bool) -> Spending {
         let under_way = u64::try_from(under_way).unwrap_or(u64::MAX);
         spending.interrupted_calls = spending.interrupted_calls.saturating_sub(under_way);
     }
-    billed(spending, snapshot.frozen.config.agents)
+    without_free_calls(spending, snapshot.frozen.config.agents)
 }
 
-/// What a finished run has used.
+/// The usage of a finished run.
 pub fn of_result(result: &FinalResult) -> Spending {
-    billed(result.usage.clone(), result.config.agents)
+    without_free_calls(result.usage.clone(), result.config.agents)
 }
 
-/// The spending of a run with these agents: what was cut off while rules answered was free.
-pub fn billed(mut spending: Spending, agents: AgentsChoice) -> Spending {
+/// Removes interrupted calls of the offline agents, which are free.
+pub fn without_free_calls(mut spending: Spending, agents: AgentsChoice) -> Spending {
     if agents == AgentsChoice::Offline {
         spending.interrupted_calls = 0;
     }
     spending
 }
 
-/// `$1.23 for 85 calls, 120k tokens in, 30k out`; `None` when nothing was asked of a model.
+/// `$1.23 for 85 calls, 120k tokens in, 30k out`; `None` without calls to a language model.
 pub fn line(spending: &Spending) -> Option<String> {
     let Calls { calls, usage } = spending.total();
     if money::is_free(&usage) && spending.interrupted_calls == 0 {
@@ -77,20 +79,20 @@ pub fn line(spending: &Spending) -> Option<String> {
         money::cost(usage.cost_usd),
         counted(calls, "call")
     );
-    line.push_str(&cut_off(spending));
+    line.push_str(&interrupted_remark(spending));
     Some(line)
 }
 
-/// What is said beside a sum that lacks calls which were cut off; empty without any.
-pub fn cut_off(spending: &Spending) -> String {
+/// A remark for sums that lack interrupted calls; empty without any.
+pub fn interrupted_remark(spending: &Spending) -> String {
     if spending.interrupted_calls == 0 {
         return String::new();
     }
     let cut = counted(spending.interrupted_calls, "interrupted call");
-    format!("; what {cut} used is unknown and not counted")
+    format!("; the usage of {cut} is unknown and not counted")
 }
 
-/// By phase, by path and by role; empty for a run without a bill.
+/// Tables by phase, path and role; empty for a free run.
 pub fn tables(spending: &Spending) -> Vec<Table> {
     let total = spending.total();
     if money::is_free(&total.usage) {
@@ -150,9 +152,9 @@ fn row(name: String, part: Calls, total: Calls) -> Row {
     }
 }
 
-/// What parts are compared by: the cost where the whole is known, else the tokens.
+/// The measure for shares: the cost if the total is known, else tokens.
 fn weight(part: Calls, total: Calls) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "for a picture")]
+    #[expect(clippy::cast_precision_loss, reason = "used for percentages")]
     let tokens = money::all_tokens(&part.usage) as f64;
     if total.usage.cost_usd.is_some() { part.usage.cost_usd.unwrap_or_default() } else { tokens }
 }
@@ -184,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bill_is_one_line_and_says_what_is_not_in_it() {
+    fn the_line_mentions_interrupted_calls() {
         let check = |spending: Spending, expected: &str| {
             assert_eq!(line(&spending).unwrap_or_default(), expected);
         };
@@ -193,17 +195,17 @@ mod tests {
         check(spent(None, 0), "unknown for 4 calls, 600 tokens in, 10 out");
         check(
             spent(Some(0.1), 1),
-            "$0.40 for 4 calls, 600 tokens in, 10 out; what 1 interrupted call used is unknown and not counted",
+            "$0.40 for 4 calls, 600 tokens in, 10 out; the usage of 1 interrupted call is unknown and not counted",
         );
         let only_cut = Spending { interrupted_calls: 2, ..Spending::default() };
         check(
             only_cut,
-            "$0 for 0 calls, 0 tokens in, 0 out; what 2 interrupted calls used is unknown and not counted",
+            "$0 for 0 calls, 0 tokens in, 0 out; the usage of 2 interrupted calls is unknown and not counted",
         );
     }
 
     #[test]
-    fn tables_have_phases_and_paths_in_order_and_the_dearest_role_first() {
+    fn tables_have_phases_and_paths_in_order_and_the_most_expensive_role_first() {
         let check = |cost, expected: &[(&str, u32)]| {
             let rows: Vec<(String, u32)> = tables(&spent(cost, 0))
                 .into_iter()

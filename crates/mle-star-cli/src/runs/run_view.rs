@@ -1,4 +1,4 @@
-//! A run as read from its folder, for `list`, `show`, the report and the web page. Reads only, also while the run goes on.
+//! Reads a run folder, also of a live run, for `list`, `show` and the report. Writes nothing.
 
 pub mod files;
 
@@ -15,7 +15,8 @@ use mle_star::spending::Spending;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{bill, money, runs};
+use crate::runs;
+use crate::usage::{self, money};
 
 /// The largest `result.json` that is read, in bytes. A run of the paper's size has one of less than a megabyte.
 const LARGEST_RESULT: u64 = 256 << 20;
@@ -25,26 +26,26 @@ const LARGEST_RESULT: u64 = 256 << 20;
 pub struct RunView {
     /// Its folder.
     pub folder: PathBuf,
-    /// What can be said in a line.
+    /// Its summary.
     pub summary: Summary,
     /// Its records, oldest first.
     pub steps: Vec<StepRow>,
-    /// What its agents used.
+    /// The usage of its agents.
     pub spending: Spending,
     /// The journal.
     pub snapshot: Snapshot,
-    /// The result, when the run has ended.
+    /// The result of a finished run.
     pub result: Option<FinalResult>,
 }
 
-/// A run in a line. Scores are in the metric's unit, times in seconds.
+/// The summary of a run. Scores are in the metric's unit, times in seconds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
-    /// The run's name.
+    /// The run ID.
     pub run_id: String,
     /// The task's name.
     pub task: String,
-    /// How far it is.
+    /// Its state.
     pub state: State,
     /// The phase it is in, or was in last; `None` before the first.
     pub phase: Option<Phase>,
@@ -54,25 +55,25 @@ pub struct Summary {
     pub direction: Direction,
     /// The best validation score so far.
     pub best_score: Option<f64>,
-    /// When it began, RFC 3339.
+    /// When it started, RFC 3339.
     pub created_at: String,
-    /// Time taken so far.
+    /// Time so far.
     pub elapsed_seconds: f64,
-    /// US dollars; `None` when a call's cost is unknown.
+    /// US dollars; `None` if the cost of a call is unknown.
     pub cost_usd: Option<f64>,
-    /// Tokens read and written, from a cache or not; 0 for agents that ask no model.
+    /// Tokens read and written, cached ones included; 0 for offline agents.
     pub tokens: u64,
-    /// Calls that were cut off; what they used is not counted.
+    /// Interrupted calls, whose usage is not counted.
     pub interrupted_calls: u64,
-    /// The submission; `None` when there is none.
+    /// The path of the submission.
     pub submission: Option<String>,
 }
 
-/// How far a run is.
+/// The state of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// A process is working on it.
+    /// A process works on it.
     Running,
     /// It has a result.
     Finished,
@@ -87,31 +88,31 @@ pub struct StepRow {
     pub place: String,
     /// Agent, script or decision.
     pub kind: Kind,
-    /// How it ended, in words.
+    /// Its outcome in words.
     pub outcome: String,
-    /// Did it do what it was for?
+    /// Did it succeed?
     pub ok: bool,
-    /// A script's score.
+    /// The score of a script.
     pub score: Option<f64>,
-    /// Is the score a candidate for the best one?
+    /// Can the score be the best one?
     pub counts: bool,
-    /// Wall-clock time, a script's wait for its turn not included; `None` while it goes on.
+    /// Wall-clock time without waiting for a slot; `None` while it runs.
     pub seconds: Option<f64>,
-    /// Seconds into the run at which it ended.
+    /// When it ended, in seconds since the start of the run.
     pub ended: Option<f64>,
 }
 
 /// Reads a run folder.
 ///
 /// # Errors
-/// Its journal is missing, damaged or of another format.
+/// The journal is missing, damaged or of another format.
 pub fn read(folder: &Path) -> Result<RunView, JournalError> {
     let snapshot = journal::read(folder)?;
     let result = read_result(folder);
     let steps: Vec<StepRow> = snapshot.effects.iter().filter(|record| is_shown(record)).map(row).collect();
     let task = &snapshot.frozen.task;
     let state = state(folder, result.is_some());
-    let spending = bill::of_run(&snapshot, state == State::Running);
+    let spending = usage::of_run(&snapshot, state == State::Running);
     let used = spending.total().usage;
     let summary = Summary {
         run_id: runs::name(folder).unwrap_or_else(|| snapshot.frozen.run_id.clone()),
@@ -140,7 +141,7 @@ pub fn read_result(folder: &Path) -> Option<FinalResult> {
 }
 
 impl State {
-    /// The state in a word.
+    /// The state as a word.
     pub fn name(self) -> &'static str {
         match self {
             Self::Running => "running",
@@ -150,7 +151,7 @@ impl State {
     }
 }
 
-/// Does a process work on the run? It does while it holds the lock.
+/// Does a process work on the run? It holds the lock while it does.
 pub fn is_held(folder: &Path) -> bool {
     let lock = files::open(folder, layout::LOCK);
     lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
@@ -166,7 +167,7 @@ fn state(folder: &Path, has_result: bool) -> State {
 
 fn is_shown(record: &EffectRecord) -> bool {
     use mle_star::journal::EffectState::{Begun, Ended};
-    // A decision without a limit only notes when a phase began.
+    // A decision without a limit only marks the start of a phase.
     let is_mark = record.kind == Kind::Decision && record.limit.is_none();
     matches!(record.state, Begun | Ended) && !is_mark
 }
@@ -206,7 +207,7 @@ struct Told {
     ok: bool,
     score: Option<f64>,
     counts: bool,
-    /// What a script measured itself.
+    /// The time that the runner measured.
     seconds: Option<f64>,
 }
 
@@ -256,7 +257,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_scripts_time_is_its_own_and_not_that_of_the_queue() {
+    fn the_time_of_a_script_excludes_waiting_for_a_slot() {
         let check = |kind: Kind, outcome: Value, seconds: f64| {
             let record = EffectRecord {
                 seq: 1,

@@ -1,6 +1,6 @@
-//! Which agents answer, and why.
+//! Chooses the agents.
 //!
-//! [`choose`] finds out before anything is done; [`rules`] and [`ask_claude`] give what the pipeline asks.
+//! [`choose`] decides at the start of a run; [`rules`] and [`ask_claude`] make the agents of the pipeline.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,17 +12,17 @@ use mle_star_backends::agent::claude::{ClaudeAgents, ClaudeSetup};
 use mle_star_backends::agent::offline::OfflineAgents;
 use mle_star_backends::data::profile::Profile;
 
-use crate::claude_code::{self, Executable};
-use crate::credentials::{self, Found};
+use crate::provider::credentials::{self, Found};
+use crate::provider::executable::{self, Executable};
 use crate::settings::Environment;
 
-/// At most so many processes wait for calls that are likely to come; each takes about 150 MiB.
-const MOST_STARTED_AHEAD: u32 = 8;
+/// Limit on processes that wait for likely calls; each takes about 150 MiB.
+const MAX_STARTED_AHEAD: u32 = 8;
 
-/// Why rules answer that were asked for by name.
-const AS_ASKED: &str = "as asked for";
+/// The reason for agents that the user chose.
+const REQUESTED: &str = "as requested";
 
-/// Who answers.
+/// The chosen agents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Chosen {
     /// Rules built into the program.
@@ -31,31 +31,31 @@ pub enum Chosen {
     Claude(Claude),
 }
 
-/// A `claude` that can be asked.
+/// A usable `claude`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claude {
-    /// The executable, new enough.
+    /// The executable; its version is new enough.
     pub executable: Executable,
-    /// The login it will use.
+    /// The login that it will use.
     pub login: Found,
 }
 
-/// Who answers, and the reason as shown first.
+/// The chosen agents and the reason, which a run shows first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// Who.
+    /// The agents.
     pub chosen: Chosen,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
-/// Finds out who will answer.
+/// Chooses the agents.
 ///
 /// # Errors
-/// `claude` was asked for by name and cannot be used.
+/// The user requested `claude`, and it cannot be used.
 pub async fn choose(config: &Config, environment: &Environment<'_>) -> Result<Choice, Trouble> {
     if config.agents == AgentsChoice::Offline {
-        return Ok(Choice { chosen: Chosen::Offline, reason: AS_ASKED.to_owned() });
+        return Ok(Choice { chosen: Chosen::Offline, reason: REQUESTED.to_owned() });
     }
     match (claude(config, environment).await, config.agents) {
         (Ok(claude), _) => {
@@ -67,19 +67,19 @@ pub async fn choose(config: &Config, environment: &Environment<'_>) -> Result<Ch
     }
 }
 
-/// Who would answer if the executable that the settings name is what it should be. It is not executed.
+/// Chooses the agents without executing the `claude` that the settings name, assuming that it works.
 ///
 /// # Errors
-/// `claude` was asked for by name and there is no login.
+/// The user requested `claude`, and there is no login.
 pub fn presume(config: &Config, named: &Path, environment: &Environment<'_>) -> Result<Choice, Trouble> {
     let offline = |reason: String| Choice { chosen: Chosen::Offline, reason };
     if config.agents == AgentsChoice::Offline {
-        return Ok(offline(AS_ASKED.to_owned()));
+        return Ok(offline(REQUESTED.to_owned()));
     }
     match (credentials::login(environment), config.agents) {
         (Some(login), _) => {
-            let reason = format!("{}; {} is tried when the run begins", login.reason(), named.display());
-            let executable = Executable { path: named.to_owned(), version: claude_code::OLDEST };
+            let reason = format!("{}; {} is checked when the run starts", login.reason(), named.display());
+            let executable = Executable { path: named.to_owned(), version: executable::OLDEST };
             Ok(Choice { chosen: Chosen::Claude(Claude { executable, login }), reason })
         }
         (None, AgentsChoice::Claude) => Err(no_login()),
@@ -87,13 +87,13 @@ pub fn presume(config: &Config, named: &Path, environment: &Environment<'_>) -> 
     }
 }
 
-/// The executable with a login, without which it is not even looked for.
+/// The executable and the login. Without a login the executable is not looked for.
 ///
 /// # Errors
-/// One of them is missing, or the executable is too old.
+/// Either is missing, or the executable is too old.
 pub async fn claude(config: &Config, environment: &Environment<'_>) -> Result<Claude, Trouble> {
     let login = credentials::login(environment).ok_or_else(no_login)?;
-    let found = claude_code::find(config.claude_path.as_deref(), environment).await;
+    let found = executable::find(config.claude_path.as_deref(), environment).await;
     let executable = found.map_err(|trouble| with_login(&login, trouble))?;
     match executable.trouble() {
         Some(trouble) => Err(with_login(&login, trouble)),
@@ -112,10 +112,10 @@ fn with_login(login: &Found, trouble: Trouble) -> Trouble {
     Trouble::new(format!("{}, but {}", login.reason(), trouble.message), trouble.hint)
 }
 
-/// The rules for a task; `None` when a model answers.
+/// The offline agents for a task; `None` when `claude` was chosen.
 ///
 /// # Errors
-/// A task that rules cannot do.
+/// A task that the offline agents cannot solve.
 pub fn rules(
     chosen: &Chosen,
     task: &Task,
@@ -129,26 +129,26 @@ pub fn rules(
         }
         (Chosen::Offline, None) => Err(Trouble::new(
             "the offline agents need a training table",
-            "put a train.csv into the data folder",
+            "add a train.csv to the data folder",
         )),
     }
 }
 
-/// Where agents with a model behind them work.
+/// Where agents of `claude` work.
 #[derive(Clone, Copy, Debug)]
 pub struct Workplace<'a> {
-    /// The run's name.
+    /// The run ID.
     pub run_id: &'a str,
-    /// A folder for throw-away work, made and removed.
+    /// A folder for temporary files; created and removed.
     pub folder: &'a Path,
     /// The data as scripts see it.
     pub data_dir: &'a Path,
 }
 
-/// The agents that ask a model, for a run or a probe.
+/// The agents of `claude`, for a run or a probe.
 ///
 /// # Errors
-/// The data cannot be read, or the folder cannot be made.
+/// The data cannot be read, or the folder cannot be created.
 pub fn ask_claude(claude: &Claude, config: &Config, at: Workplace<'_>) -> Result<ClaudeAgents, Trouble> {
     ClaudeAgents::new(ClaudeSetup {
         executable: claude.executable.path.clone(),
@@ -165,14 +165,14 @@ pub fn ask_claude(claude: &Claude, config: &Config, at: Workplace<'_>) -> Result
     })
 }
 
-/// Two for each path, or one for each candidate of the first phase and one for what follows them.
+/// Two for each path, or one for each candidate of Phase 1 and one for the step after them.
 fn started_ahead(config: &Config) -> usize {
     let wanted = (2 * config.num_parallel_solutions).max(config.num_retrieved_models + 1);
-    wanted.min(MOST_STARTED_AHEAD) as usize
+    wanted.min(MAX_STARTED_AHEAD) as usize
 }
 
 impl Chosen {
-    /// What `config.json` says.
+    /// The value of the `agents` key in `config.json`.
     pub fn name(&self) -> AgentsChoice {
         match self {
             Self::Offline => AgentsChoice::Offline,
@@ -182,13 +182,13 @@ impl Chosen {
 }
 
 impl Choice {
-    /// The line shown first.
+    /// The line that a run shows first.
     pub fn line(&self) -> String {
         format!("agents: {} ({})", name(self.chosen.name()), self.reason)
     }
 }
 
-/// The name used on the command line.
+/// The value of `--agents`.
 pub fn name(agents: AgentsChoice) -> &'static str {
     match agents {
         AgentsChoice::Auto => "auto",

@@ -1,7 +1,6 @@
-//! Logins to a language model, as the environment holds them. Names are told, values never.
+//! Finds logins to a language model in the environment. Names of variables are shown, values never.
 //!
-//! The `claude` command line reads keys and logins itself; [`login`] only finds out whether there is one, and
-//! [`found`] what there is of each provider.
+//! The `claude` command line reads keys and logins itself; this module finds out which one it will use.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +8,7 @@ use serde::Serialize;
 
 use crate::settings::Environment;
 
-/// A way to be let in.
+/// A kind of login.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Login {
@@ -19,31 +18,31 @@ pub enum Login {
     Vertex,
     /// Microsoft Foundry.
     Foundry,
-    /// `ANTHROPIC_AUTH_TOKEN`, which gateways take.
+    /// `ANTHROPIC_AUTH_TOKEN`, for gateways.
     Token,
     /// `ANTHROPIC_API_KEY`.
     ApiKey,
-    /// A subscription's long-lived token, `CLAUDE_CODE_OAUTH_TOKEN`.
+    /// The long-lived token of a subscription, `CLAUDE_CODE_OAUTH_TOKEN`.
     #[serde(rename = "oauth")]
     OAuth,
-    /// A subscription's login that `claude` has stored.
+    /// The login of a subscription that `claude` has stored.
     Stored,
 }
 
-/// What was found of one provider.
+/// What was found of one kind of login.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Found {
     /// Which.
     pub login: Login,
-    /// Names of the variables that are set, or the file that is there.
+    /// Names of the variables that are set, or the path of the credentials file.
     pub by: Vec<String>,
-    /// Is it enough to be let in?
+    /// Is it complete?
     pub usable: bool,
     /// Is it the one that `claude` uses?
     pub used: bool,
 }
 
-/// Variables that belong to each login; the first of a cloud provider is its switch.
+/// The variables of each login; the first one of a cloud provider is its switch.
 const VARIABLES: [(Login, &[&str]); 6] = [
     (
         Login::Bedrock,
@@ -102,17 +101,17 @@ pub fn found(environment: &Environment<'_>) -> Vec<Found> {
     all
 }
 
-/// The host of the gateway that requests go to; `None` for Anthropic's own.
+/// The host of the gateway that requests go to; `None`: the default API.
 pub fn gateway(environment: &Environment<'_>) -> Option<String> {
     let url = environment("ANTHROPIC_BASE_URL").filter(|url| !url.is_empty())?;
     let address = url.split_once("://").map_or(url.as_str(), |(_, address)| address);
     let host = address.split(['/', '?', '#']).next().unwrap_or_default();
-    // What stands before an @ is a user with a password.
+    // A user name and password may stand before an @.
     Some(host.rsplit('@').next().unwrap_or(host).to_owned())
 }
 
 impl Login {
-    /// In words.
+    /// Its name for people.
     pub fn title(self) -> &'static str {
         match self {
             Self::Bedrock => "Amazon Bedrock",
@@ -125,7 +124,7 @@ impl Login {
         }
     }
 
-    /// Does `claude --bare` see it? It reads no login of a subscription.
+    /// Does `claude --bare` use it? It ignores logins of a subscription.
     pub fn survives_bare(self) -> bool {
         !matches!(self, Self::OAuth | Self::Stored)
     }
@@ -136,7 +135,7 @@ impl Login {
 }
 
 impl Found {
-    /// What the choice was made by, for people: `ANTHROPIC_API_KEY is set`.
+    /// The reason for choosing it: `ANTHROPIC_API_KEY is set`.
     pub fn reason(&self) -> String {
         match (self.login, self.by.first()) {
             (Login::Stored, _) => "a stored login".to_owned(),
@@ -146,7 +145,7 @@ impl Found {
     }
 }
 
-/// A switch that says `0` or `false` is off.
+/// A switch set to `0` or `false` is off.
 fn is_truthy(value: Option<String>) -> bool {
     value.is_some_and(|value| ["1", "true", "yes", "on"].contains(&value.trim().to_lowercase().as_str()))
 }
@@ -201,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gateway_is_told_by_its_host_alone() {
+    fn a_gateway_is_shown_by_its_host_alone() {
         let check = |url: &str, host: &str| {
             let found = in_environment(&[("ANTHROPIC_BASE_URL", url)], gateway);
             assert_eq!(found.as_deref(), Some(host), "{url}");

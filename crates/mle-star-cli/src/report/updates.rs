@@ -1,4 +1,4 @@
-//! The report, written again and again while a run goes on: in the background, and never often enough to cost a step.
+//! Rewrites the report while a run goes on, in the background and rarely enough not to slow the run.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,31 +11,31 @@ use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 
 use crate::report;
-use crate::run_view::{self, RunView, State};
+use crate::runs::run_view::{self, RunView, State};
 
-/// The least time between two reports within a phase.
+/// The minimum time between two reports within a phase.
 const PAUSE: Duration = Duration::from_secs(5);
-/// A report that took long to make is made less often: the pause is at least so many times as long.
-const SHARE: u32 = 20;
+/// The pause is at least this many times as long as the last report took.
+const PAUSE_FACTOR: u32 = 20;
 
-/// How long the end of a run waits for a report that is being made.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// How long it waits for the last one.
-const LAST: Duration = Duration::from_secs(60);
+/// How long the end of a run waits for a report in progress.
+const IN_PROGRESS_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long it waits for the last report.
+const LAST_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Writes a run's report as long as it lives.
+/// Writes the report of a run until [`end`](Self::end).
 pub struct Reporting {
     news: Arc<News>,
     writing: JoinHandle<()>,
 }
 
-/// Hands events on to others, and hears what is in them.
+/// Forwards events and triggers reports.
 pub struct Beside<'a> {
     news: &'a News,
     others: &'a dyn EventSink,
 }
 
-/// What the events say to the one who writes.
+/// Triggers of the task that writes.
 #[derive(Default)]
 struct News {
     something: Notify,
@@ -44,14 +44,14 @@ struct News {
 }
 
 impl Reporting {
-    /// Begins; needs a runtime.
+    /// Starts; requires a runtime.
     pub fn begin(folder: &Path) -> Self {
         let folder = folder.to_owned();
-        // A report that cannot be written now is written later; of the last one a failure is told.
+        // Errors are ignored here: only the last report must succeed.
         Self::begin_with(move |news| {
             let Ok(view) = run_view::read(&folder) else { return };
             let Ok(html) = report::render(&view) else { return };
-            // One that was left behind is not to take the place of the last.
+            // A report that finishes late must not replace the last one.
             if !news.is_over() {
                 let _ = report::keep(&view, &html);
             }
@@ -64,24 +64,24 @@ impl Reporting {
         Self { news, writing }
     }
 
-    /// Where events go that are meant for `others`.
+    /// A sink that forwards to `others`.
     pub fn beside<'a>(&'a self, others: &'a dyn EventSink) -> Beside<'a> {
         Beside { news: &self.news, others }
     }
 
-    /// Ends; nothing is begun to be written afterwards. A report that takes too long is left behind: the note says so.
+    /// Stops. If the report in progress takes too long, it is abandoned; the note says so.
     pub async fn end(self) -> Option<String> {
-        self.end_within(PATIENCE).await
+        self.end_within(IN_PROGRESS_TIMEOUT).await
     }
 
-    async fn end_within(self, patience: Duration) -> Option<String> {
+    async fn end_within(self, limit: Duration) -> Option<String> {
         self.news.is_over.store(true, Ordering::Release);
         self.news.phase.notify_one();
         self.news.something.notify_one();
-        // Whatever became of it, the last report is made anew.
-        let ended = tokio::time::timeout(patience, self.writing).await;
-        let seconds = patience.as_secs();
-        ended.is_err().then(|| format!("note: a report was left behind: not made within {seconds} s"))
+        // The last report is made separately.
+        let ended = tokio::time::timeout(limit, self.writing).await;
+        let seconds = limit.as_secs();
+        ended.is_err().then(|| format!("note: a report was abandoned after {seconds} s"))
     }
 }
 
@@ -111,14 +111,14 @@ impl News {
     }
 }
 
-/// Writes the report of a run that something stopped; without it nothing else is lost. The note says why there is none.
+/// Writes the report of a run that was stopped; returns a note if that fails.
 pub async fn leave(folder: &Path) -> Option<String> {
-    // This process still has hold of it, and is about to end.
+    // This process still holds the lock and is about to end.
     last(folder, |view| view.summary.state = State::Unfinished).await
 }
 
-/// Writes the last report of a run, whose journal does not tell yet what `change` does. The note says why there is
-/// none; also that making it takes too long.
+/// Writes the last report of a run, with a `change` that the journal does not record; returns a note if that fails or
+/// takes too long.
 pub async fn last(folder: &Path, change: impl FnOnce(&mut RunView) + Send + 'static) -> Option<String> {
     let folder = folder.to_owned();
     let making = made(move || {
@@ -126,15 +126,15 @@ pub async fn last(folder: &Path, change: impl FnOnce(&mut RunView) + Send + 'sta
         change(&mut view);
         report::write(&view).map(drop).map_err(|trouble| trouble.message)
     });
-    let made = match tokio::time::timeout(LAST, making).await {
+    let made = match tokio::time::timeout(LAST_TIMEOUT, making).await {
         Ok(made) => made.unwrap_or_else(|| Err("the thread that makes reports has ended".to_owned())),
-        Err(_) => Err(format!("not made within {} s", LAST.as_secs())),
+        Err(_) => Err(format!("not made within {} s", LAST_TIMEOUT.as_secs())),
     };
     made.err().map(|error| format!("note: no report: {error}"))
 }
 
-/// What comes of `work`, done on the one thread that makes this process's reports: the memory that one report took
-/// serves the next one, and reports of several runs wait for one another. `None` where there is no such thread.
+/// Does `work` on the one thread that makes the reports of this process, so that reports reuse memory and those of several
+/// runs do not compete. `None` if the thread cannot be started.
 async fn made<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     type Work = Box<dyn FnOnce() + Send>;
     static MAKER: OnceLock<Option<mpsc::Sender<Work>>> = OnceLock::new();
@@ -157,7 +157,7 @@ async fn write_on(write: Arc<impl Fn(&News) + Send + Sync + 'static>, news: Arc<
         let began = Instant::now();
         let (write, heard) = (Arc::clone(&write), Arc::clone(&news));
         let _ = made(move || write(&heard)).await;
-        let pause = PAUSE.max(began.elapsed() * SHARE);
+        let pause = PAUSE.max(began.elapsed() * PAUSE_FACTOR);
         tokio::select! {
             () = tokio::time::sleep(pause) => {}
             () = news.phase.notified() => {}
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_report_that_takes_for_ever_is_left_behind() {
+    async fn a_report_that_takes_too_long_is_abandoned() {
         let (begun, mut has_begun) = mpsc::unbounded_channel();
         let (release, released) = std::sync::mpsc::channel::<()>();
         let released = std::sync::Mutex::new(released);
@@ -213,8 +213,8 @@ mod tests {
         reporting.news.hear(&script_ended());
         has_begun.recv().await.unwrap();
         let note = reporting.end_within(Duration::from_millis(20)).await;
-        assert_eq!(note.unwrap(), "note: a report was left behind: not made within 0 s");
-        // When it is made at last, it knows that nobody wants it.
+        assert_eq!(note.unwrap(), "note: a report was abandoned after 0 s");
+        // When it finishes, it sees that the run is over.
         drop(release);
         assert_eq!(saw.recv().await, Some(true));
     }

@@ -1,39 +1,40 @@
-//! What the user named: a task file, a folder with one, or a plain data folder.
+//! Finds the task that an argument names: a task file, a folder with one, or a data folder.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use mle_star::layout;
 use mle_star::stop::Trouble;
 
-use crate::task_file::{self, TaskFile};
+use crate::prepare::task_file::{self, TaskFile};
 
 const TASK_FILES: [&str; 3] = ["task.yaml", "task.yml", "task.toml"];
 const CONFIG_FILES: [&str; 3] = ["config.yaml", "config.yml", "config.toml"];
-/// Where MLE-bench keeps what solvers may see, and where task files usually keep their data.
+/// Subfolders with the data, in MLE-bench and beside task files.
 const NESTED_DATA: [&str; 5] = ["prepared/public", "public", "data", "input", "."];
-/// Files that are there once in a task, also in one without a training table.
+/// Files of a task, also of one without a training table.
 const SIGNS: [&str; 3] = ["description.md", "sample_submission.csv", "sampleSubmission.csv"];
 const TRAINING_TABLES: [&str; 3] = ["train.csv", "train.csv.zip", "train.zip"];
 
-/// A task as it was found, before anything is inferred.
+/// A task before anything is inferred.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TaskSource {
-    /// What the task file says; nothing for a plain folder.
+    /// The task file's fields; empty for a data folder.
     pub file: TaskFile,
-    /// The task file, when there is one.
+    /// The task file, if there is one.
     pub path: Option<PathBuf>,
     /// The data folder.
     pub data_dir: PathBuf,
-    /// The task's name when the file gives none.
+    /// The default name of the task.
     pub name: String,
     /// A config file beside the task.
     pub config: Option<PathBuf>,
 }
 
-/// Finds the task that `task` names.
+/// Finds the task at this path.
 ///
 /// # Errors
-/// Nothing is there, or it is no task file; the task file's own mistakes.
+/// The path does not exist or is not a task, or the task file has a mistake.
 pub fn find(task: &Path) -> Result<TaskSource, Trouble> {
     let shown = task.display();
     if !task.exists() {
@@ -41,10 +42,9 @@ pub fn find(task: &Path) -> Result<TaskSource, Trouble> {
         return Err(Trouble::new(format!("no such folder or task file: {shown}"), hint));
     }
     if is_of_run(task) {
-        let hint = format!(
-            "`mle-star resume {shown}` goes on with it; to begin anew give what its task was made from"
-        );
-        return Err(Trouble::new(format!("{shown} is the folder of a run"), hint));
+        let hint =
+            format!("resume it with `mle-star resume {shown}`, or give the original task for a new run");
+        return Err(Trouble::new(format!("{shown} is a run folder"), hint));
     }
     if task.is_dir() {
         return match first_of(task, &TASK_FILES) {
@@ -63,7 +63,7 @@ pub fn find(task: &Path) -> Result<TaskSource, Trouble> {
     from_file(task)
 }
 
-/// The tasks that `given` names: a folder that is no task itself stands for those in it.
+/// The tasks at the given paths. A folder that is not a task itself stands for the tasks in it.
 pub fn all(given: &[PathBuf]) -> Vec<PathBuf> {
     let tasks = |path: &PathBuf| match tasks_in(path) {
         tasks if tasks.is_empty() || is_task(path) || is_of_run(path) => vec![path.clone()],
@@ -72,19 +72,19 @@ pub fn all(given: &[PathBuf]) -> Vec<PathBuf> {
     given.iter().flat_map(tasks).collect()
 }
 
-/// The folders beside tasks that [`all`] passes over, because they do not look like one.
-pub fn passed_over(given: &[PathBuf]) -> Vec<PathBuf> {
+/// The folders beside tasks that [`all`] skips because they do not look like a task.
+pub fn skipped(given: &[PathBuf]) -> Vec<PathBuf> {
     let tasks = all(given);
     let groups = given.iter().filter(|path| !tasks.contains(path));
     groups.flat_map(|group| folders_in(group)).filter(|folder| !tasks.contains(folder)).collect()
 }
 
-/// The folders in this one that are tasks, by name; none for a file.
+/// The folders in this one that are tasks, sorted; none for a file.
 fn tasks_in(folder: &Path) -> Vec<PathBuf> {
     folders_in(folder).into_iter().filter(|folder| is_task(folder)).collect()
 }
 
-/// The folders in this one, by name, but for those that are never tasks.
+/// The folders in this one, sorted, without those that are never tasks.
 fn folders_in(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let mut folders: Vec<PathBuf> = entries.filter(|path| path.is_dir() && !is_never_a_task(path)).collect();
@@ -92,14 +92,14 @@ fn folders_in(folder: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// A hidden folder, or that of a run, which holds what tasks hold.
+/// A hidden folder, or a run folder, which has the same files as a task.
 fn is_never_a_task(folder: &Path) -> bool {
     let is_hidden = folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
     is_hidden || is_of_run(folder)
 }
 
 fn is_of_run(folder: &Path) -> bool {
-    first_of(folder, &["journal.lock"]).is_some()
+    folder.join(layout::LOCK).is_file()
 }
 
 /// Does the folder look like one task?
@@ -118,7 +118,7 @@ fn from_file(path: &Path) -> Result<TaskSource, Trouble> {
         name: name_of(folder),
         config: first_of(folder, &CONFIG_FILES),
         path: Some(path.to_owned()),
-        // `./.` and the like are shown to people.
+        // Normalizes `./.`, which is shown to people.
         data_dir: data_dir.components().collect(),
         file,
     })
@@ -133,7 +133,7 @@ fn from_folder(folder: &Path) -> TaskSource {
     }
 }
 
-/// The folder itself when it has the training table, else the first of `names` that has it.
+/// The folder itself if it has the training table, else the first of `names` that has it.
 fn data_below(folder: &Path, names: &[&str]) -> PathBuf {
     let holds_training = |folder: &Path| first_of(folder, &TRAINING_TABLES).is_some();
     let nested = || names.iter().map(|name| folder.join(name)).find(|below| holds_training(below));
@@ -144,7 +144,7 @@ fn first_of(folder: &Path, names: &[&str]) -> Option<PathBuf> {
     names.iter().map(|name| folder.join(name)).find(|path| path.is_file())
 }
 
-/// A name from the folder's path; `prepared/public` and the like say nothing.
+/// A name from the folder's path, without generic parts such as `prepared/public`.
 fn name_of(folder: &Path) -> String {
     let whole = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     let names = whole.iter().rev().map(|name| name.to_string_lossy().into_owned());
@@ -198,7 +198,7 @@ mod tests {
             let paths =
                 |names: &[&str]| -> Vec<PathBuf> { names.iter().map(|name| dir.path().join(name)).collect() };
             assert_eq!(all(&paths(&[given])), paths(expected), "{files:?}");
-            assert_eq!(passed_over(&paths(&[given])), paths(over), "{files:?}");
+            assert_eq!(skipped(&paths(&[given])), paths(over), "{files:?}");
         };
         let check = |files: &[&str], given: &str, expected: &[&str]| check_with(files, given, expected, &[]);
         check(
@@ -224,7 +224,7 @@ mod tests {
     fn anything_else_is_refused() {
         let (file, run) = (tempfile::NamedTempFile::new().unwrap(), tempfile::tempdir().unwrap());
         fs::write(run.path().join("journal.lock"), "").unwrap();
-        assert!(find(run.path()).unwrap_err().message.contains("is the folder of a run"));
+        assert!(find(run.path()).unwrap_err().message.contains("is a run folder"));
         assert!(find(Path::new("/no/such")).unwrap_err().message.contains("no such folder"));
         assert!(find(file.path()).unwrap_err().message.contains("neither a folder nor a task file"));
     }

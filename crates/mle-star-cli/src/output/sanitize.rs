@@ -1,36 +1,36 @@
-//! Text that others wrote (models, scripts, users), made fit to be read: on a terminal, in a chart, in a page.
+//! Sanitizes text of models, scripts and users for terminals, charts and pages.
 //!
-//! [`plain`] is what every text passes on its way to a terminal: nothing in it moves the cursor, changes the terminal
-//! or turns the text around it. [`first_line`] and [`shortened`] cut.
+//! Every text goes through [`plain`] on its way to a terminal: control characters could move the cursor or change the
+//! terminal, and bidirectional marks could reorder the text around them. [`first_line`] and [`shortened`] truncate.
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// The text with what nobody sees named; lines and tabs stay.
+/// Replaces invisible characters by their code points; keeps newlines and tabs.
 pub fn plain(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
             '\n' | '\t' => shown.push(c),
-            c if is_unseen(c) => shown.push_str(&format!("⟨U+{:04X}⟩", u32::from(c))),
+            c if is_invisible(c) => shown.push_str(&format!("⟨U+{:04X}⟩", u32::from(c))),
             c => shown.push(c),
         }
     }
     shown
 }
 
-/// The same, in one line.
+/// The same in one line.
 pub fn one_line(text: &str) -> String {
     plain(text).replace(['\n', '\t'], " ")
 }
 
-/// Is it a character that nobody sees, and that can turn or hide the text around it?
-pub fn is_unseen(c: char) -> bool {
+/// Is it a control character or a bidirectional mark?
+pub fn is_invisible(c: char) -> bool {
     let turns =
         matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     turns || c.is_control()
 }
 
-/// The first line that says something, with at most `most` characters.
+/// The first line that is not blank, truncated to `most` characters.
 pub fn first_line(text: &str, most: usize) -> String {
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
     match line.char_indices().nth(most) {
@@ -39,7 +39,7 @@ pub fn first_line(text: &str, most: usize) -> String {
     }
 }
 
-/// The text in at most `columns` columns; of a longer one beginning and end, which tell names apart.
+/// Truncates the text to `columns` columns in the middle: names often differ at their ends.
 pub fn shortened(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -50,7 +50,7 @@ pub fn shortened(text: &str, columns: usize) -> String {
     format!("{}…{end}", start(text, left - left / 2))
 }
 
-/// As much of the text as fits into so many columns.
+/// The longest prefix that fits into so many columns.
 pub fn start(text: &str, columns: usize) -> String {
     let mut taken = 0;
     let fits = |c: &char| {
@@ -60,7 +60,7 @@ pub fn start(text: &str, columns: usize) -> String {
     text.chars().take_while(fits).collect()
 }
 
-/// Columns that a text takes.
+/// The width of a text in columns.
 pub fn width(text: &str) -> usize {
     text.width()
 }
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_nobody_sees_is_named() {
+    fn invisible_characters_are_replaced_by_their_code_points() {
         let check = |text: &str, lines: &str, line: &str| {
             assert_eq!((plain(text).as_str(), one_line(text).as_str()), (lines, line));
         };
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_line_says_something() {
+    fn the_first_line_is_not_blank() {
         assert_eq!(first_line("\n  abc def\nghi", 5), "abc d…");
         assert_eq!(first_line("", 5), "");
     }

@@ -1,7 +1,10 @@
-//! The only place that prints: data to stdout, talk to stderr. A reader that has gone away
-//! (`mle-star list | head -1`) is no error.
+//! The only module that prints: data to stdout, messages to stderr. A closed pipe (`mle-star list | head -1`) is not an
+//! error.
 //!
-//! Lines that stay at the bottom of the terminal ([`stay`]) are kept here, so that whoever prints does so above them.
+//! It also keeps the status lines at the bottom of the terminal ([`stay`]) and prints everything else above them.
+
+mod nearest;
+pub mod sanitize;
 
 use std::io::{self, Write};
 use std::panic::{self, PanicHookInfo};
@@ -9,33 +12,35 @@ use std::sync::{Mutex, PoisonError, TryLockError};
 
 use mle_star::stop::Trouble;
 
-use crate::legible::plain;
+pub use nearest::nearest;
+
+use crate::output::sanitize::plain;
 use crate::watch::{Drawn, replaced};
 
-/// What stands at the bottom of the terminal.
+/// The status lines at the bottom of the terminal.
 static STANDING: Mutex<Vec<Drawn>> = Mutex::new(Vec::new());
 
-/// Why data could not be printed, once it could not.
+/// The first error of writing to stdout that matters.
 static LOST: Mutex<Option<String>> = Mutex::new(None);
 
-/// One line of data, as it is: what a program reads.
+/// Prints one line of data unchanged, for programs.
 pub fn data(line: &str) {
     note_loss(writeln!(io::stdout().lock(), "{line}"));
 }
 
-/// Why not all data was printed.
+/// Why some data was not printed; `None`: all was.
 pub fn lost() -> Option<Trouble> {
     note_loss(io::stdout().lock().flush());
     let lost = LOST.lock().unwrap_or_else(PoisonError::into_inner).clone();
     lost.map(|why| {
         Trouble::new(
             format!("cannot write to stdout: {why}"),
-            "make room where it leads to, then say it again",
+            "free disk space or fix the destination, then run the command again",
         )
     })
 }
 
-/// A reader that has gone away wants no more, and a stream that was closed before never did.
+// A closed pipe means that the reader wants no more.
 fn note_loss(printed: io::Result<()>) {
     let is_unwanted = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
     if let Some(error) = printed.err().filter(|error| !is_unwanted(error)) {
@@ -43,17 +48,17 @@ fn note_loss(printed: io::Result<()>) {
     }
 }
 
-/// One line of data for people: a terminal does not act on what is in it.
+/// Prints one line of data for people, without control characters.
 pub fn shown(line: &str) {
     data(&plain(line));
 }
 
-/// One line of talk; a terminal does not act on what is in it.
+/// Prints one message, without control characters.
 pub fn talk(line: &str) {
     above(&plain(line));
 }
 
-/// One line of talk that has been drawn already, with its colours.
+/// Prints one message that is laid out and coloured already.
 pub fn drawn(line: &Drawn) {
     above(&line.text);
 }
@@ -63,22 +68,22 @@ fn above(text: &str) {
     write_above(&standing, text);
 }
 
-/// An error and what to do about it.
+/// Prints an error and its hint.
 pub fn error(trouble: &Trouble) {
     talk(&of_trouble(trouble));
 }
 
-/// Help and the like, as they are.
+/// Prints text unchanged, such as help.
 pub fn text(text: &str) {
     bytes(text.as_bytes());
 }
 
-/// What is no text for people, such as a manual page's source.
+/// Prints bytes unchanged, such as the source of a manual page.
 pub fn bytes(bytes: &[u8]) {
     note_loss(io::stdout().lock().write_all(bytes));
 }
 
-/// Lines that stand at the bottom of the terminal from now on; none: what stands there goes.
+/// Replaces the status lines at the bottom of the terminal; an empty list removes them.
 pub fn stay(lines: Vec<Drawn>) {
     let mut standing = STANDING.lock().unwrap_or_else(PoisonError::into_inner);
     if *standing != lines {
@@ -106,12 +111,12 @@ pub fn install_panic_hook() {
         let what = info.payload_as_str().unwrap_or("no message");
         let line = of_trouble(&Trouble::new(
             format!("internal error{at}: {what}"),
-            "this is a defect of mle-star; please report it with the command you gave",
+            "this is a bug in mle-star; please report it with the command you ran",
         ));
         match STANDING.try_lock() {
             Ok(standing) => write_above(&standing, &line),
             Err(TryLockError::Poisoned(standing)) => write_above(standing.get_ref(), &line),
-            // Perhaps by the thread that panics.
+            // The thread that panics may hold the lock.
             Err(TryLockError::WouldBlock) => write(&format!("{line}\n")),
         }
     }));
@@ -122,7 +127,7 @@ fn of_trouble(trouble: &Trouble) -> String {
 }
 
 fn write_above(standing: &[Drawn], text: &str) {
-    // Without anything that stands there is no terminal to ask.
+    // Without status lines the width does not matter.
     let columns = if standing.is_empty() { 0 } else { columns() };
     write(&replaced(standing, Some(text), standing, columns));
 }

@@ -1,4 +1,4 @@
-//! A YAML or TOML file as keys and values, with the line and column of each key.
+//! Reads YAML and TOML files, with line and column of each key.
 
 use std::fmt;
 use std::fs;
@@ -10,14 +10,14 @@ use serde_json::{Map, Value};
 /// A file of settings.
 #[derive(Clone, Debug)]
 pub struct Document {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
     /// Its top-level keys.
     pub values: Map<String, Value>,
     text: String,
 }
 
-/// A place in a file, counted from 1.
+/// A position in a file, counted from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Position {
     file: PathBuf,
@@ -37,13 +37,13 @@ impl Document {
         Ok(Self { path: path.to_owned(), values, text })
     }
 
-    /// File, line and column of a key, given with the keys above it: `config.yaml:3:1`.
+    /// File, line and column of a key, given as a path of keys: `config.yaml:3:1`.
     pub fn position(&self, keys: &[&str]) -> String {
         let (line, column) = position(&self.text, keys);
         Position { file: self.path.clone(), line, column }.to_string()
     }
 
-    /// The folder that relative paths of this file start from.
+    /// The folder that relative paths in this file start from.
     pub fn folder(&self) -> &Path {
         self.path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."))
     }
@@ -55,7 +55,7 @@ impl fmt::Display for Position {
     }
 }
 
-/// What a file holds, be it a list or keys: `.toml` is TOML, `.json` is JSON, any other is YAML.
+/// Reads any value, also a list: `.toml` as TOML, `.json` as JSON, any other as YAML.
 ///
 /// # Errors
 /// The file cannot be read or parsed.
@@ -68,13 +68,13 @@ pub fn read_value(path: &Path) -> Result<Value, Trouble> {
     }
 }
 
-/// A value as it would be read from a YAML file: `3`, `true`, `[a, b]`, or else a text.
+/// Parses a value as in a YAML file: `3`, `true`, `[a, b]`, else a text.
 pub fn parse_value(text: &str) -> Value {
     yaml(text).unwrap_or_else(|_| Value::String(text.to_owned()))
 }
 
 fn yaml(text: &str) -> Result<Value, serde_saphyr::Error> {
-    // Only true and false are booleans: `network: off` is a word.
+    // Only `true` and `false` are booleans: `network: off` is a text.
     let options = serde_saphyr::options! { strict_booleans: true };
     serde_saphyr::from_str_with_options(text, options)
 }
@@ -95,8 +95,8 @@ fn parse_yaml(path: &Path, text: &str) -> Result<Map<String, Value>, Trouble> {
         Value::Object(values) => Ok(values),
         Value::Null => Ok(Map::new()),
         _ => {
-            let message = format!("{}:1:1: not a list of `key: value` lines", path.display());
-            Err(Trouble::new(message, "write one `key: value` a line"))
+            let message = format!("{}:1:1: expected `key: value` lines", path.display());
+            Err(Trouble::new(message, "write one `key: value` per line"))
         }
     }
 }
@@ -106,7 +106,7 @@ fn parse_yaml_value(path: &Path, text: &str) -> Result<Value, Trouble> {
         let at = Position { file: path.to_owned(), line, column };
         return Err(Trouble::new(
             format!("{at}: a tab in the indentation"),
-            "YAML wants blanks there; replace the tab",
+            "YAML requires spaces for indentation; replace the tab",
         ));
     }
     yaml(text).map_err(|error| {
@@ -115,7 +115,7 @@ fn parse_yaml_value(path: &Path, text: &str) -> Result<Value, Trouble> {
         let at = Position { file: path.to_owned(), line, column };
         let message = error.without_snippet().to_string();
         let first = message.lines().next().unwrap_or("not YAML").to_owned();
-        Trouble::new(format!("{at}: {first}"), "mend the file; it must be YAML with one `key: value` a line")
+        Trouble::new(format!("{at}: {first}"), "fix the file; it must be YAML with one `key: value` per line")
     })
 }
 
@@ -124,7 +124,7 @@ fn parse_json(path: &Path, text: &str) -> Result<Value, Trouble> {
         let at = Position { file: path.to_owned(), line: error.line(), column: error.column() };
         let what = error.to_string();
         let what = what.split(" at line ").next().unwrap_or_default();
-        Trouble::new(format!("{at}: {what}"), "mend the file; it must be JSON")
+        Trouble::new(format!("{at}: {what}"), "fix the file; it must be JSON")
     })
 }
 
@@ -137,12 +137,12 @@ fn parse_toml(path: &Path, text: &str) -> Result<Map<String, Value>, Trouble> {
         let message = error.message().lines().next().unwrap_or("not TOML").to_owned();
         Trouble::new(
             format!("{at}: {message}"),
-            "mend the file; it must be TOML with one `key = value` a line",
+            "fix the file; it must be TOML with one `key = value` per line",
         )
     })
 }
 
-/// The first tab before the first word of a line, outside block texts (`key: |`).
+/// The first tab in the indentation of a line, outside block texts (`key: |`).
 fn tab_indent(text: &str) -> Option<(usize, usize)> {
     let mut block_indent: Option<usize> = None;
     for (number, line) in text.lines().enumerate() {
@@ -165,7 +165,7 @@ fn tab_indent(text: &str) -> Option<(usize, usize)> {
     None
 }
 
-/// Line and column where the last of `keys` stands, looked for below those before it; 1, 1 when nowhere.
+/// Line and column of the last of `keys`, searched for after those before it; 1, 1 if it is not found.
 fn position(text: &str, keys: &[&str]) -> (usize, usize) {
     let lines: Vec<&str> = text.lines().collect();
     let mut found = (0, 0);
@@ -173,7 +173,7 @@ fn position(text: &str, keys: &[&str]) -> (usize, usize) {
         let below = lines.iter().enumerate().skip(found.0);
         let hits: Vec<(usize, usize)> =
             below.filter_map(|(number, line)| Some((number, key_column(line, key)?))).collect();
-        // The outermost hit is the key itself; deeper ones may be words inside a text.
+        // The leftmost match is the key; others may be words inside a text.
         found = hits.into_iter().min_by_key(|(number, column)| (*column, *number)).unwrap_or(found);
     }
     (found.0 + 1, found.1 + 1)
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn yaml_and_toml_say_the_same() {
+    fn yaml_and_toml_are_equivalent() {
         let check = |name: &str, text: &str| {
             let document = read(name, text).unwrap();
             let expected = serde_json::json!({"a": 1, "network": "off", "b": {"c": "x"}});
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_found_where_they_stand() {
+    fn keys_are_found_in_the_text() {
         let check =
             |text: &str, keys: &[&str], expected| assert_eq!(position(text, keys), expected, "{keys:?}");
         check("a: 1\nb: 2\n", &["b"], (2, 1));

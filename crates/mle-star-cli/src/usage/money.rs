@@ -1,8 +1,8 @@
-//! Money and tokens in words. A cost that nobody knows is `unknown`, never 0.
+//! Formats money and tokens. An unknown cost is shown as `unknown`, never as 0.
 
 use mle_star::effects::Usage;
 
-/// US dollars with the digits that matter: `$1.23`, `$0.0042`.
+/// US dollars with the significant digits: `$1.23`, `$0.0042`.
 pub fn usd(amount: f64) -> String {
     match amount.abs() {
         0.0 => "$0".to_owned(),
@@ -11,12 +11,12 @@ pub fn usd(amount: f64) -> String {
     }
 }
 
-/// A cost that may not be known.
+/// A cost; `None`: unknown.
 pub fn cost(cost_usd: Option<f64>) -> String {
     cost_usd.map_or_else(|| "unknown".to_owned(), usd)
 }
 
-/// A count of tokens: `950`, `12k`, `1.2M`.
+/// A number of tokens: `950`, `12k`, `1.2M`.
 pub fn tokens(count: u64) -> String {
     #[expect(clippy::cast_precision_loss, reason = "shown with two digits")]
     let size = count as f64;
@@ -28,22 +28,22 @@ pub fn tokens(count: u64) -> String {
     }
 }
 
-/// Was no model asked, or one that costs nothing and counts nothing?
+/// Did the calls use no tokens and cost nothing?
 pub fn is_free(usage: &Usage) -> bool {
     costs_nothing(all_tokens(usage), usage.cost_usd)
 }
 
-/// The same of tokens, from a cache or not, and US dollars.
+/// The same for a number of tokens and US dollars.
 pub fn costs_nothing(tokens: u64, cost_usd: Option<f64>) -> bool {
     tokens == 0 && cost_usd == Some(0.0)
 }
 
-/// Every token that was read or written, from a cache or not.
+/// All tokens read and written, cached ones included.
 pub fn all_tokens(usage: &Usage) -> u64 {
     tokens_in(usage) + usage.output
 }
 
-/// Every token that was read, from a cache or not.
+/// All tokens read, cached ones included.
 pub fn tokens_in(usage: &Usage) -> u64 {
     usage.input + usage.cache_read + usage.cache_write
 }
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn amounts_are_short_and_unknown_ones_said_to_be() {
+    fn amounts_are_short_and_unknown_costs_are_shown_as_unknown() {
         let check = |shown: String, expected: &str| assert_eq!(shown, expected);
         check(cost(None), "unknown");
         check(cost(Some(0.0)), "$0");

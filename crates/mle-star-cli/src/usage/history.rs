@@ -1,4 +1,4 @@
-//! What one agent call is expected to cost and to take: as earlier runs did with the same model, else as assumed.
+//! Expected cost and time of one agent call, from earlier runs with the same model, else from assumptions.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -10,38 +10,38 @@ use serde::Serialize;
 
 use crate::runs;
 
-/// What is known of calls and scripts from the runs of a runs directory.
+/// Cost and time of calls and scripts in the runs of a runs directory.
 #[derive(Debug, Default)]
 pub struct History {
-    /// US dollars by role and model, of calls whose cost is known.
+    /// US dollars by role and model, of calls with a known cost.
     costs: HashMap<(AgentType, String), Vec<f64>>,
     /// Seconds by role and model.
     seconds: HashMap<(AgentType, String), Vec<f64>>,
-    /// Seconds of scripts for the task at hand.
+    /// Seconds of scripts for the same task.
     scripts: Vec<f64>,
 }
 
 /// The cost of one call of a role.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CallCost {
-    /// The model that answers.
+    /// The model.
     pub model: String,
-    /// US dollars: where the lower tenth ends, and where the upper tenth begins.
+    /// US dollars: the 10th and the 90th percentile.
     pub usd: (f64, f64),
-    /// Where this comes from.
+    /// The source of the estimate.
     pub source: Source,
 }
 
-/// Where a cost comes from.
+/// The source of an estimate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Source {
-    /// So many calls in earlier runs.
+    /// Calls in earlier runs.
     Journals {
-        /// How many.
+        /// Number of calls.
         calls: usize,
     },
-    /// Tokens at a price, halved and doubled.
+    /// An assumed number of tokens at list prices, halved and doubled.
     Assumed {
         /// Tokens read by one call.
         tokens_in: u32,
@@ -54,11 +54,11 @@ pub enum Source {
     },
 }
 
-/// US dollars per million tokens, read and written, by what the model's name holds; the last is for all others.
+/// US dollars per million tokens, read and written, by a part of the model's name; the last entry matches all others.
 const PRICES: [(&str, f64, f64); 4] =
     [("opus", 5.0, 25.0), ("haiku", 1.0, 5.0), ("sonnet", 3.0, 15.0), ("", 3.0, 15.0)];
 
-/// Reads every journal of a runs directory; one that cannot be read tells nothing. Scripts count for `task` alone.
+/// Reads every journal of a runs directory; skips those that cannot be read. Script times are those of `task` only.
 pub fn history(runs_dir: &Path, task: &str) -> History {
     let mut history = History::default();
     for snapshot in runs::all(runs_dir).iter().filter_map(|folder| journal::read(folder).ok()) {
@@ -71,7 +71,7 @@ pub fn history(runs_dir: &Path, task: &str) -> History {
 }
 
 impl History {
-    /// What one call of this role costs with this model.
+    /// The cost of one call of this role with this model.
     pub fn call_cost(&self, agent: AgentType, model: &str) -> CallCost {
         let model = model.to_owned();
         match self.costs.get(&(agent, model.clone())).map(Vec::as_slice) {
@@ -82,12 +82,12 @@ impl History {
         }
     }
 
-    /// Seconds of one call; `None` when no run tells.
+    /// Seconds of one call; `None` without earlier calls.
     pub fn call_seconds(&self, agent: AgentType, model: &str) -> Option<(f64, f64)> {
         self.seconds.get(&(agent, model.to_owned())).map(|seconds| tenths(seconds))
     }
 
-    /// Seconds of one script; `None` when no run of the task tells.
+    /// Seconds of one script; `None` without earlier scripts of the task.
     pub fn script_seconds(&self) -> Option<(f64, f64)> {
         (!self.scripts.is_empty()).then(|| tenths(&self.scripts))
     }
@@ -98,7 +98,7 @@ impl History {
             Kind::Agent if was_made(effect) => {
                 let model = effect.request.get("model").and_then(serde_json::Value::as_str);
                 let Some(key) = role(effect).zip(model.map(str::to_owned)) else { return };
-                // Rules name a model too, and ask none.
+                // The offline agents also name a model, but use no tokens.
                 if effect.usage.output == 0 {
                     return;
                 }
@@ -114,7 +114,7 @@ impl History {
     }
 }
 
-/// Where the lower tenth of the values ends and the upper tenth begins; of a few, the least and the greatest.
+/// The 10th and the 90th percentile; of a few values, the least and the greatest.
 fn tenths(values: &[f64]) -> (f64, f64) {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -134,7 +134,7 @@ fn assumed(agent: AgentType, model: String) -> CallCost {
     CallCost { model, usd: (usd / 2.0, usd * 2.0), source }
 }
 
-/// Tokens that a call of a role reads and writes, thinking included: guesses from the prompts and usual scripts.
+/// Tokens that a call of a role reads and writes, thinking included: estimated from the prompts and usual scripts.
 fn assumed_tokens(agent: AgentType) -> (u32, u32) {
     match agent {
         AgentType::Retriever => (40_000, 4_000),

@@ -1,9 +1,10 @@
-//! Where a run's scripts run, and with what.
+//! The backend of scripts: environment, machine, data and isolation.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use mle_star::config::Switch;
+use mle_star::layout;
 use mle_star::slots::Slots;
 use mle_star::stop::Trouble;
 use mle_star_backends::data::unzip;
@@ -17,8 +18,8 @@ use super::Start;
 use super::shared::Shared;
 use crate::exit::Failure;
 
-/// Libraries worth a word to those who write scripts; the rest is what these need.
-const TELLING: [&str; 14] = [
+/// Libraries to name in prompts; the others are their dependencies.
+const NAMED: [&str; 14] = [
     "numpy",
     "pandas",
     "scipy",
@@ -35,25 +36,25 @@ const TELLING: [&str; 14] = [
     "nltk",
 ];
 
-/// Everything outside, ready.
+/// The backend of scripts and what belongs to it.
 pub struct Backends {
-    /// Who runs scripts.
+    /// Runs scripts.
     pub scripts: LocalRunner,
     /// The interpreter and its libraries.
     pub environment: Environment,
-    /// The same in words, for the prompts.
+    /// The environment in words, for prompts.
     pub environment_text: String,
-    /// Where scripts run.
+    /// Limits the scripts that run at once.
     pub slots: Slots,
     /// The data as scripts see it.
     pub data_dir: PathBuf,
 }
 
 impl Backends {
-    /// Finds or makes the Python environment, looks at the machine, prepares the data; `say` hears it.
+    /// Finds or creates the Python environment, inspects the machine and prepares the data; reports progress to `say`.
     ///
     /// # Errors
-    /// No usable Python, or an environment that cannot be made.
+    /// No usable Python, or the environment cannot be created.
     pub async fn make(start: &Start, shared: &Shared, say: &(dyn Fn(&str) + Sync)) -> Result<Self, Failure> {
         let config = &start.frozen.config;
         let environment = shared.environment(config.python.as_ref(), say).await?;
@@ -97,14 +98,14 @@ fn runner(
     LocalRunner::new(setup).map_err(Failure::failed)
 }
 
-/// The folder that scripts see: the task's own, or the run's when tables have to be unpacked.
+/// The data folder that scripts see: the task's, or one in the run folder if tables have to be unpacked.
 fn plain_data(start: &Start) -> Result<PathBuf, Trouble> {
     let data_dir = &start.frozen.task.data_dir;
     let packed = unzip::packed(data_dir)?;
     if packed.is_empty() {
         return Ok(data_dir.clone());
     }
-    let unpacked = start.folder.join("data");
+    let unpacked = start.folder.join(layout::DATA);
     unzip::unpack(data_dir, &packed, &unpacked)?;
     Ok(unpacked)
 }
@@ -131,9 +132,9 @@ fn environment_text(
     isolation: &Isolation,
 ) -> String {
     let mut text = format!("Python {}", environment.version);
-    let telling =
-        environment.libraries.iter().filter(|(name, _)| TELLING.contains(&name.to_lowercase().as_str()));
-    let libraries: Vec<String> = telling.map(|(name, version)| format!("{name} {version}")).collect();
+    let named =
+        environment.libraries.iter().filter(|(name, _)| NAMED.contains(&name.to_lowercase().as_str()));
+    let libraries: Vec<String> = named.map(|(name, version)| format!("{name} {version}")).collect();
     if !libraries.is_empty() {
         // Writing to a string cannot fail.
         let _ = write!(text, " with {}", libraries.join(", "));
@@ -151,7 +152,7 @@ fn environment_text(
     text.push_str(match isolation.network {
         Switch::On => "\nNetwork access",
         Switch::Off if isolation.closes_network() => "\nNo network access at all",
-        // It may be there, but not where the solution will run.
+        // This machine cannot block it, but the solution may run where there is none.
         Switch::Off => "\nDo not rely on the network",
     });
     text
@@ -163,7 +164,7 @@ mod tests {
     use mle_star_backends::script::sandbox::Layers;
 
     #[test]
-    fn agents_are_told_what_is_true_of_the_network() {
+    fn prompts_say_whether_there_is_a_network() {
         let check = |network, layers, expected: &str| {
             let environment = Environment {
                 python: PathBuf::from("python3"),

@@ -1,4 +1,4 @@
-//! Models given by hand, and what is said about retrieval before a run begins.
+//! The file of `retrieved_models`.
 
 use std::path::Path;
 
@@ -7,13 +7,13 @@ use mle_star::config::{AgentsChoice, Config, Switch};
 use mle_star::stop::Trouble;
 use serde_json::{Map, Value};
 
-use crate::document;
-use crate::nearest::nearest;
+use crate::output::nearest;
+use crate::settings::document;
 
 /// The keys of a model.
 const KEYS: [&str; 3] = ["model_name", "example_code", "sources"];
 
-/// The models of the file that `retrieved_models` names; `None` when it names none.
+/// The models of the file that `retrieved_models` names; `None` without one.
 ///
 /// # Errors
 /// As [`read`].
@@ -21,25 +21,25 @@ pub fn given_models(config: &Config) -> Result<Option<Vec<RetrievedModel>>, Trou
     config.retrieved_models.as_deref().map(read).transpose()
 }
 
-/// A line on where the models will come from, when that is not the usual way.
+/// A line that says where the models come from, unless the retriever searches for them.
 pub fn opening(config: &Config, models: Option<&[RetrievedModel]>) -> Option<String> {
     if let Some(models) = models {
         let file = config.retrieved_models.as_deref().unwrap_or(Path::new(""));
         return Some(format!(
-            "models: {} given in {}; the retriever is not asked",
+            "models: {} given in {}; the retriever is not used",
             models.len(),
             file.display()
         ));
     }
     let unsearched = config.search == Switch::Off && config.agents != AgentsChoice::Offline;
-    unsearched.then(|| "note: search is off: the models come from what the language model knows".to_owned())
+    unsearched.then(|| "note: search is off: the language model names models from memory".to_owned())
 }
 
-/// Reads a YAML, JSON or TOML file with a list of models, bare or under `models`: `model_name`, `example_code`
-/// and, if wanted, `sources`, a list of addresses.
+/// Reads a YAML, JSON or TOML file with a list of models, at the top level or under `models`. A model has
+/// `model_name`, `example_code` and, optionally, `sources`, a list of URLs.
 ///
 /// # Errors
-/// The file cannot be read, holds no list, or an item of it is no model; the message names file and item.
+/// The file cannot be read or is not a list of models; the message names file and item.
 fn read(path: &Path) -> Result<Vec<RetrievedModel>, Trouble> {
     let trouble = |what: String, hint: String| Trouble::new(format!("{}: {what}", path.display()), hint);
     let items = match document::read_value(path)? {
@@ -51,7 +51,7 @@ fn read(path: &Path) -> Result<Vec<RetrievedModel>, Trouble> {
         _ => Vec::new(),
     };
     if items.is_empty() {
-        let hint = "write a list of models, bare or under `models`, each with model_name and example_code";
+        let hint = "write a list of models, at the top level or under `models`, each with model_name and example_code";
         return Err(trouble("no list of models".to_owned(), hint.to_owned()));
     }
     let models = items.iter().enumerate().map(|(index, item)| {
@@ -60,12 +60,12 @@ fn read(path: &Path) -> Result<Vec<RetrievedModel>, Trouble> {
     models.collect()
 }
 
-/// What is wrong with an item, and what to do.
+/// What is wrong with an item, and a hint.
 type Wrong = (String, String);
 
 fn model(item: &Value) -> Result<RetrievedModel, Wrong> {
     let Value::Object(fields) = item else {
-        return Err(("is no list of keys and values".to_owned(), give_both()));
+        return Err(("is not a list of keys and values".to_owned(), give_both()));
     };
     if let Some(key) = fields.keys().find(|key| !KEYS.contains(&key.as_str())) {
         let hint = nearest(key, KEYS).map_or_else(give_both, |known| format!("did you mean {known}?"));
@@ -86,13 +86,13 @@ fn text(fields: &Map<String, Value>, key: &str) -> Result<String, Wrong> {
     match fields.get(key) {
         Some(Value::String(text)) if !text.trim().is_empty() => Ok(text.clone()),
         Some(Value::String(_)) | None => Err((format!("has no {key}"), give_both())),
-        Some(_) => Err((format!("has a {key} that is no text"), "write it in quotes".to_owned())),
+        Some(_) => Err((format!("has a {key} that is not a text"), "write it in quotes".to_owned())),
     }
 }
 
 fn sources(fields: &Map<String, Value>) -> Result<Vec<String>, Wrong> {
     let wrong =
-        || ("has sources that are no list of texts".to_owned(), "write sources: [ADDRESS, …]".to_owned());
+        || ("has sources that are not a list of texts".to_owned(), "write sources: [URL, …]".to_owned());
     match fields.get("sources") {
         None => Ok(Vec::new()),
         Some(list) => serde_json::from_value(list.clone()).map_err(|_| wrong()),
@@ -155,15 +155,15 @@ mod tests {
             "model 1 has no model_name",
             "every",
         );
-        check("m.yaml", "- {model_name: 4, example_code: x}\n", "model_name that is no text", "quotes");
+        check("m.yaml", "- {model_name: 4, example_code: x}\n", "model_name that is not a text", "quotes");
         check("m.yaml", "- {model_name: a, example: x}\n", "unknown key \"example\"", "example_code?");
         check(
             "m.yaml",
             "- {model_name: a, example_code: x, sources: 3}\n",
-            "sources that are no list",
+            "sources that are not a list",
             "sources: [",
         );
-        check("m.yaml", "- a\n", "model 1 is no list", "every model");
+        check("m.yaml", "- a\n", "model 1 is not a list", "every model");
         for (name, text) in [
             ("m.yaml", "[]"),
             ("m.yaml", ""),

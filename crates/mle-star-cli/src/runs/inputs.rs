@@ -1,4 +1,4 @@
-//! The frozen inputs in a run folder: written before anything else, compared on resume.
+//! The frozen inputs in a run folder: written first, and compared on resume.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -8,79 +8,74 @@ use std::path::Path;
 use mle_star::answers::RetrievedModel;
 use mle_star::config::Config;
 use mle_star::journal::Frozen;
+use mle_star::layout::{self, CONFIG, MODELS, PROMPTS, STAGED_CONFIG};
 use mle_star::stop::Trouble;
 use mle_star::task::Task;
 use serde::Serialize;
 use serde_json::Value;
 
-/// The limits that a resume may raise.
+/// Limits that a resume may raise.
 const RAISABLE: [&str; 2] = ["time_limit_seconds", "max_budget_usd"];
 
-/// The frozen configuration.
-const CONFIG: &str = "config.json";
-/// What will be the frozen configuration once the journal knows its limits.
-const STAGED: &str = "config.part";
-/// The models that were given by hand.
-const MODELS: &str = "models.json";
-
-/// Writes `task.json`, `config.json`, `prompts/`, and `models.json` when models were given by hand.
+/// Writes `task.json`, `config.json`, `prompts/`, and `models.json` if the user gave models.
 ///
 /// # Errors
 /// The folder cannot be written.
 pub fn write(folder: &Path, frozen: &Frozen) -> Result<(), Trouble> {
     let all = || -> io::Result<()> {
-        write_json(&folder.join("task.json"), &frozen.task)?;
+        write_json(&folder.join(layout::TASK), &frozen.task)?;
         write_json(&folder.join(CONFIG), &frozen.config)?;
         if let Some(models) = &frozen.retrieved_models {
             write_json(&folder.join(MODELS), models)?;
         }
-        fs::create_dir_all(folder.join("prompts"))?;
+        fs::create_dir_all(folder.join(PROMPTS))?;
         for (name, text) in &frozen.prompts {
-            write_whole(&folder.join("prompts").join(name), text.as_bytes())?;
+            write_whole(&folder.join(PROMPTS).join(name), text.as_bytes())?;
         }
         Ok(())
     };
-    let begin_again = "make room or give write access, then begin the run again with the same --run-id";
-    all().map_err(|error| Trouble { hint: begin_again.to_owned(), ..unwritable(folder, &error) })
+    let start_again =
+        "free disk space or make the folder writable, then start the run again with the same --run-id";
+    all().map_err(|error| Trouble::new(unwritable(folder, &error).message, start_again))
 }
 
-/// Lays a `config.json` with larger limits ready. It counts once the journal knows the limits.
+/// Writes a configuration with raised limits beside `config.json`. It becomes valid when the journal records the limits.
 ///
 /// # Errors
 /// As [`write_whole`].
 pub fn stage_config(folder: &Path, config: &Config) -> io::Result<()> {
-    write_partial(&folder.join(STAGED), &json(config)?)
+    write_partial(&folder.join(STAGED_CONFIG), &json(config)?)
 }
 
-/// Checks that the files still say what the journal froze. When a `config.json` with the journal's limits lies
-/// ready, a resume that raised them was interrupted, and it takes its place.
+/// Checks that the files equal what the journal froze. If a resume that raised limits was interrupted after the journal
+/// recorded them, the staged configuration replaces `config.json` now.
 ///
 /// # Errors
-/// A file that is missing or differs; the message names the key, the model or the template.
+/// A file is missing or differs; the message names the key, the model or the template.
 pub fn check_unchanged(folder: &Path, frozen: &Frozen) -> Result<(), Trouble> {
-    same_keys::<Task>(folder, "task.json", &frozen.task, &[])?;
+    same_keys::<Task>(folder, layout::TASK, &frozen.task, &[])?;
     let differs_in_limits = same_keys::<Config>(folder, CONFIG, &frozen.config, &[]).is_err()
         && same_keys::<Config>(folder, CONFIG, &frozen.config, &RAISABLE).is_ok();
-    if differs_in_limits && same_keys::<Config>(folder, STAGED, &frozen.config, &[]).is_ok() {
-        let placed = fs::rename(folder.join(STAGED), folder.join(CONFIG));
+    if differs_in_limits && same_keys::<Config>(folder, STAGED_CONFIG, &frozen.config, &[]).is_ok() {
+        let placed = fs::rename(folder.join(STAGED_CONFIG), folder.join(CONFIG));
         placed.map_err(|error| unwritable(folder, &error))?;
     }
     same_keys::<Config>(folder, CONFIG, &frozen.config, &[])?;
     same_models(&folder.join(MODELS), frozen.retrieved_models.as_deref())?;
-    let found = templates(&folder.join("prompts"))?;
+    let found = templates(&folder.join(PROMPTS))?;
     for (name, text) in &frozen.prompts {
         if found.get(name) != Some(text) {
             let what = if found.contains_key(name) { "has changed" } else { "is missing" };
-            return Err(differs(format!("the template {name} {what} since the run began")));
+            return Err(differs(format!("the template {name} {what} since the run started")));
         }
     }
     match found.keys().find(|name| !frozen.prompts.contains_key(*name)) {
-        Some(extra) => Err(differs(format!("the template {extra} was not there when the run began"))),
+        Some(extra) => Err(differs(format!("the template {extra} was added after the run started"))),
         None => Ok(()),
     }
 }
 
-/// Writes a file so that it is either whole or not there.
+/// Writes a file atomically.
 ///
 /// # Errors
 /// The disk is full or the folder not writable.
@@ -102,7 +97,7 @@ fn json(value: &impl Serialize) -> io::Result<Vec<u8>> {
     Ok(text)
 }
 
-/// Copies a file so that the copy is whole or not there; what was there before is replaced.
+/// Copies a file atomically, replacing the destination.
 ///
 /// # Errors
 /// As [`write_whole`].
@@ -112,7 +107,7 @@ pub fn copy_whole(from: &Path, to: &Path) -> io::Result<()> {
     copied.inspect_err(|_| drop(fs::remove_file(&partial)))
 }
 
-/// Removes a file that need not be there.
+/// Removes a file if it exists.
 ///
 /// # Errors
 /// The folder is not writable.
@@ -123,7 +118,7 @@ pub fn remove_file(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Writes a value as readable JSON, whole or not at all.
+/// Writes a value as indented JSON, atomically.
 ///
 /// # Errors
 /// As [`write_whole`].
@@ -131,50 +126,50 @@ pub fn write_json(path: &Path, value: &impl Serialize) -> io::Result<()> {
     write_whole(path, &json(value)?)
 }
 
-/// The folder cannot be written.
+/// The error for a run folder that cannot be written.
 pub fn unwritable(folder: &Path, error: &io::Error) -> Trouble {
     let message = format!("cannot write into the run folder {}: {error}", folder.display());
-    Trouble::new(message, "make room or give write access, then resume the run")
+    Trouble::resumable(message, "free disk space or make the folder writable")
 }
 
-/// Compares a file with what was frozen, the keys in `but` left out.
+/// Compares a file with the frozen value, except for the keys in `but`.
 fn same_keys<T: Serialize>(folder: &Path, name: &str, frozen: &T, but: &[&str]) -> Result<(), Trouble> {
     let path = folder.join(name);
     let text = fs::read_to_string(&path)
-        .map_err(|error| differs(format!("{name} of the run cannot be read: {error}")))?;
+        .map_err(|error| differs(format!("cannot read {name} of the run: {error}")))?;
     let mut found: Value = serde_json::from_str(&text)
-        .map_err(|error| differs(format!("{name} of the run is not JSON any more: {error}")))?;
+        .map_err(|error| differs(format!("{name} of the run is no longer valid JSON: {error}")))?;
     let mut expected = serde_json::to_value(frozen).unwrap_or_default();
     for map in [&mut found, &mut expected].into_iter().filter_map(Value::as_object_mut) {
         map.retain(|key, _| !but.contains(&key.as_str()));
     }
     match first_difference(&expected, &found) {
-        Some(key) => Err(differs(format!("{name} has another {key} than the run began with"))),
+        Some(key) => Err(differs(format!("{name} has another {key} than at the start of the run"))),
         None => Ok(()),
     }
 }
 
 fn same_models(path: &Path, frozen: Option<&[RetrievedModel]>) -> Result<(), Trouble> {
     let Some(frozen) = frozen else {
-        let extra = || differs(format!("{MODELS} was not there when the run began"));
+        let extra = || differs(format!("{MODELS} was added after the run started"));
         return if path.exists() { Err(extra()) } else { Ok(()) };
     };
     let text = fs::read_to_string(path)
-        .map_err(|error| differs(format!("{MODELS} of the run cannot be read: {error}")))?;
+        .map_err(|error| differs(format!("cannot read {MODELS} of the run: {error}")))?;
     let found: Vec<Value> = serde_json::from_str(&text)
-        .map_err(|error| differs(format!("{MODELS} of the run is no JSON list any more: {error}")))?;
+        .map_err(|error| differs(format!("{MODELS} of the run is no longer a JSON list: {error}")))?;
     let expected: Vec<Value> =
         frozen.iter().map(|model| serde_json::to_value(model).unwrap_or_default()).collect();
     let other = (0..found.len().max(expected.len())).find(|index| found.get(*index) != expected.get(*index));
     match other {
         Some(index) => {
-            Err(differs(format!("{MODELS} has another model {} than the run began with", index + 1)))
+            Err(differs(format!("{MODELS} has another model {} than at the start of the run", index + 1)))
         }
         None => Ok(()),
     }
 }
 
-/// The first key, with those above it, whose values differ.
+/// The first key with differing values, as a dotted path.
 fn first_difference(expected: &Value, found: &Value) -> Option<String> {
     let (Value::Object(expected), Value::Object(found)) = (expected, found) else {
         return (expected != found).then(String::new);
@@ -196,11 +191,11 @@ fn templates(folder: &Path) -> Result<BTreeMap<String, String>, Trouble> {
         }
         Ok(found)
     };
-    read().map_err(|error| differs(format!("the templates in {} cannot be read: {error}", folder.display())))
+    read().map_err(|error| differs(format!("cannot read the templates in {}: {error}", folder.display())))
 }
 
 fn differs(message: String) -> Trouble {
-    Trouble::new(message, "put it back as it was, or start a new run; a run goes on only with its own inputs")
+    Trouble::new(message, "restore it, or start a new run; a run can be resumed only with its own inputs")
 }
 
 #[cfg(test)]

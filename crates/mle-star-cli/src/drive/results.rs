@@ -1,27 +1,28 @@
-//! What a finished run leaves: `final/`, the report, and last of all `result.json`.
+//! Writes the results of a finished run: `final/`, the report and, last, `result.json`.
 
 use std::fs;
 use std::io;
 use std::path::Path;
 
+use mle_star::layout;
 use mle_star::pipeline::Finished;
 use mle_star::result::{FinalResult, StoppedBy};
 use mle_star::stop::Trouble;
 use mle_star_backends::script::environment::requirements_txt;
 
 use super::Start;
-use super::outside::Backends;
-use super::reporting;
-use crate::bill;
+use super::backends::Backends;
 use crate::exit::Exit;
-use crate::run_folder::{copy_whole, remove_file, unwritable, write_json, write_whole};
-use crate::run_view::State;
+use crate::report::updates;
+use crate::runs::inputs::{copy_whole, remove_file, unwritable, write_json, write_whole};
+use crate::runs::run_view::State;
+use crate::usage;
 use crate::watch::duration;
 
-/// Writes the results; gives the exit code and the last lines to show.
+/// Writes the results; returns the exit code and the last lines to show.
 ///
 /// # Errors
-/// The disk is full or the folder not writable any more.
+/// The disk is full, or the folder is no longer writable.
 pub async fn finish(
     start: &Start,
     backends: &Backends,
@@ -33,13 +34,13 @@ pub async fn finish(
     let script = &result.final_solution.content;
     let submission = stem.and_then(|stem| backends.scripts.submission(&stem, script));
     let write = || -> io::Result<FinalResult> {
-        let last = folder.join("final");
+        let last = folder.join(layout::FINAL);
         fs::create_dir_all(&last)?;
-        write_whole(&last.join("solution.py"), result.final_solution.content.as_bytes())?;
-        write_whole(&last.join("requirements.txt"), requirements_txt(&backends.environment).as_bytes())?;
-        link_data(&folder.join("input"), &backends.data_dir)?;
-        let path = last.join("submission.csv");
-        // One of an earlier end of this run is not the submission of this one.
+        write_whole(&last.join(layout::SOLUTION), result.final_solution.content.as_bytes())?;
+        write_whole(&last.join(layout::REQUIREMENTS), requirements_txt(&backends.environment).as_bytes())?;
+        link_data(&folder.join(layout::INPUT), &backends.data_dir)?;
+        let path = last.join(layout::SUBMISSION);
+        // An earlier end of this run may have left one.
         remove_file(&path)?;
         if let Some(submission) = &submission {
             copy_whole(submission, &path)?;
@@ -50,14 +51,14 @@ pub async fn finish(
     let result = write().map_err(|error| unwritable(folder, &error))?;
     let mut lines = copy_out(&result, start.frozen.task.output_dir.as_deref());
     lines.extend(write_report(start, &result).await);
-    // Empty by now; anything left in it is for the eye of whoever wonders why.
-    let _ = fs::remove_dir(folder.join("work"));
-    write_json(&folder.join("result.json"), &result).map_err(|error| unwritable(folder, &error))?;
+    // Fails if something is left in it, which then stays for inspection.
+    let _ = fs::remove_dir(folder.join(layout::WORK));
+    write_json(&folder.join(layout::RESULT), &result).map_err(|error| unwritable(folder, &error))?;
     lines.extend(last_lines(start, &result));
     Ok((exit_of(&result), lines))
 }
 
-/// Lets `python final/solution.py` find its data from the run folder.
+/// Lets `python final/solution.py` find the data from the run folder.
 fn link_data(link: &Path, data_dir: &Path) -> io::Result<()> {
     match std::os::unix::fs::symlink(data_dir.canonicalize()?, link) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
@@ -70,24 +71,24 @@ pub fn exit_of(result: &FinalResult) -> Exit {
     if result.submission_path.is_empty() { Exit::NoSubmission } else { Exit::Done }
 }
 
-/// The validation score of the solution that was taken: the last one on the way to the result.
+/// The validation score of the final solution: the last score of its lineage.
 pub fn best_score(result: &FinalResult) -> f64 {
     let last = result.lineage.iter().rev().find_map(|step| step.score);
     last.or(result.final_solution.score).unwrap_or(result.phase1.initial_score)
 }
 
-/// The task's own output folder gets a copy; a folder that is gone by now is a note, no failure.
+/// Copies the submission to the task's output folder; a missing folder is a note and not an error.
 fn copy_out(result: &FinalResult, output_dir: Option<&Path>) -> Vec<String> {
     let Some(folder) = output_dir.filter(|_| !result.submission_path.is_empty()) else { return Vec::new() };
     let copied = fs::create_dir_all(folder)
-        .and_then(|()| copy_whole(Path::new(&result.submission_path), &folder.join("submission.csv")));
+        .and_then(|()| copy_whole(Path::new(&result.submission_path), &folder.join(layout::SUBMISSION)));
     copied.err().map(|error| format!("note: no copy in {}: {error}", folder.display())).into_iter().collect()
 }
 
-/// The report is made before the result is there; without it the run is still a success.
+/// Writes the report, before the result exists; without a report the run is still a success.
 async fn write_report(start: &Start, result: &FinalResult) -> Option<String> {
     let result = result.clone();
-    let note = reporting::last(&start.folder, move |view| {
+    let note = updates::last(&start.folder, move |view| {
         view.summary.state = State::Finished;
         view.summary.submission = Some(result.submission_path.clone()).filter(|path| !path.is_empty());
         view.result = Some(result);
@@ -108,28 +109,28 @@ fn last_lines(start: &Start, result: &FinalResult) -> Vec<String> {
             duration(result.total_duration_seconds)
         ),
     ];
-    lines.extend(bill::line(&bill::of_result(result)).map(|line| format!("cost: {line}")));
+    lines.extend(usage::line(&usage::of_result(result)).map(|line| format!("cost: {line}")));
     if let Some(limit) = result.stopped_by {
         let (which, option) = match limit {
             StoppedBy::Time => ("time", "--time-limit"),
             StoppedBy::Budget => ("money", "--max-budget-usd"),
         };
         lines.push(format!(
-            "the {which} limit cut the run short; more with: {} {option} X",
+            "the {which} limit cut the run short; continue with: {} {option} N",
             super::resume_command(&start.folder)
         ));
     }
     if result.leakage_suspected {
-        lines.push("note: the solution may leak the answers it is scored on; see the report".to_owned());
+        lines.push("note: the solution may use data that leaks the target; see the report".to_owned());
     }
     if result.submission_path.is_empty() {
         lines.push(format!(
             "no valid submission; the best solution is {}",
-            start.folder.join("final/solution.py").display()
+            start.folder.join(layout::FINAL).join(layout::SOLUTION).display()
         ));
     } else {
         lines.push(format!("submission: {}", result.submission_path));
     }
-    lines.push(format!("report: {}", start.folder.join("report.html").display()));
+    lines.push(format!("report: {}", start.folder.join(layout::REPORT).display()));
     lines
 }

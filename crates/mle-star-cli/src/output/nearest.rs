@@ -1,15 +1,15 @@
-//! The known word that an unknown one was most likely meant to be.
+//! Suggestions for misspelled words.
 
-/// The known word nearest to `word`; `None` only when nothing is known.
+/// The known word most similar to `word`; `None` without any known word.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
     let close = |candidate: &str| {
         let whole = strsim::normalized_damerau_levenshtein(&word, candidate);
-        // "time_limit" means time_limit_seconds, however much is missing.
+        // "time_limit" should match time_limit_seconds although much is missing.
         let part = if candidate.contains(&word) || word.contains(candidate) { 0.4 } else { 0.0 };
         whole + part
     };
-    // Of equals the first.
+    // The first of equals.
     known.into_iter().min_by(|a, b| close(b).total_cmp(&close(a)))
 }
 
