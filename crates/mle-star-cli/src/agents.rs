@@ -10,7 +10,7 @@ use mle_star::stop::Trouble;
 use mle_star::task::Task;
 use mle_star_backends::agent::claude::{ClaudeAgents, ClaudeSetup};
 use mle_star_backends::agent::offline::OfflineAgents;
-use mle_star_backends::data::profile::Profile;
+use mle_star_data::profile::Profile;
 
 use crate::claude_code::{self, Executable};
 use crate::credentials::{self, Found};

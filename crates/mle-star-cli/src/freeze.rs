@@ -11,10 +11,10 @@ use mle_star::prompts::{BUILT_IN, PromptError, Prompts};
 use mle_star::search::{plain_rule, solution_pages};
 use mle_star::stop::Trouble;
 use mle_star::task::Task;
-use mle_star_backends::data::agreement;
-use mle_star_backends::data::infer::{Given, Guess, Inferred, infer};
-use mle_star_backends::data::metric_names::KnownMetric;
-use mle_star_backends::data::profile::{self, Profile};
+use mle_star_data::agreement;
+use mle_star_data::infer::{Given, Guess, Inferred, infer};
+use mle_star_data::metric_names::KnownMetric;
+use mle_star_data::profile::{self, Profile};
 
 use crate::agents::{self, Chosen};
 use crate::args::RunArgs;

@@ -21,11 +21,11 @@ use mle_star::prompts::Prompts;
 use mle_star::slots::Slots;
 use mle_star::task::{DataModality, Task, TaskType};
 use mle_star_backends::agent::offline::OfflineAgents;
-use mle_star_backends::data::profile;
 use mle_star_backends::script::environment::{EnvironmentChoice, python_environment};
 use mle_star_backends::script::local::{LocalRunner, LocalSetup};
 use mle_star_backends::script::machine::machine;
 use mle_star_backends::script::sandbox::Isolation;
+use mle_star_data::profile;
 use tokio::process::Command;
 
 const TOOL: &str = include_str!("tasks.py");

@@ -31,10 +31,10 @@ use mle_star::event::EventSink;
 use mle_star::role::AgentType;
 use mle_star::stop::{Stop, Trouble};
 
-use crate::data::view::Data;
 use crate::script::workplace::broken;
 use ahead::Ahead;
 use command::Invocation;
+use mle_star_data::view::Data;
 use process::{NotStarted, Process, Workshop};
 
 /// What [`ClaudeAgents`] need to know.

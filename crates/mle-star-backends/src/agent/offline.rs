@@ -32,8 +32,8 @@ use mle_star::role::{AgentType, Variant};
 use mle_star::stop::{Stop, Trouble};
 use mle_star::task::Task;
 
-use crate::data::profile::Profile;
 use inputs::Inputs;
+use mle_star_data::profile::Profile;
 use problem::Problem;
 use templates::TemplateError;
 

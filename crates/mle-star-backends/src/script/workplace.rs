@@ -11,8 +11,8 @@ use nix::fcntl::{OFlag, open, openat};
 use nix::sys::stat::Mode;
 
 use super::short_links::ShortLinks;
-use crate::data::removal::remove_tree;
-use crate::data::view::Data;
+use mle_star_data::removal::remove_tree;
+use mle_star_data::view::Data;
 
 /// The script's file name; tracebacks show it.
 pub(super) const SCRIPT: &str = "solution.py";

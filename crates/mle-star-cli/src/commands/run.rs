@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use mle_star::journal::{Frozen, Journal, JournalError};
 use mle_star::stop::Trouble;
-use mle_star_backends::data::digest::digest;
+use mle_star_data::digest::digest;
 
 use super::{estimate, several};
 use crate::agents;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::data::tree;
+use mle_star_data::tree;
 
 /// The answer to one JSON-RPC message; notifications get an empty one.
 pub(super) fn answer(message: &Value, data_dir: &Path) -> Value {

@@ -15,9 +15,9 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::command::{Hands, Invocation};
-use crate::data::removal::remove_tree;
-use crate::data::view::Data;
 use crate::process::{Ending, Streams, Tree};
+use mle_star_data::removal::remove_tree;
+use mle_star_data::view::Data;
 
 /// Between the request to end and the end: `claude` ends its agent's commands meanwhile.
 const GRACE: Duration = Duration::from_secs(2);

@@ -8,7 +8,7 @@ use super::problem::Problem;
 use super::script::{Script, Section};
 use super::templates::{TemplateError, render};
 use super::writer;
-use crate::data::metric_names::KnownMetric;
+use mle_star_data::metric_names::KnownMetric;
 
 /// The base script with the reference's models trained as well and blended in.
 ///

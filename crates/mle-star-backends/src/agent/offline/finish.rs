@@ -11,7 +11,7 @@ use super::problem::Problem;
 use super::script::Script;
 use super::templates::TemplateError;
 use super::writer;
-use crate::data::profile::Profile;
+use mle_star_data::profile::Profile;
 
 /// Joins auxiliary tables that the solution does not read, or says that there are none.
 ///

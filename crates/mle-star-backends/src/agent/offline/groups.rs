@@ -8,7 +8,7 @@
 
 use serde::Serialize;
 
-use crate::data::profile::{ColumnKind, GroupColumn, Table};
+use mle_star_data::profile::{ColumnKind, GroupColumn, Table};
 
 /// Drawing whole groups must leave this many; otherwise rows are drawn from all groups.
 const FEWEST_DRAWN: usize = 20;

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::problem::{Columns, input_path};
-use crate::data::profile::{Column, ColumnKind, Profile, Table};
+use mle_star_data::profile::{Column, ColumnKind, Profile, Table};
 
 /// One auxiliary table, joined to train and test.
 #[derive(Clone, Debug, PartialEq, Serialize)]

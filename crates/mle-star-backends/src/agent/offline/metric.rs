@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::data::metric_names::KnownMetric;
+use mle_star_data::metric_names::KnownMetric;
 
 /// A metric as the script templates need it.
 #[derive(Clone, Debug, PartialEq, Serialize)]

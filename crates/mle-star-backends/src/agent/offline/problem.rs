@@ -11,8 +11,8 @@ use super::groups::{Grouping, Rows, grouping};
 use super::joins::{Join, joins};
 use super::metric::Metric;
 use super::submission::{Layout, layout};
-use crate::data::metric_names::KnownMetric;
-use crate::data::profile::{Column, ColumnKind, Profile, Table};
+use mle_star_data::metric_names::KnownMetric;
+use mle_star_data::profile::{Column, ColumnKind, Profile, Table};
 
 /// Categorical columns with more distinct values than this are encoded by target means.
 const FEW_LEVELS: usize = 15;

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::metric::Metric;
 use super::problem::input_path;
-use crate::data::profile::{Column, Profile, Table};
+use mle_star_data::profile::{Column, Profile, Table};
 
 /// The submission's shape.
 #[derive(Clone, Debug, PartialEq, Serialize)]

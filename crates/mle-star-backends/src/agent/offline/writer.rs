@@ -6,7 +6,7 @@ use super::families::{Family, Member};
 use super::problem::Problem;
 use super::script::{Script, Section};
 use super::templates::{TemplateError, render};
-use crate::data::metric_names::KnownMetric;
+use mle_star_data::metric_names::KnownMetric;
 
 /// A complete solution with one model.
 ///

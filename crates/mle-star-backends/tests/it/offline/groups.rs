@@ -6,7 +6,7 @@ use mle_star::metric::Direction::{Maximize, Minimize};
 use mle_star::role::{AgentType, Variant};
 use mle_star::score::parse_score;
 use mle_star_backends::agent::offline::OfflineAgents;
-use mle_star_backends::data::profile::{self, ColumnKind, GroupColumn, Profile};
+use mle_star_data::profile::{self, ColumnKind, GroupColumn, Profile};
 use serde_json::json;
 
 use super::python::{Batch, Done, FAMILIES, assert_faultless, fault, faults, initial, interpreter};

@@ -5,7 +5,7 @@ use mle_star::role::{AgentType, Variant};
 use mle_star::solution::{Solution, SolutionPhase};
 use mle_star::task::Task;
 use mle_star_backends::agent::offline::OfflineAgents;
-use mle_star_backends::data::profile::{ColumnKind, Profile};
+use mle_star_data::profile::{ColumnKind, Profile};
 use serde_json::{Value, json};
 
 use super::tasks::{Shape, column, profile, shape, task};

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use mle_star::metric::Direction;
 use mle_star::task::{DataModality, Task, TaskType};
-use mle_star_backends::data::profile::{Column, ColumnKind, GroupColumn, Profile, Table};
+use mle_star_data::profile::{Column, ColumnKind, GroupColumn, Profile, Table};
 
 /// Rows of a generated training table.
 pub(crate) const ROWS: usize = 160;

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::{Block, Strategy};
 use crate::agent::offline::templates::render;
 use crate::agent::offline::writer;
-use crate::data::metric_names::KnownMetric;
+use mle_star_data::metric_names::KnownMetric;
 
 pub(super) const ENDINGS: &[Strategy] = &[
     Strategy {

@@ -12,8 +12,8 @@ enum Change {
     Times(f64),
 }
 
-use crate::data::metric_names::KnownMetric;
 use Change::{Set, Times};
+use mle_star_data::metric_names::KnownMetric;
 
 type Preset = &'static [(&'static str, Change)];
 

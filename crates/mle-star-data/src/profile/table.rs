@@ -10,7 +10,7 @@ use mle_star::stop::Trouble;
 
 use super::column::Values;
 use super::{Column, ColumnKind, ROWS_LOOKED_AT, Table};
-use crate::data::folder::Source;
+use crate::folder::Source;
 
 const SAVE_AS_CSV: &str = "save it as comma-separated UTF-8 text with one header line";
 

@@ -6,8 +6,8 @@ use mle_star::task::{DataModality, TaskType};
 use serde_json::Value;
 
 use super::Guess;
-use crate::data::metric_names::KnownMetric;
-use crate::data::profile::{Column, ColumnKind, Profile};
+use crate::metric_names::KnownMetric;
+use crate::profile::{Column, ColumnKind, Profile};
 
 /// A target of integers with at most this many values is taken for classes.
 const MOST_CLASSES: usize = 30;

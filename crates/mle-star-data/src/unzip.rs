@@ -74,7 +74,7 @@ mod tests {
     use zip::write::SimpleFileOptions;
 
     use super::*;
-    use crate::data::profile;
+    use crate::profile;
 
     fn zip_of(path: &Path, members: &[(&str, &str)]) {
         let mut archive = ZipWriter::new(File::create(path).unwrap());

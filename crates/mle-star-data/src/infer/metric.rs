@@ -4,7 +4,7 @@ use mle_star::metric::Direction;
 use mle_star::stop::Trouble;
 
 use super::Guess;
-use crate::data::metric_names::KnownMetric;
+use crate::metric_names::KnownMetric;
 
 const SMALLER_WINS: [&str; 8] =
     ["error", "loss", "distance", "deviation", "perplexity", "rmse", "mse", "mae"];

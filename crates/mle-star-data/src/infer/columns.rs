@@ -3,7 +3,7 @@
 use mle_star::stop::Trouble;
 
 use super::Guess;
-use crate::data::profile::{Column, Profile, ROWS_LOOKED_AT, Table};
+use crate::profile::{Column, Profile, ROWS_LOOKED_AT, Table};
 
 const USUAL_TARGETS: [&str; 6] = ["target", "label", "labels", "class", "y", "outcome"];
 

@@ -68,7 +68,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::data::profile;
+    use crate::profile;
 
     #[test]
     fn disagreements_are_named() {

@@ -93,7 +93,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::data::profile;
+    use crate::profile;
 
     const TRAIN: (&str, &str) = ("train.csv", "id,age,town,price\n1,20,a,10.5\n2,30,b,11.5\n3,40,a,9\n");
     const TEST: (&str, &str) = ("test.csv", "id,age,town\n4,20,a\n5,30,b\n");

@@ -31,7 +31,7 @@ const TRIES: usize = 10;
 ///
 /// # Errors
 /// The first thing that cannot be removed, or others go on making files there.
-pub(crate) fn remove_tree(folder: &Path) -> io::Result<()> {
+pub fn remove_tree(folder: &Path) -> io::Result<()> {
     let (Some(above), Some(name)) = (folder.parent(), folder.file_name()) else {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it has no name"));
     };

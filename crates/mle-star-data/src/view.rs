@@ -22,7 +22,7 @@ const FILES_UP_TO: usize = 1000;
 
 /// A data folder as it was when the run began.
 #[derive(Debug)]
-pub(crate) struct Data {
+pub struct Data {
     folder: PathBuf,
     files: BTreeMap<PathBuf, Stamp>,
     /// Links in the folder, or the folders that they lead to.
@@ -41,7 +41,7 @@ impl Data {
     ///
     /// # Errors
     /// The folder cannot be read.
-    pub(crate) fn new(folder: PathBuf) -> io::Result<Self> {
+    pub fn new(folder: PathBuf) -> io::Result<Self> {
         let tree = tree::look(&folder)?;
         let linked = tree.linked();
         let files = stamps(&folder, tree.files);
@@ -53,7 +53,7 @@ impl Data {
     ///
     /// # Errors
     /// The view cannot be made.
-    pub(crate) fn show(&self, view: &Path) -> io::Result<Vec<PathBuf>> {
+    pub fn show(&self, view: &Path) -> io::Result<Vec<PathBuf>> {
         fs::create_dir(view)?;
         let mut sources = Vec::new();
         let bytes: u64 = self.files.values().map(|stamp| stamp.bytes).sum();
@@ -81,7 +81,7 @@ impl Data {
 
     /// Names the files that are no longer as they were, a few of them, one sentence in all; or says that they could
     /// not be looked at.
-    pub(crate) fn damage(&self) -> Option<String> {
+    pub fn damage(&self) -> Option<String> {
         let folder = self.folder.display();
         let now = match tree::look(&self.folder) {
             Ok(tree) => stamps(&self.folder, tree.files),

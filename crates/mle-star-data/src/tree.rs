@@ -14,9 +14,9 @@ const MANY: usize = 64;
 
 /// A data folder at one moment. Paths are relative to it.
 #[derive(Debug, Default)]
-pub(crate) struct Tree {
+pub struct Tree {
     /// Every regular file, in order; links count as what they lead to. Hidden files and what runs made are no data.
-    pub(crate) files: Vec<PathBuf>,
+    pub files: Vec<PathBuf>,
     /// Folders of runs, and links to folders that hold the link.
     left_out: BTreeSet<PathBuf>,
     /// The links to files and folders, whole paths.
@@ -27,7 +27,7 @@ pub(crate) struct Tree {
 ///
 /// # Errors
 /// A folder cannot be read.
-pub(crate) fn look(folder: &Path) -> io::Result<Tree> {
+pub fn look(folder: &Path) -> io::Result<Tree> {
     let mut tree = Tree::default();
     tree.walk(folder, Path::new(""), &mut vec![folder.canonicalize()?])?;
     tree.files.sort();
@@ -40,11 +40,7 @@ pub(crate) fn look(folder: &Path) -> io::Result<Tree> {
 ///
 /// # Errors
 /// The folder cannot be read, or a link cannot be made.
-pub(crate) fn link(
-    folder: &Path,
-    into: &Path,
-    is_left_out: impl Fn(&Path) -> bool,
-) -> io::Result<Vec<PathBuf>> {
+pub fn link(folder: &Path, into: &Path, is_left_out: impl Fn(&Path) -> bool) -> io::Result<Vec<PathBuf>> {
     let (folder, tree) = (folder.canonicalize()?, look(folder)?);
     let mut sources = Vec::new();
     for entry in fs::read_dir(&folder)? {
@@ -61,7 +57,7 @@ pub(crate) fn link(
 
 impl Tree {
     /// The links in it; where they are many, the folders of what they lead to.
-    pub(crate) fn linked(&self) -> Vec<PathBuf> {
+    pub fn linked(&self) -> Vec<PathBuf> {
         if self.linked.len() <= MANY {
             return self.linked.iter().cloned().collect();
         }

@@ -13,7 +13,7 @@ use csv::{ByteRecord, ReaderBuilder};
 
 use super::column::is_missing;
 use super::{Column, ColumnKind, GroupColumn, ROWS_LOOKED_AT, Table};
-use crate::data::folder::Source;
+use crate::folder::Source;
 
 /// Fewer groups make no folds.
 const FEWEST_GROUPS: usize = 3;

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
 use super::{Column, ColumnKind};
-use crate::data::dates::is_date;
+use crate::dates::is_date;
 
 /// Distinct values kept as text; further ones are only counted.
 const KEPT: usize = 2_000;
