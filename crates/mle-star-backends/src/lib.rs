@@ -1,8 +1,5 @@
-//! The outside of `mle-star`: the agents that answer and the processes that run scripts.
-//!
-//! [`agent`] implements [`AgentBackend`](mle_star::effects::AgentBackend), [`script`] implements
-//! [`ScriptRunner`](mle_star::effects::ScriptRunner).
+//! The processes around `mle-star`: [`script`] runs scripts as its
+//! [`ScriptRunner`](mle_star::effects::ScriptRunner), [`process`] keeps child processes.
 
-pub mod agent;
 pub mod process;
 pub mod script;

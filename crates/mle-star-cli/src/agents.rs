@@ -8,9 +8,9 @@ use std::time::Duration;
 use mle_star::config::{AgentsChoice, Config, Switch};
 use mle_star::stop::Trouble;
 use mle_star::task::Task;
-use mle_star_backends::agent::claude::{ClaudeAgents, ClaudeSetup};
-use mle_star_backends::agent::offline::OfflineAgents;
+use mle_star_claude::{ClaudeAgents, ClaudeSetup};
 use mle_star_data::profile::Profile;
+use mle_star_offline::OfflineAgents;
 
 use crate::claude_code::{self, Executable};
 use crate::credentials::{self, Found};

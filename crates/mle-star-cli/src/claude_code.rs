@@ -7,7 +7,7 @@ use std::process::{Output, Stdio};
 use std::time::Duration;
 
 use mle_star::stop::Trouble;
-use mle_star_backends::agent::claude;
+use mle_star_claude as claude;
 use serde::Serialize;
 use tokio::process::Command;
 use tokio::time::timeout;

@@ -23,8 +23,8 @@ use mle_star::pipeline;
 use mle_star::prompts::Prompts;
 use mle_star::spending::spending;
 use mle_star::stop::{Stop, Trouble};
-use mle_star_backends::agent::offline::OfflineAgents;
 use mle_star_backends::script::environment::Environment;
+use mle_star_offline::OfflineAgents;
 use tokio::runtime::Builder;
 
 use crate::agents::{Chosen, Workplace, ask_claude};

@@ -3,6 +3,9 @@
 //! Outcomes (a script failed, a reply had no code, a limit refused an effect) are data and are recorded.
 //! A [`Stop`] is everything else; it travels by `?` and leaves the journal ready for a resume.
 
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
 use crate::effects::Usage;
 use crate::place::Place;
 
@@ -56,5 +59,17 @@ impl Trouble {
     /// An error with its hint.
     pub fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { message: message.into(), hint: hint.into() }
+    }
+
+    /// An input or output error: what could not be done, to which file or folder, and why.
+    pub fn io(doing: &str, path: &Path, error: &io::Error) -> Self {
+        let hint = match error.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "free disk space, then resume the run",
+            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+                "make the folder writable, or choose another one with --runs-dir"
+            }
+            _ => "check the disk and the folder, then resume the run",
+        };
+        Self::new(format!("cannot {doing} {}: {error}", path.display()), hint)
     }
 }

@@ -1,0 +1,302 @@
+//! What the end of a conversation means: an answer, a failure of this agent, trouble that passes, trouble
+//! that does not.
+
+use std::io;
+use std::path::Path;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use mle_star::effects::Usage;
+use mle_star::stop::Trouble;
+use serde_json::Value;
+
+use crate::conversation::Heard;
+use crate::protocol::{Ended, System};
+
+/// The oldest `claude` that takes prompts as they are, without reading `@file` or `/command` into them.
+pub const OLDEST: [u32; 3] = [2, 1, 248];
+/// Retries after a refused login before it counts: a token may be renewed meanwhile.
+const LOGIN_RETRIES: u32 = 1;
+
+/// What a login that is not let in is told as, and what to do.
+const LOGIN: (&str, &str) = (
+    "the login was refused",
+    "check ANTHROPIC_API_KEY (or the login that is in use, see `mle-star doctor`), then resume the run",
+);
+
+/// What became of one attempt.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Verdict {
+    Answered {
+        text: String,
+        structured: Option<Value>,
+    },
+    /// The rule for this agent decides what follows.
+    Failed(String),
+    /// It passes; asking again is worth it, after `advised` at the earliest.
+    Busy {
+        reason: String,
+        advised: Duration,
+    },
+    /// The process ended without an answer.
+    Died(String),
+    /// It does not pass: the run ends here until somebody has mended it.
+    Broken(Trouble),
+}
+
+/// Of a turn that has ended, with all the agent has said in it.
+pub(crate) fn of_turn(ended: &Ended, text: &str, heard: &Heard) -> Verdict {
+    if ended.is_error {
+        return of_error(ended, heard.was_retried);
+    }
+    if let Some(line) = &heard.unreadable {
+        return Verdict::Failed(format!("a part of the answer cannot be read: {line}"));
+    }
+    let text = if text.trim().is_empty() { ended.result.as_deref().unwrap_or_default() } else { text };
+    let structured = ended.structured_output.clone();
+    match (text.trim().is_empty(), &structured) {
+        (true, None) => Verdict::Failed("an empty answer".to_owned()),
+        (true, Some(value)) => Verdict::Answered { text: value.to_string(), structured },
+        (false, _) => Verdict::Answered { text: text.to_owned(), structured },
+    }
+}
+
+fn of_error(ended: &Ended, was_retried: bool) -> Verdict {
+    let words = words(ended);
+    let api_error = ended.api_error.as_ref().and_then(Value::as_str).unwrap_or_default();
+    if ended.subtype == "error_max_structured_output_retries" {
+        return Verdict::Failed("no answer in the form that was asked for".to_owned());
+    }
+    if ended.stop_reason.as_deref() == Some("refusal") {
+        return Verdict::Failed(format!("the model refused: {words}"));
+    }
+    if let Some(trouble) = lasting(ended.api_error_status, api_error, &words) {
+        return Verdict::Broken(trouble);
+    }
+    if passes(ended.api_error_status, api_error, &words) {
+        let reason = busy(ended.api_error_status, api_error);
+        return Verdict::Busy { reason, advised: Duration::ZERO };
+    }
+    if words.contains("empty or malformed response") {
+        // A connection that breaks off is tried again by `claude` itself; an answer that is none is not.
+        return if was_retried {
+            Verdict::Busy { reason: busy(None, ""), advised: Duration::ZERO }
+        } else {
+            Verdict::Died(format!("what came back is no answer of a model: {words}"))
+        };
+    }
+    Verdict::Failed(words)
+}
+
+/// Of an error that `claude` wants to try again.
+pub(crate) fn of_retry(system: &System) -> Option<Verdict> {
+    let is_login = matches!(system.error_status, Some(401 | 403)) && system.attempt > LOGIN_RETRIES;
+    is_login.then(|| lasting(system.error_status, "", system.error_name()).map(Verdict::Broken)).flatten()
+}
+
+/// Of a process that ended by itself.
+pub(crate) fn of_death(status: Option<ExitStatus>, stderr: &str, unreadable: Option<&str>) -> Verdict {
+    let last = stderr.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
+    if stderr.contains("unknown option") {
+        return Verdict::Broken(too_old(last));
+    }
+    if let Some(trouble) = lasting(None, "", stderr) {
+        return Verdict::Broken(trouble);
+    }
+    let how =
+        status.map_or_else(|| "claude was killed".to_owned(), |status| format!("claude ended ({status})"));
+    let why = if last.is_empty() { unreadable.unwrap_or("it said nothing") } else { last };
+    Verdict::Died(format!("{how} without an answer: {why}"))
+}
+
+/// Of a process that cannot be started.
+pub(crate) fn of_start(executable: &Path, error: &io::Error) -> Verdict {
+    let executable = executable.display();
+    match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied => Verdict::Broken(Trouble::new(
+            format!("cannot start {executable}: {error}"),
+            "install it with `npm install -g @anthropic-ai/claude-code`, or name it with MLE_STAR_CLAUDE_PATH",
+        )),
+        _ => Verdict::Died(format!("cannot start {executable}: {error}")),
+    }
+}
+
+/// What the turn has cost. A model without a known price costs an unknown sum, not that of another model.
+pub(crate) fn usage(ended: &Ended) -> Usage {
+    let models = || ended.model_usage.values();
+    let is_guessed = models().any(|model| model.cost_basis.as_deref() == Some("unknown"));
+    Usage {
+        cost_usd: ended.total_cost_usd.filter(|_| !is_guessed),
+        input: models().map(|model| model.input_tokens).sum(),
+        output: models().map(|model| model.output_tokens).sum(),
+        cache_read: models().map(|model| model.cache_read_input_tokens).sum(),
+        cache_write: models().map(|model| model.cache_creation_input_tokens).sum(),
+    }
+}
+
+/// Was the call not let in?
+pub(crate) fn is_refused_login(verdict: &Verdict) -> bool {
+    matches!(verdict, Verdict::Broken(trouble) if trouble.message.starts_with(LOGIN.0))
+}
+
+/// Trouble that passes, in words.
+pub(crate) fn busy(status: Option<u16>, error: &str) -> String {
+    match (status, error) {
+        (Some(429), _) => "the service limits the rate of requests (429)".to_owned(),
+        (Some(401 | 403), _) => "the login was refused".to_owned(),
+        (Some(529), _) | (None, "overloaded") => "the service is overloaded (529)".to_owned(),
+        (Some(status), _) => format!("the service has a problem ({status})"),
+        (None, "unknown" | "" | "connection_failed") => "the service cannot be reached".to_owned(),
+        (None, error) => format!("the service cannot be reached ({error})"),
+    }
+}
+
+fn passes(status: Option<u16>, api_error: &str, words: &str) -> bool {
+    if matches!(api_error, "no_response" | "computer_slept") || words.to_lowercase().contains("timed out") {
+        return true;
+    }
+    match status {
+        Some(status) => matches!(status, 408 | 429 | 500..=599),
+        None => ["connection", "timeout", "overloaded", "server_error", "rate_limit"]
+            .iter()
+            .any(|word| api_error.contains(word)),
+    }
+}
+
+/// Trouble that only a person can mend, or that lasts for hours.
+fn lasting(status: Option<u16>, api_error: &str, words: &str) -> Option<Trouble> {
+    const CREDIT: (&str, &str) =
+        ("the account has no credit left", "add credit, or use another login, then resume the run");
+    const PLAN: (&str, &str) = (
+        "the plan's limit is reached",
+        "resume the run when the limit has been renewed, or use another login",
+    );
+    const MODEL: (&str, &str) = (
+        "the model is not known to the service",
+        "name another one with --model or agent_models in a new run",
+    );
+    let lower = words.to_lowercase();
+    let says = |texts: &[&str]| texts.iter().any(|text| lower.contains(text));
+    let (message, hint) = match (api_error, status) {
+        ("usage_limit_reached", _) => PLAN,
+        ("claude_code_version_too_old", _) => return Some(too_old(words)),
+        (
+            "provider_credentials"
+            | "gateway_session_expired"
+            | "gateway_signin_required"
+            | "stored_login_refused"
+            | "api_key_auth_disabled",
+            _,
+        ) => LOGIN,
+        _ if says(&["credit balance is too low", "insufficient credit"]) => CREDIT,
+        (_, Some(402)) => CREDIT,
+        (_, Some(401 | 403)) => LOGIN,
+        _ if says(&["not logged in", "please run /login", "invalid api key"]) => LOGIN,
+        (_, Some(404)) => MODEL,
+        _ => return None,
+    };
+    let words = first_line(words);
+    let message = if words.is_empty() { message.to_owned() } else { format!("{message}: {words}") };
+    Some(Trouble::new(message, hint))
+}
+
+/// A `claude` that lacks what is needed.
+fn too_old(said: &str) -> Trouble {
+    let [major, minor, patch] = OLDEST;
+    Trouble::new(
+        format!("this claude is too old: {said}"),
+        format!("update it to {major}.{minor}.{patch} or newer: `npm install -g @anthropic-ai/claude-code`"),
+    )
+}
+
+fn words(ended: &Ended) -> String {
+    let result = ended.result.as_deref().filter(|text| !text.trim().is_empty()).map(str::to_owned);
+    let errors = || ended.errors.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("; ");
+    let text = result.unwrap_or_else(errors);
+    if text.is_empty() { ended.subtype.clone() } else { first_line(&text).to_owned() }
+}
+
+fn first_line(text: &str) -> &str {
+    text.trim().lines().next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn ended(value: Value) -> Ended {
+        serde_json::from_value(value).unwrap()
+    }
+
+    #[test]
+    fn an_error_is_a_failure_a_wait_or_the_end() {
+        let check = |value: Value, expected: &str| {
+            let verdict = of_turn(&ended(value), "", &Heard::default());
+            let told = format!("{verdict:?}");
+            assert!(told.starts_with(expected), "{told}, expected {expected}");
+        };
+        let error = |status: u16, text: &str| json!({"subtype": "success", "is_error": true, "api_error_status": status, "result": text});
+        check(error(429, "API Error"), "Busy");
+        check(error(500, "API Error"), "Busy");
+        check(error(529, "Repeated 529 Overloaded"), "Busy");
+        check(error(401, "invalid x-api-key"), "Broken(Trouble { message: \"the login was refused");
+        check(error(403, "forbidden"), "Broken(Trouble { message: \"the login was refused");
+        check(error(404, "model: nonsense"), "Broken(Trouble { message: \"the model is not known");
+        check(error(400, "Your credit balance is too low"), "Broken(Trouble { message: \"the account has no");
+        check(error(400, "prompt is too long"), "Failed(\"prompt is too long");
+        let refused = json!({"is_error": true, "api_error": "connection_failed", "result": "API Error"});
+        check(refused, "Busy");
+        check(
+            json!({"is_error": true, "stop_reason": "refusal", "result": "no"}),
+            "Failed(\"the model refused",
+        );
+        check(json!({"is_error": true, "api_error": "max_output_tokens", "result": "cut"}), "Failed(\"cut");
+        check(
+            json!({"is_error": true, "subtype": "error_max_structured_output_retries"}),
+            "Failed(\"no answer in",
+        );
+        check(json!({"is_error": true, "result": "Not logged in · Please run /login"}), "Broken");
+        let typed = |kind: &str| json!({"is_error": true, "api_error": kind, "result": "API Error"});
+        check(typed("usage_limit_reached"), "Broken(Trouble { message: \"the plan's limit");
+        check(typed("gateway_session_expired"), "Broken(Trouble { message: \"the login was refused");
+        check(typed("claude_code_version_too_old"), "Broken(Trouble { message: \"this claude is too old");
+        check(typed("no_response"), "Busy");
+        check(json!({"is_error": true, "result": "Request timed out."}), "Busy");
+        let garbled = "API Error: API returned an empty or malformed response (HTTP 200)";
+        check(json!({"is_error": true, "result": garbled}), "Died");
+        check(json!({"is_error": true, "errors": ["strange"]}), "Failed(\"strange\")");
+        check(json!({"is_error": true, "subtype": "error_new"}), "Failed(\"error_new\")");
+    }
+
+    #[test]
+    fn the_whole_text_is_the_answer_and_the_result_only_when_there_is_none() {
+        let check = |value: Value, text: &str, expected: Verdict| {
+            assert_eq!(of_turn(&ended(value), text, &Heard::default()), expected);
+        };
+        let text = |text: &str| Verdict::Answered { text: text.to_owned(), structured: None };
+        check(json!({"result": "last piece"}), "first piece, last piece", text("first piece, last piece"));
+        check(json!({"result": "only here"}), "", text("only here"));
+        check(json!({"result": ""}), " \n", Verdict::Failed("an empty answer".to_owned()));
+        let structured = Some(json!({"a": 1}));
+        let answered = Verdict::Answered { text: "{\"a\":1}".to_owned(), structured };
+        check(json!({"structured_output": {"a": 1}}), "", answered);
+    }
+
+    #[test]
+    fn a_lost_part_makes_the_answer_a_failure() {
+        let mut heard = Heard::default();
+        heard.unreadable = Some("{\"type\":\"assist".to_owned());
+        let verdict = of_turn(&ended(json!({"result": "the end"})), "the end", &heard);
+        assert!(matches!(verdict, Verdict::Failed(why) if why.contains("{\"type\":\"assist")));
+    }
+
+    #[test]
+    fn a_price_that_is_guessed_is_unknown() {
+        let check = |value: Value, cost: Option<f64>| assert_eq!(usage(&ended(value)).cost_usd, cost);
+        check(json!({"total_cost_usd": 0.5, "modelUsage": {"m": {"costBasis": "list"}}}), Some(0.5));
+        check(json!({"total_cost_usd": 0.5, "modelUsage": {"m": {"costBasis": "unknown"}}}), None);
+        check(json!({}), None);
+    }
+}
