@@ -1,8 +1,8 @@
-//! Measures what an agent call takes beyond the agent's own answer, with and without processes started ahead.
+//! Measures what an agent call takes beyond the agent's own answer, with and without processes prefetched.
 //!
 //! `cargo run --release -p mle-star-claude --example agent_overhead [CLAUDE [ROUNDS]]`
 //!
-//! First single calls, cold and started ahead in turn, with the given `claude` against a service on loopback
+//! First single calls, cold and prefetched in turn, with the given `claude` against a service on loopback
 //! that answers at once (run it under `unshare -rn` to be sure that nothing else is asked); then a whole run
 //! with the paper's counts, with a stand-in for `claude` that takes 0.4 s to start and 0.3 s to answer, and
 //! with scripts that only print.
@@ -16,8 +16,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use mle_star::config::Switch;
-use mle_star::config::{AgentsChoice, Config};
+use mle_star::agents::definitions;
+use mle_star::config::{AgentsChoice, Config, Switch};
 use mle_star::ctx::Outside;
 use mle_star::effects::{AgentBackend, AgentRequest, Answer};
 use mle_star::event::NoEvents;
@@ -50,7 +50,7 @@ async fn main() -> Result<(), Failure> {
         let ([cold, ahead], each) = single_calls(Path::new(&claude), rounds).await?;
         println!("one call, {rounds} rounds in turn, medians");
         println!("  cold           {cold:>8.0?}   {:>5.1} calls a second", 1.0 / cold.as_secs_f64());
-        println!("  started ahead  {ahead:>8.0?}   {:>5.1} calls a second", 1.0 / ahead.as_secs_f64());
+        println!("  prefetched  {ahead:>8.0?}   {:>5.1} calls a second", 1.0 / ahead.as_secs_f64());
         println!("  ratio          {:>8.2}", ahead.as_secs_f64() / cold.as_secs_f64());
         println!("  8 at once      {each:>8.0?} a call");
     }
@@ -58,8 +58,8 @@ async fn main() -> Result<(), Failure> {
     let calls = calls_one_after_another(&config);
     let critical_path = Duration::from_secs_f64(f64::from(calls) * ANSWER);
     println!("whole run, {calls} calls of {ANSWER} s one after another: {critical_path:.1?}");
-    for (name, started_ahead) in [("cold", 0), ("started ahead", 4)] {
-        let (took, calls, scripts) = whole_run(&config, started_ahead).await?;
+    for (name, prefetch) in [("cold", 0), ("prefetched", 4)] {
+        let (took, calls, scripts) = whole_run(&config, prefetch).await?;
         let ratio = took.as_secs_f64() / critical_path.as_secs_f64();
         println!("  {name:<14} {took:>8.1?}   {ratio:.2} times, {calls} calls, {scripts} scripts");
     }
@@ -75,7 +75,7 @@ fn calls_one_after_another(config: &Config) -> u32 {
     retrieval + candidate + merges + checks + refinement + 3 * config.ensemble_rounds + finalization
 }
 
-/// Medians of single calls, cold and started ahead, and the time of each of eight at once.
+/// Medians of single calls, cold and prefetched, and the time of each of eight at once.
 async fn single_calls(claude: &Path, rounds: usize) -> Result<([Duration; 2], Duration), Failure> {
     let address = service::answer_at_once().await?;
     let folder = tempfile::tempdir()?;
@@ -127,10 +127,10 @@ fn request() -> AgentRequest {
 }
 
 /// How long the run took, and its numbers of calls and scripts.
-async fn whole_run(config: &Config, started_ahead: usize) -> Result<(Duration, usize, usize), Failure> {
+async fn whole_run(config: &Config, prefetch: usize) -> Result<(Duration, usize, usize), Failure> {
     let folder = tempfile::tempdir()?;
     let claude = stand_in::stand_in(folder.path(), START, ANSWER)?;
-    let setup = setup(&claude, folder.path(), started_ahead)?;
+    let setup = setup(&claude, folder.path(), prefetch)?;
     let frozen = frozen(config, &setup.data_dir)?;
     let run = folder.path().join("run");
     fs::create_dir(&run)?;
@@ -170,7 +170,7 @@ async fn whole_run(config: &Config, started_ahead: usize) -> Result<(Duration, u
     Ok((took, count(Kind::Agent), count(Kind::Script)))
 }
 
-fn setup(claude: &Path, folder: &Path, started_ahead: usize) -> Result<ClaudeSetup, Failure> {
+fn setup(claude: &Path, folder: &Path, prefetch: usize) -> Result<ClaudeSetup, Failure> {
     let data_dir = folder.join("data");
     fs::create_dir_all(&data_dir)?;
     fs::write(data_dir.join("train.csv"), "id,y\n1,0\n")?;
@@ -181,11 +181,11 @@ fn setup(claude: &Path, folder: &Path, started_ahead: usize) -> Result<ClaudeSet
         folder: folder.join("agents"),
         data_dir,
         permission_mode: "default".to_owned(),
-        patience: Duration::ZERO,
+        max_wait: Duration::ZERO,
         blocked_domains: Vec::new(),
         blocked_commands: Vec::new(),
-        own_tools: false,
-        started_ahead,
+        definitions: definitions(&Config::default(), &BTreeMap::new()),
+        prefetch,
     })
 }
 

@@ -10,6 +10,8 @@ use super::api::{Asked, Message, Reply};
 pub const ANSWER: &str = "The answer.";
 /// A word of an answer that is one megabyte long.
 pub const WORD: &str = "word ";
+/// What `subagent` asks the registered agent.
+pub const SUBAGENT_PROMPT: &str = "Repair it.";
 /// How long the answer of `slow` takes.
 pub const SLOW: Duration = Duration::from_millis(300);
 
@@ -56,6 +58,7 @@ pub fn answer(asked: &Asked) -> Reply {
         "bash_hangs" => with_tool(asked, "Bash", &json!({"command": "tail -f /dev/null"})),
         "read" => with_tool(asked, "Read", &json!({"file_path": "input/train.csv"})),
         "read_denied" => with_tool(asked, "Read", &json!({"file_path": "/etc/passwd"})),
+        "subagent" => subagent(asked),
         "write" => with_tool(asked, "Write", &json!({"file_path": "made.txt", "content": "made"})),
         "web_search" => web_search(asked),
         "web_fetch" => {
@@ -72,6 +75,15 @@ fn tool(name: &str, input: &Value) -> Reply {
 /// First the use of a tool, then, when its result has come, the answer.
 fn with_tool(asked: &Asked, name: &str, input: &Value) -> Reply {
     if asked.nth == 0 { tool(name, input) } else { Reply::Message(Message::text(ANSWER)) }
+}
+
+/// The agent delegates to a registered one, which answers in a request of its own.
+fn subagent(asked: &Asked) -> Reply {
+    let input = json!({
+        "description": "repair", "prompt": SUBAGENT_PROMPT, "subagent_type": "debugger",
+        "run_in_background": false,
+    });
+    with_tool(asked, "Agent", &input)
 }
 
 /// A search is a request of its own to the same service, which does the searching.
