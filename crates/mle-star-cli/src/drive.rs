@@ -24,8 +24,8 @@ use mle_star::pipeline;
 use mle_star::prompts::Prompts;
 use mle_star::spending::spending;
 use mle_star::stop::{Stop, Trouble};
-use mle_star_backends::agent::offline::OfflineAgents;
 use mle_star_backends::script::environment::Environment;
+use mle_star_offline::OfflineAgents;
 use tokio::runtime::Builder;
 
 use crate::exit::{Exit, Failure};
@@ -264,7 +264,8 @@ fn answering(start: &Start, data_dir: &Path) -> Result<Box<dyn AgentBackend>, Fa
         (Chosen::Claude(claude), _) => {
             let folder = start.folder.join(layout::WORK).join(layout::AGENTS);
             let at = Workplace { run_id: &start.frozen.run_id, folder: &folder, data_dir };
-            let agents = ask_claude(claude, &start.frozen.config, at).map_err(Failure::failed)?;
+            let agents = ask_claude(claude, &start.frozen.config, &start.frozen.prompts, at)
+                .map_err(Failure::failed)?;
             Ok(Box::new(agents))
         }
         (Chosen::Offline, Some(rules)) => Ok(Box::new(rules.clone())),

@@ -20,8 +20,8 @@ use mle_star::config::Config;
 use mle_star::prompts::Prompts;
 use mle_star::search::{plain_rule, solution_pages};
 use mle_star::task::Task;
-use mle_star_backends::data::infer::Guess;
-use mle_star_backends::data::profile::Profile;
+use mle_star_data::infer::Guess;
+use mle_star_data::profile::Profile;
 
 use crate::args::RunArgs;
 use crate::exit::Failure;

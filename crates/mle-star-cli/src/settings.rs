@@ -65,7 +65,7 @@ pub struct Settings {
 }
 
 /// Keys with the values `on` and `off`; booleans are accepted, too.
-const SWITCHES: [&str; 4] = ["network", "own_tools", "search", "warm_start"];
+const SWITCHES: [&str; 3] = ["network", "search", "warm_start"];
 
 /// Layers settings over the defaults; later ones win.
 ///

@@ -3,6 +3,9 @@
 //! Outcomes (a script failed, a reply had no code, a limit refused an effect) are data and are recorded.
 //! A [`Stop`] is everything else; it travels by `?` and leaves the journal ready for a resume.
 
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
 use crate::effects::Usage;
 use crate::place::Place;
 
@@ -73,5 +76,17 @@ impl Trouble {
     /// An error after which the run can be resumed, once the hint was followed; an empty hint: at once.
     pub fn resumable(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { then_resume: true, ..Self::new(message, hint) }
+    }
+
+    /// An input or output error: what could not be done, to which file or folder, and why.
+    pub fn io(doing: &str, path: &Path, error: &io::Error) -> Self {
+        let hint = match error.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "free disk space",
+            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+                "make the folder writable, or choose another one with --runs-dir"
+            }
+            _ => "check the disk and the folder",
+        };
+        Self::resumable(format!("cannot {doing} {}: {error}", path.display()), hint)
     }
 }

@@ -33,8 +33,8 @@ use super::traceback::TracebackScanner;
 use super::warm::{Warm, WarmStart, Worker, remove_left};
 use super::watch::{Limits, Resource, Watched, watch};
 use super::workplace::{Workplace, broken};
-use crate::data::view::Data;
 use crate::process::{Streams, Tree};
+use mle_star_data::view::Data;
 use start::Started;
 
 mod start;

@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use mle_star::stop::Trouble;
-use mle_star_backends::data::infer::{Given, Inferred};
+use mle_star_data::infer::{Given, Inferred};
 
 use crate::args::InitArgs;
 use crate::exit::{Exit, Failure};

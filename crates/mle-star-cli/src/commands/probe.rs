@@ -1,5 +1,6 @@
 //! `doctor --probe-agents`: one real question through the client of runs.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -49,7 +50,7 @@ pub fn probe(as_json: bool) -> Result<Exit, Failure> {
     let (work, data) = (folder.path().join("work-of-agents"), folder.path().join("empty"));
     std::fs::create_dir(&data).map_err(cannot)?;
     let at = Workplace { run_id: "probe", folder: &work, data_dir: &data };
-    let agents = ask_claude(&claude, &config, at).map_err(Failure::failed)?;
+    let agents = ask_claude(&claude, &config, &BTreeMap::new(), at).map_err(Failure::failed)?;
     output::talk(&format!(
         "asking {} with claude {} ({})",
         config.model,

@@ -10,7 +10,7 @@ use mle_star::prompts::Prompts;
 use mle_star::result::FinalResult;
 use mle_star::spending::spending;
 use mle_star::stop::Trouble;
-use mle_star_backends::data::digest::digest;
+use mle_star_data::digest::digest;
 
 use super::runs_dir;
 use crate::args::ResumeArgs;

@@ -7,12 +7,12 @@ use mle_star::config::Switch;
 use mle_star::layout;
 use mle_star::slots::Slots;
 use mle_star::stop::Trouble;
-use mle_star_backends::data::unzip;
 use mle_star_backends::script::environment::{Environment, Origin};
 use mle_star_backends::script::local::{LocalRunner, LocalSetup};
 use mle_star_backends::script::machine::Machine;
 use mle_star_backends::script::sandbox::Isolation;
 use mle_star_backends::script::warm::WarmStart;
+use mle_star_data::unzip;
 
 use super::Start;
 use super::shared::Shared;

@@ -40,7 +40,6 @@ const MODEL_KEYS: [&str; 9] = [
     "claude_path",
     "model",
     "overload_patience_seconds",
-    "own_tools",
     "permission_mode",
     "search",
     "search_blocked_domains",

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use mle_star::journal::{Frozen, Journal};
-use mle_star_backends::data::digest::digest;
+use mle_star_data::digest::digest;
 
 use super::Prepared;
 use super::profile_data::sample;

@@ -7,10 +7,10 @@ use mle_star::config::Config;
 use mle_star::metric::Direction;
 use mle_star::stop::Trouble;
 use mle_star::task::Task;
-use mle_star_backends::data::agreement;
-use mle_star_backends::data::infer::{Given, Guess, Inferred, infer};
-use mle_star_backends::data::metric_names::KnownMetric;
-use mle_star_backends::data::profile::{self, Profile};
+use mle_star_data::agreement;
+use mle_star_data::infer::{Given, Guess, Inferred, infer};
+use mle_star_data::metric_names::KnownMetric;
+use mle_star_data::profile::{self, Profile};
 
 use super::configure::absolute;
 use super::profile_data::ProfiledData;

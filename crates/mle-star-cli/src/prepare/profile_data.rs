@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use mle_star::stop::Trouble;
-use mle_star_backends::data::profile::{self, Profile};
+use mle_star_data::profile::{self, Profile};
 
 use crate::provider::Chosen;
 

@@ -2,22 +2,24 @@
 //!
 //! [`choose`] decides at the start of a run; [`rules`] and [`ask_claude`] make the agents of the pipeline.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use mle_star::config::{AgentsChoice, Config, Switch};
+use mle_star::agents::definitions;
+use mle_star::config::{AgentsChoice, Config};
 use mle_star::stop::Trouble;
 use mle_star::task::Task;
-use mle_star_backends::agent::claude::{ClaudeAgents, ClaudeSetup};
-use mle_star_backends::agent::offline::OfflineAgents;
-use mle_star_backends::data::profile::Profile;
+use mle_star_claude::{ClaudeAgents, ClaudeSetup};
+use mle_star_data::profile::Profile;
+use mle_star_offline::OfflineAgents;
 
 use crate::provider::credentials::{self, Found};
 use crate::provider::executable::{self, Executable};
 use crate::settings::Environment;
 
-/// Limit on processes that wait for likely calls; each takes about 150 MiB.
-const MAX_STARTED_AHEAD: u32 = 8;
+/// How many processes may be started for likely calls; each takes about 150 MiB.
+const MOST_PREFETCHED: u32 = 8;
 
 /// The reason for agents that the user chose.
 const REQUESTED: &str = "as requested";
@@ -149,7 +151,12 @@ pub struct Workplace<'a> {
 ///
 /// # Errors
 /// The data cannot be read, or the folder cannot be created.
-pub fn ask_claude(claude: &Claude, config: &Config, at: Workplace<'_>) -> Result<ClaudeAgents, Trouble> {
+pub fn ask_claude(
+    claude: &Claude,
+    config: &Config,
+    prompts: &BTreeMap<String, String>,
+    at: Workplace<'_>,
+) -> Result<ClaudeAgents, Trouble> {
     ClaudeAgents::new(ClaudeSetup {
         executable: claude.executable.path.clone(),
         bare: claude.login.login.survives_bare(),
@@ -157,18 +164,18 @@ pub fn ask_claude(claude: &Claude, config: &Config, at: Workplace<'_>) -> Result
         folder: at.folder.to_owned(),
         data_dir: at.data_dir.to_owned(),
         permission_mode: config.permission_mode.clone(),
-        patience: Duration::from_secs(config.overload_patience_seconds),
+        max_wait: Duration::from_secs(config.overload_patience_seconds),
         blocked_domains: config.search_blocked_domains.clone(),
         blocked_commands: config.blocked_commands.clone(),
-        own_tools: config.own_tools == Switch::On,
-        started_ahead: started_ahead(config),
+        definitions: definitions(config, prompts),
+        prefetch: prefetched(config),
     })
 }
 
-/// Two for each path, or one for each candidate of Phase 1 and one for the step after them.
-fn started_ahead(config: &Config) -> usize {
+/// Two for each path, or one for each candidate of the first phase and one for what follows them.
+fn prefetched(config: &Config) -> usize {
     let wanted = (2 * config.num_parallel_solutions).max(config.num_retrieved_models + 1);
-    wanted.min(MAX_STARTED_AHEAD) as usize
+    wanted.min(MOST_PREFETCHED) as usize
 }
 
 impl Chosen {

@@ -5,7 +5,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use mle_star::stop::Trouble;
-use mle_star_backends::agent::claude;
+use mle_star_claude as claude;
 use semver::Version;
 use serde::Serialize;
 use tokio::process::Command;

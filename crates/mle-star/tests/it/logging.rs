@@ -232,7 +232,12 @@ async fn finalization_tells_what_its_table_asks_for() {
         world.fails(&format!("finalization/debug-{repair}/run"))
     });
     let log_of = log(&failing, &frozen()).await;
-    check(&log_of, "warning", "finalization", &["no valid submission yet, it is repaired: ValueError: broken"]);
+    check(
+        &log_of,
+        "warning",
+        "finalization",
+        &["no valid submission yet, it is repaired: ValueError: broken"],
+    );
     check(
         &log_of,
         "warning",
