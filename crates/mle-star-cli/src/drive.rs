@@ -293,7 +293,7 @@ fn failure(start: &Start, stop: Stop, signals: &signals::Signals) -> Failure {
             let more = "give it more with --time-limit or --max-budget-usd";
             Failure { exit: Exit::LimitReached, trouble: Trouble::resumable(stop.to_string(), more) }
         }
-        Stop::Bug { .. } => {
+        Stop::Bug { .. } | Stop::Fenced(_) => {
             let report = "this is a bug in mle-star, please report it";
             Failure::failed(Trouble::resumable(stop.to_string(), report))
         }

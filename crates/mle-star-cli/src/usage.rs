@@ -5,7 +5,7 @@ pub mod money;
 
 use mle_star::config::AgentsChoice;
 use mle_star::journal::{EffectState, Kind, Snapshot};
-use mle_star::place::Phase;
+use mle_star::place::{Phase, path_of_session};
 use mle_star::result::FinalResult;
 use mle_star::role::AgentType;
 use mle_star::spending::{Calls, Spending, spending};
@@ -101,8 +101,11 @@ pub fn tables(spending: &Spending) -> Vec<Table> {
     let row = |name: String, calls: &Calls| row(name, *calls, total);
     let phases = Phase::ALL.iter().filter_map(|phase| Some((phase, spending.by_phase.get(phase)?)));
     let phases = phases.map(|(phase, calls)| row(phase_title(*phase), calls)).collect();
-    let mut paths: Vec<(usize, &Calls)> =
-        spending.by_path.iter().map(|(path, calls)| (number(path), calls)).collect();
+    let mut paths: Vec<(u32, &Calls)> = spending
+        .by_path
+        .iter()
+        .map(|(path, calls)| (path_of_session(path).unwrap_or_default(), calls))
+        .collect();
     paths.sort_by_key(|(path, _)| *path);
     let paths = paths.into_iter().map(|(path, calls)| row(format!("path {}", path + 1), calls)).collect();
     let mut roles: Vec<(&AgentType, &Calls)> = spending.by_role.iter().collect();

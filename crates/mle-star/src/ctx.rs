@@ -233,7 +233,8 @@ impl<'a> Ctx<'a> {
 
     /// Something a person should know that stops nothing.
     pub(crate) fn warn(&self, text: impl Into<String>) {
-        self.emit(Event::Warning { place: self.place.clone(), text: text.into() });
+        let limit = self.place.step().and_then(|step| self.refused_in(step));
+        self.emit(Event::Warning { place: self.place.clone(), text: text.into(), limit });
     }
 
     /// The reply called `name` ended the run: a resume asks again.
@@ -403,7 +404,7 @@ impl<'a> Ctx<'a> {
             (outcome.value.duration_seconds, outcome.value.score, outcome.replayed);
         let failure = outcome.value.is_error().then(|| crate::evaluate::headline(&outcome.value));
         for note in &outcome.value.notes {
-            self.emit(Event::Warning { place: place.clone(), text: note.clone() });
+            self.emit(Event::Warning { place: place.clone(), text: note.clone(), limit: None });
         }
         let place = place.clone();
         let (end, submission) = (outcome.value.end.words(), outcome.value.submission.clone());

@@ -176,8 +176,13 @@ pub enum Event {
     Best { place: Place, score: f64, from: Option<f64> },
     /// A fact about the run.
     Info { place: Place, text: String },
-    /// Something a person should know that stops nothing.
-    Warning { place: Place, text: String },
+    /// Something a person should know that stops nothing. `limit` is the one that had refused something in this step.
+    Warning {
+        place: Place,
+        text: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        limit: Option<Limit>,
+    },
 }
 
 impl Outline {

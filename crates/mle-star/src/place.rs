@@ -128,7 +128,7 @@ impl Place {
 
     /// The mark of when the phase at this place ended; of the whole run, for the root.
     #[must_use]
-    pub(crate) fn end(&self) -> Self {
+    pub fn end(&self) -> Self {
         self.join(END)
     }
 

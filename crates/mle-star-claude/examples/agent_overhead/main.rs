@@ -84,7 +84,7 @@ async fn single_calls(claude: &Path, rounds: usize) -> Result<([Duration; 2], Du
     let (mut cold, mut ahead) = (Vec::new(), Vec::new());
     for _ in 0..rounds {
         cold.push(call(&agents).await?);
-        agents.expect(&[request()]);
+        agents.prefetch(&[request()]);
         tokio::time::sleep(Duration::from_secs(2)).await;
         ahead.push(call(&agents).await?);
     }

@@ -34,7 +34,7 @@ pub struct Configured {
 }
 
 /// Keys that only agents with a language model use.
-const MODEL_KEYS: [&str; 9] = [
+const MODEL_KEYS: [&str; 8] = [
     "agent_models",
     "blocked_commands",
     "claude_path",

@@ -167,9 +167,13 @@ fn state(folder: &Path, has_result: bool) -> State {
 
 fn is_shown(record: &EffectRecord) -> bool {
     use mle_star::journal::EffectState::{Begun, Ended};
-    // A decision without a limit only marks the start of a phase.
-    let is_mark = record.kind == Kind::Decision && record.limit.is_none();
-    matches!(record.state, Begun | Ended) && !is_mark
+    // A decision without a limit only marks the start or end of a phase.
+    let is_effect = match record.kind {
+        Kind::Agent | Kind::Script => true,
+        Kind::Decision => record.limit.is_some(),
+        Kind::Verdict | Kind::Failure => false,
+    };
+    matches!(record.state, Begun | Ended) && is_effect
 }
 
 fn best(snapshot: &Snapshot, steps: &[StepRow]) -> Option<f64> {
@@ -183,7 +187,7 @@ fn row(record: &EffectRecord) -> StepRow {
     let told = match (&record.outcome, record.kind) {
         (None, _) if record.limit.is_some() => Told::of_limit(record.limit),
         (None, _) => Told { outcome: "not ended".to_owned(), ok: false, ..Told::default() },
-        (Some(_), Kind::Decision) => Told::of_limit(record.limit),
+        (Some(_), Kind::Decision | Kind::Verdict | Kind::Failure) => Told::of_limit(record.limit),
         (Some(outcome), Kind::Agent) => Told::of_agent(outcome),
         (Some(outcome), Kind::Script) => Told::of_script(outcome, &record.request),
     };

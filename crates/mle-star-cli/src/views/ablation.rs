@@ -7,7 +7,8 @@ use mle_star::agents::reply as read;
 use mle_star::answers::RefinePlan;
 use mle_star::effects::AgentReply;
 use mle_star::metric::{Direction, Score};
-use mle_star::place::Place;
+use mle_star::place::{self, Name, Place};
+use mle_star::role::AgentType;
 use mle_star::solution::{Solution, SolutionPhase};
 use serde::Serialize;
 
@@ -79,18 +80,19 @@ pub fn ablation(told: &Told<'_>) -> Ablation {
 
 /// The block that an outer step refines and the first plan for it, as the algorithm takes them from the extractor's
 /// replies.
-pub fn target(told: &Told<'_>, study: &Place) -> Option<RefinePlan> {
-    let current = told.steps.at(told.descent.from(study).first()?)?.text()?;
+pub fn target(told: &Told<'_>, study: place::Step) -> Option<RefinePlan> {
+    let current = told.steps.at(*told.descent.from(study).first()?)?.text()?;
     let solution = Solution::new(current.to_owned(), SolutionPhase::Refined);
     let usable = |plan: RefinePlan| {
         let block = solution.find_block(&plan.code_block).ok().filter(|_| !plan.plan.trim().is_empty())?;
         Some(RefinePlan { code_block: block.as_str().to_owned(), ..plan })
     };
-    let plans = |name: &str| -> Vec<RefinePlan> {
-        let reply = told.steps.reply(&study.join(name));
+    let plans = |name: Name| -> Vec<RefinePlan> {
+        let reply = told.steps.reply(&study.place().named(name));
         reply.and_then(|reply| read::list(&reply, "plans")).map(|found| found.items).unwrap_or_default()
     };
-    let calls = ["extractor", "extractor-2", "extractor-3"].map(plans);
+    let again = |call| Name::Again(AgentType::Extractor, call);
+    let calls = [Name::Agent(AgentType::Extractor), again(2), again(3)].map(plans);
     let first = calls.iter().filter_map(|plans| plans.first().cloned()).find_map(usable);
     first.or_else(|| calls.into_iter().flatten().find_map(usable))
 }
@@ -100,9 +102,9 @@ fn study(told: &Told<'_>, step: &Step<'_>) -> Study {
     let output = step.runs.iter().rev().find(|run| run.is_ok()).and_then(|run| run.outcome.as_ref());
     let output = output.map(|outcome| outcome.stdout.text());
     let effects = output.as_deref().map(measured).unwrap_or_default();
-    let reply = told.steps.reply(&step.place.join("summarize"));
+    let reply = told.steps.reply(&step.place.named(Name::Agent(AgentType::Summarize)));
     let summary = reply.as_ref().and_then(|reply: &AgentReply| read::prose(reply));
-    let target = target(told, &step.place);
+    let target = target(told, step.step);
     let name = place_name(&step.place);
     Study {
         chart: draw(&step.place, &name, &effects, direction),

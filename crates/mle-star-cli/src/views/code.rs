@@ -43,7 +43,7 @@ fn parent(told: &Told<'_>, step: &Step<'_>, run: &Run<'_>) -> Option<(String, St
     if let Some(before) = step.runs.iter().take_while(|other| other.place != run.place).last() {
         return Some(text(before));
     }
-    let origin = told.steps.at(told.descent.from(&step.place).first()?)?;
+    let origin = told.steps.at(*told.descent.from(step.step).first()?)?;
     origin.scored().or(origin.runs.last()).map(text)
 }
 

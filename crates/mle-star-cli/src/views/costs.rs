@@ -106,8 +106,7 @@ fn money_table(table: usage::Table, spending: &Spending) -> MoneyTable {
 }
 
 fn path_name(path: &str) -> String {
-    let number: usize = path.rsplit('-').next().and_then(|number| number.parse().ok()).unwrap_or_default();
-    format!("path {}", number + 1)
+    format!("path {}", mle_star::place::path_of_session(path).unwrap_or_default() + 1)
 }
 
 fn times(told: &Told<'_>) -> Vec<TimeTable> {
@@ -119,7 +118,7 @@ fn times(told: &Told<'_>) -> Vec<TimeTable> {
         let Some(seconds) = took(record) else { continue };
         let took = match record.kind {
             Kind::Script => Seconds { agents: 0.0, scripts: seconds },
-            Kind::Agent | Kind::Decision => Seconds { agents: seconds, scripts: 0.0 },
+            _ => Seconds { agents: seconds, scripts: 0.0 },
         };
         if let Some(phase) = record.place.phase() {
             phases.entry(phase).or_default().add(took);

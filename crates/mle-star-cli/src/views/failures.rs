@@ -94,7 +94,7 @@ fn tried(run: &Run<'_>) -> Try {
 }
 
 fn try_name(place: &Place) -> String {
-    match place.parent().last().strip_prefix("debug-") {
+    match place.repair() {
         Some(number) => format!("repair {number}"),
         None => "first run".to_owned(),
     }

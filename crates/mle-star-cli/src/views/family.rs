@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mle_star::place::Place;
+use mle_star::place;
 
 use super::Told;
 use super::chart::{self, About, Dot, Fate};
@@ -37,14 +37,14 @@ fn arranged(told: &Told<'_>) -> (Vec<String>, Vec<Dot>) {
     };
     // Paths lie below one another, a line apart.
     let lanes = 1 + steps.iter().filter_map(|step| attempt(step)).max().unwrap_or_default();
-    let way = told.descent.best.as_ref().map(|best| told.descent.way_to(best)).unwrap_or_default();
-    let index: BTreeMap<&Place, usize> = steps.iter().map(|step| &step.place).zip(0..).collect();
+    let way = told.descent.way_to_best();
+    let index: BTreeMap<place::Step, usize> = steps.iter().map(|step| step.step).zip(0..).collect();
     let dot = |step: &&Step<'_>| Dot {
         column: columns.get(&column(step)).copied().unwrap_or_default(),
-        row: row(told, step, lanes),
+        row: row(step, lanes),
         fate: fate(told, step),
-        on_way: way.contains(&step.place) || step.kind == StepKind::Submission,
-        from: told.descent.from(&step.place).iter().filter_map(|place| index.get(place).copied()).collect(),
+        on_way: way.contains(&step.step) || step.kind == StepKind::Submission,
+        from: told.descent.from(step.step).iter().filter_map(|from| index.get(from).copied()).collect(),
     };
     let dots = steps.iter().map(dot).collect();
     (columns.keys().map(Column::name).collect(), dots)
@@ -71,34 +71,47 @@ impl Column {
 fn column(step: &Step<'_>) -> Column {
     match step.kind {
         StepKind::Candidate => Column(0, 0),
-        StepKind::Merge => Column(1, number(step.place.last())),
+        StepKind::Merge => Column(1, counter(step)),
         StepKind::Data => Column(2, 0),
         StepKind::LeakageCheck => Column(3, 0),
-        StepKind::Study | StepKind::Attempt => Column(4, number(step.place.parent().last())),
+        StepKind::Study | StepKind::Attempt => Column(4, outer(step)),
         StepKind::Round => Column(5, 0),
         StepKind::Submission => Column(6, 0),
     }
 }
 
-fn row(told: &Told<'_>, step: &Step<'_>, lanes: usize) -> usize {
+fn row(step: &Step<'_>, lanes: usize) -> usize {
     match step.kind {
-        StepKind::Candidate | StepKind::Round => number(step.place.last()),
-        StepKind::Attempt => step.place.path().unwrap_or_default() * (lanes + 1) + number(step.place.last()),
+        StepKind::Candidate | StepKind::Round => counter(step),
+        StepKind::Attempt => step.place.path().unwrap_or_default() * (lanes + 1) + counter(step),
         // What was not kept does not stand in the way.
-        StepKind::Merge | StepKind::Data | StepKind::LeakageCheck => {
-            usize::from(!told.descent.is_kept(&step.place))
-        }
+        StepKind::Merge | StepKind::Data | StepKind::LeakageCheck => usize::from(!step.is_kept()),
         StepKind::Study | StepKind::Submission => 0,
     }
 }
 
 /// The number of an attempt, from 0.
 fn attempt(step: &Step<'_>) -> Option<usize> {
-    (step.kind == StepKind::Attempt).then(|| number(step.place.last()))
+    (step.kind == StepKind::Attempt).then(|| counter(step))
 }
 
-fn number(name: &str) -> usize {
-    name.trim_start_matches(|c: char| !c.is_ascii_digit()).parse().unwrap_or_default()
+/// The last counter of a step.
+fn counter(step: &Step<'_>) -> usize {
+    use place::Step::{Attempt, Candidate, Merge, Outer, Round};
+    match step.step {
+        Candidate(count) | Merge(count) | Round(count) => count as usize,
+        Outer { outer, .. } => outer as usize,
+        Attempt { inner, .. } => inner as usize,
+        _ => 0,
+    }
+}
+
+/// The outer step of an attempt, or of itself.
+fn outer(step: &Step<'_>) -> usize {
+    match step.step {
+        place::Step::Outer { outer, .. } | place::Step::Attempt { outer, .. } => outer as usize,
+        _ => 0,
+    }
 }
 
 fn fate(told: &Told<'_>, step: &Step<'_>) -> Fate {

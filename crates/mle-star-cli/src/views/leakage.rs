@@ -3,6 +3,7 @@
 use mle_star::agents::reply as read;
 use mle_star::answers::{LeakageAnswer, LeakageStatus};
 use mle_star::journal::EffectRecord;
+use mle_star::place::Name;
 use mle_star::role::AgentType;
 use mle_star::spending::role;
 use serde::Serialize;
@@ -44,7 +45,8 @@ pub fn leakage(told: &Told<'_>) -> Leakage {
         let records =
             told.steps.iter().flat_map(|step| step.records.iter().map(move |record| (step, *record)));
         records.filter(|(_, record)| {
-            record.place.last() == "leakage" && role(record) == Some(AgentType::Leakage)
+            role(record) == Some(AgentType::Leakage)
+                && record.place == record.place.parent().named(Name::Agent(AgentType::Leakage))
         })
     };
     Leakage {
@@ -65,8 +67,8 @@ fn findings(told: &Told<'_>, step: &Step<'_>, record: &EffectRecord) -> Vec<Find
         }
     }
     let at = record.place.parent();
-    let finding = |(index, block): (usize, String)| {
-        let fixed = told.steps.reply(&at.join(format_args!("leakage-fix-{}", index + 1)));
+    let finding = |(count, block): (u32, String)| {
+        let fixed = told.steps.reply(&at.named(Name::Correction(count)));
         let fixed = fixed.as_ref().and_then(read::code).filter(|code| code.trim() != block.trim());
         Finding {
             name: place_name(&at),
@@ -75,5 +77,5 @@ fn findings(told: &Told<'_>, step: &Step<'_>, record: &EffectRecord) -> Vec<Find
             block: cut(&block, OUTPUT),
         }
     };
-    blocks.into_iter().enumerate().map(finding).collect()
+    (1..).zip(blocks).map(finding).collect()
 }

@@ -1,7 +1,8 @@
 //! Every accepted edit of an existing solution: what was planned, what changed, and what it bought.
 
 use mle_star::agents::reply as read;
-use mle_star::metric::Score;
+use mle_star::place::{self, Name};
+use mle_star::role::AgentType;
 use serde::Serialize;
 
 use super::diff::{Diff, diff};
@@ -52,9 +53,9 @@ pub struct Entry {
 /// Of a run.
 pub fn ledger(told: &Told<'_>) -> Ledger {
     let edits = || told.steps.iter().filter(|step| is_edit(step.kind) && step.score().is_some());
-    let way = told.descent.best.as_ref().map(|best| told.descent.way_to(best)).unwrap_or_default();
-    let kept = edits().filter(|step| told.descent.is_kept(&step.place));
-    let entries = kept.filter_map(|step| entry(told, step, way.contains(&step.place))).collect();
+    let way = told.descent.way_to_best();
+    let kept = edits().filter(|step| step.is_kept());
+    let entries = kept.filter_map(|step| entry(told, step, way.contains(&step.step))).collect();
     Ledger { entries, tried: edits().count() }
 }
 
@@ -65,11 +66,16 @@ fn is_edit(kind: StepKind) -> bool {
 
 fn entry(told: &Told<'_>, step: &Step<'_>, on_way: bool) -> Option<Entry> {
     let score = step.score()?;
-    let parent = told.steps.at(told.descent.from(&step.place).first()?)?;
-    // An attempt is accepted against the best attempt before it, which may be another than the one it edits.
-    let before = incumbent(told, step).or_else(|| parent.score())?;
-    let target = ablation::target(told, &step.place.parent()).filter(|_| step.kind == StepKind::Attempt);
-    let coded = told.steps.reply(&step.place.join("coder")).as_ref().and_then(read::code);
+    let parent = told.steps.at(*told.descent.from(step.step).first()?)?;
+    let before = parent.score()?;
+    let target = match step.step {
+        place::Step::Attempt { path, outer, .. } => {
+            ablation::target(told, place::Step::Outer { path, outer })
+        }
+        _ => None,
+    };
+    let coded =
+        told.steps.reply(&step.place.named(Name::Agent(AgentType::Coder))).as_ref().and_then(read::code);
     let diff = match (&target, coded) {
         (Some(target), Some(code)) => diff(&target.code_block, &code),
         _ => diff(parent.text()?, step.text()?),
@@ -89,14 +95,6 @@ fn entry(told: &Told<'_>, step: &Step<'_>, on_way: bool) -> Option<Entry> {
         block: target.map(|target| cut(&target.code_block, OUTPUT)),
         diff,
     })
-}
-
-/// The best score of the same outer step before this attempt.
-fn incumbent(told: &Told<'_>, step: &Step<'_>) -> Option<Score> {
-    let siblings =
-        told.steps.of_kind(StepKind::Attempt).filter(|other| other.place.parent() == step.place.parent());
-    let before = siblings.take_while(|other| other.place != step.place);
-    before.filter(|other| told.descent.is_kept(&other.place)).filter_map(Step::score).last()
 }
 
 fn words(kind: StepKind) -> &'static str {

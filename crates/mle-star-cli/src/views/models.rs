@@ -8,13 +8,15 @@ use mle_star::answers::{Retrieval, RetrievedModel};
 use mle_star::config::AgentsChoice;
 use mle_star::effects::{AgentReply, Lookup};
 use mle_star::journal::EffectRecord;
-use mle_star::place::Place;
+use mle_star::place::Step;
+use mle_star::role::AgentType;
 use mle_star::search::is_link;
+use mle_star::spending::role;
 use serde::Serialize;
 
 use super::Told;
 use super::solutions::node_id;
-use super::steps::{StepKind, reply};
+use super::steps::reply;
 use super::text::{OUTPUT, cut};
 use crate::output::sanitize::first_line;
 use crate::watch::number;
@@ -76,12 +78,12 @@ pub fn models(told: &Told<'_>) -> Models {
         None => retrievals(told).into_iter().flat_map(|reply| reply.lookups).collect(),
     };
     let models = known(told);
-    let model = |(index, model): (usize, &RetrievedModel)| {
-        let place = candidate(index);
-        let score = told.steps.at(&place).and_then(super::steps::Step::score);
+    let model = |(index, model): (u32, &RetrievedModel)| {
+        let candidate = Step::Candidate(index);
+        let score = told.steps.at(candidate).and_then(super::steps::Step::score);
         Model {
             name: first_line(&model.model_name, 200),
-            node: told.steps.at(&place).map(|_| node_id(&place)).unwrap_or_default(),
+            node: told.steps.at(candidate).map(|_| node_id(&candidate.place())).unwrap_or_default(),
             score: score.map(|score| number(score.value())),
             sources: model.sources.iter().take(30).map(|source| self::source(source, &lookups)).collect(),
             example: cut(&model.example_code, OUTPUT),
@@ -89,24 +91,21 @@ pub fn models(told: &Told<'_>) -> Models {
     };
     Models {
         origin: (!models.is_empty()).then(|| origin(told, &lookups)),
-        models: models.iter().enumerate().map(model).collect(),
+        models: (0..).zip(&models).map(model).collect(),
         lookups: lookups.iter().take(500).map(looked).collect(),
     }
 }
 
 /// The model that a candidate was written for.
-pub fn model_of(told: &Told<'_>, place: &Place) -> Option<String> {
-    let step = told.steps.at(place).filter(|step| step.kind == StepKind::Candidate)?;
-    let index: usize = step.place.last().strip_prefix("candidate-")?.parse().ok()?;
+pub fn model_of(told: &Told<'_>, step: Step) -> Option<String> {
+    let Step::Candidate(index) = step else { return None };
+    told.steps.at(step)?;
+    let index = index as usize;
     let models = known(told);
     match models.get(index) {
         Some(model) => Some(first_line(&model.model_name, 200)),
         None => (index == models.len()).then(|| "the given baseline".to_owned()),
     }
-}
-
-fn candidate(index: usize) -> Place {
-    Place::from("phase1").join(format_args!("candidate-{index}"))
 }
 
 /// The models that are tried: the result's, else those given by hand, else those of the last reply that names any.
@@ -129,8 +128,7 @@ fn known(told: &Told<'_>) -> Vec<RetrievedModel> {
 
 /// What the retriever said, asked once or twice.
 fn retrievals(told: &Told<'_>) -> Vec<AgentReply> {
-    let asked = ["phase1/retriever", "phase1/retriever-2"];
-    let of = |record: &&EffectRecord| record.counts() && asked.contains(&record.place.as_str());
+    let of = |record: &&EffectRecord| record.counts() && role(record) == Some(AgentType::Retriever);
     told.run.snapshot.effects.iter().filter(of).filter_map(reply).collect()
 }
 

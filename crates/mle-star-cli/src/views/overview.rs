@@ -2,7 +2,7 @@
 
 use mle_star::effects::{DATA_CHANGED, ScriptOutcome};
 use mle_star::journal::{EffectRecord, EffectState, Kind, first_limit};
-use mle_star::place::Phase;
+use mle_star::place::{Phase, Place};
 use mle_star::result::StoppedBy;
 use serde::Serialize;
 
@@ -98,7 +98,7 @@ pub fn overview(told: &Told<'_>) -> Overview {
         metric: summary.metric.clone(),
         direction: summary.direction.name(),
         best: summary.best_score.map(number),
-        best_at: descent.best.as_ref().map(|best| format!("{}, {best}", place_name(best))),
+        best_at: descent.best.map(|best| format!("{}, {best}", place_name(&best.place()))),
         first: first.map(|score| number(score.value())),
         begun: summary.created_at.clone(),
         begun_shown: shown_time(&summary.created_at),
@@ -148,18 +148,18 @@ fn notes(told: &Told<'_>, data_changed: bool) -> Vec<String> {
 /// The phases as their marks in the journal tell.
 fn phases(told: &Told<'_>) -> Vec<PhaseRow> {
     let effects = &told.run.snapshot.effects;
-    let began = |name: &str| {
+    let began = |place: &Place| {
         let is_mark = |record: &&EffectRecord| {
             record.kind == Kind::Decision
                 && record.limit.is_none()
                 && record.counts()
-                && record.place.as_str() == name
+                && record.place == *place
         };
         effects.iter().find(is_mark).map(|record| record.elapsed_begun)
     };
     let begun: Vec<(Phase, f64)> =
-        Phase::ALL.iter().filter_map(|phase| Some((*phase, began(phase.name())?))).collect();
-    let end = began("end").unwrap_or(told.run.summary.elapsed_seconds);
+        Phase::ALL.iter().filter_map(|phase| Some((*phase, began(&Place::from(*phase))?))).collect();
+    let end = began(&Place::root().end()).unwrap_or(told.run.summary.elapsed_seconds);
     let ends = begun.iter().skip(1).map(|(_, at)| *at).chain([end]);
     let rows = begun.iter().zip(ends).map(|((phase, from), to)| PhaseRow {
         name: phase_title(*phase),
@@ -185,7 +185,7 @@ fn now(told: &Told<'_>) -> Vec<Now> {
     let open = told.run.snapshot.effects.iter().filter(|record| record.state == EffectState::Begun);
     let what = |record: &EffectRecord| match record.kind {
         Kind::Agent => mle_star::spending::role(record).map(agent_name).unwrap_or_default(),
-        Kind::Script | Kind::Decision => "script".to_owned(),
+        _ => "script".to_owned(),
     };
     let since = |record: &EffectRecord| match told.at_work.since(&record.place) {
         None if told.at_work.is_known() => "waits for its turn".to_owned(),

@@ -1,6 +1,6 @@
 //! The final script, what it needs to run again, and what the run was asked for.
 
-use mle_star::answers::Verdict;
+use mle_star::answers::Contamination;
 use mle_star::journal::in_words;
 use mle_star::layout;
 use serde::Serialize;
@@ -45,18 +45,18 @@ pub struct Script {
 pub fn script(told: &Told<'_>) -> Script {
     let frozen = &told.run.snapshot.frozen;
     let result = told.result();
-    let best = told.descent.best.as_ref();
+    let best = told.descent.best;
     let code = last(told);
     let contamination = result.and_then(|result| result.contamination).map(|verdict| match verdict {
-        Verdict::Novel => "not a copy of any of the given discussions",
-        Verdict::Same => "the same as one of the given discussions",
+        Contamination::Novel => "not a copy of any of the given discussions",
+        Contamination::Same => "the same as one of the given discussions",
     });
     let name = format!("{}/{}", layout::FINAL, layout::REQUIREMENTS);
     let requirements = files::read(&told.run.folder, &name, LARGEST_REQUIREMENTS).ok();
     Script {
         code: code.map(|code| cut(&code, CODE)),
         is_final: result.is_some(),
-        origin: best.map(crate::watch::place_name),
+        origin: best.map(|best| crate::watch::place_name(&best.place())),
         contamination,
         requirements: requirements.filter(|_| result.is_some()).map(|text| cut(&text, PROSE)),
         command: command(told),
@@ -71,7 +71,7 @@ pub fn script(told: &Told<'_>) -> Script {
 
 /// The whole final script; the best one so far in a run that has no result.
 pub(super) fn last(told: &Told<'_>) -> Option<String> {
-    let best = told.descent.best.as_ref();
+    let best = told.descent.best;
     let so_far = best.and_then(|best| told.steps.at(best)?.text()).map(str::to_owned);
     told.result().map(|result| result.final_solution.content.clone()).or(so_far)
 }

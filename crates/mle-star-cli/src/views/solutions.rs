@@ -7,11 +7,12 @@ use std::collections::BTreeSet;
 
 use mle_star::agents::reply as read;
 use mle_star::evaluate::headline;
-use mle_star::place::{Phase, Place};
+use mle_star::place::{self, Name, Phase, Place};
+use mle_star::role::AgentType;
 use serde::Serialize;
 
 use super::diff::{Diff, diff};
-use super::steps::{Run, Step, StepKind, Steps};
+use super::steps::{Run, Step, StepKind};
 use super::text::{CODE, OUTPUT, PROSE, cut};
 use super::{Told, family};
 use crate::output::sanitize::first_line;
@@ -112,7 +113,7 @@ pub struct Shown {
 
 /// Of a run.
 pub fn tree(told: &Told<'_>) -> Tree {
-    let way = told.descent.best.as_ref().map(|best| told.descent.way_to(best)).unwrap_or_default();
+    let way = told.descent.way_to_best();
     let mut shelf = Shelf { shown: BTreeSet::new(), room: ROOM, way };
     let mut groups: Vec<Group> = Vec::new();
     for step in told.steps.iter() {
@@ -138,15 +139,15 @@ pub fn node_id(place: &Place) -> String {
 struct Shelf {
     shown: BTreeSet<String>,
     room: usize,
-    way: BTreeSet<Place>,
+    way: BTreeSet<place::Step>,
 }
 
 impl Shelf {
     /// The script when it is to be shown as a whole: each text once.
-    fn take(&mut self, step: &Place, script: &str, has_parent: bool) -> Option<String> {
+    fn take(&mut self, step: place::Step, script: &str, has_parent: bool) -> Option<String> {
         let digest = mle_star::journal::digest(&serde_json::Value::from(script));
         if self.shown.contains(&digest)
-            || (has_parent && !self.way.contains(step) && script.len() > self.room)
+            || (has_parent && !self.way.contains(&step) && script.len() > self.room)
         {
             return None;
         }
@@ -165,18 +166,22 @@ fn group_name(place: &Place) -> String {
 }
 
 fn node(told: &Told<'_>, step: &Step<'_>, shelf: &mut Shelf) -> Node {
-    let from = told.descent.from(&step.place);
-    let parent = from.first().and_then(|place| told.steps.at(place));
+    let from = told.descent.from(step.step);
+    let parent = from.first().and_then(|step| told.steps.at(*step));
     let (status, outcome) = status(told, step);
     let change = step.score().zip(parent.and_then(Step::score));
-    let on_way = shelf.way.contains(&step.place);
+    let on_way = shelf.way.contains(&step.step);
     Node {
         place: step.place.to_string(),
         id: node_id(&step.place),
         name: place_name(&step.place),
         kind: kind(step.kind),
         depth: u8::from(step.kind == StepKind::Attempt),
-        from: from.iter().map(|place| Origin { id: node_id(place), name: place_name(place) }).collect(),
+        from: from
+            .iter()
+            .map(|step| step.place())
+            .map(|place| Origin { id: node_id(&place), name: place_name(&place) })
+            .collect(),
         status,
         outcome,
         on_way,
@@ -225,7 +230,7 @@ pub fn status(told: &Told<'_>, step: &Step<'_>) -> (&'static str, String) {
         (_, None, _) => ("failed", "no script to run".to_owned()),
         (_, _, None) => ("failed", "printed no score".to_owned()),
         (StepKind::Candidate, ..) => ("kept", "scored".to_owned()),
-        _ if told.descent.is_kept(&step.place) => ("kept", "kept".to_owned()),
+        _ if step.is_kept() => ("kept", "kept".to_owned()),
         _ => ("dropped", "not kept".to_owned()),
     }
 }
@@ -252,32 +257,27 @@ fn submission_status(run: &Run<'_>) -> (&'static str, String) {
 
 /// What was planned at a step, from the replies that told it.
 pub fn plan(told: &Told<'_>, step: &Step<'_>) -> Option<String> {
-    let prose = |name: &str| told.steps.reply(&step.place.join(name)).as_ref().and_then(read::prose);
+    let prose = |agent: AgentType| {
+        told.steps.reply(&step.place.named(Name::Agent(agent))).as_ref().and_then(read::prose)
+    };
     match step.kind {
-        StepKind::Candidate => super::models::model_of(told, &step.place),
+        StepKind::Candidate => super::models::model_of(told, step.step),
         StepKind::Merge => {
-            let from = told.descent.from(&step.place);
-            let model =
-                |place: &Place| super::models::model_of(told, place).unwrap_or_else(|| place_name(place));
-            Some(format!(
-                "Build {} into {}.",
-                model(from.get(1)?),
-                origin_words(from.first()?, &told.steps, told)
-            ))
+            let from = told.descent.from(step.step);
+            let name = |step: place::Step| {
+                super::models::model_of(told, step).unwrap_or_else(|| place_name(&step.place()))
+            };
+            Some(format!("Build {} into {}.", name(*from.get(1)?), name(*from.first()?)))
         }
-        StepKind::Attempt if step.place.last() == "k0" => {
-            super::ablation::target(told, &step.place.parent()).map(|target| target.plan)
-        }
-        StepKind::Attempt => prose("planner"),
-        StepKind::Round => prose("ens_planner"),
+        StepKind::Attempt => match step.step {
+            place::Step::Attempt { path, outer, inner: 0 } => {
+                super::ablation::target(told, place::Step::Outer { path, outer }).map(|target| target.plan)
+            }
+            _ => prose(AgentType::Planner),
+        },
+        StepKind::Round => prose(AgentType::EnsPlanner),
         StepKind::Data | StepKind::LeakageCheck | StepKind::Study | StepKind::Submission => None,
     }
-}
-
-fn origin_words(place: &Place, steps: &Steps<'_>, told: &Told<'_>) -> String {
-    let is_candidate = steps.at(place).is_some_and(|step| step.kind == StepKind::Candidate);
-    let model = if is_candidate { super::models::model_of(told, place) } else { None };
-    model.unwrap_or_else(|| place_name(place))
 }
 
 fn runs(step: &Step<'_>, parent: Option<&Step<'_>>, shelf: &mut Shelf) -> Vec<Shown> {
@@ -286,7 +286,7 @@ fn runs(step: &Step<'_>, parent: Option<&Step<'_>>, shelf: &mut Shelf) -> Vec<Sh
     for run in &step.runs {
         let compared = before.take();
         let name = run_name(run.place);
-        let code = shelf.take(&step.place, run.script, compared.is_some());
+        let code = shelf.take(step.step, run.script, compared.is_some());
         shown.push(Shown {
             place: run.place.to_string(),
             file: format!("solutions/{}.py", run.place.file_stem()),
@@ -307,7 +307,7 @@ fn runs(step: &Step<'_>, parent: Option<&Step<'_>>, shelf: &mut Shelf) -> Vec<Sh
 }
 
 fn run_name(place: &Place) -> String {
-    match place.parent().last().strip_prefix("debug-") {
+    match place.repair() {
         Some(number) => format!("repair {number}"),
         None => "first run".to_owned(),
     }

@@ -5,18 +5,22 @@ use std::collections::BTreeMap;
 use mle_star::effects::{AgentReply, Limit, Purpose, ScriptOutcome};
 use mle_star::journal::{EffectRecord, EffectState, Kind, Outcome, Snapshot};
 use mle_star::metric::{Direction, Score};
-use mle_star::place::{Phase, Place};
+use mle_star::place::{self, Place};
+use mle_star::verdict::{Verdict, Verdicts};
 use serde::Deserialize as _;
 use serde_json::Value;
 
 /// Every step that has begun or was left out, in the order of the algorithms.
 pub struct Steps<'a> {
-    steps: BTreeMap<Order, Step<'a>>,
+    steps: BTreeMap<place::Step, Step<'a>>,
+    verdicts: Verdicts,
 }
 
 /// One step: a candidate, a merge, a study, an attempt, a round, the submission script.
 pub struct Step<'a> {
-    /// Where, for example `phase2/path-0/t1/k2`.
+    /// Which of the algorithms' steps.
+    pub step: place::Step,
+    /// Its place, for example `phase2/path-0/t1/k2`.
     pub place: Place,
     /// What it is for.
     pub kind: StepKind,
@@ -26,6 +30,8 @@ pub struct Step<'a> {
     pub records: Vec<&'a EffectRecord>,
     /// The limit that left it out.
     pub limit: Option<Limit>,
+    /// How it ended; `None` while it is open.
+    pub verdict: Option<Verdict>,
 }
 
 /// What a step is for.
@@ -61,25 +67,25 @@ pub struct Run<'a> {
     pub score: Option<Score>,
 }
 
-/// The place of a step in the algorithms: phase, then a rank and a number per name.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Order(Option<Phase>, Vec<(u8, u32)>);
-
 impl<'a> Steps<'a> {
-    /// The steps of a journal. Records that do not count any more are left out.
-    pub fn of(snapshot: &'a Snapshot) -> Self {
+    /// The steps of a journal with these verdicts. Records that do not count any more are left out.
+    pub fn of(snapshot: &'a Snapshot, verdicts: Verdicts) -> Self {
         let direction = snapshot.frozen.task.metric_direction;
         let mut steps = BTreeMap::new();
         for record in &snapshot.effects {
-            if !matches!(record.state, EffectState::Begun | EffectState::Ended) {
-                continue;
-            }
-            let place = step_place(record);
-            let (Some(kind), Some(order)) = (StepKind::of(&place), Order::of(&place)) else { continue };
-            let step = steps.entry(order).or_insert_with(|| Step::new(place, kind));
+            let counts = matches!(record.state, EffectState::Begun | EffectState::Ended);
+            // A decision without a limit notes when a phase began.
+            let is_mark = record.kind == Kind::Decision && record.limit.is_none();
+            let Some(at) = record.place.step().filter(|_| counts && !is_mark) else { continue };
+            let step = steps.entry(at).or_insert_with(|| Step::new(at, verdicts.get(&at).cloned()));
             step.take(record, direction);
         }
-        Self { steps }
+        Self { steps, verdicts }
+    }
+
+    /// How the steps ended.
+    pub fn verdicts(&self) -> &Verdicts {
+        &self.verdicts
     }
 
     /// Every step.
@@ -92,21 +98,27 @@ impl<'a> Steps<'a> {
         self.iter().filter(move |step| step.kind == kind)
     }
 
-    /// The step at a place.
-    pub fn at(&self, place: &Place) -> Option<&Step<'a>> {
-        self.steps.get(&Order::of(place)?)
+    /// A step, when anything of it was begun.
+    pub fn at(&self, step: place::Step) -> Option<&Step<'a>> {
+        self.steps.get(&step)
     }
 
     /// The record that counts of the agent asked at a place.
     pub fn reply(&self, place: &Place) -> Option<AgentReply> {
-        let step = self.at(&without_repairs(place.parent()))?;
+        let step = self.at(place.step()?)?;
         step.records.iter().find(|record| record.place == *place).and_then(|record| reply(record))
     }
 }
 
 impl<'a> Step<'a> {
-    fn new(place: Place, kind: StepKind) -> Self {
-        Self { place, kind, runs: Vec::new(), records: Vec::new(), limit: None }
+    fn new(step: place::Step, verdict: Option<Verdict>) -> Self {
+        let (place, kind) = (step.place(), StepKind::of(step));
+        Self { step, place, kind, runs: Vec::new(), records: Vec::new(), limit: None, verdict }
+    }
+
+    /// Did the algorithm go on with its solution?
+    pub fn is_kept(&self) -> bool {
+        self.verdict.as_ref().is_some_and(|verdict| verdict.kept)
     }
 
     fn take(&mut self, record: &'a EffectRecord, direction: Direction) {
@@ -117,6 +129,7 @@ impl<'a> Step<'a> {
                 self.records.push(record);
             }
             Kind::Agent => self.records.push(record),
+            Kind::Verdict | Kind::Failure => {}
         }
     }
 
@@ -169,37 +182,17 @@ impl<'a> Run<'a> {
 }
 
 impl StepKind {
-    fn of(place: &Place) -> Option<Self> {
-        let names: Vec<&str> = place.names().collect();
-        match names.as_slice() {
-            ["phase1", name] if name.starts_with("candidate-") => Some(Self::Candidate),
-            ["phase1", name] if name.starts_with("merge-") => Some(Self::Merge),
-            ["phase1", "data"] => Some(Self::Data),
-            ["phase1", "final"] => Some(Self::LeakageCheck),
-            ["phase2", _, _] => Some(Self::Study),
-            ["phase2", _, _, _] => Some(Self::Attempt),
-            ["phase3", name] if name.starts_with('r') => Some(Self::Round),
-            ["finalization"] => Some(Self::Submission),
-            _ => None,
+    fn of(step: place::Step) -> Self {
+        match step {
+            place::Step::Candidate(_) => Self::Candidate,
+            place::Step::Merge(_) => Self::Merge,
+            place::Step::DataCheck => Self::Data,
+            place::Step::LeakageCheck => Self::LeakageCheck,
+            place::Step::Outer { .. } => Self::Study,
+            place::Step::Attempt { .. } => Self::Attempt,
+            place::Step::Round(_) => Self::Round,
+            place::Step::Finalization => Self::Submission,
         }
-    }
-}
-
-impl Order {
-    fn of(place: &Place) -> Option<Self> {
-        let names = place.names().skip(1);
-        let key = names.map(|name| {
-            let digits = name.len() - name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
-            let number = name[name.len() - digits..].parse().unwrap_or_default();
-            let rank = match name {
-                "data" => 2,
-                "final" => 3,
-                _ if name.starts_with("merge-") => 1,
-                _ => 0,
-            };
-            (rank, number)
-        });
-        Some(Self(Some(place.phase()?), key.collect()))
     }
 }
 
@@ -208,24 +201,11 @@ pub fn took(record: &EffectRecord) -> Option<f64> {
     match record.kind {
         Kind::Agent => Some((record.elapsed_ended? - record.elapsed_begun).max(0.0)),
         Kind::Script => Some(ScriptOutcome::deserialize(record.outcome.as_ref()?).ok()?.duration_seconds),
-        Kind::Decision => None,
+        Kind::Decision | Kind::Verdict | Kind::Failure => None,
     }
 }
 
 /// The reply that a record holds.
 pub fn reply(record: &EffectRecord) -> Option<AgentReply> {
     AgentReply::deserialize(record.outcome.as_ref()?).ok()
-}
-
-fn step_place(record: &EffectRecord) -> Place {
-    match record.kind {
-        // A decision without a limit only notes when a phase began.
-        Kind::Decision if record.limit.is_none() => Place::root(),
-        Kind::Decision => record.place.clone(),
-        Kind::Agent | Kind::Script => without_repairs(record.place.parent()),
-    }
-}
-
-fn without_repairs(step: Place) -> Place {
-    if step.last().starts_with("debug-") { step.parent() } else { step }
 }

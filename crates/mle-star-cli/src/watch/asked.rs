@@ -28,7 +28,7 @@ impl AgentBackend for Asked<'_> {
         Ok(reply)
     }
 
-    fn expect(&self, likely: &[AgentRequest]) {
-        self.agents.expect(likely);
+    fn prefetch(&self, likely: &[AgentRequest]) {
+        self.agents.prefetch(likely);
     }
 }

@@ -6,7 +6,8 @@ use jiff::Timestamp;
 use mle_star::effects::Usage;
 use mle_star::event::{Event, Line, Outline};
 use mle_star::metric::Score;
-use mle_star::place::{Phase, Place};
+use mle_star::place::{Phase, Place, Step};
+use mle_star::verdict::Verdict;
 
 use super::pace::{EndedEffect, Moment, Pace};
 use super::words::{Ended, agent_name, in_line};
@@ -25,7 +26,7 @@ pub struct Progress {
     /// What goes on now.
     pub running: BTreeMap<Place, Effect>,
     /// Steps that have begun and not ended.
-    pub steps: BTreeMap<Place, Step>,
+    pub steps: BTreeMap<Step, StepState>,
     /// Refinement paths that have begun.
     pub paths: BTreeMap<usize, PathState>,
     /// Scripts that ended, and those among them that failed.
@@ -39,7 +40,9 @@ pub struct Progress {
     /// When this process began to work on the run; the time before, such as for making an environment, is free.
     began: Option<Timestamp>,
     ended: Option<Timestamp>,
-    /// The best score when the paths began.
+    /// The score of the solution that the last phase ended with.
+    phase_best: Option<f64>,
+    /// The score that the paths began with.
     at_fork: Option<f64>,
     pace: Pace,
 }
@@ -76,7 +79,7 @@ pub struct Effect {
 
 /// A step that goes on.
 #[derive(Clone, Copy, Debug)]
-pub struct Step {
+pub struct StepState {
     /// How many of its kind there are.
     pub of: u32,
     /// Seconds of its agent calls and scripts that ended. Waiting for a slot is not in it.
@@ -105,11 +108,13 @@ impl Progress {
             Event::RunEnded { exit_code, .. } => self.end(*exit_code, time),
             Event::PhaseStarted { phase } => self.begin_phase(*phase, time),
             Event::StepStarted { place, of } => {
-                self.steps.insert(place.clone(), Step { of: *of, worked: 0.0 });
-                self.move_path(place, *of);
+                self.steps.insert(*place, StepState { of: *of, worked: 0.0 });
+                self.move_path(*place, *of);
             }
-            Event::StepEnded { place, score, accepted, .. } => {
-                return self.end_step(place, *score, *accepted);
+            Event::StepEnded { place, verdict } => return self.end_step(*place, verdict),
+            Event::PhaseEnded { best, .. } => self.phase_best = best.as_ref().map(|best| best.score),
+            Event::PathEnded { path, .. } => {
+                self.paths.entry(*path as usize).and_modify(|path| path.is_over = true);
             }
             Event::AgentStarted { place, agent, timeout, .. } => {
                 self.begin(place, agent_name(*agent), *timeout, time);
@@ -119,7 +124,7 @@ impl Progress {
                 self.begin(place, format!("{} waits for the service", agent_name(*agent)), *seconds, time);
                 self.running.entry(place.clone()).and_modify(|effect| effect.began = began.unwrap_or(time));
             }
-            Event::ScriptStarted { place, timeout } => {
+            Event::ScriptStarted { place, timeout, .. } => {
                 self.begin(place, script_name(place), *timeout, time);
                 self.running.entry(place.clone()).and_modify(|effect| effect.is_script = true);
             }
@@ -146,7 +151,9 @@ impl Progress {
             }
             Event::Skipped { place, .. } => {
                 self.running.remove(place);
-                self.steps.remove(place);
+                if let Some(step) = place.step().filter(|step| step.place() == *place) {
+                    self.steps.remove(&step);
+                }
             }
             Event::Best { place, score, from } => {
                 self.best = Some(Best { score: *score, from: *from, place: place.clone(), time });
@@ -155,7 +162,11 @@ impl Progress {
                 let words = format!("{tool}: {}", in_line(about));
                 self.running.entry(place.clone()).and_modify(|effect| effect.tool = Some(words));
             }
-            Event::Warning { .. } | Event::Said { .. } => {}
+            Event::Answer { .. }
+            | Event::Info { .. }
+            | Event::Stopped(_)
+            | Event::Warning { .. }
+            | Event::Said { .. } => {}
         }
         Ended::default()
     }
@@ -207,7 +218,8 @@ impl Progress {
         self.began.get_or_insert(time);
         self.phase = Some(phase);
         if phase == Phase::Phase2 {
-            self.at_fork = self.best.as_ref().map(|best| best.score);
+            // The score of s_0.
+            self.at_fork = self.phase_best;
             let paths = self.outline.as_ref().map_or(0, |outline| outline.paths as usize);
             self.paths = (0..paths).map(|path| (path, self.new_path())).collect();
         }
@@ -222,45 +234,38 @@ impl Progress {
         self.running.insert(place.clone(), effect);
     }
 
-    /// An agent call or a script ended: its time is that of every step above it.
+    /// An agent call or a script ended: its time is that of its step, and of the outer step of an attempt.
     fn worked(&mut self, place: &Place, seconds: f64) {
-        for above in std::iter::successors(Some(place.parent()), |place| Some(place.parent())) {
-            if above.as_str().is_empty() {
-                return;
-            }
-            self.steps.entry(above).and_modify(|step| step.worked += seconds);
+        let Some(step) = place.step() else { return };
+        let outer = match step {
+            Step::Attempt { path, outer, .. } => Some(Step::Outer { path, outer }),
+            _ => None,
+        };
+        for step in [Some(step), outer].into_iter().flatten() {
+            self.steps.entry(step).and_modify(|step| step.worked += seconds);
         }
     }
 
     /// A step of a path begins.
-    fn move_path(&mut self, place: &Place, of: u32) {
-        let Some(path) = place.path() else { return };
+    fn move_path(&mut self, step: Step, of: u32) {
+        let Some(path) = step.path() else { return };
         let new = self.new_path();
-        let state = self.paths.entry(path).or_insert(new);
-        if let Some(step) = numbered(place.last(), "t") {
-            (state.outer, state.inner) = (Some((step + 1, of)), None);
-        } else if let Some(step) = numbered(place.last(), "k") {
-            state.inner = Some((step + 1, of));
+        let state = self.paths.entry(path as usize).or_insert(new);
+        match step {
+            Step::Outer { outer, .. } => (state.outer, state.inner) = (Some((outer + 1, of)), None),
+            Step::Attempt { inner, .. } => state.inner = Some((inner + 1, of)),
+            _ => {}
         }
     }
 
-    fn end_step(&mut self, place: &Place, score: Option<f64>, accepted: bool) -> Ended {
-        let began = self.steps.remove(place);
+    fn end_step(&mut self, step: Step, verdict: &Verdict) -> Ended {
+        let began = self.steps.remove(&step);
         self.history.extend(self.best.as_ref().map(|best| best.score));
-        if let Some(path) = place.path() {
-            let (new, outer) = (self.new_path(), self.outline.as_ref().map(|outline| outline.outer_steps));
-            let before = self.paths.get(&path).map_or(new.best, |path| path.best);
-            let is_better = |score: &f64| {
-                let better =
-                    || Some(self.score(*score)?.beats_or_ties(before.and_then(|best| self.score(best))?));
-                better().unwrap_or(true)
-            };
-            let best = score.filter(|_| accepted).filter(is_better).or(before);
-            let state = self.paths.entry(path).or_insert(new);
-            state.best = best;
-            state.is_over |= numbered(place.last(), "t").is_some_and(|step| Some(step + 1) == outer);
+        if let (Some(path), Some(best)) = (step.path(), &verdict.best) {
+            let new = self.new_path();
+            self.paths.entry(path as usize).or_insert(new).best = Some(best.score);
         }
-        let is_best = self.best.as_ref().is_some_and(|best| best.place == *place);
+        let is_best = self.best.as_ref().is_some_and(|best| best.place == step.place());
         Ended { seconds: began.map(|began| began.worked), is_best }
     }
 
@@ -276,14 +281,10 @@ pub fn seconds(from: Timestamp, to: Timestamp) -> f64 {
 }
 
 fn script_name(place: &Place) -> String {
-    let above = place.names().rev().skip(1).find(|name| !name.starts_with("debug-"));
-    let is_ablation = place.path().is_some() && above.is_some_and(|name| numbered(name, "t").is_some());
-    if is_ablation { "ablation script" } else { "script" }.to_owned()
-}
-
-/// The number in `t3`, for the prefix `t`.
-fn numbered(name: &str, prefix: &str) -> Option<u32> {
-    name.strip_prefix(prefix)?.parse().ok()
+    match place.step() {
+        Some(Step::Outer { .. }) => "ablation script".to_owned(),
+        _ => "script".to_owned(),
+    }
 }
 
 #[cfg(test)]

@@ -72,11 +72,13 @@ impl Replay {
         match event {
             Event::AgentEnded { replayed, .. } | Event::ScriptEnded { replayed, .. } => !replayed,
             Event::PhaseStarted { .. } => self.has_begun,
-            Event::StepStarted { place, .. }
-            | Event::StepEnded { place, .. }
-            | Event::Skipped { place, .. } => is_new(place),
+            Event::StepStarted { place, .. } | Event::StepEnded { place, .. } => is_new(&place.place()),
+            Event::Skipped { place, .. } => is_new(place),
             // What is said of the run as a whole is said of this process.
-            Event::Warning { place, .. } => place.as_str().is_empty() || is_new(place),
+            Event::PhaseEnded { .. } | Event::PathEnded { .. } | Event::Answer { .. } => self.has_begun,
+            Event::Warning { place, .. } | Event::Info { place, .. } => {
+                place.as_str().is_empty() || is_new(place)
+            }
             _ => true,
         }
     }

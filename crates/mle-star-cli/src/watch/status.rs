@@ -4,11 +4,11 @@
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use mle_star::place::{Phase, Place};
+use mle_star::place::{Phase, Place, Step};
 
 use super::progress::{Best, Effect, PathState, Progress, seconds};
 use super::text::{Style, Text, sparkline};
-use super::words::{brief, count, number, phase_title, place_name, roughly, step_name};
+use super::words::{brief, count, number, phase_title, place_name, roughly};
 use crate::output;
 use crate::output::sanitize::{one_line, shortened, width};
 use crate::usage::money;
@@ -182,9 +182,9 @@ fn rows(progress: &Progress, frame: &Frame) -> Vec<Text> {
         rows.extend(progress.paths.iter().map(of_path));
     }
     let mut steps: Vec<Place> = progress.running.keys().map(step_of).collect();
-    steps.extend(progress.steps.keys().cloned());
+    steps.extend(progress.steps.keys().map(|step| step.place()));
     steps.retain(|step| step.path().is_none());
-    steps.sort_by_key(order);
+    steps.sort_by_key(|place| (place.phase(), place.step()));
     steps.dedup();
     rows.extend(steps.iter().map(|step| step_row(step, progress, frame)));
     in_columns(&rows, frame.columns >= WIDE)
@@ -231,20 +231,17 @@ fn step_row(step: &Place, progress: &Progress, frame: &Frame) -> Row {
         None => Text::of(Style::Dim, "waits for its turn"),
     };
     // Only numbered steps are one of several.
-    let is_numbered = step.last().ends_with(|c: char| c.is_ascii_digit())
-        && step.phase().is_some_and(|phase| phase.name() != step.last());
-    let of = progress
-        .steps
-        .get(step)
-        .filter(|_| is_numbered)
+    let numbered =
+        step.step().filter(|step| matches!(step, Step::Candidate(_) | Step::Merge(_) | Step::Round(_)));
+    let of = numbered
+        .and_then(|step| progress.steps.get(&step))
         .map_or_else(String::new, |step| format!("/{}", step.of));
     Row { label: format!("{}{of}", place_name(step)), at: String::new(), best: None, doing }
 }
 
 /// `coder 12s of 15m`, `debugger (repair 2) 3s of 15m`, `retriever 40s of 15m, WebSearch: tabular models`.
 fn activity(place: &Place, effect: &Effect, frame: &Frame) -> Text {
-    let repair = place.names().find_map(|name| name.strip_prefix("debug-"));
-    let repair = repair.map_or_else(String::new, |repair| format!(" (repair {repair})"));
+    let repair = place.repair().map_or_else(String::new, |repair| format!(" (repair {repair})"));
     let of = if effect.timeout > 0.0 { format!(" of {}", brief(effect.timeout)) } else { String::new() };
     let time = format!(" {}{of}", brief(seconds(effect.since, frame.now)));
     let tool = effect.tool.as_ref().map_or_else(String::new, |tool| format!(", {tool}"));
@@ -263,19 +260,14 @@ fn longest<'a>(effects: impl Iterator<Item = (&'a Place, &'a Effect)>) -> Option
     effects.min_by_key(|(_, effect)| effect.since)
 }
 
-/// The candidate, merge, round or path that a place belongs to; else its phase.
+/// The path or step that a place belongs to; else its phase.
 fn step_of(place: &Place) -> Place {
-    let phase = place.names().next().map_or_else(Place::root, Place::from);
-    let is_within = place.names().count() > 2;
-    let second = place.names().nth(1).filter(|name| is_within && step_name(name).is_some());
-    second.map_or_else(|| phase.clone(), |name| phase.join(name))
-}
-
-/// Steps in the order of their numbers.
-fn order(step: &Place) -> (String, u32) {
-    let digits = step.last().chars().rev().take_while(char::is_ascii_digit).count();
-    let (name, number) = step.as_str().split_at(step.as_str().len() - digits);
-    (name.to_owned(), number.parse().unwrap_or(0))
+    match (place.path(), place.step(), place.phase()) {
+        (Some(path), _, _) => Place::of_path(u32::try_from(path).unwrap_or(u32::MAX)),
+        (None, Some(step), _) => step.place(),
+        (None, None, Some(phase)) => Place::from(phase),
+        (None, None, None) => Place::root(),
+    }
 }
 
 /// The parts in a line, or in two where they do not fit.

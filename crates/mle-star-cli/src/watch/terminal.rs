@@ -244,7 +244,7 @@ impl Screen {
         let style = match (weight, event) {
             (Weight::Detail, _) => return None,
             (_, Event::PhaseStarted { .. }) => Style::Bold,
-            (_, Event::StepEnded { accepted: true, .. }) if ended.is_best => Style::Good,
+            (_, Event::StepEnded { verdict, .. }) if verdict.kept && ended.is_best => Style::Good,
             (Weight::Warning, _) => Style::Bad,
             (Weight::News, _) => Style::Plain,
         };

@@ -1,9 +1,11 @@
 //! Events in words.
 
-use mle_star::effects::Limit;
+use mle_star::diagnostics::Diagnostics;
 use mle_star::event::Event;
-use mle_star::place::{Phase, Place};
+use mle_star::place::{Phase, Place, Step};
+use mle_star::result::PathStatus;
 use mle_star::role::AgentType;
+use mle_star::verdict::Verdict;
 
 use crate::output::sanitize::first_line;
 
@@ -31,14 +33,14 @@ pub struct Ended {
 pub fn line(event: &Event, ended: Ended) -> Option<(Weight, String)> {
     let told = match event {
         Event::PhaseStarted { phase } => (Weight::News, format!("=== {} ===", phase_title(*phase))),
-        Event::StepEnded { place, score, accepted, note } => {
-            // A step that never began was told when it was left out.
-            let weight = if is_about_limit(note) { Weight::Detail } else { Weight::News };
-            (weight, step_line(place, *score, *accepted, note, ended))
+        Event::StepEnded { place, verdict } => {
+            // What a limit left out is in a line of its own.
+            let weight = if verdict.limit.is_some() { Weight::Detail } else { Weight::News };
+            (weight, step_line(*place, verdict, ended))
         }
         Event::Skipped { place, limit } => {
             // Steps are news; the calls and scripts inside one that ran out of time are not.
-            let is_step = step_name(place.last()).is_some() && place.parent().last() != place.last();
+            let is_step = place.step().is_some_and(|step| step.place() == *place);
             let weight = if is_step { Weight::News } else { Weight::Detail };
             (weight, format!("  {:<28} left out: {}", place_name(place), limit.name()))
         }
@@ -74,12 +76,31 @@ pub fn line(event: &Event, ended: Ended) -> Option<(Weight, String)> {
             let before = from.map_or_else(String::new, |from| format!(" (was {})", number(from)));
             (Weight::Detail, format!("  best so far {}{before}", number(*score)))
         }
-        Event::Warning { place, text } => {
+        Event::PathEnded { path, status, cause, best } => {
+            let cause = cause.as_ref().map_or_else(String::new, |cause| format!(": {}", in_line(cause)));
+            let weight = if *status == PathStatus::Failed { Weight::Warning } else { Weight::Detail };
+            let text =
+                format!("  path {} {}{cause}; its best solution: {}", path + 1, status.name(), best.step);
+            (weight, text)
+        }
+        Event::PhaseEnded { phase, seconds, best, .. } => {
+            let best =
+                best.as_ref().map_or_else(String::new, |best| format!(", best score {}", number(best.score)));
+            (Weight::Detail, format!("  {} ended after {}{best}", phase_title(*phase), duration(*seconds)))
+        }
+        Event::Info { place, text } => {
+            (Weight::Detail, format!("  {:<28} {}", place_name(place), in_line(text)))
+        }
+        Event::Answer { solution, .. } => {
+            (Weight::Detail, format!("  the answer now: {}, score {}", solution.step, number(solution.score)))
+        }
+        Event::Warning { place, text, limit } => {
             let at =
                 if place.as_str().is_empty() { String::new() } else { format!(" ({})", place_name(place)) };
-            let weight = if is_about_limit(text) { Weight::Detail } else { Weight::Warning };
+            let weight = if limit.is_some() { Weight::Detail } else { Weight::Warning };
             (weight, format!("  note: {}{at}", in_line(text)))
         }
+        Event::Stopped(diagnostics) => (Weight::News, stopped_line(diagnostics)),
         Event::Said { text } => (Weight::News, text.clone()),
         Event::RunEnded { exit_code, .. } => (Weight::Detail, format!("ended with exit code {exit_code}")),
         Event::RunStarted(_)
@@ -88,14 +109,6 @@ pub fn line(event: &Event, ended: Ended) -> Option<(Weight, String)> {
         | Event::ScriptStarted { .. } => return None,
     };
     Some(told)
-}
-
-/// Does the text say no more than that a limit left something out?
-fn is_about_limit(text: &str) -> bool {
-    let text = text.trim_end_matches(']');
-    [Limit::Time, Limit::Budget, Limit::Share]
-        .iter()
-        .any(|limit| text == limit.name() || text.ends_with(&format!(": {}", limit.name())))
 }
 
 /// `Phase 1: initial solution`.
@@ -108,50 +121,65 @@ pub fn phase_title(phase: Phase) -> String {
 
 /// A place as people would say it: `path 1, step 2, attempt 3`.
 pub fn place_name(place: &Place) -> String {
-    let mut words: Vec<String> = place.names().filter_map(step_name).collect();
-    // The step `data` asks the agent `data`.
-    words.dedup();
-    match (words.is_empty(), place.phase()) {
-        (false, _) => words.join(", "),
-        (true, Some(phase)) => phase.title().to_owned(),
-        (true, None) => "run".to_owned(),
-    }
-}
-
-/// One name of a place as people would say it; `None` for those of agents and scripts.
-pub fn step_name(name: &str) -> Option<String> {
-    let numbered = |prefix: &str, word: &str, first: usize| {
-        let number: usize = name.strip_prefix(prefix)?.parse().ok()?;
-        Some(format!("{word} {}", number + first))
+    let name = match (place.step(), place.path(), place.phase()) {
+        (Some(step), _, _) => step_name(step),
+        (None, Some(path), _) => format!("path {}", path + 1),
+        (None, None, Some(phase)) => phase.title().to_owned(),
+        (None, None, None) => "run".to_owned(),
     };
-    match name {
-        "data" => Some("unused data".to_owned()),
-        "final" => Some("leakage check".to_owned()),
-        "fallback" => Some("fallback".to_owned()),
-        "finalization" => Some("finalization".to_owned()),
-        _ => numbered("candidate-", "candidate", 1)
-            .or_else(|| numbered("merge-", "merge", 0))
-            .or_else(|| numbered("path-", "path", 1))
-            .or_else(|| numbered("debug-", "repair", 0))
-            .or_else(|| numbered("t", "step", 1))
-            .or_else(|| numbered("k", "attempt", 1))
-            .or_else(|| numbered("r", "round", 1)),
+    place.repair().map_or_else(|| name.clone(), |repair| format!("{name}, repair {repair}"))
+}
+
+/// A step as people would say it; they count from 1.
+pub fn step_name(step: Step) -> String {
+    match step {
+        Step::Candidate(index) => format!("candidate {}", index + 1),
+        Step::Merge(count) => format!("merge {count}"),
+        Step::DataCheck => "unused data".to_owned(),
+        Step::LeakageCheck => "leakage check".to_owned(),
+        Step::Outer { path, outer } => format!("path {}, step {}", path + 1, outer + 1),
+        Step::Attempt { path, outer, inner } => {
+            format!("{}, attempt {}", step_name(Step::Outer { path, outer }), inner + 1)
+        }
+        Step::Round(round) => format!("round {}", round + 1),
+        Step::Finalization => "finalization".to_owned(),
     }
 }
 
-fn step_line(place: &Place, score: Option<f64>, accepted: bool, note: &str, ended: Ended) -> String {
-    let score = score.map_or_else(|| "no score".to_owned(), |score| format!("score {}", number(score)));
-    let is_outer_step = place.path().is_some() && place.names().count() == 3;
-    let verdict = match (ended.is_best, accepted) {
-        // The note says how many of its attempts were kept; its score is that of the path.
-        (_, true) if is_outer_step => "done",
+/// How far a run came that something ended early.
+fn stopped_line(diagnostics: &Diagnostics) -> String {
+    let Diagnostics { elapsed_seconds, spent, last_success, solution, submission, .. } = diagnostics;
+    let cost = spent.cost_usd.map_or_else(|| "unknown cost".to_owned(), |usd| format!("${usd:.2}"));
+    let last = last_success.as_ref().map_or_else(|| "nothing".to_owned(), place_name);
+    let exists = match (solution, submission) {
+        (None, _) => "no solution yet".to_owned(),
+        (Some(best), None) => {
+            format!("solution of {}, score {}; no submission yet", best.step, number(best.score))
+        }
+        (Some(best), Some(made)) => {
+            format!("solution of {}, score {}; submission of {}", best.step, number(best.score), made.step)
+        }
+    };
+    format!("stopped after {}, {cost} spent; last success: {last}; {exists}", duration(*elapsed_seconds))
+}
+
+fn step_line(step: Step, verdict: &Verdict, ended: Ended) -> String {
+    let score =
+        verdict.score.map_or_else(|| "no score".to_owned(), |score| format!("score {}", number(score)));
+    let score = if matches!(step, Step::DataCheck | Step::LeakageCheck) && verdict.score.is_none() {
+        String::new()
+    } else {
+        score
+    };
+    let fate = match (ended.is_best, verdict.kept) {
         (true, true) => "best so far",
         (false, true) => "kept",
+        (_, false) if matches!(step, Step::DataCheck | Step::LeakageCheck) => "unchanged",
         (_, false) => "not kept",
     };
     let time = ended.seconds.map_or_else(String::new, duration);
-    let line = format!("  {:<28} {score:<16} {verdict:<11} {time:>7}  {}", place_name(place), in_line(note));
-    line.trim_end().to_owned()
+    let note = in_line(&verdict.note);
+    format!("  {:<28} {score:<16} {fate:<11} {time:>7}  {note}", step_name(step)).trim_end().to_owned()
 }
 
 /// `retriever`, `ens_planner`, as files spell them.

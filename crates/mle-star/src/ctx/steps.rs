@@ -118,7 +118,7 @@ impl<'a> Ctx<'a> {
     }
 
     fn record(&self, step: Step, verdict: Verdict) -> Result<(), Stop> {
-        let limit = verdict.limit.or_else(|| self.history().refused.get(&step).copied());
+        let limit = verdict.limit.or_else(|| self.refused_in(step));
         let verdict = Verdict { limit, ..verdict };
         self.run.journal.close(step, &verdict)?;
         self.history().verdicts.insert(step, verdict.clone());
@@ -229,6 +229,11 @@ impl<'a> Ctx<'a> {
             self.history().refused.entry(step).or_insert(limit);
         }
         self.emit(Event::Skipped { place: place.clone(), limit });
+    }
+
+    /// The limit that refused something in a step.
+    pub(super) fn refused_in(&self, step: Step) -> Option<Limit> {
+        self.history().refused.get(&step).copied()
     }
 
     /// The first limit that cut a step of this path short.
