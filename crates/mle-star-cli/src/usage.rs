@@ -162,10 +162,6 @@ fn weight(part: Calls, total: Calls) -> f64 {
     if total.usage.cost_usd.is_some() { part.usage.cost_usd.unwrap_or_default() } else { tokens }
 }
 
-fn number(path: &str) -> usize {
-    path.rsplit('-').next().and_then(|number| number.parse().ok()).unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;

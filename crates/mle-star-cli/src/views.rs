@@ -105,7 +105,7 @@ impl<'a> Told<'a> {
             _ => recorded,
         };
         let descent = Descent::of(&verdicts, run.snapshot.frozen.task.metric_direction);
-        let steps = Steps::of(&run.snapshot, verdicts);
+        let steps = Steps::of(&run.snapshot, &verdicts);
         Self { run, steps, descent, at_work: AtWork::of(run) }
     }
 

@@ -99,14 +99,14 @@ async fn a_prefetched_process_answers_and_an_unused_one_ends() {
     let (asked, unused) = (request(&[]), AgentRequest { model: "haiku".to_owned(), ..request(&[]) });
     let agents = ClaudeAgents::new(world.setup.clone()).unwrap();
 
-    agents.expect(std::slice::from_ref(&asked));
+    agents.prefetch(std::slice::from_ref(&asked));
     gate.started(1).await;
     // Only this process is released: a second one would never answer.
     gate.release(1).await;
     let reply = agents.ask(&asked, &NoEvents).await.unwrap();
     assert!(matches!(&reply.answer, Answer::Text { text, .. } if text == ANSWER), "{reply:?}");
 
-    agents.expect(std::slice::from_ref(&unused));
+    agents.prefetch(std::slice::from_ref(&unused));
     gate.started(1).await;
     assert!(!world.alive().is_empty());
     drop(agents);

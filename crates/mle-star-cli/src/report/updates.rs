@@ -174,7 +174,11 @@ mod tests {
 
     fn script_ended() -> Event {
         let place = Place::from("phase1/candidate-0/run");
-        Event::ScriptEnded { place, seconds: 1.0, score: None, failure: None, replayed: false }
+        serde_json::from_value(
+            serde_json::json!({"event": "script_ended", "place": place, "seconds": 1.0, "score": null,
+            "failure": null, "replayed": false}),
+        )
+        .unwrap()
     }
 
     #[tokio::test]

@@ -13,7 +13,6 @@ use serde_json::Value;
 /// Every step that has begun or was left out, in the order of the algorithms.
 pub struct Steps<'a> {
     steps: BTreeMap<place::Step, Step<'a>>,
-    verdicts: Verdicts,
 }
 
 /// One step: a candidate, a merge, a study, an attempt, a round, the submission script.
@@ -69,7 +68,7 @@ pub struct Run<'a> {
 
 impl<'a> Steps<'a> {
     /// The steps of a journal with these verdicts. Records that do not count any more are left out.
-    pub fn of(snapshot: &'a Snapshot, verdicts: Verdicts) -> Self {
+    pub fn of(snapshot: &'a Snapshot, verdicts: &Verdicts) -> Self {
         let direction = snapshot.frozen.task.metric_direction;
         let mut steps = BTreeMap::new();
         for record in &snapshot.effects {
@@ -80,12 +79,7 @@ impl<'a> Steps<'a> {
             let step = steps.entry(at).or_insert_with(|| Step::new(at, verdicts.get(&at).cloned()));
             step.take(record, direction);
         }
-        Self { steps, verdicts }
-    }
-
-    /// How the steps ended.
-    pub fn verdicts(&self) -> &Verdicts {
-        &self.verdicts
+        Self { steps }
     }
 
     /// Every step.

@@ -5,7 +5,7 @@ mod large;
 mod markup;
 pub(super) mod world;
 
-use std::collections::BTreeSet;
+use mle_star::place::{Place, Step};
 
 use mle_star::effects::{DATA_CHANGED, ScriptOutcome};
 use mle_star::metric::Direction;
@@ -83,19 +83,14 @@ async fn descent_is_that_of_the_result() {
             let Made { view, .. } = made(&world, &inputs).await;
             world.forget();
             let result = view.result.clone().unwrap();
-            let steps = Steps::of(&view.snapshot);
-            let descent = Descent::of(&steps);
+            let descent = Descent::of(&view.snapshot.verdicts(), direction);
             for step in &result.lineage {
-                let set = |places: &[mle_star::place::Place]| places.iter().cloned().collect::<BTreeSet<_>>();
-                assert_eq!(
-                    set(descent.from(&step.place)),
-                    set(&step.from),
-                    "{name} {direction:?}: {}",
-                    step.place
-                );
+                let from: Vec<Place> =
+                    descent.from(step.place.step().unwrap()).iter().map(|step| step.place()).collect();
+                assert_eq!(from, step.from, "{name} {direction:?}: {}", step.place);
             }
             let last = result.lineage.iter().rev().find(|step| step.phase != "finalization").unwrap();
-            assert_eq!(descent.best.as_ref(), Some(&last.place), "{name} {direction:?}");
+            assert_eq!(descent.best, last.place.step(), "{name} {direction:?}");
         }
     }
 }
@@ -109,21 +104,22 @@ async fn plans_blocks_and_verdicts_are_those_of_the_result() {
         let told = Told::of(&view);
         for (path, refined) in result.phase2_results.iter().enumerate() {
             for step in &refined.step_history {
-                let study =
-                    mle_star::place::Place::from(format!("phase2/path-{path}/t{}", step.outer_step).as_str());
-                let target = ablation::target(&told, &study).unwrap();
+                let (path, outer) = (u32::try_from(path).unwrap(), step.outer_step);
+                let study = Step::Outer { path, outer };
+                let target = ablation::target(&told, study).unwrap();
                 assert_eq!(
                     (&target.plan, &target.code_block),
                     (&step.plan, &step.code_block),
                     "{name} {study}"
                 );
-                for (index, attempt) in step.inner_loop_attempts.iter().enumerate() {
-                    let place = study.join(format_args!("k{index}"));
+                for (inner, attempt) in (0..).zip(&step.inner_loop_attempts) {
+                    let attempted = Step::Attempt { path, outer, inner };
+                    let place = attempted.place();
                     let node = views.tree.node(place.as_str()).unwrap();
                     assert_eq!(node.status == "kept", attempt.was_improvement, "{name} {place}");
                     assert_eq!(node.plan.as_deref(), Some(attempt.plan.as_str()), "{name} {place}");
                     assert_eq!(
-                        told.steps.at(&place).unwrap().score().map(mle_star::metric::Score::value),
+                        told.steps.at(attempted).unwrap().score().map(mle_star::metric::Score::value),
                         attempt.score
                     );
                     let entry = views.ledger.entries.iter().any(|entry| entry.place == place.as_str());

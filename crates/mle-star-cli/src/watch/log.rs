@@ -142,8 +142,12 @@ mod tests {
                 log.see(&Line { time, run_id, event });
             };
             see(Event::PhaseStarted { phase: Phase::Phase1 });
-            see(Event::ScriptStarted { place: Place::from("phase1/candidate-0/run"), timeout: 1.0 });
-            see(Event::Warning { place: Place::root(), text: "careful".to_owned() });
+            see(Event::ScriptStarted {
+                place: Place::from("phase1/candidate-0/run"),
+                timeout: 1.0,
+                characters: 9,
+            });
+            see(Event::Warning { place: Place::root(), text: "careful".to_owned(), limit: None });
             let text = fs::read_to_string(path).unwrap();
             assert_eq!(text.lines().count(), expected, "{text}");
             assert!(text.contains("WARN  mle_star: note: careful"), "{text}");

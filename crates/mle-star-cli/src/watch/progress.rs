@@ -116,6 +116,23 @@ impl Progress {
             Event::PathEnded { path, .. } => {
                 self.paths.entry(*path as usize).and_modify(|path| path.is_over = true);
             }
+            Event::Skipped { place, .. } => {
+                self.running.remove(place);
+                if let Some(step) = place.step().filter(|step| step.place() == *place) {
+                    self.steps.remove(&step);
+                }
+            }
+            Event::Best { place, score, from } => {
+                self.best = Some(Best { score: *score, from: *from, place: place.clone(), time });
+            }
+            _ => self.take_effect(&line.event, time),
+        }
+        Ended::default()
+    }
+
+    /// Takes in an event of an agent call or a script.
+    fn take_effect(&mut self, event: &Event, time: Timestamp) {
+        match event {
             Event::AgentStarted { place, agent, timeout, .. } => {
                 self.begin(place, agent_name(*agent), *timeout, time);
             }
@@ -149,26 +166,12 @@ impl Progress {
                     self.pace.script(EndedEffect { phase, seconds: *seconds, replayed: *replayed });
                 }
             }
-            Event::Skipped { place, .. } => {
-                self.running.remove(place);
-                if let Some(step) = place.step().filter(|step| step.place() == *place) {
-                    self.steps.remove(&step);
-                }
-            }
-            Event::Best { place, score, from } => {
-                self.best = Some(Best { score: *score, from: *from, place: place.clone(), time });
-            }
             Event::ToolUsed { place, tool, about, .. } => {
                 let words = format!("{tool}: {}", in_line(about));
                 self.running.entry(place.clone()).and_modify(|effect| effect.tool = Some(words));
             }
-            Event::Answer { .. }
-            | Event::Info { .. }
-            | Event::Stopped(_)
-            | Event::Warning { .. }
-            | Event::Said { .. } => {}
+            _ => {}
         }
-        Ended::default()
     }
 
     /// Seconds of the whole run.
@@ -363,15 +366,19 @@ mod tests {
 
     #[test]
     fn paths_have_their_own_best_score() {
-        let ended = |place: &str, score: f64, accepted: bool| {
-            (
-                9,
-                json!({"event": "step_ended", "place": place, "score": score, "accepted": accepted, "note": ""}),
-            )
+        let ended = |place: &str, best: f64| {
+            let best = json!({"step": place, "run": format!("{place}/run"), "score": best});
+            (9, json!({"event": "step_ended", "place": place, "score": 0.1, "kept": true, "best": best}))
         };
         let check = |direction: &str, steps: &[(i64, Value)], expected: [(f64, bool); 2]| {
             let mut events = vec![(1, started(direction, 0.0, &used(Some(0.0), 0)))];
-            events.push((2, json!({"event": "best", "place": "phase1/merge-1", "score": 0.5, "from": null})));
+            // The score of s_0 may be worse than the best of Phase 1.
+            events.push((2, json!({"event": "best", "place": "phase1/merge-1", "score": 0.9, "from": null})));
+            let initial = json!({"step": "phase1/data", "run": "phase1/data/run", "score": 0.5});
+            events.push((
+                2,
+                json!({"event": "phase_ended", "phase": "phase1", "seconds": 1.0, "steps": 4, "best": initial}),
+            ));
             events.push((3, phase("phase2")));
             events.extend_from_slice(steps);
             let progress = progress(&events);
@@ -380,13 +387,13 @@ mod tests {
             assert_eq!(found, expected, "{direction}: {steps:?}");
         };
         check("maximize", &[], [(0.5, false); 2]);
-        let (better, worse) =
-            (ended("phase2/path-1/t0/k0", 0.6, true), ended("phase2/path-1/t0/k1", 0.4, true));
-        check("maximize", &[better.clone(), worse.clone()], [(0.5, false), (0.6, false)]);
-        check("minimize", &[better, worse], [(0.5, false), (0.4, false)]);
-        check("maximize", &[ended("phase2/path-0/t0/k0", 0.6, false)], [(0.5, false); 2]);
-        check("maximize", &[ended("phase2/path-0/t0", 0.6, true)], [(0.6, false), (0.5, false)]);
-        check("maximize", &[ended("phase2/path-0/t1", 0.5, false)], [(0.5, true), (0.5, false)]);
+        // A path's best is what its verdicts say, whatever the direction.
+        let attempts = [ended("phase2/path-1/t0/k0", 0.6), ended("phase2/path-1/t0/k1", 0.4)];
+        check("maximize", &attempts, [(0.5, false), (0.4, false)]);
+        check("minimize", &attempts, [(0.5, false), (0.4, false)]);
+        let over = json!({"event": "path_ended", "path": 0, "status": "failed", "cause": "a defect",
+            "best": {"step": "phase1/data", "run": "phase1/data/run", "score": 0.5}});
+        check("maximize", &[(9, over)], [(0.5, true), (0.5, false)]);
     }
 
     #[test]
@@ -420,10 +427,8 @@ mod tests {
         ];
         let mut progress = progress(&events);
         let ended = |place: &str| Event::StepEnded {
-            place: Place::from(place),
-            score: Some(0.5),
-            accepted: true,
-            note: String::new(),
+            place: Place::from(place).step().unwrap(),
+            verdict: Verdict { score: Some(0.5), kept: true, ..Verdict::default() },
         };
         for step in [place, "phase2/path-0/t0"] {
             let line = Line { time: at(95), run_id: "r".to_owned(), event: ended(step) };

@@ -134,7 +134,7 @@ mod tests {
     }
 
     fn step(place: &str) -> Value {
-        json!({"event": "step_ended", "place": place, "score": 0.5, "accepted": true, "note": ""})
+        json!({"event": "step_ended", "place": place, "score": 0.5, "kept": true, "note": ""})
     }
 
     fn warning(place: &str) -> Value {

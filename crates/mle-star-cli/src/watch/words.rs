@@ -44,34 +44,6 @@ pub fn line(event: &Event, ended: Ended) -> Option<(Weight, String)> {
             let weight = if is_step { Weight::News } else { Weight::Detail };
             (weight, format!("  {:<28} left out: {}", place_name(place), limit.name()))
         }
-        Event::AgentEnded { place, agent, failure: Some(failure), .. } => {
-            let text =
-                format!("  {:<28} {} failed: {}", place_name(place), agent_name(*agent), in_line(failure));
-            (Weight::Warning, text)
-        }
-        Event::AgentEnded { place, agent, seconds, replayed, .. } => {
-            let how = if *replayed { "read back".to_owned() } else { duration(*seconds) };
-            (Weight::Detail, format!("  {:<28} {} answered ({how})", place_name(place), agent_name(*agent)))
-        }
-        Event::AgentWaits { place, seconds, reason, .. } => {
-            let (place, reason, wait) = (place_name(place), in_line(reason), duration(*seconds));
-            (Weight::Warning, format!("  {place:<28} waits {wait}: {reason}"))
-        }
-        Event::ToolUsed { place, agent, tool, about, failure, .. } => {
-            let failed =
-                failure.as_ref().map_or_else(String::new, |why| format!(" failed: {}", in_line(why)));
-            let who = agent_name(*agent);
-            let text = format!("  {:<28} {who} used {tool}: {}{failed}", place_name(place), in_line(about));
-            (Weight::Detail, text)
-        }
-        Event::ScriptEnded { place, failure: Some(failure), .. } => {
-            (Weight::Warning, format!("  {:<28} script failed: {}", place_name(place), in_line(failure)))
-        }
-        Event::ScriptEnded { place, seconds, score, replayed, .. } => {
-            let how = if *replayed { "read back".to_owned() } else { duration(*seconds) };
-            let score = score.map_or_else(String::new, |score| format!(", score {}", number(score)));
-            (Weight::Detail, format!("  {:<28} script ended ({how}{score})", place_name(place)))
-        }
         Event::Best { score, from, .. } => {
             let before = from.map_or_else(String::new, |from| format!(" (was {})", number(from)));
             (Weight::Detail, format!("  best so far {}{before}", number(*score)))
@@ -103,10 +75,43 @@ pub fn line(event: &Event, ended: Ended) -> Option<(Weight, String)> {
         Event::Stopped(diagnostics) => (Weight::News, stopped_line(diagnostics)),
         Event::Said { text } => (Weight::News, text.clone()),
         Event::RunEnded { exit_code, .. } => (Weight::Detail, format!("ended with exit code {exit_code}")),
-        Event::RunStarted(_)
-        | Event::StepStarted { .. }
-        | Event::AgentStarted { .. }
-        | Event::ScriptStarted { .. } => return None,
+        _ => return effect_line(event),
+    };
+    Some(told)
+}
+
+/// An agent call or a script as one line.
+fn effect_line(event: &Event) -> Option<(Weight, String)> {
+    let told = match event {
+        Event::AgentEnded { place, agent, failure: Some(failure), .. } => {
+            let text =
+                format!("  {:<28} {} failed: {}", place_name(place), agent_name(*agent), in_line(failure));
+            (Weight::Warning, text)
+        }
+        Event::AgentEnded { place, agent, seconds, replayed, .. } => {
+            let how = if *replayed { "read back".to_owned() } else { duration(*seconds) };
+            (Weight::Detail, format!("  {:<28} {} answered ({how})", place_name(place), agent_name(*agent)))
+        }
+        Event::AgentWaits { place, seconds, reason, .. } => {
+            let (place, reason, wait) = (place_name(place), in_line(reason), duration(*seconds));
+            (Weight::Warning, format!("  {place:<28} waits {wait}: {reason}"))
+        }
+        Event::ToolUsed { place, agent, tool, about, failure, .. } => {
+            let failed =
+                failure.as_ref().map_or_else(String::new, |why| format!(" failed: {}", in_line(why)));
+            let who = agent_name(*agent);
+            let text = format!("  {:<28} {who} used {tool}: {}{failed}", place_name(place), in_line(about));
+            (Weight::Detail, text)
+        }
+        Event::ScriptEnded { place, failure: Some(failure), .. } => {
+            (Weight::Warning, format!("  {:<28} script failed: {}", place_name(place), in_line(failure)))
+        }
+        Event::ScriptEnded { place, seconds, score, replayed, .. } => {
+            let how = if *replayed { "read back".to_owned() } else { duration(*seconds) };
+            let score = score.map_or_else(String::new, |score| format!(", score {}", number(score)));
+            (Weight::Detail, format!("  {:<28} script ended ({how}{score})", place_name(place)))
+        }
+        _ => return None,
     };
     Some(told)
 }
@@ -304,25 +309,26 @@ mod tests {
     #[test]
     fn what_a_limit_left_out_is_told_once() {
         let weight = |event: Event| line(&event, Ended::default()).unwrap().0;
+        use mle_star::effects::Limit;
         let skipped = |place: &str| Event::Skipped { place: Place::from(place), limit: Limit::Share };
         assert_eq!(weight(skipped("phase2/path-0/t1")), Weight::News);
         assert_eq!(weight(skipped("phase2/path-0/t1/extractor")), Weight::Detail);
-        let warning = |text: &str| Event::Warning { place: Place::root(), text: text.to_owned() };
-        assert_eq!(weight(warning("the reply holds no code: time share")), Weight::Detail);
-        assert_eq!(weight(warning("80 % of the budget is spent")), Weight::Warning);
-        let ended = |note: &str| {
-            let (place, note) = (Place::from("phase3/r0"), note.to_owned());
-            Event::StepEnded { place, score: None, accepted: false, note }
+        let warning = |limit| Event::Warning { place: Place::root(), text: "no code".to_owned(), limit };
+        assert_eq!(weight(warning(Some(Limit::Share))), Weight::Detail);
+        assert_eq!(weight(warning(None)), Weight::Warning);
+        let ended = |limit| {
+            let verdict = Verdict { limit, ..Verdict::default() };
+            Event::StepEnded { place: Step::Round(0), verdict }
         };
-        assert_eq!(weight(ended("[skipped: time limit]")), Weight::Detail);
-        assert_eq!(weight(ended("mean of all")), Weight::News);
+        assert_eq!(weight(ended(Some(Limit::Time))), Weight::Detail);
+        assert_eq!(weight(ended(None)), Weight::News);
     }
 
     #[test]
     fn steps_are_one_line() {
-        let step = |score, accepted, is_best, note: &str| {
-            let place = Place::from("phase1/candidate-0");
-            let event = Event::StepEnded { place, score, accepted, note: note.to_owned() };
+        let step = |score, kept, is_best, note: &str| {
+            let verdict = Verdict { score, kept, note: note.to_owned(), ..Verdict::default() };
+            let event = Event::StepEnded { place: Step::Candidate(0), verdict };
             line(&event, Ended { seconds: Some(3.0), is_best }).unwrap().1
         };
         let check = |line: String, expected: &str| {
@@ -334,10 +340,13 @@ mod tests {
         );
         check(step(Some(0.5), true, false, ""), "candidate 1 score 0.50000 kept 3.0 s");
         check(step(None, false, false, "\na\nb"), "candidate 1 no score not kept 3.0 s a");
-        // An outer step keeps nothing itself.
-        let (place, note) = (Place::from("phase2/path-0/t0"), "0 of 2 attempts accepted".to_owned());
-        let event = Event::StepEnded { place, score: Some(0.5), accepted: true, note };
-        let expected = "path 1, step 1 score 0.50000 done 0 of 2 attempts accepted";
-        check(line(&event, Ended::default()).unwrap().1, expected);
+        let verdict = Verdict { note: "0 of 2 attempts kept".to_owned(), ..Verdict::default() };
+        let event = Event::StepEnded { place: Step::Outer { path: 0, outer: 0 }, verdict: verdict.clone() };
+        check(
+            line(&event, Ended::default()).unwrap().1,
+            "path 1, step 1 no score not kept 0 of 2 attempts kept",
+        );
+        let event = Event::StepEnded { place: Step::LeakageCheck, verdict };
+        check(line(&event, Ended::default()).unwrap().1, "leakage check unchanged 0 of 2 attempts kept");
     }
 }

@@ -110,6 +110,7 @@ fn unreadable(path: &Path, error: &io::Error) -> JournalError {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the journal is a file")]
 mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::{fs, thread};

@@ -79,7 +79,7 @@ async fn what_goes_wrong_is_a_warning_at_its_place() {
             .events()
             .iter()
             .filter_map(|event| match event {
-                Event::Warning { place, text } => Some((place.to_string(), text.clone())),
+                Event::Warning { place, text, .. } => Some((place.to_string(), text.clone())),
                 _ => None,
             })
             .collect();

@@ -51,7 +51,7 @@ fn asked(world: &World) -> Vec<String> {
 /// What was told of the retrieval itself.
 fn warnings(world: &World) -> Vec<String> {
     let warning = |event| match event {
-        Event::Warning { place, text } if place.as_str() == "phase1" => Some(text),
+        Event::Warning { place, text, .. } if place.as_str() == "phase1" => Some(text),
         _ => None,
     };
     world.events().into_iter().filter_map(warning).collect()
