@@ -114,7 +114,7 @@ async fn measure(
         let mut own = Duration::ZERO;
         for way in ways {
             way.runner.warmed_up(0).await;
-            let place = Place::root().join(name).join(format!("round-{round}"));
+            let place = Place::from(format!("{name}/round-{round}").as_str());
             let (whole, itself) = run_through(way, place, &script).await?;
             row.push(whole);
             own = itself;
