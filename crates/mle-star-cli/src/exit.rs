@@ -62,7 +62,7 @@ impl Exit {
 
     /// Its rank among the exits of several runs; the highest becomes the exit code. Interruptions rank highest because
     /// they leave runs unfinished.
-    pub fn badness(self) -> u8 {
+    pub fn rank(self) -> u8 {
         match self {
             Self::Done => 0,
             Self::NoSubmission => 1,

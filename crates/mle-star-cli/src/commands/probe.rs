@@ -60,10 +60,10 @@ pub fn probe(as_json: bool) -> Result<Exit, Failure> {
     let terminal = Terminal::new(Show::Everything, Look::plain());
     let run = terminal.only_run();
     let events = Watchers { run_id: "probe".to_owned(), all: vec![&run] };
-    let begun = Instant::now();
+    let started = Instant::now();
     let request = question(&config);
     let reply = wait_for(agents.ask(&request, &events))?.map_err(|stop| Failure::failed(trouble(stop)))?;
-    let seconds = begun.elapsed().as_secs_f64();
+    let seconds = started.elapsed().as_secs_f64();
     terminal.finish();
     let answer = structured(&reply).map_err(Failure::failed)?;
     let (login, claude) = (claude.login.reason(), claude.executable.version.to_string());

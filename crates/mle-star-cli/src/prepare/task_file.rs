@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_name_the_line() {
+    fn mistakes_are_told_with_their_line() {
         let check = |text: &str, message: &str, hint: &str| {
             let trouble = read_text("task.yaml", text).unwrap_err();
             assert!(trouble.message.contains(message), "{trouble} / {message}");

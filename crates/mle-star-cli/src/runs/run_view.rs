@@ -171,21 +171,21 @@ fn best(snapshot: &Snapshot, steps: &[StepRow]) -> Option<f64> {
 }
 
 fn row(record: &EffectRecord) -> StepRow {
-    let told = match (&record.outcome, record.kind) {
-        (None, _) if record.limit.is_some() => Told::of_limit(record.limit),
-        (None, _) => Told { outcome: "not ended".to_owned(), ok: false, ..Told::default() },
-        (Some(_), Kind::Decision) => Told::of_limit(record.limit),
-        (Some(outcome), Kind::Agent) => Told::of_agent(outcome),
-        (Some(outcome), Kind::Script) => Told::of_script(outcome, &record.request),
+    let ended = match (&record.outcome, record.kind) {
+        (None, _) if record.limit.is_some() => Outcome::of_limit(record.limit),
+        (None, _) => Outcome { outcome: "not ended".to_owned(), ok: false, ..Outcome::default() },
+        (Some(_), Kind::Decision) => Outcome::of_limit(record.limit),
+        (Some(outcome), Kind::Agent) => Outcome::of_agent(outcome),
+        (Some(outcome), Kind::Script) => Outcome::of_script(outcome, &record.request),
     };
     StepRow {
         place: record.place.to_string(),
         kind: record.kind,
-        outcome: told.outcome,
-        ok: told.ok,
-        score: told.score,
-        counts: told.counts,
-        seconds: told
+        outcome: ended.outcome,
+        ok: ended.ok,
+        score: ended.score,
+        counts: ended.counts,
+        seconds: ended
             .seconds
             .or_else(|| record.elapsed_ended.map(|ended| (ended - record.elapsed_begun).max(0.0))),
         ended: record.elapsed_ended,
@@ -193,7 +193,7 @@ fn row(record: &EffectRecord) -> StepRow {
 }
 
 #[derive(Default)]
-struct Told {
+struct Outcome {
     outcome: String,
     ok: bool,
     score: Option<f64>,
@@ -202,7 +202,7 @@ struct Told {
     seconds: Option<f64>,
 }
 
-impl Told {
+impl Outcome {
     fn of_limit(limit: Option<Limit>) -> Self {
         let outcome = limit.map_or("a limit", Limit::name);
         Self { outcome: format!("left out: {outcome}"), ..Self::default() }
