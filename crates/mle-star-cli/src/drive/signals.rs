@@ -4,6 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use procfs::process::Process;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
@@ -80,9 +81,8 @@ async fn received_by(signal: &mut Option<Signal>) {
 
 /// Was this process started with SIGHUP ignored? Assumes no if the system does not say.
 fn ignores_hangup() -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
+    let status = Process::myself().and_then(|process| process.status());
+    status.is_ok_and(|status| status.sigign & 1 == 1)
 }
 
 fn exit(terminated: &AtomicBool) -> Exit {
