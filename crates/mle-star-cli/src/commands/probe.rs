@@ -46,7 +46,7 @@ pub fn probe(as_json: bool) -> Result<Exit, Failure> {
         Failure::failed(Trouble::new(format!("cannot create a folder: {error}"), hint))
     };
     let folder = tempfile::Builder::new().prefix("mle-star-probe-").tempdir().map_err(cannot)?;
-    let (work, data) = (folder.path().join("work-of-agents"), folder.path().join("empty"));
+    let (work, data) = (folder.path().join("agents"), folder.path().join("empty"));
     std::fs::create_dir(&data).map_err(cannot)?;
     let at = Workplace { run_id: "probe", folder: &work, data_dir: &data };
     let agents = ask_claude(&claude, &config, at).map_err(Failure::failed)?;
