@@ -194,11 +194,11 @@ async fn perform(
     let signals = &around.signals;
     let backends = tokio::select! {
         backends = Backends::make(start, &around.shared, say) => backends?,
-        () = signals.heard() => return Err(interrupted(start, signals)),
+        () = signals.received() => return Err(interrupted(start, signals)),
     };
     note_versions(start, &backends.environment, say)?;
     let agents = answering(start, &backends.data_dir)?;
-    let reporting = Reporting::begin(&start.folder);
+    let reporting = Reporting::start(&start.folder);
     let outside = Outside {
         agents: &Asked { agents: agents.as_ref(), log },
         scripts: &backends.scripts,

@@ -62,7 +62,7 @@ impl Exit {
 
     /// Its rank among the exits of several runs; the highest becomes the exit code. Interruptions rank highest because
     /// they leave runs unfinished.
-    pub fn badness(self) -> u8 {
+    pub fn rank(self) -> u8 {
         match self {
             Self::Done => 0,
             Self::NoSubmission => 1,
@@ -103,5 +103,25 @@ impl Failure {
 impl From<Trouble> for Failure {
     fn from(trouble: Trouble) -> Self {
         Self { exit: Exit::Usage, trouble }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hint_names_the_command_only_if_the_run_can_be_resumed() {
+        let check = |trouble: Trouble, expected: &str| {
+            let hint = Failure::failed(trouble).resumed_by("mle-star resume r").trouble.hint;
+            assert_eq!(hint, expected);
+        };
+        check(Trouble::new("x", "name another model"), "name another model");
+        check(Trouble::resumable("x", "add credit"), "add credit, then continue with: mle-star resume r");
+        check(Trouble::resumable("x", ""), "continue with: mle-star resume r");
+        let full = JournalError::Io(std::io::Error::from_raw_os_error(28));
+        let hint = "free disk space or make the run folder writable, then continue with: mle-star resume r";
+        check(full.trouble(), hint);
+        check(JournalError::Missing("r".into()).trouble(), "name a run with `mle-star list`");
     }
 }

@@ -350,6 +350,6 @@ mod tests {
             "maximize or minimize",
         );
         check(&[], "", options(|a| a.time_limit = Some("-3".to_owned())), "--time-limit", "whole number");
-        check(&[], "\tmodel: x\n", none(), "config.yaml:1:1: a tab", "blanks");
+        check(&[], "\tmodel: x\n", none(), "config.yaml:1:1: a tab", "spaces");
     }
 }

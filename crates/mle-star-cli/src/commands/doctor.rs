@@ -127,11 +127,9 @@ fn tool(name: &str) -> Option<Tool> {
     Some(Tool { path, version, libraries: Vec::new() })
 }
 
-/// Free space according to `df`.
 fn disk_free_mib(folder: &Path) -> Option<u64> {
-    let output = Command::new("df").arg("-Pm").arg(folder).output().ok()?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    text.lines().nth(1)?.split_whitespace().nth(3)?.parse().ok()
+    let volume = nix::sys::statvfs::statvfs(folder).ok()?;
+    Some(volume.blocks_available() * volume.fragment_size() / (1024 * 1024))
 }
 
 fn lines(findings: &Findings) -> Vec<String> {

@@ -47,7 +47,7 @@ pub fn probe(as_json: bool) -> Result<Exit, Failure> {
         Failure::failed(Trouble::new(format!("cannot create a folder: {error}"), hint))
     };
     let folder = tempfile::Builder::new().prefix("mle-star-probe-").tempdir().map_err(cannot)?;
-    let (work, data) = (folder.path().join("work-of-agents"), folder.path().join("empty"));
+    let (work, data) = (folder.path().join("agents"), folder.path().join("empty"));
     std::fs::create_dir(&data).map_err(cannot)?;
     let at = Workplace { run_id: "probe", folder: &work, data_dir: &data };
     let agents = ask_claude(&claude, &config, &BTreeMap::new(), at).map_err(Failure::failed)?;
@@ -61,10 +61,10 @@ pub fn probe(as_json: bool) -> Result<Exit, Failure> {
     let terminal = Terminal::new(Show::Everything, Look::plain());
     let run = terminal.only_run();
     let events = Watchers { run_id: "probe".to_owned(), all: vec![&run] };
-    let begun = Instant::now();
+    let started = Instant::now();
     let request = question(&config);
     let reply = wait_for(agents.ask(&request, &events))?.map_err(|stop| Failure::failed(trouble(stop)))?;
-    let seconds = begun.elapsed().as_secs_f64();
+    let seconds = started.elapsed().as_secs_f64();
     terminal.finish();
     let answer = structured(&reply).map_err(Failure::failed)?;
     let (login, claude) = (claude.login.reason(), claude.executable.version.to_string());

@@ -27,7 +27,7 @@ struct Row {
 }
 
 /// Solves several tasks. One that cannot be started or fails does not stop the others; the exit code is the
-/// [worst](Exit::badness) of them.
+/// [worst](Exit::rank) of them.
 ///
 /// # Errors
 /// A run ID was set, or the runtime cannot be started.
@@ -43,9 +43,9 @@ pub fn run(args: &RunArgs, tasks: &[PathBuf]) -> Result<Exit, Failure> {
     let mut rows: Vec<Row> = Vec::new();
     let mut starts: Vec<Start> = Vec::new();
     for task in tasks {
-        match begun(args, task) {
+        match start(args, task) {
             Ok(start) => starts.push(start),
-            Err(failure) => rows.push(Row::unbegun(task, exit_of(task, Err(failure)))),
+            Err(failure) => rows.push(Row::not_started(task, exit_of(task, Err(failure)))),
         }
     }
     let view = starts.first().map_or_else(|| view(args), |start| start.view);
@@ -58,7 +58,7 @@ pub fn run(args: &RunArgs, tasks: &[PathBuf]) -> Result<Exit, Failure> {
     Ok(worst(rows.iter().map(|row| row.exit)))
 }
 
-fn begun(args: &RunArgs, task: &Path) -> Result<Start, Failure> {
+fn start(args: &RunArgs, task: &Path) -> Result<Start, Failure> {
     prepare::freeze(prepared(args, task)?)
 }
 
@@ -111,11 +111,11 @@ fn view(args: &RunArgs) -> View {
 }
 
 fn worst(exits: impl Iterator<Item = Exit>) -> Exit {
-    exits.max_by_key(|exit| exit.badness()).unwrap_or(Exit::Done)
+    exits.max_by_key(|exit| exit.rank()).unwrap_or(Exit::Done)
 }
 
 impl Row {
-    fn unbegun(task: &Path, exit: Exit) -> Self {
+    fn not_started(task: &Path, exit: Exit) -> Self {
         Self::ended(task.display().to_string(), None, exit)
     }
 

@@ -4,6 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use procfs::process::Process;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
@@ -31,16 +32,16 @@ pub fn listen() -> io::Result<Signals> {
     drop(signal(SignalKind::from_raw(TOO_LARGE))?);
     let (sender, cancel) = watch::channel(false);
     let terminated = Arc::new(AtomicBool::new(false));
-    let heard = Arc::clone(&terminated);
+    let was_terminated = Arc::clone(&terminated);
     tokio::spawn(async move {
         for time in 0.. {
             tokio::select! {
                 _ = interrupt.recv() => {}
-                _ = terminate.recv() => heard.store(true, Ordering::Relaxed),
-                () = heard_by(&mut hangup) => heard.store(true, Ordering::Relaxed),
+                _ = terminate.recv() => was_terminated.store(true, Ordering::Relaxed),
+                () = received_by(&mut hangup) => was_terminated.store(true, Ordering::Relaxed),
             }
             if time > 0 {
-                std::process::exit(i32::from(exit(&heard).code()));
+                std::process::exit(i32::from(exit(&was_terminated).code()));
             }
             // Fails if the run has ended already.
             let _ = sender.send(true);
@@ -58,7 +59,7 @@ impl Signals {
     }
 
     /// Waits until the run should stop.
-    pub async fn heard(&self) {
+    pub async fn received(&self) {
         let mut cancel = self.cancel.clone();
         if cancel.wait_for(|wanted| *wanted).await.is_err() {
             std::future::pending::<()>().await;
@@ -71,7 +72,7 @@ impl Signals {
     }
 }
 
-async fn heard_by(signal: &mut Option<Signal>) {
+async fn received_by(signal: &mut Option<Signal>) {
     match signal {
         Some(signal) => drop(signal.recv().await),
         None => std::future::pending().await,
@@ -80,9 +81,8 @@ async fn heard_by(signal: &mut Option<Signal>) {
 
 /// Was this process started with SIGHUP ignored? Assumes no if the system does not say.
 fn ignores_hangup() -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
+    let status = Process::myself().and_then(|process| process.status());
+    status.is_ok_and(|status| status.sigign & 1 == 1)
 }
 
 fn exit(terminated: &AtomicBool) -> Exit {

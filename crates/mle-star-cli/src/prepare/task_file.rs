@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_name_the_line() {
+    fn mistakes_are_told_with_their_line() {
         let check = |text: &str, message: &str, hint: &str| {
             let trouble = read_text("task.yaml", text).unwrap_err();
             assert!(trouble.message.contains(message), "{trouble} / {message}");
@@ -150,6 +150,6 @@ mod tests {
         check("metric_direction: up\n", "task.yaml:1:1: metric_direction is \"up\"", "maximize or minimize");
         check("reference_discussions: 3\n", "reference_discussions is 3", "a list");
         check("baseline_solution: gone.py\n", "gone.py", "task file");
-        check("competition_id: a\n\tdata_dir: x\n", "task.yaml:2:1: a tab", "blanks");
+        check("competition_id: a\n\tdata_dir: x\n", "task.yaml:2:1: a tab", "spaces");
     }
 }

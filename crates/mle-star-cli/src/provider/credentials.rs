@@ -104,6 +104,7 @@ pub fn found(environment: &Environment<'_>) -> Vec<Found> {
 /// The host of the gateway that requests go to; `None`: the default API.
 pub fn gateway(environment: &Environment<'_>) -> Option<String> {
     let url = environment("ANTHROPIC_BASE_URL").filter(|url| !url.is_empty())?;
+    // Not parsed with `url`: an address without a scheme is shown, too.
     let address = url.split_once("://").map_or(url.as_str(), |(_, address)| address);
     let host = address.split(['/', '?', '#']).next().unwrap_or_default();
     // A user name and password may stand before an @.

@@ -96,29 +96,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_are_found_in_what_claude_prints() {
-        let check = |text: &str, expected: Option<&str>| {
-            assert_eq!(parse(text).map(|version| version.to_string()).as_deref(), expected, "{text}");
+    fn versions_are_read_and_compared_as_numbers() {
+        let check = |text: &str, expected: Option<&str>, is_usable: bool| {
+            let version = parse(text);
+            assert_eq!(version.as_ref().map(Version::to_string).as_deref(), expected, "{text}");
+            let executable = version.map(|version| Executable { path: PathBuf::from("claude"), version });
+            assert_eq!(executable.is_some_and(|found| found.trouble().is_none()), is_usable, "{text}");
         };
-        check("2.1.329 (Claude Code)\n", Some("2.1.329"));
-        check("claude 3.0.0-beta.1", Some("3.0.0-beta.1"));
-        check("", None);
-        check("2.1", None);
-        check("no version", None);
-    }
-
-    #[test]
-    fn older_versions_cannot_be_used() {
-        let check = |major, minor, patch, is_usable: bool| {
-            let version = Version::new(major, minor, patch);
-            let trouble = Executable { path: PathBuf::from("claude"), version }.trouble();
-            assert_eq!(trouble.is_none(), is_usable, "{trouble:?}");
-        };
-        check(2, 1, 248, true);
-        check(2, 1, 1000, true);
-        check(10, 0, 0, true);
-        check(2, 1, 247, false);
-        check(2, 0, 999, false);
-        check(1, 9, 0, false);
+        check("2.1.248 (Claude Code)\n", Some("2.1.248"), true);
+        check("2.1.1000 (Claude Code)", Some("2.1.1000"), true);
+        check("10.0.0", Some("10.0.0"), true);
+        check("claude 3.0.0-beta.1", Some("3.0.0-beta.1"), true);
+        check("2.1.247", Some("2.1.247"), false);
+        check("2.0.999", Some("2.0.999"), false);
+        check("1.9.0", Some("1.9.0"), false);
+        check("2.1", None, false);
+        check("no version", None, false);
+        check("", None, false);
     }
 }

@@ -25,19 +25,19 @@ const LAST_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Writes the report of a run until [`end`](Self::end).
 pub struct Reporting {
-    news: Arc<News>,
+    triggers: Arc<Triggers>,
     writing: JoinHandle<()>,
 }
 
 /// Forwards events and triggers reports.
 pub struct Beside<'a> {
-    news: &'a News,
+    triggers: &'a Triggers,
     others: &'a dyn EventSink,
 }
 
 /// Triggers of the task that writes.
 #[derive(Default)]
-struct News {
+struct Triggers {
     something: Notify,
     phase: Notify,
     is_over: AtomicBool,
@@ -45,28 +45,28 @@ struct News {
 
 impl Reporting {
     /// Starts; requires a runtime.
-    pub fn begin(folder: &Path) -> Self {
+    pub fn start(folder: &Path) -> Self {
         let folder = folder.to_owned();
         // Errors are ignored here: only the last report must succeed.
-        Self::begin_with(move |news| {
+        Self::start_with(move |triggers| {
             let Ok(view) = run_view::read(&folder) else { return };
             let Ok(html) = report::render(&view) else { return };
             // A report that finishes late must not replace the last one.
-            if !news.is_over() {
+            if !triggers.is_over() {
                 let _ = report::keep(&view, &html);
             }
         })
     }
 
-    fn begin_with(write: impl Fn(&News) + Send + Sync + 'static) -> Self {
-        let news = Arc::new(News::default());
-        let writing = tokio::spawn(write_on(Arc::new(write), Arc::clone(&news)));
-        Self { news, writing }
+    fn start_with(write: impl Fn(&Triggers) + Send + Sync + 'static) -> Self {
+        let triggers = Arc::new(Triggers::default());
+        let writing = tokio::spawn(write_on(Arc::new(write), Arc::clone(&triggers)));
+        Self { triggers, writing }
     }
 
     /// A sink that forwards to `others`.
     pub fn beside<'a>(&'a self, others: &'a dyn EventSink) -> Beside<'a> {
-        Beside { news: &self.news, others }
+        Beside { triggers: &self.triggers, others }
     }
 
     /// Stops. If the report in progress takes too long, it is abandoned; the note says so.
@@ -75,9 +75,9 @@ impl Reporting {
     }
 
     async fn end_within(self, limit: Duration) -> Option<String> {
-        self.news.is_over.store(true, Ordering::Release);
-        self.news.phase.notify_one();
-        self.news.something.notify_one();
+        self.triggers.is_over.store(true, Ordering::Release);
+        self.triggers.phase.notify_one();
+        self.triggers.something.notify_one();
         // The last report is made separately.
         let ended = tokio::time::timeout(limit, self.writing).await;
         let seconds = limit.as_secs();
@@ -87,17 +87,17 @@ impl Reporting {
 
 impl EventSink for Beside<'_> {
     fn emit(&self, event: Event) {
-        self.news.hear(&event);
+        self.triggers.take(&event);
         self.others.emit(event);
     }
 }
 
-impl News {
+impl Triggers {
     fn is_over(&self) -> bool {
         self.is_over.load(Ordering::Acquire)
     }
 
-    fn hear(&self, event: &Event) {
+    fn take(&self, event: &Event) {
         match event {
             Event::PhaseStarted { .. } => {
                 self.phase.notify_one();
@@ -143,24 +143,24 @@ async fn made<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> O
         let make = move || works.into_iter().for_each(|work| work());
         thread::Builder::new().name("reports".to_owned()).spawn(make).ok().map(|_| sender)
     });
-    let (tell, told) = oneshot::channel();
-    maker.as_ref()?.send(Box::new(move || drop(tell.send(work())))).ok()?;
-    told.await.ok()
+    let (sender, receiver) = oneshot::channel();
+    maker.as_ref()?.send(Box::new(move || drop(sender.send(work())))).ok()?;
+    receiver.await.ok()
 }
 
-async fn write_on(write: Arc<impl Fn(&News) + Send + Sync + 'static>, news: Arc<News>) {
-    while !news.is_over() {
-        news.something.notified().await;
-        if news.is_over() {
+async fn write_on(write: Arc<impl Fn(&Triggers) + Send + Sync + 'static>, triggers: Arc<Triggers>) {
+    while !triggers.is_over() {
+        triggers.something.notified().await;
+        if triggers.is_over() {
             return;
         }
-        let began = Instant::now();
-        let (write, heard) = (Arc::clone(&write), Arc::clone(&news));
-        let _ = made(move || write(&heard)).await;
-        let pause = PAUSE.max(began.elapsed() * PAUSE_FACTOR);
+        let started = Instant::now();
+        let (write, triggers_of_write) = (Arc::clone(&write), Arc::clone(&triggers));
+        let _ = made(move || write(&triggers_of_write)).await;
+        let pause = PAUSE.max(started.elapsed() * PAUSE_FACTOR);
         tokio::select! {
             () = tokio::time::sleep(pause) => {}
-            () = news.phase.notified() => {}
+            () = triggers.phase.notified() => {}
         }
     }
 }
@@ -183,39 +183,39 @@ mod tests {
 
     #[tokio::test]
     async fn reports_are_few_within_a_phase_and_prompt_at_its_end() {
-        let (told, mut written) = mpsc::unbounded_channel();
-        let began = Instant::now();
-        let reporting = Reporting::begin_with(move |_| told.send(()).unwrap());
-        reporting.news.hear(&script_ended());
+        let (writing, mut written) = mpsc::unbounded_channel();
+        let started = Instant::now();
+        let reporting = Reporting::start_with(move |_| writing.send(()).unwrap());
+        reporting.triggers.take(&script_ended());
         written.recv().await.unwrap();
-        (0..1000).for_each(|_| reporting.news.hear(&script_ended()));
-        reporting.news.hear(&Event::PhaseStarted { phase: Phase::Phase2 });
+        (0..1000).for_each(|_| reporting.triggers.take(&script_ended()));
+        reporting.triggers.take(&Event::PhaseStarted { phase: Phase::Phase2 });
         written.recv().await.unwrap();
-        assert!(began.elapsed() < PAUSE, "a phase is not waited with");
-        (0..1000).for_each(|_| reporting.news.hear(&script_ended()));
+        assert!(started.elapsed() < PAUSE, "a new phase triggers a report at once");
+        (0..1000).for_each(|_| reporting.triggers.take(&script_ended()));
         assert_eq!(reporting.end().await, None);
-        assert!(began.elapsed() < PAUSE, "the end is not waited with");
+        assert!(started.elapsed() < PAUSE, "the end does not wait for the pause");
         let mut more = 0;
         while written.recv().await.is_some() {
             more += 1;
         }
-        // A phase that begins while a report is made is told by the next one, at once.
+        // A phase that starts during a report triggers the next one at once.
         assert!(more <= 1, "{more}");
     }
 
     #[tokio::test]
     async fn a_report_that_takes_too_long_is_abandoned() {
-        let (begun, mut has_begun) = mpsc::unbounded_channel();
+        let (starting, mut started) = mpsc::unbounded_channel();
         let (release, released) = std::sync::mpsc::channel::<()>();
         let released = std::sync::Mutex::new(released);
-        let (told, mut saw) = mpsc::unbounded_channel();
-        let reporting = Reporting::begin_with(move |news| {
-            begun.send(()).unwrap();
+        let (finishing, mut saw) = mpsc::unbounded_channel();
+        let reporting = Reporting::start_with(move |triggers| {
+            starting.send(()).unwrap();
             let _ = released.lock().unwrap().recv();
-            told.send(news.is_over()).unwrap();
+            finishing.send(triggers.is_over()).unwrap();
         });
-        reporting.news.hear(&script_ended());
-        has_begun.recv().await.unwrap();
+        reporting.triggers.take(&script_ended());
+        started.recv().await.unwrap();
         let note = reporting.end_within(Duration::from_millis(20)).await;
         assert_eq!(note.unwrap(), "note: a report was abandoned after 0 s");
         // When it finishes, it sees that the run is over.

@@ -195,7 +195,10 @@ fn templates(folder: &Path) -> Result<BTreeMap<String, String>, Trouble> {
 }
 
 fn differs(message: String) -> Trouble {
-    Trouble::new(message, "restore it, or start a new run; a run can be resumed only with its own inputs")
+    Trouble::new(
+        message,
+        "undo the change, or start a new run; a run can be resumed only with its own inputs",
+    )
 }
 
 #[cfg(test)]

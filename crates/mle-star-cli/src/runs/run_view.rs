@@ -184,21 +184,21 @@ fn best(snapshot: &Snapshot, steps: &[StepRow]) -> Option<f64> {
 }
 
 fn row(record: &EffectRecord) -> StepRow {
-    let told = match (&record.outcome, record.kind) {
-        (None, _) if record.limit.is_some() => Told::of_limit(record.limit),
-        (None, _) => Told { outcome: "not ended".to_owned(), ok: false, ..Told::default() },
-        (Some(_), Kind::Decision | Kind::Verdict | Kind::Failure) => Told::of_limit(record.limit),
-        (Some(outcome), Kind::Agent) => Told::of_agent(outcome),
-        (Some(outcome), Kind::Script) => Told::of_script(outcome, &record.request),
+    let ended = match (&record.outcome, record.kind) {
+        (None, _) if record.limit.is_some() => RowOutcome::of_limit(record.limit),
+        (None, _) => RowOutcome { outcome: "not ended".to_owned(), ok: false, ..RowOutcome::default() },
+        (Some(_), Kind::Decision | Kind::Verdict | Kind::Failure) => RowOutcome::of_limit(record.limit),
+        (Some(outcome), Kind::Agent) => RowOutcome::of_agent(outcome),
+        (Some(outcome), Kind::Script) => RowOutcome::of_script(outcome, &record.request),
     };
     StepRow {
         place: record.place.to_string(),
         kind: record.kind,
-        outcome: told.outcome,
-        ok: told.ok,
-        score: told.score,
-        counts: told.counts,
-        seconds: told
+        outcome: ended.outcome,
+        ok: ended.ok,
+        score: ended.score,
+        counts: ended.counts,
+        seconds: ended
             .seconds
             .or_else(|| record.elapsed_ended.map(|ended| (ended - record.elapsed_begun).max(0.0))),
         ended: record.elapsed_ended,
@@ -206,7 +206,7 @@ fn row(record: &EffectRecord) -> StepRow {
 }
 
 #[derive(Default)]
-struct Told {
+struct RowOutcome {
     outcome: String,
     ok: bool,
     score: Option<f64>,
@@ -215,7 +215,7 @@ struct Told {
     seconds: Option<f64>,
 }
 
-impl Told {
+impl RowOutcome {
     fn of_limit(limit: Option<Limit>) -> Self {
         let outcome = limit.map_or("a limit", Limit::name);
         Self { outcome: format!("left out: {outcome}"), ..Self::default() }

@@ -61,7 +61,7 @@ fn claude_that_was_asked_for_and_cannot_be_used_is_bad_usage() {
     check("", &[KEY, ("PATH", "/no/such/folder")], "", "no executable claude on PATH", "npm install -g");
     check(NEW, &[KEY], "--set claude_path=/no/such/claude", "at /no/such/claude", "claude_path");
     check(NEW, &[KEY, ("MLE_STAR_CLAUDE_PATH", "/no/claude")], "", "at /no/claude", "claude_path");
-    check("no version", &[KEY], "", "does not say a version", "npm install");
+    check("no version", &[KEY], "", "does not print a version", "npm install");
 }
 
 #[test]
@@ -92,13 +92,13 @@ fn doctor_tells_every_login_by_name_and_the_one_that_is_used() {
     check(
         &[],
         "",
-        &["claude:      2.1.329 (", "login:       none", "agents:      offline (what `run` picks: no "],
+        &["claude:      2.1.329 (", "login:       none", "agents:      offline (default of `run`: no "],
     );
     check(&[KEY], "api_key", &["API key: ANTHROPIC_API_KEY (used)", "agents:      claude ("]);
     check(
         &[("ANTHROPIC_AUTH_TOKEN", "secret"), KEY, ("ANTHROPIC_BASE_URL", "http://u:secret@gate:4000/x")],
         "token",
-        &["auth token at gate:4000: ANTHROPIC_AUTH_TOKEN (used)", "not used: another one wins"],
+        &["auth token at gate:4000: ANTHROPIC_AUTH_TOKEN (used)", "not used: another login takes precedence"],
     );
     check(
         &[("CLAUDE_CODE_OAUTH_TOKEN", "secret")],

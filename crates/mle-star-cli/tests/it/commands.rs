@@ -22,7 +22,7 @@ fn init_writes_a_task_file_that_run_understands() {
     }
     let again = sealed.run("init data");
     assert_eq!(again.code, 2);
-    assert!(again.stderr.contains("exists already"), "{again:?}");
+    assert!(again.stderr.contains("already exists"), "{again:?}");
     // The file is read before the interpreter is looked for.
     let run = sealed.run("run data --set python=/no/such/python");
     assert!(run.stderr.contains("(data/task.yaml)") && run.stderr.contains("/no/such/python"), "{run:?}");

@@ -160,14 +160,14 @@ const MISTAKES: &[Mistake] = &[
         files: &[("c.yaml", "model: x\n\tsearch: off\n")],
         line: "run data --config c.yaml",
         error: "c.yaml:2:1: a tab",
-        hint: "blanks",
+        hint: "requires spaces",
     },
     Mistake {
         what: "task YAML with tabs",
         files: &[("t.yaml", "data_dir: data\nreference_discussions:\n\t- x\n")],
         line: "run t.yaml",
         error: "t.yaml:3:1: a tab",
-        hint: "blanks",
+        hint: "requires spaces",
     },
     Mistake {
         what: "wrong type in YAML",
@@ -201,7 +201,7 @@ const MISTAKES: &[Mistake] = &[
         what: "run id that is a path",
         files: &[],
         line: "run data --run-id ../x",
-        error: "cannot be a run id",
+        error: "invalid run ID",
         hint: "letters",
     },
     Mistake {
@@ -230,13 +230,13 @@ const MISTAKES: &[Mistake] = &[
         files: &[("p/coder.md", "<% if %>{% if %}")],
         line: "run data --prompts p",
         error: "coder.md",
-        hint: "mend",
+        hint: "fix the template",
     },
     Mistake {
         what: "missing file of models",
         files: &[],
         line: "run data --agents offline --set retrieved_models=gone.yaml",
-        error: "retrieved_models names no file",
+        error: "retrieved_models: no such file",
         hint: "path",
     },
     Mistake {
@@ -271,7 +271,7 @@ const MISTAKES: &[Mistake] = &[
         what: "a model for an agent that is none",
         files: &[],
         line: "run data --set agent_models.codr=haiku",
-        error: "--set: agent_models names no agent \"codr\"",
+        error: "--set: agent_models: unknown agent \"codr\"",
         hint: "did you mean agent_models.coder?",
     },
     Mistake {
@@ -286,14 +286,14 @@ const MISTAKES: &[Mistake] = &[
         what: "unknown run",
         files: &[],
         line: "resume nothing",
-        error: "no run called nothing",
+        error: "no run nothing",
         hint: "mle-star list",
     },
     Mistake {
         what: "unknown run to show",
         files: &[],
         line: "show nothing",
-        error: "no run called nothing",
+        error: "no run nothing",
         hint: "mle-star list",
     },
 ];
@@ -346,7 +346,7 @@ fn a_run_id_that_exists_is_told_and_left_alone() {
     let said = sealed.run("run data --run-id mine");
     assert_eq!(said.code, 2, "{said:?}");
     assert!(
-        said.stderr.contains("error: run mine exists already") && said.stderr.contains("hint: "),
+        said.stderr.contains("error: run mine already exists") && said.stderr.contains("hint: "),
         "{said:?}"
     );
     assert_eq!(sealed.names("runs/mine"), ["result.json", "task.json"]);

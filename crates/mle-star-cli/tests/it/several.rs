@@ -34,7 +34,7 @@ fn each_task_has_its_run_and_a_bad_one_stops_nobody() {
     let said = sealed.run(&format!("run tasks --set python={python} {SMALL}"));
     assert_eq!(said.code, 2, "{said:?}");
     assert!(said.stderr.contains("error: tasks/wrong: "), "{said:?}");
-    assert_eq!(said.stderr.matches("note: tasks/drafts is passed over: ").count(), 1, "{said:?}");
+    assert_eq!(said.stderr.matches("note: skipped tasks/drafts: ").count(), 1, "{said:?}");
     let ids = runs(&sealed);
     assert!(ids.len() == 2 && ids[0].starts_with("one-") && ids[1].starts_with("two-"), "{ids:?}");
     for id in &ids {
@@ -59,9 +59,9 @@ fn several_runs_cannot_share_a_name() {
         assert!(said.stderr.contains(part) && said.stderr.contains("hint: "), "{said:?}");
         assert_eq!(runs(&sealed), Vec::<String>::new());
     };
-    check("run data tasks/one --run-id r", "cannot share the run id r");
-    check("run tasks --run-id r", "cannot share the run id r");
-    check("run data tasks/one --config named.yaml", "cannot share the run_id r");
+    check("run data tasks/one --run-id r", "cannot share the run ID r");
+    check("run tasks --run-id r", "cannot share the run ID r");
+    check("run data tasks/one --config named.yaml", "cannot share the run ID r");
     check("run", "<TASK>");
 }
 

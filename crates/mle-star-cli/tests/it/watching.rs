@@ -54,7 +54,7 @@ impl Watching {
         let mut stderr = BufReader::new(child.stderr.take().unwrap());
         let mut first = String::new();
         stderr.read_line(&mut first).unwrap();
-        assert_eq!(first, "watching runs/r; Ctrl-C leaves it alone\n");
+        assert_eq!(first, "watching runs/r; Ctrl-C stops watching, the run continues\n");
         Self { child, stderr }
     }
 
@@ -99,7 +99,7 @@ fn those_who_watch_see_the_rest_and_the_end() {
     // Later there is nothing left to watch.
     let said = going.sealed.run("watch r");
     assert_eq!((said.code, said.stdout.as_str()), (0, ""), "{said:?}");
-    assert_eq!(said.stderr, "run r has finished; `mle-star show r` tells how\n");
+    assert_eq!(said.stderr, "run r has finished; see `mle-star show r`\n");
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn an_interrupt_ends_the_watching_and_not_the_run() {
         let (code, stdout, stderr) = watching.end();
         // What went on while it watched is told there, if anything did.
         assert!(code == Some(0) && !stdout.contains("run_ended"), "{stdout}{stderr}");
-        assert_eq!(stderr, "not watched any more; the run goes on: r\n");
+        assert_eq!(stderr, "stopped watching; the run continues: r\n");
     }
     going.go_on();
     assert_eq!(going.run.wait().unwrap().code(), Some(0));
@@ -135,9 +135,9 @@ fn a_run_that_stops_is_told_with_what_to_do() {
     };
     check("-INT", 130, &["error: interrupted after "]);
     check("-TERM", 143, &["error: interrupted after "]);
-    check("-KILL", 1, &["error: run r is not going on, and nobody told how it ended\n"]);
+    check("-KILL", 1, &["error: run r is not running; its outcome was not recorded\n"]);
     let said = Sealed::with(&[]).run("watch r");
-    assert!(said.code == 2 && said.stderr.contains("no run called r"), "{said:?}");
+    assert!(said.code == 2 && said.stderr.contains("no run r"), "{said:?}");
 }
 
 /// A folder of a run that this process holds, and its events.
@@ -174,7 +174,7 @@ fn a_run_that_is_resumed_is_watched_on() {
     write!(file, "{}", ended(3)).unwrap();
     drop(hold);
     let (code, _, stderr) = watching.end();
-    assert_eq!((code, stderr.as_str()), (Some(3), "run r has finished; `mle-star show r` tells how\n"));
+    assert_eq!((code, stderr.as_str()), (Some(3), "run r has finished; see `mle-star show r`\n"));
 }
 
 /// What a run writes to a terminal, given the environment; the terminal is taken away in the midst where wanted.

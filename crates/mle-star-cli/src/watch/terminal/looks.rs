@@ -58,32 +58,32 @@ fn one(name: &str, stream: &str, count: usize, (columns, rows): (usize, usize), 
 
 fn several(columns: usize, rows: usize) -> String {
     let mut screen = screen(false);
-    shown(&mut screen, Some("flight-delays"), REAL, 222);
+    shown(&mut screen, Some("flight-delays"), REAL, 223);
     shown(&mut screen, Some("a-competition-with-a-name-of-some-length"), REAL, 44);
     shown(&mut screen, Some("not-begun"), REAL, 1);
-    let last = shown(&mut screen, Some("日本"), REAL, 137);
+    let last = shown(&mut screen, Some("日本"), REAL, 138);
     written(&format!("four runs, {columns} x {rows}"), &screen.standing(&frame(last, columns, rows)), columns)
 }
 
 #[test]
 fn views_are_as_written_down() {
     let mut text = String::new();
-    for count in [1, 8, 31, 49, 61, 75, 137, 187, 206, 218, 222] {
+    for count in [1, 8, 31, 49, 61, 76, 138, 188, 207, 219, 223] {
         text += &one("real", REAL, count, (79, 24), false);
     }
-    for count in [31, 137, 206] {
+    for count in [31, 138, 207] {
         text += &one("real", REAL, count, (39, 24), false);
         text += &one("real", REAL, count, (159, 48), false);
     }
-    text += &one("real", REAL, 137, (79, 24), true);
+    text += &one("real", REAL, 138, (79, 24), true);
     for rows in [2, 4, 5] {
-        text += &one("real", REAL, 137, (79, rows), false);
+        text += &one("real", REAL, 138, (79, rows), false);
     }
     for columns in [39, 79, 159] {
-        text += &one("model", MODEL, 16, (columns, 24), false);
+        text += &one("model", MODEL, 17, (columns, 24), false);
         text += &several(columns, 24);
     }
-    text += &one("model", MODEL, 19, (79, 24), true);
+    text += &one("model", MODEL, 20, (79, 24), true);
     text += &several(79, 4);
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/streams/views.txt");
     if std::env::var_os("UPDATE_VIEWS").is_some() {
