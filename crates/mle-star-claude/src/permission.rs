@@ -164,7 +164,7 @@ mod tests {
             match expected {
                 Ok(expected) => assert_eq!(decision, Ok(expected), "{tool} {input}"),
                 Err(part) => {
-                    assert!(decision.as_ref().unwrap_err().contains(part), "{tool} {input}: {decision:?}")
+                    assert!(decision.as_ref().unwrap_err().contains(part), "{tool} {input}: {decision:?}");
                 }
             }
         };

@@ -13,7 +13,7 @@ use mle_star::score::parse_score;
 use mle_star_offline::OfflineAgents;
 use serde_json::json;
 
-use super::asked::{Asked, ensembles, merged, refinements, with_data};
+use super::ask::{Asked, ensembles, merged, refinements, with_data};
 use super::tasks::{NEW_ROWS, Shape, profile, shape, task, write};
 
 pub(super) const FAMILIES: [&str; 9] = [

@@ -9,7 +9,7 @@ use mle_star_data::profile::{self, ColumnKind, GroupColumn, Profile};
 use mle_star_offline::OfflineAgents;
 use serde_json::json;
 
-use super::asked::{Asked, ensembles, merged, refinements, with_data};
+use super::ask::{Asked, ensembles, merged, refinements, with_data};
 use super::python::{Batch, Done, FAMILIES, assert_faultless, fault, faults, initial, interpreter};
 use super::tasks::{Random, Shape, column, shape, task};
 

@@ -8,7 +8,7 @@ use mle_star_data::profile::{ColumnKind, Profile};
 use mle_star_offline::OfflineAgents;
 use serde_json::{Value, json};
 
-use super::asked::{Asked, blocks, code_of, ensembles, merged, refinements, with_data};
+use super::ask::{Asked, blocks, code_of, ensembles, merged, refinements, with_data};
 use super::tasks::{Shape, column, profile, shape, task};
 
 /// Does the text parse as Python?
