@@ -7,11 +7,11 @@ use mle_star::event::{Event, EventSink};
 use mle_star::stop::Trouble;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use crate::Ending;
 use crate::child::{Child, StartError};
 use crate::client::Client;
 use crate::deadline::Deadline;
 use crate::invocation;
+use crate::os::Ending;
 use crate::permission::{self, Permissions};
 use crate::protocol::{self, ControlRequest, Ended, Message, System, Turn};
 use crate::transcript::{ToolResult, Transcript};

@@ -4,13 +4,14 @@
 //! `retry` makes attempts until a call is over, `conversation` is one attempt, and `verdict` classifies how it
 //! ended from the `transcript`. `client` holds what the calls of a run share, `invocation` builds the command line,
 //! `child` runs it in a `work_dir`, and `prefetch` starts processes early. `protocol` is the message format;
-//! `permission`, `shell` and `paths` decide what an agent may do with its tools.
+//! `permission`, `shell` and `paths` decide what an agent may do with its tools. `os` is what another crate does.
 
 mod child;
 mod client;
 mod conversation;
 mod deadline;
 mod invocation;
+mod os;
 mod paths;
 mod permission;
 mod prefetch;
@@ -29,9 +30,6 @@ use async_trait::async_trait;
 use mle_star::effects::{AgentBackend, AgentReply, AgentRequest};
 use mle_star::event::EventSink;
 use mle_star::stop::{Stop, Trouble};
-// The only imports of the crate that starts child processes.
-use mle_star_backends::process::{Ending, Streams, Tree};
-use mle_star_backends::script::variables::is_secret;
 
 use client::Client;
 

@@ -67,7 +67,7 @@ pub(crate) fn of_turn(ended: &Ended, text: &str, transcript: &Transcript) -> Ver
 }
 
 fn of_error(ended: &Ended, was_retried: bool) -> Verdict {
-    let words = words(ended);
+    let words = error_text(ended);
     let api_error = ended.api_error.as_ref().and_then(Value::as_str).unwrap_or_default();
     if ended.subtype == "error_max_structured_output_retries" {
         return Verdict::Failed("the answer does not match the requested schema".to_owned());
@@ -75,10 +75,10 @@ fn of_error(ended: &Ended, was_retried: bool) -> Verdict {
     if ended.stop_reason.as_deref() == Some("refusal") {
         return Verdict::Failed(format!("the model refused: {words}"));
     }
-    if let Some(trouble) = lasting(ended.api_error_status, api_error, &words) {
+    if let Some(trouble) = permanent(ended.api_error_status, api_error, &words) {
         return Verdict::Fatal(trouble);
     }
-    if passes(ended.api_error_status, api_error, &words) {
+    if is_temporary(ended.api_error_status, api_error, &words) {
         let reason = busy(ended.api_error_status, api_error);
         return Verdict::Busy { reason, advised: Duration::ZERO };
     }
@@ -96,7 +96,7 @@ fn of_error(ended: &Ended, was_retried: bool) -> Verdict {
 /// The verdict on an error that `claude` is about to retry; `None` to let it.
 pub(crate) fn of_retry(system: &System) -> Option<Verdict> {
     let is_login = matches!(system.error_status, Some(401 | 403)) && system.attempt > LOGIN_RETRIES;
-    is_login.then(|| lasting(system.error_status, "", system.error_name()).map(Verdict::Fatal)).flatten()
+    is_login.then(|| permanent(system.error_status, "", system.error_name()).map(Verdict::Fatal)).flatten()
 }
 
 /// The verdict on a process that ended by itself.
@@ -105,7 +105,7 @@ pub(crate) fn of_death(status: Option<ExitStatus>, stderr: &str, unreadable: Opt
     if stderr.contains("unknown option") {
         return Verdict::Fatal(too_old(last));
     }
-    if let Some(trouble) = lasting(None, "", stderr) {
+    if let Some(trouble) = permanent(None, "", stderr) {
         return Verdict::Fatal(trouble);
     }
     let how =
@@ -151,7 +151,7 @@ pub(crate) fn busy(status: Option<u16>, error: &str) -> String {
     }
 }
 
-fn passes(status: Option<u16>, api_error: &str, words: &str) -> bool {
+fn is_temporary(status: Option<u16>, api_error: &str, words: &str) -> bool {
     if matches!(api_error, "no_response" | "computer_slept") || words.to_lowercase().contains("timed out") {
         return true;
     }
@@ -164,7 +164,7 @@ fn passes(status: Option<u16>, api_error: &str, words: &str) -> bool {
 }
 
 /// An error that only a person can fix, or that lasts for hours.
-fn lasting(status: Option<u16>, api_error: &str, words: &str) -> Option<Trouble> {
+fn permanent(status: Option<u16>, api_error: &str, words: &str) -> Option<Trouble> {
     const CREDIT: (&str, &str) =
         ("the account has no credit left", "add credit or use another login, then resume the run");
     const PLAN: (&str, &str) =
@@ -205,7 +205,7 @@ fn too_old(said: &str) -> Trouble {
     )
 }
 
-fn words(ended: &Ended) -> String {
+fn error_text(ended: &Ended) -> String {
     let result = ended.result.as_deref().filter(|text| !text.trim().is_empty()).map(str::to_owned);
     let errors = || ended.errors.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("; ");
     let text = result.unwrap_or_else(errors);
