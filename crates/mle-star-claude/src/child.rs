@@ -13,8 +13,8 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::invocation::{Access, Invocation};
+use crate::os::{Ending, Streams, Tree};
 use crate::work_dir::{WorkDir, WorkDirs};
-use crate::{Ending, Streams, Tree};
 
 /// Between the request to end and the kill, `claude` ends its agent's commands.
 const GRACE: Duration = Duration::from_secs(2);

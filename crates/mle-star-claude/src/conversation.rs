@@ -7,22 +7,22 @@ use mle_star::event::{Event, EventSink};
 use mle_star::stop::Trouble;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use crate::Ending;
 use crate::child::{Child, StartError};
+use crate::classify::{self, Outcome};
 use crate::client::Client;
 use crate::deadline::Deadline;
 use crate::invocation;
+use crate::os::Ending;
 use crate::permission::{self, Permissions};
 use crate::protocol::{self, ControlRequest, Ended, Message, System, Turn};
 use crate::transcript::{ToolResult, Transcript};
-use crate::verdict::{self, Verdict};
 
 /// How long an interrupted turn may take to report its cost.
 const LAST_MESSAGES: Duration = Duration::from_secs(2);
 
 /// What came of one attempt.
 pub(crate) struct Attempt {
-    pub(crate) verdict: Verdict,
+    pub(crate) outcome: Outcome,
     pub(crate) usage: Usage,
     pub(crate) lookups: Vec<Lookup>,
 }
@@ -31,7 +31,7 @@ pub(crate) struct Attempt {
 enum End {
     /// The turn ended.
     Turn(Box<Ended>),
-    Decided(Verdict),
+    Decided(Outcome),
     /// Standard output was closed.
     Closed,
     Timeout,
@@ -54,20 +54,20 @@ pub(crate) async fn attempt(
     let end = conversation.listen(&mut child, deadline).await;
     let (end, last) = conversation.interrupt(end, &mut child).await;
     let (ending, stderr) = child.end().await;
-    let (verdict, usage) = match end {
-        End::Turn(ended) => (conversation.turn_verdict(&ended), verdict::usage(&ended)),
-        End::Decided(verdict) => (verdict, conversation.usage(last.as_deref())),
+    let (outcome, usage) = match end {
+        End::Turn(ended) => (conversation.turn_outcome(&ended), classify::usage(&ended)),
+        End::Decided(outcome) => (outcome, conversation.usage(last.as_deref())),
         End::Timeout => {
             let reason = format!("no answer within {} s", began.elapsed().as_secs());
-            (Verdict::Failed(reason), last.as_deref().map(verdict::usage).unwrap_or_default())
+            (Outcome::Failed(reason), last.as_deref().map(classify::usage).unwrap_or_default())
         }
-        End::Closed => (conversation.death_verdict(ending, &stderr), conversation.usage(None)),
+        End::Closed => (conversation.death_outcome(ending, &stderr), conversation.usage(None)),
     };
     // A refused login has cost nothing, unless the service had answered before.
     let is_free =
-        usage.cost_usd.is_none() && verdict.is_refused_login() && !conversation.transcript.is_answered;
+        usage.cost_usd.is_none() && outcome.is_refused_login() && !conversation.transcript.is_answered;
     let usage = if is_free { Usage::free() } else { usage };
-    Attempt { verdict, usage, lookups: conversation.transcript.lookups }
+    Attempt { outcome, usage, lookups: conversation.transcript.lookups }
 }
 
 /// The event of a wait for a busy service.
@@ -77,13 +77,13 @@ pub(crate) fn waiting(request: &AgentRequest, wait: Duration, reason: String) ->
 }
 
 fn not_started(client: &Client, error: &StartError) -> Attempt {
-    let verdict = match error {
-        StartError::Spawn(error) => verdict::of_start(&client.setup.executable, error),
+    let outcome = match error {
+        StartError::Spawn(error) => classify::start_error(&client.setup.executable, error),
         StartError::WorkDir(error) => {
-            Verdict::Fatal(Trouble::io("create the agents' folders in", &client.setup.folder, error))
+            Outcome::Fatal(Trouble::io("create the agents' folders in", &client.setup.folder, error))
         }
     };
-    Attempt { verdict, usage: Usage::free(), lookups: Vec::new() }
+    Attempt { outcome, usage: Usage::free(), lookups: Vec::new() }
 }
 
 struct Conversation<'a> {
@@ -107,14 +107,14 @@ impl Conversation<'_> {
                 None if line.contains(r#""type":"result""#) => {
                     let line = self.transcript.unreadable.as_deref().unwrap_or_default();
                     let reason = format!("the end of the answer cannot be read: {line}");
-                    return End::Decided(Verdict::Failed(reason));
+                    return End::Decided(Outcome::Failed(reason));
                 }
                 Some(Message::System(system)) if system.subtype == "init" => {
                     self.transcript.is_requested = true;
                 }
                 Some(Message::System(system)) if system.subtype == "api_retry" => {
-                    if let Some(verdict) = self.retried(&system, deadline) {
-                        return End::Decided(verdict);
+                    if let Some(outcome) = self.retried(&system, deadline) {
+                        return End::Decided(outcome);
                     }
                 }
                 Some(Message::Assistant(turn)) if turn.is_from_agent() => self.transcript.add(turn),
@@ -126,15 +126,15 @@ impl Conversation<'_> {
     }
 
     /// `claude` retries a request. That is waiting, unless the error is permanent or the waiting time is used up.
-    fn retried(&mut self, system: &System, deadline: &mut Deadline) -> Option<Verdict> {
+    fn retried(&mut self, system: &System, deadline: &mut Deadline) -> Option<Outcome> {
         self.transcript.was_retried = true;
-        if let Some(verdict) = verdict::of_retry(system) {
-            return Some(verdict);
+        if let Some(outcome) = classify::retry(system) {
+            return Some(outcome);
         }
-        let reason = verdict::busy(system.error_status, system.error_name());
+        let reason = classify::busy(system.error_status, system.error_name());
         let wanted = Duration::try_from_secs_f64(system.retry_delay_ms / 1000.0).unwrap_or_default();
         if !deadline.extend_by_all(wanted) {
-            return Some(Verdict::Busy { reason, advised: wanted });
+            return Some(Outcome::Busy { reason, advised: wanted });
         }
         self.events.emit(waiting(self.request, wanted, reason));
         None
@@ -196,25 +196,25 @@ impl Conversation<'_> {
         None
     }
 
-    fn turn_verdict(&self, ended: &Ended) -> Verdict {
+    fn turn_outcome(&self, ended: &Ended) -> Outcome {
         // An agent that is reminded of the schema may repeat its whole answer as text.
         let is_repeated = self.request.schema.is_some() && ended.structured_output.is_none();
         let text = match is_repeated {
             true => ended.result.clone().unwrap_or_default(),
             false => self.transcript.text(),
         };
-        verdict::of_turn(ended, &text, &self.transcript)
+        classify::turn(ended, &text, &self.transcript)
     }
 
-    fn death_verdict(&self, ending: Option<Ending>, stderr: &str) -> Verdict {
+    fn death_outcome(&self, ending: Option<Ending>, stderr: &str) -> Outcome {
         let status = ending.and_then(|ending| ending.status);
-        verdict::of_death(status, stderr, self.transcript.unreadable.as_deref())
+        classify::death(status, stderr, self.transcript.unreadable.as_deref())
     }
 
     /// The usage of a turn without an end: what its last message reports, else nothing if no request was sent, else
     /// unknown.
     fn usage(&self, last: Option<&Ended>) -> Usage {
         let unreported = if self.transcript.is_requested { Usage::default() } else { Usage::free() };
-        last.map_or(unreported, verdict::usage)
+        last.map_or(unreported, classify::usage)
     }
 }

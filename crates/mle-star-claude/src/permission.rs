@@ -6,10 +6,11 @@ use std::path::{Component, Path};
 use serde_json::{Value, json};
 
 use crate::invocation::STRUCTURED_OUTPUT;
+use crate::os::is_secret;
 use crate::paths::resolve;
 use crate::protocol::BEFORE_TOOL;
 use crate::setup::ClaudeSetup;
-use crate::{is_secret, shell};
+use crate::shell;
 
 /// Arguments that name a file or folder.
 const PATHS: [&str; 3] = ["file_path", "path", "notebook_path"];
@@ -164,7 +165,7 @@ mod tests {
             match expected {
                 Ok(expected) => assert_eq!(decision, Ok(expected), "{tool} {input}"),
                 Err(part) => {
-                    assert!(decision.as_ref().unwrap_err().contains(part), "{tool} {input}: {decision:?}")
+                    assert!(decision.as_ref().unwrap_err().contains(part), "{tool} {input}: {decision:?}");
                 }
             }
         };

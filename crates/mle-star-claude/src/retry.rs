@@ -7,10 +7,10 @@ use mle_star::event::EventSink;
 use mle_star::stop::{Stop, Trouble};
 use tokio::time::sleep;
 
+use crate::classify::Outcome;
 use crate::client::Client;
 use crate::conversation::{self, waiting};
 use crate::deadline::Deadline;
-use crate::verdict::Verdict;
 
 /// Restarts after a `claude` died without an answer; the wait before them is 1, 2 and 4 s.
 const RESTARTS: u32 = 3;
@@ -32,16 +32,16 @@ pub(crate) async fn ask(
         let attempt = conversation::attempt(client, request, &mut deadline, events).await;
         usage = usage + attempt.usage;
         lookups.extend(attempt.lookups);
-        if !matches!(attempt.verdict, Verdict::Died(_)) {
+        if !matches!(attempt.outcome, Outcome::Died(_)) {
             client.reset_dead_calls();
         }
-        match attempt.verdict {
-            Verdict::Answered { text, structured } => {
+        match attempt.outcome {
+            Outcome::Answered { text, structured } => {
                 return Ok(AgentReply { answer: Answer::Text { text, structured }, usage, lookups });
             }
-            Verdict::Failed(reason) => return Ok(failed(reason, usage, lookups)),
-            Verdict::Fatal(trouble) => return Err(Stop::Agents { trouble, usage }),
-            Verdict::Busy { reason, advised } => {
+            Outcome::Failed(reason) => return Ok(failed(reason, usage, lookups)),
+            Outcome::Fatal(trouble) => return Err(Stop::Agents { trouble, usage }),
+            Outcome::Busy { reason, advised } => {
                 let Some(wait) = deadline.extend(backoff(busy).max(advised)) else {
                     let waited = deadline.waited().as_secs();
                     return Ok(failed(format!("{reason}; gave up after waiting {waited} s"), usage, lookups));
@@ -53,17 +53,17 @@ pub(crate) async fn ask(
                     return Ok(failed(reason, usage, lookups));
                 }
             }
-            Verdict::Died(reason) if deadline.left().is_zero() => {
+            Outcome::Died(reason) if deadline.left().is_zero() => {
                 return Ok(failed(reason, usage, lookups));
             }
             // If every `claude` of the previous call died, waiting again would only delay the run.
-            Verdict::Died(reason) if restarts == RESTARTS || client.dead_calls() > 0 => {
+            Outcome::Died(reason) if restarts == RESTARTS || client.dead_calls() > 0 => {
                 return match client.count_dead_call() {
                     DEAD_CALLS.. => Err(Stop::Agents { trouble: keeps_dying(&reason), usage }),
                     _ => Ok(failed(reason, usage, lookups)),
                 };
             }
-            Verdict::Died(_) => {
+            Outcome::Died(_) => {
                 sleep(Duration::from_secs(1 << restarts).min(deadline.left())).await;
                 restarts += 1;
             }
@@ -77,8 +77,8 @@ fn failed(reason: String, usage: Usage, lookups: Vec<Lookup>) -> AgentReply {
 
 fn keeps_dying(reason: &str) -> Trouble {
     Trouble::new(
-        format!("claude failed without an answer in {DEAD_CALLS} calls in a row: {reason}"),
-        "check that it works with `mle-star doctor --probe-agents`, then resume the run",
+        format!("{DEAD_CALLS} calls in a row failed: {reason}"),
+        "check that claude works with `mle-star doctor --probe-agents`, then resume the run",
     )
 }
 

@@ -1,11 +1,10 @@
-//! Measures what an agent call takes beyond the agent's own answer, with and without processes prefetched.
+//! Measures the overhead of an agent call, with and without prefetched processes.
 //!
 //! `cargo run --release -p mle-star-claude --example agent_overhead [CLAUDE [ROUNDS]]`
 //!
-//! First single calls, cold and prefetched in turn, with the given `claude` against a service on loopback
-//! that answers at once (run it under `unshare -rn` to be sure that nothing else is asked); then a whole run
-//! with the paper's counts, with a stand-in for `claude` that takes 0.4 s to start and 0.3 s to answer, and
-//! with scripts that only print.
+//! First it times single calls, cold and prefetched in turn, with the given `claude` and a service on loopback that
+//! answers at once; `unshare -rn` rules out any other network. Then it times a run with the paper's counts, a fake
+//! `claude` that takes 0.4 s to start and 0.3 s to answer, and scripts that only print.
 
 mod service;
 mod stand_in;
@@ -35,7 +34,7 @@ use mle_star_backends::script::machine::machine;
 use mle_star_backends::script::sandbox::Isolation;
 use mle_star_claude::{ClaudeAgents, ClaudeSetup};
 
-/// Of the stand-in, in seconds.
+/// Times of the fake, in seconds.
 const START: f64 = 0.4;
 const ANSWER: f64 = 0.3;
 
@@ -66,7 +65,7 @@ async fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// The calls that wait for one another when all goes well: candidates and paths are side by side.
+/// The number of calls on the critical path; candidates and paths run side by side.
 fn calls_one_after_another(config: &Config) -> u32 {
     let merges = 2 * (config.num_retrieved_models - 1);
     let attempts = 2 + 3 * (config.inner_loop_steps - 1);
@@ -75,7 +74,7 @@ fn calls_one_after_another(config: &Config) -> u32 {
     retrieval + candidate + merges + checks + refinement + 3 * config.ensemble_rounds + finalization
 }
 
-/// Medians of single calls, cold and prefetched, and the time of each of eight at once.
+/// Medians of single calls, cold and prefetched, and the time per call of eight at once.
 async fn single_calls(claude: &Path, rounds: usize) -> Result<([Duration; 2], Duration), Failure> {
     let address = service::answer_at_once().await?;
     let folder = tempfile::tempdir()?;
@@ -126,7 +125,7 @@ fn request() -> AgentRequest {
     }
 }
 
-/// How long the run took, and its numbers of calls and scripts.
+/// The time of a run, and its numbers of calls and scripts.
 async fn whole_run(config: &Config, prefetch: usize) -> Result<(Duration, usize, usize), Failure> {
     let folder = tempfile::tempdir()?;
     let claude = stand_in::stand_in(folder.path(), START, ANSWER)?;

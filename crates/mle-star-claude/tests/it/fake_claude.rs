@@ -143,7 +143,7 @@ async fn a_claude_that_keeps_dying_stops_the_run() {
     let stop = agents.ask(&request, &NoEvents).await.unwrap_err();
     let Stop::Agents { trouble, usage } = &stop else { panic!("{stop:?}") };
     assert!(
-        trouble.message.contains("in 3 calls in a row") && trouble.message.contains("broken"),
+        trouble.message.contains("3 calls in a row failed") && trouble.message.contains("broken"),
         "{trouble}"
     );
     assert!(trouble.hint.contains("resume the run"), "{trouble:?}");

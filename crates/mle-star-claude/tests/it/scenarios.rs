@@ -1,4 +1,4 @@
-//! What the service answers, by scenario.
+//! The replies of the service, by scenario.
 
 use std::time::Duration;
 
@@ -8,14 +8,14 @@ use super::api::{Asked, Message, Reply};
 
 /// The plain answer.
 pub const ANSWER: &str = "The answer.";
-/// A word of an answer that is one megabyte long.
+/// The repeated word of a long answer.
 pub const WORD: &str = "word ";
-/// What `subagent` asks the registered agent.
+/// The prompt for the registered agent in `subagent`.
 pub const SUBAGENT_PROMPT: &str = "Repair it.";
-/// How long the answer of `slow` takes.
+/// The delay of the answer in `slow`.
 pub const SLOW: Duration = Duration::from_millis(300);
 
-/// The answer of a scenario; an unknown one is a defect of the test.
+/// The reply of a scenario.
 pub fn answer(asked: &Asked) -> Reply {
     let (nth, text) = (asked.nth, || Reply::Message(Message::text(ANSWER)));
     let once = |first: Reply| if nth == 0 { first } else { text() };
@@ -72,12 +72,12 @@ fn tool(name: &str, input: &Value) -> Reply {
     Reply::Message(Message::tool(name, input))
 }
 
-/// First the use of a tool, then, when its result has come, the answer.
+/// Uses a tool, then answers.
 fn with_tool(asked: &Asked, name: &str, input: &Value) -> Reply {
     if asked.nth == 0 { tool(name, input) } else { Reply::Message(Message::text(ANSWER)) }
 }
 
-/// The agent delegates to a registered one, which answers in a request of its own.
+/// Delegates to a registered agent, which sends a request of its own.
 fn subagent(asked: &Asked) -> Reply {
     let input = json!({
         "description": "repair", "prompt": SUBAGENT_PROMPT, "subagent_type": "debugger",
@@ -86,7 +86,7 @@ fn subagent(asked: &Asked) -> Reply {
     with_tool(asked, "Agent", &input)
 }
 
-/// A search is a request of its own to the same service, which does the searching.
+/// `claude` sends a separate request for a web search.
 fn web_search(asked: &Asked) -> Reply {
     let searches = |tool: &Value| tool["type"].as_str().is_some_and(|kind| kind.starts_with("web_search"));
     let is_search = asked.body["tools"].as_array().into_iter().flatten().any(searches);

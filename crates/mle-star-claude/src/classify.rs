@@ -1,4 +1,4 @@
-//! How an attempt ended: with an answer, a failure of this agent, a temporary error or a permanent one.
+//! Classifies how an attempt ended: with an answer, a failure of the agent, a temporary error or a permanent one.
 
 use std::io;
 use std::path::Path;
@@ -23,7 +23,7 @@ const LOGIN: (&str, &str) =
 
 /// The outcome of one attempt.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Verdict {
+pub(crate) enum Outcome {
     Answered {
         text: String,
         structured: Option<Value>,
@@ -41,86 +41,86 @@ pub(crate) enum Verdict {
     Fatal(Trouble),
 }
 
-impl Verdict {
+impl Outcome {
     pub(crate) fn is_refused_login(&self) -> bool {
         matches!(self, Self::Fatal(trouble) if trouble.message.starts_with(LOGIN.0))
     }
 }
 
-/// The verdict on a turn that ended, with all the text of the agent.
-pub(crate) fn of_turn(ended: &Ended, text: &str, transcript: &Transcript) -> Verdict {
+/// The outcome of a turn that ended, with all the text of the agent.
+pub(crate) fn turn(ended: &Ended, text: &str, transcript: &Transcript) -> Outcome {
     if ended.is_error {
-        return of_error(ended, transcript.was_retried);
+        return error(ended, transcript.was_retried);
     }
     if let Some(line) = &transcript.unreadable {
-        return Verdict::Failed(format!("a part of the answer cannot be read: {line}"));
+        return Outcome::Failed(format!("a part of the answer cannot be read: {line}"));
     }
     let text = if text.trim().is_empty() { ended.result.as_deref().unwrap_or_default() } else { text };
     let structured = ended.structured_output.clone();
     match (text.trim().is_empty(), &structured) {
-        (true, None) => Verdict::Failed("the answer is empty".to_owned()),
-        (true, Some(value)) => Verdict::Answered { text: value.to_string(), structured },
-        (false, _) => Verdict::Answered { text: text.to_owned(), structured },
+        (true, None) => Outcome::Failed("the answer is empty".to_owned()),
+        (true, Some(value)) => Outcome::Answered { text: value.to_string(), structured },
+        (false, _) => Outcome::Answered { text: text.to_owned(), structured },
     }
 }
 
-fn of_error(ended: &Ended, was_retried: bool) -> Verdict {
-    let words = words(ended);
+fn error(ended: &Ended, was_retried: bool) -> Outcome {
+    let words = error_text(ended);
     let api_error = ended.api_error.as_ref().and_then(Value::as_str).unwrap_or_default();
     if ended.subtype == "error_max_structured_output_retries" {
-        return Verdict::Failed("the answer does not match the requested schema".to_owned());
+        return Outcome::Failed("the answer does not match the requested schema".to_owned());
     }
     if ended.stop_reason.as_deref() == Some("refusal") {
-        return Verdict::Failed(format!("the model refused: {words}"));
+        return Outcome::Failed(format!("the model refused: {words}"));
     }
-    if let Some(trouble) = lasting(ended.api_error_status, api_error, &words) {
-        return Verdict::Fatal(trouble);
+    if let Some(trouble) = permanent(ended.api_error_status, api_error, &words) {
+        return Outcome::Fatal(trouble);
     }
-    if passes(ended.api_error_status, api_error, &words) {
+    if is_temporary(ended.api_error_status, api_error, &words) {
         let reason = busy(ended.api_error_status, api_error);
-        return Verdict::Busy { reason, advised: Duration::ZERO };
+        return Outcome::Busy { reason, advised: Duration::ZERO };
     }
     if words.contains("empty or malformed response") {
         // `claude` retries a broken connection by itself, but not a reply that it cannot read.
         return if was_retried {
-            Verdict::Busy { reason: busy(None, ""), advised: Duration::ZERO }
+            Outcome::Busy { reason: busy(None, ""), advised: Duration::ZERO }
         } else {
-            Verdict::Died(format!("the service sent an unreadable reply: {words}"))
+            Outcome::Died(format!("the service sent an unreadable reply: {words}"))
         };
     }
-    Verdict::Failed(words)
+    Outcome::Failed(words)
 }
 
-/// The verdict on an error that `claude` is about to retry; `None` to let it.
-pub(crate) fn of_retry(system: &System) -> Option<Verdict> {
+/// The outcome of an error that `claude` is about to retry; `None` to let it.
+pub(crate) fn retry(system: &System) -> Option<Outcome> {
     let is_login = matches!(system.error_status, Some(401 | 403)) && system.attempt > LOGIN_RETRIES;
-    is_login.then(|| lasting(system.error_status, "", system.error_name()).map(Verdict::Fatal)).flatten()
+    is_login.then(|| permanent(system.error_status, "", system.error_name()).map(Outcome::Fatal)).flatten()
 }
 
-/// The verdict on a process that ended by itself.
-pub(crate) fn of_death(status: Option<ExitStatus>, stderr: &str, unreadable: Option<&str>) -> Verdict {
+/// The outcome of a process that ended by itself.
+pub(crate) fn death(status: Option<ExitStatus>, stderr: &str, unreadable: Option<&str>) -> Outcome {
     let last = stderr.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
     if stderr.contains("unknown option") {
-        return Verdict::Fatal(too_old(last));
+        return Outcome::Fatal(too_old(last));
     }
-    if let Some(trouble) = lasting(None, "", stderr) {
-        return Verdict::Fatal(trouble);
+    if let Some(trouble) = permanent(None, "", stderr) {
+        return Outcome::Fatal(trouble);
     }
     let how =
         status.map_or_else(|| "claude was killed".to_owned(), |status| format!("claude ended ({status})"));
     let why = if last.is_empty() { unreadable.unwrap_or("no error message") } else { last };
-    Verdict::Died(format!("{how} without an answer: {why}"))
+    Outcome::Died(format!("{how} without an answer: {why}"))
 }
 
-/// The verdict on a process that cannot be started.
-pub(crate) fn of_start(executable: &Path, error: &io::Error) -> Verdict {
+/// The outcome of a process that cannot be started.
+pub(crate) fn start_error(executable: &Path, error: &io::Error) -> Outcome {
     let executable = executable.display();
     match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied => Verdict::Fatal(Trouble::new(
+        io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied => Outcome::Fatal(Trouble::new(
             format!("cannot start {executable}: {error}"),
             "install it with `npm install -g @anthropic-ai/claude-code`, or set MLE_STAR_CLAUDE_PATH to its path",
         )),
-        _ => Verdict::Died(format!("cannot start {executable}: {error}")),
+        _ => Outcome::Died(format!("cannot start {executable}: {error}")),
     }
 }
 
@@ -149,7 +149,7 @@ pub(crate) fn busy(status: Option<u16>, error: &str) -> String {
     }
 }
 
-fn passes(status: Option<u16>, api_error: &str, words: &str) -> bool {
+fn is_temporary(status: Option<u16>, api_error: &str, words: &str) -> bool {
     if matches!(api_error, "no_response" | "computer_slept") || words.to_lowercase().contains("timed out") {
         return true;
     }
@@ -162,7 +162,7 @@ fn passes(status: Option<u16>, api_error: &str, words: &str) -> bool {
 }
 
 /// An error that only a person can fix, or that lasts for hours.
-fn lasting(status: Option<u16>, api_error: &str, words: &str) -> Option<Trouble> {
+fn permanent(status: Option<u16>, api_error: &str, words: &str) -> Option<Trouble> {
     const CREDIT: (&str, &str) = ("the account has no credit left", "add credit or use another login");
     const PLAN: (&str, &str) =
         ("the plan's usage limit is reached", "wait until the limit resets, or use another login");
@@ -204,7 +204,7 @@ fn too_old(said: &str) -> Trouble {
     )
 }
 
-fn words(ended: &Ended) -> String {
+fn error_text(ended: &Ended) -> String {
     let result = ended.result.as_deref().filter(|text| !text.trim().is_empty()).map(str::to_owned);
     let errors = || ended.errors.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("; ");
     let text = result.unwrap_or_else(errors);
@@ -228,9 +228,9 @@ mod tests {
     #[test]
     fn an_error_is_a_failure_temporary_or_permanent() {
         let check = |value: Value, expected: &str| {
-            let verdict = of_turn(&ended(value), "", &Transcript::default());
-            let verdict = format!("{verdict:?}");
-            assert!(verdict.starts_with(expected), "{verdict}, expected {expected}");
+            let outcome = turn(&ended(value), "", &Transcript::default());
+            let outcome = format!("{outcome:?}");
+            assert!(outcome.starts_with(expected), "{outcome}, expected {expected}");
         };
         let error = |status: u16, text: &str| json!({"subtype": "success", "is_error": true, "api_error_status": status, "result": text});
         check(error(429, "API Error"), "Busy");
@@ -267,15 +267,15 @@ mod tests {
 
     #[test]
     fn the_answer_is_the_whole_text_or_else_the_result() {
-        let check = |value: Value, text: &str, expected: Verdict| {
-            assert_eq!(of_turn(&ended(value), text, &Transcript::default()), expected);
+        let check = |value: Value, text: &str, expected: Outcome| {
+            assert_eq!(turn(&ended(value), text, &Transcript::default()), expected);
         };
-        let text = |text: &str| Verdict::Answered { text: text.to_owned(), structured: None };
+        let text = |text: &str| Outcome::Answered { text: text.to_owned(), structured: None };
         check(json!({"result": "last piece"}), "first piece, last piece", text("first piece, last piece"));
         check(json!({"result": "only here"}), "", text("only here"));
-        check(json!({"result": ""}), " \n", Verdict::Failed("the answer is empty".to_owned()));
+        check(json!({"result": ""}), " \n", Outcome::Failed("the answer is empty".to_owned()));
         let structured = Some(json!({"a": 1}));
-        let answered = Verdict::Answered { text: "{\"a\":1}".to_owned(), structured };
+        let answered = Outcome::Answered { text: "{\"a\":1}".to_owned(), structured };
         check(json!({"structured_output": {"a": 1}}), "", answered);
     }
 
@@ -283,8 +283,8 @@ mod tests {
     fn an_answer_with_a_lost_part_is_a_failure() {
         let mut transcript = Transcript::default();
         transcript.unreadable = Some("{\"type\":\"assist".to_owned());
-        let verdict = of_turn(&ended(json!({"result": "the end"})), "the end", &transcript);
-        assert!(matches!(verdict, Verdict::Failed(why) if why.contains("{\"type\":\"assist")));
+        let outcome = turn(&ended(json!({"result": "the end"})), "the end", &transcript);
+        assert!(matches!(outcome, Outcome::Failed(why) if why.contains("{\"type\":\"assist")));
     }
 
     #[test]
