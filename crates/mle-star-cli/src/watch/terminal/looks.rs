@@ -58,7 +58,7 @@ fn one(name: &str, stream: &str, count: usize, (columns, rows): (usize, usize), 
 
 fn several(columns: usize, rows: usize) -> String {
     let mut screen = screen(false);
-    shown(&mut screen, Some("flight-delays"), REAL, 223);
+    shown(&mut screen, Some("flight-delays"), REAL, 225);
     shown(&mut screen, Some("a-competition-with-a-name-of-some-length"), REAL, 44);
     shown(&mut screen, Some("not-begun"), REAL, 1);
     let last = shown(&mut screen, Some("日本"), REAL, 138);
@@ -68,10 +68,10 @@ fn several(columns: usize, rows: usize) -> String {
 #[test]
 fn views_are_as_written_down() {
     let mut text = String::new();
-    for count in [1, 8, 31, 49, 61, 76, 138, 188, 207, 219, 223] {
+    for count in [1, 8, 31, 49, 61, 76, 138, 190, 209, 221, 225] {
         text += &one("real", REAL, count, (79, 24), false);
     }
-    for count in [31, 138, 207] {
+    for count in [31, 138, 209] {
         text += &one("real", REAL, count, (39, 24), false);
         text += &one("real", REAL, count, (159, 48), false);
     }
