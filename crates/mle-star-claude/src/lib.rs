@@ -33,9 +33,9 @@ use mle_star::stop::{Stop, Trouble};
 
 use ahead::Ahead;
 use command::Invocation;
-use mle_star_backends::process::{Ending, Streams, Tree};
-use mle_star_backends::script::variables::is_secret;
-use mle_star_data::view::Data;
+use mle_star_data::input::Data;
+use mle_star_process::variables::is_secret;
+use mle_star_process::{Ending, ProcessTree, Streams};
 use process::{NotStarted, Process, Workshop};
 
 /// What [`ClaudeAgents`] need to know.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use mle_star_data::tree;
+use mle_star_data::walk::walk;
 
 /// The answer to one JSON-RPC message; notifications get an empty one.
 pub(crate) fn answer(message: &Value, data_dir: &Path) -> Value {
@@ -58,7 +58,7 @@ fn call(parameters: &Value, data_dir: &Path) -> Value {
             Some(score) => (score.to_string(), false),
             None => ("there is no line `Final Validation Performance: <number>`".to_owned(), true),
         },
-        Some("list_data") => match tree::look(data_dir) {
+        Some("list_data") => match walk(data_dir) {
             Ok(found) => (found.files.iter().map(|file| line(data_dir, file)).collect(), false),
             Err(error) => (error.to_string(), true),
         },

@@ -15,9 +15,9 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::command::{Hands, Invocation};
-use crate::{Ending, Streams, Tree};
-use mle_star_data::removal::remove_tree;
-use mle_star_data::view::Data;
+use crate::{Ending, ProcessTree, Streams};
+use mle_star_data::input::Data;
+use mle_star_process::remove::remove_tree;
 
 /// Between the request to end and the end: `claude` ends its agent's commands meanwhile.
 const GRACE: Duration = Duration::from_secs(2);
@@ -45,7 +45,7 @@ pub(crate) struct Room {
 pub(crate) struct Process {
     pub(crate) invocation: Invocation,
     // Everything that runs ends before its folder goes.
-    tree: Tree,
+    tree: ProcessTree,
     pub(crate) room: Room,
     to_write: Option<UnboundedSender<Value>>,
     stdout: BufReader<ChildStdout>,
@@ -143,7 +143,7 @@ impl Process {
             };
         }
         let (tree, Streams { stdin, stdout, stderr }) =
-            Tree::spawn(command, Stdio::piped()).map_err(NotStarted::Program)?;
+            ProcessTree::spawn(command, Stdio::piped()).map_err(NotStarted::Program)?;
         let (to_write, lines) = unbounded_channel();
         tokio::spawn(write(
             stdin.ok_or_else(|| NotStarted::Program(io::ErrorKind::BrokenPipe.into()))?,

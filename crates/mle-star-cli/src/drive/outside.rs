@@ -8,10 +8,10 @@ use mle_star::slots::Slots;
 use mle_star::stop::Trouble;
 use mle_star_backends::script::environment::{Environment, Origin};
 use mle_star_backends::script::local::{LocalRunner, LocalSetup};
-use mle_star_backends::script::machine::Machine;
-use mle_star_backends::script::sandbox::Isolation;
-use mle_star_backends::script::warm::WarmStart;
 use mle_star_data::unzip;
+use mle_star_process::machine::Machine;
+use mle_star_process::sandbox::{Isolation, Network};
+use mle_star_process::warm::WarmStart;
 
 use super::Start;
 use super::shared::Shared;
@@ -60,7 +60,7 @@ impl Backends {
         let (machine, slots) = (shared.machine().await.clone(), shared.script_slots().await.clone());
         let at_once = slots.count();
         say(&format!("python: {}", environment_line(&environment, &machine, at_once)));
-        let isolation = Isolation::new(config.network);
+        let isolation = Isolation::new(mle_star_backends::script::network(config.network));
         say(&format!("isolation: {}", isolation.line()));
         let environment_text = environment_text(&environment, &machine, at_once, &isolation);
         let data_dir = plain_data(start)?;
@@ -149,10 +149,10 @@ fn environment_text(
         }
     }
     text.push_str(match isolation.network {
-        Switch::On => "\nNetwork access",
-        Switch::Off if isolation.closes_network() => "\nNo network access at all",
-        // It may be there, but not where the solution will run.
-        Switch::Off => "\nDo not rely on the network",
+        Network::Allowed => "\nNetwork access",
+        Network::Denied if isolation.closes_network() => "\nNo network access at all",
+        // The network may be reachable here, but not where the solution will run.
+        Network::Denied => "\nDo not rely on the network",
     });
     text
 }
@@ -160,7 +160,7 @@ fn environment_text(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mle_star_backends::script::sandbox::Layers;
+    use mle_star_process::sandbox::Layers;
 
     #[test]
     fn agents_are_told_what_is_true_of_the_network() {
@@ -178,8 +178,8 @@ mod tests {
             assert_eq!(text, format!("{start}{expected}"));
         };
         let closed = Layers { network: true, ..Layers::none() };
-        check(Switch::On, closed.clone(), "Network access");
-        check(Switch::Off, closed, "No network access at all");
-        check(Switch::Off, Layers::none(), "Do not rely on the network");
+        check(Network::Allowed, closed.clone(), "Network access");
+        check(Network::Denied, closed, "No network access at all");
+        check(Network::Denied, Layers::none(), "Do not rely on the network");
     }
 }
