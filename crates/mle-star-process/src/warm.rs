@@ -22,7 +22,6 @@ mod failure;
 mod modules;
 pub(crate) mod stall;
 #[cfg_attr(not(target_os = "linux"), path = "warm/elsewhere.rs")]
-#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "no worker is started there"))]
 mod worker;
 
 /// The limit on workers of this process. Each takes the memory of its libraries.

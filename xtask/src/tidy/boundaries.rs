@@ -63,6 +63,9 @@ pub fn findings(root: &Path) -> Vec<String> {
         let wrong = names.iter().filter(|name| is_wrong(name));
         findings.extend(wrong.map(|name| format!("crates/{package} must not depend on {name}")));
     }
+    let processes = dependencies(&table(root, "crates/mle-star-process/Cargo.toml"));
+    let wrong = processes.iter().filter(|name| name.starts_with("mle-star"));
+    findings.extend(wrong.map(|name| format!("crates/mle-star-process must not depend on {name}")));
     let rules = fs::read_to_string(root.join(RULES)).unwrap_or_default();
     let missing = FORBIDDEN.iter().filter(|name| !rules.contains(*name));
     findings.extend(missing.map(|name| format!("{RULES} must forbid {name}")));
@@ -118,5 +121,17 @@ mod tests {
         let upwards = "[dependencies]\nmle-star.workspace = true\nmle-star-claude.workspace = true\n";
         check("", upwards, &rules, &["backends must not depend on mle-star-claude"]);
         check("", "", "std::process::Command std::fs::File", &["must forbid std::net::TcpStream"]);
+    }
+
+    #[test]
+    fn the_crate_of_child_processes_uses_no_other_of_the_workspace() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("crates/mle-star-process");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("Cargo.toml"), "[dependencies]\nmle-star.workspace = true\nnix = \"1\"\n")
+            .unwrap();
+        let found = findings(dir.path());
+        let wrong = "crates/mle-star-process must not depend on mle-star";
+        assert!(found.iter().any(|line| line == wrong), "{found:?}");
     }
 }

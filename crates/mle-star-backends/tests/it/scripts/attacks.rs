@@ -128,13 +128,11 @@ async fn what_does_not_end_is_ended() {
     check("signal.signal(signal.SIGTERM, signal.SIG_IGN)\ntime.sleep(600)", Ends::Late).await;
     check("subprocess.Popen(['cat', '/dev/zero'])\nsys.stdin.read()\ntime.sleep(600)", Ends::Late).await;
     let daemon = "if os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        os.setsid()\n        time.sleep(600)\n    os._exit(0)\nos.wait()";
-    check(daemon, Ends::Cleaned("killed 1 process that the script left running"))
-        .await;
+    check(daemon, Ends::Cleaned("killed 1 process that the script left running")).await;
     let zombies = "for _ in range(30):\n    if os.fork() == 0: os._exit(0)\nprint('done')";
     check(zombies, Ends::Nothing("done\n")).await;
     let parents = "for _ in range(5):\n    if os.fork() == 0:\n        if os.fork() == 0: os._exit(0)\n        time.sleep(600)\nprint('done')";
-    check(parents, Ends::Cleaned("killed 5 processes that the script left running"))
-        .await;
+    check(parents, Ends::Cleaned("killed 5 processes that the script left running")).await;
     let flood = "import os\nos.write(1, b'x' * (1 << 20))\nopen('final/submission.csv', 'w').close()\nos.write(1, b'')\nos._exit(3)";
     let outcome = target.world.run(flood).await;
     assert_eq!((outcome.end, outcome.stdout.bytes), (ScriptEnd::Exited { code: 3 }, 1 << 20));

@@ -159,7 +159,7 @@ async fn what_goes_wrong_warm_is_run_cold_once() {
         with_modules(&mut world, &[("poison.py", module), ("sitecustomize.py", of_the_user)]);
         world.setup.warm_start = Some(WarmStart { stall: Duration::from_secs(2), ..warm_start(&["poison"]) });
         let runner = world.runner();
-        for (round, rest) in ["", ", as are all others from now on"].into_iter().enumerate() {
+        for (round, rest) in ["", ", and all later ones will be"].into_iter().enumerate() {
             runner.warmed_up(0).await;
             let outcome = run(&runner, script).await;
             assert_eq!(outcome.end, ScriptEnd::Exited { code: 0 }, "{script}: {outcome:?}");
