@@ -1,60 +1,59 @@
-//! What an agent may do with its tools: the answers to what `claude` asks before it does something.
+//! What an agent may do with its tools: the answers to the permission requests of `claude`.
 
 use std::ffi::OsString;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path};
 
 use serde_json::{Value, json};
 
-use crate::command::{OWN_SERVER, STRUCTURED_OUTPUT};
-use crate::is_secret;
+use crate::invocation::STRUCTURED_OUTPUT;
+use crate::os::is_secret;
+use crate::paths::resolve;
 use crate::protocol::BEFORE_TOOL;
-use crate::{ClaudeSetup, own_tools, shell};
+use crate::setup::ClaudeSetup;
+use crate::shell;
 
 /// Arguments that name a file or folder.
 const PATHS: [&str; 3] = ["file_path", "path", "notebook_path"];
 
-/// One agent's surroundings.
-pub(crate) struct Sandbox<'a> {
+/// What decides about the tools of one call.
+pub(crate) struct Permissions<'a> {
     pub(crate) setup: &'a ClaudeSetup,
     pub(crate) tools: &'a [&'a str],
-    /// Its working directory.
+    /// The agent's working directory.
     pub(crate) folder: &'a Path,
 }
 
-/// Yes, with the arguments to use, or no, with the reason that the agent is told.
-type Permission = Result<Value, String>;
+/// The arguments to use if allowed, the reason for the agent if not.
+type Decision = Result<Value, String>;
 
-/// The answer to a request of `claude`; `None` when it is none of those known here.
-pub(crate) fn answer(sandbox: &Sandbox<'_>, asked: &Value) -> Option<Value> {
+/// The answer to a request of `claude`; `None` if the request is unknown.
+pub(crate) fn answer(permissions: &Permissions<'_>, asked: &Value) -> Option<Value> {
     let text = |name: &str| asked.get(name).and_then(Value::as_str);
     match text("subtype")? {
         "hook_callback" if text("callback_id") == Some(BEFORE_TOOL) => {
             let input = asked.get("input")?;
             let tool = input.get("tool_name").and_then(Value::as_str)?;
-            Some(hook_answer(sandbox.permission(tool, input.get("tool_input").unwrap_or(&Value::Null))))
+            Some(hook_answer(permissions.decide(tool, input.get("tool_input").unwrap_or(&Value::Null))))
         }
         "can_use_tool" => {
             let input = asked.get("input").unwrap_or(&Value::Null);
-            Some(match sandbox.permission(text("tool_name")?, input) {
+            Some(match permissions.decide(text("tool_name")?, input) {
                 Ok(input) => json!({"behavior": "allow", "updatedInput": input}),
                 Err(reason) => json!({"behavior": "deny", "message": reason}),
             })
-        }
-        "mcp_message" if text("server_name") == Some(OWN_SERVER) => {
-            Some(json!({"mcp_response": own_tools::answer(asked.get("message")?, &sandbox.setup.data_dir)}))
         }
         _ => None,
     }
 }
 
-/// The argument that tells most about a use of a tool: the command, the file, the query, the address.
+/// The argument that best describes the use of a tool: the command, file, query or address.
 pub(crate) fn about(input: &Value) -> String {
     let telling = ["command", "file_path", "path", "query", "url", "pattern"];
     telling.iter().find_map(|name| input.get(name).and_then(Value::as_str)).unwrap_or_default().to_owned()
 }
 
-fn hook_answer(permission: Permission) -> Value {
-    let decision = match permission {
+fn hook_answer(decision: Decision) -> Value {
+    let answer = match decision {
         Ok(input) => json!({
             "hookEventName": "PreToolUse", "permissionDecision": "allow", "updatedInput": input,
         }),
@@ -62,23 +61,22 @@ fn hook_answer(permission: Permission) -> Value {
             "hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": reason,
         }),
     };
-    json!({"hookSpecificOutput": decision})
+    json!({"hookSpecificOutput": answer})
 }
 
-impl Sandbox<'_> {
-    fn permission(&self, tool: &str, input: &Value) -> Permission {
+impl Permissions<'_> {
+    fn decide(&self, tool: &str, input: &Value) -> Decision {
         let text = |name: &str| input.get(name).and_then(Value::as_str).unwrap_or_default();
-        let is_own = tool == STRUCTURED_OUTPUT || tool.starts_with(&format!("mcp__{OWN_SERVER}__"));
         match tool {
-            _ if is_own => Ok(input.clone()),
-            _ if !self.tools.contains(&tool) => Err(format!("{tool} is none of this agent's tools")),
+            STRUCTURED_OUTPUT => Ok(input.clone()),
+            _ if !self.tools.contains(&tool) => Err(format!("this agent may not use {tool}")),
             "Bash" => {
                 let command = text("command");
                 let objection = shell::objection(command, &self.setup.blocked_commands, self.folder);
                 objection.map_or_else(|| Ok(without_secrets(input, command, std::env::vars_os())), Err)
             }
             "WebFetch" if mle_star::search::is_blocked(text("url"), &self.setup.blocked_domains) => {
-                Err("this site is closed here: it may hold solutions of this very task".to_owned())
+                Err("this site is blocked because it may contain solutions of this task".to_owned())
             }
             "WebSearch" => Ok(self.without_blocked_sites(input)),
             "WebFetch" => Ok(input.clone()),
@@ -96,14 +94,14 @@ impl Sandbox<'_> {
         input
     }
 
-    /// Files may be looked at in the working directory and in the data folder.
-    fn within_reach(&self, input: &Value) -> Permission {
+    /// Allows reading in the working directory and in the data folder.
+    fn within_reach(&self, input: &Value) -> Decision {
         let paths = PATHS.iter().filter_map(|name| input.get(name).and_then(Value::as_str));
         let outside = paths.into_iter().find(|path| {
-            let path = real(&self.folder.join(path));
-            let is_inside = path.starts_with(real(self.folder));
-            // Hidden files of the data folder are no data: keys, version control.
-            let data = path.strip_prefix(real(&self.setup.data_dir)).ok();
+            let path = resolve(&self.folder.join(path));
+            let is_inside = path.starts_with(resolve(self.folder));
+            // Hidden files of the data folder are not data but keys or version control.
+            let data = path.strip_prefix(resolve(&self.setup.data_dir)).ok();
             let is_hidden = |part: Component<'_>| part.as_os_str().to_string_lossy().starts_with('.');
             !is_inside && data.is_none_or(|data| data.components().any(is_hidden))
         });
@@ -111,7 +109,7 @@ impl Sandbox<'_> {
     }
 }
 
-/// The same command, which does not see the keys that its agent needs.
+/// The command, run without the secrets in the environment of `claude`.
 fn without_secrets(
     input: &Value,
     command: &str,
@@ -133,34 +131,13 @@ fn without_secrets(
     input
 }
 
-/// The path without links and dots, as far as it exists.
-pub(crate) fn real(path: &Path) -> PathBuf {
-    if let Ok(real) = path.canonicalize() {
-        return real;
-    }
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => {
-                plain.pop();
-            }
-            Component::CurDir => {}
-            part => plain.push(part),
-        }
-    }
-    match (plain.parent(), plain.file_name()) {
-        (Some(parent), Some(name)) if parent != plain => real(parent).join(name),
-        _ => plain,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::example;
+    use crate::setup::example;
 
     #[test]
-    fn commands_do_not_see_keys() {
+    fn commands_run_without_secrets() {
         let check = |names: &[&str], expected: &str| {
             let environment = names.iter().map(|name| (OsString::from(name), OsString::from("x")));
             let input = json!({"command": "env", "description": "d"});
@@ -183,11 +160,13 @@ mod tests {
             ..example(data.path())
         };
         let check = |tools: &[&str], tool: &str, input: Value, expected: Result<Value, &str>| {
-            let sandbox = Sandbox { setup: &setup, tools, folder: work.path() };
-            let told = sandbox.permission(tool, &input);
+            let permissions = Permissions { setup: &setup, tools, folder: work.path() };
+            let decision = permissions.decide(tool, &input);
             match expected {
-                Ok(expected) => assert_eq!(told, Ok(expected), "{tool} {input}"),
-                Err(part) => assert!(told.as_ref().unwrap_err().contains(part), "{tool} {input}: {told:?}"),
+                Ok(expected) => assert_eq!(decision, Ok(expected), "{tool} {input}"),
+                Err(part) => {
+                    assert!(decision.as_ref().unwrap_err().contains(part), "{tool} {input}: {decision:?}");
+                }
             }
         };
         let same = |tools: &[&str], tool: &str, input: Value| check(tools, tool, input.clone(), Ok(input));
@@ -201,16 +180,16 @@ mod tests {
         check(&["Read"], "Read", json!({"file_path": "../x"}), Err("outside"));
         check(&["Read"], "Read", json!({"file_path": "missing/../../x"}), Err("outside"));
         check(&["Read"], "Read", json!({"file_path": "elsewhere/passwd"}), Err("outside"));
-        check(&["Read"], "Bash", json!({"command": "ls"}), Err("none of this agent's tools"));
+        check(&["Read"], "Bash", json!({"command": "ls"}), Err("may not use Bash"));
         check(&["Bash"], "Bash", json!({"command": "rm -rf /"}), Err("rm -rf /"));
-        let runs = Sandbox { setup: &setup, tools: &["Bash"], folder: work.path() };
-        assert!(runs.permission("Bash", &json!({"command": "ls input"})).is_ok());
+        let runs = Permissions { setup: &setup, tools: &["Bash"], folder: work.path() };
+        assert!(runs.decide("Bash", &json!({"command": "ls input"})).is_ok());
         let web = ["WebSearch", "WebFetch"];
         check(
             &web,
             "WebFetch",
             json!({"url": "https://www.kaggle.com/competitions/toy/code/x"}),
-            Err("closed"),
+            Err("blocked"),
         );
         same(&web, "WebFetch", json!({"url": "https://example.org"}));
         let query = json!({"query": "q", "allowed_domains": ["a.org"]});

@@ -1,4 +1,4 @@
-//! The messages of `claude` as they come over the line, as far as they matter here.
+//! The messages of `claude`, as far as they matter here.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 /// The hook that is called before each tool.
 pub(crate) const BEFORE_TOOL: &str = "before-tool";
 
-/// One line of standard output. What is not known is passed over: the program behind it changes every day.
+/// One line of standard output. Unknown messages are ignored: `claude` gains new ones with every release.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum Message {
@@ -25,7 +25,7 @@ pub(crate) enum Message {
 pub(crate) struct System {
     #[serde(default)]
     pub(crate) subtype: String,
-    /// Of `api_retry`: which retry follows.
+    /// In `api_retry`: the number of the retry.
     #[serde(default)]
     pub(crate) attempt: u32,
     #[serde(default)]
@@ -36,31 +36,31 @@ pub(crate) struct System {
     pub(crate) error: Option<Value>,
 }
 
-/// What the agent or its tools said.
+/// A message of the agent or of its tools.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Turn {
-    pub(crate) message: Said,
+    pub(crate) message: Content,
     #[serde(default)]
     parent_tool_use_id: Option<String>,
-    /// The agent's message that was refused and is answered anew.
+    /// The message of the agent that was refused and will be replaced.
     #[serde(default)]
     pub(crate) refused_message_id: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Said {
+pub(crate) struct Content {
     #[serde(default)]
     pub(crate) id: Option<String>,
     #[serde(default)]
     model: Option<String>,
     #[serde(default)]
-    pub(crate) content: Content,
+    pub(crate) content: Blocks,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-pub(crate) enum Content {
-    Blocks(Vec<Block>),
+pub(crate) enum Blocks {
+    List(Vec<Block>),
     Text(String),
 }
 
@@ -98,7 +98,7 @@ pub(crate) struct ControlRequest {
 #[serde(default)]
 pub(crate) struct Ended {
     pub(crate) subtype: String,
-    /// Whether it went wrong; `subtype` does not tell.
+    /// Whether the turn failed; `subtype` is `success` even then.
     pub(crate) is_error: bool,
     pub(crate) result: Option<String>,
     pub(crate) errors: Vec<Value>,
@@ -106,10 +106,9 @@ pub(crate) struct Ended {
     pub(crate) api_error_status: Option<u16>,
     pub(crate) api_error: Option<Value>,
     pub(crate) stop_reason: Option<String>,
-    /// Cumulative over the conversation, which has one turn here.
+    /// The cost of the conversation, which has one turn.
     pub(crate) total_cost_usd: Option<f64>,
-    /// Every request of the conversation by model, web searches and repeated ones included; the plain `usage`
-    /// leaves some out.
+    /// Usage by model, including web searches and retries; the plain `usage` lacks some of them.
     #[serde(rename = "modelUsage")]
     pub(crate) model_usage: BTreeMap<String, ModelUsage>,
 }
@@ -125,59 +124,59 @@ pub(crate) struct ModelUsage {
     pub(crate) cost_basis: Option<String>,
 }
 
-impl Default for Content {
+impl Default for Blocks {
     fn default() -> Self {
-        Self::Blocks(Vec::new())
+        Self::List(Vec::new())
     }
 }
 
 impl Turn {
-    /// Is it the agent's own, not that of a helper it started or of `claude` itself?
-    pub(crate) fn is_the_agents(&self) -> bool {
-        self.parent_tool_use_id.is_none() && self.is_a_models()
+    /// Whether the agent said it, not a subagent or `claude` itself.
+    pub(crate) fn is_from_agent(&self) -> bool {
+        self.parent_tool_use_id.is_none() && self.is_from_model()
     }
 
-    /// Is it not that of `claude` itself?
-    pub(crate) fn is_a_models(&self) -> bool {
+    /// Whether a model said it, not `claude` itself.
+    pub(crate) fn is_from_model(&self) -> bool {
         self.message.model.as_deref() != Some("<synthetic>")
     }
 }
 
-impl Content {
-    /// The parts; a plain text is one.
+impl Blocks {
+    /// The blocks; a plain text is one block.
     pub(crate) fn into_blocks(self) -> Vec<Block> {
         match self {
-            Self::Blocks(blocks) => blocks,
+            Self::List(blocks) => blocks,
             Self::Text(text) => vec![Block::Text { text }],
         }
     }
 }
 
 impl System {
-    /// The error in words, `unknown` included.
+    /// The error, or `unknown`.
     pub(crate) fn error_name(&self) -> &str {
         self.error.as_ref().and_then(Value::as_str).unwrap_or("unknown")
     }
 }
 
-/// The message in a line. Nothing there counts as not said: services leave different things open.
+/// The message in a line. A null counts as absent: services differ in which fields they leave out.
 pub(crate) fn message(mut line: Value) -> Option<Message> {
-    leave_out_nulls(&mut line);
+    remove_nulls(&mut line);
     serde_json::from_value(line).ok()
 }
 
-fn leave_out_nulls(value: &mut Value) {
+fn remove_nulls(value: &mut Value) {
     match value {
         Value::Object(fields) => {
             fields.retain(|_, field| !field.is_null());
-            fields.values_mut().for_each(leave_out_nulls);
+            fields.values_mut().for_each(remove_nulls);
         }
-        Value::Array(items) => items.iter_mut().for_each(leave_out_nulls),
+        Value::Array(items) => items.iter_mut().for_each(remove_nulls),
         _ => {}
     }
 }
 
-/// The text of a tool's result, which is a text or a list of parts.
+/// The text of a tool's result, which is a string or a list of parts.
 pub(crate) fn text_of(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
@@ -197,7 +196,7 @@ pub(crate) fn reply_to(request_id: &str, response: &Value) -> Value {
     })
 }
 
-/// The answer to a request that the program does not know.
+/// The answer to an unknown request.
 pub(crate) fn refuse(request_id: &str) -> Value {
     json!({
         "type": "control_response",
@@ -205,7 +204,7 @@ pub(crate) fn refuse(request_id: &str) -> Value {
     })
 }
 
-/// Asks `claude` to end its turn and to say what it has cost.
+/// Asks `claude` to end its turn, which makes it report the cost.
 pub(crate) fn interrupt() -> Value {
     json!({"type": "control_request", "request_id": "interrupt", "request": {"subtype": "interrupt"}})
 }

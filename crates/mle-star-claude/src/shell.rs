@@ -1,31 +1,34 @@
-//! A look at a shell command before an agent runs it.
+//! Checks a shell command before an agent runs it.
 //!
-//! This keeps a well-meaning agent within its folder and stops the commands known to do harm. It is no
-//! sandbox: what a program started by the command writes is not seen here.
+//! The check keeps a well-meaning agent in its folder and stops commands that are known to do harm. It is not a
+//! sandbox: it does not see what the programs that a command starts write.
+//!
+//! The tokenizer is our own: `shlex` and `shell-words` know neither operators nor redirections, and a full shell
+//! grammar is many times the size of this file.
 
 use std::path::Path;
 
-use crate::permission::real;
+use crate::paths::resolve;
 
-/// Commands whose arguments are written to, all of them.
+/// Commands that write to all of their arguments.
 const WRITES_ALL: [&str; 14] = [
     "chgrp", "chmod", "chown", "dd", "mkdir", "mv", "rm", "rmdir", "shred", "tee", "touch", "truncate",
     "unlink", "mktemp",
 ];
 /// Commands that write to their last argument.
 const WRITES_LAST: [&str; 5] = ["cp", "install", "ln", "rsync", "scp"];
-/// Commands that change software of the machine by these words.
+/// Commands that install software.
 const INSTALLS: [&str; 9] = ["apt", "apt-get", "conda", "dnf", "mamba", "npm", "pip", "pip3", "yum"];
-/// Words before the command itself.
+/// Words that may precede a command.
 const PREFIXES: [&str; 20] = [
     "!", "builtin", "command", "do", "elif", "else", "env", "exec", "if", "ionice", "nice", "nohup",
     "setsid", "stdbuf", "sudo", "then", "time", "timeout", "until", "while",
 ];
-/// Programs that run a command given as text.
+/// Shells, which run a command given as text.
 const SHELLS: [&str; 5] = ["bash", "dash", "ksh", "sh", "zsh"];
-/// Parts of paths that lead to keys.
+/// Parts of paths that lead to secrets.
 const SECRETS: [&str; 2] = ["/environ", ".claude"];
-/// Writing there changes nothing.
+/// Files that anyone may write to.
 const SINKS: [&str; 4] = ["/dev/null", "/dev/stderr", "/dev/stdout", "/dev/tty"];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,31 +36,42 @@ enum Token {
     Word(String),
     /// `>`, `>>`, `>|` and the like.
     Into,
-    /// What ends a simple command.
+    /// An operator that ends a simple command.
     End,
 }
 
-/// Why the command may not run in `folder`, if so; `blocked` are parts of command lines.
+/// Why the command may not run in `folder`; `None` if it may.
 pub(crate) fn objection(command: &str, blocked: &[String], folder: &Path) -> Option<String> {
-    let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    // Where a word of the command line begins, or after what is no part of a word.
-    let begins = |text: &str, part: &str| {
-        text.match_indices(part)
-            .any(|(at, _)| !text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '-'))
-    };
-    let plain = one_line(command);
-    if let Some(blocked) = blocked.iter().find(|blocked| begins(&plain, &one_line(blocked))) {
-        return Some(format!("`{blocked}` is not allowed here"));
-    }
-    if let Some(secret) = SECRETS.iter().find(|secret| plain.contains(*secret)) {
-        return Some(format!("what is kept in {secret} is nobody's business here"));
+    if let Some(secret) = SECRETS.iter().find(|secret| command.contains(*secret)) {
+        return Some(format!("{secret} may hold secrets and cannot be read"));
     }
     let nested = command.match_indices("$(").map(|(at, start)| &command[at + start.len()..]);
     std::iter::once(command).chain(nested).find_map(|command| {
         let tokens = tokens(command);
+        if let Some(blocked) = blocked.iter().find(|blocked| contains(&tokens, blocked)) {
+            return Some(format!("`{blocked}` is blocked"));
+        }
         let mut simple = tokens.split(|token| *token == Token::End);
         simple.find_map(|simple| objection_to(simple, blocked, folder))
     })
+}
+
+/// Whether the tokens of a blocked command occur among those of a command. The last one may be the beginning of a
+/// word (`mkfs` blocks `mkfs.ext4`) unless it is a path (`rm -rf /` blocks nothing below `/`).
+fn contains(command: &[Token], blocked: &str) -> bool {
+    let blocked = tokens(blocked);
+    let matches = |(position, (token, blocked_token)): (usize, (&Token, &Token))| match (token, blocked_token)
+    {
+        // A program may be named by its path.
+        (Token::Word(word), Token::Word(name)) if !name.ends_with('/') => {
+            let base = word.rsplit('/').next().unwrap_or(word);
+            let is_last = position + 1 == blocked.len();
+            [word.as_str(), base].iter().any(|word| word == name || is_last && word.starts_with(name))
+        }
+        (token, blocked_token) => token == blocked_token,
+    };
+    let is_blocked = |part: &[Token]| part.iter().zip(&blocked).enumerate().all(matches);
+    !blocked.is_empty() && command.windows(blocked.len()).any(is_blocked)
 }
 
 fn objection_to(simple: &[Token], blocked: &[String], folder: &Path) -> Option<String> {
@@ -77,7 +91,7 @@ fn redirected(simple: &[Token], folder: &Path) -> Option<String> {
 }
 
 fn by_command(words: &[&str], blocked: &[String], folder: &Path) -> Option<String> {
-    // `timeout 5`, `nice -n 5`, `X=1` and the like stand before the command itself.
+    // `timeout 5`, `nice -n 5`, `X=1` and the like precede the command.
     let is_before = |word: &&str| {
         PREFIXES.contains(word) || word.starts_with('-') || word.contains('=') || word.parse::<f64>().is_ok()
     };
@@ -105,13 +119,13 @@ fn by_command(words: &[&str], blocked: &[String], folder: &Path) -> Option<Strin
         name if WRITES_ALL.contains(&name) => all(),
         name if WRITES_LAST.contains(&name) => plain().next_back().and_then(|target| outside(target, folder)),
         name if INSTALLS.contains(&name) && arguments.contains(&"install") => {
-            Some("nothing may be installed here: use what is there".to_owned())
+            Some("installing software is not allowed: use what is installed".to_owned())
         }
         _ => None,
     }
 }
 
-/// Why nothing may be written to `target`, if so.
+/// Why `target` may not be written; `None` if it may.
 fn outside(target: &str, folder: &Path) -> Option<String> {
     let is_own_variable = |name: &str| {
         let rest = target.strip_prefix(name)?;
@@ -123,14 +137,14 @@ fn outside(target: &str, folder: &Path) -> Option<String> {
     if SINKS.contains(&target.as_str()) {
         return None;
     }
-    // The data may be links that lead to the user's own files.
-    let (reached, folder) = (real(&folder.join(&target)), real(folder));
+    // The data may be links to the user's own files.
+    let (reached, folder) = (resolve(&folder.join(&target)), resolve(folder));
     let is_data = reached.starts_with(folder.join("input")) && reached != folder.join("input");
     (is_unknown || is_data || !reached.starts_with(&folder))
-        .then(|| format!("{target} is outside the working directory or data: write to relative paths only"))
+        .then(|| format!("{target} is data or outside the working directory: write to relative paths"))
 }
 
-/// Words without their quotes, redirections into files, ends of simple commands.
+/// Words without their quotes, output redirections and ends of simple commands.
 fn tokens(command: &str) -> Vec<Token> {
     let (mut tokens, mut word, mut quote) = (Vec::new(), None::<String>, None);
     let mut characters = command.chars().peekable();
@@ -202,12 +216,29 @@ mod tests {
             "find . -name '*.py'",
             "git add if=x",
             "bash -c 'ls input'",
+            "rm -rf /work/room-1/tmp",
+            "rm -rf /work/room-1/a /work/room-1/b",
+            "echo 'rm -rf /' > notes.txt",
+            "grep 'dd if=' notes.txt",
         ] {
             check(command, true);
         }
         for command in [
             "rm -rf /",
+            "rm  -rf   /",
             "rm  -rf   /home",
+            "rm -fr /",
+            "rm -r -f -- /",
+            "rm -rf '/'",
+            "rm -rf /*",
+            "rm -rf //",
+            "rm -rf /work/room-1/..",
+            "true && rm -rf /",
+            "bash -c 'rm -rf /'",
+            "timeout 5 mkfs /dev/sda1",
+            "python3 x.py | dd if=/dev/zero of=x",
+            "/sbin/mkfs /dev/sda1",
+            "/bin/rm -rf /",
             "mkfs.ext4 /dev/sda1",
             "dd if=/dev/zero of=x",
             ":(){ :|:& };:",

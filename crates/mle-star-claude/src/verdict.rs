@@ -1,5 +1,4 @@
-//! What the end of a conversation means: an answer, a failure of this agent, trouble that passes, trouble
-//! that does not.
+//! How an attempt ended: with an answer, a failure of this agent, a temporary error or a permanent one.
 
 use std::io;
 use std::path::Path;
@@ -10,118 +9,124 @@ use mle_star::effects::Usage;
 use mle_star::stop::Trouble;
 use serde_json::Value;
 
-use crate::conversation::Heard;
 use crate::protocol::{Ended, System};
+use crate::transcript::Transcript;
 
-/// The oldest `claude` that takes prompts as they are, without reading `@file` or `/command` into them.
+/// The oldest `claude` that takes prompts literally, without expanding `@file` or `/command`.
 pub const OLDEST: [u32; 3] = [2, 1, 248];
-/// Retries after a refused login before it counts: a token may be renewed meanwhile.
+/// Retries after a refused login before it is permanent: a token may be renewed meanwhile.
 const LOGIN_RETRIES: u32 = 1;
 
-/// What a login that is not let in is told as, and what to do.
+/// The error of a refused login, and its hint.
 const LOGIN: (&str, &str) = (
     "the login was refused",
-    "check ANTHROPIC_API_KEY (or the login that is in use, see `mle-star doctor`), then resume the run",
+    "check ANTHROPIC_API_KEY or the login that `mle-star doctor` shows, then resume the run",
 );
 
-/// What became of one attempt.
+/// The outcome of one attempt.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Verdict {
     Answered {
         text: String,
         structured: Option<Value>,
     },
-    /// The rule for this agent decides what follows.
+    /// The agent failed; the algorithm's rule for it applies.
     Failed(String),
-    /// It passes; asking again is worth it, after `advised` at the earliest.
+    /// A temporary error: retry, after `advised` at the earliest.
     Busy {
         reason: String,
         advised: Duration,
     },
     /// The process ended without an answer.
     Died(String),
-    /// It does not pass: the run ends here until somebody has mended it.
-    Broken(Trouble),
+    /// A permanent error: the run stops until someone has fixed it.
+    Fatal(Trouble),
 }
 
-/// Of a turn that has ended, with all the agent has said in it.
-pub(crate) fn of_turn(ended: &Ended, text: &str, heard: &Heard) -> Verdict {
-    if ended.is_error {
-        return of_error(ended, heard.was_retried);
+impl Verdict {
+    pub(crate) fn is_refused_login(&self) -> bool {
+        matches!(self, Self::Fatal(trouble) if trouble.message.starts_with(LOGIN.0))
     }
-    if let Some(line) = &heard.unreadable {
+}
+
+/// The verdict on a turn that ended, with all the text of the agent.
+pub(crate) fn of_turn(ended: &Ended, text: &str, transcript: &Transcript) -> Verdict {
+    if ended.is_error {
+        return of_error(ended, transcript.was_retried);
+    }
+    if let Some(line) = &transcript.unreadable {
         return Verdict::Failed(format!("a part of the answer cannot be read: {line}"));
     }
     let text = if text.trim().is_empty() { ended.result.as_deref().unwrap_or_default() } else { text };
     let structured = ended.structured_output.clone();
     match (text.trim().is_empty(), &structured) {
-        (true, None) => Verdict::Failed("an empty answer".to_owned()),
+        (true, None) => Verdict::Failed("the answer is empty".to_owned()),
         (true, Some(value)) => Verdict::Answered { text: value.to_string(), structured },
         (false, _) => Verdict::Answered { text: text.to_owned(), structured },
     }
 }
 
 fn of_error(ended: &Ended, was_retried: bool) -> Verdict {
-    let words = words(ended);
+    let words = error_text(ended);
     let api_error = ended.api_error.as_ref().and_then(Value::as_str).unwrap_or_default();
     if ended.subtype == "error_max_structured_output_retries" {
-        return Verdict::Failed("no answer in the form that was asked for".to_owned());
+        return Verdict::Failed("the answer does not match the requested schema".to_owned());
     }
     if ended.stop_reason.as_deref() == Some("refusal") {
         return Verdict::Failed(format!("the model refused: {words}"));
     }
-    if let Some(trouble) = lasting(ended.api_error_status, api_error, &words) {
-        return Verdict::Broken(trouble);
+    if let Some(trouble) = permanent(ended.api_error_status, api_error, &words) {
+        return Verdict::Fatal(trouble);
     }
-    if passes(ended.api_error_status, api_error, &words) {
+    if is_temporary(ended.api_error_status, api_error, &words) {
         let reason = busy(ended.api_error_status, api_error);
         return Verdict::Busy { reason, advised: Duration::ZERO };
     }
     if words.contains("empty or malformed response") {
-        // A connection that breaks off is tried again by `claude` itself; an answer that is none is not.
+        // `claude` retries a broken connection by itself, but not a reply that it cannot read.
         return if was_retried {
             Verdict::Busy { reason: busy(None, ""), advised: Duration::ZERO }
         } else {
-            Verdict::Died(format!("what came back is no answer of a model: {words}"))
+            Verdict::Died(format!("the service sent an unreadable reply: {words}"))
         };
     }
     Verdict::Failed(words)
 }
 
-/// Of an error that `claude` wants to try again.
+/// The verdict on an error that `claude` is about to retry; `None` to let it.
 pub(crate) fn of_retry(system: &System) -> Option<Verdict> {
     let is_login = matches!(system.error_status, Some(401 | 403)) && system.attempt > LOGIN_RETRIES;
-    is_login.then(|| lasting(system.error_status, "", system.error_name()).map(Verdict::Broken)).flatten()
+    is_login.then(|| permanent(system.error_status, "", system.error_name()).map(Verdict::Fatal)).flatten()
 }
 
-/// Of a process that ended by itself.
+/// The verdict on a process that ended by itself.
 pub(crate) fn of_death(status: Option<ExitStatus>, stderr: &str, unreadable: Option<&str>) -> Verdict {
     let last = stderr.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
     if stderr.contains("unknown option") {
-        return Verdict::Broken(too_old(last));
+        return Verdict::Fatal(too_old(last));
     }
-    if let Some(trouble) = lasting(None, "", stderr) {
-        return Verdict::Broken(trouble);
+    if let Some(trouble) = permanent(None, "", stderr) {
+        return Verdict::Fatal(trouble);
     }
     let how =
         status.map_or_else(|| "claude was killed".to_owned(), |status| format!("claude ended ({status})"));
-    let why = if last.is_empty() { unreadable.unwrap_or("it said nothing") } else { last };
+    let why = if last.is_empty() { unreadable.unwrap_or("no error message") } else { last };
     Verdict::Died(format!("{how} without an answer: {why}"))
 }
 
-/// Of a process that cannot be started.
+/// The verdict on a process that cannot be started.
 pub(crate) fn of_start(executable: &Path, error: &io::Error) -> Verdict {
     let executable = executable.display();
     match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied => Verdict::Broken(Trouble::new(
+        io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied => Verdict::Fatal(Trouble::new(
             format!("cannot start {executable}: {error}"),
-            "install it with `npm install -g @anthropic-ai/claude-code`, or name it with MLE_STAR_CLAUDE_PATH",
+            "install it with `npm install -g @anthropic-ai/claude-code`, or set MLE_STAR_CLAUDE_PATH to its path",
         )),
         _ => Verdict::Died(format!("cannot start {executable}: {error}")),
     }
 }
 
-/// What the turn has cost. A model without a known price costs an unknown sum, not that of another model.
+/// The cost of a turn. It is unknown if the price of a model is: `claude` then reports that of another model.
 pub(crate) fn usage(ended: &Ended) -> Usage {
     let models = || ended.model_usage.values();
     let is_guessed = models().any(|model| model.cost_basis.as_deref() == Some("unknown"));
@@ -134,24 +139,19 @@ pub(crate) fn usage(ended: &Ended) -> Usage {
     }
 }
 
-/// Was the call not let in?
-pub(crate) fn is_refused_login(verdict: &Verdict) -> bool {
-    matches!(verdict, Verdict::Broken(trouble) if trouble.message.starts_with(LOGIN.0))
-}
-
-/// Trouble that passes, in words.
+/// The description of a temporary error.
 pub(crate) fn busy(status: Option<u16>, error: &str) -> String {
     match (status, error) {
         (Some(429), _) => "the service limits the rate of requests (429)".to_owned(),
         (Some(401 | 403), _) => "the login was refused".to_owned(),
         (Some(529), _) | (None, "overloaded") => "the service is overloaded (529)".to_owned(),
-        (Some(status), _) => format!("the service has a problem ({status})"),
+        (Some(status), _) => format!("the service reports an error ({status})"),
         (None, "unknown" | "" | "connection_failed") => "the service cannot be reached".to_owned(),
         (None, error) => format!("the service cannot be reached ({error})"),
     }
 }
 
-fn passes(status: Option<u16>, api_error: &str, words: &str) -> bool {
+fn is_temporary(status: Option<u16>, api_error: &str, words: &str) -> bool {
     if matches!(api_error, "no_response" | "computer_slept") || words.to_lowercase().contains("timed out") {
         return true;
     }
@@ -163,18 +163,14 @@ fn passes(status: Option<u16>, api_error: &str, words: &str) -> bool {
     }
 }
 
-/// Trouble that only a person can mend, or that lasts for hours.
-fn lasting(status: Option<u16>, api_error: &str, words: &str) -> Option<Trouble> {
+/// An error that only a person can fix, or that lasts for hours.
+fn permanent(status: Option<u16>, api_error: &str, words: &str) -> Option<Trouble> {
     const CREDIT: (&str, &str) =
-        ("the account has no credit left", "add credit, or use another login, then resume the run");
-    const PLAN: (&str, &str) = (
-        "the plan's limit is reached",
-        "resume the run when the limit has been renewed, or use another login",
-    );
-    const MODEL: (&str, &str) = (
-        "the model is not known to the service",
-        "name another one with --model or agent_models in a new run",
-    );
+        ("the account has no credit left", "add credit or use another login, then resume the run");
+    const PLAN: (&str, &str) =
+        ("the plan's usage limit is reached", "resume the run after the limit resets, or with another login");
+    const MODEL: (&str, &str) =
+        ("the service does not know the model", "start a new run with another --model or agent_models");
     let lower = words.to_lowercase();
     let says = |texts: &[&str]| texts.iter().any(|text| lower.contains(text));
     let (message, hint) = match (api_error, status) {
@@ -200,16 +196,16 @@ fn lasting(status: Option<u16>, api_error: &str, words: &str) -> Option<Trouble>
     Some(Trouble::new(message, hint))
 }
 
-/// A `claude` that lacks what is needed.
+/// A `claude` that lacks an option.
 fn too_old(said: &str) -> Trouble {
     let [major, minor, patch] = OLDEST;
     Trouble::new(
-        format!("this claude is too old: {said}"),
+        format!("claude is too old: {said}"),
         format!("update it to {major}.{minor}.{patch} or newer: `npm install -g @anthropic-ai/claude-code`"),
     )
 }
 
-fn words(ended: &Ended) -> String {
+fn error_text(ended: &Ended) -> String {
     let result = ended.result.as_deref().filter(|text| !text.trim().is_empty()).map(str::to_owned);
     let errors = || ended.errors.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("; ");
     let text = result.unwrap_or_else(errors);
@@ -231,20 +227,20 @@ mod tests {
     }
 
     #[test]
-    fn an_error_is_a_failure_a_wait_or_the_end() {
+    fn an_error_is_a_failure_temporary_or_permanent() {
         let check = |value: Value, expected: &str| {
-            let verdict = of_turn(&ended(value), "", &Heard::default());
-            let told = format!("{verdict:?}");
-            assert!(told.starts_with(expected), "{told}, expected {expected}");
+            let verdict = of_turn(&ended(value), "", &Transcript::default());
+            let verdict = format!("{verdict:?}");
+            assert!(verdict.starts_with(expected), "{verdict}, expected {expected}");
         };
         let error = |status: u16, text: &str| json!({"subtype": "success", "is_error": true, "api_error_status": status, "result": text});
         check(error(429, "API Error"), "Busy");
         check(error(500, "API Error"), "Busy");
         check(error(529, "Repeated 529 Overloaded"), "Busy");
-        check(error(401, "invalid x-api-key"), "Broken(Trouble { message: \"the login was refused");
-        check(error(403, "forbidden"), "Broken(Trouble { message: \"the login was refused");
-        check(error(404, "model: nonsense"), "Broken(Trouble { message: \"the model is not known");
-        check(error(400, "Your credit balance is too low"), "Broken(Trouble { message: \"the account has no");
+        check(error(401, "invalid x-api-key"), "Fatal(Trouble { message: \"the login was refused");
+        check(error(403, "forbidden"), "Fatal(Trouble { message: \"the login was refused");
+        check(error(404, "model: nonsense"), "Fatal(Trouble { message: \"the service does not know");
+        check(error(400, "Your credit balance is too low"), "Fatal(Trouble { message: \"the account has no");
         check(error(400, "prompt is too long"), "Failed(\"prompt is too long");
         let refused = json!({"is_error": true, "api_error": "connection_failed", "result": "API Error"});
         check(refused, "Busy");
@@ -255,13 +251,13 @@ mod tests {
         check(json!({"is_error": true, "api_error": "max_output_tokens", "result": "cut"}), "Failed(\"cut");
         check(
             json!({"is_error": true, "subtype": "error_max_structured_output_retries"}),
-            "Failed(\"no answer in",
+            "Failed(\"the answer does not match",
         );
-        check(json!({"is_error": true, "result": "Not logged in · Please run /login"}), "Broken");
+        check(json!({"is_error": true, "result": "Not logged in · Please run /login"}), "Fatal");
         let typed = |kind: &str| json!({"is_error": true, "api_error": kind, "result": "API Error"});
-        check(typed("usage_limit_reached"), "Broken(Trouble { message: \"the plan's limit");
-        check(typed("gateway_session_expired"), "Broken(Trouble { message: \"the login was refused");
-        check(typed("claude_code_version_too_old"), "Broken(Trouble { message: \"this claude is too old");
+        check(typed("usage_limit_reached"), "Fatal(Trouble { message: \"the plan's usage limit");
+        check(typed("gateway_session_expired"), "Fatal(Trouble { message: \"the login was refused");
+        check(typed("claude_code_version_too_old"), "Fatal(Trouble { message: \"claude is too old");
         check(typed("no_response"), "Busy");
         check(json!({"is_error": true, "result": "Request timed out."}), "Busy");
         let garbled = "API Error: API returned an empty or malformed response (HTTP 200)";
@@ -271,29 +267,29 @@ mod tests {
     }
 
     #[test]
-    fn the_whole_text_is_the_answer_and_the_result_only_when_there_is_none() {
+    fn the_answer_is_the_whole_text_or_else_the_result() {
         let check = |value: Value, text: &str, expected: Verdict| {
-            assert_eq!(of_turn(&ended(value), text, &Heard::default()), expected);
+            assert_eq!(of_turn(&ended(value), text, &Transcript::default()), expected);
         };
         let text = |text: &str| Verdict::Answered { text: text.to_owned(), structured: None };
         check(json!({"result": "last piece"}), "first piece, last piece", text("first piece, last piece"));
         check(json!({"result": "only here"}), "", text("only here"));
-        check(json!({"result": ""}), " \n", Verdict::Failed("an empty answer".to_owned()));
+        check(json!({"result": ""}), " \n", Verdict::Failed("the answer is empty".to_owned()));
         let structured = Some(json!({"a": 1}));
         let answered = Verdict::Answered { text: "{\"a\":1}".to_owned(), structured };
         check(json!({"structured_output": {"a": 1}}), "", answered);
     }
 
     #[test]
-    fn a_lost_part_makes_the_answer_a_failure() {
-        let mut heard = Heard::default();
-        heard.unreadable = Some("{\"type\":\"assist".to_owned());
-        let verdict = of_turn(&ended(json!({"result": "the end"})), "the end", &heard);
+    fn an_answer_with_a_lost_part_is_a_failure() {
+        let mut transcript = Transcript::default();
+        transcript.unreadable = Some("{\"type\":\"assist".to_owned());
+        let verdict = of_turn(&ended(json!({"result": "the end"})), "the end", &transcript);
         assert!(matches!(verdict, Verdict::Failed(why) if why.contains("{\"type\":\"assist")));
     }
 
     #[test]
-    fn a_price_that_is_guessed_is_unknown() {
+    fn a_guessed_price_is_unknown() {
         let check = |value: Value, cost: Option<f64>| assert_eq!(usage(&ended(value)).cost_usd, cost);
         check(json!({"total_cost_usd": 0.5, "modelUsage": {"m": {"costBasis": "list"}}}), Some(0.5));
         check(json!({"total_cost_usd": 0.5, "modelUsage": {"m": {"costBasis": "unknown"}}}), None);

@@ -2,10 +2,12 @@
 //!
 //! [`choose`] finds out before anything is done; [`rules`] and [`ask_claude`] give what the pipeline asks.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use mle_star::config::{AgentsChoice, Config, Switch};
+use mle_star::agents::definitions;
+use mle_star::config::{AgentsChoice, Config};
 use mle_star::stop::Trouble;
 use mle_star::task::Task;
 use mle_star_claude::{ClaudeAgents, ClaudeSetup};
@@ -16,8 +18,8 @@ use crate::claude_code::{self, Executable};
 use crate::credentials::{self, Found};
 use crate::settings::Environment;
 
-/// At most so many processes wait for calls that are likely to come; each takes about 150 MiB.
-const MOST_STARTED_AHEAD: u32 = 8;
+/// How many processes may be started for likely calls; each takes about 150 MiB.
+const MOST_PREFETCHED: u32 = 8;
 
 /// Why rules answer that were asked for by name.
 const AS_ASKED: &str = "as asked for";
@@ -149,7 +151,12 @@ pub struct Workplace<'a> {
 ///
 /// # Errors
 /// The data cannot be read, or the folder cannot be made.
-pub fn ask_claude(claude: &Claude, config: &Config, at: Workplace<'_>) -> Result<ClaudeAgents, Trouble> {
+pub fn ask_claude(
+    claude: &Claude,
+    config: &Config,
+    prompts: &BTreeMap<String, String>,
+    at: Workplace<'_>,
+) -> Result<ClaudeAgents, Trouble> {
     ClaudeAgents::new(ClaudeSetup {
         executable: claude.executable.path.clone(),
         bare: claude.login.login.survives_bare(),
@@ -157,18 +164,18 @@ pub fn ask_claude(claude: &Claude, config: &Config, at: Workplace<'_>) -> Result
         folder: at.folder.to_owned(),
         data_dir: at.data_dir.to_owned(),
         permission_mode: config.permission_mode.clone(),
-        patience: Duration::from_secs(config.overload_patience_seconds),
+        max_wait: Duration::from_secs(config.overload_patience_seconds),
         blocked_domains: config.search_blocked_domains.clone(),
         blocked_commands: config.blocked_commands.clone(),
-        own_tools: config.own_tools == Switch::On,
-        started_ahead: started_ahead(config),
+        definitions: definitions(config, prompts),
+        prefetch: prefetched(config),
     })
 }
 
 /// Two for each path, or one for each candidate of the first phase and one for what follows them.
-fn started_ahead(config: &Config) -> usize {
+fn prefetched(config: &Config) -> usize {
     let wanted = (2 * config.num_parallel_solutions).max(config.num_retrieved_models + 1);
-    wanted.min(MOST_STARTED_AHEAD) as usize
+    wanted.min(MOST_PREFETCHED) as usize
 }
 
 impl Chosen {

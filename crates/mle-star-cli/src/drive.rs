@@ -251,7 +251,8 @@ fn answering(start: &Start, data_dir: &Path) -> Result<Box<dyn AgentBackend>, Fa
         (Chosen::Claude(claude), _) => {
             let folder = start.folder.join("work/agents");
             let at = Workplace { run_id: &start.frozen.run_id, folder: &folder, data_dir };
-            let agents = ask_claude(claude, &start.frozen.config, at).map_err(Failure::failed)?;
+            let agents = ask_claude(claude, &start.frozen.config, &start.frozen.prompts, at)
+                .map_err(Failure::failed)?;
             Ok(Box::new(agents))
         }
         (Chosen::Offline, Some(rules)) => Ok(Box::new(rules.clone())),

@@ -197,13 +197,12 @@ fn layered(
 }
 
 /// Keys that only agents with a model behind them follow.
-const OF_MODELS: [&str; 9] = [
+const OF_MODELS: [&str; 8] = [
     "agent_models",
     "blocked_commands",
     "claude_path",
     "model",
     "overload_patience_seconds",
-    "own_tools",
     "permission_mode",
     "search",
     "search_blocked_domains",

@@ -64,7 +64,7 @@ pub struct Settings {
 }
 
 /// Keys whose values are `on` or `off`; a boolean is understood, too.
-const SWITCHES: [&str; 4] = ["network", "own_tools", "search", "warm_start"];
+const SWITCHES: [&str; 3] = ["network", "search", "warm_start"];
 
 /// Lays settings over the defaults; later ones win.
 ///

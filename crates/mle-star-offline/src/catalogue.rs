@@ -1,45 +1,44 @@
-//! The strategies that planners propose and coders carry out: each a name, a reason and an edit of one
-//! block.
+//! The strategies that planners propose and coders carry out: each has a name, a reason and an edit of one block.
 //!
-//! A plan names its strategies after the word `Strategy:`, so that the coder, who sees nothing but block
-//! and plan, knows exactly what to do. An edit that does not fit a block gives `None`.
+//! A plan names its strategies after the word `Strategy:`, since the coder sees only the block and the plan. An
+//! edit that does not fit a block returns `None`.
 
-mod columns;
 mod endings;
-mod models;
+mod features;
+mod training;
 
 use crate::families::Family;
 use crate::problem::Problem;
-use crate::script::{heading, kind};
+use crate::sections::{heading, kind};
 
-/// A block of a script, with what its heading and its function's name say.
+/// A block of a script, with its kind and model.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Block<'a> {
     pub(crate) problem: &'a Problem,
     pub(crate) text: &'a str,
     /// The heading before the colon, `Model` for example; empty for a block without a heading.
     pub(crate) kind: &'a str,
-    /// The model's name in identifiers; empty for blocks of the whole script.
+    /// The model's name in identifiers; empty for blocks without a model.
     pub(crate) slug: &'a str,
 }
 
-/// One thing to try.
+/// One change to try.
 #[derive(Clone, Copy)]
 pub(crate) struct Strategy {
-    /// Unique, and no part of another's name.
+    /// Unique, and not part of another name.
     pub(crate) name: &'static str,
     /// The kind of block it changes.
     pub(crate) part: &'static str,
     /// Why it may help: one sentence.
     pub(crate) reason: &'static str,
-    /// What is done: one sentence.
+    /// What to do: one sentence.
     pub(crate) how: &'static str,
-    /// The new block; `None` when it does not fit or is there already.
+    /// The new block; `None` if the edit does not fit or has been made.
     pub(crate) edit: fn(&Block<'_>) -> Option<String>,
 }
 
 impl<'a> Block<'a> {
-    /// Reads a block off its heading.
+    /// A block by its heading.
     pub(crate) fn read(problem: &'a Problem, text: &'a str) -> Self {
         let heading = text.lines().find_map(heading).unwrap_or_default();
         let slug = ["def features_", "def encode_", "def fit_predict_"].into_iter().find_map(|start| {
@@ -49,19 +48,19 @@ impl<'a> Block<'a> {
         Self { problem, text, kind: kind(heading), slug: slug.unwrap_or_default() }
     }
 
-    /// The model family, by the function's name.
+    /// The model family, from the function's name.
     pub(crate) fn family(&self) -> Option<Family> {
         Family::by_slug(self.slug)
     }
 
-    /// The block with lines put before its last `return`.
+    /// The block with lines inserted before its last `return`.
     pub(crate) fn before_return(&self, lines: &str) -> Option<String> {
         let at = self.text.rfind("\n    return ")?;
         Some(format!("{}\n{}{}", &self.text[..at], lines.trim_matches('\n'), &self.text[at..]))
     }
 }
 
-/// The block with an import under its heading, unless it is there already.
+/// The block with an import below its heading, unless it has it.
 pub(crate) fn with_import(text: &str, import: &str) -> String {
     if text.lines().any(|line| line == import) {
         return text.to_owned();
@@ -72,7 +71,7 @@ pub(crate) fn with_import(text: &str, import: &str) -> String {
 }
 
 impl Strategy {
-    /// The plan that asks for this strategy alone.
+    /// The plan for this strategy alone.
     pub(crate) fn plan(&self) -> String {
         format!(
             "Strategy: {}. {} {} Everything else in the block stays as it is.",
@@ -81,12 +80,12 @@ impl Strategy {
     }
 }
 
-/// Every strategy, in the order of their promise within a part.
+/// Every strategy, the most promising of each part first.
 fn all() -> impl Iterator<Item = &'static Strategy> {
-    columns::FEATURES.iter().chain(columns::ENCODINGS).chain(models::MODELS).chain(endings::ENDINGS)
+    features::FEATURES.iter().chain(features::ENCODINGS).chain(training::MODELS).chain(endings::ENDINGS)
 }
 
-/// The strategies that change this block, each path beginning elsewhere.
+/// The strategies that change this block, rotated so that paths start with different ones.
 pub(crate) fn applicable(block: &Block<'_>, path: usize) -> Vec<&'static Strategy> {
     let fits = |strategy: &&Strategy| {
         strategy.part == block.kind && (strategy.edit)(block).is_some_and(|text| text != block.text)
@@ -99,7 +98,7 @@ pub(crate) fn applicable(block: &Block<'_>, path: usize) -> Vec<&'static Strateg
     strategies
 }
 
-/// The strategies a plan names, in its order.
+/// The strategies that a plan names, in its order.
 pub(crate) fn named(plan: &str) -> Vec<&'static Strategy> {
     let mut found: Vec<(usize, &Strategy)> = all()
         .filter_map(|strategy| plan.find(&format!("Strategy: {}.", strategy.name)).map(|at| (at, strategy)))

@@ -1,19 +1,19 @@
-//! Several scripts in one: merging a reference model into a base, ensembles of refined solutions.
+//! Several scripts in one: a base with a reference model, and ensembles of solutions.
 
 use serde_json::json;
 
 use crate::families::Member;
 use crate::inputs::{Inputs, fenced};
 use crate::problem::Problem;
-use crate::script::{Script, Section};
+use crate::sections::{Script, Section};
 use crate::templates::{TemplateError, render};
 use crate::writer;
 use mle_star_data::metric_names::KnownMetric;
 
-/// The base script with the reference's models trained as well and blended in.
+/// The base script with the reference's models added to its blend.
 ///
 /// # Errors
-/// When a template is broken.
+/// A template is broken.
 pub(crate) fn merger(problem: &Problem, inputs: Inputs<'_>) -> Result<String, TemplateError> {
     let base_code = inputs.text("base_code");
     let (Some(mut base), Some(reference)) =
@@ -44,7 +44,7 @@ fn titles(members: &[Member]) -> String {
     format!("Blend of {}", names.join(", "))
 }
 
-/// The member's name, with a number when the base has one of that name.
+/// The member's name, numbered if the base has one of that name.
 fn free_name(taken: &[Member], member: &Member) -> Member {
     let mut named = member.clone();
     let mut number = 2;
@@ -68,7 +68,7 @@ fn renamed(section: &Section, from: &Member, to: &Member) -> Section {
     Section::new(text.replace(&parameters(from), &parameters(to)))
 }
 
-/// A way to combine solutions: its name in plans, why, and its template.
+/// A way to combine solutions: its name in plans, its description and its template.
 struct Combination {
     name: &'static str,
     words: &'static str,
@@ -120,7 +120,7 @@ fn fits(problem: &Problem, combination: &Combination) -> bool {
     }
 }
 
-/// The next ensemble plan that was not tried yet, or the one that scored best once all were.
+/// The next untried ensemble plan, or the best one if all were tried.
 pub(crate) fn ens_planner(problem: &Problem, inputs: Inputs<'_>) -> String {
     let plans = inputs.texts("plans");
     let fitting: Vec<&Combination> = COMBINATIONS.iter().filter(|one| fits(problem, one)).collect();
@@ -136,10 +136,10 @@ fn marker(combination: &Combination) -> String {
     format!("Combine by: {}.", combination.name)
 }
 
-/// All solutions in one script, combined as the plan says.
+/// All solutions in one script, combined by the plan.
 ///
 /// # Errors
-/// When a template is broken.
+/// A template is broken.
 pub(crate) fn ensembler(problem: &Problem, inputs: Inputs<'_>) -> Result<String, TemplateError> {
     let solutions = inputs.texts("solutions");
     let mut distinct: Vec<&str> = Vec::new();
@@ -150,7 +150,7 @@ pub(crate) fn ensembler(problem: &Problem, inputs: Inputs<'_>) -> Result<String,
     }
     let scripts: Vec<Script> = distinct.iter().filter_map(|text| Script::parse(text)).collect();
     let [first, _, ..] = scripts.as_slice() else {
-        // Nothing to combine: one solution is its own ensemble.
+        // One solution is its own ensemble.
         return Ok(fenced(distinct.first().copied().unwrap_or_default()));
     };
     let plan = inputs.text("plan");
@@ -182,7 +182,7 @@ fn shared(script: &Script, headings: &[&str]) -> Vec<Section> {
     headings.iter().filter_map(|heading| script.section(heading).cloned()).collect()
 }
 
-/// A solution's own sections, from the target's scale to its blend, as the body of one function.
+/// The sections of a solution, from target to blend, as one function.
 fn function(problem: &Problem, script: &Script, title: &str, name: &str) -> Result<Section, TemplateError> {
     let outer = ["Setup", "Data", "Folds", "Metric", "Postprocessing", "Validation", "Submission"];
     let own: Vec<&str> = script
@@ -200,7 +200,7 @@ fn function(problem: &Problem, script: &Script, title: &str, name: &str) -> Resu
     render("solution_function", &values).map(Section::new)
 }
 
-/// The first decision rule that refinement changed, else the plain one.
+/// The first postprocessing that refinement changed, else the plain one.
 fn decision(problem: &Problem, scripts: &[Script]) -> Result<Section, TemplateError> {
     let plain = writer::section(problem, writer::decision_rule(problem))?;
     let mut rules = scripts.iter().filter_map(|script| script.section("Postprocessing"));

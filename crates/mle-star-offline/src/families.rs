@@ -1,4 +1,4 @@
-//! The model families that rules can write, and which of them fit a task.
+//! The model families of the rules, and which of them fit a task.
 
 use serde::Serialize;
 
@@ -18,7 +18,7 @@ pub(crate) enum Family {
     TfidfLinear,
 }
 
-/// A model's place in a script: how people call it, and what its functions end in.
+/// A model in a script: its title, and the suffix of its functions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Member {
     /// For example `LightGBM`.
@@ -40,7 +40,7 @@ const ALL: [Family; 9] = [
 ];
 
 impl Family {
-    /// The name in prose and headings.
+    /// The name in headings and prose.
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::LightGbm => "LightGBM",
@@ -84,13 +84,13 @@ impl Family {
         Member { title: self.title().to_owned(), slug: self.slug().to_owned() }
     }
 
-    /// The family with this slug, a number at its end ignored (`lightgbm_2`).
+    /// The family with this slug, ignoring a number at its end (`lightgbm_2`).
     pub(crate) fn by_slug(slug: &str) -> Option<Self> {
         let stem = slug.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches('_');
         ALL.into_iter().find(|family| family.slug() == stem)
     }
 
-    /// The family that a model's name means; names from elsewhere included.
+    /// The family that a model name means, including names by other authors.
     pub(crate) fn by_model_name(name: &str) -> Option<Self> {
         let name = name.to_lowercase();
         let means = |words: &[&str]| words.iter().any(|word| name.contains(word));
@@ -108,7 +108,7 @@ impl Family {
         table.into_iter().find(|(words, _)| means(words)).map(|(_, family)| family)
     }
 
-    /// The class that a short example constructs, with its module.
+    /// The class for a short example, with its module.
     pub(crate) fn class(self, classification: bool) -> (&'static str, String) {
         let (module, stem) = match self {
             Self::LightGbm => ("lightgbm", "LGBM"),
@@ -139,25 +139,25 @@ pub(crate) fn ranked(problem: &Problem) -> Vec<Family> {
     if texts {
         families.push(Family::TfidfLinear);
     }
-    // Small tables favour smooth and averaged models; large ones favour boosting.
+    // Smooth and averaged models are better on small tables, boosting on large ones.
     if rows < 2_000 {
         families.extend([Family::LightGbm, Family::Linear, Family::ExtraTrees, Family::CatBoost]);
     } else {
         families.extend([Family::LightGbm, Family::CatBoost, Family::XgBoost, Family::ExtraTrees]);
     }
     families.extend([Family::HistGradientBoosting, Family::RandomForest]);
-    // The scaled encoding turns texts into sparse words, which is the text model already listed.
+    // With the scaled encoding of texts this would repeat the text model.
     if !texts && rows >= 2_000 {
         families.push(Family::Linear);
     }
-    // Distances mean little in high dimensions and are slow on many rows.
+    // Distances are poor in high dimensions and slow on many rows.
     if !texts && rows <= 20_000 && problem.width() <= 60 {
         families.push(Family::Neighbors);
     }
     if rows < 2_000 {
         families.push(Family::XgBoost);
     }
-    // Every class costs boosted trees one more tree a round.
+    // Boosted trees fit one tree per class in each round.
     if problem.classes > 20 {
         families.sort_by_key(|family| matches!(family, Family::LightGbm | Family::CatBoost));
     }

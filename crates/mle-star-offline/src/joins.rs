@@ -1,4 +1,4 @@
-//! Auxiliary tables: by which columns they join the training table, and what they add to it.
+//! Auxiliary tables: the columns that join them to the training table, and the columns that they add.
 
 use std::path::Path;
 
@@ -10,20 +10,20 @@ use mle_star_data::profile::{Column, ColumnKind, Profile, Table};
 /// One auxiliary table, joined to train and test.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Join {
-    /// Variable that holds the table.
+    /// The variable of the table.
     pub(crate) name: String,
     pub(crate) file: String,
-    /// Columns that name a row on both sides.
+    /// The key columns, which both tables have.
     pub(crate) keys: Vec<String>,
-    /// Each key occurs once: columns are taken as they are. Otherwise they are summarised per key.
+    /// Whether each key occurs once. If not, columns are summarised per key.
     pub(crate) unique: bool,
-    /// Columns to summarise, with the functions to do it with.
+    /// Columns to summarise, with the functions to use.
     pub(crate) summaries: Vec<(String, &'static [&'static str])>,
-    /// What the joined table has as new feature columns.
+    /// The new feature columns.
     pub(crate) gives: Columns,
 }
 
-/// The joins that a data folder offers, in the order of its tables.
+/// The possible joins of a data folder, in the order of its tables.
 pub(crate) fn joins(profile: &Profile, target: &str) -> Vec<Join> {
     profile.auxiliary.iter().filter_map(|table| join(profile, table, target)).collect()
 }
@@ -57,7 +57,7 @@ fn join(profile: &Profile, table: &Table, target: &str) -> Option<Join> {
     Some(Join { file: input_path(table), keys: names, unique, summaries, gives, name })
 }
 
-/// A single column that names each row is the key; otherwise all shared columns that look like names.
+/// The key: a single column that identifies each row, else all shared columns that look like keys.
 fn keys<'a>(shared: &[&'a Column], rows: usize) -> Vec<&'a Column> {
     let nameable = |column: &&&Column| !matches!(column.kind, ColumnKind::Float | ColumnKind::Text);
     if let Some(single) = shared.iter().filter(nameable).find(|column| column.distinct == rows) {
@@ -66,7 +66,7 @@ fn keys<'a>(shared: &[&'a Column], rows: usize) -> Vec<&'a Column> {
     shared.iter().filter(nameable).copied().collect()
 }
 
-/// One key that is different in every row, or several that are so together.
+/// Whether the key columns identify each row.
 fn names_rows(keys: &[&Column], table: &Table) -> bool {
     match keys {
         [] => false,

@@ -1,26 +1,25 @@
-//! Agents made of rules: every role answered without a model, in the text form a model would use.
+//! Rule-based agents: they answer every role without a model, in the form that a model would use.
 //!
-//! [`OfflineAgents`] implements [`AgentBackend`] for tabular classification and regression. An answer is
-//! a pure function of request, task and profile, so that a run can be resumed and replayed. Scripts are
-//! written from templates in named sections (`writer`, `script`); refinement edits one section by a
-//! strategy of the `catalogue`.
+//! [`OfflineAgents`] implements [`AgentBackend`] for tabular classification and regression. An answer
+//! is a pure function of request, task and profile, so a run can be resumed and replayed. `writer` builds scripts
+//! of named `sections` from templates; refinement edits one section by a strategy of the `catalogue`.
 
 mod catalogue;
 mod combine;
 mod families;
-mod finish;
-mod groups;
+mod finalization;
+mod grouping;
 mod inputs;
 mod joins;
-mod leakage;
-mod metric;
+mod layout;
+mod leak_rules;
+mod metric_code;
 mod problem;
 mod propose;
-mod refine;
+mod refinement;
 mod repair;
-mod script;
+mod sections;
 mod study;
-mod submission;
 mod templates;
 mod writer;
 
@@ -46,11 +45,10 @@ pub struct OfflineAgents {
 }
 
 impl OfflineAgents {
-    /// Agents for this task and the data it comes with. Scripts of the search read at most
-    /// `subsample_limit` training rows.
+    /// Agents for this task and its data. Scripts of the search read at most `subsample_limit` training rows.
     ///
     /// # Errors
-    /// When the task is none that rules can do; the hint names the field to give.
+    /// The rules cannot solve this task; the hint names the field to set.
     pub fn new(task: &Task, profile: Profile, subsample_limit: u32) -> Result<Self, Trouble> {
         let problem = Problem::new(task, &profile, subsample_limit)?;
         Ok(Self { problem, profile, direction: task.metric_direction })
@@ -67,21 +65,21 @@ impl OfflineAgents {
             AgentType::Ablation => study::ablation(problem, inputs, path)?,
             AgentType::Summarize => study::summarize(inputs),
             AgentType::Extractor => study::extractor(problem, inputs, path),
-            AgentType::Coder => refine::coder(problem, inputs),
-            AgentType::Planner => refine::planner(problem, self.direction, inputs, path),
+            AgentType::Coder => refinement::coder(problem, inputs),
+            AgentType::Planner => refinement::planner(problem, self.direction, inputs, path),
             AgentType::EnsPlanner => combine::ens_planner(problem, inputs),
             AgentType::Ensembler => combine::ensembler(problem, inputs)?,
             AgentType::Debugger => repair::debugger(problem, inputs)?,
             AgentType::Leakage if request.variant == Some(Variant::Correction) => {
-                leakage::correction(&problem.target, inputs)
+                leak_rules::correction(&problem.target, inputs)
             }
-            AgentType::Leakage => leakage::detection(&problem.target, inputs),
-            AgentType::Data => finish::data(problem, &self.profile, inputs)?,
+            AgentType::Leakage => leak_rules::detection(&problem.target, inputs),
+            AgentType::Data => finalization::data(problem, &self.profile, inputs)?,
             AgentType::Test => match request.variant {
-                Some(Variant::SubsamplingExtract) => finish::subsampling_extract(inputs),
-                Some(Variant::SubsamplingRemove) => finish::subsampling_remove(inputs),
-                Some(Variant::Contamination) => finish::contamination(inputs),
-                _ => finish::test(problem, inputs)?,
+                Some(Variant::SubsamplingExtract) => finalization::subsampling_extract(inputs),
+                Some(Variant::SubsamplingRemove) => finalization::subsampling_remove(inputs),
+                Some(Variant::Contamination) => finalization::contamination(inputs),
+                _ => finalization::test(problem, inputs)?,
             },
         })
     }

@@ -1,40 +1,39 @@
-//! The task as the script templates need it: which columns play which part, what is scored, what the
-//! submission looks like.
+//! The task as the templates need it: the roles of columns, the metric and the submission.
 //!
-//! [`Problem`] is made once from task and profile; a task that rules cannot do is a [`Trouble`] here.
+//! [`Problem`] is built once from task and profile, and fails for a task that the rules cannot solve.
 
 use mle_star::stop::Trouble;
 use mle_star::task::Task;
 use serde::Serialize;
 
-use crate::groups::{Grouping, Rows, grouping};
+use crate::grouping::{Grouping, Rows, grouping};
 use crate::joins::{Join, joins};
-use crate::metric::Metric;
-use crate::submission::{Layout, layout};
+use crate::layout::{Layout, layout};
+use crate::metric_code::Metric;
 use mle_star_data::metric_names::KnownMetric;
 use mle_star_data::profile::{Column, ColumnKind, Profile, Table};
 
 /// Categorical columns with more distinct values than this are encoded by target means.
 const FEW_LEVELS: usize = 15;
 
-/// What a script has to solve.
+/// The problem that a script solves.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Problem {
     pub(crate) name: String,
     pub(crate) metric: Metric,
     pub(crate) classification: bool,
-    /// Classes of the target; 0 for a number.
+    /// Number of classes; 0 for a numeric target.
     pub(crate) classes: usize,
     pub(crate) target: String,
     pub(crate) id: Option<String>,
     pub(crate) train_file: String,
     pub(crate) test_file: String,
     pub(crate) target_missing: bool,
-    /// Training rows before subsampling.
+    /// Number of training rows before subsampling.
     pub(crate) rows: usize,
-    /// Training rows that scripts of the search read.
+    /// Number of training rows that scripts of the search read.
     pub(crate) used_rows: usize,
-    /// Row limit of the search, when the table is larger.
+    /// Row limit of the search, if the table is larger.
     pub(crate) subsample: Option<u32>,
     pub(crate) columns: Columns,
     /// Numeric columns with missing values.
@@ -45,45 +44,45 @@ pub(crate) struct Problem {
     pub(crate) varied: Vec<String>,
     /// Auxiliary tables joined so far.
     pub(crate) joins: Vec<Join>,
-    /// Every class has enough rows to be in every fold.
+    /// Whether every class has enough rows for every fold.
     pub(crate) stratified: bool,
-    /// Folds keep groups of rows whole.
+    /// The groups that folds keep whole, if any.
     pub(crate) grouping: Option<Grouping>,
     pub(crate) folds: usize,
     /// `binary`, `multiclass` or `continuous`, as scikit-learn's target encoder calls it.
     pub(crate) target_type: &'static str,
-    /// Share of rows of the rarest class known; 1 for numbers.
+    /// Share of the rarest class; 1 for numeric targets.
     pub(crate) rarest: f64,
-    /// Smallest and largest target, for numbers.
+    /// Smallest and largest value of a numeric target.
     pub(crate) target_range: (f64, f64),
     pub(crate) integer_target: bool,
-    /// The scale on which models learn a number: `plain` or `log`.
+    /// The scale on which models learn a numeric target: `plain` or `log`.
     pub(crate) scale: &'static str,
     pub(crate) layout: Layout,
 }
 
-/// The feature columns by the treatment they get.
+/// The feature columns by their encoding.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Columns {
     pub(crate) numeric: Vec<String>,
-    /// Few levels: codes or switches.
+    /// Few categories: codes or indicators.
     pub(crate) categorical: Vec<String>,
-    /// Many levels: target means.
+    /// Many categories: target means.
     pub(crate) many_levels: Vec<String>,
     pub(crate) dates: Vec<String>,
     pub(crate) texts: Vec<String>,
 }
 
 impl Problem {
-    /// Reads task and profile.
+    /// The problem of a task with this profile.
     ///
     /// # Errors
-    /// When the task is none that rules can do; the hint names the field to give.
+    /// The rules cannot solve this task; the hint names the field to set.
     pub(crate) fn new(task: &Task, profile: &Profile, subsample_limit: u32) -> Result<Self, Trouble> {
         let target = known_target(task, profile)?;
         let metric_id = known_metric(task)?;
         let test = profile.test.as_ref().ok_or_else(|| {
-            Trouble::new("the data folder has no table to predict", "put the rows to predict into `test.csv`")
+            Trouble::new("the data folder has no test table", "put the rows to predict into `test.csv`")
         })?;
         let classes = if metric_id.is_for_regression() { 0 } else { target.distinct };
         check_target(target, metric_id)?;
@@ -103,11 +102,11 @@ impl Problem {
         let offered = joins(profile, &target.name);
         if columns.is_empty() && offered.is_empty() {
             return Err(Trouble::new(
-                "train and test share no usable feature column",
-                "the built-in rules need a table; use `--agents claude` for images, audio and the like",
+                "train and test have no usable feature column in common",
+                "the offline agents need tables; use `--agents claude` for images, audio and other data",
             ));
         }
-        // Without a column of its own, the training table is nothing but keys into the others.
+        // A training table without features has only keys of other tables.
         let at_once = if columns.is_empty() { offered } else { Vec::new() };
         let problem = Self {
             name: task.competition_id.clone(),
@@ -146,7 +145,7 @@ impl Problem {
         numeric.len() + categorical.len() + many_levels.len() + dates.len() + texts.len()
     }
 
-    /// This problem with auxiliary tables joined, their columns among the features.
+    /// This problem with auxiliary tables joined.
     pub(crate) fn with_joins(&self, joins: Vec<Join>) -> Self {
         let mut joined = self.clone();
         for join in &joins {
@@ -158,12 +157,12 @@ impl Problem {
 }
 
 impl Columns {
-    /// No column of any kind.
+    /// Whether there is no column.
     pub(crate) fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Adds a column under the treatment its kind asks for.
+    /// Adds a column by its kind.
     pub(crate) fn add(&mut self, name: String, column: &Column) {
         match column.kind {
             ColumnKind::Integer | ColumnKind::Float => self.numeric.push(name),
@@ -192,12 +191,12 @@ pub(crate) fn input_path(table: &Table) -> String {
 
 fn known_target<'a>(task: &Task, profile: &'a Profile) -> Result<&'a Column, Trouble> {
     let name = task.target_column.as_deref().ok_or_else(|| {
-        Trouble::new("the column to predict is not known", "give `target_column` in the task, or `--target`")
+        Trouble::new("the target column is unknown", "set `target_column` in the task, or `--target`")
     })?;
     profile.train.column(name).ok_or_else(|| {
         Trouble::new(
-            format!("the target `{name}` is no column of {}", profile.train.file.display()),
-            "give `target_column` in the task, or `--target`",
+            format!("the target `{name}` is not a column of {}", profile.train.file.display()),
+            "set `target_column` in the task, or `--target`",
         )
     })
 }
@@ -205,8 +204,8 @@ fn known_target<'a>(task: &Task, profile: &'a Profile) -> Result<&'a Column, Tro
 fn known_metric(task: &Task) -> Result<KnownMetric, Trouble> {
     KnownMetric::parse(&task.evaluation_metric).ok_or_else(|| {
         Trouble::new(
-            format!("the built-in rules do not know the metric `{}`", task.evaluation_metric),
-            "give `evaluation_metric` in the task, or `--metric`: accuracy, balanced accuracy, F1, F1 macro, \
+            format!("the offline agents do not know the metric `{}`", task.evaluation_metric),
+            "set `evaluation_metric` in the task, or `--metric`, to accuracy, balanced accuracy, F1, F1 macro, \
              ROC-AUC, average precision, log loss, quadratic kappa, RMSE, MAE, RMSLE, MAPE or R2",
         )
     })
@@ -216,20 +215,20 @@ fn check_target(target: &Column, metric: KnownMetric) -> Result<(), Trouble> {
     let numeric = matches!(target.kind, ColumnKind::Integer | ColumnKind::Float);
     if metric.is_for_regression() && !numeric {
         return Err(Trouble::new(
-            format!("the metric scores numbers, but the target `{}` holds none", target.name),
-            "give another `evaluation_metric` (`--metric`) or `target_column` (`--target`)",
+            format!("the metric needs a numeric target, but `{}` is not numeric", target.name),
+            "set another `evaluation_metric` (`--metric`) or `target_column` (`--target`)",
         ));
     }
     if target.distinct < 2 {
         return Err(Trouble::new(
-            format!("the target `{}` has fewer than two different values", target.name),
-            "give another `target_column` (`--target`)",
+            format!("the target `{}` has fewer than two distinct values", target.name),
+            "set another `target_column` (`--target`)",
         ));
     }
     Ok(())
 }
 
-/// The feature columns without those that only name groups, unless these are all there is.
+/// The feature columns without those that only name groups, unless there are no others.
 fn useful_columns(
     profile: &Profile,
     test: &Table,
@@ -256,13 +255,13 @@ fn feature_columns(train: &Table, test: &Table, taken: impl Fn(&str) -> bool) ->
     columns
 }
 
-/// Text codes that are different in almost every row say nothing about other rows.
+/// Text codes that differ in almost every row are not useful as features.
 fn is_row_name(column: &Column, rows: usize) -> bool {
     let present = rows.saturating_sub(column.missing);
     column.kind == ColumnKind::Category && column.distinct > 30 && column.distinct * 10 > present * 9
 }
 
-/// Where train and test disagree about a column's kind, it is treated as a category.
+/// A column whose kind differs between train and test is a category.
 fn agreed(train: &Column, test: &Column) -> Column {
     use ColumnKind::{Boolean, Category, Empty, Float, Integer};
     let numeric = |kind| matches!(kind, Integer | Float | Empty);
@@ -310,7 +309,7 @@ fn target_type(classes: usize) -> &'static str {
     }
 }
 
-/// Fewer folds where rows are many. Where groups are what there are few of, folds are many, but not more.
+/// The number of folds: fewer for many rows, and at most the number of groups.
 fn folds(used: usize, grouping: Option<&Grouping>) -> usize {
     let samples = grouping.map_or(used, |grouping| grouping.groups.min(used));
     if samples < 3_000 { samples.min(5) } else { 3 }

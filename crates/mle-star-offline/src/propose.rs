@@ -1,4 +1,4 @@
-//! Models to begin with: the retriever's list, and the first script for one of them.
+//! The retriever's list of models, and the first script for one of them.
 
 use serde_json::json;
 
@@ -8,7 +8,7 @@ use crate::problem::Problem;
 use crate::templates::TemplateError;
 use crate::writer;
 
-/// The models that fit, as JSON, the most promising first and never more than are sensible.
+/// The models that fit the task as JSON, the most promising first.
 pub(crate) fn retriever(problem: &Problem, inputs: Inputs<'_>) -> String {
     let wanted = inputs.count("num_models").unwrap_or(4);
     let model =
@@ -33,10 +33,10 @@ fn example(problem: &Problem, family: Family) -> String {
     )
 }
 
-/// A complete script with the given model; a model that rules do not know becomes the best fitting one.
+/// A complete script with the given model, or with the best fitting one if the rules do not know it.
 ///
 /// # Errors
-/// When a template is broken.
+/// A template is broken.
 pub(crate) fn init(problem: &Problem, inputs: Inputs<'_>) -> Result<String, TemplateError> {
     let family = family_of(problem, inputs.text("model_name"));
     Ok(fenced(&writer::solution(problem, family)?.text()))

@@ -1,17 +1,17 @@
-//! Repairs that rules can make: a missing library, a text among numbers, gaps, a missing column, a limit
-//! of time or memory, a call that ends the process. Anything else is given back as it came.
+//! Repairs by rules: of a missing library, text among numbers, missing values, a missing column, a time or memory
+//! limit, and a call that ends the process. Other scripts are returned unchanged.
 
 use crate::families::{Family, Member};
 use crate::inputs::{Inputs, fenced};
 use crate::problem::Problem;
-use crate::script::{Script, Section};
+use crate::sections::{Script, Section};
 use crate::templates::TemplateError;
 use crate::writer;
 
 /// The repaired script.
 ///
 /// # Errors
-/// When a template is broken.
+/// A template is broken.
 pub(crate) fn debugger(problem: &Problem, inputs: Inputs<'_>) -> Result<String, TemplateError> {
     let (code, bug) = (inputs.text("code"), inputs.text("bug"));
     let repaired = match Script::parse(code) {
@@ -52,7 +52,7 @@ fn missing_module(bug: &str) -> Option<&str> {
     bug[at..].split(['\'', '.']).next()
 }
 
-/// Models of a library that is not installed become scikit-learn's gradient boosting.
+/// Replaces models of a library that is not installed by scikit-learn's gradient boosting.
 fn without_library(
     problem: &Problem,
     mut script: Script,
@@ -65,7 +65,7 @@ fn without_library(
             continue;
         }
         let family = Family::HistGradientBoosting;
-        // Under the old slug, so that the sections that call the functions stay as they are.
+        // With the old slug, other sections can still call the functions.
         let named = Member { title: member.title.clone(), slug: member.slug.clone() };
         for section in writer::member_sections(problem, family, &named)? {
             if section.kind() != "Features" {
@@ -77,7 +77,7 @@ fn without_library(
     Ok(changed.then(|| script.text()))
 }
 
-/// Half the trees; a second time, half again.
+/// Halves the number of trees.
 fn lighter(script: &Script) -> Option<String> {
     let text = script.text();
     let mut lighter = String::new();
@@ -96,7 +96,7 @@ fn halved(line: &str) -> Option<String> {
     })
 }
 
-/// Features that can only be numbers, and matrices without gaps.
+/// Converts features to numbers and fills missing values.
 fn robust(script: &Script) -> Option<String> {
     let text = script.text();
     let coerced = text.replace(
@@ -110,7 +110,7 @@ fn robust(script: &Script) -> Option<String> {
     (filled != text).then_some(filled)
 }
 
-/// A script without the statement that ends its process.
+/// Replaces the statements that end the process.
 fn without_exit(code: &str, bug: &str) -> Option<String> {
     if !(bug.contains("exit") || bug.contains("quit")) {
         return None;
@@ -129,7 +129,7 @@ fn without_exit(code: &str, bug: &str) -> Option<String> {
     (text != code.trim_end_matches('\n')).then_some(text)
 }
 
-/// A column that is not there is taken out of the lists that name it.
+/// Removes a missing column from the lists that name it.
 fn without_column(code: &str, bug: &str) -> Option<String> {
     let last = bug.lines().rev().find(|line| line.contains("KeyError"))?;
     let mut quoted = last.split(['\'', '"']);

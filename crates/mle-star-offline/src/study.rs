@@ -1,5 +1,5 @@
-//! Ablation studies: the script that switches parts off, the summary of what it printed, and the choice
-//! of the part to work on.
+//! Ablation studies: the script that disables parts, the summary of its output, and the choice of the part to
+//! refine.
 
 use serde::Serialize;
 use serde_json::json;
@@ -8,10 +8,10 @@ use crate::catalogue::{self, Block};
 use crate::families::Family;
 use crate::inputs::{Inputs, fenced};
 use crate::problem::Problem;
-use crate::script::{Script, Section, heading, kind};
+use crate::sections::{Script, Section, heading, kind};
 use crate::templates::{TemplateError, render};
 
-/// Parts measured by one study.
+/// The number of parts in one study.
 const PARTS: usize = 3;
 
 /// One part of a solution, as the ablation template needs it.
@@ -21,28 +21,28 @@ struct Part {
     heading: String,
     title: String,
     slug: String,
-    /// Model parameters that even the library's defaults need.
+    /// Model parameters that cannot be left at the library's defaults.
     defaults: &'static str,
-    /// The scale of the target now.
+    /// The current scale of the target.
     scale: &'static str,
     /// The Python expression for all members.
     members: String,
-    /// What another rule does, in a docstring and in the printed line.
+    /// The alternative postprocessing, for a docstring and the printed line.
     words: &'static str,
     change: &'static str,
 }
 
-/// The ablation script: the solution, and two or three variants of it, each measured.
+/// The ablation script: the solution and two or three variants, each measured.
 ///
 /// # Errors
-/// When a template is broken.
+/// A template is broken.
 pub(crate) fn ablation(problem: &Problem, inputs: Inputs<'_>, path: usize) -> Result<String, TemplateError> {
     let Some(mut script) = Script::parse(inputs.text("solution_script")) else {
         return Ok(fenced("print(\"Nothing measured: this script has no parts that can be switched off.\")"));
     };
     let members = script.members();
     let mut parts = parts(problem, &script);
-    // A part that no strategy could change is not worth measuring.
+    // Only a part that a strategy can change is worth measuring.
     parts.retain(|part| script.section(&part.heading).is_some_and(|section| is_refinable(problem, section)));
     let parts = studied(&parts, &inputs.texts("previous_ablations"), path);
     let given = given_columns(&script);
@@ -56,7 +56,7 @@ pub(crate) fn ablation(problem: &Problem, inputs: Inputs<'_>, path: usize) -> Re
     Ok(fenced(&script.text()))
 }
 
-/// The Python expression for the columns that come from the tables as they are.
+/// The Python expression for the unchanged columns of the tables.
 fn given_columns(script: &Script) -> String {
     let data = script.section("Data").map_or("", |section| section.text.as_str());
     let lists = ["NUMERIC", "CATEGORICAL", "MANY_LEVELS"].into_iter();
@@ -64,7 +64,7 @@ fn given_columns(script: &Script) -> String {
     format!("[{}\"all_text\"]", known.map(|name| format!("*{name}, ")).collect::<String>())
 }
 
-/// The parts measured least often so far; each path begins elsewhere.
+/// The parts measured least often so far, rotated so that paths start with different ones.
 fn studied(parts: &[Part], previous: &[&str], path: usize) -> Vec<Part> {
     let mut order: Vec<Part> = parts.to_vec();
     if !order.is_empty() {
@@ -76,7 +76,7 @@ fn studied(parts: &[Part], previous: &[&str], path: usize) -> Vec<Part> {
     order
 }
 
-/// Every part that can be switched off, the most telling first.
+/// Every part that can be disabled, the most informative first.
 fn parts(problem: &Problem, script: &Script) -> Vec<Part> {
     let columns = &problem.columns;
     let encodes =
@@ -86,7 +86,7 @@ fn parts(problem: &Problem, script: &Script) -> Vec<Part> {
     for (position, member) in members.iter().enumerate() {
         for part in ["Features", "Model", "Encoding"] {
             let heading = format!("{part}: {}", member.title);
-            // CatBoost encodes categories itself, and blank numbers would leave nothing to fit.
+            // CatBoost encodes categories itself, and without numbers there would be nothing to fit.
             let possible = match part {
                 "Features" => !columns.numeric.is_empty() || !columns.dates.is_empty(),
                 "Encoding" => encodes,
@@ -157,7 +157,7 @@ fn defaults(slug: &str, classification: bool) -> &'static str {
     }
 }
 
-/// One measured part: its heading, the change made, and what it did to the score.
+/// A measured part: its heading, the change, and the effect on the score.
 struct Effect<'a> {
     part: &'a str,
     change: &'a str,
@@ -178,7 +178,7 @@ fn effect(line: &str) -> Option<Effect<'_>> {
     Some(Effect { part, change, score: score.parse().ok()?, baseline: baseline.parse().ok()? })
 }
 
-/// The study's result in words.
+/// A summary of the study.
 pub(crate) fn summarize(inputs: Inputs<'_>) -> String {
     let output = inputs.text("raw_result");
     let mut found = effects(output);
@@ -207,7 +207,7 @@ pub(crate) fn summarize(inputs: Inputs<'_>) -> String {
     )
 }
 
-/// The part to work on and the first plan for it, as JSON.
+/// The part to refine and its first plan, as JSON.
 pub(crate) fn extractor(problem: &Problem, inputs: Inputs<'_>, path: usize) -> String {
     let script = Script::split(inputs.text("solution_script"));
     let previous = inputs.texts("previous_code_blocks");
@@ -226,7 +226,7 @@ pub(crate) fn extractor(problem: &Problem, inputs: Inputs<'_>, path: usize) -> S
     }
 }
 
-/// The kind of a section, in the words of the extractor's answer.
+/// The category of a section in the extractor's answer.
 fn category(section: &Section) -> &'static str {
     match section.kind() {
         "Features" => "feature_engineering",
@@ -239,8 +239,7 @@ fn category(section: &Section) -> &'static str {
     }
 }
 
-/// The blocks to work on: those not worked on yet first, among them the largest effect first. Each path
-/// takes another of the largest.
+/// The blocks to refine: new ones first, then by effect. Paths start with different ones.
 fn ranked<'a>(
     problem: &Problem,
     script: &'a Script,
@@ -250,7 +249,7 @@ fn ranked<'a>(
 ) -> Vec<&'a Section> {
     let mut blocks: Vec<&Section> = script.sections.iter().filter(|s| is_refinable(problem, s)).collect();
     let measured = effects(summary);
-    // Several lines on one part are several ways to do without it: the mildest is its effect.
+    // Several variants of one part count by the smallest effect.
     let size = |section: &Section| {
         let of_part = measured.iter().filter(|effect| effect.part == section.heading);
         of_part.map(|effect| (effect.score - effect.baseline).abs()).reduce(f64::min).unwrap_or(-1.0)
@@ -267,7 +266,7 @@ fn ranked<'a>(
     blocks
 }
 
-/// A script without refinable sections is worked on as a whole, where its text allows.
+/// A script without refinable sections is refined as a whole, if possible.
 fn whole_script(script: &str) -> String {
     let plan = "Keep the block as it is. None of the known strategies fits this script.";
     json!({ "plans": [{ "code_block": script.trim_end(), "plan": plan }] }).to_string()

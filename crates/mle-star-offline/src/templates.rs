@@ -1,4 +1,4 @@
-//! The Python templates, and how values are written into them.
+//! The Python templates, and how values are rendered in them.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{Environment, Error, Value};
 
-/// A rendering that failed: a defect of a template.
+/// A failed rendering, which is a bug in a template.
 pub(crate) type TemplateError = Error;
 
 macro_rules! templates {
@@ -74,10 +74,10 @@ const SOURCES: &[(&str, &str)] = templates![
 static ENVIRONMENT: LazyLock<Result<Environment<'static>, String>> =
     LazyLock::new(|| environment().map_err(|error| format!("{error:#}")));
 
-/// Renders the template of this name; surrounding blank lines are trimmed.
+/// Renders a template and trims surrounding blank lines.
 ///
 /// # Errors
-/// When a template is broken or lacks a value: a defect of this crate.
+/// The template is broken or lacks a value, which is a bug.
 pub(crate) fn render(name: &str, values: &serde_json::Value) -> Result<String, TemplateError> {
     let environment = ENVIRONMENT
         .as_ref()
@@ -97,13 +97,13 @@ fn environment() -> Result<Environment<'static>, TemplateError> {
     Ok(environment)
 }
 
-/// A value as a Python literal; JSON strings and numbers are Python's too.
+/// A value as a Python literal. JSON strings and numbers are valid Python.
 pub(crate) fn literal(value: &Value) -> Result<String, TemplateError> {
     serde_json::to_string(value)
         .map_err(|error| Error::new(minijinja::ErrorKind::BadSerialization, error.to_string()))
 }
 
-/// A list of strings as a Python literal, wrapped where one line would be too long.
+/// A list of strings as a Python literal, wrapped if it is too long for one line.
 fn list(value: &Value) -> Result<String, TemplateError> {
     let items = value.try_iter()?.map(|item| literal(&item)).collect::<Result<Vec<_>, _>>()?;
     let line = format!("[{}]", items.join(", "));

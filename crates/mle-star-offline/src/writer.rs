@@ -1,17 +1,17 @@
-//! Writes whole scripts and single sections from the templates.
+//! Builds scripts and single sections from the templates.
 
 use serde_json::json;
 
 use crate::families::{Family, Member};
 use crate::problem::Problem;
-use crate::script::{Script, Section};
+use crate::sections::{Script, Section};
 use crate::templates::{TemplateError, render};
 use mle_star_data::metric_names::KnownMetric;
 
 /// A complete solution with one model.
 ///
 /// # Errors
-/// When a template is broken.
+/// A template is broken.
 pub(crate) fn solution(problem: &Problem, family: Family) -> Result<Script, TemplateError> {
     let member = family.member();
     let mut sections = head(problem)?;
@@ -50,8 +50,7 @@ fn tail(problem: &Problem) -> Result<Vec<Section>, TemplateError> {
         .collect()
 }
 
-/// The template of the rule that turns predictions into what the metric scores. F1 of one class is worth
-/// little at a threshold of one half when that class is rare.
+/// The template of the postprocessing. For F1 of a rare class, a threshold of one half is a poor choice.
 pub(crate) fn decision_rule(problem: &Problem) -> &'static str {
     let is_f1 = problem.metric.id == KnownMetric::F1 && problem.classes == 2;
     if is_f1 { "posts/thresholds" } else { "posts/plain" }
@@ -60,7 +59,7 @@ pub(crate) fn decision_rule(problem: &Problem) -> &'static str {
 /// Features, encoding and model of one family, under the given names.
 ///
 /// # Errors
-/// When a template is broken.
+/// A template is broken.
 pub(crate) fn member_sections(
     problem: &Problem,
     family: Family,
@@ -78,7 +77,7 @@ pub(crate) fn member_sections(
 /// One section that depends on the problem alone.
 ///
 /// # Errors
-/// When a template is broken.
+/// A template is broken.
 pub(crate) fn section(problem: &Problem, name: &str) -> Result<Section, TemplateError> {
     render(name, &json!({ "p": problem })).map(Section::new)
 }
@@ -86,7 +85,7 @@ pub(crate) fn section(problem: &Problem, name: &str) -> Result<Section, Template
 /// The target's scale: `plain`, `log`, `root` or `arcsinh`.
 ///
 /// # Errors
-/// When a template is broken.
+/// A template is broken.
 pub(crate) fn target(scale: &str) -> Result<Section, TemplateError> {
     render("target", &json!({ "scale": scale })).map(Section::new)
 }
@@ -94,12 +93,12 @@ pub(crate) fn target(scale: &str) -> Result<Section, TemplateError> {
 /// The section that trains all members.
 ///
 /// # Errors
-/// When a template is broken.
+/// A template is broken.
 pub(crate) fn training(members: &[Member]) -> Result<Section, TemplateError> {
     render("training", &json!({ "members": members })).map(Section::new)
 }
 
-/// How large models are made for this many rows and classes.
+/// The sizes of models for this many rows and classes.
 fn sizes(problem: &Problem) -> serde_json::Value {
     let rows = problem.used_rows;
     let trees = match (rows, problem.classes) {

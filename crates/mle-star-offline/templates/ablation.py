@@ -1,6 +1,6 @@
 # === Ablation ===
 def score_of(trained_parts, decide=postprocess):
-    """The metric with these models' predictions in place of the solution's own."""
+    """The metric with the predictions of these models."""
 {% if single %}
     ((values, rest),) = trained_parts.values()
 {% else %}
@@ -10,7 +10,7 @@ def score_of(trained_parts, decide=postprocess):
 
 
 def show(part, change, result):
-    """One line per part: what was switched off, and what it did to the score."""
+    """Prints the effect of disabling each part, one line each."""
     print(f"Without {part} ({change}): {result:.6f} | baseline {baseline:.6f} | difference {result - baseline:+.6f}")
 
 
@@ -23,7 +23,7 @@ print(f"Baseline: {baseline:.6f}")
 
 {% if part.kind == "Features" %}
 def fewer_{{ part.slug }}(frame):
-    """The model's columns without those that were made from others, or without half of them."""
+    """The columns of the model without derived ones, or without half of them."""
     x = features_{{ part.slug }}(frame)
     given = {{ given }}
     if all(name in given for name in x.columns):
@@ -37,7 +37,7 @@ changed[{{ part.title | py }}] = out_of_fold(fewer_{{ part.slug }}, encode_{{ pa
 show({{ part.heading | py }}, "derived columns, or half of the given ones, left out", score_of(changed))
 {% elif part.kind == "Encoding" %}
 def shuffled_{{ part.slug }}(fit, y_fit, others):
-    """The same encoding of frames whose categories and texts belong to other rows."""
+    """The same encoding with shuffled categories and texts."""
     frames = [frame.copy() for frame in [fit, *others]]
     for frame in frames:
         for column in frame.select_dtypes(exclude="number").columns:
@@ -65,7 +65,7 @@ def to_model_scale(values):
 
 
 def from_model_scale(values):
-    """Back to the target's own unit."""
+    """Back to the unit of the target."""
     return {{ "values" if part.scale == "log" else "np.expm1(np.clip(values, 0.0, 700.0))" }}
 
 

@@ -1,6 +1,6 @@
 # === Cross-validation ===
 def out_of_fold(features, encode, fit_predict):
-    """Predictions for every training row by models that never saw it, and the folds' mean for the test rows."""
+    """Out-of-fold predictions for the training rows, and the mean over folds for the test rows."""
     x_train, x_test = features(train), features(test)
 {% if p.classification %}
     oof = np.zeros((len(train), len(CLASSES)))
@@ -11,10 +11,10 @@ def out_of_fold(features, encode, fit_predict):
 {% endif %}
     for fit_rows, valid_rows in FOLDS:
 {% if p.classification %}
-        # A rare class can be absent from a fold's fitting rows: its probability stays 0 there.
+        # A rare class may be missing in the fitting rows of a fold; its probability is 0 then.
         present, y_fit = np.unique(y[fit_rows], return_inverse=True)
 {% if p.grouping %}
-        # Where all rows of the other classes are in the groups left out, there is nothing to learn.
+        # If all rows of the other classes are in the held-out groups, there is nothing to learn.
         if len(present) == 1:
             oof[valid_rows, present] = 1.0
             predicted[:, present] += 1.0 / len(FOLDS)

@@ -4,7 +4,7 @@ TARGET = {{ p.target | py }}
 ID = {{ p.id | py }}
 {% endif %}
 {% if p.grouping %}
-# Of these groups, the test table has none: the column makes the folds, it is no feature.
+# The test table has none of these groups, so the column defines folds and is not a feature.
 GROUP = {{ p.grouping.column | py }}
 {% endif %}
 NUMERIC = {{ p.columns.numeric | py_list }}
@@ -29,14 +29,14 @@ train = train.dropna(subset=[TARGET]).reset_index(drop=True)
 {% if p.subsample %}
 
 {% if p.grouping and p.grouping.drawn_whole %}
-# The search works on random groups to stay fast; each is taken whole.
+# The search uses a random part of the groups to stay fast.
 if len(train) > {{ p.subsample }}:
     drawn = train[GROUP].drop_duplicates().sample(frac=1.0, random_state=SEED)
     total = drawn.map(train[GROUP].value_counts()).cumsum()
     drawn = drawn[(total <= {{ p.subsample }}) | (np.arange(len(drawn)) < {{ p.folds }})]
     train = train[train[GROUP].isin(drawn)].reset_index(drop=True)
 {% else %}
-# The search works on a random part of the rows to stay fast.
+# The search uses a random part of the rows to stay fast.
 if len(train) > {{ p.subsample }}:
     train = train.sample(n={{ p.subsample }}, random_state=SEED).reset_index(drop=True)
 {% endif %}
@@ -44,11 +44,11 @@ if len(train) > {{ p.subsample }}:
 {% for join in p.joins %}
 
 {% if join.unique %}
-# One row of {{ join.name }} for each key.
+# {{ join.name }} has one row for each key.
 {{ join.name }} = pd.read_csv({{ join.file | py }}).drop_duplicates({{ join.keys | py_list }})
 {{ join.name }} = {{ join.name }}.set_index({{ join.keys | py_list }}).add_prefix({{ (join.name ~ "_") | py }}).reset_index()
 {% else %}
-# Several rows of {{ join.name }} for a key: they are summarised.
+# {{ join.name }} has several rows for a key, which are summarised.
 grouped = pd.read_csv({{ join.file | py }}).groupby({{ join.keys | py_list }})
 {% if join.summaries %}
 {{ join.name }} = grouped.agg(

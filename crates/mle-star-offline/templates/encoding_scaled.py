@@ -12,7 +12,7 @@ from sklearn.preprocessing import {{ 'OneHotEncoder, ' if p.columns.categorical 
 
 
 def encode_{{ m.slug }}(fit, y_fit, others):
-    """Scaled matrices for fitting and predicting; everything is learnt from the fitting rows."""
+    """Scaled matrices for fitting and predicting, learnt from the fitting rows."""
     frames = [fit, *others]
     numeric = list(fit.select_dtypes("number").columns)
     blocks = []
@@ -26,7 +26,7 @@ def encode_{{ m.slug }}(fit, y_fit, others):
     blocks.append([switches.transform(frame[CATEGORICAL]) for frame in frames])
 {% endif %}
 {% if p.columns.many_levels %}
-    # Columns of many categories: cross-fitted target means in place of thousands of switches.
+    # For columns with many categories, cross-fitted target means replace thousands of indicators.
     means = TargetEncoder(target_type={{ p.target_type | py }}, cv={{ 'inner_folds(fit)' if p.grouping else 'KFold(5, shuffle=True, random_state=SEED)' }})
     encoded = [means.fit_transform(fit[MANY_LEVELS], y_fit), *(means.transform(other[MANY_LEVELS]) for other in others)]
     level = StandardScaler().fit(encoded[0])

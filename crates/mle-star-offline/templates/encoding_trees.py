@@ -18,7 +18,7 @@ from sklearn.preprocessing import TargetEncoder
 
 {% endif %}
 def encode_{{ m.slug }}(fit, y_fit, others):
-    """Matrices for fitting and predicting; everything is learnt from the fitting rows."""
+    """Matrices for fitting and predicting, learnt from the fitting rows."""
     frames = [fit, *others]
     numeric = list(fit.select_dtypes("number").columns)
     blocks = [[frame[numeric].to_numpy(dtype=float) for frame in frames]]
@@ -27,7 +27,7 @@ def encode_{{ m.slug }}(fit, y_fit, others):
     blocks.append([codes.transform(frame[CATEGORICAL]) for frame in frames])
 {% endif %}
 {% if p.columns.many_levels %}
-    # Columns of many categories: cross-fitted target means say more than codes.
+    # For columns with many categories, cross-fitted target means are better than codes.
     means = TargetEncoder(target_type={{ p.target_type | py }}, cv={{ 'inner_folds(fit)' if p.grouping else 'KFold(5, shuffle=True, random_state=SEED)' }})
     blocks.append([means.fit_transform(fit[MANY_LEVELS], y_fit), *(means.transform(other[MANY_LEVELS]) for other in others)])
 {% endif %}

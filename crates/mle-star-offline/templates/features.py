@@ -1,6 +1,6 @@
 # === Features: {{ m.title }} ===
 def features_{{ m.slug }}(frame):
-    """Columns computed row by row; nothing is learnt here."""
+    """Columns computed row by row, without learning."""
     x = frame[NUMERIC].astype(float)
 {% if p.columns.categorical and p.columns.many_levels %}
     x[CATEGORICAL + MANY_LEVELS] = frame[CATEGORICAL + MANY_LEVELS].astype("str").fillna("missing")

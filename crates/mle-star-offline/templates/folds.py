@@ -6,7 +6,7 @@ from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
 from sklearn.model_selection import GroupKFold
 {% endif %}
 
-# The rows to predict belong to groups that are not in the training table: validation is by other groups, too.
+# The test rows belong to groups that are not in the training table, so validation uses other groups too.
 {% if p.grouping.stratified %}
 SPLITTER = StratifiedGroupKFold(n_splits={{ p.folds }}, shuffle=True, random_state=SEED)
 FOLDS = list(SPLITTER.split(train, y, groups=train[GROUP]))
@@ -16,7 +16,7 @@ FOLDS = list(GroupKFold(n_splits={{ p.folds }}).split(train, groups=train[GROUP]
 
 
 def inner_folds(fit):
-    """Folds of the fitting rows for what is cross-fitted within them; groups stay whole."""
+    """Folds of the fitting rows for cross-fitting; groups stay whole."""
     groups = train.loc[fit.index, GROUP]
     return list(GroupKFold(n_splits=min(5, groups.nunique())).split(fit, groups=groups))
 {% elif p.stratified %}

@@ -7,7 +7,7 @@ submission = pd.DataFrame({ID: test[ID]})
 submission = pd.DataFrame(index=test.index)
 {% endif %}
 {% if p.layout.by_id %}
-# Rows are matched by id, so that the order of the sample submission is kept.
+# Rows are matched by ID to keep the order of the sample submission.
 rows = pd.Series(np.arange(len(test)), index=test[ID]).reindex(submission[ID]).to_numpy()
 final = final[rows]
 {% endif %}

@@ -120,8 +120,6 @@ pub struct Config {
     pub search_blocked_domains: Vec<String>,
     /// Commands that agents may not run, as parts of a command line.
     pub blocked_commands: Vec<String>,
-    /// The program's own tools for agents: parsing a score, listing the data.
-    pub own_tools: Switch,
     /// A file with models given by hand; the retriever is not asked then.
     pub retrieved_models: Option<PathBuf>,
     /// Start scripts in processes that have imported their libraries already.
@@ -185,7 +183,6 @@ impl Default for Config {
             search: Switch::On,
             search_blocked_domains: Vec::new(),
             blocked_commands: ["rm -rf /", "mkfs", "dd if=", ":(){ :|:& };:"].map(str::to_owned).into(),
-            own_tools: Switch::Off,
             retrieved_models: None,
             warm_start: Switch::On,
             prompts: None,

@@ -107,11 +107,16 @@ pub enum Event {
     },
     /// The service behind an agent is busy or out of reach; it is asked again in `seconds`.
     AgentWaits { place: Place, agent: AgentType, seconds: f64, reason: String },
-    /// An agent used a tool; `about` is the command, file, query or address. `failures` counts the failures
-    /// in a row of this agent's tools, 0 after a success.
+    /// An agent used a tool; `about` is the command, file, query or address. `session` groups the calls of a
+    /// path, `seconds` is the time since the call began. `failures` counts the failures in a row of this
+    /// agent's tools, 0 after a success.
     ToolUsed {
         place: Place,
         agent: AgentType,
+        #[serde(default)]
+        session: String,
+        #[serde(default)]
+        seconds: f64,
         tool: String,
         about: String,
         failure: Option<String>,

@@ -1,11 +1,10 @@
-//! Measures what an agent call takes beyond the agent's own answer, with and without processes started ahead.
+//! Measures the overhead of an agent call, with and without prefetched processes.
 //!
 //! `cargo run --release -p mle-star-claude --example agent_overhead [CLAUDE [ROUNDS]]`
 //!
-//! First single calls, cold and started ahead in turn, with the given `claude` against a service on loopback
-//! that answers at once (run it under `unshare -rn` to be sure that nothing else is asked); then a whole run
-//! with the paper's counts, with a stand-in for `claude` that takes 0.4 s to start and 0.3 s to answer, and
-//! with scripts that only print.
+//! First it times single calls, cold and prefetched in turn, with the given `claude` and a service on loopback that
+//! answers at once; `unshare -rn` rules out any other network. Then it times a run with the paper's counts, a fake
+//! `claude` that takes 0.4 s to start and 0.3 s to answer, and scripts that only print.
 
 mod service;
 mod stand_in;
@@ -16,6 +15,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use mle_star::agents::definitions;
 use mle_star::config::{AgentsChoice, Config};
 use mle_star::ctx::Outside;
 use mle_star::effects::{AgentBackend, AgentRequest, Answer};
@@ -34,7 +34,7 @@ use mle_star_claude::{ClaudeAgents, ClaudeSetup};
 use mle_star_process::machine::machine;
 use mle_star_process::sandbox::{Isolation, Network};
 
-/// Of the stand-in, in seconds.
+/// Times of the fake, in seconds.
 const START: f64 = 0.4;
 const ANSWER: f64 = 0.3;
 
@@ -49,7 +49,7 @@ async fn main() -> Result<(), Failure> {
         let ([cold, ahead], each) = single_calls(Path::new(&claude), rounds).await?;
         println!("one call, {rounds} rounds in turn, medians");
         println!("  cold           {cold:>8.0?}   {:>5.1} calls a second", 1.0 / cold.as_secs_f64());
-        println!("  started ahead  {ahead:>8.0?}   {:>5.1} calls a second", 1.0 / ahead.as_secs_f64());
+        println!("  prefetched  {ahead:>8.0?}   {:>5.1} calls a second", 1.0 / ahead.as_secs_f64());
         println!("  ratio          {:>8.2}", ahead.as_secs_f64() / cold.as_secs_f64());
         println!("  8 at once      {each:>8.0?} a call");
     }
@@ -57,15 +57,15 @@ async fn main() -> Result<(), Failure> {
     let calls = calls_one_after_another(&config);
     let critical_path = Duration::from_secs_f64(f64::from(calls) * ANSWER);
     println!("whole run, {calls} calls of {ANSWER} s one after another: {critical_path:.1?}");
-    for (name, started_ahead) in [("cold", 0), ("started ahead", 4)] {
-        let (took, calls, scripts) = whole_run(&config, started_ahead).await?;
+    for (name, prefetch) in [("cold", 0), ("prefetched", 4)] {
+        let (took, calls, scripts) = whole_run(&config, prefetch).await?;
         let ratio = took.as_secs_f64() / critical_path.as_secs_f64();
         println!("  {name:<14} {took:>8.1?}   {ratio:.2} times, {calls} calls, {scripts} scripts");
     }
     Ok(())
 }
 
-/// The calls that wait for one another when all goes well: candidates and paths are side by side.
+/// The number of calls on the critical path; candidates and paths run side by side.
 fn calls_one_after_another(config: &Config) -> u32 {
     let merges = 2 * (config.num_retrieved_models - 1);
     let attempts = 2 + 3 * (config.inner_loop_steps - 1);
@@ -74,7 +74,7 @@ fn calls_one_after_another(config: &Config) -> u32 {
     retrieval + candidate + merges + checks + refinement + 3 * config.ensemble_rounds + finalization
 }
 
-/// Medians of single calls, cold and started ahead, and the time of each of eight at once.
+/// Medians of single calls, cold and prefetched, and the time per call of eight at once.
 async fn single_calls(claude: &Path, rounds: usize) -> Result<([Duration; 2], Duration), Failure> {
     let address = service::answer_at_once().await?;
     let folder = tempfile::tempdir()?;
@@ -125,11 +125,11 @@ fn request() -> AgentRequest {
     }
 }
 
-/// How long the run took, and its numbers of calls and scripts.
-async fn whole_run(config: &Config, started_ahead: usize) -> Result<(Duration, usize, usize), Failure> {
+/// The time of a run, and its numbers of calls and scripts.
+async fn whole_run(config: &Config, prefetch: usize) -> Result<(Duration, usize, usize), Failure> {
     let folder = tempfile::tempdir()?;
     let claude = stand_in::stand_in(folder.path(), START, ANSWER)?;
-    let setup = setup(&claude, folder.path(), started_ahead)?;
+    let setup = setup(&claude, folder.path(), prefetch)?;
     let frozen = frozen(config, &setup.data_dir)?;
     let run = folder.path().join("run");
     fs::create_dir(&run)?;
@@ -169,7 +169,7 @@ async fn whole_run(config: &Config, started_ahead: usize) -> Result<(Duration, u
     Ok((took, count(Kind::Agent), count(Kind::Script)))
 }
 
-fn setup(claude: &Path, folder: &Path, started_ahead: usize) -> Result<ClaudeSetup, Failure> {
+fn setup(claude: &Path, folder: &Path, prefetch: usize) -> Result<ClaudeSetup, Failure> {
     let data_dir = folder.join("data");
     fs::create_dir_all(&data_dir)?;
     fs::write(data_dir.join("train.csv"), "id,y\n1,0\n")?;
@@ -180,11 +180,11 @@ fn setup(claude: &Path, folder: &Path, started_ahead: usize) -> Result<ClaudeSet
         folder: folder.join("agents"),
         data_dir,
         permission_mode: "default".to_owned(),
-        patience: Duration::ZERO,
+        max_wait: Duration::ZERO,
         blocked_domains: Vec::new(),
         blocked_commands: Vec::new(),
-        own_tools: false,
-        started_ahead,
+        definitions: definitions(&Config::default(), &BTreeMap::new()),
+        prefetch,
     })
 }
 

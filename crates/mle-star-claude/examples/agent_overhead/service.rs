@@ -1,4 +1,4 @@
-//! A language model's service on loopback that gives the same short answer to every question, at once.
+//! A Messages API on loopback that gives the same short answer to every request, at once.
 
 use std::io;
 
@@ -36,7 +36,7 @@ async fn answer(mut stream: TcpStream) -> io::Result<()> {
     stream.shutdown().await
 }
 
-/// Head and as much of a body as it announces.
+/// Reads the head and the body of a request.
 fn is_whole(asked: &[u8]) -> bool {
     let text = String::from_utf8_lossy(asked);
     let Some((head, _)) = text.split_once("\r\n\r\n") else { return false };

@@ -1,4 +1,4 @@
-//! Stand-ins for `claude`: one that answers every agent by itself, one that sends the real one to a service.
+//! Scripts in place of `claude`: one with fixed answers, and one that starts the real `claude` with a service.
 
 use std::fs;
 use std::io;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 const SOLUTION: &str = "print('start')\nprint('Final Validation Performance: 0.5')\n";
 const SUBMISSION: &str = "import os\nos.makedirs('final', exist_ok=True)\nopen('final/submission.csv', 'w').write('id,y\\n1,0\\n')\n";
 
-/// A program that takes `start` seconds to start and `answer` seconds to answer whatever it is asked.
+/// A script that takes `start` seconds to start and `answer` seconds to answer any prompt.
 pub fn stand_in(folder: &Path, start: f64, answer: f64) -> io::Result<PathBuf> {
     let answers = folder.join("answers");
     fs::create_dir(&answers)?;
@@ -31,7 +31,7 @@ exec cat "{answers}/$MLE_STAR_AGENT${{MLE_STAR_VARIANT:+-$MLE_STAR_VARIANT}}"
     executable(&folder.join("stand-in"), &script)
 }
 
-/// The real `claude`, asking the service at `address` and knowing nothing of its user.
+/// A script that starts the real `claude` with the service at `address` and an empty home.
 pub fn wrapper(folder: &Path, claude: &Path, address: &str) -> io::Result<PathBuf> {
     let (home, claude) = (folder.display(), fs::canonicalize(claude)?);
     let claude = claude.display();

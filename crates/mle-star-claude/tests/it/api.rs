@@ -1,7 +1,7 @@
-//! A Messages API on loopback. What it answers is a function of what it is asked; what it was asked is kept.
+//! A Messages API on loopback. Its replies depend on the request alone, and it keeps every request.
 //!
-//! The first segment of a path is the scenario, so that one server plays many: a client of scenario `plain`
-//! has `http://127.0.0.1:PORT/plain` as its base URL.
+//! The first segment of a path is the scenario: a client of scenario `plain` has `http://127.0.0.1:PORT/plain` as
+//! its base URL.
 
 use std::convert::Infallible;
 use std::future::pending;
@@ -21,10 +21,10 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-/// Tokens that every message reports: read, written to the cache, read from the cache, written.
+/// Tokens that every message reports: input, cache writes, cache reads, output.
 pub const USAGE: [u64; 4] = [100, 30, 40, 20];
 
-/// The server; it ends with this value.
+/// The server, which stops when dropped.
 pub struct Api {
     address: SocketAddr,
     asked: watch::Receiver<Vec<Asked>>,
@@ -36,32 +36,32 @@ pub struct Api {
 pub struct Asked {
     /// The first segment of the path.
     pub scenario: String,
-    /// Which request for a message it is in its scenario, from 0.
+    /// The index among the message requests of its scenario.
     pub nth: usize,
     /// The rest of the path.
     pub path: String,
     pub method: Method,
     pub headers: HeaderMap,
-    /// JSON; null when there is none.
+    /// JSON, or null.
     pub body: Value,
 }
 
-/// What comes back.
+/// A reply.
 #[derive(Clone, Debug)]
 pub enum Reply {
-    /// A whole message, as a stream or in one piece, just as it was asked for.
+    /// A whole message, streamed if requested.
     Message(Message),
-    /// A whole message after a while.
+    /// A whole message after a delay.
     Slow(Duration, Message),
     /// An error of the service.
     Error { status: u16, kind: &'static str, text: String, retry_after: Option<u32> },
-    /// Success, and a body that is no answer.
+    /// Success with an invalid body.
     Garbage,
-    /// The connection breaks in the middle of the message.
+    /// A connection reset in the middle of the message.
     Cut(Message),
-    /// The connection stays, and nothing more comes.
+    /// An open connection without the rest of the message.
     Stalled(Message),
-    /// Not even a status.
+    /// No response at all.
     Never,
 }
 
@@ -88,18 +88,18 @@ impl Api {
         Self { address, asked, server }
     }
 
-    /// What a client of a scenario has as its base URL.
+    /// The base URL of a scenario.
     pub fn url(&self, scenario: &str) -> String {
         format!("http://{}/{scenario}", self.address)
     }
 
-    /// Requests for a message of one scenario, in their order.
+    /// The message requests of one scenario, in order.
     pub fn asked(&self, scenario: &str) -> Vec<Asked> {
         let is_one = |asked: &Asked| asked.scenario == scenario && asked.path == MESSAGES;
         self.all().into_iter().filter(is_one).collect()
     }
 
-    /// Requests of any kind, in their order.
+    /// All requests, in order.
     pub fn all(&self) -> Vec<Asked> {
         self.asked.borrow().clone()
     }
@@ -122,7 +122,7 @@ impl Asked {
         self.body["stream"] == true
     }
 
-    /// The text of the first message of the user, which holds the prompt.
+    /// The text of the first user message, which contains the prompt.
     pub fn prompt(&self) -> String {
         let messages = self.body["messages"].as_array().into_iter().flatten();
         let first = messages.filter(|message| message["role"] == "user").map(|message| &message["content"]);
@@ -135,7 +135,7 @@ impl Asked {
 }
 
 impl Message {
-    /// What a search of the web finds: the service itself searches.
+    /// The result of a web search, which the service performs.
     pub fn found_on_the_web() -> Self {
         let query = json!({"query": "models for small tables"});
         let found = json!([{
@@ -154,7 +154,7 @@ impl Message {
         Self { blocks: vec![json!({"type": "text", "text": text.into()})], stop_reason: "end_turn" }
     }
 
-    /// The use of a tool; the client answers with its result.
+    /// The use of a tool; the next request contains its result.
     pub fn tool(name: &str, input: &Value) -> Self {
         let block = json!({"type": "tool_use", "id": "toolu_1", "name": name, "input": input});
         Self { blocks: vec![block], stop_reason: "tool_use" }
@@ -209,7 +209,7 @@ impl Message {
 /// The path of requests for a message.
 pub const MESSAGES: &str = "v1/messages";
 
-/// How a block starts, and what follows in one piece.
+/// The start of a block, and the rest of it.
 fn in_parts(block: &Value) -> (Value, Option<Value>) {
     let with = |name: &str, value: Value| {
         let mut block = block.clone();
@@ -292,7 +292,7 @@ fn whole(message: &Message, asked: &Asked) -> Response {
     }
 }
 
-/// The events up to the first text, each as one piece of the body.
+/// The events up to the first text.
 fn half(message: &Message, asked: &Asked) -> Vec<Bytes> {
     message.events(asked).iter().take(3).map(|event| Bytes::from(line(event))).collect()
 }

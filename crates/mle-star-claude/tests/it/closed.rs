@@ -1,4 +1,4 @@
-//! Tests in a process of their own that has no network but its own loopback.
+//! Runs a test in a process with a network namespace that has loopback only.
 
 use std::env;
 use std::fs;
@@ -7,9 +7,9 @@ use std::process::Command;
 
 use tokio::runtime::Runtime;
 
-/// Names the file that a test in its closed network leaves when it has passed.
+/// The variable for the file that a test creates when it has passed.
 const PASSED: &str = "MLE_STAR_TEST_PASSED";
-/// Brings the loopback up, then becomes the command.
+/// Brings loopback up, then executes the command.
 const ENTER: &str = r#"
 python3 -c '
 import fcntl, socket, struct
@@ -17,12 +17,12 @@ flags = struct.pack("16sh", b"lo", 0x49)
 fcntl.ioctl(socket.socket(), 0x8914, flags)
 ' && exec "$0" "$@""#;
 
-/// The real `claude`. `cargo xtask verify` installs it, and leaves its tests out where it cannot.
+/// The real `claude`. `cargo xtask verify` installs it, or skips its tests.
 pub fn real_claude() -> PathBuf {
     env::var_os("MLE_STAR_TEST_CLAUDE").expect("MLE_STAR_TEST_CLAUDE names the real claude").into()
 }
 
-/// Runs a test again by its full name, with nothing to reach but what it serves itself on loopback.
+/// Runs a test again by its full name, in a namespace where it reaches only what it serves itself.
 pub fn in_closed_network(name: &str, test: impl Future<Output = ()>) {
     if let Some(passed) = env::var_os(PASSED) {
         Runtime::new().unwrap().block_on(test);
@@ -36,7 +36,7 @@ pub fn in_closed_network(name: &str, test: impl Future<Output = ()>) {
     command.args(["--exact", name, "--include-ignored", "--nocapture"]).env(PASSED, &passed);
     let output = command.output().unwrap();
     let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    // Without the file, no test of this name was run.
+    // Without the file, no test has this name.
     let has_passed = output.status.success() && passed.exists();
     assert!(has_passed, "{name}: {}\n{}", said(&output.stdout), said(&output.stderr));
 }

@@ -1,6 +1,6 @@
-//! What the real `claude` said, scenario by scenario, for its stand-in to say again.
+//! Recordings of the real `claude`, one per scenario, which the fake one replays.
 //!
-//! `UPDATE_RECORDINGS=1 cargo xtask verify` writes them anew.
+//! `UPDATE_RECORDINGS=1 cargo xtask verify` renews them.
 
 use std::env;
 use std::fs;
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::scenarios::WORD;
 use super::world::World;
 
-/// Texts that differ from one conversation to the next.
+/// Fields that differ between conversations.
 const NAMES: [&str; 9] = [
     "session_id",
     "uuid",
@@ -23,7 +23,7 @@ const NAMES: [&str; 9] = [
     "messaging_socket_path",
     "refused_user_message_uuid",
 ];
-/// Lists about what `claude` has built in, which nobody here reads.
+/// Lists of what `claude` has built in, which no test reads.
 const BUILT_IN: [&str; 8] = [
     "commands",
     "models",
@@ -35,13 +35,13 @@ const BUILT_IN: [&str; 8] = [
     "plugins",
 ];
 
-/// The stand-in.
+/// The fake `claude`.
 pub fn fake_claude() -> PathBuf {
     folder().join("claude")
 }
 
-/// Are they to be written anew?
-pub fn are_written() -> bool {
+/// Whether to renew the recordings.
+pub fn are_renewed() -> bool {
     env::var_os("UPDATE_RECORDINGS").is_some()
 }
 
@@ -55,7 +55,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/fake")
 }
 
-/// Puts what was heard before what was said because of it.
+/// Merges input and output, with each input line before the output that it caused.
 fn conversation(world: &World) -> String {
     let ([heard, said], world) = (world.kept(), world.path());
     let mut heard = heard.lines().map(|line| format!("> {}\n", settled(world, line)));
@@ -64,7 +64,7 @@ fn conversation(world: &World) -> String {
     for line in said.lines() {
         let message: Value = serde_json::from_str(line).unwrap();
         if message["subtype"] == "ui_invalidate" {
-            // Said at one moment or another, and not for us.
+            // It comes at any time and has no content.
             continue;
         }
         let is = |kind: &str| message["type"] == kind;
@@ -76,12 +76,12 @@ fn conversation(world: &World) -> String {
             next(&mut text);
         }
     }
-    // What was asked last and never answered.
+    // The last input may have no answer.
     next(&mut text);
     text
 }
 
-/// A line without what changes from time to time.
+/// A line with fixed values for what differs between conversations.
 fn settled(world: &Path, line: &str) -> String {
     let mut message: Value = serde_json::from_str(line).unwrap();
     settle(&mut message);
@@ -106,11 +106,14 @@ fn settle(value: &mut Value) {
 fn settle_members(members: &mut Map<String, Value>) {
     for (name, value) in members {
         let name = name.as_str();
-        // The identity of what `claude` itself says for the model; the service's own are short.
-        let is_identity = name == "id" && value.as_str().is_some_and(|id| id.len() == 36);
+        // Messages that `claude` makes itself have UUIDs; those of the service have short IDs.
+        let is_uuid = name == "id" && value.as_str().is_some_and(|id| id.len() == 36);
         if BUILT_IN.contains(&name) && value.is_array() {
             *value = json!([]);
-        } else if is_identity || NAMES.contains(&name) && value.is_string() {
+        } else if let ("agents", Value::Object(definitions)) = (name, &mut *value) {
+            // The names show what was registered; the templates would be in every recording.
+            definitions.values_mut().for_each(|definition| *definition = json!("settled"));
+        } else if is_uuid || NAMES.contains(&name) && value.is_string() {
             *value = json!("settled");
         } else if name == "retry_delay_ms" {
             *value = json!(if value.as_f64() < Some(1000.0) { 500 } else { 1000 });

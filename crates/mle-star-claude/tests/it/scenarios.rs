@@ -1,4 +1,4 @@
-//! What the service answers, by scenario.
+//! The replies of the service, by scenario.
 
 use std::time::Duration;
 
@@ -8,12 +8,14 @@ use super::api::{Asked, Message, Reply};
 
 /// The plain answer.
 pub const ANSWER: &str = "The answer.";
-/// A word of an answer that is one megabyte long.
+/// The repeated word of a long answer.
 pub const WORD: &str = "word ";
-/// How long the answer of `slow` takes.
+/// The prompt for the registered agent in `subagent`.
+pub const SUBAGENT_PROMPT: &str = "Repair it.";
+/// The delay of the answer in `slow`.
 pub const SLOW: Duration = Duration::from_millis(300);
 
-/// The answer of a scenario; an unknown one is a defect of the test.
+/// The reply of a scenario.
 pub fn answer(asked: &Asked) -> Reply {
     let (nth, text) = (asked.nth, || Reply::Message(Message::text(ANSWER)));
     let once = |first: Reply| if nth == 0 { first } else { text() };
@@ -56,6 +58,7 @@ pub fn answer(asked: &Asked) -> Reply {
         "bash_hangs" => with_tool(asked, "Bash", &json!({"command": "tail -f /dev/null"})),
         "read" => with_tool(asked, "Read", &json!({"file_path": "input/train.csv"})),
         "read_denied" => with_tool(asked, "Read", &json!({"file_path": "/etc/passwd"})),
+        "subagent" => subagent(asked),
         "write" => with_tool(asked, "Write", &json!({"file_path": "made.txt", "content": "made"})),
         "web_search" => web_search(asked),
         "web_fetch" => {
@@ -69,12 +72,21 @@ fn tool(name: &str, input: &Value) -> Reply {
     Reply::Message(Message::tool(name, input))
 }
 
-/// First the use of a tool, then, when its result has come, the answer.
+/// Uses a tool, then answers.
 fn with_tool(asked: &Asked, name: &str, input: &Value) -> Reply {
     if asked.nth == 0 { tool(name, input) } else { Reply::Message(Message::text(ANSWER)) }
 }
 
-/// A search is a request of its own to the same service, which does the searching.
+/// Delegates to a registered agent, which sends a request of its own.
+fn subagent(asked: &Asked) -> Reply {
+    let input = json!({
+        "description": "repair", "prompt": SUBAGENT_PROMPT, "subagent_type": "debugger",
+        "run_in_background": false,
+    });
+    with_tool(asked, "Agent", &input)
+}
+
+/// `claude` sends a separate request for a web search.
 fn web_search(asked: &Asked) -> Reply {
     let searches = |tool: &Value| tool["type"].as_str().is_some_and(|kind| kind.starts_with("web_search"));
     let is_search = asked.body["tools"].as_array().into_iter().flatten().any(searches);

@@ -1,4 +1,4 @@
-//! What a call comes to, scenario by scenario. Every row holds for the real `claude` and for its stand-in.
+//! The outcome of a call in each scenario. Every row holds for the real `claude` and for the fake one.
 
 use std::time::Duration;
 
@@ -12,19 +12,19 @@ use tokio::sync::Semaphore;
 use super::scenarios::{ANSWER, WORD};
 use super::world::{Called, World, request, structured};
 
-/// Calls at once: what is measured is not speed.
+/// How many scenarios run at once.
 const AT_ONCE: usize = 8;
-/// What a call that hangs may take; a busy machine has started its process by then.
+/// The timeout of a call that hangs; long enough for a busy machine to start the process.
 const SHORT: Duration = Duration::from_secs(4);
 
-/// One scenario and what comes of it.
+/// A scenario and its outcome.
 struct Row {
     scenario: &'static str,
     request: AgentRequest,
     expected: Expected,
-    /// The waits that are told, each with a part of its reason.
+    /// A part of the reason of every wait, if there are waits.
     waits: Option<&'static str>,
-    /// The use of a tool that is told: tool, what about, and a part of why it failed.
+    /// The use of a tool: its name, what about, and a part of its failure.
     tool: Option<(&'static str, &'static str, Option<&'static str>)>,
 }
 
@@ -33,11 +33,11 @@ enum Expected {
     Structured(Value),
     /// A failure of the agent, with a part of its reason.
     Failed(&'static str),
-    /// The end of the run before the call used anything, with a part of the message.
-    Broken(&'static str),
+    /// The end of the run at no cost, with a part of the message.
+    Fatal(&'static str),
 }
 
-/// Checks every row in a world of its own, which `done` sees afterwards.
+/// Checks every row in its own world, then passes the world to `done`.
 pub async fn check(world: impl Fn(&str) -> World, done: impl Fn(&str, &World)) {
     let permits = Semaphore::new(AT_ONCE);
     let wrong: Vec<String> = join_all(rows().into_iter().map(|row| {
@@ -82,24 +82,28 @@ fn failures() -> Vec<Row> {
         let request = AgentRequest { timeout: SHORT, ..request(&[]) };
         row(scenario, request, Expected::Failed("no answer within"))
     };
-    let ends = |scenario, why| row(scenario, request(&[]), Expected::Broken(why));
+    let ends = |scenario, why| row(scenario, request(&[]), Expected::Fatal(why));
     vec![
-        fails("empty", "empty answer"),
+        fails("empty", "the answer is empty"),
         fails("refusal", "the model refused"),
         fails("continued_forever", "output token"),
         fails("bad_request", "something is wrong"),
-        row("schema_never_met", structured(request(&[])), Expected::Failed("no answer in the form")),
+        row(
+            "schema_never_met",
+            structured(request(&[])),
+            Expected::Failed("does not match the requested schema"),
+        ),
         hangs("stalled"),
         hangs("never"),
-        // Tried once more, since a token may have been renewed.
+        // A token may be renewed, so a refused login is tried once more.
         Row { waits: Some("login was refused"), ..ends("unauthorized", "the login was refused") },
         ends("forbidden", "the login was refused"),
         ends("no_credit", "no credit left"),
-        ends("no_model", "the model is not known"),
+        ends("no_model", "does not know the model"),
     ]
 }
 
-/// Trouble that passes, and patience that does not last.
+/// Temporary errors, some of which last longer than a call may wait.
 fn waits() -> Vec<Row> {
     let waits = |scenario, why| Row {
         waits: Some(why),
@@ -107,7 +111,7 @@ fn waits() -> Vec<Row> {
     };
     let in_vain = |scenario, why| Row {
         waits: Some(why),
-        ..row(scenario, request(&[]), Expected::Failed("given up after waiting for 2 s"))
+        ..row(scenario, request(&[]), Expected::Failed("gave up after waiting 2 s"))
     };
     vec![
         waits("rate_limit_then_ok", "429"),
@@ -119,7 +123,7 @@ fn waits() -> Vec<Row> {
         in_vain("overloaded", "529"),
         in_vain("server_error", "500"),
         in_vain("cut", "cannot be reached"),
-        row("garbage", request(&[]), Expected::Failed("no answer of a model")),
+        row("garbage", request(&[]), Expected::Failed("unreadable reply")),
         in_vain("unreachable", "cannot be reached"),
     ]
 }
@@ -129,7 +133,7 @@ fn tools() -> Vec<Row> {
         tool: Some((tool, about, failure)),
         ..row(scenario, request(tools), Expected::Text(ANSWER.to_owned()))
     };
-    // Long enough for the command to have begun.
+    // Long enough for the command to begin.
     let hangs = AgentRequest { timeout: SHORT.mul_f64(1.5), ..request(&["Bash", "Read"]) };
     vec![
         uses("bash", &["Bash", "Read"], "Bash", "echo made > made.txt && cat made.txt", None),
@@ -150,8 +154,8 @@ fn row(scenario: &'static str, request: AgentRequest, expected: Expected) -> Row
 fn differences(row: &Row, called: &Called) -> Vec<String> {
     let mut wrong = Vec::new();
     if !is_expected(&row.expected, called) {
-        let told: String = format!("{:?}", called.reply).chars().take(400).collect();
-        wrong.push(format!("came to {told}"));
+        let reply: String = format!("{:?}", called.reply).chars().take(400).collect();
+        wrong.push(format!("the outcome is {reply}"));
     }
     let waits: Vec<&String> = called.events.iter().filter_map(reason_to_wait).collect();
     let are_right = match row.waits {
@@ -159,7 +163,7 @@ fn differences(row: &Row, called: &Called) -> Vec<String> {
         None => waits.is_empty(),
     };
     if !are_right {
-        wrong.push(format!("waited for {waits:?}"));
+        wrong.push(format!("the waits are {waits:?}"));
     }
     if !is_used(row, &called.events) {
         wrong.push(format!("tools: {:?}", called.events));
@@ -174,7 +178,7 @@ fn is_expected(expected: &Expected, called: &Called) -> bool {
             value == expected
         }
         (Expected::Failed(part), Ok(Answer::Failed { reason })) => reason.contains(part),
-        (Expected::Broken(part), Err(Stop::Agents { trouble, usage })) => {
+        (Expected::Fatal(part), Err(Stop::Agents { trouble, usage })) => {
             trouble.message.contains(part) && *usage == Usage::free()
         }
         _ => false,
@@ -192,7 +196,10 @@ fn is_used(row: &Row, events: &[Event]) -> bool {
     let used: Vec<_> = events
         .iter()
         .filter_map(|event| match event {
-            Event::ToolUsed { tool, about, failure, .. } => Some((tool, about, failure)),
+            Event::ToolUsed { tool, about, failure, session, seconds, .. } => {
+                assert!(session == "phase1" && *seconds > 0.0, "{event:?}");
+                Some((tool, about, failure))
+            }
             _ => None,
         })
         .collect();

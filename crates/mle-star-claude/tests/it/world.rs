@@ -1,41 +1,55 @@
-//! Agents of one scenario: which `claude` they start, in which environment, and what is left of it.
+//! The agents of one scenario: the `claude` they start, its environment, and the processes it leaves.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use mle_star::agents::definitions;
+use mle_star::config::Config;
 use mle_star::effects::{AgentBackend, AgentReply, AgentRequest};
 use mle_star::event::{Event, EventSink};
 use mle_star::place::Place;
 use mle_star::role::AgentType;
 use mle_star::stop::Stop;
 use mle_star_claude::{ClaudeAgents, ClaudeSetup};
+use nix::sys::stat::Mode;
+use nix::unistd::mkfifo;
 use serde_json::{Map, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::unix::pipe;
+use tokio::time::timeout;
 
-/// Words that `claude` would act on if it did not take them as they are.
+/// Text that `claude` would act on if it did not take it literally.
 pub const PROMPT: &str = "/clear @/etc/hostname {braces}\n\nWhat is the answer?";
 
-/// A folder with data, and a `claude` in a sealed environment.
+/// A folder with data, and a `claude` in an isolated environment.
 pub struct World {
     folder: tempfile::TempDir,
     pub setup: ClaudeSetup,
 }
 
-/// What a call came to.
+/// The outcome of a call.
 pub struct Called {
     pub reply: Result<AgentReply, Stop>,
     pub events: Vec<Event>,
 }
 
-/// Remembers every event.
+/// Where every `claude` of a world waits after its start.
+pub struct Gate {
+    starts: pipe::Receiver,
+    releases: pipe::Sender,
+}
+
+/// Keeps every event.
 #[derive(Default)]
 struct Events(Mutex<Vec<Event>>);
 
 impl World {
-    /// `claude` is the executable, `url` its service.
+    /// `claude` is the executable, `url` the service.
     pub fn new(claude: &Path, url: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
@@ -51,16 +65,16 @@ impl World {
             folder: at("agents"),
             data_dir: at("data"),
             permission_mode: "default".to_owned(),
-            patience: Duration::from_secs(2),
+            max_wait: Duration::from_secs(2),
             blocked_domains: vec!["kaggle.com".to_owned()],
-            blocked_commands: mle_star::config::Config::default().blocked_commands,
-            own_tools: false,
-            started_ahead: 0,
+            blocked_commands: Config::default().blocked_commands,
+            definitions: definitions(&Config::default(), &BTreeMap::new()),
+            prefetch: 0,
         };
         Self { folder, setup }
     }
 
-    /// Asks one agent, until it has answered.
+    /// Asks an agent.
     pub async fn ask(&self, request: &AgentRequest) -> Called {
         let agents = ClaudeAgents::new(self.setup.clone()).unwrap();
         let events = Events::default();
@@ -68,16 +82,13 @@ impl World {
         Called { reply, events: events.0.into_inner().unwrap() }
     }
 
-    /// Waits until nothing runs any more.
-    pub async fn is_silent(&self) {
-        let ends = Instant::now() + Duration::from_secs(20);
-        while !self.alive().is_empty() {
-            assert!(Instant::now() < ends, "left alive: {:?}", self.alive());
-            tokio::task::yield_now().await;
-        }
+    /// Checks that nothing is left of `claude` and what it started.
+    pub fn assert_nothing_alive(&self) {
+        let alive = self.alive();
+        assert!(alive.is_empty(), "left alive: {alive:?}");
     }
 
-    /// Command lines of processes that the world's `claude` started and that still run.
+    /// Command lines of the running `claude` and of what it started.
     pub fn alive(&self) -> Vec<String> {
         let mark = self.mark();
         let processes = fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
@@ -85,14 +96,14 @@ impl World {
             let environment = fs::read(process.join("environ")).unwrap_or_default();
             environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
         };
-        let told = |process: PathBuf| {
+        let command_line = |process: PathBuf| {
             let words = fs::read(process.join("cmdline")).unwrap_or_default();
             String::from_utf8_lossy(&words).replace('\0', " ")
         };
-        processes.filter(of_world).map(told).collect()
+        processes.filter(of_world).map(command_line).collect()
     }
 
-    /// From now on, what the first `claude` hears and says is kept.
+    /// Keeps the input and output of the first `claude`.
     #[must_use]
     pub fn keeping(self) -> Self {
         let kept = self.folder.path().join("kept");
@@ -106,7 +117,7 @@ impl World {
         })
     }
 
-    /// From now on, `claude` is started by a script, which is made from the command line to start.
+    /// Starts `claude` by a script, which `script` makes from the command to run.
     #[must_use]
     pub fn through(mut self, script: impl Fn(&str) -> String) -> Self {
         let command = format!("'{}' \"$@\"", self.setup.executable.display());
@@ -115,10 +126,30 @@ impl World {
         self
     }
 
-    /// What it heard and said.
+    /// The input and output that were kept.
     pub fn kept(&self) -> [String; 2] {
         let file = |name: &str| fs::read_to_string(self.folder.path().join("kept").join(name));
         ["heard", "said"].map(|name| file(name).unwrap())
+    }
+
+    /// A world in which every `claude` waits at its start until the gate releases it.
+    pub fn gated(claude: &Path, url: &str) -> (Self, Gate) {
+        let mut world = Self::new(claude, url);
+        let at = |name: &str| world.folder.path().join(name);
+        let [started, released] = ["started", "released"].map(|name| {
+            mkfifo(&at(name), Mode::S_IRWXU).unwrap();
+            at(name)
+        });
+        let (gated, claude) = (at("gated"), claude.display());
+        let wait = format!("echo >'{}'; read -r _ <'{}'", started.display(), released.display());
+        executable(&gated, &format!("{wait}\nexec '{claude}' \"$@\""));
+        // Opened for both, a FIFO has no end and opening it does not wait.
+        let mut both = pipe::OpenOptions::new();
+        both.read_write(true);
+        let starts = both.open_receiver(&started).unwrap();
+        let releases = both.open_sender(&released).unwrap();
+        world.setup.executable = launcher(world.folder.path(), &gated, url);
+        (world, Gate { starts, releases })
     }
 
     pub fn path(&self) -> &Path {
@@ -130,13 +161,27 @@ impl World {
     }
 }
 
+impl Gate {
+    /// Waits for so many starts.
+    pub async fn started(&mut self, count: usize) {
+        let mut lines = vec![0; count];
+        let read = timeout(Duration::from_secs(20), self.starts.read_exact(&mut lines)).await;
+        read.expect("too few processes were started").unwrap();
+    }
+
+    /// Releases so many processes.
+    pub async fn release(&mut self, count: usize) {
+        self.releases.write_all(&vec![b'\n'; count]).await.unwrap();
+    }
+}
+
 impl EventSink for Events {
     fn emit(&self, event: Event) {
         self.0.lock().unwrap().push(event);
     }
 }
 
-/// A question to an agent with these tools.
+/// A request to an agent with these tools.
 pub fn request(tools: &'static [&'static str]) -> AgentRequest {
     AgentRequest {
         place: Place::from("phase1/candidate-0/init"),
@@ -153,7 +198,7 @@ pub fn request(tools: &'static [&'static str]) -> AgentRequest {
     }
 }
 
-/// The same question, to be answered in a form.
+/// The same request with a schema for the answer.
 pub fn structured(request: AgentRequest) -> AgentRequest {
     let schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -162,7 +207,7 @@ pub fn structured(request: AgentRequest) -> AgentRequest {
     AgentRequest { schema: Some(Arc::new(schema)), ..request }
 }
 
-/// A script that starts `claude` with nothing of this process's environment but what agents are told.
+/// A script that starts `claude` with none of this process's variables except those that the client sets.
 fn launcher(folder: &Path, claude: &Path, url: &str) -> PathBuf {
     let home = folder.join("home").display().to_string();
     let variables = [
@@ -188,7 +233,7 @@ fn executable(path: &Path, script: &str) {
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// In the environment of everything that the world's `claude` starts.
+/// A variable in the environment of everything that the world's `claude` starts.
 fn mark(folder: &Path) -> String {
     format!("MLE_STAR_TEST_WORLD={}", folder.display())
 }

@@ -1,5 +1,6 @@
 //! `doctor --probe-agents`: one real question through the client that runs use.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -48,7 +49,7 @@ pub fn probe(as_json: bool) -> Result<Exit, Failure> {
     std::fs::create_dir(&data)
         .map_err(|error| Failure::failed(crate::run_folder::unwritable(&data, &error)))?;
     let at = Workplace { run_id: "probe", folder: &work, data_dir: &data };
-    let agents = ask_claude(&claude, &config, at).map_err(Failure::failed)?;
+    let agents = ask_claude(&claude, &config, &BTreeMap::new(), at).map_err(Failure::failed)?;
     say::talk(&format!(
         "asking {} with claude {} ({})",
         config.model,

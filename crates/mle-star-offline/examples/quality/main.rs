@@ -1,8 +1,7 @@
-//! Held-back scores of the offline agents: `cargo run --release -p mle-star-offline --example quality`.
+//! Scores of the offline agents on held-out rows: `cargo run --release -p mle-star-offline --example quality [TASK...]`.
 //!
-//! Needs `MLE_STAR_TEST_PYTHON`, an interpreter with the libraries. Every task is solved by the whole
-//! pipeline with small counts; its answers are seen by nobody but the last column's scorer. Names given
-//! as arguments choose tasks.
+//! Needs `MLE_STAR_TEST_PYTHON`, an interpreter with the libraries. The whole pipeline solves every task with small
+//! counts; only the final scoring sees the labels of the held-out rows.
 
 #![expect(clippy::print_stdout, reason = "a table on standard output is what this program is for")]
 
@@ -32,7 +31,7 @@ const TOOL: &str = include_str!("tasks.py");
 const NAMES: [&str; 8] =
     ["trips", "reviews", "claims", "patients", "diabetes", "wine", "breast_cancer", "digits"];
 
-/// Held-back scores of one task.
+/// The scores of one task.
 struct Row {
     name: String,
     metric: String,
@@ -44,7 +43,7 @@ struct Row {
     seconds: f64,
 }
 
-/// The interpreter and the folder everything happens in.
+/// The interpreter and the working folder.
 struct Bench {
     python: PathBuf,
     folder: PathBuf,
@@ -81,13 +80,13 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What the table says about the three promises.
+/// Checks the table against the three targets.
 fn verdict(rows: &[Row]) -> String {
     let gain = |row: &Row, score: f64, than: f64| match row.direction {
         Direction::Maximize => score - than,
         Direction::Minimize => than - score,
     };
-    // Gains over default LightGBM, as shares of what it gains over the constant, compare across metrics.
+    // As shares of LightGBM's gain over the constant, gains are comparable across metrics.
     let share = |row: &Row, score: f64| {
         gain(row, score, row.boosted) / gain(row, row.boosted, row.constant).abs().max(1e-9)
     };
@@ -149,7 +148,7 @@ impl Bench {
         })
     }
 
-    /// The whole pipeline: the text of the initial solution, and the submission.
+    /// Runs the pipeline; returns the initial solution and the submission.
     async fn run(&self, frozen: &Frozen, run: &Path) -> Result<(String, PathBuf), Box<dyn Error>> {
         std::fs::create_dir_all(run)?;
         let folder = profile::read(&frozen.task.data_dir)?;
@@ -187,7 +186,7 @@ impl Bench {
         Ok((finished.result.phase1.initial_solution.content, submission.ok_or("no valid submission")?))
     }
 
-    /// Runs a script by itself, next to its `input/`, and gives its submission.
+    /// Runs a script next to its `input/` and returns its submission.
     async fn submit(&self, place: &Path, script: &str) -> Result<PathBuf, Box<dyn Error>> {
         std::fs::write(place.join("solution.py"), script)?;
         let output = Command::new(&self.python).arg("solution.py").current_dir(place).output().await?;

@@ -1,4 +1,4 @@
-//! Strategies for what happens to predictions: the target's scale, blending, postprocessing.
+//! Strategies for predictions: the scale of the target, blending and postprocessing.
 
 use serde_json::json;
 
@@ -152,7 +152,7 @@ pub(super) const ENDINGS: &[Strategy] = &[
     Strategy {
         name: "whole numbers",
         part: "Postprocessing",
-        reason: "The target holds nothing but whole numbers.",
+        reason: "The target has whole numbers only.",
         how: "Round predictions to the nearest whole number within the range seen in training.",
         edit: |block| {
             let problem = block.problem;

@@ -1,6 +1,6 @@
 # === Blend ===
 def geometric(parts):
-    """The geometric mean of probabilities, made to add up to one: a confident no outweighs a vague yes."""
+    """The normalised geometric mean of probabilities, in which confident models count more."""
     product = np.exp(np.mean([np.log(np.clip(part, 1e-6, 1.0)) for part in parts], axis=0))
     return product / product.sum(axis=1, keepdims=True)
 

@@ -1,6 +1,6 @@
 # === Blend ===
 def blend(trained):
-    """The median of the models' predictions: one model that is far off changes nothing."""
+    """The median of the models' predictions, which ignores outliers."""
     oof = np.median([values for values, _ in trained.values()], axis=0)
     predicted = np.median([values for _, values in trained.values()], axis=0)
     return oof, predicted

@@ -17,7 +17,7 @@ def stacked(parts):
 
 
 def blend(trained):
-    """A linear model learns from out-of-fold predictions; every fold is predicted by the other folds' model."""
+    """A linear model of out-of-fold predictions; each fold uses the model of the other folds."""
     level = stacked([values for values, _ in trained.values()])
 {% if p.classification %}
     oof = np.zeros((len(train), len(CLASSES)))

@@ -25,7 +25,7 @@ def blend_error(values, rows):
 
 
 def blend(trained):
-    """Weights fitted on out-of-fold predictions; every fold is blended with weights from the other folds."""
+    """Weights fitted on out-of-fold predictions; each fold uses the weights of the other folds."""
     parts = [values for values, _ in trained.values()]
     oof = np.zeros_like(parts[0])
     for fit_rows, valid_rows in FOLDS:

@@ -8,7 +8,7 @@ def log_shares(probabilities):
 
 
 def postprocess(oof, predicted):
-    """Probabilities calibrated by a logistic fit; every fold is calibrated by the other folds."""
+    """Probabilities calibrated by a logistic fit; each fold uses the fit of the other folds."""
     level, calibrated = log_shares(oof), np.full_like(oof, 1e-6)
     for fit_rows, valid_rows in FOLDS:
         curve = LogisticRegression(C=1.0, max_iter=3000).fit(level[fit_rows], y[fit_rows])

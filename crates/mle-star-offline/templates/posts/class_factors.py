@@ -1,6 +1,6 @@
 # === Postprocessing ===
 def class_factors(probabilities, truth):
-    """One factor per class, tuned in turn by the metric itself, starting from the classes' balance."""
+    """One factor per class, tuned one after another by the metric, starting from balanced classes."""
     balanced = 1.0 / np.maximum(probabilities.mean(axis=0), 1e-6)
     starts = [np.ones(len(CLASSES)), np.sqrt(balanced), balanced]
     score = lambda factors: metric(truth, (probabilities * factors).argmax(axis=1))
@@ -12,7 +12,7 @@ def class_factors(probabilities, truth):
 
 
 def postprocess(oof, predicted):
-    """Classes after tuned factors; every fold is decided with the factors of the other folds."""
+    """Classes after tuned factors; each fold uses the factors of the other folds."""
     decided = np.zeros(len(oof), dtype=int)
     for fit_rows, valid_rows in FOLDS:
         decided[valid_rows] = (oof[valid_rows] * class_factors(oof[fit_rows], y[fit_rows])).argmax(axis=1)

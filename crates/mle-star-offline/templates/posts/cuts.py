@@ -1,6 +1,6 @@
 # === Postprocessing ===
 def best_cuts(values, truth):
-    """Limits between neighbouring classes, moved in turn while the metric improves."""
+    """Limits between neighbouring classes, moved one after another while the metric improves."""
     cuts = np.arange(len(CLASSES) - 1) + 0.5
     score = lambda limits: metric(truth, np.digitize(values, np.sort(limits)))
     for width in (0.2, 0.1, 0.05):
@@ -11,7 +11,7 @@ def best_cuts(values, truth):
 
 
 def postprocess(oof, predicted):
-    """The expected class, cut at tuned limits; every fold is cut at the limits of the other folds."""
+    """The expected class, cut at tuned limits; each fold uses the limits of the other folds."""
     ranks = np.arange(len(CLASSES))
     expected, expected_final = oof @ ranks, predicted @ ranks
     decided = np.zeros(len(oof), dtype=int)

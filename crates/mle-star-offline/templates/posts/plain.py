@@ -8,7 +8,7 @@ def postprocess(oof, predicted):
     return from_model_scale(oof), from_model_scale(predicted)
 {% endif %}
 {% elif p.metric.ordinal %}
-    """The expected class, rounded: neighbouring classes cost less than distant ones."""
+    """The expected class, rounded, since the metric penalises distant classes more."""
     ranks = np.arange(len(CLASSES))
     return np.rint(oof @ ranks).astype(int), np.rint(predicted @ ranks).astype(int)
 {% elif p.metric.labels %}

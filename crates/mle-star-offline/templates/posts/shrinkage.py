@@ -6,7 +6,7 @@ def line(values, truth):
 
 
 def postprocess(oof, predicted):
-    """Predictions stretched or shrunk to the truth; every fold by the line of the other folds."""
+    """Predictions rescaled to the truth; each fold uses the line of the other folds."""
     values, final = from_model_scale(oof), from_model_scale(predicted)
     stretched = np.zeros_like(values)
     for fit_rows, valid_rows in FOLDS:

@@ -1,4 +1,4 @@
-    # Pieces of words survive misspellings and endings.
+    # Character n-grams are robust to misspellings and word endings.
     from sklearn.decomposition import TruncatedSVD
     from sklearn.feature_extraction.text import TfidfVectorizer
 

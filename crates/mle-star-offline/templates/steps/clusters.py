@@ -1,4 +1,4 @@
-    # Distances to typical rows say which kind of row this is.
+    # Distances to cluster centres describe the kind of row.
     from sklearn.cluster import KMeans
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline

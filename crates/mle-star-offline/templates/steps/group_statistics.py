@@ -1,4 +1,4 @@
-    # Where a row's number stands within its group, with means learnt from the fitting rows.
+    # A number relative to the mean of its group, learnt from the fitting rows.
     for group in {{ s.groups | py_list }}:
         for number in {{ s.numbers | py_list }}:
             level = fit.groupby(group)[number].mean()

@@ -1,4 +1,4 @@
-    # Piecewise curves let a linear model bend.
+    # Splines let a linear model learn curves.
     from sklearn.preprocessing import SplineTransformer
     curves = make_pipeline(
         SimpleImputer(strategy="median", keep_empty_features=True),

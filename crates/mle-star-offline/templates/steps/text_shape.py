@@ -1,4 +1,4 @@
-    # The shape of the texts, apart from their words.
+    # Length, capitals and punctuation of texts.
     for column in TEXTS:
         text = frame[column].fillna("").astype("str")
         x[column + "_letters"] = text.str.len().astype(float)

@@ -1,12 +1,12 @@
 //! The offline agents: every answer parses, and every script they write runs.
 
 #[cfg(test)]
-mod asked;
+mod ask;
 #[cfg(test)]
-mod groups;
+mod grouped;
 #[cfg(test)]
 mod python;
 #[cfg(test)]
-mod roles;
+mod role_answers;
 #[cfg(test)]
 mod tasks;

@@ -13,7 +13,7 @@ use mle_star::score::parse_score;
 use mle_star_offline::OfflineAgents;
 use serde_json::json;
 
-use super::asked::{Asked, ensembles, merged, refinements, with_data};
+use super::ask::{Asked, ensembles, merged, refinements, with_data};
 use super::tasks::{NEW_ROWS, Shape, profile, shape, task, write};
 
 pub(super) const FAMILIES: [&str; 9] = [
@@ -47,7 +47,7 @@ pub(super) struct Batch {
     scripts: Vec<(PathBuf, String)>,
 }
 
-/// What one script of a batch did.
+/// The outcome of one script of a batch.
 pub(super) struct Done {
     pub(super) folder: PathBuf,
     pub(super) label: String,
@@ -68,7 +68,7 @@ impl Batch {
         self.add_with(label, &with_few_trees(script), |input| write(shape, input));
     }
 
-    /// Adds a script as it is; `write` fills its `input/`.
+    /// Adds a script; `write` fills its `input/`.
     pub(super) fn add_with(&mut self, label: String, script: &str, write: impl FnOnce(&Path)) {
         let folder = self.root.path().join(format!("s{}", self.scripts.len()));
         std::fs::create_dir_all(folder.join("input")).unwrap();
@@ -83,7 +83,7 @@ impl Batch {
 
     pub(super) fn run(&self, python: &Path) -> Vec<Done> {
         let mut command = Command::new(python);
-        // One thread: the tables are tiny, and other tests need the cores.
+        // One thread is enough for tiny tables and leaves cores to other tests.
         command.env("OMP_NUM_THREADS", "1").arg("-c").arg(RUNNER);
         let output = command.args(self.scripts.iter().map(|(folder, _)| folder)).output().unwrap();
         let parts = |stream: &[u8], folder: &Path| {
@@ -102,7 +102,7 @@ impl Batch {
     }
 }
 
-/// The script with its forests cut down: what is tested is that it runs.
+/// The script with small forests, since the test only checks that it runs.
 fn with_few_trees(script: &str) -> String {
     let counts = regex::Regex::new(r#""(n_estimators|iterations|max_iter)": [1-6]?\d\d,"#).unwrap();
     counts.replace_all(script, "\"$1\": 10,").into_owned()
@@ -117,7 +117,7 @@ pub(super) fn initial(agents: &OfflineAgents, family: &str) -> String {
     )
 }
 
-/// What is wrong with a solution's run, in a few lines; empty when nothing is.
+/// The faults of a run in a few lines; empty if there are none.
 pub(super) fn faults(done: &Done) -> String {
     let submission = std::fs::read_to_string(done.folder.join("final/submission.csv")).unwrap_or_default();
     let gaps = submission.contains(",\n") || submission.contains(",,");

@@ -1,4 +1,4 @@
-//! Small tasks with their profiles, and the data that belongs to them.
+//! Small tasks with their profiles and data.
 
 use std::path::Path;
 
@@ -172,7 +172,7 @@ pub(crate) fn write(shape: &Shape, folder: &Path) {
     let mut sample = format!("{}\n", sample_header.join(","));
     for row in 0..NEW_ROWS {
         test.push_str(&format!("{}\n", cells(shape, &mut random, ROWS + row).0));
-        // The sample's order is not the test table's.
+        // The sample is in another order than the test table.
         let id = ROWS + NEW_ROWS - 1 - row;
         sample.push_str(&format!("{id}{}\n", ",0".repeat(sample_header.len() - 1)));
     }
@@ -185,7 +185,7 @@ pub(crate) fn write(shape: &Shape, folder: &Path) {
     }
 }
 
-/// One row's cells, and a number in 0..1 that the target follows.
+/// The cells of a row, and a number in 0..1 that determines the target.
 fn cells(shape: &Shape, random: &mut Random, row: usize) -> (String, f64) {
     let (size, weight) = (random.next(), random.next());
     let mut cells = vec![row.to_string(), format!("{size:.4}"), format!("{:.4}", weight * 1000.0)];
@@ -210,7 +210,7 @@ fn cells(shape: &Shape, random: &mut Random, row: usize) -> (String, f64) {
     (cells.join(","), 0.7 * size + 0.3 * weight)
 }
 
-/// A tiny generator, so that the data is the same everywhere.
+/// A small generator with the same sequence on every platform.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {

@@ -1,30 +1,30 @@
-//! What the submission file looks like: its columns, and which values they want.
+//! The layout of the submission file: its columns and their values.
 
 use mle_star::stop::Trouble;
 use mle_star::task::Task;
 use serde::Serialize;
 
-use crate::metric::Metric;
+use crate::metric_code::Metric;
 use crate::problem::input_path;
 use mle_star_data::profile::{Column, Profile, Table};
 
-/// The submission's shape.
+/// The layout of the submission.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Layout {
     pub(crate) kind: LayoutKind,
     /// The sample submission's path.
     pub(crate) sample_file: Option<String>,
-    /// Rows are matched by id rather than by position.
+    /// Whether rows are matched by ID, not by position.
     pub(crate) by_id: bool,
-    /// The predicted column, where there is one.
+    /// The predicted column, if there is one.
     pub(crate) column: String,
     /// One predicted column per class, in the sample's order.
     pub(crate) class_columns: Vec<String>,
-    /// What stands before the class label in `class_columns`.
+    /// The prefix of the class label in `class_columns`.
     pub(crate) prefix: String,
 }
 
-/// Which values a submission wants.
+/// The values of a submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum LayoutKind {
@@ -36,16 +36,16 @@ pub(crate) enum LayoutKind {
 }
 
 impl Layout {
-    /// Is this a column that the submission predicts?
+    /// Whether the submission predicts this column.
     pub(crate) fn predicts(&self, column: &str) -> bool {
         self.column == column || self.class_columns.iter().any(|name| name == column)
     }
 }
 
-/// Reads the shape off the sample submission, or makes the plain one: id and target.
+/// The layout of the sample submission, else ID and target.
 ///
 /// # Errors
-/// When the sample asks for several targets.
+/// The sample has several targets.
 pub(crate) fn layout(
     task: &Task,
     profile: &Profile,
@@ -92,12 +92,12 @@ pub(crate) fn layout(
 fn several_targets(wanted: &[&str]) -> Trouble {
     let names = wanted.iter().take(4).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     Trouble::new(
-        format!("the sample submission asks for several columns ({names}) that are not the target's classes"),
-        "the built-in rules predict one target; give `target_column` and `id_column`, or use `--agents claude`",
+        format!("the sample submission has several columns ({names}) that are not classes of the target"),
+        "the offline agents predict one target; set `target_column` and `id_column`, or use `--agents claude`",
     )
 }
 
-/// The sample's columns that are to be predicted: neither the id nor copied from the test table.
+/// The columns of the sample to predict: neither the ID nor copied from the test table.
 fn wanted_columns<'a>(
     sample: Option<&'a Table>,
     test: Option<&Table>,
@@ -119,7 +119,7 @@ fn matched_by_id(profile: &Profile, id: Option<&str>) -> bool {
     unique(profile.sample.as_ref()) && unique(profile.test.as_ref())
 }
 
-/// What must be put before a class label to make a column's name; `None` when the names are others.
+/// The prefix that turns class labels into column names; `None` if there is none.
 fn class_prefix(columns: &[String], target: &Column) -> Option<String> {
     let labels: Vec<&str> = target.top_values.iter().map(|(label, _)| label.as_str()).collect();
     let first = labels.first()?;

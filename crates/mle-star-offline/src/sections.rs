@@ -1,33 +1,33 @@
-//! Scripts as sections under comment headings: read, edited and written back.
+//! Scripts as sections below comment headings, which can be parsed, edited and written back.
 //!
 //! A section begins with a line `# === Heading ===` in the first column. [`Script::parse`] accepts any
-//! text that has the sections of our own scripts, whoever wrote or edited it.
+//! script with the required sections, including edited ones.
 
 use crate::families::Member;
 
 /// A script in sections.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Script {
-    /// What stands before the first heading: the docstring.
+    /// The text before the first heading, which is the docstring.
     pub(crate) preamble: String,
     pub(crate) sections: Vec<Section>,
 }
 
-/// A heading with the code under it.
+/// A heading with its code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Section {
-    /// The heading's words, for example `Model: LightGBM`.
+    /// The heading, for example `Model: LightGBM`.
     pub(crate) heading: String,
-    /// The whole section, heading line included, without blank lines at its end.
+    /// The section with its heading line, without blank lines at its end.
     pub(crate) text: String,
 }
 
-/// The sections without which a script is none of ours.
+/// The required sections.
 const REQUIRED: [&str; 7] =
     ["Data", "Folds", "Metric", "Cross-validation", "Training", "Postprocessing", "Validation"];
 
 impl Script {
-    /// Reads a script of our own shape; `None` for any other.
+    /// Parses a script; `None` if a required section is missing.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let script = Self::split(text);
         let complete = REQUIRED.iter().all(|heading| script.section(heading).is_some());
@@ -61,19 +61,19 @@ impl Script {
         format!("{}\n", parts.join("\n\n\n"))
     }
 
-    /// The section under this heading.
+    /// The section with this heading.
     pub(crate) fn section(&self, heading: &str) -> Option<&Section> {
         self.sections.iter().find(|section| section.heading == heading)
     }
 
-    /// Replaces a section's text; absent headings change nothing.
+    /// Replaces the text of a section, if there is one with this heading.
     pub(crate) fn replace(&mut self, heading: &str, text: String) {
         if let Some(section) = self.sections.iter_mut().find(|section| section.heading == heading) {
             section.text = text;
         }
     }
 
-    /// Removes the section under this heading.
+    /// Removes the section with this heading.
     pub(crate) fn remove(&mut self, heading: &str) {
         self.sections.retain(|section| section.heading != heading);
     }
@@ -91,7 +91,7 @@ impl Script {
             .collect()
     }
 
-    /// The sections that belong to one model.
+    /// The sections of one model.
     pub(crate) fn sections_of<'a>(&'a self, member: &Member) -> impl Iterator<Item = &'a Section> {
         let suffix = format!(": {}", member.title);
         self.sections.iter().filter(move |section| section.heading.ends_with(&suffix))
@@ -99,7 +99,7 @@ impl Script {
 }
 
 impl Section {
-    /// A section from its text, which begins with the heading.
+    /// A section from its text, which begins with the heading line.
     pub(crate) fn new(text: String) -> Self {
         let heading = text.lines().next().and_then(heading).unwrap_or_default().to_owned();
         Self { heading, text }
@@ -111,7 +111,7 @@ impl Section {
     }
 }
 
-/// The heading's words of a heading line in the first column.
+/// The heading in a line, if the line is one.
 pub(crate) fn heading(line: &str) -> Option<&str> {
     line.trim_end().strip_prefix("# === ")?.strip_suffix(" ===")
 }

@@ -1,14 +1,13 @@
-//! How `claude` is started for a call: everything but the prompt.
+//! How `claude` is started for a call, and its first messages.
 
 use mle_star::effects::AgentRequest;
 use serde_json::{Value, json};
 
-use crate::ClaudeSetup;
+use crate::protocol::BEFORE_TOOL;
+use crate::setup::ClaudeSetup;
 
 /// The tool that `--json-schema` adds to the conversation.
 pub(crate) const STRUCTURED_OUTPUT: &str = "StructuredOutput";
-/// The name of the program's own tool server.
-pub(crate) const OWN_SERVER: &str = "mle_star";
 
 /// Variables that would make `claude` believe it runs inside another agent.
 const REMOVED: [&str; 2] = ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"];
@@ -16,28 +15,27 @@ const REMOVED: [&str; 2] = ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"];
 const QUIET: [(&str, &str); 2] =
     [("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"), ("DISABLE_AUTOUPDATER", "1")];
 
-/// A process as it is started. Two calls with the same invocation and system prompt could use the same one.
+/// How a process is started. Calls with equal invocations can use the same process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Invocation {
-    /// Arguments but for the system prompt's file.
+    /// All arguments except the system prompt's file.
     pub(crate) arguments: Vec<String>,
     /// Variables to set, or to remove where the value is `None`.
     pub(crate) variables: Vec<(&'static str, Option<String>)>,
     /// Digest of the system prompt, which names its file.
     pub(crate) system: String,
-    /// What the process may do.
-    pub(crate) hands: Hands,
+    pub(crate) access: Access,
 }
 
-/// What an agent can touch.
+/// What an agent can reach with its tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Hands {
+pub(crate) enum Access {
     /// Nothing: it answers from its prompt.
     None,
-    /// It may look at files, or at the web.
-    Reads,
+    /// Files and the web, read-only.
+    Read,
     /// It may run commands.
-    Writes,
+    Execute,
 }
 
 impl Invocation {
@@ -46,17 +44,17 @@ impl Invocation {
             arguments: arguments(setup, request),
             variables: variables(setup, request),
             system: blake3::hash(request.system.as_bytes()).to_hex().to_string(),
-            hands: Hands::of(request.tools),
+            access: Access::of(request.tools),
         }
     }
 }
 
-impl Hands {
+impl Access {
     fn of(tools: &[&str]) -> Self {
         match tools {
             [] => Self::None,
-            tools if tools.contains(&"Bash") => Self::Writes,
-            _ => Self::Reads,
+            tools if tools.contains(&"Bash") => Self::Execute,
+            _ => Self::Read,
         }
     }
 }
@@ -80,26 +78,21 @@ fn arguments(setup: &ClaudeSetup, request: &AgentRequest) -> Vec<String> {
     add("--model", request.model.clone());
     add("--tools", request.tools.join(","));
     if let Some(schema) = &request.schema {
-        add("--json-schema", undated(schema).to_string());
+        add("--json-schema", without_edition(schema).to_string());
     }
     if !request.tools.is_empty() {
         add("--permission-mode", permission_mode(setup).to_owned());
         add("--permission-prompt-tool", "stdio".to_owned());
         add("--add-dir", setup.data_dir.display().to_string());
     }
-    if setup.own_tools && !request.tools.is_empty() {
-        let server = json!({"mcpServers": {OWN_SERVER: {"type": "sdk", "name": OWN_SERVER}}});
-        add("--mcp-config", server.to_string());
-        add("--allowedTools", crate::own_tools::names());
-    }
-    if setup.bare && is_bare(request.tools) {
+    if setup.bare && works_bare(request.tools) {
         arguments.push("--bare".to_owned());
     }
     arguments
 }
 
-/// A schema that does not name its edition: `claude` refuses to read any but an old one.
-fn undated(schema: &Value) -> Value {
+/// The schema without `$schema`: `claude` rejects all but an old edition.
+fn without_edition(schema: &Value) -> Value {
     let mut schema = schema.clone();
     if let Some(fields) = schema.as_object_mut() {
         fields.remove("$schema");
@@ -107,8 +100,8 @@ fn undated(schema: &Value) -> Value {
     schema
 }
 
-/// Under `--bare` there is no web search, and a command runs without anybody being asked.
-fn is_bare(tools: &[&str]) -> bool {
+/// Under `--bare` there is no web search, and commands run without a permission request.
+fn works_bare(tools: &[&str]) -> bool {
     !tools.iter().any(|tool| ["Bash", "WebSearch", "WebFetch"].contains(tool))
 }
 
@@ -132,19 +125,21 @@ fn variables(setup: &ClaudeSetup, request: &AgentRequest) -> Vec<(&'static str, 
     own.into_iter().chain(quiet.map(|(name, value)| (name, Some(value.to_owned())))).chain(removed).collect()
 }
 
-/// The lines that open a conversation: what the program wants to be asked, then the prompt as it is.
-pub(crate) fn opening(request: &AgentRequest) -> Vec<Value> {
-    let matches_all = |callback: &str| json!([{"matcher": null, "hookCallbackIds": [callback]}]);
-    let hooks = json!({"PreToolUse": matches_all(crate::protocol::BEFORE_TOOL)});
-    let initialize = json!({
-        "type": "control_request", "request_id": "initialize",
-        "request": {"subtype": "initialize", "hooks": hooks},
-    });
-    let prompt = json!({
+/// The first message to a process: the agents to register and, for an agent with tools, the hook to call.
+pub(crate) fn initialize(setup: &ClaudeSetup, tools: &[&str]) -> Value {
+    let mut request = json!({"subtype": "initialize", "agents": setup.definitions});
+    if !tools.is_empty() {
+        request["hooks"] = json!({"PreToolUse": [{"matcher": null, "hookCallbackIds": [BEFORE_TOOL]}]});
+    }
+    json!({"type": "control_request", "request_id": "initialize", "request": request})
+}
+
+/// The message with the prompt. As composed by the client, it is not searched for `@file` and `/command`.
+pub(crate) fn prompt(request: &AgentRequest) -> Value {
+    json!({
         "type": "user", "client_composed": true,
         "message": {"role": "user", "content": request.prompt},
-    });
-    if request.tools.is_empty() { vec![prompt] } else { vec![initialize, prompt] }
+    })
 }
 
 #[cfg(test)]
@@ -157,7 +152,7 @@ mod tests {
     use mle_star::role::{AgentType, Variant};
 
     use super::*;
-    use crate::example;
+    use crate::setup::example;
 
     fn request(agent: AgentType, tools: &'static [&'static str]) -> AgentRequest {
         AgentRequest {
@@ -175,8 +170,8 @@ mod tests {
         }
     }
 
-    /// What is new against a call without tools.
-    fn added(setup: &ClaudeSetup, request: &AgentRequest) -> String {
+    /// The arguments from the tools on.
+    fn last_arguments(setup: &ClaudeSetup, request: &AgentRequest) -> String {
         let arguments = arguments(setup, request);
         let from = arguments.iter().position(|argument| argument == "--tools").unwrap();
         arguments[from..].join(" ")
@@ -186,7 +181,7 @@ mod tests {
     fn each_agent_gets_its_tools_and_none_is_none() {
         let setup = example(Path::new("/data"));
         let check = |tools: &'static [&'static str], expected: &str| {
-            assert_eq!(added(&setup, &request(AgentType::Coder, tools)), expected);
+            assert_eq!(last_arguments(&setup, &request(AgentType::Coder, tools)), expected);
         };
         let asks = "--permission-mode default --permission-prompt-tool stdio --add-dir /data";
         check(&[], "--tools  --bare");
@@ -201,8 +196,8 @@ mod tests {
             |change: fn(&mut ClaudeSetup), tools: &'static [&'static str], part: &str, is_there: bool| {
                 let mut setup = example(Path::new("/data"));
                 change(&mut setup);
-                let added = added(&setup, &request(AgentType::Init, tools));
-                assert_eq!(added.contains(part), is_there, "{part}: {added}");
+                let arguments = last_arguments(&setup, &request(AgentType::Init, tools));
+                assert_eq!(arguments.contains(part), is_there, "{part}: {arguments}");
             };
         check(|setup| setup.bare = false, &[], "--bare", false);
         check(
@@ -211,12 +206,10 @@ mod tests {
             "--permission-mode acceptEdits",
             true,
         );
-        check(|setup| setup.own_tools = true, &["Read"], "mcp__mle_star__parse_score", true);
-        check(|setup| setup.own_tools = true, &[], "mcp", false);
     }
 
     #[test]
-    fn a_structured_answer_is_asked_for_by_its_schema() {
+    fn a_structured_answer_is_requested_by_its_schema() {
         let setup = example(Path::new("/data"));
         let edition = "https://json-schema.org/draft/2020-12/schema";
         let schema = Some(Arc::new(json!({"$schema": edition, "type": "object"})));
@@ -226,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn the_environment_tells_who_is_asked_and_where() {
+    fn the_environment_names_the_agent_and_its_place() {
         let setup = example(Path::new("/data"));
         let variant = Some(Variant::Detection);
         let variables = variables(&setup, &AgentRequest { variant, ..request(AgentType::Leakage, &[]) });
@@ -241,15 +234,22 @@ mod tests {
     }
 
     #[test]
-    fn the_prompt_goes_in_as_it_is() {
-        let check = |tools, lines: usize| {
-            let opening = opening(&request(AgentType::Coder, tools));
-            assert_eq!(opening.len(), lines);
-            let prompt = opening.last().unwrap();
-            assert_eq!(prompt["message"]["content"], "/clear @file {x}");
-            assert_eq!(prompt["client_composed"], true);
+    fn every_process_knows_the_agents_and_those_with_tools_a_hook() {
+        let mut setup = example(Path::new("/data"));
+        setup.definitions.insert("coder".to_owned(), json!({"description": "Writes code"}));
+        let check = |tools: &[&str], is_hooked: bool| {
+            let initialize = initialize(&setup, tools);
+            assert_eq!(initialize["request"]["agents"]["coder"]["description"], "Writes code");
+            assert_eq!(initialize["request"]["hooks"]["PreToolUse"].is_array(), is_hooked);
         };
-        check(&[], 1);
-        check(&["Read"], 2);
+        check(&[], false);
+        check(&["Read"], true);
+    }
+
+    #[test]
+    fn the_prompt_is_sent_as_it_is() {
+        let prompt = prompt(&request(AgentType::Coder, &[]));
+        assert_eq!(prompt["message"]["content"], "/clear @file {x}");
+        assert_eq!(prompt["client_composed"], true);
     }
 }

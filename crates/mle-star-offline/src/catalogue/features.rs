@@ -1,4 +1,4 @@
-//! Strategies for columns: computed row by row (features), or learnt from the fitting rows (encoding).
+//! Strategies for columns: features, computed row by row, and encodings, learnt from the fitting rows.
 
 use serde_json::{Value, json};
 
@@ -17,14 +17,14 @@ pub(super) const FEATURES: &[Strategy] = &[
     Strategy {
         name: "calendar parts of dates",
         part: "Features",
-        reason: "Seasons, weekends and hours often drive what is measured.",
+        reason: "Seasons, weekends and hours often drive the target.",
         how: "Add year, day, hour, weekend and the position in the year on a circle for every date column.",
         edit: |block| insert(block, "steps/calendar", !block.problem.columns.dates.is_empty(), &json!({})),
     },
     Strategy {
         name: "missing-value flags",
         part: "Features",
-        reason: "That a value is missing can itself say something about the row.",
+        reason: "A missing value can itself be informative.",
         how: "Add a flag for every column with gaps and the number of gaps in the row.",
         edit: |block| {
             let gappy = &block.problem.gappy;
@@ -63,7 +63,7 @@ pub(super) const ENCODINGS: &[Strategy] = &[
     Strategy {
         name: "target encoding inside the folds",
         part: "Encoding",
-        reason: "Codes have no order that means anything, whereas a category's mean target has.",
+        reason: "The order of codes is arbitrary; that of target means is not.",
         how: "Add cross-fitted target means of every categorical column, learnt from the fitting rows alone.",
         edit: |block| {
             let wanted = !block.problem.columns.categorical.is_empty() && uses_blocks(block);
@@ -91,7 +91,7 @@ pub(super) const ENCODINGS: &[Strategy] = &[
     Strategy {
         name: "category frequencies",
         part: "Encoding",
-        reason: "How common a category is often separates the usual from the special.",
+        reason: "The frequency of a category often separates common from special cases.",
         how: "Add the share of each category among the fitting rows.",
         edit: frequencies,
     },
@@ -124,13 +124,13 @@ pub(super) const ENCODINGS: &[Strategy] = &[
     },
 ];
 
-/// Inserts a rendered step, unless it is not wanted or there already.
+/// Inserts a rendered step, unless it does not apply or the block has it.
 fn insert(block: &Block<'_>, template: &str, wanted: bool, values: &Value) -> Option<String> {
     if !wanted {
         return None;
     }
     let step = render(template, &json!({ "p": block.problem, "s": values })).ok()?;
-    // Imports belong under the heading: inside the function they would hide the block's own.
+    // Inside the function, imports would shadow those of the block.
     let is_import = |line: &&str| line.trim_start().starts_with("from ");
     let lines: Vec<&str> = step.lines().filter(|line| !is_import(line) && !line.trim().is_empty()).collect();
     let opening = lines.first()?;
@@ -171,7 +171,7 @@ fn quantiles(block: &Block<'_>) -> Option<String> {
     })
 }
 
-/// The expression for all category columns that the script knows.
+/// The expression for all categorical columns of the script.
 fn categories(block: &Block<'_>) -> Option<&'static str> {
     let columns = &block.problem.columns;
     match (columns.categorical.is_empty(), columns.many_levels.is_empty()) {

@@ -1,4 +1,4 @@
-//! The offline agents: every role's answer parses and keeps its promises.
+//! Asks the offline agents, one role or a sequence of them.
 
 use std::time::Duration;
 
@@ -74,7 +74,7 @@ pub(super) fn with_data(asked: &Asked<'_>, script: &str) -> String {
     if reply.contains("```") { code_of(&reply) } else { script.to_owned() }
 }
 
-/// The blocks that the extractor names when it is asked again and again.
+/// The blocks that the extractor names in repeated calls.
 pub(super) fn blocks(asked: &Asked<'_>, script: &str) -> Vec<(String, String)> {
     let mut previous: Vec<String> = Vec::new();
     let mut blocks = Vec::new();
@@ -94,7 +94,7 @@ pub(super) fn blocks(asked: &Asked<'_>, script: &str) -> Vec<(String, String)> {
     blocks
 }
 
-/// Every refinement of every block: the planner is asked until it has nothing left.
+/// Every refinement of every block, until the planner has no more plans.
 pub(super) fn refinements(asked: &Asked<'_>, script: &str) -> Vec<(String, String)> {
     let mut changed = Vec::new();
     for (block, first) in blocks(asked, script) {
@@ -116,7 +116,7 @@ pub(super) fn refinements(asked: &Asked<'_>, script: &str) -> Vec<(String, Strin
     changed
 }
 
-/// One ensemble for every plan the ensemble planner has.
+/// One ensemble for every plan of the ensemble planner.
 pub(super) fn ensembles(asked: &Asked<'_>, solutions: &[&str]) -> Vec<(String, String)> {
     let mut plans: Vec<String> = Vec::new();
     let mut made = Vec::new();

@@ -1,14 +1,14 @@
-//! Strategies for models: presets of their parameters, early stopping, several seeds, class weights.
+//! Strategies for models: parameter presets, early stopping, several seeds and class weights.
 
 use super::{Block, Strategy, with_import};
 use crate::families::Family;
 
-/// What happens to one parameter.
+/// The change of one parameter.
 #[derive(Clone, Copy)]
 enum Change {
-    /// A Python literal.
+    /// Set to this Python literal.
     Set(&'static str),
-    /// The number there is now, multiplied.
+    /// Multiplied by this factor.
     Times(f64),
 }
 
@@ -56,7 +56,7 @@ pub(super) const MODELS: &[Strategy] = &[
     Strategy {
         name: "weaker regularisation",
         part: "Model",
-        reason: "The model may be too stiff for the structure in the data.",
+        reason: "The model may be too simple for the structure in the data.",
         how: "Lower the penalties, the smallest leaf or the number of neighbours.",
         edit: |block| preset(block, weaker(block.family()?)),
     },
@@ -142,7 +142,7 @@ fn weaker(family: Family) -> Preset {
     }
 }
 
-/// Applies a preset to the block's parameters; `None` when it changes none.
+/// Applies a preset to the parameters of the block; `None` if it changes none.
 fn preset(block: &Block<'_>, preset: Preset) -> Option<String> {
     let mut text = block.text.to_owned();
     for (name, change) in preset {
@@ -158,7 +158,7 @@ fn preset(block: &Block<'_>, preset: Preset) -> Option<String> {
     (text != block.text).then_some(text)
 }
 
-/// The literal that a parameter has now.
+/// The current literal of a parameter.
 fn parameter<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let start = format!("    \"{name}\": ");
     text.lines().find_map(|line| line.strip_prefix(start.as_str())?.strip_suffix(','))
@@ -168,13 +168,13 @@ fn multiplied(value: &str, factor: f64) -> Option<String> {
     if let Ok(whole) = value.parse::<u32>() {
         return Some(format!("{}", (f64::from(whole) * factor).round().max(1.0)));
     }
-    // Ten digits hide the dust of binary fractions.
+    // Rounding to ten digits hides binary rounding errors.
     let product = format!("{:.10}", value.parse::<f64>().ok()? * factor);
     let short = product.trim_end_matches('0');
     Some(if short.ends_with('.') { format!("{short}0") } else { short.to_owned() })
 }
 
-/// Sets a parameter, adding it at the end of the dictionary when it is not there.
+/// Sets a parameter, or adds it at the end of the dictionary.
 pub(super) fn set(text: &str, name: &str, value: &str) -> Option<String> {
     let line = format!("    \"{name}\": {value},");
     if let Some(old) = parameter(text, name) {
@@ -199,7 +199,7 @@ fn class_weights(block: &Block<'_>) -> Option<String> {
     }
 }
 
-/// Three fits with three seeds: the body of the function becomes a loop.
+/// Fits with three seeds: turns the body of the function into a loop.
 fn seeds(block: &Block<'_>) -> Option<String> {
     if matches!(block.family()?, Family::Linear | Family::TfidfLinear | Family::Neighbors) {
         return None;
@@ -228,7 +228,7 @@ fn seeds(block: &Block<'_>) -> Option<String> {
 }
 
 fn early_stopping(block: &Block<'_>) -> Option<String> {
-    // Rows of the groups that are fitted on would say too late when to stop, and models see no groups.
+    // Rows of fitted groups would stop too late, and models do not know the groups.
     if block.problem.grouping.is_some() {
         return None;
     }
@@ -241,7 +241,7 @@ fn early_stopping(block: &Block<'_>) -> Option<String> {
         Family::CatBoost => ("iterations", "eval_set=(x_stop, y_stop), early_stopping_rounds=50"),
         _ => return None,
     };
-    // At the start of a line: a fit inside a loop over seeds stays as it is.
+    // Only at the start of a line, not in a loop over seeds.
     let call = "    model.fit(x, y_fit";
     let at = block.text.find(&format!("\n{call}"))? + 1;
     let stratify =

@@ -1,8 +1,7 @@
 //! Leaks of validation or test data into training, found in the syntax tree.
 //!
-//! Looked at are the statements of the module's top level, in order, for three mistakes: something fitted
-//! on train and test joined, something fitted on all rows before they are split, and a column made from
-//! the target of the row itself.
+//! The rules look at the top-level statements for three mistakes: a fit on joined train and test rows, a fit on all
+//! rows before they are split, and a column computed from the row's own target.
 
 use std::collections::BTreeMap;
 
@@ -13,14 +12,14 @@ use serde_json::json;
 
 use crate::inputs::{Inputs, fenced};
 
-/// What is wrong, with the source that shows it.
+/// A leak, with its source text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Leak {
-    /// Fitted on train and test joined.
+    /// A fit on joined train and test rows.
     Joined { block: String, train: String },
     /// `scaled = scaler.fit_transform(x)` before a split of `scaled`.
     BeforeSplit { block: String },
-    /// A column from the target of all rows.
+    /// A column computed from the target of all rows.
     Target { block: String },
 }
 
@@ -32,7 +31,7 @@ impl Leak {
     }
 }
 
-/// What was found, as JSON.
+/// The findings as JSON.
 pub(crate) fn detection(target: &str, inputs: Inputs<'_>) -> String {
     let code = inputs.text("code");
     let leaks = leaks(code, target);
@@ -48,10 +47,10 @@ pub(crate) fn detection(target: &str, inputs: Inputs<'_>) -> String {
     json!({ "answers": answers }).to_string()
 }
 
-/// The block without its leak; a block that rules cannot correct is given back.
+/// The block without its leak, unchanged if the rules cannot correct it.
 pub(crate) fn correction(target: &str, inputs: Inputs<'_>) -> String {
     let block = inputs.text("code_block");
-    // The whole script says what the names in the block stand for.
+    // The whole script defines the names in the block.
     let known =
         leaks(inputs.text("code"), target).into_iter().find(|leak| leak.block().trim() == block.trim());
     let corrected = match known {
@@ -105,7 +104,7 @@ fn name(expression: &Expr) -> Option<&str> {
     expression.as_name_expr().map(|name| name.id.as_str())
 }
 
-/// The first argument of `something.fit(x)` or `something.fit_transform(x)` as a statement of its own.
+/// The first argument of a statement `something.fit(x)` or `something.fit_transform(x)`.
 fn fits(statement: &Stmt) -> Option<&Expr> {
     fits_expression(&statement.as_expr_stmt()?.value)
 }
@@ -120,11 +119,11 @@ fn fitting_call(expression: &Expr) -> Option<&ExprCall> {
     if ["fit", "fit_transform"].contains(&method.attr.as_str()) {
         return Some(call);
     }
-    // `Scaler().fit(x).transform(y)`: look at the inner call.
+    // In `Scaler().fit(x).transform(y)` the inner call counts.
     fitting_call(&method.value)
 }
 
-/// The training part of `pd.concat([train, test])`, whatever the names, when one of them says test.
+/// The training part of `pd.concat([train, test])`, whatever the names, if one of them contains `test`.
 fn joined_train(expression: &Expr) -> Option<String> {
     match expression {
         Expr::Call(call) => {
@@ -145,7 +144,7 @@ fn joined_train(expression: &Expr) -> Option<String> {
     }
 }
 
-/// The training part of joined rows, given as they are or by name.
+/// The training part of joined rows, given directly or by name.
 fn train_part(expression: &Expr, joined: &BTreeMap<&str, String>) -> Option<String> {
     joined_train(expression).or_else(|| joined.get(root(expression)?).cloned())
 }
@@ -165,7 +164,7 @@ fn split_after(assign: &StmtAssign, rest: &[Stmt]) -> Option<usize> {
     let scaled = target_name(assign)?;
     let call = assign.value.as_call_expr()?;
     let method = call.func.as_attribute_expr()?;
-    // Labels are not features: encoding them tells nothing.
+    // Encoding labels leaks nothing, since they are not features.
     if method.attr.as_str() != "fit_transform" || call.arguments.args.len() != 1 || scaled.starts_with('y') {
         return None;
     }

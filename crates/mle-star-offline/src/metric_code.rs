@@ -1,28 +1,28 @@
-//! The Python that computes each known metric, and what it asks of predictions.
+//! The Python code of each known metric, and the predictions that it needs.
 
 use serde::Serialize;
 
 use mle_star_data::metric_names::KnownMetric;
 
-/// A metric as the script templates need it.
+/// A metric as the templates need it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Metric {
-    /// Which one.
+    /// The metric.
     #[serde(skip)]
     pub(crate) id: KnownMetric,
-    /// What it is, in words; the first line of the metric function's docstring.
+    /// A description, used as the docstring of the metric function.
     pub(crate) words: &'static str,
     /// The import line of the metric function.
     pub(crate) import: &'static str,
     /// The Python expression over `truth` and `predicted`.
     pub(crate) expression: &'static str,
-    /// It compares class labels, not probabilities.
+    /// Whether it compares class labels, not probabilities.
     pub(crate) labels: bool,
-    /// Classes have an order that the metric respects.
+    /// Whether it uses the order of classes.
     pub(crate) ordinal: bool,
-    /// Absolute errors count, so models should learn medians.
+    /// Whether it uses absolute errors, so that models should predict medians.
     pub(crate) absolute: bool,
-    /// Predictions below zero are errors or refused.
+    /// Whether negative predictions are invalid.
     pub(crate) positive: bool,
 }
 

@@ -1,8 +1,8 @@
-//! Folds by groups: for tasks whose test rows belong to other groups than the training rows.
+//! Folds by groups, for tasks whose test rows belong to other groups than the training rows.
 //!
-//! [`Grouping`] says by which column rows are grouped. It is chosen once, with the [`Problem`], because
-//! scores over different folds do not compare. What the values show comes from the profile; whether
-//! numbers that only ever rise count groups or time, only a column's name can tell.
+//! [`Grouping`] names the column that groups rows. It is chosen once, with the [`Problem`], because scores over
+//! different folds are not comparable. The profile shows which columns have other values in the test table; only
+//! a column's name shows whether increasing numbers count groups or time.
 //!
 //! [`Problem`]: crate::problem::Problem
 
@@ -10,10 +10,10 @@ use serde::Serialize;
 
 use mle_star_data::profile::{ColumnKind, GroupColumn, Table};
 
-/// Drawing whole groups must leave this many; otherwise rows are drawn from all groups.
+/// If fewer whole groups than this would be drawn, rows are drawn from all groups instead.
 const FEWEST_DRAWN: usize = 20;
 
-/// Words in names of columns that tell who or what a row is about.
+/// Words in column names that identify the subject of a row.
 const KEY_WORDS: [&str; 48] = [
     "author",
     "batch",
@@ -65,44 +65,44 @@ const KEY_WORDS: [&str; 48] = [
     "well",
 ];
 
-/// Words in names of columns that tell when.
+/// Words in column names that mean time.
 const TIME_WORDS: [&str; 16] = [
     "date", "day", "epoch", "hour", "index", "minute", "month", "period", "quarter", "row", "season",
     "second", "step", "time", "week", "year",
 ];
 
-/// By which column rows are grouped, and what follows from it.
+/// The column that groups rows, and its consequences.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Grouping {
-    /// The column; no feature, as its values say nothing about the groups of the test table.
+    /// The column. It is not a feature, as the test table has other values.
     pub(crate) column: String,
-    /// Other columns that only name groups, no features either.
+    /// Other columns that only name groups and are not features either.
     pub(crate) others: Vec<String>,
-    /// Groups among the training rows.
+    /// Number of groups in the training table.
     pub(crate) groups: usize,
     /// Subsampling draws whole groups.
     pub(crate) drawn_whole: bool,
-    /// Classes are of different sizes: folds keep their shares, as far as groups allow.
+    /// Classes differ in size, so folds keep their shares as far as groups allow.
     pub(crate) stratified: bool,
 }
 
 impl Grouping {
-    /// Is this a column that only names groups?
+    /// Whether this column only names groups.
     pub(crate) fn names(&self, column: &str) -> bool {
         self.column == column || self.others.iter().any(|other| other == column)
     }
 }
 
-/// What the training table looks like to the choice of groups.
+/// What the choice of groups needs to know about the training table.
 pub(crate) struct Rows<'a> {
     pub(crate) train: &'a Table,
-    /// Rows that scripts of the search read.
+    /// Number of rows that scripts of the search read.
     pub(crate) used: usize,
-    /// Classes of different sizes, each with enough rows to be in every fold.
+    /// Classes differ in size, and each has enough rows for every fold.
     pub(crate) unequal_classes: bool,
 }
 
-/// The grouping that train and test tables show, if any; `taken` columns are never asked.
+/// The grouping of train and test tables, if any. `taken` columns have another role.
 pub(crate) fn grouping(
     found: &[GroupColumn],
     rows: &Rows<'_>,
@@ -112,7 +112,7 @@ pub(crate) fn grouping(
     let is_name = |found: &GroupColumn| is_text(&found.column) || has_word(&found.column, &KEY_WORDS);
     let mut columns: Vec<&GroupColumn> =
         found.iter().filter(|found| !taken(&found.column) && counts_groups(found)).collect();
-    // Rows of one patient are rows of one hospital: the fewest groups hold the others.
+    // Rows of one patient are rows of one hospital, so the column with the fewest groups is the widest.
     columns.sort_by_key(|found| (!is_name(found), found.groups));
     let (chosen, others) = columns.split_first()?;
     let drawn = chosen.groups * rows.used / rows.train.rows.max(1);
@@ -125,7 +125,7 @@ pub(crate) fn grouping(
     })
 }
 
-/// Do the values name groups rather than times? Both can be numbers of which the test table has later ones.
+/// Whether the values name groups rather than times. Both can be numbers that continue in the test table.
 fn counts_groups(found: &GroupColumn) -> bool {
     let names_group = has_word(&found.column, &KEY_WORDS);
     if has_word(&found.column, &TIME_WORDS) {
@@ -135,7 +135,8 @@ fn counts_groups(found: &GroupColumn) -> bool {
     }
 }
 
-/// Has the name one of these words? `patient_id`, `PatientID`, `patientid` and `patients` have `patient`.
+/// Whether the name contains one of these words. `patient_id`, `PatientID`, `patientid` and `patients` contain
+/// `patient`.
 fn has_word(name: &str, wanted: &[&str]) -> bool {
     let is_wanted = |word: &str| wanted.contains(&word);
     words(name).iter().any(|word| {
@@ -145,7 +146,7 @@ fn has_word(name: &str, wanted: &[&str]) -> bool {
     })
 }
 
-/// The words of a name, in lower case, parted by marks, digits and capitals.
+/// The words of a name in lower case, split at punctuation, digits and capitals.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut after_lower = false;

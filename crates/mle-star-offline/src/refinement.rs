@@ -1,4 +1,4 @@
-//! Refinement of one block: the next plan, and the block that follows a plan.
+//! Refinement of one block: the next plan, and the block changed by a plan.
 
 use mle_star::metric::{Direction, Score};
 
@@ -6,14 +6,14 @@ use crate::catalogue::{self, Block, Strategy};
 use crate::inputs::{Inputs, fenced};
 use crate::problem::Problem;
 
-/// A plan tried on the block, and the score it led to.
+/// A plan that was tried on the block, with its score.
 struct Tried<'a> {
     strategies: Vec<&'static Strategy>,
     plan: &'a str,
     score: Option<Score>,
 }
 
-/// The next plan: a strategy not tried yet, or, when two have scored, now and then both together.
+/// The next plan: an untried strategy or, from time to time, the two best ones together.
 pub(crate) fn planner(problem: &Problem, direction: Direction, inputs: Inputs<'_>, path: usize) -> String {
     let block = Block::read(problem, inputs.text("code_block"));
     let history = history(direction, inputs);
@@ -21,7 +21,7 @@ pub(crate) fn planner(problem: &Problem, direction: Direction, inputs: Inputs<'_
     let was_tried = |strategy: &&&'static Strategy| {
         history.iter().any(|tried| tried.strategies.iter().any(|one| one.name == strategy.name))
     };
-    // Every third plan builds on what has been learnt in place of trying something else.
+    // Every third plan builds on earlier ones.
     let both = if history.len() % 3 == 2 { best_pair(&block, &history) } else { None };
     if let Some(plan) = both {
         return plan;
@@ -44,7 +44,7 @@ fn history(direction: Direction, inputs: Inputs<'_>) -> Vec<Tried<'_>> {
         .collect()
 }
 
-/// The two best single strategies together, when their edits fit into one block.
+/// The two best single strategies together, if both edits fit.
 fn best_pair(block: &Block<'_>, history: &[Tried<'_>]) -> Option<String> {
     let mut single: Vec<(&'static Strategy, Score)> = history
         .iter()
@@ -82,7 +82,7 @@ fn nothing_left(history: &[Tried<'_>]) -> String {
     )
 }
 
-/// The block with the plan carried out; a plan that names no known strategy leaves it as it is.
+/// The block changed by the plan; unchanged if the plan names no known strategy.
 pub(crate) fn coder(problem: &Problem, inputs: Inputs<'_>) -> String {
     let block = Block::read(problem, inputs.text("code_block"));
     fenced(&follow(&block, inputs.text("plan")))

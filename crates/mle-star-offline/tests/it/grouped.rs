@@ -9,7 +9,7 @@ use mle_star_data::profile::{self, ColumnKind, GroupColumn, Profile};
 use mle_star_offline::OfflineAgents;
 use serde_json::json;
 
-use super::asked::{Asked, ensembles, merged, refinements, with_data};
+use super::ask::{Asked, ensembles, merged, refinements, with_data};
 use super::python::{Batch, Done, FAMILIES, assert_faultless, fault, faults, initial, interpreter};
 use super::tasks::{Random, Shape, column, shape, task};
 
@@ -58,7 +58,7 @@ fn the_group_is_chosen_by_values_and_names() {
     check(&[("week", Integer, 20, true)], None, &["week"]);
     check(&[("time_id", Integer, 20, true)], None, &["time_id"]);
     check(&[("time_id", Integer, 20, false)], Some("time_id"), &[]);
-    // The fewest groups hold the others; names of groups are no features, measurements are.
+    // The column with the fewest groups wins; columns that only name groups are not features.
     check(&[("visit_id", Integer, 60, false), ("clinic", Category, 6, false)], Some("clinic"), &[]);
     check(&[("height", Integer, 5, false), ("clinic", Category, 6, false)], Some("clinic"), &["height"]);
     // Never the id or the target.
@@ -128,7 +128,7 @@ fn every_script_has_the_same_folds() {
         scripts.extend(ensembles(&ask, &[&script, &solo]).into_iter().map(|(_, text)| text));
         for text in scripts {
             assert_eq!(section(&text, "Folds"), folds);
-            // No split by rows anywhere, and the group is no column of a model.
+            // Nothing splits by rows, and the group is not a feature.
             assert!(!text.contains(" KFold") && !text.contains("train_test_split"), "{text}");
             assert_eq!(text.matches("\"patient_id\"").count(), 1, "{text}");
         }
@@ -161,7 +161,7 @@ fn whole_groups_are_drawn_and_the_draw_can_be_taken_out() {
     check(60, false);
 }
 
-/// Appended to a script: groups of four rows are drawn whole or not, but never part in a fold.
+/// Appended to a script: checks that no group is divided by subsampling or folds.
 const WHOLE_GROUPS: &str = "
 parts = [(set(train[GROUP].iloc[fit]), set(train[GROUP].iloc[valid])) for fit, valid in FOLDS]
 assert all(fit and valid and not fit & valid for fit, valid in parts), parts
@@ -201,11 +201,11 @@ fn scripts_with_groups_run() {
 
 /// Rows of a group in the tables of [`write_fingerprints`].
 const GROUP_ROWS: usize = 12;
-/// Training groups; twice as many are to be predicted, so that their own luck counts little.
+/// Number of training groups; there are twice as many test groups to reduce noise.
 const GROUPS: usize = 120;
 
-/// Tables in which a group is known by its fingerprint, three columns that say nothing else, and in which
-/// most of the target is a level of the group. Gives the truth of the test rows.
+/// Writes tables in which three columns identify the group and the target mostly depends on the group. Returns the
+/// targets of the test rows.
 fn write_fingerprints(folder: &Path, classes: bool) -> Vec<f64> {
     let mut random = Random(11);
     let mut tables = ["id,patient,a,b,c,dose,target\n".to_owned(), "id,patient,a,b,c,dose\n".to_owned()];
@@ -213,14 +213,14 @@ fn write_fingerprints(folder: &Path, classes: bool) -> Vec<f64> {
     let mut truth = Vec::new();
     for group in 0..GROUPS * 3 {
         let fingerprint = [(); 3].map(|()| random.next() * 100.0);
-        // Levels are spread alike among the groups to train on and to predict.
+        // Training and test groups have the same distribution of levels.
         let level = (group * 37 % (GROUPS * 3)) as f64 / 60.0 - 3.0;
         for row in 0..GROUP_ROWS {
             let print = fingerprint.map(|part| format!("{:.2}", part + random.next()));
             let dose = random.next();
             let value = level + 2.0 * dose + 0.5 * random.next();
             let target = if classes { f64::from(value > 2.5) } else { value };
-            // Every third patient is there to learn from.
+            // Every third patient is a training group.
             let cells = format!("{},{group},{},{dose:.3}", group * GROUP_ROWS + row, print.join(","));
             if group % 3 > 0 {
                 tables[1].push_str(&format!("{cells}\n"));

@@ -1,4 +1,4 @@
-//! The steps around the search: unused data, subsampling, the submission script, contamination.
+//! The steps around the search: unused data, subsampling, the submission script and contamination.
 
 use std::collections::HashSet;
 
@@ -8,15 +8,15 @@ use crate::families::Family;
 use crate::inputs::{Inputs, fenced};
 use crate::joins::{Join, joins};
 use crate::problem::Problem;
-use crate::script::Script;
+use crate::sections::Script;
 use crate::templates::TemplateError;
 use crate::writer;
 use mle_star_data::profile::Profile;
 
-/// Joins auxiliary tables that the solution does not read, or says that there are none.
+/// The solution with unused auxiliary tables joined, or the statement that there are none.
 ///
 /// # Errors
-/// When a template is broken.
+/// A template is broken.
 pub(crate) fn data(
     problem: &Problem,
     profile: &Profile,
@@ -37,7 +37,7 @@ pub(crate) fn data(
         fresh.extend(writer::member_sections(problem, family, &member)?);
         wanted.extend(writer::member_sections(&joined, family, &member)?);
     }
-    // Sections that someone changed are left alone; without the data section there is no join.
+    // Changed sections are kept; without the data section there is nothing to join.
     if !fresh.first().is_some_and(|data| script.sections.contains(data)) {
         return Ok(USED.to_owned());
     }
@@ -49,10 +49,10 @@ pub(crate) fn data(
     Ok(fenced(&script.text()))
 }
 
-/// The script that writes the submission: the final solution itself where it does so already.
+/// The script that writes the submission: the final solution if it does so, else one with a submission section.
 ///
 /// # Errors
-/// When a template is broken.
+/// A template is broken.
 pub(crate) fn test(problem: &Problem, inputs: Inputs<'_>) -> Result<String, TemplateError> {
     let code = inputs.text("final_solution");
     if code.contains("submission.csv") {
@@ -60,7 +60,7 @@ pub(crate) fn test(problem: &Problem, inputs: Inputs<'_>) -> Result<String, Temp
     }
     let mut script = match Script::parse(code) {
         Some(script) => script,
-        // A script of another shape keeps its predictions to itself: a plain model is better than nothing.
+        // The predictions of a script of another form are out of reach, so a plain model is used.
         None => writer::solution(problem, Family::LightGbm)?,
     };
     script.remove("Submission");
@@ -68,7 +68,7 @@ pub(crate) fn test(problem: &Problem, inputs: Inputs<'_>) -> Result<String, Temp
     Ok(fenced(&script.text()))
 }
 
-/// The block that draws a part of the rows, or a statement that there is none.
+/// The block that subsamples rows, or the statement that there is none.
 pub(crate) fn subsampling_extract(inputs: Inputs<'_>) -> String {
     let code = inputs.text("final_solution");
     subsampling_block(code)
@@ -84,7 +84,7 @@ fn subsampling_block(code: &str) -> Option<String> {
     let at = lines.iter().position(draws)?;
     let is_guard = |line: &str| line.trim_start().starts_with("if len(") && line.trim_end().ends_with(':');
     let start = if at > 0 && is_guard(lines[at - 1]) { at - 1 } else { at };
-    // Under a guard, the rest of its block makes use of what is drawn.
+    // Below a condition, the rest of its block uses the sample.
     let indent = |line: &str| line.len() - line.trim_start().len();
     let guarded = |line: &&&str| start < at && indent(line) > indent(lines[start]);
     let end = at + lines[at + 1..].iter().take_while(guarded).count();
@@ -92,7 +92,7 @@ fn subsampling_block(code: &str) -> Option<String> {
     (code.matches(&block).count() == 1).then_some(block)
 }
 
-/// What stands in place of a block that draws a part of the rows.
+/// The replacement of a block that subsamples rows.
 pub(crate) fn subsampling_remove(inputs: Inputs<'_>) -> String {
     let block = inputs.text("code_block_with_subsampling");
     let indent: String = block.chars().take_while(|letter| *letter == ' ').collect();
@@ -100,7 +100,7 @@ pub(crate) fn subsampling_remove(inputs: Inputs<'_>) -> String {
     if draws { fenced(&format!("{indent}# Every training row is used.")) } else { fenced(block) }
 }
 
-/// Was the solution copied? Shared runs of words say so.
+/// Whether the solution is copied from a reference, judged by shared runs of words.
 pub(crate) fn contamination(inputs: Inputs<'_>) -> String {
     let reference = shingles(inputs.text("reference_discussion"));
     let solution = shingles(inputs.text("final_solution"));
@@ -110,7 +110,7 @@ pub(crate) fn contamination(inputs: Inputs<'_>) -> String {
     json!({ "verdict": if same { "Same" } else { "Novel" } }).to_string()
 }
 
-/// Runs of six words, punctuation ignored.
+/// Runs of six words without punctuation.
 fn shingles(text: &str) -> HashSet<String> {
     let words: Vec<String> = text
         .split(|letter: char| !letter.is_alphanumeric() && letter != '_')

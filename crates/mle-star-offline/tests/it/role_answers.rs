@@ -1,4 +1,4 @@
-//! What every role promises, without running anything.
+//! The answer of every role, without running scripts.
 
 use mle_star::metric::Direction::{Maximize, Minimize};
 use mle_star::role::{AgentType, Variant};
@@ -8,10 +8,10 @@ use mle_star_data::profile::{ColumnKind, Profile};
 use mle_star_offline::OfflineAgents;
 use serde_json::{Value, json};
 
-use super::asked::{Asked, blocks, code_of, ensembles, merged, refinements, with_data};
+use super::ask::{Asked, blocks, code_of, ensembles, merged, refinements, with_data};
 use super::tasks::{Shape, column, profile, shape, task};
 
-/// Does the text parse as Python?
+/// Whether the text parses as Python.
 fn is_code(text: &str) -> bool {
     ruff_python_parser::parse_module(text).is_ok_and(|parsed| !parsed.suite().is_empty())
 }
@@ -91,7 +91,7 @@ fn every_script_parses_and_keeps_the_rules() {
             let handlers =
                 text.lines().any(|line| line.trim() == "try:" || line.trim().starts_with("except"));
             assert!(!handlers && text.contains("./input/"), "{text}");
-            // Our own scripts are clean by our own check.
+            // Generated scripts pass the leakage check.
             let found = ask.json(AgentType::Leakage, Some(Variant::Detection), json!({ "code": text }));
             assert_eq!(found["answers"][0]["leakage_status"], "No Data Leakage", "{found}");
         }
@@ -441,7 +441,7 @@ fn any_two_strategies_fit_into_one_block() {
 fn strategies(ask: &Asked<'_>, block: &str) -> Vec<String> {
     let mut plans: Vec<String> = Vec::new();
     loop {
-        // Nothing scored, so that the planner never builds on two plans.
+        // Without scores, the planner never combines plans.
         let scores = vec![Value::Null; plans.len()];
         let plan = ask.ask(
             AgentType::Planner,
