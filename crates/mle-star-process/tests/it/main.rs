@@ -1,0 +1,11 @@
+//! Child processes by themselves: real processes, no Python.
+//!
+//! That isolation holds against hostile scripts, and that workers confine like cold starts, is tested where scripts are
+//! run: in the tests of `mle-star-backends`.
+
+#[cfg(all(test, target_os = "linux"))]
+mod confined;
+#[cfg(all(test, target_os = "linux"))]
+mod limits;
+#[cfg(all(test, target_os = "linux"))]
+mod world;
