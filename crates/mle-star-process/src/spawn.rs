@@ -16,6 +16,8 @@
 )]
 mod confine;
 #[cfg(target_os = "linux")]
+mod descriptors;
+#[cfg(target_os = "linux")]
 mod mounts;
 mod session;
 #[cfg_attr(not(target_os = "linux"), path = "spawn/elsewhere/supervisor.rs")]

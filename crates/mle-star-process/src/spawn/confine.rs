@@ -19,8 +19,11 @@ use nix::sys::stat::Mode;
 use nix::sys::wait::waitpid;
 use nix::unistd::{Pid, pipe2, read, write};
 
+use super::descriptors::close_range;
 use super::mounts::{self, Mounts};
 
+/// The name of supervisors, and of the processes that wait outside their namespaces, in process lists.
+pub(super) const NAME: &CStr = c"mle-supervisor";
 /// The capabilities that root keeps in its namespaces: those that let it use files as it does outside.
 const KEPT_CAPABILITIES: [libc::c_ulong; 5] = [0, 1, 2, 3, 4];
 /// Capabilities are bits of a 64-bit mask.
@@ -231,8 +234,8 @@ fn clone_into(namespaces: &Namespaces) -> io::Result<()> {
         let _ = waitpid(child, None);
         return Err(error);
     }
-    let _ = prctl::set_name(super::supervisor::NAME);
-    super::supervisor::close_range(0, u32::MAX);
+    let _ = prctl::set_name(NAME);
+    close_range(0, u32::MAX);
     while waitpid(child, None) == Err(Errno::EINTR) {}
     // SAFETY: ends this process at once, without running anything that belongs to the program.
     unsafe { libc::_exit(0) }

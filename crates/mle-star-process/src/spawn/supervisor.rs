@@ -12,7 +12,6 @@
 //! panics, because another thread may have held a lock at the moment of the fork. It reads `/proc` by hand for the
 //! same reason.
 
-use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
@@ -29,7 +28,8 @@ use nix::sys::stat::Mode;
 use nix::sys::uio::pread;
 use nix::unistd::{ForkResult, Pid, fork, getpid, getppid, read, setsid, write};
 
-use super::confine::Confinement;
+use super::confine::{Confinement, NAME};
+use super::descriptors::close_all_but;
 use super::session::handle_child_signals;
 
 /// Written to the control pipe: ask the child's process group to end.
@@ -37,8 +37,6 @@ pub(crate) const TERMINATE: u8 = b'T';
 /// Length of the supervisor's report: the child's raw wait status, then how many processes it had to kill after the
 /// child's own end, each four bytes in native order.
 pub(crate) const REPORT: usize = 8;
-/// The supervisor's name in process lists.
-pub(super) const NAME: &CStr = c"mle-supervisor";
 
 /// How long helpers that clean up after a child (multiprocessing's resource tracker) may take to end.
 const TIDY_UP: Duration = Duration::from_millis(300);
@@ -112,31 +110,6 @@ fn supervise(child: Pid, events: &Events<'_>, status: RawFd, is_init: bool) -> !
     let _ = write(unsafe { BorrowedFd::borrow_raw(status) }, &report);
     // SAFETY: ends this process at once, without running anything that belongs to the program.
     unsafe { libc::_exit(0) }
-}
-
-/// Closes everything inherited from the program: pipes of other children, open files, standard streams. Negative
-/// descriptors in `kept` are ignored.
-fn close_all_but(kept: &mut [RawFd]) {
-    kept.sort_unstable();
-    let mut from = 0;
-    for descriptor in kept.iter().filter_map(|descriptor| u32::try_from(*descriptor).ok()) {
-        if from < descriptor {
-            close_range(from, descriptor - 1);
-        }
-        from = descriptor + 1;
-    }
-    close_range(from, u32::MAX);
-}
-
-pub(super) fn close_range(from: u32, to: u32) {
-    // SAFETY: this process owns the descriptors and no longer uses them.
-    if unsafe { libc::syscall(libc::SYS_close_range, from, to, 0) } == 0 {
-        return;
-    }
-    for descriptor in from..=to.min(4096) {
-        // SAFETY: as above.
-        unsafe { libc::close(descriptor.cast_signed()) };
-    }
 }
 
 /// What the supervisor waits for and reads, all of it opened before the child exists.

@@ -3,9 +3,11 @@
 //! That isolation holds against hostile scripts, and that workers confine like cold starts, is tested where scripts are
 //! run: in the tests of `mle-star-backends`.
 
-#[cfg(all(test, target_os = "linux"))]
+#![cfg(target_os = "linux")]
+
+#[cfg(test)]
 mod confined;
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod limits;
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod world;
