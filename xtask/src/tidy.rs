@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 const LONGEST_FILE: usize = 600;
 /// The one file with a limit of its own: Python imports it under a name that must be one file, before any other can be
 /// imported without scripts seeing it.
-const LONGER_FILE: (&str, usize) = ("crates/mle-star-backends/python/worker.py", 800);
+const LONGER_FILE: (&str, usize) = ("crates/mle-star-process/python/worker.py", 800);
 
 /// Everything that is not tidy, one line each.
 pub fn findings(root: &Path) -> Vec<String> {

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use mle_star::config::{Config, Switch};
+use mle_star::config::Config;
 use mle_star::effects::{Purpose, ScriptEnd, ScriptRequest, ScriptRunner};
 use mle_star::journal::{Entry, Frozen, Journal, Kind};
 use mle_star::metric::Direction;
@@ -21,9 +21,9 @@ use mle_star::place::Place;
 use mle_star::task::{DataModality, Task, TaskType};
 use mle_star_backends::script::environment::{Environment, EnvironmentChoice, python_environment};
 use mle_star_backends::script::local::{LocalRunner, LocalSetup};
-use mle_star_backends::script::machine::machine;
-use mle_star_backends::script::sandbox::{Isolation, Layers};
-use mle_star_backends::script::warm::WarmStart;
+use mle_star_process::machine::machine;
+use mle_star_process::sandbox::{Isolation, Layers, Network};
+use mle_star_process::warm::WarmStart;
 use serde_json::json;
 
 type Failure = Box<dyn Error>;
@@ -67,7 +67,7 @@ async fn main() -> Result<(), Failure> {
     let choice = python.map_or(EnvironmentChoice::Own, |path| EnvironmentChoice::Given(PathBuf::from(path)));
     let environment = python_environment(choice, &|line| println!("{line}")).await?;
     println!("Python {}, {} libraries, {rounds} rounds", environment.version, environment.libraries.len());
-    let isolation = Isolation::new(Switch::Off);
+    let isolation = Isolation::new(Network::Denied);
     println!("isolation: {}", isolation.line());
     println!(
         "{:14}{:>10}{:>10}{:>10}{:>10}{:>12}{:>10}{:>10}  milliseconds",

@@ -1,5 +1,4 @@
-//! The processes around `mle-star`: [`script`] runs scripts as its
-//! [`ScriptRunner`](mle_star::effects::ScriptRunner), [`process`] keeps child processes.
+//! Runs the scripts of `mle-star` on this machine: [`script`] implements
+//! [`ScriptRunner`](mle_star::effects::ScriptRunner).
 
-pub mod process;
 pub mod script;

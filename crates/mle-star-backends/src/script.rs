@@ -1,26 +1,25 @@
-//! Python environments and the processes that run scripts.
+//! Runs scripts in a Python environment and checks what they submit.
 //!
-//! [`environment`] finds or makes the interpreter, [`machine`] says what the machine offers, [`local`] is the
-//! [`ScriptRunner`](mle_star::effects::ScriptRunner) of this machine, [`submission`] checks what a script
-//! submits, [`warm`] starts scripts in processes that have their libraries, [`sandbox`] binds them. The rest is how
-//! the local runner keeps its promises: `stream` keeps output within bounds, `workplace` is the folder a script runs
-//! in, `watch` ends what takes too much.
+//! [`environment`] finds or creates the interpreter, [`local`] is the
+//! [`ScriptRunner`](mle_star::effects::ScriptRunner) of this machine, and [`submission`] checks submissions. The
+//! processes themselves are those of `mle-star-process`; the other modules here translate between it and the
+//! algorithms.
 
-#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "there are none"))]
-mod cgroup;
-mod disk;
+use mle_star::config::Switch;
+use mle_star_process::sandbox::Network;
+
 pub mod environment;
 pub mod local;
-pub mod machine;
-mod memory;
-mod open_files;
 mod out_of_memory;
-pub mod sandbox;
-mod short_links;
-mod stream;
+mod refusals;
 pub mod submission;
 mod traceback;
-pub mod variables;
-pub mod warm;
-mod watch;
 pub(crate) mod workplace;
+
+/// The network setting of a configuration, for the isolation of scripts.
+pub fn network(switch: Switch) -> Network {
+    match switch {
+        Switch::On => Network::Allowed,
+        Switch::Off => Network::Denied,
+    }
+}

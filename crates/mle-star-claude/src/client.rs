@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use mle_star::effects::AgentRequest;
 use mle_star::role::AgentType;
 use mle_star::stop::Trouble;
-use mle_star_data::view::Data;
+use mle_star_data::input::Data;
 
 use crate::child::{Child, StartError};
 use crate::invocation::{Invocation, initialize};

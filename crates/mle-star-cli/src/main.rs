@@ -22,13 +22,13 @@ mod watch;
 
 use std::process::ExitCode;
 
-use mle_star_backends::process::hear_of_children;
+use mle_star_process::handle_child_signals;
 
 use crate::exit::Exit;
 
 fn main() -> ExitCode {
     output::install_panic_hook();
-    hear_of_children();
+    handle_child_signals();
     // The hook has printed the panic.
     let exit = std::panic::catch_unwind(start).unwrap_or(Exit::Failed);
     ExitCode::from(exit.code())

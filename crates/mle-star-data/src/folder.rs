@@ -111,10 +111,10 @@ pub(super) fn files(data_dir: &Path) -> Result<Vec<PathBuf>, Trouble> {
         let hint = "give the folder that holds train.csv, not a file";
         return Err(Trouble::new(format!("the data folder {name} is not a folder"), hint));
     }
-    let tree = super::tree::look(data_dir).map_err(|error| {
+    let found = super::walk::walk(data_dir).map_err(|error| {
         Trouble::new(format!("cannot read the data folder {name}: {error}"), "check the folder's permissions")
     })?;
-    let mut found = tree.files;
+    let mut found = found.files;
     if found.is_empty() {
         let hint = "put train.csv, test.csv and sample_submission.csv into it";
         return Err(Trouble::new(format!("the data folder {name} is empty"), hint));

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use mle_star::stop::Trouble;
 
 use super::folder::{self, Source};
-use super::tree;
+use super::walk;
 
 /// One table that has to be unpacked before scripts can read it. Paths are relative to the data folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub fn unpack(data_dir: &Path, packed: &[Packed], into: &Path) -> Result<(), Tro
 }
 
 fn link_others(data_dir: &Path, packed: &[Packed], into: &Path) -> io::Result<()> {
-    tree::link(data_dir, into, |name| packed.iter().any(|table| table.archive == name)).map(drop)
+    walk::link(data_dir, into, |name| packed.iter().any(|table| table.archive == name)).map(drop)
 }
 
 /// Unpacks under another name first, so that an interruption leaves no half table.

@@ -30,11 +30,12 @@ const TOKIO: [&str; 5] = ["macros", "rt", "rt-multi-thread", "sync", "time"];
 /// What talks to people, and so is the command line's alone.
 const FOR_PEOPLE: [&str; 5] = ["clap", "indicatif", "terminal_size", "mle-star-cli", "axum"];
 /// The crates around the algorithms, and which crates of the workspace each may use.
-const AROUND: [(&str, &[&str]); 4] = [
-    ("mle-star-backends", &["mle-star", "mle-star-data"]),
-    ("mle-star-claude", &["mle-star", "mle-star-backends", "mle-star-data"]),
+const AROUND: [(&str, &[&str]); 5] = [
+    ("mle-star-backends", &["mle-star", "mle-star-data", "mle-star-process"]),
+    ("mle-star-claude", &["mle-star", "mle-star-data", "mle-star-process"]),
     ("mle-star-data", &["mle-star"]),
     ("mle-star-offline", &["mle-star", "mle-star-data"]),
+    ("mle-star-process", &[]),
 ];
 const RULES: &str = "crates/mle-star/clippy.toml";
 /// What the compiler's rules for the algorithms must name.
@@ -120,5 +121,17 @@ mod tests {
         let upwards = "[dependencies]\nmle-star.workspace = true\nmle-star-claude.workspace = true\n";
         check("", upwards, &rules, &["backends must not depend on mle-star-claude"]);
         check("", "", "std::process::Command std::fs::File", &["must forbid std::net::TcpStream"]);
+    }
+
+    #[test]
+    fn the_crate_of_child_processes_uses_no_other_of_the_workspace() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("crates/mle-star-process");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("Cargo.toml"), "[dependencies]\nmle-star.workspace = true\nnix = \"1\"\n")
+            .unwrap();
+        let found = findings(dir.path());
+        let wrong = "crates/mle-star-process must not depend on mle-star";
+        assert!(found.iter().any(|line| line == wrong), "{found:?}");
     }
 }

@@ -1,7 +1,7 @@
 //! The Python interpreter that scripts run with, and its libraries.
 //!
-//! Two choices: an interpreter the user gives, which is used as it is, or the program's own environment,
-//! made once from a lock file and kept in the user's cache.
+//! It is an interpreter that the user gives, which is used as it is, or the program's own environment, which is created
+//! once from a lock file and kept in the user's cache.
 
 use std::path::PathBuf;
 
@@ -11,12 +11,16 @@ use serde::{Deserialize, Serialize};
 mod build;
 mod interpreter;
 
-/// Which interpreter is wanted.
+/// Variables that would make the program's own interpreter find other libraries.
+const OTHER_PYTHONS: [&str; 5] =
+    ["PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONUSERBASE", "VIRTUAL_ENV"];
+
+/// Which interpreter to use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EnvironmentChoice {
-    /// The program's own environment, made when it is not there.
+    /// The program's own environment, created if it does not exist.
     Own,
-    /// This interpreter, a path or a name on PATH, as it is.
+    /// This interpreter, a path or a name on PATH.
     Given(PathBuf),
 }
 
@@ -24,7 +28,7 @@ pub enum EnvironmentChoice {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
-    /// Made by this program.
+    /// Created by this program.
     Own,
     /// Given by the user.
     #[default]
@@ -34,20 +38,30 @@ pub enum Origin {
 /// An interpreter with its libraries.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Environment {
-    /// Where it comes from.
+    /// Its origin.
     pub origin: Origin,
     /// The interpreter's absolute path.
     pub python: PathBuf,
     /// Its version, for example `3.11.7`.
     pub version: String,
-    /// Every installed distribution with its exact version, in the order of names.
+    /// Every installed distribution with its exact version, sorted by name.
     pub libraries: Vec<(String, String)>,
 }
 
-/// Finds or makes the environment that is wanted; `progress` hears what takes time.
+impl Environment {
+    /// The variables that scripts must not inherit.
+    pub(super) fn removed_variables(&self) -> &'static [&'static str] {
+        match self.origin {
+            Origin::Own => &OTHER_PYTHONS,
+            Origin::Given => &[],
+        }
+    }
+}
+
+/// Finds or creates the environment; `progress` is called with a line for each slow step.
 ///
 /// # Errors
-/// No Python, a Python older than 3.11, or an environment that cannot be made.
+/// There is no Python, it is older than 3.11, or the environment cannot be created.
 pub async fn python_environment(
     choice: EnvironmentChoice,
     progress: &(dyn Fn(&str) + Sync),
@@ -58,20 +72,20 @@ pub async fn python_environment(
     }
 }
 
-/// Is there a Python that the program's own environment can be made with?
+/// Checks that a Python exists that the program's own environment can be created with.
 ///
 /// # Errors
-/// None on PATH, or only ones older than 3.11.
+/// There is none on PATH, or only older ones than 3.11.
 pub async fn check_python() -> Result<(), Trouble> {
     interpreter::on_path().await.map(drop)
 }
 
-/// The program's own environment when it was made before; makes nothing.
+/// The program's own environment if it exists.
 pub async fn made_environment() -> Option<Environment> {
     build::made().await
 }
 
-/// The libraries as a `requirements.txt` that pins each of them, the interpreter's version in a comment.
+/// The libraries as a `requirements.txt` that pins each of them, with the interpreter's version in a comment.
 pub fn requirements_txt(environment: &Environment) -> String {
     let header = format!("# Python {}\n", environment.version);
     let lines = environment.libraries.iter().map(|(name, version)| format!("{name}=={version}\n"));

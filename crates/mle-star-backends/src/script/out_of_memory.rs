@@ -1,10 +1,9 @@
-//! Did a script fail because there was no memory left? The signs of it, on the machine and on a GPU.
-
-use std::fs;
+//! Recognizes scripts that failed because memory ran out, on the machine or on a GPU.
 
 use mle_star::effects::{OutOfMemory, ScriptEnd, ScriptOutcome};
+use mle_star_process::memory::KernelKills;
 
-/// What libraries say when a GPU has no memory left.
+/// Error messages of libraries when a GPU runs out of memory.
 const OF_GPUS: [&str; 6] = [
     "CUDA out of memory",
     "cudaErrorMemoryAllocation",
@@ -13,7 +12,7 @@ const OF_GPUS: [&str; 6] = [
     "torch.OutOfMemoryError",
     "cuda.OutOfMemoryError",
 ];
-/// What Python and its libraries say when an allocation fails.
+/// Error messages of Python and its libraries when an allocation fails.
 const OF_ALLOCATIONS: [&str; 6] = [
     "MemoryError",
     "std::bad_alloc",
@@ -22,29 +21,13 @@ const OF_ALLOCATIONS: [&str; 6] = [
     "can't allocate memory",
     "OOM when allocating",
 ];
-/// What they say when one of their processes was killed.
+/// Error messages of libraries when one of their processes was killed.
 const OF_WORKERS: [&str; 4] =
     ["TerminatedWorkerError", "BrokenProcessPool", "killed by signal: Killed", "killed by signal 9"];
 const SIGKILL: i32 = 9;
 
-/// How many processes of this machine the kernel had killed for want of memory at one moment.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct KernelKills(Option<u64>);
-
-impl KernelKills {
-    /// As of now.
-    pub(super) fn so_far() -> Self {
-        Self(fs::read_to_string("/proc/vmstat").ok().and_then(|text| oom_kills(&text)))
-    }
-
-    /// Were there any since? No kernel that does not count them is believed to have killed.
-    fn any_since(self) -> bool {
-        self.0.zip(Self::so_far().0).is_some_and(|(before, now)| now > before)
-    }
-}
-
-/// How the script ran out of memory; `None` when it did not fail, or for another reason. `kills` are those before
-/// it began. What is known already stands.
+/// How the script ran out of memory; `None` if it did not fail, or for another reason. `kills` are those before it
+/// began. What the outcome already says is kept.
 pub(super) fn out_of_memory(outcome: &ScriptOutcome, kills: &KernelKills) -> Option<OutOfMemory> {
     if outcome.out_of_memory.is_some() || !outcome.is_error() {
         return outcome.out_of_memory;
@@ -53,8 +36,8 @@ pub(super) fn out_of_memory(outcome: &ScriptOutcome, kills: &KernelKills) -> Opt
 }
 
 fn signs(outcome: &ScriptOutcome, kernel_killed: impl FnOnce() -> bool) -> Option<OutOfMemory> {
-    let said = last_words(outcome);
-    let any = |signs: &[&str]| signs.iter().any(|sign| said.contains(sign));
+    let message = last_error(outcome);
+    let any = |signs: &[&str]| signs.iter().any(|sign| message.contains(sign));
     match outcome.end {
         ScriptEnd::Signalled { signal: SIGKILL } => kernel_killed().then_some(OutOfMemory::Machine),
         ScriptEnd::TimedOut | ScriptEnd::Refused { .. } => None,
@@ -65,15 +48,15 @@ fn signs(outcome: &ScriptOutcome, kernel_killed: impl FnOnce() -> bool) -> Optio
     }
 }
 
-/// The exception with the whole of its message and what came after it; all of stderr when there was no exception.
-pub(super) fn last_words(outcome: &ScriptOutcome) -> String {
+/// The exception with its whole message and the output after it; all of stderr if there was no exception.
+pub(super) fn last_error(outcome: &ScriptOutcome) -> String {
     let printed = outcome.stderr.text();
     let Some(exception) = outcome.traceback.as_deref().map(exception) else { return printed };
     let from = printed.rfind(exception);
     from.map_or_else(|| exception.to_owned(), |from| printed[from..].to_owned())
 }
 
-/// The exception's own line, without the frames: their source lines may speak of memory, too.
+/// The exception's own line without the frames, whose source lines may also mention memory.
 fn exception(traceback: &str) -> &str {
     let mut rest = traceback;
     while let Some((_, after)) = rest.split_once('\n') {
@@ -83,10 +66,6 @@ fn exception(traceback: &str) -> &str {
         rest = after;
     }
     rest
-}
-
-fn oom_kills(vmstat: &str) -> Option<u64> {
-    vmstat.lines().find_map(|line| line.strip_prefix("oom_kill ")?.trim().parse().ok())
 }
 
 #[cfg(test)]
@@ -121,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_recognised_by_what_failed() {
+    fn out_of_memory_is_recognized_by_the_error() {
         use OutOfMemory::{Allocation, Gpu, Machine};
         let signalled = |signal| ScriptEnd::Signalled { signal };
         check(signalled(9), None, "", true, Some(Machine));
@@ -143,16 +122,9 @@ mod tests {
         raised(worker, true, Some(Machine));
         raised(worker, false, None);
         raised("KeyError: 'x'", true, None);
-        // A message of several lines; the traceback that is kept ends with the first.
+        // A message of several lines. The kept traceback ends with the first.
         let (kept, printed) = ("XGBoostError:", "XGBoostError:\nallocation: cudaErrorMemoryAllocation\n");
         check(EXITED, Some(kept), printed, false, Some(Gpu));
         check(EXITED, Some("KeyError: 'x'"), "MemoryError, ignored\nKeyError: 'x'\n", true, None);
-    }
-
-    #[test]
-    fn the_kernel_counts_what_it_kills() {
-        assert_eq!(oom_kills("nr_free_pages 1\noom_kill 3\noom_kill_x 9\n"), Some(3));
-        assert_eq!(oom_kills("nr_free_pages 1\n"), None);
-        assert!(!KernelKills(None).any_since());
     }
 }

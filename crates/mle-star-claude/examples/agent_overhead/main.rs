@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use mle_star::agents::definitions;
-use mle_star::config::{AgentsChoice, Config, Switch};
+use mle_star::config::{AgentsChoice, Config};
 use mle_star::ctx::Outside;
 use mle_star::effects::{AgentBackend, AgentRequest, Answer};
 use mle_star::event::NoEvents;
@@ -30,9 +30,9 @@ use mle_star::slots::Slots;
 use mle_star::task::{DataModality, Task, TaskType};
 use mle_star_backends::script::environment::{EnvironmentChoice, python_environment};
 use mle_star_backends::script::local::{LocalRunner, LocalSetup};
-use mle_star_backends::script::machine::machine;
-use mle_star_backends::script::sandbox::Isolation;
 use mle_star_claude::{ClaudeAgents, ClaudeSetup};
+use mle_star_process::machine::machine;
+use mle_star_process::sandbox::{Isolation, Network};
 
 /// Times of the fake, in seconds.
 const START: f64 = 0.4;
@@ -144,7 +144,7 @@ async fn whole_run(config: &Config, prefetch: usize) -> Result<(Duration, usize,
         id_column: None,
         memory_limit_mib: None,
         warm_start: None,
-        isolation: Isolation::new(Switch::Off),
+        isolation: Isolation::new(Network::Denied),
     })?;
     let agents = ClaudeAgents::new(setup)?;
     let (journal, prompts) = (Journal::create(&run, &frozen)?, Prompts::new(BTreeMap::new())?);

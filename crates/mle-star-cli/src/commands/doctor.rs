@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use mle_star::config::{Config, Switch};
+use mle_star::config::Config;
 use mle_star::stop::Trouble;
 use mle_star_backends::script::environment::{
     Environment, EnvironmentChoice, made_environment, python_environment,
 };
-use mle_star_backends::script::machine::{Machine, machine};
-use mle_star_backends::script::sandbox::{Layer, Layers};
+use mle_star_process::machine::{Machine, machine};
+use mle_star_process::sandbox::{Layer, Layers, Network};
 use serde::Serialize;
 
 use crate::args::DoctorArgs;
@@ -102,7 +102,7 @@ async fn look() -> Result<Findings, Trouble> {
         logins,
         gateway: gateway(environment),
         machine: machine().await,
-        isolation: Layers::probed().list(Switch::Off),
+        isolation: Layers::probed().list(Network::Denied),
         disk_free_mib: disk_free_mib(Path::new(".")),
         agents: provider::name(choice.chosen.name()),
         agents_reason: choice.reason,

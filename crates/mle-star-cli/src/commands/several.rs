@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use mle_star::result::FinalResult;
 use mle_star::stop::Trouble;
-use mle_star_backends::script::machine::allow_many_open_files;
+use mle_star_process::open_files::allow_many;
 
 use super::estimate;
 use super::run::forget_if_unusable;
@@ -39,7 +39,7 @@ pub fn run(args: &RunArgs, tasks: &[PathBuf]) -> Result<Exit, Failure> {
     if args.estimate {
         return Ok(worst(tasks.iter().map(|task| exit_of(task, estimated(args, task)))));
     }
-    allow_many_open_files();
+    allow_many();
     let mut rows: Vec<Row> = Vec::new();
     let mut starts: Vec<Start> = Vec::new();
     for task in tasks {

@@ -9,10 +9,10 @@ use mle_star::slots::Slots;
 use mle_star::stop::Trouble;
 use mle_star_backends::script::environment::{Environment, Origin};
 use mle_star_backends::script::local::{LocalRunner, LocalSetup};
-use mle_star_backends::script::machine::Machine;
-use mle_star_backends::script::sandbox::Isolation;
-use mle_star_backends::script::warm::WarmStart;
 use mle_star_data::unzip;
+use mle_star_process::machine::Machine;
+use mle_star_process::sandbox::{Isolation, Network};
+use mle_star_process::warm::WarmStart;
 
 use super::Start;
 use super::shared::Shared;
@@ -61,7 +61,7 @@ impl Backends {
         let (machine, slots) = (shared.machine().await.clone(), shared.script_slots().await.clone());
         let at_once = slots.count();
         say(&format!("python: {}", environment_line(&environment, &machine, at_once)));
-        let isolation = Isolation::new(config.network);
+        let isolation = Isolation::new(mle_star_backends::script::network(config.network));
         say(&format!("isolation: {}", isolation.line()));
         let environment_text = environment_text(&environment, &machine, at_once, &isolation);
         let data_dir = plain_data(start)?;
@@ -150,10 +150,10 @@ fn environment_text(
         }
     }
     text.push_str(match isolation.network {
-        Switch::On => "\nNetwork access",
-        Switch::Off if isolation.closes_network() => "\nNo network access at all",
+        Network::Allowed => "\nNetwork access",
+        Network::Denied if isolation.closes_network() => "\nNo network access at all",
         // This machine cannot block it, but the solution may run where there is none.
-        Switch::Off => "\nDo not rely on the network",
+        Network::Denied => "\nDo not rely on the network",
     });
     text
 }
@@ -161,7 +161,7 @@ fn environment_text(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mle_star_backends::script::sandbox::Layers;
+    use mle_star_process::sandbox::Layers;
 
     #[test]
     fn prompts_say_whether_there_is_a_network() {
@@ -179,8 +179,8 @@ mod tests {
             assert_eq!(text, format!("{start}{expected}"));
         };
         let closed = Layers { network: true, ..Layers::none() };
-        check(Switch::On, closed.clone(), "Network access");
-        check(Switch::Off, closed, "No network access at all");
-        check(Switch::Off, Layers::none(), "Do not rely on the network");
+        check(Network::Allowed, closed.clone(), "Network access");
+        check(Network::Denied, closed, "No network access at all");
+        check(Network::Denied, Layers::none(), "Do not rely on the network");
     }
 }

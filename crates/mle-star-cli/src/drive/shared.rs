@@ -8,7 +8,7 @@ use mle_star::slots::Slots;
 use mle_star_backends::script::environment::{
     Environment, EnvironmentChoice, check_python, python_environment,
 };
-use mle_star_backends::script::machine::{Machine, machine};
+use mle_star_process::machine::{Machine, machine};
 use tokio::sync::{Mutex, OnceCell};
 
 use crate::exit::Failure;

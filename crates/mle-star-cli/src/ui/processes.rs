@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use mle_star::layout::{LOCK, LOGS, STARTED_LOG};
 use mle_star::stop::Trouble;
-use mle_star_backends::process::in_own_session;
+use mle_star_process::in_own_session;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, geteuid};
 use tempfile::NamedTempFile;

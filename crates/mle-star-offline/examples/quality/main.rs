@@ -21,10 +21,10 @@ use mle_star::slots::Slots;
 use mle_star::task::{DataModality, Task, TaskType};
 use mle_star_backends::script::environment::{EnvironmentChoice, python_environment};
 use mle_star_backends::script::local::{LocalRunner, LocalSetup};
-use mle_star_backends::script::machine::machine;
-use mle_star_backends::script::sandbox::Isolation;
 use mle_star_data::profile;
 use mle_star_offline::OfflineAgents;
+use mle_star_process::machine::machine;
+use mle_star_process::sandbox::{Isolation, Network};
 use tokio::process::Command;
 
 const TOOL: &str = include_str!("tasks.py");
@@ -165,7 +165,7 @@ impl Bench {
             id_column: frozen.task.id_column.clone(),
             memory_limit_mib: None,
             warm_start: None,
-            isolation: Isolation::new(mle_star::config::Switch::Off),
+            isolation: Isolation::new(Network::Denied),
         })?;
         let (journal, prompts) = (Journal::create(run, frozen)?, Prompts::new(BTreeMap::new())?);
         let (_keep, cancel) = tokio::sync::watch::channel(false);

@@ -1,8 +1,8 @@
-//! Makes the program's own environment, once, and finds it again.
+//! Creates the program's own environment once, and finds it again.
 //!
-//! It lives in the user's cache under a digest of the lock file, the interpreter's version and the platform.
-//! Virtual environments hold absolute paths, so it is built where it stays; only the file `complete.json`,
-//! written last, makes it count. A build that was killed leaves none, and the next one starts over.
+//! It lies in the user's cache under a digest of the lock file, the interpreter's version and the platform. Virtual
+//! environments contain absolute paths, so it is built in its final place. It is complete once it has the file
+//! `complete.json`, which is written last. A build that was killed leaves none, and the next one starts over.
 
 use std::env;
 use std::fs::{self, File, TryLockError};
@@ -13,46 +13,45 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use mle_star::stop::Trouble;
+use mle_star_process::remove::remove_tree;
+use mle_star_process::{ProcessTree, Streams};
 use tokio::io::AsyncReadExt;
 use tokio::process::Command;
 use tokio::time::{interval, sleep};
 
 use super::interpreter::{self, Interpreter};
 use super::{Environment, Origin};
-use crate::process::{Streams, Tree};
-use crate::script::workplace::broken;
-use mle_star_data::removal::remove_tree;
 
-/// The libraries with their exact versions, for every Python from 3.11 on.
+/// The libraries with their exact versions, for every Python since 3.11.
 const LOCK: &str = include_str!("../../../python/requirements.lock");
-/// What is installed to install the rest, where uv is not on PATH.
+/// Installed with pip to install the rest, if uv is not on PATH.
 const UV: &str = "uv==0.13.8";
-/// How often a long step says that it goes on.
+/// How often a long step reports progress.
 const TICK: Duration = Duration::from_secs(5);
-/// How often a build by another process is looked at.
+/// How often to check whether a build by another process has ended.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
-/// Settings of the user's shell that would lead an installation elsewhere.
+/// Settings of the user's shell that would redirect an installation.
 const MISLEADING: [&str; 6] =
     ["PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "PIP_TARGET", "PIP_USER", "PIP_REQUIRE_VIRTUALENV"];
 
-/// Says what is being done and for how long.
+/// Reports the current step and the time since the start.
 struct Progress<'a> {
-    say: &'a (dyn Fn(&str) + Sync),
+    print: &'a (dyn Fn(&str) + Sync),
     started: Instant,
 }
 
-/// The program's own environment, made when it is not there yet.
-pub(super) async fn own(say: &(dyn Fn(&str) + Sync)) -> Result<Environment, Trouble> {
+/// The program's own environment, created if it does not exist.
+pub(super) async fn own(print: &(dyn Fn(&str) + Sync)) -> Result<Environment, Trouble> {
     let base = interpreter::on_path().await?;
     let home = home(&base)?;
     if let Some(found) = finished(&home) {
         return Ok(found);
     }
-    let progress = Progress { say, started: Instant::now() };
+    let progress = Progress { print, started: Instant::now() };
     let parent = home.parent().unwrap_or(&home);
     fs::create_dir_all(parent).map_err(|error| broken_cache(parent, &error))?;
     let _lock = lock(&home.with_extension("lock"), &progress).await?;
-    // Another process may have made it while this one waited.
+    // Another process may have created it while this one waited.
     if let Some(found) = finished(&home) {
         return Ok(found);
     }
@@ -61,25 +60,25 @@ pub(super) async fn own(say: &(dyn Fn(&str) + Sync)) -> Result<Environment, Trou
     Ok(environment)
 }
 
-/// The program's own environment, when it is there.
+/// The program's own environment, if it exists.
 pub(super) async fn made() -> Option<Environment> {
     let base = interpreter::on_path().await.ok()?;
     finished(&home(&base).ok()?)
 }
 
-/// Where the environment on top of `base` lives.
+/// The folder of the environment based on `base`.
 fn home(base: &Interpreter) -> Result<PathBuf, Trouble> {
     Ok(cache()?.join("python").join(key(base)))
 }
 
-/// `MLE_STAR_CACHE`, else `mle-star` in the user's cache folder.
+/// `MLE_STAR_CACHE`, or else `mle-star` in the user's cache folder.
 fn cache() -> Result<PathBuf, Trouble> {
     let folder = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let found = folder("MLE_STAR_CACHE")
         .or_else(|| Some(folder("XDG_CACHE_HOME").filter(|path| path.is_absolute())?.join("mle-star")))
         .or_else(|| Some(env::home_dir()?.join(".cache").join("mle-star")));
     let cache = found.ok_or_else(|| {
-        Trouble::new("there is no cache folder: HOME is not set", "name one with MLE_STAR_CACHE")
+        Trouble::new("there is no cache folder: HOME is not set", "set MLE_STAR_CACHE to a folder")
     })?;
     std::path::absolute(&cache).map_err(|error| broken_cache(&cache, &error))
 }
@@ -90,26 +89,26 @@ fn key(base: &Interpreter) -> String {
     format!("{}-{}", base.version().replace('.', "_"), &digest[..12])
 }
 
-/// The environment at `home`, when it was made to its end and its interpreter is still there.
+/// The environment in `home`, if it is complete and its interpreter still exists.
 fn finished(home: &Path) -> Option<Environment> {
     let text = fs::read(home.join("complete.json")).ok()?;
     let environment: Environment = serde_json::from_slice(&text).ok()?;
     (environment.python.starts_with(home) && environment.python.exists()).then_some(environment)
 }
 
-/// Waits until no other process builds here. The lock ends with the file, or with the process.
+/// Waits until no other process builds here. The lock is released with the file or when the process ends.
 async fn lock(path: &Path, progress: &Progress<'_>) -> Result<File, Trouble> {
     let file = File::create(path).map_err(|error| broken_cache(path, &error))?;
-    let mut told = false;
+    let mut reported = false;
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(file),
             Err(TryLockError::Error(error)) => return Err(broken_cache(path, &error)),
             Err(TryLockError::WouldBlock) => {
-                if !told {
-                    progress.report("another mle-star is making the Python environment, waiting for it");
+                if !reported {
+                    progress.report("another mle-star is creating the Python environment, waiting for it");
                 }
-                told = true;
+                reported = true;
                 sleep(LOOK_AGAIN).await;
             }
         }
@@ -121,9 +120,9 @@ async fn build(home: &Path, base: &Interpreter, progress: &Progress<'_>) -> Resu
         .and_then(|()| fs::create_dir(home))
         .and_then(|()| fs::write(home.join("requirements.txt"), LOCK))
         .map_err(|error| broken_cache(home, &error))?;
-    progress.report("making the Python environment; this happens once");
+    progress.report("creating the Python environment; this happens once");
     if let Err(reason) = with_uv(home, base, progress).await {
-        progress.report(&format!("uv did not do it ({reason}); using venv and pip"));
+        progress.report(&format!("uv failed ({reason}); using venv and pip"));
         with_pip(home, base, progress).await?;
     }
     for scaffold in ["uv", "uv-cache"] {
@@ -142,8 +141,9 @@ fn mark_complete(home: &Path, environment: &Environment) -> io::Result<()> {
     fs::rename(draft, home.join("complete.json"))
 }
 
-/// Makes `venv` with uv from PATH, else with one that pip can install; the error is the reason why not.
+/// Creates `venv` with uv from PATH, or else with one that pip installs. The error is the cause.
 async fn with_uv(home: &Path, base: &Interpreter, progress: &Progress<'_>) -> Result<(), String> {
+    // Runs uv rather than look it up: one that is on PATH may not work.
     let mut uv = PathBuf::from("uv");
     let mut uses = Vec::new();
     let mut version = command(&uv, home);
@@ -153,13 +153,13 @@ async fn with_uv(home: &Path, base: &Interpreter, progress: &Progress<'_>) -> Re
         pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target", "uv", UV]);
         run(pip, "getting uv", progress).await?;
         uv = home.join("uv/bin/uv");
-        // Its own cache, on the disk of the environment: files are linked, not copied, and the cache goes.
+        // A cache on the disk of the environment, removed later: files are linked, not copied.
         uses = vec!["--cache-dir".into(), home.join("uv-cache").into_os_string()];
     }
     remove_tree(&home.join("venv")).map_err(|error| error.to_string())?;
     let mut venv = command(&uv, home);
     venv.args(&uses).args(["venv", "--quiet", "--python"]).arg(&base.python).arg("venv");
-    run(venv, "making a virtual environment", progress).await?;
+    run(venv, "creating a virtual environment", progress).await?;
     let mut install = command(&uv, home);
     install.args(&uses).args(["pip", "install", "--python", "venv/bin/python", "--compile-bytecode"]);
     install.args(["--only-binary", ":all:", "-r", "requirements.txt"]);
@@ -171,17 +171,17 @@ async fn with_pip(home: &Path, base: &Interpreter, progress: &Progress<'_>) -> R
     remove_tree(&home.join("venv")).map_err(|error| broken_cache(home, &error))?;
     let mut venv = command(&base.python, home);
     venv.args(["-m", "venv", "venv"]);
-    run(venv, "making a virtual environment", progress).await.map_err(|reason| {
+    run(venv, "creating a virtual environment", progress).await.map_err(|reason| {
         let hint =
-            "install Python's venv module (Debian: python3-venv) or uv, or give an interpreter with `python`";
-        failed("the Python environment cannot be made", &reason, hint)
+            "install Python's venv module (Debian: python3-venv) or uv, or set `python` to an interpreter";
+        failed("cannot create the Python environment", &reason, hint)
     })?;
     let mut install = command(&home.join("venv/bin/python"), home);
     install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
     install.args(["--only-binary", ":all:", "-r", "requirements.txt"]);
     run(install, "installing the libraries with pip", progress).await.map_err(|reason| {
-        let hint = "check the network and the free disk space, or give an interpreter with `python`";
-        failed("the Python libraries cannot be installed", &reason, hint)
+        let hint = "check the network and the free disk space, or set `python` to an interpreter";
+        failed("cannot install the Python libraries", &reason, hint)
     })
 }
 
@@ -194,9 +194,9 @@ fn command(program: &Path, home: &Path) -> Command {
     command
 }
 
-/// Runs one step to its end, saying that it goes on; the error is what the step said last.
+/// Runs one step to its end and reports progress. The error is the cause that the step printed.
 ///
-/// Under a guard, like a script: an installer that outlived this process would disturb the next build.
+/// It runs under a supervisor, like a script: an installer that outlived this process would disturb the next build.
 async fn run(command: Command, doing: &str, progress: &Progress<'_>) -> Result<(), String> {
     let mut step = pin!(output(command));
     let mut ticks = interval(TICK);
@@ -207,41 +207,38 @@ async fn run(command: Command, doing: &str, progress: &Progress<'_>) -> Result<(
             _ = ticks.tick() => progress.report(doing),
         }
     };
-    let (succeeded, said) = output.map_err(|error| error.to_string())?;
+    let (succeeded, printed) = output.map_err(|error| error.to_string())?;
     if succeeded {
         return Ok(());
     }
-    Err(cause(&said).unwrap_or("it failed without a word").to_owned())
+    Err(cause(&printed).unwrap_or("it printed no error").to_owned())
 }
 
-/// Did it succeed, and what did it print on both streams?
+/// Did it succeed, and what did it print to both streams?
 async fn output(command: Command) -> io::Result<(bool, String)> {
-    let (mut tree, Streams { mut stdout, mut stderr, .. }) = Tree::spawn(command, Stdio::null())?;
-    let (mut said, mut complained) = (Vec::new(), Vec::new());
+    let (mut tree, Streams { mut stdout, mut stderr, .. }) = ProcessTree::spawn(command, Stdio::null())?;
+    let (mut out, mut err) = (Vec::new(), Vec::new());
     let (_, _, ending) =
-        tokio::try_join!(stdout.read_to_end(&mut said), stderr.read_to_end(&mut complained), tree.ended())?;
-    let said = [said, complained].concat();
+        tokio::try_join!(stdout.read_to_end(&mut out), stderr.read_to_end(&mut err), tree.ended())?;
     let succeeded = ending.status.is_some_and(|status| status.success());
-    Ok((succeeded, String::from_utf8_lossy(&said).into_owned()))
+    Ok((succeeded, String::from_utf8_lossy(&[out, err].concat()).into_owned()))
 }
 
-/// The line that names the cause: pip and uv mark it, and say more below; else the last line.
-fn cause(said: &str) -> Option<&str> {
-    let mut lines = said.lines().map(str::trim).filter(|line| !line.is_empty()).rev();
+/// The line that names the cause: the one that pip and uv mark, or else the last one.
+fn cause(printed: &str) -> Option<&str> {
+    let mut lines = printed.lines().map(str::trim).filter(|line| !line.is_empty()).rev();
     let marked = lines.clone().find(|line| line.starts_with("ERROR:") || line.starts_with("error:"));
     marked.or_else(|| lines.next())
 }
 
 impl Progress<'_> {
     fn report(&self, doing: &str) {
-        (self.say)(&format!("{doing} · {} s", self.started.elapsed().as_secs()));
+        (self.print)(&format!("{doing} · {} s", self.started.elapsed().as_secs()));
     }
 }
 
 fn broken_cache(path: &Path, error: &io::Error) -> Trouble {
-    let trouble = broken("use the cache", path, error);
-    Trouble {
-        hint: "make room or make it writable, or name another folder with MLE_STAR_CACHE".to_owned(),
-        ..trouble
-    }
+    let hint =
+        "free disk space, make the folder writable, or set MLE_STAR_CACHE to another folder".to_owned();
+    Trouble { hint, ..Trouble::io("use the cache", path, error) }
 }

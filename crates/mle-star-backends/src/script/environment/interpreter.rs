@@ -1,4 +1,7 @@
-//! Finds interpreters and asks them about themselves.
+//! Finds interpreters and queries them.
+//!
+//! A candidate is started rather than looked up on PATH: one that is there may still not work, and it reports its own
+//! version as numbers.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,16 +19,16 @@ use super::{Environment, Origin};
 const OLDEST: (u32, u32) = (3, 11);
 /// Names looked for on PATH, best first.
 const NAMES: [&str; 6] = ["python3", "python3.13", "python3.12", "python3.11", "python3.14", "python"];
-/// How long an interpreter may take to say what it is.
+/// How long an interpreter may take to answer.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Why a name that is not on PATH does not answer.
+/// Why an interpreter that does not exist does not answer.
 const NO_FILE: &str = "there is no such file";
 
-/// What an interpreter says about itself; the syntax works back to Python 2.7, so that an old one can answer.
+/// Prints executable, version and platform. The syntax works back to Python 2.7, so that an old one can answer.
 const ABOUT: &str = "import json, platform, sys, sysconfig\n\
     print(json.dumps([sys.executable, list(sys.version_info[:3]), sysconfig.get_platform()]))";
-/// Lists the installed distributions; an unreadable one is left out.
+/// Prints the installed distributions, without unreadable ones.
 const LIBRARIES: &str = "import importlib.metadata, json\n\
     found = {}\n\
     for d in importlib.metadata.distributions():\n\
@@ -33,10 +36,10 @@ const LIBRARIES: &str = "import importlib.metadata, json\n\
     \x20   if name and d.version: found.setdefault(name, d.version)\n\
     print(json.dumps(sorted(found.items(), key=lambda pair: pair[0].lower())))";
 
-/// What an interpreter said about itself.
+/// An interpreter's answer.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Interpreter {
-    /// Its own absolute path, behind any launcher.
+    /// Its absolute path, that of the interpreter behind a launcher.
     pub(super) python: PathBuf,
     version: (u32, u32, u32),
     /// For example `linux-x86_64`.
@@ -57,16 +60,16 @@ impl Interpreter {
 
 /// The user's interpreter as an environment.
 pub(super) async fn given(python: &Path) -> Result<Environment, Trouble> {
-    let hint = "give a working Python 3.11 or newer with `python`, or leave it out for the program's own";
-    let said = about(python).await.map_err(|reason| {
+    let hint = "set `python` to a working Python 3.11 or newer, or leave it out to use the program's own";
+    let found = about(python).await.map_err(|reason| {
         Trouble::new(format!("the interpreter {} does not work: {reason}", python.display()), hint)
     })?;
-    if !said.is_new_enough() {
-        let message = format!("{} is Python {}, too old for scripts", python.display(), said.version());
+    if !found.is_new_enough() {
+        let message = format!("{} is Python {}, too old for scripts", python.display(), found.version());
         return Err(Trouble::new(message, hint));
     }
-    let libraries = libraries(&said.python).await?;
-    Ok(Environment { origin: Origin::Given, version: said.version(), python: said.python, libraries })
+    let libraries = libraries(&found.python).await?;
+    Ok(Environment { origin: Origin::Given, version: found.version(), python: found.python, libraries })
 }
 
 /// The first interpreter on PATH that is new enough.
@@ -74,13 +77,13 @@ pub(super) async fn on_path() -> Result<Interpreter, Trouble> {
     let (mut old, mut broken) = (Vec::new(), None);
     for name in NAMES {
         match about(Path::new(name)).await {
-            Ok(said) if said.is_new_enough() => return Ok(said),
-            Ok(said) => old.push(format!("{name} is {}", said.version())),
+            Ok(found) if found.is_new_enough() => return Ok(found),
+            Ok(found) => old.push(format!("{name} is {}", found.version())),
             Err(reason) if reason == NO_FILE => {}
             Err(reason) => broken = broken.or(Some(format!("{name} does not work: {reason}"))),
         }
     }
-    let hint = "install Python 3.11 or newer (with its venv module), or give an interpreter with `python`";
+    let hint = "install Python 3.11 or newer (with its venv module), or set `python` to an interpreter";
     let message = match (old.as_slice(), broken) {
         (_, Some(broken)) => broken,
         ([], None) => "no Python was found on PATH".to_owned(),
@@ -93,7 +96,7 @@ pub(super) async fn on_path() -> Result<Interpreter, Trouble> {
 pub(super) async fn libraries(python: &Path) -> Result<Vec<(String, String)>, Trouble> {
     answer(python, LIBRARIES).await.map_err(|reason| {
         let message = format!("{} cannot list its libraries: {reason}", python.display());
-        Trouble::new(message, "give another interpreter with `python`")
+        Trouble::new(message, "set `python` to another interpreter")
     })
 }
 

@@ -1,4 +1,4 @@
-//! How a script's process is started: by a worker of its slot when one is ready, cold otherwise.
+//! Starts a script's process: by its slot's worker if one is ready, or else cold.
 
 use std::env;
 use std::ffi::OsString;
@@ -6,27 +6,28 @@ use std::io;
 use std::path::Path;
 use std::process::Stdio;
 
-use mle_star::effects::ScriptRequest;
+use mle_star::effects::{Purpose, ScriptRequest};
+use mle_star::layout;
+use mle_star_process::cgroup::Group;
+use mle_star_process::variables::{Share, variables};
+use mle_star_process::warm::{self, BusyWorker, Worker, WorkerSetup};
+use mle_star_process::{ProcessTree, Streams};
 use tokio::process::Command;
 
 use super::LocalRunner;
-use crate::process::{Streams, Tree};
-use crate::script::cgroup::Group;
-use crate::script::variables::{Share, variables};
-use crate::script::warm::{self, Resting, Worker, WorkerSetup};
-use crate::script::workplace::{SCRIPT, Workplace};
+use crate::script::workplace::Workplace;
 
 /// A running script.
 pub(super) struct Started {
-    pub(super) tree: Tree,
+    pub(super) tree: ProcessTree,
     pub(super) streams: Streams,
-    /// Of the worker that forked it.
-    pub(super) resting: Option<Resting>,
+    /// The worker that forked it.
+    pub(super) busy: Option<BusyWorker>,
 }
 
 impl LocalRunner {
-    /// Begins to start the first slot's worker, so that it may be ready when the first script comes. The others
-    /// are started when their first script comes.
+    /// Begins to start the first slot's worker, so that it may be ready for the first script. The others are started
+    /// with their first script.
     pub fn warm_up(&self) {
         self.warm_up_slot(0);
     }
@@ -34,20 +35,22 @@ impl LocalRunner {
     /// Waits until the worker of `slot` is ready, or has failed; for measurements.
     pub async fn warmed_up(&self, slot: usize) {
         self.warm_up_slot(slot);
-        while self.warm.as_ref().is_some_and(|warm| warm.is_coming(slot)) {
+        while self.warm.as_ref().is_some_and(|warm| warm.is_starting(slot)) {
             tokio::time::sleep(std::time::Duration::from_millis(1)).await;
         }
     }
 
-    /// The worker that is to run the script, when there is one that can.
+    /// The worker for the script, if one is ready. The submission script starts cold: the user gets it, and it has to
+    /// run once as it will run there.
     pub(super) async fn worker(&self, request: &ScriptRequest) -> Option<Worker> {
-        let warm = self.warm.as_ref().filter(|_| warm::suits(request))?;
+        let suits = request.purpose != Purpose::Submission && warm::suits(&request.script);
+        let warm = self.warm.as_ref().filter(|_| suits)?;
         warm.learn(&request.script);
         self.warm_up_slot(request.slot);
         warm.take(request.slot).await
     }
 
-    /// Starts the script, by the worker when there is one.
+    /// Starts the script, by the worker if there is one.
     pub(super) async fn start(
         &self,
         slot: usize,
@@ -56,35 +59,36 @@ impl LocalRunner {
         group: Option<&Group>,
         worker: Option<Worker>,
     ) -> io::Result<Started> {
-        let confinement = || self.sandbox.confinement(workplace, disk_mib, group);
+        let confinement =
+            || self.sandbox.confinement(workplace.folder(), workplace.readable(), disk_mib, group);
         let variables = self.variables(slot, &workplace.home(), workplace.temporary());
         if let Some(worker) = worker {
             let started = worker.run(workplace.folder(), &variables, &confinement()?).await;
-            if let Ok((tree, streams, resting)) = started {
-                return Ok(Started { tree, streams, resting: Some(resting) });
+            if let Ok((tree, streams, busy)) = started {
+                return Ok(Started { tree, streams, busy: Some(busy) });
             }
         }
         let command = self.command(workplace.folder(), variables);
-        let (tree, streams) = Tree::spawn_confined(command, Stdio::null(), confinement()?)?;
-        Ok(Started { tree, streams, resting: None })
+        let (tree, streams) = ProcessTree::spawn_confined(command, Stdio::null(), confinement()?)?;
+        Ok(Started { tree, streams, busy: None })
     }
 
     fn variables(&self, slot: usize, home: &Path, temporary: &Path) -> Vec<(OsString, OsString)> {
         let setup = &self.setup;
         let share = Share::of(&setup.machine, setup.slots, slot);
-        variables(env::vars_os(), &setup.environment, &share, home, temporary)
+        variables(env::vars_os(), setup.environment.removed_variables(), &share, home, temporary)
     }
 
     fn command(&self, folder: &Path, variables: Vec<(OsString, OsString)>) -> Command {
         let mut command = Command::new(&self.setup.environment.python);
-        command.arg(SCRIPT).current_dir(folder).env_clear().envs(variables);
+        command.arg(layout::SOLUTION).current_dir(folder).env_clear().envs(variables);
         command
     }
 
     fn warm_up_slot(&self, slot: usize) {
         let Some(warm) = &self.warm else { return };
         warm.warm_up(slot, || {
-            let folder = self.setup.run_folder.join("work");
+            let folder = self.setup.run_folder.join(layout::WORK);
             let variables = self.variables(slot, &folder, &folder);
             let python_path =
                 variables.iter().find(|(name, _)| name == "PYTHONPATH").map(|(_, path)| path.clone());
@@ -93,21 +97,21 @@ impl LocalRunner {
         });
     }
 
-    /// What becomes of the worker when the script in `tree` has ended: it gets ready for the next one, unless the
-    /// end was of its own making. Returns the reason why the script then has to be run again, cold.
+    /// Gives the worker back when the script in `tree` has ended, unless the worker caused the end. Returns why the
+    /// script then has to be run again, cold.
     pub(super) fn settle(
         &self,
         slot: usize,
-        resting: Option<Resting>,
-        tree: Tree,
+        busy: Option<BusyWorker>,
+        tree: ProcessTree,
         spoiled: Option<&str>,
     ) -> Option<String> {
-        let resting = resting?;
+        let busy = busy?;
         if let Some(why) = spoiled {
-            return Some(resting.complaint().unwrap_or_else(|| why.to_owned()));
+            return Some(busy.complaint().unwrap_or_else(|| why.to_owned()));
         }
         if let Some(warm) = &self.warm {
-            warm.give_back(slot, resting, tree);
+            warm.give_back(slot, busy, tree);
         }
         None
     }

@@ -7,10 +7,9 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use mle_star::config::Switch;
 use mle_star::effects::{ScriptEnd, ScriptRunner};
-use mle_star_backends::script::sandbox::{Isolation, Layers};
-use mle_star_backends::script::warm::WarmStart;
+use mle_star_process::sandbox::{Isolation, Layers, Network};
+use mle_star_process::warm::WarmStart;
 use nix::sys::resource::{Resource, getrlimit};
 
 use super::target::{Ends, Target, assert_ended};
@@ -51,7 +50,7 @@ async fn hidden_folders_are_found_and_removed() {
     let fill = "for n in range(9): open(f'd/{n}', 'wb').write(b'x' * (20 << 20))\ntime.sleep(600)";
     // Root sees what is in there, others see that they do not.
     let is_root = nix::unistd::geteuid().is_root();
-    let found = if is_root { "more than 50 MiB of the disk" } else { "permission to look into its folder d" };
+    let found = if is_root { "more than 50 MiB of the disk" } else { "permission to read its folder d" };
     let unlisted = format!("os.mkdir('d')\nos.chmod('d', 0o300)\n{fill}");
     target.check(&unlisted, Ends::Stopped(found)).await;
     // Too little to be stopped for before it is hidden, however slow the machine is.
@@ -61,8 +60,8 @@ async fn hidden_folders_are_found_and_removed() {
     let deep = |name: &str| format!("for _ in range(1_500):\n    os.mkdir({name})\n    os.chdir({name})\n");
     for name in ["'d'", "'d' * 255"] {
         let (quick, slow) = (deep(name), format!("{}time.sleep(600)", deep(name)));
-        target.check(&slow, Ends::Stopped("more than 200 deep")).await;
-        target.check(&quick, Ends::Contained("more than 200 deep")).await;
+        target.check(&slow, Ends::Stopped("nested more than 200 deep")).await;
+        target.check(&quick, Ends::Contained("nested more than 200 deep")).await;
     }
 }
 
@@ -129,13 +128,11 @@ async fn what_does_not_end_is_ended() {
     check("signal.signal(signal.SIGTERM, signal.SIG_IGN)\ntime.sleep(600)", Ends::Late).await;
     check("subprocess.Popen(['cat', '/dev/zero'])\nsys.stdin.read()\ntime.sleep(600)", Ends::Late).await;
     let daemon = "if os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        os.setsid()\n        time.sleep(600)\n    os._exit(0)\nos.wait()";
-    check(daemon, Ends::Cleaned("1 processes that the script had started and not waited for were ended"))
-        .await;
+    check(daemon, Ends::Cleaned("killed 1 process that the script left running")).await;
     let zombies = "for _ in range(30):\n    if os.fork() == 0: os._exit(0)\nprint('done')";
     check(zombies, Ends::Nothing("done\n")).await;
     let parents = "for _ in range(5):\n    if os.fork() == 0:\n        if os.fork() == 0: os._exit(0)\n        time.sleep(600)\nprint('done')";
-    check(parents, Ends::Cleaned("5 processes that the script had started and not waited for were ended"))
-        .await;
+    check(parents, Ends::Cleaned("killed 5 processes that the script left running")).await;
     let flood = "import os\nos.write(1, b'x' * (1 << 20))\nopen('final/submission.csv', 'w').close()\nos.write(1, b'')\nos._exit(3)";
     let outcome = target.world.run(flood).await;
     assert_eq!((outcome.end, outcome.stdout.bytes), (ScriptEnd::Exited { code: 3 }, 1 << 20));
@@ -176,7 +173,7 @@ async fn what_is_outside_is_out_of_reach() {
             .to_owned(),
     ];
     for attack in &linked {
-        let outcome = target.check(attack, Ends::Cleaned("reached by a link")).await;
+        let outcome = target.check(attack, Ends::Cleaned("behind a link")).await;
         assert_eq!(outcome.submission, None, "{attack}");
         assert!(foreign.join("submission.csv").exists(), "{attack}");
     }
@@ -205,13 +202,13 @@ async fn who_is_outside_is_out_of_reach() {
         target.check(&read, Ends::Refused("Error: [Errno", Some("only in its own folder"))).await;
     }
     let refused = async |attack: &str| {
-        target.check(attack, Ends::Refused("Error", Some("without any network"))).await;
+        target.check(attack, Ends::Refused("Error", Some("no network access"))).await;
     };
     refused("socket.create_connection(('127.0.0.1', $TCP), 5)").await;
     refused("socket.create_connection(('192.0.2.1', 80), 5)").await;
     refused("socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('192.0.2.1', $UDP))").await;
     let by_name = "socket.create_connection(('example.org', 80), 5)";
-    target.check(by_name, Ends::Refused("gaierror", Some("without any network"))).await;
+    target.check(by_name, Ends::Refused("gaierror", Some("no network access"))).await;
     let udp = "socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', $UDP))";
     target.check(udp, Ends::Nothing("")).await;
 }
@@ -251,7 +248,7 @@ async fn a_script_leaves_its_worker_alone() {
 
 /// A guard that obeys no more ends no script; the program does not wait for it for ever.
 #[tokio::test]
-async fn a_script_that_stops_its_guard_is_ended() {
+async fn a_script_that_stops_its_supervisor_is_ended() {
     let check = async |is_warm: bool| {
         let mut world = World::new().await;
         world.setup.isolation.layers = Layers::none();
@@ -314,7 +311,7 @@ async fn honest_scripts_find_what_they_need() {
 async fn with_the_network_on_it_is_there() {
     let mut target = Target::new().await;
     let writable = target.world.setup.isolation.writable.clone();
-    target.world.setup.isolation = Isolation { writable, ..Isolation::new(Switch::On) };
+    target.world.setup.isolation = Isolation { writable, ..Isolation::new(Network::Allowed) };
     let connect = target
         .script(Path::new("/dev/null"), "socket.create_connection(('127.0.0.1', $TCP), 5)\nprint('there')");
     let outcome = target.world.run(&connect).await;
@@ -331,7 +328,7 @@ async fn with_the_network_on_it_is_there() {
 #[tokio::test]
 async fn each_layer_holds_by_itself() {
     let mut target = Target::new().await;
-    let (files, network) = (Some("only in its own folder"), Some("without any network"));
+    let (files, network) = (Some("only in its own folder"), Some("no network access"));
     // With the version of Landlock that knows it.
     let attacks = [
         (1, "open($JOURNAL, 'a').write('x')", files),
@@ -365,7 +362,7 @@ async fn a_script_that_limits_the_program_is_ended() {
     target.world.setup.isolation.layers = Layers::none();
     let limit = "import resource\nn = resource.RLIMIT_NOFILE\nnow, most = resource.prlimit($HOST, n)\nresource.prlimit($HOST, n, (now - 1, most))\ntime.sleep(600)";
     let before = getrlimit(Resource::RLIMIT_NOFILE).unwrap();
-    target.check(limit, Ends::Stopped("open files was lowered")).await;
+    target.check(limit, Ends::Stopped("open-file limit was lowered")).await;
     assert_eq!(getrlimit(Resource::RLIMIT_NOFILE).unwrap(), before);
 }
 
@@ -424,7 +421,7 @@ async fn honest_libraries_find_what_they_need() {
 
 /// A script has the same user as its guard, and so may lower the guard's limits. Its orphans make the guard wait anew.
 #[tokio::test]
-async fn a_script_that_limits_its_guard_is_ended() {
+async fn a_script_that_limits_its_supervisor_is_ended() {
     let mut target = Target::new().await;
     let limit = |name: &str, then: &str| {
         format!(
@@ -435,12 +432,12 @@ async fn a_script_that_limits_its_guard_is_ended() {
         let seconds = target.check(&limit(name, "time.sleep(600)"), Ends::Late).await.duration_seconds;
         assert!(seconds < 5.0, "{name}: {seconds} s");
     }
-    let ended = "1 processes that the script had started and not waited for were ended";
+    let ended = "killed 1 process that the script left running";
     target.check(&limit("NOFILE", "print('done')"), Ends::Cleaned(ended)).await;
     // Keeps the guard busy, so that the kernel notices that it has had its time.
     let busy = "while True:\n    if os.fork() == 0:\n        os.fork()\n        os._exit(0)\n    os.wait()";
     let outcome = target.check(&limit("CPU", busy), Ends::Stopped("")).await;
-    assert!(outcome.notes[0].contains("guards the script was killed"), "{outcome:?}");
+    assert!(outcome.notes[0].contains("supervisor process was killed"), "{outcome:?}");
     // Where killing all of a numbering is no way, those that fled are known from the kernel's list.
     target.world.setup.isolation.layers = Layers::none();
     target.check(&limit("NOFILE", "print('done')"), Ends::Cleaned(ended)).await;

@@ -5,10 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mle_star::config::Switch;
 use mle_star::effects::{OutOfMemory, ScriptEnd, ScriptOutcome, ScriptRunner};
 use mle_star_backends::script::local::LocalRunner;
-use mle_star_backends::script::sandbox::{Layer, Layers};
+use mle_star_process::sandbox::{Layer, Layers, Network};
 
 use super::world::{IS_WARM, World, request};
 
@@ -22,7 +21,7 @@ fn base() -> PathBuf {
 }
 
 fn layer() -> Layer {
-    Layers::probed().list(Switch::Off).into_iter().find(|layer| layer.name == "cgroup limits").unwrap()
+    Layers::probed().list(Network::Denied).into_iter().find(|layer| layer.name == "cgroup limits").unwrap()
 }
 
 /// The groups of scripts, and of programs.
@@ -73,7 +72,7 @@ async fn a_script_has_a_group_with_limits() {
         assert!(name.starts_with(&format!("mle-star-{}-", std::process::id())), "{group:#?}");
         assert!(printed.starts_with(if is_warm { "True" } else { "False" }), "{group:#?}");
         // Which of the two is quicker is not known where the watch sees it, too.
-        for (attack, words) in [(UNSEEN, "it wanted more memory"), (BOMB, "memory")] {
+        for (attack, words) in [(UNSEEN, "it requested more memory"), (BOMB, "memory")] {
             assert_stopped(&run(&runner, attack).await, attack, words);
         }
         let threads = run(&runner, THREADS).await;

@@ -126,7 +126,7 @@ fn what_cannot_be_made_is_said() {
     check(&fake, &["no Python was found on PATH", "install Python 3.11 or newer"]);
     let fake = Fake::new("3, 11, 0");
     fs::write(fake.path("broken"), "").unwrap();
-    check(&fake, &["libraries cannot be installed: ERROR: no such host", "check the network"]);
+    check(&fake, &["cannot install the Python libraries: ERROR: no such host", "check the network"]);
     let fake = Fake::new("3, 11, 0");
     fs::write(fake.path("cache"), "a file").unwrap();
     check(&fake, &["cannot use the cache", "MLE_STAR_CACHE"]);

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use mle_star::effects::{OutOfMemory, ScriptEnd, ScriptOutcome, ScriptRunner};
 use mle_star::stop::Stop;
-use mle_star_backends::script::machine::Gpu;
-use mle_star_backends::script::sandbox::Layers;
+use mle_star_process::machine::Gpu;
+use mle_star_process::sandbox::Layers;
 
 use super::world::{PLACE, Pulse, SHARED, STEM, World, request, shared};
 
@@ -202,10 +202,10 @@ async fn nothing_survives_the_script_however_it_ends() {
         let outcome = world.runner().run(&request(&script, limit)).await.unwrap();
         assert!(pulse.is_dead_within(AT_ONCE), "{last}: somebody lives on");
         assert_eq!((outcome.end, outcome.stdout.text().as_str()), (expected, "started\n"), "{last}");
-        let note = outcome.notes.iter().find(|note| note.contains("were ended")).map(String::as_str);
+        let note = outcome.notes.iter().find(|note| note.contains("left running")).map(String::as_str);
         let stopped = limit < SOON;
         assert!(
-            stopped || note.is_some_and(|note| note.starts_with("2 processes")),
+            stopped || note.is_some_and(|note| note.starts_with("killed 2 processes")),
             "{last}: {:?}",
             outcome.notes
         );
@@ -254,14 +254,14 @@ async fn scripts_side_by_side_end_each_by_itself() {
 }
 
 #[tokio::test]
-async fn a_script_that_kills_its_guard_dies_with_its_family() {
+async fn a_script_that_kills_its_supervisor_dies_with_its_family() {
     let mut world = World::new().await;
     // With layers, it can neither see nor reach its guard.
     world.setup.isolation.layers = Layers::none();
     let mut pulse = Pulse::new(world.folder.path());
     let outcome = world.run(&pulse.family("os.kill(os.getppid(), 9)\ntime.sleep(600)")).await;
     assert_eq!(outcome.end, ScriptEnd::Signalled { signal: 9 });
-    assert!(outcome.notes[0].contains("guard"), "{:?}", outcome.notes);
+    assert!(outcome.notes[0].contains("supervisor"), "{:?}", outcome.notes);
     assert!(pulse.is_dead_within(AT_ONCE), "somebody lives on");
 }
 
@@ -277,7 +277,7 @@ async fn a_flood_of_output_is_cut_and_memory_stays_small() {
     assert!((100 << 20..(100 << 20) + 200).contains(&size), "{size}");
     assert!((200 << 20..(200 << 20) + 100).contains(&outcome.stdout.bytes), "{}", outcome.stdout.bytes);
     assert_eq!((outcome.end, outcome.score), (ScriptEnd::Exited { code: 0 }, Some(0.25)));
-    assert_eq!(outcome.notes, ["stdout was cut at 100 MiB; the script printed 200 MiB"]);
+    assert_eq!(outcome.notes, ["stdout was cut at 100 MiB of 200 MiB"]);
     assert!(outcome.stdout.text().ends_with("0.25\n") && outcome.stdout.text().len() < 70_000);
 }
 
@@ -371,7 +371,7 @@ async fn a_full_disk_stops_the_run() {
     let said = String::from_utf8(output.stdout).unwrap();
     let stop = said.lines().find_map(|line| line.split_once("stop: ")).map(|(_, stop)| stop.to_owned());
     let stop = stop.unwrap_or_else(|| panic!("{said}"));
-    assert!(stop.contains("volume") && stop.contains("is full: a script found no room"), "{stop}");
+    assert!(stop.contains("volume") && stop.contains("is full: a script could not write"), "{stop}");
     assert!(stop.contains("free disk space"), "{stop}");
     // Where there is room, it is the script's own failure.
     let world = World::new().await;

@@ -151,7 +151,7 @@ pub fn assert_ended(outcome: &ScriptOutcome, attack: &str, expected: Ends) {
         Ends::Nothing(printed) => outcome.stdout.text() == printed && !outcome.is_error(),
         Ends::Cleaned(note) => !outcome.is_error() && notes.contains(note),
         Ends::Contained(note) => !outcome.is_error() || notes.contains(note),
-        Ends::Late => outcome.end == ScriptEnd::TimedOut && notes.contains("the time it had"),
+        Ends::Late => outcome.end == ScriptEnd::TimedOut && notes.contains("its time limit"),
     };
     assert!(holds, "{attack}: {outcome:#?}");
 }

@@ -7,9 +7,9 @@ use std::time::Duration;
 use mle_star::effects::{Purpose, ScriptEnd, ScriptOutcome, ScriptRequest, ScriptRunner};
 use mle_star_backends::script::environment::{EnvironmentChoice, python_environment};
 use mle_star_backends::script::local::LocalRunner;
-use mle_star_backends::script::machine::{Gpu, Machine};
-use mle_star_backends::script::sandbox::Layers;
-use mle_star_backends::script::warm::WarmStart;
+use mle_star_process::machine::{Gpu, Machine};
+use mle_star_process::sandbox::Layers;
+use mle_star_process::warm::WarmStart;
 
 use super::world::{IS_WARM, Pulse, World, request, warm_start};
 
@@ -157,10 +157,9 @@ async fn what_goes_wrong_warm_is_run_cold_once() {
         let mut world = World::new().await;
         let of_the_user = "import sys\nsys.modules_of_the_user = True\n";
         with_modules(&mut world, &[("poison.py", module), ("sitecustomize.py", of_the_user)]);
-        world.setup.warm_start =
-            Some(WarmStart { patience: Duration::from_secs(2), ..warm_start(&["poison"]) });
+        world.setup.warm_start = Some(WarmStart { stall: Duration::from_secs(2), ..warm_start(&["poison"]) });
         let runner = world.runner();
-        for (round, rest) in ["", ", as are all others from now on"].into_iter().enumerate() {
+        for (round, rest) in ["", ", and all later ones will be"].into_iter().enumerate() {
             runner.warmed_up(0).await;
             let outcome = run(&runner, script).await;
             assert_eq!(outcome.end, ScriptEnd::Exited { code: 0 }, "{script}: {outcome:?}");

@@ -7,14 +7,13 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use mle_star::config::Switch;
 use mle_star::effects::{Purpose, ScriptOutcome, ScriptRequest, ScriptRunner};
 use mle_star::place::Place;
 use mle_star_backends::script::environment::{EnvironmentChoice, python_environment};
 use mle_star_backends::script::local::{LocalRunner, LocalSetup};
-use mle_star_backends::script::machine::Machine;
-use mle_star_backends::script::sandbox::Isolation;
-use mle_star_backends::script::warm::WarmStart;
+use mle_star_process::machine::Machine;
+use mle_star_process::sandbox::{Isolation, Network};
+use mle_star_process::warm::WarmStart;
 use nix::errno::Errno;
 use nix::libc;
 use nix::poll::{PollFd, PollFlags, poll};
@@ -37,7 +36,7 @@ pub const IS_WARM: &str = "b'worker-' in open('/proc/self/environ', 'rb').read()
 
 pub fn warm_start(modules: &[&str]) -> WarmStart {
     let modules = modules.iter().map(|name| (*name).to_owned()).collect();
-    WarmStart { modules, patience: Duration::from_secs(60) }
+    WarmStart { modules, stall: Duration::from_secs(60) }
 }
 
 pub struct World {
@@ -52,7 +51,7 @@ impl World {
         fs::create_dir(&data_dir).unwrap();
         fs::write(data_dir.join("train.csv"), "id,y\n1,0\n").unwrap();
         fs::write(folder.path().join("sample.csv"), "id,y\n1,0.5\n2,0.5\n").unwrap();
-        let mut isolation = Isolation::new(Switch::Off);
+        let mut isolation = Isolation::new(Network::Denied);
         let others = std::env::var_os(SHARED).map(PathBuf::from);
         isolation.writable = others.into_iter().chain([shared(folder.path())]).collect();
         let given = EnvironmentChoice::Given("python3".into());

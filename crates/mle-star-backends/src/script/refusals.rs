@@ -1,0 +1,115 @@
+//! Explains errors that come from the isolation, for whoever repairs the script.
+
+use std::path::Path;
+
+use mle_star::effects::ScriptEnd;
+use mle_star_process::sandbox::{Isolation, Sandbox};
+use nix::libc;
+
+const WRITES: &str = "a script may write only in its own folder (the working directory, with ./final), its HOME, its TMPDIR \
+                      and /dev/shm; it may read only ./input, the Python environment and system files";
+const NETWORK: &str = "scripts have no network access: use what is installed and what is in ./input";
+const LARGE: &str = "the file exceeded the disk space that the script may use";
+const OPEN: &str = "it had more files open at once than a script may have";
+const TASKS: &str = "it started more processes and threads than a script may have";
+
+/// Explains how a script ended, if the isolation caused it. Its `folder` must still exist.
+pub(super) fn explanation(
+    sandbox: &Sandbox,
+    end: &ScriptEnd,
+    traceback: Option<&str>,
+    folder: &Path,
+) -> Option<String> {
+    match end {
+        ScriptEnd::Signalled { signal } => (*signal == libc::SIGXFSZ).then(|| refused(LARGE)),
+        _ => explanation_of(traceback?, sandbox.isolation(), |file| sandbox.hides(file, folder)),
+    }
+}
+
+/// Explains the exception at the end of `traceback`, if the isolation caused it. `is_hidden` tells which files exist but
+/// are hidden from the script.
+fn explanation_of(
+    traceback: &str,
+    isolation: &Isolation,
+    is_hidden: impl Fn(&Path) -> bool,
+) -> Option<String> {
+    let last = traceback.lines().last()?;
+    let has = |signs: &[&str]| signs.iter().any(|sign| last.contains(sign));
+    let layers = &isolation.layers;
+    // A refused connection has the same error as a refused file, but no file name.
+    let is_connection = || traceback.contains("connect") && !last.contains("Permission denied: ");
+    let says = if isolation.closes_only_tcp() && has(&["[Errno 13] Permission denied"]) && is_connection() {
+        Some(NETWORK)
+    } else if has(&["[Errno 13] Permission denied", "[Errno 30] Read-only file system"]) {
+        (layers.landlock > 0 || layers.shared_memory).then_some(WRITES)
+    } else if let Some((_, file)) = last.split_once("[Errno 2] No such file or directory: '") {
+        (layers.shared_memory && is_hidden(Path::new(file.trim_end_matches('\'')))).then_some(WRITES)
+    } else if has(&[
+        "Network is unreachable",
+        "Temporary failure in name resolution",
+        "Name or service not known",
+        "NewConnectionError",
+        "NameResolutionError",
+    ]) || has(&["Errno 111"]) && isolation.closes_network()
+    {
+        isolation.closes_network().then_some(NETWORK)
+    } else if has(&["[Errno 27] File too large"]) {
+        Some(LARGE)
+    } else if has(&["[Errno 24] Too many open files"]) {
+        Some(OPEN)
+    } else {
+        has(&["[Errno 11] Resource temporarily unavailable", "can't start new thread"]).then_some(TASKS)
+    };
+    says.map(refused)
+}
+
+fn refused(meaning: &str) -> String {
+    format!("refused by the isolation of scripts: {meaning}")
+}
+
+#[cfg(test)]
+mod tests {
+    use mle_star_process::sandbox::{Layers, Network};
+
+    use super::*;
+
+    #[test]
+    fn errors_are_explained_if_the_isolation_caused_them() {
+        let check = |last: &str, landlock: i32, network: bool, expected: Option<&str>| {
+            let layers = Layers { landlock, network, shared_memory: network, ..Layers::none() };
+            let isolation = Isolation {
+                layers,
+                network: Network::Denied,
+                writable: Vec::new(),
+                disk_limit_mib: None,
+                files_limit: 1,
+                processes_limit: 1,
+            };
+            let traceback = format!("Traceback (most recent call last):\n  x\n{last}");
+            let found = explanation_of(&traceback, &isolation, |file| file == Path::new("/home/u/x.csv"));
+            assert_eq!(found.is_some(), expected.is_some(), "{last}");
+            assert!(expected.is_none_or(|part| found.unwrap().contains(part)), "{last}");
+        };
+        let denied = "PermissionError: [Errno 13] Permission denied: '/x'";
+        let no_network = "OSError: [Errno 101] Network is unreachable";
+        check(denied, 6, true, Some("only in its own folder"));
+        check(denied, 0, false, None);
+        let refused = "  File \"x.py\", line 5, in f\n    sock.connect(sa)\nPermissionError: [Errno 13] Permission denied";
+        check(refused, 6, false, Some("no network access"));
+        check(refused, 6, true, Some("only in its own folder"));
+        check(refused, 3, false, Some("only in its own folder"));
+        check(&format!("    connect()\n{denied}"), 6, false, Some("only in its own folder"));
+        check("PermissionError: [Errno 13] Permission denied", 6, false, Some("only in its own folder"));
+        check(no_network, 6, true, Some("no network access"));
+        check(no_network, 6, false, None);
+        check("OSError: [Errno 27] File too large", 0, false, Some("disk space"));
+        check("OSError: [Errno 24] Too many open files: 'x'", 0, false, Some("files open"));
+        check("RuntimeError: can't start new thread", 0, false, Some("threads"));
+        check("KeyError: 'x'", 6, true, None);
+        let missing =
+            |file: &str| format!("FileNotFoundError: [Errno 2] No such file or directory: '{file}'");
+        check(&missing("x"), 6, true, None);
+        check(&missing("/home/u/x.csv"), 6, true, Some("may read only ./input"));
+        check(&missing("/home/u/x.csv"), 6, false, None);
+    }
+}

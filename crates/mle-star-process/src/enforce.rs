@@ -1,0 +1,230 @@
+//! Runs a child to its end and stops it at its limits: time, memory, processes, files, disk.
+
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::pin::pin;
+use std::time::Duration;
+
+use tokio::time::timeout;
+
+use crate::cgroup::Group;
+use crate::error::Error;
+use crate::excess::{Excess, Resource};
+use crate::process_tree::{Ending, ProcessTree, Streams};
+use crate::stream::Stream;
+use crate::warm::stall::stalled;
+use crate::{disk, memory, open_files};
+
+/// Between `SIGTERM` and `SIGKILL`.
+const GRACE: Duration = Duration::from_secs(5);
+/// How long output may still arrive after every process of the tree has ended.
+const LAST_OUTPUT: Duration = Duration::from_secs(2);
+
+/// What a child may use.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// From its start.
+    pub time: Duration,
+    /// Memory and processes.
+    pub memory: memory::Limits,
+    /// Disk space and files.
+    pub disk: disk::Limits,
+    /// The folder whose size is limited.
+    pub folder: PathBuf,
+    /// What [`open_files::times_lowered`] returned before the start.
+    pub times_lowered: u64,
+    /// How long the child may neither run nor print; for children that a worker forked.
+    pub stall: Option<Duration>,
+}
+
+/// How a child ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// It exited with this code.
+    Exited {
+        /// The exit code.
+        code: i32,
+    },
+    /// It was killed by this signal.
+    Signalled {
+        /// The signal's number.
+        signal: i32,
+    },
+    /// It was stopped at its time limit.
+    TimedOut,
+}
+
+/// How a child ended, and what had to be done about it.
+#[derive(Debug)]
+pub struct Finished {
+    /// How it ended.
+    pub end: End,
+    /// One sentence for each limit that it exceeded and each thing that was cleaned up.
+    pub notes: Vec<String>,
+    /// The limit that it was stopped for, other than its time.
+    pub exceeded: Option<Resource>,
+    /// If a worker forked the child: why the end was not the child's doing, so that it has to be run again without one.
+    pub spoiled: Option<&'static str>,
+}
+
+/// Runs a child to its end, which comes by itself or at one of the limits, and passes on its output. When this returns,
+/// no process of the child runs any more. `group` is the control group that the child is in.
+///
+/// # Errors
+/// The child cannot be waited for, or its output cannot be read.
+pub async fn run<Out: FnMut(&[u8]), Err: FnMut(&[u8])>(
+    tree: &mut ProcessTree,
+    streams: Streams,
+    limits: &Limits,
+    group: Option<&Group>,
+    (stdout, stderr): (&mut Stream<Out>, &mut Stream<Err>),
+) -> Result<Finished, Error> {
+    let Streams { stdout: out, stderr: err, .. } = streams;
+    let logs = [stdout.file().to_owned(), stderr.file().to_owned()];
+    let [out_file, err_file] = logs.clone();
+    let pumps = async {
+        let failed = |file: PathBuf| move |error| Error::Output { file, error };
+        let out = async { stdout.pump(out).await.map_err(failed(out_file)) };
+        let err = async { stderr.pump(err).await.map_err(failed(err_file)) };
+        tokio::try_join!(out, err)
+    };
+    let mut pumps = pin!(pumps);
+    let mut watch = pin!(watch(tree, limits, &logs));
+    let finished = tokio::select! {
+        finished = &mut watch => {
+            // No writer is left, so this only drains the pipes. The timeout is for a process that got hold of one.
+            if let Ok(pumped) = timeout(LAST_OUTPUT, &mut pumps).await {
+                pumped?;
+            }
+            finished
+        }
+        pumped = &mut pumps => {
+            pumped?;
+            watch.await
+        }
+    };
+    Ok(finished.map_err(Error::Process)?.with_kills_of(group, limits))
+}
+
+/// Waits for the child's end and stops it at its limits. Its output goes to `logs`.
+async fn watch(tree: &mut ProcessTree, limits: &Limits, logs: &[PathBuf; 2]) -> io::Result<Finished> {
+    let root = tree.root();
+    let over_memory = async {
+        match root {
+            Some(root) => memory::exceeded(root, limits.memory).await,
+            None => std::future::pending().await,
+        }
+    };
+    let has_stalled = async {
+        match limits.stall.zip(root) {
+            Some((limit, root)) => stalled(root, logs, limit).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        ending = tree.ended() => Ok(Finished::by_itself(ending?)),
+        () = tokio::time::sleep(limits.time) => stop_at_time_limit(tree, limits.time).await,
+        excess = over_memory => stop_for(tree, excess).await,
+        excess = disk::exceeded(limits.folder.clone(), limits.disk) => stop_for(tree, excess).await,
+        excess = open_files::lowered(limits.times_lowered) => stop_for(tree, excess).await,
+        () = has_stalled => {
+            tree.kill();
+            let finished = Finished::by_itself(tree.ended().await?);
+            Ok(Finished { spoiled: Some("the script made no progress"), ..finished })
+        }
+    }
+}
+
+/// Kills a child that exceeds a limit.
+async fn stop_for(tree: &mut ProcessTree, excess: Excess) -> io::Result<Finished> {
+    tree.kill();
+    let finished = Finished::by_itself(tree.ended().await?);
+    Ok(Finished { notes: vec![excess.message], exceeded: Some(excess.resource), ..finished })
+}
+
+/// Sends `SIGTERM`, and kills after a while.
+async fn stop_at_time_limit(tree: &mut ProcessTree, limit: Duration) -> io::Result<Finished> {
+    tree.terminate();
+    if timeout(GRACE, tree.ended()).await.is_err() {
+        tree.kill();
+        tree.ended().await?;
+    }
+    let note = format!("stopped after {:.1} s, its time limit", limit.as_secs_f64());
+    Ok(Finished { end: End::TimedOut, notes: vec![note], exceeded: None, spoiled: None })
+}
+
+impl Finished {
+    fn by_itself(ending: Ending) -> Self {
+        let mut notes = Vec::new();
+        let end = match ending.status {
+            Some(status) => match (status.code(), status.signal()) {
+                (Some(code), _) => End::Exited { code },
+                (None, signal) => End::Signalled { signal: signal.unwrap_or_default() },
+            },
+            None => {
+                notes.push("its supervisor process was killed, and the script with it".to_owned());
+                End::Signalled { signal: 9 }
+            }
+        };
+        match ending.left_behind {
+            0 => {}
+            1 => notes.push("killed 1 process that the script left running".to_owned()),
+            count => notes.push(format!("killed {count} processes that the script left running")),
+        }
+        let spoiled = ending.status.is_none().then_some("the worker was killed");
+        Self { end, notes, exceeded: None, spoiled }
+    }
+
+    /// Adds what the kernel did in the child's control group before this program noticed.
+    fn with_kills_of(mut self, group: Option<&Group>, limits: &Limits) -> Self {
+        let is_killed = self.exceeded.is_none() && self.end == (End::Signalled { signal: 9 });
+        if is_killed && group.is_some_and(Group::ran_out_of_memory) {
+            let limit = limits.memory.memory_mib;
+            self.notes
+                .push(format!("stopped: it requested more memory than allowed, the limit is {limit} MiB"));
+            self.exceeded = Some(Resource::Memory);
+        }
+        self
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::process::Stdio;
+
+    use tokio::io::AsyncReadExt;
+    use tokio::process::Command;
+
+    use super::*;
+    use crate::spawn::{Confinement, arrange_elsewhere};
+
+    #[tokio::test]
+    async fn a_time_limit_holds_under_the_supervisor_of_other_systems() {
+        let check = async |script: &str, seconds: u64| {
+            let folder = tempfile::tempdir().unwrap();
+            let mut command = Command::new("sh");
+            command.args(["-c", script]);
+            let tree =
+                ProcessTree::spawn_under(arrange_elsewhere, command, Stdio::null(), Confinement::default());
+            let (mut tree, mut streams) = tree.unwrap();
+            let memory = memory::Limits { memory_mib: u64::MAX, share_mib: u64::MAX, processes: u64::MAX };
+            let disk = disk::Limits { disk_mib: u64::MAX, files: u64::MAX, reserve_mib: 0 };
+            let (folder, logs) = (folder.path().to_owned(), [PathBuf::new(), PathBuf::new()]);
+            let time = Duration::from_secs(seconds);
+            let limits = Limits { time, memory, disk, folder, times_lowered: 0, stall: None };
+            let finished = watch(&mut tree, &limits, &logs).await.unwrap();
+            // A survivor of the group would hold the pipe open.
+            let mut rest = Vec::new();
+            let closed = timeout(Duration::from_secs(30), streams.stdout.read_to_end(&mut rest)).await;
+            closed.expect("a process survived").unwrap();
+            finished
+        };
+        let finished = check("sleep 60 & sleep 60", 1).await;
+        assert_eq!(
+            (finished.end, finished.notes),
+            (End::TimedOut, vec!["stopped after 1.0 s, its time limit".to_owned()])
+        );
+        assert_eq!(check("exit 4", 60).await.end, End::Exited { code: 4 });
+    }
+}

@@ -1,0 +1,38 @@
+//! Child processes that can neither harm nor outlive the program.
+//!
+//! - [`ProcessTree`] is a child with everything it starts, behind a supervisor that ends all of it when the child ends,
+//!   when the tree is dropped and when the program dies.
+//! - [`sandbox`] says what the kernel offers to confine a child, and confines one.
+//! - [`enforce`] stops a child that exceeds a limit on time, memory, processes or disk space; [`cgroup`] lets the kernel
+//!   enforce some of them.
+//! - [`warm`] starts Python scripts as forks of a process that has already imported their libraries.
+//! - [`stream`], [`variables`], [`short_links`], [`remove`] and [`machine`] are what running untrusted scripts needs
+//!   besides: capped output, an environment without secrets, short temporary paths, safe removal, and what to share.
+//!
+//! Linux has all of it. Other systems have what POSIX offers (modules named `elsewhere`).
+
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "control groups exist on Linux only"))]
+pub mod cgroup;
+pub mod disk;
+pub mod enforce;
+mod error;
+mod excess;
+pub mod machine;
+pub mod memory;
+pub mod open_files;
+#[cfg_attr(not(target_os = "linux"), path = "elsewhere/proc.rs")]
+mod proc;
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "neither workers nor trials exist there"))]
+mod process_tree;
+pub mod remove;
+pub mod sandbox;
+pub mod short_links;
+mod spawn;
+pub mod stream;
+pub mod variables;
+pub mod warm;
+
+pub use error::Error;
+pub use excess::{Excess, Resource};
+pub use process_tree::{Ending, ProcessTree, Streams};
+pub use spawn::{Confinement, Namespaces, handle_child_signals, in_own_session};

@@ -1,0 +1,38 @@
+//! What happens between fork and exec. All `unsafe` code of the crate is in here.
+//!
+//! `supervisor` stands between the program and each child and ends everything the child started; `confine` and
+//! `mounts` keep the child from doing harm; `session` is what any child inherits, the one included that is meant to
+//! outlive the program.
+
+#![expect(
+    unsafe_code,
+    reason = "fork, clone and what may run between fork and exec is beyond what Rust checks"
+)]
+
+#[cfg_attr(not(target_os = "linux"), path = "spawn/elsewhere/confine.rs")]
+#[cfg_attr(
+    not(target_os = "linux"),
+    expect(dead_code, reason = "what confines a child on Linux has no effect there")
+)]
+mod confine;
+#[cfg(target_os = "linux")]
+mod descriptors;
+#[cfg(target_os = "linux")]
+mod mounts;
+mod session;
+#[cfg_attr(not(target_os = "linux"), path = "spawn/elsewhere/supervisor.rs")]
+mod supervisor;
+#[cfg(all(test, target_os = "linux"))]
+#[path = "spawn/elsewhere/supervisor.rs"]
+mod supervisor_elsewhere;
+
+pub(crate) use confine::Rules;
+pub use confine::{Confinement, Namespaces};
+#[cfg(target_os = "linux")]
+pub(crate) use confine::{OOM_SCORE_ADJ, landlock_version};
+#[cfg(target_os = "linux")]
+pub(crate) use mounts::{KERNEL_SETTINGS, Mounts, Shown};
+pub use session::{handle_child_signals, in_own_session};
+pub(crate) use supervisor::{REPORT, TERMINATE, arrange};
+#[cfg(all(test, target_os = "linux"))]
+pub(crate) use supervisor_elsewhere::arrange as arrange_elsewhere;
