@@ -11,7 +11,6 @@ mod finalization;
 mod grouping;
 mod inputs;
 mod joins;
-mod layout;
 mod leak_rules;
 mod metric_code;
 mod problem;
@@ -20,6 +19,7 @@ mod refinement;
 mod repair;
 mod sections;
 mod study;
+mod submission_layout;
 mod templates;
 mod writer;
 

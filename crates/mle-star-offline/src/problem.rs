@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use crate::grouping::{Grouping, Rows, grouping};
 use crate::joins::{Join, joins};
-use crate::layout::{Layout, layout};
 use crate::metric_code::Metric;
+use crate::submission_layout::{Layout, layout};
 use mle_star_data::metric_names::KnownMetric;
 use mle_star_data::profile::{Column, ColumnKind, Profile, Table};
 

@@ -45,7 +45,7 @@ def split_by(group, table, test_share, metric, direction):
 
 
 def trips():
-    """Durations that follow hour, season, district and weather; the weather is in a table of its own."""
+    """Durations that follow hour, season, district and weather; the weather is in a separate table."""
     random = np.random.default_rng(5)
     days = pd.date_range("2023-01-01", periods=200)
     districts = np.array([f"district_{number}" for number in range(25)])

@@ -80,7 +80,7 @@ fn every_script_parses_and_keeps_the_rules() {
         let agents = agents(shape);
         let ask = asked(&agents, "phase2/path-0/t0");
         let script = with_data(&ask, &merged(&ask, ["LightGBM", "Linear model"]));
-        let solo = ask.code(AgentType::Init, None, json!({ "model_name": "a model nobody knows" }));
+        let solo = ask.code(AgentType::Init, None, json!({ "model_name": "an unknown model" }));
         let study = json!({ "solution_script": script, "previous_ablations": [] });
         let mut scripts = vec![script.clone(), solo.clone(), ask.code(AgentType::Ablation, None, study)];
         scripts.extend(refinements(&ask, &script).into_iter().map(|(_, text)| text));
