@@ -1,4 +1,4 @@
-//! Reads a run folder, also of a live run, for `list`, `show` and the report. Writes nothing.
+//! A run as its folder tells it: for `list`, `show` and the report. Reads only, also while a run goes on.
 
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -20,26 +20,26 @@ use crate::usage::{self, money};
 pub struct RunView {
     /// Its folder.
     pub folder: PathBuf,
-    /// Its summary.
+    /// What can be said in a line.
     pub summary: Summary,
     /// Its records, oldest first.
     pub steps: Vec<StepRow>,
-    /// The usage of its agents.
+    /// What its agents used.
     pub spending: Spending,
     /// The journal.
     pub snapshot: Snapshot,
-    /// The result of a finished run.
+    /// The result, when the run has ended.
     pub result: Option<FinalResult>,
 }
 
-/// The summary of a run. Scores are in the metric's unit, times in seconds.
+/// A run in a line. Scores are in the metric's unit, times in seconds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
-    /// The run ID.
+    /// The run's name.
     pub run_id: String,
     /// The task's name.
     pub task: String,
-    /// Its state.
+    /// How far it is.
     pub state: State,
     /// The metric's name.
     pub metric: String,
@@ -47,25 +47,25 @@ pub struct Summary {
     pub direction: &'static str,
     /// The best validation score so far.
     pub best_score: Option<f64>,
-    /// When it started, RFC 3339.
+    /// When it began, RFC 3339.
     pub created_at: String,
-    /// Time so far.
+    /// Time taken so far.
     pub elapsed_seconds: f64,
-    /// US dollars; `None` if the cost of a call is unknown.
+    /// US dollars; `None` when a call's cost is unknown.
     pub cost_usd: Option<f64>,
-    /// Tokens read and written, cached ones included; 0 for offline agents.
+    /// Tokens read and written, from a cache or not; 0 for agents that ask no model.
     pub tokens: u64,
-    /// Interrupted calls, whose usage is not counted.
+    /// Calls that were cut off; what they used is not counted.
     pub interrupted_calls: u64,
-    /// The path of the submission.
+    /// The submission; `None` when there is none.
     pub submission: Option<String>,
 }
 
-/// The state of a run.
+/// How far a run is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// A process works on it.
+    /// A process is working on it.
     Running,
     /// It has a result.
     Finished,
@@ -80,24 +80,24 @@ pub struct StepRow {
     pub place: String,
     /// Agent, script or decision.
     pub kind: Kind,
-    /// Its outcome in words.
+    /// How it ended, in words.
     pub outcome: String,
-    /// Did it succeed?
+    /// Did it do what it was for?
     pub ok: bool,
-    /// The score of a script.
+    /// A script's score.
     pub score: Option<f64>,
-    /// Can the score be the best one?
+    /// Is the score a candidate for the best one?
     pub counts: bool,
-    /// Wall-clock time without waiting for a slot; `None` while it runs.
+    /// Wall-clock time, a script's wait for its turn not included; `None` while it goes on.
     pub seconds: Option<f64>,
-    /// When it ended, in seconds since the start of the run.
+    /// Seconds into the run at which it ended.
     pub ended: Option<f64>,
 }
 
 /// Reads a run folder.
 ///
 /// # Errors
-/// The journal is missing, damaged or of another format.
+/// Its journal is missing, damaged or of another format.
 pub fn read(folder: &Path) -> Result<RunView, JournalError> {
     let snapshot = journal::read(folder)?;
     let result = read_result(folder);
@@ -132,7 +132,7 @@ pub fn read_result(folder: &Path) -> Option<FinalResult> {
 }
 
 impl State {
-    /// The state as a word.
+    /// The state in a word.
     pub fn name(self) -> &'static str {
         match self {
             Self::Running => "running",
@@ -142,7 +142,7 @@ impl State {
     }
 }
 
-/// Does a process work on the run? It holds the lock while it does.
+/// Does a process work on the run? It does while it holds the lock.
 pub fn is_held(folder: &Path) -> bool {
     let lock = File::open(folder.join(layout::LOCK));
     lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
@@ -158,7 +158,7 @@ fn state(folder: &Path, has_result: bool) -> State {
 
 fn is_shown(record: &EffectRecord) -> bool {
     use mle_star::journal::EffectState::{Begun, Ended};
-    // A decision without a limit only marks the start of a phase.
+    // A decision without a limit only notes when a phase began.
     let is_mark = record.kind == Kind::Decision && record.limit.is_none();
     matches!(record.state, Begun | Ended) && !is_mark
 }
@@ -171,21 +171,21 @@ fn best(snapshot: &Snapshot, steps: &[StepRow]) -> Option<f64> {
 }
 
 fn row(record: &EffectRecord) -> StepRow {
-    let ended = match (&record.outcome, record.kind) {
-        (None, _) if record.limit.is_some() => Outcome::of_limit(record.limit),
-        (None, _) => Outcome { outcome: "not ended".to_owned(), ok: false, ..Outcome::default() },
-        (Some(_), Kind::Decision) => Outcome::of_limit(record.limit),
-        (Some(outcome), Kind::Agent) => Outcome::of_agent(outcome),
-        (Some(outcome), Kind::Script) => Outcome::of_script(outcome, &record.request),
+    let told = match (&record.outcome, record.kind) {
+        (None, _) if record.limit.is_some() => Told::of_limit(record.limit),
+        (None, _) => Told { outcome: "not ended".to_owned(), ok: false, ..Told::default() },
+        (Some(_), Kind::Decision) => Told::of_limit(record.limit),
+        (Some(outcome), Kind::Agent) => Told::of_agent(outcome),
+        (Some(outcome), Kind::Script) => Told::of_script(outcome, &record.request),
     };
     StepRow {
         place: record.place.to_string(),
         kind: record.kind,
-        outcome: ended.outcome,
-        ok: ended.ok,
-        score: ended.score,
-        counts: ended.counts,
-        seconds: ended
+        outcome: told.outcome,
+        ok: told.ok,
+        score: told.score,
+        counts: told.counts,
+        seconds: told
             .seconds
             .or_else(|| record.elapsed_ended.map(|ended| (ended - record.elapsed_begun).max(0.0))),
         ended: record.elapsed_ended,
@@ -193,16 +193,16 @@ fn row(record: &EffectRecord) -> StepRow {
 }
 
 #[derive(Default)]
-struct Outcome {
+struct Told {
     outcome: String,
     ok: bool,
     score: Option<f64>,
     counts: bool,
-    /// The time that the runner measured.
+    /// What a script measured itself.
     seconds: Option<f64>,
 }
 
-impl Outcome {
+impl Told {
     fn of_limit(limit: Option<Limit>) -> Self {
         let outcome = limit.map_or("a limit", Limit::name);
         Self { outcome: format!("left out: {outcome}"), ..Self::default() }
@@ -245,7 +245,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_time_of_a_script_excludes_waiting_for_a_slot() {
+    fn a_scripts_time_is_its_own_and_not_that_of_the_queue() {
         let check = |kind: Kind, outcome: Value, seconds: f64| {
             let record = EffectRecord {
                 seq: 1,
