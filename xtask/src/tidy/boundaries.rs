@@ -6,22 +6,23 @@ use std::path::Path;
 use toml::{Table, Value};
 
 /// Everything that the crate of the algorithms may use. A new one is a decision, made here.
-const ALGORITHMS: [&str; 15] = [
+const ALGORITHMS: [&str; 16] = [
     "async-trait",
     "blake3",
     "futures-util",
     "jiff",
     "minijinja",
+    "percent-encoding",
     "regex",
     "ruff_python_ast",
     "ruff_python_parser",
-    "ruff_text_size",
     "rusqlite",
     "schemars",
     "serde",
     "serde_json",
     "thiserror",
     "tokio",
+    "url",
 ];
 /// Parts of tokio without processes, sockets, files and signals. Several threads are for `block_in_place`.
 const TOKIO: [&str; 5] = ["macros", "rt", "rt-multi-thread", "sync", "time"];
