@@ -1,7 +1,7 @@
-//! How a run is to be done: every key of the configuration, its default and its range.
+//! The configuration of a run: every key with its default and its range.
 //!
-//! [`Config`] is what `config.json` holds. Layers (options, file, environment) are the command line's
-//! business; here every value is present.
+//! [`Config`] is what `config.json` holds, with a value for every key. The command line combines options, file and
+//! environment.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -97,17 +97,17 @@ pub struct Config {
     pub script_timeout_seconds: Option<u64>,
     /// Limit of one agent call, in seconds.
     pub agent_timeout_seconds: u64,
-    /// How long an overloaded service is waited for, in seconds per call.
+    /// How long a call waits for an overloaded service, in seconds.
     pub overload_patience_seconds: u64,
     /// Agent calls at once.
     pub max_concurrent_agents: u32,
     /// Scripts at once; `None`: one per GPU, else one.
     pub max_concurrent_scripts: Option<u32>,
-    /// A Python interpreter to use as it is; `None`: the program's own environment.
+    /// The Python interpreter to use; `None`: the program's own environment.
     pub python: Option<PathBuf>,
     /// Network access of scripts.
     pub network: Switch,
-    /// Memory limit of one script with everything it starts, in MiB.
+    /// Memory limit of one script with its child processes, in MiB.
     pub memory_limit_mb: Option<u64>,
     /// Models for single agents.
     pub agent_models: BTreeMap<AgentType, String>,
@@ -115,22 +115,22 @@ pub struct Config {
     pub claude_path: Option<PathBuf>,
     /// Web search by the retriever.
     pub search: Switch,
-    /// Pages the retriever may not read: domains with or without a path. Unless given, the competition's own
+    /// Pages the retriever may not read: domains with or without a path. The default is the competition's own
     /// discussion and code pages.
     pub search_blocked_domains: Vec<String>,
     /// Commands that agents may not run, as parts of a command line.
     pub blocked_commands: Vec<String>,
     /// The program's own tools for agents: parsing a score, listing the data.
     pub own_tools: Switch,
-    /// A file with models given by hand; the retriever is not asked then.
+    /// A file with models to use instead of asking the retriever.
     pub retrieved_models: Option<PathBuf>,
-    /// Start scripts in processes that have imported their libraries already.
+    /// Start scripts in processes that have already imported their libraries.
     pub warm_start: Switch,
     /// A folder with templates that replace the built-in ones.
     pub prompts: Option<PathBuf>,
 }
 
-/// What `claude` knows.
+/// The modes that `claude` accepts.
 const PERMISSION_MODES: [&str; 7] =
     ["bypassPermissions", "default", "manual", "acceptEdits", "auto", "dontAsk", "plan"];
 
@@ -143,7 +143,7 @@ const TEN_YEARS: u64 = 315_360_000;
 pub struct OutOfRange {
     /// The key.
     pub field: &'static str,
-    /// What holds for its value.
+    /// The range of its values.
     pub constraint: &'static str,
 }
 
@@ -270,16 +270,79 @@ impl PhaseTimeBudget {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
     fn defaults_are_the_papers_and_survive_json() {
         let config = Config::default();
         assert_eq!(config.validate(), Ok(()));
-        let json = serde_json::to_string(&config).unwrap();
-        assert_eq!(serde_json::from_str::<Config>(&json).unwrap(), config);
-        let counts = (config.num_retrieved_models, config.outer_loop_steps, config.inner_loop_steps);
-        assert_eq!((counts, config.num_parallel_solutions, config.ensemble_rounds), ((4, 4, 4), 2, 5));
+        let expected = json!({
+            "num_retrieved_models": 4,
+            "outer_loop_steps": 4,
+            "inner_loop_steps": 4,
+            "num_parallel_solutions": 2,
+            "ensemble_rounds": 5,
+            "time_limit_seconds": 86_400,
+            "subsample_limit": 30_000,
+            "max_debug_attempts": 3,
+            "max_budget_usd": null,
+            "permission_mode": "bypassPermissions",
+            "model": "sonnet",
+            "log_level": "INFO",
+            "log_file": null,
+            "phase_time_budget": {
+                "phase1_pct": 10.0, "phase2_pct": 65.0, "phase3_pct": 15.0, "finalization_pct": 10.0,
+            },
+            "agents": "auto",
+            "executor": "local",
+            "script_timeout_seconds": null,
+            "agent_timeout_seconds": 900,
+            "overload_patience_seconds": 3600,
+            "max_concurrent_agents": 8,
+            "max_concurrent_scripts": null,
+            "python": null,
+            "network": "off",
+            "memory_limit_mb": null,
+            "agent_models": {},
+            "claude_path": null,
+            "search": "on",
+            "search_blocked_domains": [],
+            "blocked_commands": ["rm -rf /", "mkfs", "dd if=", ":(){ :|:& };:"],
+            "own_tools": "off",
+            "retrieved_models": null,
+            "warm_start": "on",
+            "prompts": null,
+        });
+        assert_eq!(serde_json::to_value(&config).unwrap(), expected);
+        assert_eq!(serde_json::from_value::<Config>(expected).unwrap(), config);
+        assert_eq!(serde_json::from_str::<Config>("{}").unwrap(), config);
+    }
+
+    #[test]
+    fn every_count_is_at_least_one() {
+        for field in [
+            "num_retrieved_models",
+            "outer_loop_steps",
+            "inner_loop_steps",
+            "num_parallel_solutions",
+            "ensemble_rounds",
+            "time_limit_seconds",
+            "subsample_limit",
+            "max_debug_attempts",
+            "script_timeout_seconds",
+            "agent_timeout_seconds",
+            "max_concurrent_agents",
+            "max_concurrent_scripts",
+            "memory_limit_mb",
+        ] {
+            let with = |value: u32| serde_json::from_value::<Config>(json!({field: value})).unwrap();
+            assert_eq!(with(0).validate(), Err(OutOfRange { field, constraint: "at least 1" }));
+            assert_eq!(with(1).validate(), Ok(()), "{field}");
+        }
+        let refused = OutOfRange { field: "subsample_limit", constraint: "at least 1" };
+        assert_eq!(refused.to_string(), "subsample_limit must be at least 1");
     }
 
     #[test]
@@ -289,8 +352,6 @@ mod tests {
             change(&mut config);
             assert_eq!(config.validate().unwrap_err().field, field);
         };
-        check(|c| c.num_retrieved_models = 0, "num_retrieved_models");
-        check(|c| c.time_limit_seconds = 0, "time_limit_seconds");
         check(|c| c.max_budget_usd = Some(f64::NAN), "max_budget_usd");
         check(|c| c.max_budget_usd = Some(0.0), "max_budget_usd");
         check(|c| c.log_level = "LOUD".to_owned(), "log_level");
@@ -298,7 +359,9 @@ mod tests {
         check(|c| c.phase_time_budget.phase1_pct = 20.0, "phase_time_budget");
         check(|c| c.time_limit_seconds = u64::MAX, "time_limit_seconds");
         check(|c| c.max_concurrent_scripts = Some(u32::MAX), "max_concurrent_scripts");
-        check(|c| c.script_timeout_seconds = Some(0), "script_timeout_seconds");
+        check(|c| c.overload_patience_seconds = u64::MAX, "overload_patience_seconds");
+        check(|c| c.max_concurrent_agents = 1025, "max_concurrent_agents");
+        check(|c| c.num_parallel_solutions = 1025, "num_parallel_solutions");
         check(
             |c| c.search_blocked_domains = vec!["a.org".to_owned(), "/x".to_owned()],
             "search_blocked_domains",
