@@ -1,9 +1,5 @@
-//! The outside of `mle-star`: the agents that answer and the processes that run scripts.
-//!
-//! [`agent`] implements [`AgentBackend`](mle_star::effects::AgentBackend), [`script`] implements
-//! [`ScriptRunner`](mle_star::effects::ScriptRunner); [`data`] looks at data folders.
+//! The processes around `mle-star`: [`script`] runs scripts as its
+//! [`ScriptRunner`](mle_star::effects::ScriptRunner), [`process`] keeps child processes.
 
-pub mod agent;
-pub mod data;
 pub mod process;
 pub mod script;

@@ -29,6 +29,6 @@ pub(crate) use guard_elsewhere::arrange as arrange_elsewhere;
 #[cfg(target_os = "linux")]
 pub(crate) use mounts::{KERNEL_SETTINGS, Mounts, Shown};
 pub use session::{hear_of_children, in_own_session};
-pub(crate) use tree::{Ending, Streams, Tree};
+pub use tree::{Ending, Streams, Tree};
 #[cfg(target_os = "linux")]
 pub(crate) use tree::{Ends, only_child, trial};

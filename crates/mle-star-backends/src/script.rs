@@ -20,7 +20,7 @@ mod short_links;
 mod stream;
 pub mod submission;
 mod traceback;
-pub(crate) mod variables;
+pub mod variables;
 pub mod warm;
 mod watch;
 pub(crate) mod workplace;

@@ -1,4 +1,4 @@
-//! What can be typed: commands and their options. The doc comments are the help text.
+//! Commands and their options. The doc comments are the help text.
 
 use std::path::PathBuf;
 
@@ -7,12 +7,12 @@ use clap::{Args, Parser, Subcommand};
 use mle_star::stop::Trouble;
 
 use crate::exit::Exit;
-use crate::say;
+use crate::output;
 
 /// Turn a machine-learning task into a verified submission.
 ///
-/// Give a data folder or a task file to `run`; the program searches for models, writes and runs Python
-/// scripts, refines the best one part by part, combines solutions, and checks the submission it makes.
+/// Give `run` a data folder or a task file. The program searches for models, writes and runs Python
+/// scripts, refines the best one part by part, combines solutions, and verifies the submission.
 #[derive(Debug, Parser)]
 #[command(name = "mle-star", version, arg_required_else_help = true, max_term_width = 100)]
 pub struct Cli {
@@ -22,147 +22,147 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Solve a task, or several side by side
+    /// Solve one or more tasks
     ///
-    /// Every option is also a key of the config file. An option wins over the config file, that over the
-    /// environment (MLE_STAR_MODEL, MLE_STAR_LOG_LEVEL, MLE_STAR_MAX_BUDGET, MLE_STAR_TIME_LIMIT,
-    /// MLE_STAR_CLAUDE_PATH, MLE_STAR_RUNS_DIR), and that over the default.
+    /// Every option can also be set in the config file. Options override the config file, which overrides
+    /// the environment variables MLE_STAR_MODEL, MLE_STAR_LOG_LEVEL, MLE_STAR_MAX_BUDGET,
+    /// MLE_STAR_TIME_LIMIT, MLE_STAR_CLAUDE_PATH and MLE_STAR_RUNS_DIR. If something cannot be inferred, the
+    /// program exits with 2 and names the option to set.
     Run(Box<RunArgs>),
-    /// Go on with an interrupted or failed run
+    /// Resume an interrupted or failed run
     ///
-    /// Repeats no finished step. Task, settings and templates are those of the run.
+    /// Finished steps are not repeated. Task, settings and templates are those of the run.
     Resume(ResumeArgs),
-    /// List the runs of a runs directory
+    /// List runs
     List(ListArgs),
-    /// Watch a run that another process works on
+    /// Follow a run that another process works on
     ///
-    /// Shows it as `run` does, until it ends, and ends with its exit code. Ctrl-C ends the watching, with exit code 0;
-    /// the run goes on.
+    /// Shows the run as `run` does and exits with the run's exit code. Ctrl-C stops watching, with exit code 0; the run
+    /// continues.
     Watch(WatchArgs),
-    /// Show one run: what it is, its accepted changes and its solutions
+    /// Show a run: its summary, accepted changes and solutions
     Show(ShowArgs),
-    /// Write a run's report.html
+    /// Write report.html for a run
     Report(RunRef),
-    /// Show the runs of a runs directory as a web page
+    /// Serve the runs as a web page
     ///
-    /// Serves this machine alone, unless told otherwise. Ends with Ctrl-C; runs go on without it.
+    /// By default only this machine can reach the page. Ctrl-C stops the server; runs continue.
     Ui(UiArgs),
-    /// Look at a data folder and write a task.yaml for it
+    /// Create a task.yaml for a data folder
+    ///
+    /// A comment above each field explains how its value was inferred.
     Init(InitArgs),
-    /// Say what this machine offers
+    /// Check Python, claude, credentials, hardware and isolation
     Doctor(DoctorArgs),
-    /// Work with the agents' prompt templates
+    /// Manage prompt templates
     #[command(subcommand)]
     Prompts(PromptsCommand),
-    /// Print what makes a shell complete this program's commands and options
+    /// Print a shell completion script
     Completions {
-        /// For this shell
+        /// Shell
         #[arg(value_enum)]
         shell: CompletedShell,
     },
-    /// Print the manual page, or write one page per command into a folder
+    /// Print the manual page, or write one page per command to a folder
     Man {
-        /// Write them here
+        /// Destination folder
         dir: Option<PathBuf>,
     },
 }
 
 #[derive(Debug, Default, Args)]
 pub struct RunArgs {
-    /// Use this task: a task file (YAML or TOML), or a folder with train.csv, test.csv,
-    /// sample_submission.csv and description.md; several tasks, or a folder of task folders, run side by side
+    /// Task file (YAML, TOML or JSON), or folder with train.csv, test.csv, sample_submission.csv and
+    /// description.md. Several tasks, or a folder of task folders, run side by side
     #[arg(value_name = "TASK", required = true)]
     pub tasks: Vec<PathBuf>,
-    /// Let these agents answer: auto, claude or offline
-    #[arg(long, value_name = "WHO")]
+    /// Choose the agents: auto, claude or offline
+    #[arg(long, value_name = "AGENTS")]
     pub agents: Option<String>,
     /// Read settings from this YAML or TOML file
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Set any config key; repeatable
+    /// Set a config key (repeatable)
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
-    /// Hand this model to the agents
+    /// Set the model of the agents
     #[arg(long)]
     pub model: Option<String>,
-    /// End the run within this time
+    /// Stop the run after this time
     #[arg(long, value_name = "SECONDS")]
     pub time_limit: Option<String>,
-    /// Spend no more than this
-    #[arg(long, value_name = "X")]
+    /// Limit the cost of agent calls, in US dollars
+    #[arg(long, value_name = "USD")]
     pub max_budget_usd: Option<String>,
-    /// Replace built-in prompt templates by those of this folder
+    /// Use the templates of this folder instead of built-in ones
     #[arg(long, value_name = "DIR")]
     pub prompts: Option<PathBuf>,
-    /// Keep runs in this folder [default: ./runs]
+    /// Store runs in this folder [default: ./runs]
     #[arg(long, value_name = "DIR")]
     pub runs_dir: Option<PathBuf>,
-    /// Call the run so [default: the task's name with date and time]
+    /// Set the run ID [default: the task's name with date and time]
     #[arg(long, value_name = "ID")]
     pub run_id: Option<String>,
-    /// Score by this metric
+    /// Set the evaluation metric
     #[arg(long, value_name = "NAME")]
     pub metric: Option<String>,
-    /// Say which scores win: maximize or minimize
-    #[arg(long, value_name = "WHICH")]
+    /// Set the direction of the metric: maximize or minimize
+    #[arg(long, value_name = "DIRECTION")]
     pub direction: Option<String>,
-    /// Predict this column
+    /// Set the target column
     #[arg(long, value_name = "COLUMN")]
     pub target: Option<String>,
-    /// Name rows by this column
+    /// Use this column as the row ID
     #[arg(long, value_name = "COLUMN")]
     pub id_column: Option<String>,
-    /// Run scripts here: local or ray
-    #[arg(long, value_name = "WHERE")]
-    pub executor: Option<String>,
-    /// Run so many scripts at once [default: one per GPU, else one]
+    /// Run this many scripts at once [default: one per GPU, else one]
     #[arg(long, value_name = "N")]
     pub jobs: Option<String>,
-    /// Print how many agent calls and script runs this implies and what it may cost, and do nothing
+    /// Print the expected agent calls, script runs and cost, and exit
     #[arg(long)]
     pub estimate: bool,
-    /// Print one event per line as JSON
+    /// Print events as JSON, one per line
     #[arg(long)]
     pub json: bool,
-    /// Print nothing but errors
+    /// Print only errors
     #[arg(long)]
     pub quiet: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct ResumeArgs {
-    /// Name the run by its id or the path of its folder
+    /// Run ID, or path of the run folder
     pub run: String,
     /// Look for the run in this folder [default: ./runs]
     #[arg(long, value_name = "DIR")]
     pub runs_dir: Option<PathBuf>,
-    /// Raise the run's time limit
+    /// Raise the time limit of the run
     #[arg(long, value_name = "SECONDS")]
     pub time_limit: Option<String>,
-    /// Raise the run's money limit
-    #[arg(long, value_name = "X")]
+    /// Raise the cost limit of the run
+    #[arg(long, value_name = "USD")]
     pub max_budget_usd: Option<String>,
-    /// Print one event per line as JSON
+    /// Print events as JSON, one per line
     #[arg(long)]
     pub json: bool,
-    /// Print nothing but errors
+    /// Print only errors
     #[arg(long)]
     pub quiet: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct WatchArgs {
-    /// Name the run by its id or the path of its folder
+    /// Run ID, or path of the run folder
     pub run: String,
     /// Look for the run in this folder [default: ./runs]
     #[arg(long, value_name = "DIR")]
     pub runs_dir: Option<PathBuf>,
-    /// Print one event per line as JSON
+    /// Print events as JSON, one per line
     #[arg(long)]
     pub json: bool,
 }
 
-/// The shells that completions are made for.
+/// Shells with completion scripts.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 pub enum CompletedShell {
     Bash,
@@ -187,14 +187,14 @@ pub struct ShowArgs {
     /// Print the script at this place instead, such as phase1/merge-1, phase2/path-0/t0/k1 or finalization
     #[arg(long, value_name = "PLACE", conflicts_with_all = ["diff", "json"])]
     pub code: Option<String>,
-    /// Print what the script at this place changes in the one it was made from
+    /// Print the diff between the script at this place and the one it was made from
     #[arg(long, value_name = "PLACE", conflicts_with = "json")]
     pub diff: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub struct RunRef {
-    /// Name the run by its id or the path of its folder
+    /// Run ID, or path of the run folder
     pub run: String,
     /// Look for the run in this folder [default: ./runs]
     #[arg(long, value_name = "DIR")]
@@ -206,37 +206,37 @@ pub struct RunRef {
 
 #[derive(Debug, Args)]
 pub struct UiArgs {
-    /// Show the runs of this folder [default: ./runs]
+    /// Serve the runs of this folder [default: ./runs]
     #[arg(long, value_name = "DIR")]
     pub runs_dir: Option<PathBuf>,
-    /// Listen on this port; 0 takes any that is free
+    /// Listen on this port; 0 picks a free one
     #[arg(long, value_name = "N", default_value_t = 7575)]
     pub port: u16,
-    /// Listen on this address; any but this machine's own requires the token that is printed
+    /// Listen on this address; any but a loopback address requires the printed token
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     pub host: String,
-    /// Ask for the token on this machine, too: without it, every process of this user is let in
+    /// Require the token on this machine, too; by default every process of this user has access
     #[arg(long)]
     pub token: bool,
-    /// Print the page's address as JSON
+    /// Print the address of the page as JSON
     #[arg(long)]
     pub json: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct InitArgs {
-    /// Look at this data folder
+    /// Data folder
     pub dir: PathBuf,
-    /// Score by this metric
+    /// Set the evaluation metric
     #[arg(long, value_name = "NAME")]
     pub metric: Option<String>,
-    /// Say which scores win: maximize or minimize
-    #[arg(long, value_name = "WHICH")]
+    /// Set the direction of the metric: maximize or minimize
+    #[arg(long, value_name = "DIRECTION")]
     pub direction: Option<String>,
-    /// Predict this column
+    /// Set the target column
     #[arg(long, value_name = "COLUMN")]
     pub target: Option<String>,
-    /// Name rows by this column
+    /// Use this column as the row ID
     #[arg(long, value_name = "COLUMN")]
     pub id_column: Option<String>,
 }
@@ -246,42 +246,42 @@ pub struct DoctorArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
-    /// Ask the language model one small question instead; it costs a little
+    /// Ask the language model one small question instead (costs a little)
     #[arg(long, conflicts_with = "e2e")]
     pub probe_agents: bool,
-    /// Solve a small built-in task from end to end instead
+    /// Solve a small built-in task end to end instead
     #[arg(long, conflicts_with = "json")]
     pub e2e: bool,
-    /// Solve it with this interpreter [default: the program's own environment]
+    /// Use this interpreter for --e2e [default: the program's own environment]
     #[arg(long, value_name = "FILE", requires = "e2e")]
     pub python: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum PromptsCommand {
-    /// Write the built-in templates into a folder, to be changed and given to `run --prompts`
+    /// Write the built-in templates to a folder, to edit and pass to `run --prompts`
     Export {
-        /// Write them here
+        /// Destination folder
         dir: PathBuf,
     },
 }
 
-/// What was typed.
+/// Parses the command line.
 ///
 /// # Errors
-/// The exit code of help, version (done) or bad usage, after it was told.
+/// Help, version or an error was printed; its exit code.
 pub fn parse() -> Result<Cli, Exit> {
     Cli::try_parse().map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            say::text(&error.render().to_string());
+            output::text(&error.render().to_string());
             Exit::Done
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            say::talk(error.render().to_string().trim_end());
+            output::talk(error.render().to_string().trim_end());
             Exit::Usage
         }
         _ => {
-            say::error(&usage_trouble(&error));
+            output::error(&usage_trouble(&error));
             Exit::Usage
         }
     })

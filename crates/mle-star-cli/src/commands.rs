@@ -18,17 +18,20 @@ mod watch;
 
 use std::path::PathBuf;
 
+use mle_star::stop::Trouble;
+use serde::Serialize;
+
 use crate::args::Command;
 use crate::exit::{Exit, Failure};
-use crate::runs;
 use crate::settings::process_environment;
+use crate::{output, runs};
 
-/// Does what was asked for.
+/// Performs a command.
 ///
 /// # Errors
-/// What went wrong, with its exit code.
+/// The error of the command, with its exit code.
 pub fn perform(command: Command) -> Result<Exit, Failure> {
-    // A run's lines are told elsewhere, too, and it goes on without them.
+    // A run also logs what it prints, so losing stdout does not fail it.
     let is_run = matches!(command, Command::Run(_) | Command::Resume(_) | Command::Watch(_) | Command::Ui(_));
     let exit = match command {
         Command::Run(args) => run::run(&args),
@@ -44,12 +47,22 @@ pub fn perform(command: Command) -> Result<Exit, Failure> {
         Command::Completions { shell } => manual::completions(shell),
         Command::Man { dir } => manual::man(dir.as_deref()),
     }?;
-    let lost = crate::say::lost().filter(|_| !is_run);
+    let lost = output::lost().filter(|_| !is_run);
     lost.map_or(Ok(exit), |trouble| Err(Failure::failed(trouble)))
 }
 
-/// The runs directory of a command that only names it.
+/// The runs directory of a command that reads no config file.
 fn runs_dir(given: Option<PathBuf>) -> PathBuf {
     let from_environment = || process_environment("MLE_STAR_RUNS_DIR").map(PathBuf::from);
     given.or_else(from_environment).unwrap_or_else(|| PathBuf::from(runs::DEFAULT_DIR))
+}
+
+/// Prints a value as indented JSON.
+fn print_json(value: &impl Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(value).map_err(|error| {
+        let hint = "this is a bug in mle-star, please report it";
+        Failure::failed(Trouble::new(format!("cannot write JSON: {error}"), hint))
+    })?;
+    output::data(&text);
+    Ok(())
 }

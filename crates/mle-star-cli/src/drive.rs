@@ -1,12 +1,12 @@
-//! A run under way: journal, backends, pipeline and watchers brought together.
+//! Executes a run: connects journal, backends, pipeline and watchers.
 //!
-//! [`drive`] is what `run` and `resume` share, from the frozen inputs to the exit code; [`drive_all`] does it
-//! for several runs side by side. `outside` makes the backends, `shared` is what runs of one process share,
-//! `reporting` keeps the report up to date, `finish` leaves the results, `signals` hears the user.
+//! `run` and `resume` share [`drive`], which goes from the frozen inputs to the exit code; [`drive_all`] executes
+//! several runs side by side.
+//! `backends` makes the backends, `shared` is what the runs of one process share, `results` writes the results,
+//! `signals` handles interrupts.
 
-mod finish;
-mod outside;
-mod reporting;
+mod backends;
+mod results;
 mod shared;
 mod signals;
 mod together;
@@ -19,24 +19,25 @@ use mle_star::ctx::Outside;
 use mle_star::effects::AgentBackend;
 use mle_star::event::{Event, EventSink, Outline};
 use mle_star::journal::{Frozen, Journal, MadeWith};
+use mle_star::layout;
 use mle_star::pipeline;
 use mle_star::prompts::Prompts;
 use mle_star::spending::spending;
 use mle_star::stop::{Stop, Trouble};
-use mle_star_backends::agent::offline::OfflineAgents;
 use mle_star_backends::script::environment::Environment;
+use mle_star_offline::OfflineAgents;
 use tokio::runtime::Builder;
 
-use crate::agents::{Chosen, Workplace, ask_claude};
-use crate::bill;
 use crate::exit::{Exit, Failure};
+use crate::provider::{Chosen, Workplace, ask_claude};
+use crate::report::updates::{self, Reporting};
 use crate::settings::process_environment;
+use crate::usage;
 use crate::watch::{Asked, JsonLines, Log, Look, OfRun, Recorder, Show, Terminal, Watch, Watchers, duration};
-use outside::Backends;
-use reporting::Reporting;
+use backends::Backends;
 use shared::Shared;
 
-pub use finish::{best_score, exit_of};
+pub use results::{best_score, exit_of};
 pub use together::{Ended, drive_all};
 
 /// A run whose inputs are frozen and whose journal is open.
@@ -47,17 +48,17 @@ pub struct Start {
     pub frozen: Frozen,
     /// Its templates.
     pub prompts: Prompts,
-    /// Its memory, held by this process.
+    /// Its journal, locked by this process.
     pub journal: Journal,
-    /// Who answers.
+    /// The agents.
     pub chosen: Chosen,
-    /// The rules, when they do.
+    /// The offline agents, if they were chosen.
     pub rules: Option<OfflineAgents>,
-    /// What submissions are checked against, relative to the data folder.
+    /// The sample submission, relative to the data folder.
     pub sample: Option<PathBuf>,
     /// How it is shown.
     pub view: View,
-    /// Lines shown first.
+    /// The first lines to show.
     pub opening: Vec<String>,
 }
 
@@ -66,18 +67,18 @@ pub struct Start {
 pub struct View {
     /// Events as JSON lines on stdout.
     pub json: bool,
-    /// Nothing but errors.
+    /// Only errors.
     pub quiet: bool,
 }
 
-/// What is done with a run that is over and has been let go of: its folder, and how it ended.
+/// Called when a run has ended and its journal is unlocked, with its folder and its outcome.
 pub type Afterwards = fn(&Path, &Result<Exit, Failure>);
 
-/// Carries a run to its end, or to what stops it. Others may take it from then on, whether or not its last lines
-/// have been read.
+/// Executes a run until it ends or something stops it. The journal is unlocked before the last lines are printed, so that
+/// a slow reader does not keep others from resuming the run.
 ///
 /// # Errors
-/// What stopped it, with the exit code.
+/// What stopped the run.
 pub fn drive(start: Start, afterwards: Afterwards) -> Result<Exit, Failure> {
     with_runtime(async {
         let around = Around::new(start.view, &[&start.frozen.config])?;
@@ -90,26 +91,31 @@ pub fn drive(start: Start, afterwards: Afterwards) -> Result<Exit, Failure> {
     })
 }
 
-/// What a run finds when it begins.
+/// What all runs of this process share.
 struct Around {
     terminal: Terminal,
     json: Option<JsonLines>,
     signals: signals::Signals,
     shared: Shared,
+    /// Does the terminal show the log instead of the usual lines? It does with `log_level: DEBUG`.
+    shows_log: bool,
 }
 
 impl Around {
-    /// For runs with these configurations; needs a runtime.
+    /// Requires a runtime.
     fn new(view: View, configs: &[&Config]) -> Result<Self, Failure> {
-        let terminal = Terminal::new(view.show(), Look::of(&process_environment));
+        let wants_log = configs.iter().any(|config| config.log_level == "DEBUG");
+        let shows_log = wants_log && view.show() == Show::Everything;
+        let show = if shows_log { Show::Frame } else { view.show() };
+        let terminal = Terminal::new(show, Look::of(&process_environment));
         let json = view.json.then(JsonLines::new);
         let signals = signals::listen().map_err(|error| {
             Failure::failed(Trouble::new(format!("cannot listen for signals: {error}"), "try again"))
         })?;
-        Ok(Self { terminal, json, signals, shared: Shared::new(configs) })
+        Ok(Self { terminal, json, signals, shared: Shared::new(configs), shows_log })
     }
 
-    /// Waits until all is printed that there is to print.
+    /// Waits until everything is printed.
     fn finish(&self) {
         if let Some(json) = &self.json {
             json.finish();
@@ -120,35 +126,42 @@ impl Around {
 
 fn with_runtime<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let runtime = Builder::new_multi_thread().enable_all().build().map_err(|error| {
-        Failure::failed(Trouble::new(format!("cannot start: {error}"), "free some memory or processes"))
+        Failure::failed(Trouble::new(
+            format!("cannot start: {error}"),
+            "free memory, or stop other processes",
+        ))
     })?;
     let done = runtime.block_on(work);
-    // Whatever still runs in the background belongs to a run that is over.
+    // Background tasks belong to runs that have ended.
     runtime.shutdown_timeout(Duration::from_secs(1));
     done
 }
 
-/// One run from its first line to its last.
+/// Executes one run and shows it.
 async fn supervise(start: &Start, around: &Around, run: &OfRun<'_>) -> Result<Exit, Failure> {
     let outline = outline(start)?;
     let config = &start.frozen.config;
-    let logs = start.folder.join("logs");
-    let own_log = logs.join("mle-star.log");
+    let logs = start.folder.join(layout::LOGS);
+    let own_log = logs.join(layout::LOG);
     let paths: Vec<&Path> = std::iter::once(own_log.as_path()).chain(config.log_file.as_deref()).collect();
     let (log, mut notes) = Log::open(&paths, &config.log_level);
-    let (recorder, note) = Recorder::open(&logs.join("events.jsonl"));
+    let console = |line: &str| run.line(line);
+    let log = if around.shows_log { log.on_console(&console) } else { log };
+    let (recorder, note) = Recorder::open(&logs.join(layout::EVENTS));
     notes.extend(note);
-    let mut all: Vec<&dyn Watch> = vec![run, &log, &recorder];
+    let mut all: Vec<&dyn Watch> = vec![&log, &recorder];
+    all.extend((!around.shows_log).then_some(run as &dyn Watch));
     all.extend(around.json.as_ref().map(|json| json as &dyn Watch));
     let events = Watchers { run_id: start.frozen.run_id.clone(), all };
     events.emit(Event::RunStarted(Box::new(outline)));
     let say = |text: &str| match text {
-        // Air, for the eye.
+        // A blank line is no event.
         "" => run.line(""),
         _ => events.emit(Event::Said { text: text.to_owned() }),
     };
     start.opening.iter().chain(&notes).for_each(|line| say(line));
     let ended = perform(start, around, &log, &events, &say).await;
+    let ended = ended.map_err(|failure| failure.resumed_by(&resume_command(&start.folder)));
     if let Err(failure) = &ended {
         log.error(&failure.trouble.message);
     }
@@ -163,10 +176,10 @@ fn end_of(ended: &Result<Exit, Failure>) -> Event {
     Event::RunEnded { exit_code: exit.code(), error, hint }
 }
 
-/// What the run is about to do, and what earlier processes did for it.
+/// What the run will do, and what earlier processes have done.
 fn outline(start: &Start) -> Result<Outline, Failure> {
     let effects = start.journal.ledger();
-    let effects = effects.map_err(|error| Failure::failed(Trouble::new(error.to_string(), error.hint())))?;
+    let effects = effects.map_err(|error| Failure::journal(&error))?;
     let spent = spending(&effects).total().usage;
     Ok(Outline::new(&start.frozen, !effects.is_empty(), start.journal.elapsed(), spent))
 }
@@ -174,7 +187,7 @@ fn outline(start: &Start) -> Result<Outline, Failure> {
 async fn perform(
     start: &Start,
     around: &Around,
-    log: &Log,
+    log: &Log<'_>,
     events: &dyn EventSink,
     say: &(dyn Fn(&str) + Sync),
 ) -> Result<Exit, Failure> {
@@ -196,25 +209,25 @@ async fn perform(
         agent_slots: around.shared.agent_slots(),
     };
     let finished = pipeline::run(&start.frozen, &start.prompts, &start.journal, outside).await;
-    // Their folder goes with them.
+    // Removes their folder.
     drop(agents);
     reporting.end().await.iter().for_each(|note| say(note));
     let finished = match finished {
         Ok(finished) => finished,
         Err(stop) => {
-            reporting::leave(&start.folder).await.iter().for_each(|note| say(note));
+            updates::leave(&start.folder).await.iter().for_each(|note| say(note));
             cost_so_far(start).iter().for_each(|line| say(line));
             return Err(failure(start, stop, signals));
         }
     };
-    let (exit, lines) = finish::finish(start, &backends, finished).await.map_err(Failure::failed)?;
+    let (exit, lines) = results::finish(start, &backends, finished).await.map_err(Failure::failed)?;
     for line in lines {
         say(&line);
     }
     Ok(exit)
 }
 
-/// Keeps with the run what it is made with; `say` hears when that is not what it was made with before.
+/// Records the versions that the run uses; notes when they differ from those of earlier processes.
 fn note_versions(
     start: &Start,
     environment: &Environment,
@@ -231,83 +244,73 @@ fn note_versions(
         },
         resumed: false,
     };
-    let line = format!("goes on with {now}");
+    let line = format!("continues with {now}");
     let before = start.journal.note_made_with(now);
-    let before = before.map_err(|error| Failure::failed(Trouble::new(error.to_string(), error.hint())))?;
-    before.iter().for_each(|before| say(&format!("note: the run was made with {before}; it {line}")));
+    let before = before.map_err(|error| Failure::journal(&error))?;
+    before.iter().for_each(|before| say(&format!("note: the run used {before}; it {line}")));
     Ok(())
 }
 
-/// What a run that ends here has cost; nothing where the journal cannot tell any more.
+/// The cost of the run so far; `None` if the journal cannot be read.
 fn cost_so_far(start: &Start) -> Option<String> {
     let effects = start.journal.ledger().ok()?;
-    let spending = bill::billed(spending(&effects), start.frozen.config.agents);
-    bill::line(&spending).map(|line| format!("cost so far: {line}"))
+    let spending = usage::without_free_calls(spending(&effects), start.frozen.config.agents);
+    usage::line(&spending).map(|line| format!("cost so far: {line}"))
 }
 
-/// Who answers, ready to be asked.
+/// Makes the agents.
 fn answering(start: &Start, data_dir: &Path) -> Result<Box<dyn AgentBackend>, Failure> {
     match (&start.chosen, &start.rules) {
         (Chosen::Claude(claude), _) => {
-            let folder = start.folder.join("work/agents");
+            let folder = start.folder.join(layout::WORK).join(layout::AGENTS);
             let at = Workplace { run_id: &start.frozen.run_id, folder: &folder, data_dir };
-            let agents = ask_claude(claude, &start.frozen.config, at).map_err(Failure::failed)?;
+            let agents = ask_claude(claude, &start.frozen.config, &start.frozen.prompts, at)
+                .map_err(Failure::failed)?;
             Ok(Box::new(agents))
         }
         (Chosen::Offline, Some(rules)) => Ok(Box::new(rules.clone())),
         (Chosen::Offline, None) => {
-            let trouble = Trouble::new("there are no rules for this run", "please report this");
+            let trouble = Trouble::new(
+                "the offline agents were not made",
+                "this is a bug in mle-star, please report it",
+            );
             Err(Failure::failed(trouble))
         }
     }
 }
 
-/// What ended the run, with its exit code and what to do next.
+/// The error and exit code for what stopped the run.
 fn failure(start: &Start, stop: Stop, signals: &signals::Signals) -> Failure {
-    let resume = format!("go on with: {}", resume_command(&start.folder));
     match stop {
         Stop::Interrupted => interrupted(start, signals),
-        Stop::Journal(error) => Failure::failed(Trouble::new(error.to_string(), error.hint())),
-        Stop::Outside(Trouble { message, hint })
-        | Stop::Agents { trouble: Trouble { message, hint }, .. } => {
-            let hint =
-                hint.replace("resume the run", &format!("go on with: {}", resume_command(&start.folder)));
-            Failure::failed(Trouble { message, hint })
+        Stop::Journal(error) => Failure::journal(&error),
+        Stop::Outside(trouble) | Stop::Agents { trouble, .. } => Failure::failed(trouble),
+        Stop::NoSolution(why) => {
+            let logs = start.folder.join(layout::LOGS);
+            Failure::failed(Trouble::new(why, format!("see {}", logs.display())))
         }
-        Stop::NoSolution(why) => Failure::failed(Trouble::new(why, format!("see {}", log_hint(start)))),
-        Stop::Limit(limit) => Failure {
-            exit: Exit::LimitReached,
-            trouble: Trouble::new(
-                Stop::Limit(limit).to_string(),
-                format!("give more with --time-limit or --max-budget-usd: {}", resume_command(&start.folder)),
-            ),
-        },
-        bug @ Stop::Bug { .. } => Failure::failed(Trouble::new(
-            bug.to_string(),
-            format!("this is a defect of mle-star, please report it; {resume}"),
-        )),
+        Stop::Limit(_) => {
+            let more = "give it more with --time-limit or --max-budget-usd";
+            Failure { exit: Exit::LimitReached, trouble: Trouble::resumable(stop.to_string(), more) }
+        }
+        Stop::Bug { .. } => {
+            let report = "this is a bug in mle-star, please report it";
+            Failure::failed(Trouble::resumable(stop.to_string(), report))
+        }
     }
 }
 
 fn interrupted(start: &Start, signals: &signals::Signals) -> Failure {
-    let after = duration(start.journal.elapsed());
-    let message = format!("interrupted after {after}");
-    Failure {
-        exit: signals.exit(),
-        trouble: Trouble::new(message, format!("go on with: {}", resume_command(&start.folder))),
-    }
+    let message = format!("interrupted after {}", duration(start.journal.elapsed()));
+    Failure { exit: signals.exit(), trouble: Trouble::resumable(message, "") }
 }
 
-/// What to type to go on with the run in a folder.
+/// The command that resumes the run in a folder.
 pub fn resume_command(folder: &Path) -> String {
     let is_default = folder.parent() == Some(Path::new(crate::runs::DEFAULT_DIR));
     let name = folder.file_name().filter(|_| is_default);
     let run = name.map_or_else(|| folder.display().to_string(), |name| name.to_string_lossy().into_owned());
     format!("mle-star resume {run}")
-}
-
-fn log_hint(start: &Start) -> String {
-    start.folder.join("logs").display().to_string()
 }
 
 impl View {

@@ -1,13 +1,14 @@
-//! Exit codes, and errors that know theirs.
+//! Exit codes, and errors with an exit code.
 
+use mle_star::journal::JournalError;
 use mle_star::stop::Trouble;
 
-/// How the program ends.
+/// The exit codes of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// All is well; for a run: a submission was produced and verified.
+    /// Success; for a run: a verified submission.
     Done,
-    /// The run failed, or the program did.
+    /// The run or the program failed.
     Failed,
     /// Bad usage, task or configuration.
     Usage,
@@ -17,11 +18,11 @@ pub enum Exit {
     LimitReached,
     /// Interrupted from the keyboard.
     Interrupted,
-    /// Asked to end.
+    /// Terminated by a signal.
     Terminated,
 }
 
-/// An error for people and the exit code that goes with it.
+/// An error with its exit code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// The code.
@@ -31,7 +32,7 @@ pub struct Failure {
 }
 
 impl Exit {
-    /// The code as the shell sees it.
+    /// The code as a number.
     pub fn code(self) -> u8 {
         match self {
             Self::Done => 0,
@@ -46,7 +47,7 @@ impl Exit {
 }
 
 impl Exit {
-    /// The end that has this code; a failure where there is none.
+    /// The exit with this code; [`Exit::Failed`] for an unknown one.
     pub fn of_code(code: u8) -> Self {
         let all = [
             Self::Done,
@@ -59,8 +60,8 @@ impl Exit {
         all.into_iter().find(|exit| exit.code() == code).unwrap_or(Self::Failed)
     }
 
-    /// How bad it is, among the ends of several runs: a submission, a solution without one, no solution within the
-    /// limits, input that cannot be used, a failure, an interruption after which runs are unfinished.
+    /// Its rank among the exits of several runs; the highest becomes the exit code. Interruptions rank highest because
+    /// they leave runs unfinished.
     pub fn badness(self) -> u8 {
         match self {
             Self::Done => 0,
@@ -75,13 +76,30 @@ impl Exit {
 }
 
 impl Failure {
-    /// Something failed that is not the input's fault.
+    /// A failure that the input did not cause.
     pub fn failed(trouble: Trouble) -> Self {
         Self { exit: Exit::Failed, trouble }
     }
+
+    /// Adds the command that resumes the run to the hint, if the run can be resumed.
+    #[must_use]
+    pub fn resumed_by(self, command: &str) -> Self {
+        let Self { exit, trouble: Trouble { message, hint, then_resume } } = self;
+        let hint = match (then_resume, hint.as_str()) {
+            (false, _) => hint,
+            (true, "") => format!("continue with: {command}"),
+            (true, hint) => format!("{hint}, then continue with: {command}"),
+        };
+        Self { exit, trouble: Trouble::new(message, hint) }
+    }
+
+    /// A journal that cannot be used.
+    pub fn journal(error: &JournalError) -> Self {
+        Self::failed(error.trouble())
+    }
 }
 
-/// Trouble with what the user gave, unless said otherwise.
+/// By default an error is a mistake in the input.
 impl From<Trouble> for Failure {
     fn from(trouble: Trouble) -> Self {
         Self { exit: Exit::Usage, trouble }

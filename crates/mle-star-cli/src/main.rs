@@ -1,33 +1,22 @@
 //! The command line of `mle-star`.
 //!
-//! [`args`] is what can be typed, [`settings`] and [`task_source`] turn it into a frozen task and
-//! configuration ([`freeze`]), one module per command under [`commands`] does the rest.
+//! [`args`] parses it, and [`commands`] has one module per command. `run` goes from [`prepare`] (task, [`settings`],
+//! [`provider`] of agents) to [`drive`]; [`runs`] reads what is on disk, [`watch`], [`views`], [`report`] and [`ui`]
+//! show it. Everything is printed by [`output`].
 
-mod agents;
 mod args;
-mod bill;
-mod claude_code;
 mod commands;
-mod credentials;
-mod document;
 mod drive;
 mod exit;
-mod expectation;
-mod freeze;
-mod legible;
-mod money;
-mod nearest;
+mod output;
+mod prepare;
+mod provider;
 mod report;
-mod retrieval;
-mod run_folder;
-mod run_view;
 mod runs;
 mod runtime;
-mod say;
 mod settings;
-mod task_file;
-mod task_source;
 mod ui;
+mod usage;
 mod views;
 mod watch;
 
@@ -38,9 +27,9 @@ use mle_star_backends::process::hear_of_children;
 use crate::exit::Exit;
 
 fn main() -> ExitCode {
-    say::install_panic_hook();
+    output::install_panic_hook();
     hear_of_children();
-    // A panic has been told already; what is left is its exit code.
+    // The hook has printed the panic.
     let exit = std::panic::catch_unwind(start).unwrap_or(Exit::Failed);
     ExitCode::from(exit.code())
 }
@@ -53,7 +42,7 @@ fn start() -> Exit {
     match commands::perform(cli.command) {
         Ok(exit) => exit,
         Err(failure) => {
-            say::error(&failure.trouble);
+            output::error(&failure.trouble);
             failure.exit
         }
     }

@@ -1,60 +1,63 @@
-//! The report: one HTML file that opens without network.
+//! The report: one HTML file that opens without a network.
 //!
-//! It is a frame around the parts of [`views`], with their style and script inlined and nothing else
-//! allowed by its content security policy. [`write()`] makes it.
+//! It is a frame around the parts of [`views`], with style and script inlined; its content security policy allows nothing
+//! else. [`updates`] rewrites it while the run goes on.
+
+pub mod updates;
 
 use std::path::PathBuf;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use minijinja::context;
+use mle_star::layout;
 use mle_star::stop::Trouble;
 use sha2::{Digest as _, Sha256};
 
-use crate::run_folder::{unwritable, write_whole};
-use crate::run_view::RunView;
+use crate::runs::inputs::{unwritable, write_whole};
+use crate::runs::run_view::RunView;
 use crate::views;
 
 const FRAME: &str = include_str!("../templates/report.html");
 
-/// Writes `report.html` into the run's folder; gives its path.
+/// Writes `report.html` into the run folder; returns its path.
 ///
 /// # Errors
 /// The folder cannot be written.
 pub fn write(view: &RunView) -> Result<PathBuf, Trouble> {
     let html = render(view).map_err(|error| {
         Trouble::new(
-            format!("the report cannot be made: {error:#}"),
-            "this is a defect of mle-star; please report it",
+            format!("cannot make the report: {error:#}"),
+            "this is a bug in mle-star, please report it",
         )
     })?;
     keep(view, &html)
 }
 
-/// Writes a report that is made already; gives its path.
+/// Writes a rendered report; returns its path.
 ///
 /// # Errors
 /// The folder cannot be written.
 pub fn keep(view: &RunView, html: &str) -> Result<PathBuf, Trouble> {
-    let path = view.folder.join("report.html");
+    let path = view.folder.join(layout::REPORT);
     write_whole(&path, html.as_bytes()).map_err(|error| unwritable(&view.folder, &error))?;
     Ok(path)
 }
 
-/// The report as text.
+/// Renders the report.
 ///
 /// # Errors
 /// A template is broken.
 pub fn render(view: &RunView) -> Result<String, minijinja::Error> {
     let mut environment = views::environment()?;
-    environment.add_template("report.html", FRAME)?;
+    environment.add_template("report", FRAME)?;
     let views = views::of_run(view);
     let sections: Vec<String> = views::PARTS
         .iter()
         .map(|(name, _)| views::part(&environment, name, &views))
         .collect::<Result<_, _>>()?;
     let parts: Vec<Vec<&str>> = views::PARTS.iter().map(|(name, title)| vec![*name, *title]).collect();
-    environment.get_template("report.html")?.render(context! {
+    environment.get_template("report")?.render(context! {
         task => views.overview.task,
         run_id => views.overview.run_id,
         style => views::STYLE,
@@ -66,7 +69,7 @@ pub fn render(view: &RunView) -> Result<String, minijinja::Error> {
     })
 }
 
-/// A text's name in a content security policy.
+/// The hash of a text for the content security policy.
 fn hash(text: &str) -> String {
     format!("sha256-{}", STANDARD.encode(Sha256::digest(text)))
 }

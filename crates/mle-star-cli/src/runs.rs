@@ -1,36 +1,40 @@
-//! The runs directory: new run folders, and finding old ones.
+//! The runs directory: creates run folders and finds them. [`inputs`] is what a run froze, [`run_view`] what it did.
+
+pub mod inputs;
+pub mod run_view;
 
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use mle_star::journal::{Hold, JournalError, hold};
+use mle_star::layout;
 use mle_star::stop::Trouble;
 
-use crate::nearest::nearest;
+use crate::output::nearest;
 
-/// Where runs are kept unless said otherwise.
+/// The default runs directory.
 pub const DEFAULT_DIR: &str = "runs";
 
-/// How much of a task's name a run is called by, in characters.
-const TASK_NAME: usize = 50;
-/// What a run folder holds before it has a journal.
-const BEGINNINGS: [&str; 5] = ["task.json", "config.json", "models.json", "prompts", "journal.lock"];
+/// Limit on the characters of a task name in a run ID.
+const MAX_TASK_NAME: usize = 50;
+/// The files of a run folder before it has a journal.
+const BEGINNINGS: [&str; 5] = [layout::TASK, layout::CONFIG, layout::MODELS, layout::PROMPTS, layout::LOCK];
 
-/// A new run's folder, in which nothing was done and no other process works.
+/// The folder of a new run, locked by this process.
 #[derive(Debug)]
 pub struct Claimed {
-    /// The run's name.
+    /// The run ID.
     pub id: String,
-    /// Its folder, held by this process.
+    /// Its folder, locked.
     pub hold: Hold,
 }
 
-/// Makes a folder for a new run, called `wanted`, else after the task and the time. A folder called `wanted` is
-/// taken over when the process that made it ended before it did anything.
+/// Creates the folder of a new run, with the ID `wanted`, else one made from task name and time. A folder `wanted` is
+/// reused if the process that created it ended before it did anything.
 ///
 /// # Errors
-/// A name that exists or is no file name, or a runs directory that cannot be written.
+/// A run ID that exists or is invalid, or a runs directory that cannot be written.
 pub fn claim(
     runs_dir: &Path,
     wanted: Option<&str>,
@@ -41,7 +45,7 @@ pub fn claim(
         check_id(id)?;
     }
     fs::create_dir_all(runs_dir).map_err(|error| unwritable(runs_dir, &error))?;
-    let short: String = task.chars().take(TASK_NAME).collect();
+    let short: String = task.chars().take(MAX_TASK_NAME).collect();
     let default = || format!("{short}-{}", now.strftime("%Y%m%d-%H%M%S"));
     let first = wanted.map_or_else(default, str::to_owned);
     for attempt in 1..1000 {
@@ -58,29 +62,29 @@ pub fn claim(
             return Ok(Claimed { id, hold });
         }
         if wanted.is_some() {
-            let message = format!("run {id} exists already in {}", runs_dir.display());
-            let hint = format!("choose another --run-id, or go on with it: mle-star resume {id}");
+            let message = format!("run {id} already exists in {}", runs_dir.display());
+            let hint = format!("choose another --run-id, or resume it: mle-star resume {id}");
             return Err(Trouble::new(message, hint));
         }
     }
-    Err(Trouble::new("too many runs began in the same second", "try again"))
+    Err(Trouble::new("too many runs started in the same second", "try again"))
 }
 
-/// Takes a folder in which nothing was done. Only whoever has hold of it can tell: of two processes that come at
-/// once, the second finds it held, or finds the run of the first.
+/// Locks a folder in which nothing was done; `None` if something was. The folder is checked again under the lock: another
+/// process may have started its run in it meanwhile.
 fn take(folder: &Path) -> Result<Option<Hold>, Trouble> {
-    // Nothing is left in a folder that is none of ours.
+    // Leaves no lock file in a folder that is not a run.
     if !holds_only_beginnings(folder) {
         return Ok(None);
     }
     match hold(folder) {
         Ok(hold) => Ok(Some(hold).filter(|_| holds_only_beginnings(folder))),
         Err(JournalError::Held { .. }) => Ok(None),
-        Err(error) => Err(Trouble::new(error.to_string(), error.hint())),
+        Err(error) => Err(error.trouble()),
     }
 }
 
-/// Is there nothing in the folder but what is made before a run does anything?
+/// Does the folder hold only files that are written before a run does anything?
 pub fn holds_only_beginnings(folder: &Path) -> bool {
     let known = |entry: fs::DirEntry| {
         let name = entry.file_name();
@@ -90,7 +94,7 @@ pub fn holds_only_beginnings(folder: &Path) -> bool {
     fs::read_dir(folder).is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(known)))
 }
 
-/// The folder of the run that a person named by id or path.
+/// The folder of a run, by ID or path.
 ///
 /// # Errors
 /// There is no such run.
@@ -103,12 +107,12 @@ pub fn find(run: &str, runs_dir: &Path) -> Result<PathBuf, Trouble> {
     let known: Vec<String> = all(runs_dir).iter().filter_map(|folder| name(folder)).collect();
     let hint = match nearest(run, known.iter().map(String::as_str)) {
         Some(nearest) => format!("did you mean {nearest}? `mle-star list` shows all runs"),
-        None => "`mle-star list` shows the runs; another runs directory is given with --runs-dir".to_owned(),
+        None => "`mle-star list` shows all runs; set another runs directory with --runs-dir".to_owned(),
     };
-    Err(Trouble::new(format!("no run called {run} in {}", runs_dir.display()), hint))
+    Err(Trouble::new(format!("no run {run} in {}", runs_dir.display()), hint))
 }
 
-/// Every run folder of a runs directory, by name.
+/// All run folders of a runs directory, sorted by name.
 pub fn all(runs_dir: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(runs_dir).into_iter().flatten().flatten();
     let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| is_run(path)).collect();
@@ -116,15 +120,15 @@ pub fn all(runs_dir: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// A run folder's id.
+/// The run ID of a folder.
 pub fn name(folder: &Path) -> Option<String> {
     let whole = folder.canonicalize().ok()?;
     Some(whole.file_name()?.to_string_lossy().into_owned())
 }
 
-/// Is this the folder of a run?
+/// Is this a run folder?
 pub fn is_run(folder: &Path) -> bool {
-    ["journal.db", "task.json"].iter().any(|file| folder.join(file).is_file())
+    [layout::JOURNAL, layout::TASK].iter().any(|file| folder.join(file).is_file())
 }
 
 fn check_id(id: &str) -> Result<(), Trouble> {
@@ -133,12 +137,12 @@ fn check_id(id: &str) -> Result<(), Trouble> {
         return Ok(());
     }
     let hint = "use up to 100 letters, digits, '-', '_' and '.', not starting with '.' or '-'";
-    Err(Trouble::new(format!("\"{id}\" cannot be a run id"), hint))
+    Err(Trouble::new(format!("invalid run ID \"{id}\""), hint))
 }
 
 fn unwritable(runs_dir: &Path, error: &std::io::Error) -> Trouble {
     let message = format!("cannot write to the runs directory {}: {error}", runs_dir.display());
-    Trouble::new(message, "give a folder you may write to with --runs-dir")
+    Trouble::new(message, "set a writable folder with --runs-dir")
 }
 
 #[cfg(test)]
@@ -156,9 +160,9 @@ mod tests {
         assert_eq!(id(Some("mine")).unwrap(), "mine");
         assert_eq!(id(Some("mine")).unwrap(), "mine", "nothing was done in it");
         fs::write(runs.join("mine/result.json"), "{}").unwrap();
-        assert!(id(Some("mine")).unwrap_err().message.contains("exists already"));
+        assert!(id(Some("mine")).unwrap_err().message.contains("already exists"));
         for bad in ["", "a/b", "..", "-x", "a b"] {
-            assert!(id(Some(bad)).unwrap_err().message.contains("cannot be a run id"), "{bad}");
+            assert!(id(Some(bad)).unwrap_err().message.contains("invalid run ID"), "{bad}");
         }
     }
 

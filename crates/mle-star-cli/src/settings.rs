@@ -1,8 +1,9 @@
-//! Where settings come from, and which one wins: option, config file, environment, default.
+//! Settings from options, config file, environment and defaults, in this order of precedence.
 //!
-//! Every source is turned into [`Setting`]s that know where they came from; [`resolve`] lays them over the
-//! defaults, so that each mistake is told with its place.
+//! Every source becomes a list of [`Setting`]s with their origin; [`resolve`] layers them over the defaults, so that
+//! errors name the place of a mistake.
 
+pub mod document;
 mod sources;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,59 +18,59 @@ use serde_json::{Map, Value};
 
 pub use sources::{Environment, from_environment, from_file, from_run_options, process_environment};
 
-use crate::nearest::nearest;
+use crate::output::nearest;
 
-/// One key's value and where it was given.
+/// The value of a key and its origin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
-    /// The key; one inside another is written `phase_time_budget.phase1_pct`.
+    /// The key; a nested one is written `phase_time_budget.phase1_pct`.
     pub key: String,
     /// Its value.
     pub value: Value,
-    /// For messages: `--time-limit`, `MLE_STAR_MODEL`, `config.yaml:3:1`.
+    /// Its origin, for messages: `--time-limit`, `MLE_STAR_MODEL`, `config.yaml:3:1`.
     pub origin: String,
 }
 
-/// What a config file may say besides the [`Config`]: where the run lives and what the task leaves open.
+/// Keys of a config file that are not part of the [`Config`]: where the run is kept, and overrides of the task.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Invocation {
-    /// The folder of runs.
+    /// The runs directory.
     pub runs_dir: Option<PathBuf>,
-    /// The run's name.
+    /// The run ID.
     pub run_id: Option<String>,
-    /// Replaces the task's metric.
+    /// Overrides the task's metric.
     pub metric: Option<String>,
-    /// Replaces the task's direction.
+    /// Overrides the task's direction.
     pub direction: Option<Direction>,
-    /// Replaces the task's target column.
+    /// Overrides the task's target column.
     pub target: Option<String>,
-    /// Replaces the task's id column.
+    /// Overrides the task's id column.
     pub id_column: Option<String>,
-    /// Events as JSON.
+    /// Print events as JSON.
     pub json: bool,
-    /// Errors only.
+    /// Print only errors.
     pub quiet: bool,
 }
 
-/// Every setting, layered.
+/// All settings, resolved.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings {
-    /// How the run is done.
+    /// The configuration of the run.
     pub config: Config,
-    /// Where, and what the task leaves open.
+    /// Where the run is kept, and overrides of the task.
     pub invocation: Invocation,
-    /// The top-level keys that were given, wherever.
+    /// The top-level keys that the user set, in any source.
     pub given: BTreeSet<String>,
 }
 
-/// Keys whose values are `on` or `off`; a boolean is understood, too.
-const SWITCHES: [&str; 4] = ["network", "own_tools", "search", "warm_start"];
+/// Keys with the values `on` and `off`; booleans are accepted, too.
+const SWITCHES: [&str; 3] = ["network", "search", "warm_start"];
 
-/// Lays settings over the defaults; later ones win.
+/// Layers settings over the defaults; later ones win.
 ///
 /// # Errors
-/// An unknown key (the nearest known one is named), a value of the wrong kind, a value out of its range.
+/// An unknown key (the message suggests the nearest one), a value of the wrong type, or a value out of range.
 pub fn resolve(settings: impl IntoIterator<Item = Setting>) -> Result<Settings, Trouble> {
     let (mut config, mut invocation) = (defaults::<Config>(), defaults::<Invocation>());
     let mut origins = BTreeMap::new();
@@ -85,15 +86,16 @@ pub fn resolve(settings: impl IntoIterator<Item = Setting>) -> Result<Settings, 
         check(&setting, layer, &before)?;
         origins.insert(names[0].to_owned(), setting.origin.clone());
     }
-    let (config, invocation): (Config, Invocation) = (typed(config)?, typed(invocation)?);
+    let config = Config::from_layer(config).map_err(|error| unfit(&error))?;
+    let invocation = serde_json::from_value(Value::Object(invocation)).map_err(|error| unfit(&error))?;
     config.validate().map_err(|error| {
         let origin = origins.get(error.field).map(|origin| format!(" ({origin})")).unwrap_or_default();
-        Trouble::new(format!("{error}{origin}"), format!("give {} a value that is allowed", error.field))
+        Trouble::new(format!("{error}{origin}"), format!("set {} to an allowed value", error.field))
     })?;
     Ok(Settings { config, invocation, given: origins.into_keys().collect() })
 }
 
-/// Every key that a config file may have at its top level.
+/// All top-level keys.
 fn known_keys(config: &Map<String, Value>, invocation: &Map<String, Value>) -> Vec<String> {
     config.keys().chain(invocation.keys()).cloned().collect()
 }
@@ -138,7 +140,7 @@ fn checked_value(key: &str, value: &Value) -> Value {
     }
 }
 
-/// Does the layer still read as what it is, with this setting in it? `before` holds the known inner keys.
+/// Checks the type of one setting; `before` has the known nested keys.
 fn check(
     setting: &Setting,
     layer: &mut Map<String, Value>,
@@ -148,13 +150,13 @@ fn check(
     let only = Map::from_iter([(name.to_owned(), layer.get(name).cloned().unwrap_or_default())]);
     let reads = |only: &Map<String, Value>| {
         if defaults::<Config>().contains_key(name) {
-            serde_json::from_value::<Config>(Value::Object(only.clone())).err()
+            Config::from_layer(only.clone()).err()
         } else {
             serde_json::from_value::<Invocation>(Value::Object(only.clone())).err()
         }
     };
     let Some(error) = reads(&only) else { return Ok(()) };
-    // A model called 4 is a text all the same.
+    // `model: 4` is meant as a text.
     if let Value::Number(_) | Value::Bool(_) = setting.value {
         let mut as_text = Map::new();
         put(
@@ -174,7 +176,7 @@ fn wrong_value(setting: &Setting, error: &str, known: Option<&Value>) -> Trouble
     let Setting { key, value, origin } = setting;
     if let Some(agent) = key.strip_prefix("agent_models.").filter(|_| error.contains("unknown variant")) {
         let nearest = nearest(agent, AgentType::ALL.map(AgentType::name)).unwrap_or_default();
-        let message = format!("{origin}: agent_models names no agent \"{agent}\"");
+        let message = format!("{origin}: agent_models: unknown agent \"{agent}\"");
         return Trouble::new(message, format!("did you mean agent_models.{nearest}?"));
     }
     if let (true, Some(Value::Object(known))) = (error.contains("unknown field"), known) {
@@ -188,10 +190,13 @@ fn wrong_value(setting: &Setting, error: &str, known: Option<&Value>) -> Trouble
     }
     let shown = value.as_str().map_or_else(|| value.to_string(), |text| format!("\"{text}\""));
     let wanted = wanted(error);
-    Trouble::new(format!("{origin}: {key} is {shown}, but must be {wanted}"), format!("give {key} {wanted}"))
+    Trouble::new(
+        format!("{origin}: {key} is {shown}, but must be {wanted}"),
+        format!("set {key} to {wanted}"),
+    )
 }
 
-/// What serde expected, in plain words.
+/// The type that serde expected, in plain words.
 pub fn wanted(error: &str) -> String {
     let expected = error.rsplit_once("expected ").map_or(error, |(_, expected)| expected);
     let plain = match expected {
@@ -208,10 +213,8 @@ pub fn wanted(error: &str) -> String {
     plain.to_owned()
 }
 
-fn typed<T: for<'a> Deserialize<'a>>(layer: Map<String, Value>) -> Result<T, Trouble> {
-    serde_json::from_value(Value::Object(layer)).map_err(|error| {
-        Trouble::new(format!("the settings do not fit together: {error}"), "check the config file")
-    })
+fn unfit(error: &serde_json::Error) -> Trouble {
+    Trouble::new(format!("invalid settings: {error}"), "check the config file")
 }
 
 #[cfg(test)]
@@ -220,7 +223,7 @@ mod tests {
 
     use super::*;
     use crate::args::RunArgs;
-    use crate::document::Document;
+    use crate::settings::document::Document;
 
     fn layered(env: &[(&str, &str)], file: &str, options: &RunArgs) -> Result<Settings, Trouble> {
         let dir = tempfile::tempdir().unwrap();
@@ -271,7 +274,6 @@ mod tests {
             args.agents = Some("offline".to_owned());
             args.jobs = Some("3".to_owned());
             args.max_budget_usd = Some("2.5".to_owned());
-            args.executor = Some("local".to_owned());
             args.prompts = Some("p".into());
             args.runs_dir = Some("r".into());
             args.metric = Some("4".to_owned());
@@ -328,7 +330,7 @@ mod tests {
             &[],
             "agent_models:\n  codr: x\n",
             none(),
-            "2:3: agent_models names no agent \"codr\"",
+            "2:3: agent_models: unknown agent \"codr\"",
             "agent_models.coder?",
         );
         check(

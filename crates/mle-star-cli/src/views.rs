@@ -6,6 +6,7 @@
 //! The same run gives the same bytes: nothing here asks the clock.
 
 mod ablation;
+mod at_work;
 mod chart;
 pub mod code;
 mod costs;
@@ -20,15 +21,16 @@ mod overview;
 mod page;
 mod scores;
 mod script;
+mod solutions;
 mod steps;
 #[cfg(test)]
 mod tests;
 mod text;
-mod tree;
 
 use serde::Serialize;
 
-use crate::run_view::RunView;
+use crate::runs::run_view::RunView;
+use at_work::AtWork;
 use descent::Descent;
 use steps::Steps;
 
@@ -46,7 +48,7 @@ pub struct Views {
     /// Scores over the run.
     pub scores: scores::Scores,
     /// Every solution, and what it was made from.
-    pub tree: tree::Tree,
+    pub tree: solutions::Tree,
     /// The accepted edits.
     pub ledger: ledger::Ledger,
     /// The ablation studies.
@@ -68,6 +70,7 @@ pub(crate) struct Told<'a> {
     run: &'a RunView,
     steps: Steps<'a>,
     descent: Descent,
+    at_work: AtWork,
 }
 
 /// The whole final script of a run; the best one so far in a run that has no result.
@@ -78,7 +81,7 @@ pub fn last_script(run: &RunView) -> Option<String> {
 /// The views of a run.
 pub fn of_run(run: &RunView) -> Views {
     let told = Told::of(run);
-    let tree = tree::tree(&told);
+    let tree = solutions::tree(&told);
     Views {
         overview: overview::overview(&told),
         scores: scores::scores(&told),
@@ -97,7 +100,7 @@ impl<'a> Told<'a> {
     fn of(run: &'a RunView) -> Self {
         let steps = Steps::of(&run.snapshot);
         let descent = Descent::of(&steps);
-        Self { run, steps, descent }
+        Self { run, steps, descent, at_work: AtWork::of(run) }
     }
 
     /// The run's result, when it has one.

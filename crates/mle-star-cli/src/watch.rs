@@ -1,7 +1,7 @@
 //! Those who watch a run: the terminal, JSON lines, the log files. Each takes the [`Line`]s in its own way.
 //!
 //! [`Watchers`] stamps what the algorithms emit and hands it on. [`Terminal`] shows it: `progress` is the state that
-//! the lines add up to, `view` what of it is shown, `block` how it stays at the bottom of the screen.
+//! the lines add up to, `status` what of it is shown, `block` how it stays at the bottom of the screen.
 
 mod asked;
 mod block;
@@ -12,9 +12,10 @@ mod pace;
 mod progress;
 mod queue;
 mod replay;
+mod status;
 mod terminal;
 mod text;
-mod view;
+
 mod words;
 
 use jiff::{Timestamp, Unit};
@@ -25,9 +26,9 @@ pub use block::{Drawn, replaced};
 pub use follow::{Follow, Found};
 pub use json::{JsonLines, Recorder};
 pub use log::Log;
-pub use progress::Progress;
+pub use progress::{Effect, Progress};
 pub use terminal::{Look, OfRun, Show, Terminal};
-pub use words::{agent_name, duration, number, phase_title, place_name};
+pub use words::{agent_name, duration, number, phase_title, place_name, signed};
 
 /// Takes lines as they happen, without holding the run up.
 pub trait Watch: Send + Sync {

@@ -8,6 +8,7 @@ mod ablation;
 mod coder;
 mod data;
 mod debugger;
+mod definitions;
 mod ens_planner;
 mod ensembler;
 mod extractor;
@@ -25,6 +26,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+pub use self::definitions::definitions;
 pub(crate) use self::{
     ablation::ablation,
     coder::coder,

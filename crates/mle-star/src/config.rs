@@ -1,12 +1,14 @@
-//! The configuration of a run: every key with its default and its range.
+//! The configuration of a run: every key, its default and its range.
 //!
-//! [`Config`] is what `config.json` holds, with a value for every key. The command line combines options, file and
-//! environment.
+//! [`Config`] is what `config.json` holds; every value is present. The command line layers options, config file and
+//! environment over the defaults.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
 
 use crate::role::AgentType;
 use crate::search;
@@ -21,16 +23,6 @@ pub enum AgentsChoice {
     Claude,
     /// Rules built into the program.
     Offline,
-}
-
-/// Where scripts run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Executor {
-    /// On this machine.
-    Local,
-    /// On a Ray cluster.
-    Ray,
 }
 
 /// On or off.
@@ -57,9 +49,10 @@ pub struct PhaseTimeBudget {
     pub finalization_pct: f64,
 }
 
-/// Every setting of a run. Counts follow the paper's letters: M, T, K, L, R.
+/// Every setting of a run. Counts follow the paper's letters: M, T, K, L, R. Reading one checks every range.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+// `remote` leaves the two traits to us: what the derive makes knows no ranges.
+#[serde(default, deny_unknown_fields, remote = "Self")]
 pub struct Config {
     /// M: how many models are retrieved and tried.
     pub num_retrieved_models: u32,
@@ -91,8 +84,6 @@ pub struct Config {
     pub phase_time_budget: PhaseTimeBudget,
     /// Which agents answer.
     pub agents: AgentsChoice,
-    /// Where scripts run.
-    pub executor: Executor,
     /// Limit of one script, in seconds; `None`: what its phase has left.
     pub script_timeout_seconds: Option<u64>,
     /// Limit of one agent call, in seconds.
@@ -120,8 +111,6 @@ pub struct Config {
     pub search_blocked_domains: Vec<String>,
     /// Commands that agents may not run, as parts of a command line.
     pub blocked_commands: Vec<String>,
-    /// The program's own tools for agents: parsing a score, listing the data.
-    pub own_tools: Switch,
     /// A file with models to use instead of asking the retriever.
     pub retrieved_models: Option<PathBuf>,
     /// Start scripts in processes that have already imported their libraries.
@@ -133,6 +122,9 @@ pub struct Config {
 /// The modes that `claude` accepts.
 const PERMISSION_MODES: [&str; 7] =
     ["bypassPermissions", "default", "manual", "acceptEdits", "auto", "dontAsk", "plan"];
+
+/// Keys of earlier versions, which the files of their finished runs still have.
+const RETIRED: [&str; 1] = ["executor"];
 
 /// In seconds.
 const TEN_YEARS: u64 = 315_360_000;
@@ -171,7 +163,6 @@ impl Default for Config {
             log_file: None,
             phase_time_budget: PhaseTimeBudget::default(),
             agents: AgentsChoice::Auto,
-            executor: Executor::Local,
             script_timeout_seconds: None,
             agent_timeout_seconds: 900,
             overload_patience_seconds: 3600,
@@ -185,7 +176,6 @@ impl Default for Config {
             search: Switch::On,
             search_blocked_domains: Vec::new(),
             blocked_commands: ["rm -rf /", "mkfs", "dd if=", ":(){ :|:& };:"].map(str::to_owned).into(),
-            own_tools: Switch::Off,
             retrieved_models: None,
             warm_start: Switch::On,
             prompts: None,
@@ -193,7 +183,32 @@ impl Default for Config {
     }
 }
 
+impl Serialize for Config {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Self::serialize(self, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Config {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut keys = <Map<String, Value> as Deserialize>::deserialize(deserializer)?;
+        RETIRED.iter().for_each(|key| drop(keys.remove(*key)));
+        let config = Self::from_layer(keys).map_err(D::Error::custom)?;
+        config.validate().map_err(D::Error::custom)?;
+        Ok(config)
+    }
+}
+
 impl Config {
+    /// Reads some of the keys, the defaults for the others. Ranges are not checked: a key's value may depend on
+    /// another one in a later layer.
+    ///
+    /// # Errors
+    /// An unknown key, or a value of the wrong type.
+    pub fn from_layer(keys: Map<String, Value>) -> serde_json::Result<Self> {
+        Self::deserialize(Value::Object(keys))
+    }
+
     /// Checks every range.
     ///
     /// # Errors
@@ -296,7 +311,6 @@ mod tests {
                 "phase1_pct": 10.0, "phase2_pct": 65.0, "phase3_pct": 15.0, "finalization_pct": 10.0,
             },
             "agents": "auto",
-            "executor": "local",
             "script_timeout_seconds": null,
             "agent_timeout_seconds": 900,
             "overload_patience_seconds": 3600,
@@ -310,7 +324,6 @@ mod tests {
             "search": "on",
             "search_blocked_domains": [],
             "blocked_commands": ["rm -rf /", "mkfs", "dd if=", ":(){ :|:& };:"],
-            "own_tools": "off",
             "retrieved_models": null,
             "warm_start": "on",
             "prompts": null,
@@ -337,12 +350,11 @@ mod tests {
             "max_concurrent_scripts",
             "memory_limit_mb",
         ] {
-            let with = |value: u32| serde_json::from_value::<Config>(json!({field: value})).unwrap();
-            assert_eq!(with(0).validate(), Err(OutOfRange { field, constraint: "at least 1" }));
-            assert_eq!(with(1).validate(), Ok(()), "{field}");
+            let with = |value: u32| serde_json::from_value::<Config>(json!({field: value}));
+            let error = with(0).unwrap_err().to_string();
+            assert!(error.contains(&format!("{field} must be at least 1")), "{error}");
+            assert!(with(1).is_ok(), "{field}");
         }
-        let refused = OutOfRange { field: "subsample_limit", constraint: "at least 1" };
-        assert_eq!(refused.to_string(), "subsample_limit must be at least 1");
     }
 
     #[test]
@@ -351,7 +363,12 @@ mod tests {
             let mut config = Config::default();
             change(&mut config);
             assert_eq!(config.validate().unwrap_err().field, field);
+            let read = serde_json::from_str::<Config>(&serde_json::to_string(&config).unwrap());
+            // JSON has no NaN: it is written as null.
+            let is_nan = config.max_budget_usd.is_some_and(f64::is_nan);
+            assert!(is_nan || read.unwrap_err().to_string().contains(field), "{field}");
         };
+        check(|c| c.subsample_limit = 0, "subsample_limit");
         check(|c| c.max_budget_usd = Some(f64::NAN), "max_budget_usd");
         check(|c| c.max_budget_usd = Some(0.0), "max_budget_usd");
         check(|c| c.log_level = "LOUD".to_owned(), "log_level");
@@ -369,7 +386,10 @@ mod tests {
     }
 
     #[test]
-    fn unknown_keys_are_refused() {
-        assert!(serde_json::from_str::<Config>(r#"{"outer_steps": 3}"#).is_err());
+    fn unknown_keys_are_refused_and_named() {
+        let error = serde_json::from_str::<Config>(r#"{"outer_steps": 3}"#).unwrap_err();
+        assert!(error.to_string().contains("outer_steps"), "{error}");
+        let earlier = serde_json::from_str::<Config>(r#"{"executor": "local", "outer_loop_steps": 3}"#);
+        assert_eq!(earlier.unwrap().outer_loop_steps, 3);
     }
 }

@@ -427,7 +427,9 @@ fn common(task: &Task, config: &Config, environment: &str) -> Map<String, Value>
 /// What an agent is given, in one line: lengths of texts, sizes of lists, beginnings of plans.
 fn summary(inputs: &Map<String, Value>) -> String {
     let one = |(name, value): (&String, &Value)| match value {
-        Value::String(text) if name == "plan" => format!("{name} \"{}\"", beginning(text)),
+        Value::String(text) if name == "plan" || text.chars().count() <= 40 => {
+            format!("{name} \"{}\"", beginning(text))
+        }
         Value::String(text) => format!("{name} of {} characters", text.chars().count()),
         Value::Array(items) => format!("{} {name}", items.len()),
         other => format!("{name} {other}"),

@@ -109,11 +109,12 @@ pub(crate) async fn execute(ctx: &Ctx<'_>, checked: Checked, purpose: Purpose) -
             ctx.warn(format!("no valid submission yet, it is repaired: {}", failure.headline()));
         }
         let ctx = &ctx.repair(count);
+        ctx.info(format!("repair {count} of {}: {}", ctx.config().max_debug_attempts, failure.headline()));
         let Some(repaired) = agents::debugger(ctx, &execution.solution, &failure.error).await? else {
             continue;
         };
         let repaired = match purpose {
-            Purpose::Score => without_leakage(ctx, with_score_line(&repaired)).await?,
+            Purpose::Score => without_leakage(ctx, with_score_line(ctx, &repaired)).await?,
             Purpose::Submission => without_leakage(ctx, repaired).await?,
             Purpose::Ablation => Checked::unchecked(repaired),
         };
@@ -121,6 +122,15 @@ pub(crate) async fn execute(ctx: &Ctx<'_>, checked: Checked, purpose: Purpose) -
         if repaired.solution != execution.solution {
             execution = attempt(ctx, repaired, purpose).await?;
         }
+    }
+    if let Err(failure) = execution.result.as_ref().map(drop)
+        && failure.limit.is_none()
+    {
+        let repairs = ctx.config().max_debug_attempts;
+        ctx.warn(format!(
+            "not repaired in {repairs} attempts; the last version that ran stands: {}",
+            failure.headline()
+        ));
     }
     Ok(execution)
 }
@@ -148,7 +158,10 @@ pub(crate) async fn without_leakage(ctx: &Ctx<'_>, solution: Solution) -> Result
         };
         let corrected = agents::correct_leakage(ctx, count, solution, &block).await?;
         match corrected.and_then(|code| solution.replace_block(&block, &code).ok()) {
-            Some(replaced) => checked.solution = replaced,
+            Some(replaced) => {
+                ctx.info(format!("leaking block of {} characters corrected", block.as_str().chars().count()));
+                checked.solution = replaced;
+            }
             None => {
                 ctx.warn("a leak was reported and its correction is unusable");
                 checked.leaks = true;
@@ -276,11 +289,12 @@ fn exception(traceback: &str) -> Option<&str> {
 }
 
 /// A repaired script that lost its score line gets it back.
-fn with_score_line(repaired: &Solution) -> Solution {
+fn with_score_line(ctx: &Ctx<'_>, repaired: &Solution) -> Solution {
     let text = &repaired.text;
     if text.contains("Final Validation Performance") {
         return repaired.clone();
     }
+    ctx.warn("the repaired script prints no score; a line that does is added");
     const LINE: &str = "print(f\"Final Validation Performance: {final_validation_score}\")\n";
     let lines: Vec<&str> = text.trim_end().lines().collect();
     let main = lines.iter().position(|line| line.starts_with("if __name__")).unwrap_or(lines.len());

@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
 
+use crate::diagnostics::Diagnostics;
 use crate::effects::{Limit, Submission, Usage};
 use crate::estimate::estimate;
 use crate::journal::Frozen;
@@ -86,12 +87,14 @@ pub enum Event {
     RunStarted(Box<Outline>),
     /// Words for people, such as which Python is used or where the submission is.
     Said { text: String },
+    /// Something ended the run early; what exists stays.
+    Stopped(Box<Diagnostics>),
     /// The process has ended with this exit code; `error` and `hint` say why where it was no success.
     RunEnded { exit_code: u8, error: Option<String>, hint: Option<String> },
     /// A phase begins.
     PhaseStarted { phase: Phase },
-    /// A phase is over after `seconds`; `best` is the solution that the next phase starts from.
-    PhaseEnded { phase: Phase, seconds: f64, best: Option<Best> },
+    /// A phase is over after `seconds` and so many steps; `best` is the solution that the next phase starts from.
+    PhaseEnded { phase: Phase, seconds: f64, steps: u64, best: Option<Best> },
     /// A refinement path is over; `cause` is the error of a failed path or the limit that cut one short.
     PathEnded { path: u32, status: PathStatus, cause: Option<String>, best: Best },
     /// A step of the algorithm begins: a candidate, a merge, an outer step, an attempt, a round.
@@ -132,11 +135,16 @@ pub enum Event {
     },
     /// The service behind an agent is busy or out of reach; it is asked again in `seconds`.
     AgentWaits { place: Place, agent: AgentType, seconds: f64, reason: String },
-    /// An agent used a tool; `about` is the command, file, query or address. `failures` counts the failures
-    /// in a row of this agent's tools, 0 after a success.
+    /// An agent used a tool; `about` is the command, file, query or address. `session` groups the calls of a
+    /// path, `seconds` is the time since the call began. `failures` counts the failures in a row of this
+    /// agent's tools, 0 after a success.
     ToolUsed {
         place: Place,
         agent: AgentType,
+        #[serde(default)]
+        session: String,
+        #[serde(default)]
+        seconds: f64,
         tool: String,
         about: String,
         failure: Option<String>,

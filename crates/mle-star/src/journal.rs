@@ -10,6 +10,7 @@
 mod birth;
 mod check;
 mod error;
+mod image;
 mod lock;
 mod made_with;
 mod reader;
@@ -35,6 +36,7 @@ use store::{Found, Inserted, Store};
 
 use crate::answers::RetrievedModel;
 use crate::config::Config;
+use crate::diagnostics::Diagnostics;
 use crate::effects::{AgentReply, Answer, Limit, ScriptEnd, ScriptOutcome, Usage};
 use crate::place::{Place, Step};
 use crate::stop::Stop;
@@ -366,6 +368,14 @@ impl Journal {
     /// When the journal cannot be read.
     pub fn made_with(&self) -> Result<Vec<MadeWith>, JournalError> {
         Ok(self.store().made_with()?)
+    }
+
+    /// Notes what ended the run early; the last of several counts.
+    ///
+    /// # Errors
+    /// When the journal cannot be written.
+    pub fn note_stop(&self, diagnostics: &Diagnostics) -> Result<(), JournalError> {
+        Ok(self.store().set_stopped(diagnostics)?)
     }
 
     /// Every record, oldest first.

@@ -8,6 +8,8 @@ pub const LOCK: &str = "journal.lock";
 pub const TASK: &str = "task.json";
 /// The frozen configuration.
 pub const CONFIG: &str = "config.json";
+/// The configuration with raised limits, before the journal knows them.
+pub const STAGED_CONFIG: &str = "config.part";
 /// The frozen prompt templates, a folder.
 pub const PROMPTS: &str = "prompts";
 /// Models that the user gave.
@@ -26,6 +28,10 @@ pub const LOG: &str = "mle-star.log";
 pub const STARTED_LOG: &str = "started.log";
 /// Working directories of scripts and agents, a folder; empty when the run is over.
 pub const WORK: &str = "work";
+/// Working directories of agents, a folder in [`WORK`].
+pub const AGENTS: &str = "agents";
+/// Tables of the task that had to be unpacked, a folder.
+pub const DATA: &str = "data";
 /// A link to the data, so that `final/solution.py` runs from the run folder.
 pub const INPUT: &str = "input";
 /// The result, a folder.

@@ -7,6 +7,7 @@ pub mod agents;
 pub mod answers;
 pub mod config;
 pub mod ctx;
+pub mod diagnostics;
 pub mod effects;
 pub mod estimate;
 pub mod evaluate;

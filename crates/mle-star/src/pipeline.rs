@@ -42,10 +42,11 @@ pub async fn run(
     let ctx = run.root();
     run.limits.remember(&journal.ledger()?).iter().for_each(|warning| ctx.warn(warning.text()));
     journal.start_clock();
-    tokio::select! {
+    let ended = tokio::select! {
         result = solve(&ctx) => result,
         stop = heartbeat(journal) => Err(stop),
-    }
+    };
+    ended.inspect_err(|stop| ctx.stopped(stop))
 }
 
 /// A finished run.

@@ -3,6 +3,9 @@
 //! Outcomes (a script failed, a reply had no code, a limit refused an effect) are data and are recorded.
 //! A [`Stop`] is everything else; it travels by `?` and leaves the journal ready for a resume.
 
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
 use crate::effects::Usage;
 use crate::place::Place;
 
@@ -53,11 +56,37 @@ pub struct Trouble {
     pub message: String,
     /// What to do next.
     pub hint: String,
+    /// Can the run be resumed once the hint was followed? The command line adds the exact command.
+    pub then_resume: bool,
 }
 
 impl Trouble {
     /// An error with its hint.
     pub fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: hint.into() }
+        Self { message: message.into(), hint: hint.into(), then_resume: false }
+    }
+
+    /// The same, said of one among several.
+    #[must_use]
+    pub fn of(mut self, name: impl std::fmt::Display) -> Self {
+        self.message = format!("{name}: {}", self.message);
+        self
+    }
+
+    /// An error after which the run can be resumed, once the hint was followed; an empty hint: at once.
+    pub fn resumable(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { then_resume: true, ..Self::new(message, hint) }
+    }
+
+    /// An input or output error: what could not be done, to which file or folder, and why.
+    pub fn io(doing: &str, path: &Path, error: &io::Error) -> Self {
+        let hint = match error.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "free disk space",
+            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+                "make the folder writable, or choose another one with --runs-dir"
+            }
+            _ => "check the disk and the folder",
+        };
+        Self::resumable(format!("cannot {doing} {}: {error}", path.display()), hint)
     }
 }

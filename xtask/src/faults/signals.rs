@@ -51,7 +51,7 @@ fn stopped(
     } else {
         figures.must(said.code == Some(code), || format!("{what}: {said}"));
         // A second signal leaves no time for words.
-        let says_how = said.stderr.contains("go on with: mle-star resume r");
+        let says_how = said.stderr.contains("continue with: mle-star resume r");
         figures
             .must(signals.len() > 1 || says_how, || format!("{what}: it does not say how to go on: {said}"));
     }

@@ -11,6 +11,8 @@ const ALGORITHMS: [&str; 16] = [
     "blake3",
     "futures-util",
     "jiff",
+    // Constants for opening files; its functions are unsafe, which the crate forbids.
+    "libc",
     "minijinja",
     "percent-encoding",
     "regex",
@@ -28,6 +30,13 @@ const ALGORITHMS: [&str; 16] = [
 const TOKIO: [&str; 5] = ["macros", "rt", "rt-multi-thread", "sync", "time"];
 /// What talks to people, and so is the command line's alone.
 const FOR_PEOPLE: [&str; 5] = ["clap", "indicatif", "terminal_size", "mle-star-cli", "axum"];
+/// The crates around the algorithms, and which crates of the workspace each may use.
+const AROUND: [(&str, &[&str]); 4] = [
+    ("mle-star-backends", &["mle-star", "mle-star-data"]),
+    ("mle-star-claude", &["mle-star", "mle-star-backends", "mle-star-data"]),
+    ("mle-star-data", &["mle-star"]),
+    ("mle-star-offline", &["mle-star", "mle-star-data"]),
+];
 const RULES: &str = "crates/mle-star/clippy.toml";
 /// What the compiler's rules for the algorithms must name.
 const FORBIDDEN: [&str; 3] = ["std::process::Command", "std::net::TcpStream", "std::fs::File"];
@@ -49,9 +58,14 @@ pub fn findings(root: &Path) -> Vec<String> {
             findings.push(format!("crates/mle-star must not use tokio's feature {feature}"));
         }
     }
-    let backends = dependencies(&table(root, "crates/mle-star-backends/Cargo.toml"));
-    let wrong = backends.iter().filter(|name| FOR_PEOPLE.contains(&name.as_str()));
-    findings.extend(wrong.map(|name| format!("crates/mle-star-backends must not depend on {name}")));
+    for (package, allowed) in AROUND {
+        let is_wrong = |name: &str| {
+            FOR_PEOPLE.contains(&name) || name.starts_with("mle-star") && !allowed.contains(&name)
+        };
+        let names = dependencies(&table(root, &format!("crates/{package}/Cargo.toml")));
+        let wrong = names.iter().filter(|name| is_wrong(name));
+        findings.extend(wrong.map(|name| format!("crates/{package} must not depend on {name}")));
+    }
     let rules = fs::read_to_string(root.join(RULES)).unwrap_or_default();
     let missing = FORBIDDEN.iter().filter(|name| !rules.contains(*name));
     findings.extend(missing.map(|name| format!("{RULES} must forbid {name}")));
@@ -104,6 +118,8 @@ mod tests {
         check("[dependencies]\nreqwest = \"1\"\n", "", &rules, &["mle-star must not depend on reqwest"]);
         check("[dependencies.tokio]\nfeatures = [\"net\"]\n", "", &rules, &["tokio's feature net"]);
         check("", "[dependencies]\nclap = \"4\"\n", &rules, &["backends must not depend on clap"]);
+        let upwards = "[dependencies]\nmle-star.workspace = true\nmle-star-claude.workspace = true\n";
+        check("", upwards, &rules, &["backends must not depend on mle-star-claude"]);
         check("", "", "std::process::Command std::fs::File", &["must forbid std::net::TcpStream"]);
     }
 }

@@ -4,7 +4,7 @@
 use crate::command::cargo;
 
 /// The packages that an agent's question and its answer go through.
-const AGENTS_PATH: [&str; 2] = ["mle-star", "mle-star-backends"];
+const AGENTS_PATH: [&str; 3] = ["mle-star", "mle-star-claude", "mle-star-offline"];
 /// The package around them. It may serve pages one day.
 const COMMAND_LINE: &str = "mle-star-cli";
 /// Crates that ask HTTP servers.
@@ -62,14 +62,14 @@ mod tests {
             "reqwest v0.13.5\nserde v1.0.2\nhyper v1.12.0\nhyper v1.12.0 (*)\n",
             &["hyper", "reqwest"],
         );
-        check("mle-star-backends", "ureq v3.5.1\n", &["mle-star-backends must not be linked with ureq"]);
+        check("mle-star-claude", "ureq v3.5.1\n", &["mle-star-claude must not be linked with ureq"]);
         check("mle-star-cli", "axum v0.8.9\nhyper v1.12.0\nminreq v2.0.0\n", &["minreq: it asks no server"]);
     }
 
     #[test]
     fn what_a_package_is_linked_with_is_told_by_cargo() {
         let tree = linked("mle-star-cli").unwrap();
-        assert!(tree.lines().any(|line| line.starts_with("mle-star-backends ")), "{tree}");
+        assert!(tree.lines().any(|line| line.starts_with("mle-star-claude ")), "{tree}");
         assert!(linked("no-such-package").is_err());
     }
 }

@@ -34,7 +34,7 @@ static TREES: AtomicU64 = AtomicU64::new(0);
 
 /// A child, its guard and all descendants. Dropping it ends them all before the drop returns.
 #[derive(Debug)]
-pub(crate) struct Tree {
+pub struct Tree {
     guard: Guard,
     /// The guard that is next to the script: the child of the one outside where there are namespaces.
     root: Option<u32>,
@@ -65,20 +65,22 @@ pub(crate) struct Ends {
 }
 
 /// The program's ends of a child's standard streams.
-pub(crate) struct Streams {
+pub struct Streams {
     /// `None` for a child without standard input.
-    pub(crate) stdin: Option<ChildStdin>,
-    pub(crate) stdout: ChildStdout,
-    pub(crate) stderr: ChildStderr,
+    pub stdin: Option<ChildStdin>,
+    /// What it prints.
+    pub stdout: ChildStdout,
+    /// Its diagnostics.
+    pub stderr: ChildStderr,
 }
 
 /// How a tree ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ending {
+pub struct Ending {
     /// The child's own end; `None` when the guard was killed before it could tell.
-    pub(crate) status: Option<ExitStatus>,
+    pub status: Option<ExitStatus>,
     /// Processes that the child left behind and that were killed.
-    pub(crate) left_behind: u32,
+    pub left_behind: u32,
 }
 
 impl Tree {
@@ -86,7 +88,7 @@ impl Tree {
     ///
     /// # Errors
     /// What the system says when it cannot be started.
-    pub(crate) fn spawn(command: Command, stdin: Stdio) -> io::Result<(Self, Streams)> {
+    pub fn spawn(command: Command, stdin: Stdio) -> io::Result<(Self, Streams)> {
         Self::spawn_confined(command, stdin, Confinement::default())
     }
 
@@ -163,7 +165,7 @@ impl Tree {
     }
 
     /// Asks the child's process group to end.
-    pub(crate) fn terminate(&mut self) {
+    pub fn terminate(&mut self) {
         if let Some(control) = &mut self.control {
             // An error means that the guard is gone, and with it the child.
             let _ = control.write_all(&[TERMINATE]);
@@ -171,7 +173,7 @@ impl Tree {
     }
 
     /// Ends everything at once.
-    pub(crate) fn kill(&mut self) {
+    pub fn kill(&mut self) {
         self.control = None;
     }
 
@@ -180,7 +182,7 @@ impl Tree {
     ///
     /// # Errors
     /// What the system says when the guard cannot be waited for.
-    pub(crate) async fn ended(&mut self) -> io::Result<Ending> {
+    pub async fn ended(&mut self) -> io::Result<Ending> {
         let is_killed = self.control.is_none();
         let reporting = async {
             if let Guard::Own(guard) = &mut self.guard {

@@ -33,8 +33,8 @@ use super::traceback::TracebackScanner;
 use super::warm::{Warm, WarmStart, Worker, remove_left};
 use super::watch::{Limits, Resource, Watched, watch};
 use super::workplace::{Workplace, broken};
-use crate::data::view::Data;
 use crate::process::{Streams, Tree};
+use mle_star_data::view::Data;
 use start::Started;
 
 mod start;
@@ -137,9 +137,8 @@ impl LocalRunner {
             processes: isolation.processes_limit,
         };
         let times_lowered = times_lowered().map_err(|error| {
-            let message =
-                format!("this program may open fewer files than at first, and no more again: {error}");
-            Trouble::new(message, "resume the run")
+            let message = format!("the open-file limit was lowered and cannot be raised again: {error}");
+            Trouble::resumable(message, "")
         })?;
         Ok(Limits { time, memory, disk, folder, times_lowered, patience: None })
     }
@@ -198,22 +197,20 @@ impl LocalRunner {
             Failure::Log(file, error) => broken("write", &file, &error),
             Failure::Process(error) => {
                 let hint = match error.raw_os_error().map(Errno::from_raw) {
-                    Some(Errno::EMFILE | Errno::ENFILE) => {
-                        "allow more open files (`ulimit -n`), then resume the run"
-                    }
+                    Some(Errno::EMFILE | Errno::ENFILE) => "allow more open files (`ulimit -n`)",
                     _ => "check that the interpreter is there and that the system allows more processes",
                 };
                 let python = self.setup.environment.python.display();
-                Trouble::new(format!("cannot run scripts with {python}: {error}"), hint)
+                Trouble::resumable(format!("cannot run scripts with {python}: {error}"), hint)
             }
         }
     }
 
     fn volume_is_full(&self, left: &str) -> Trouble {
         let folder = self.setup.run_folder.display();
-        Trouble::new(
+        Trouble::resumable(
             format!("the disk of {folder} is full: a script found no room for its files, {left} left"),
-            "free disk space, then resume the run",
+            "free disk space",
         )
     }
 

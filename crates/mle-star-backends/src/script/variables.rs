@@ -104,7 +104,7 @@ pub(super) fn variables(
 }
 
 /// Does a variable of this name hold a secret, or speak to agents?
-pub(crate) fn is_secret(name: &str) -> bool {
+pub fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     SECRET_STARTS.iter().any(|start| name.starts_with(start))
         || SECRET_ENDS.iter().any(|end| name.ends_with(end))

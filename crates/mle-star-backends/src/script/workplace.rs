@@ -11,8 +11,8 @@ use nix::fcntl::{OFlag, open, openat};
 use nix::sys::stat::Mode;
 
 use super::short_links::ShortLinks;
-use crate::data::removal::remove_tree;
-use crate::data::view::Data;
+use mle_star_data::removal::remove_tree;
+use mle_star_data::view::Data;
 
 /// The script's file name; tracebacks show it.
 pub(super) const SCRIPT: &str = "solution.py";
@@ -116,12 +116,5 @@ impl Drop for Workplace {
 
 /// An input or output error for people.
 pub(crate) fn broken(doing: &str, path: &Path, error: &io::Error) -> Trouble {
-    let hint = match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "free disk space, then resume the run",
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            "make the folder writable, or choose another one with --runs-dir"
-        }
-        _ => "check the disk and the folder, then resume the run",
-    };
-    Trouble::new(format!("cannot {doing} {}: {error}", path.display()), hint)
+    Trouble::io(doing, path, error)
 }

@@ -1,6 +1,5 @@
-//! `doctor`: what this machine offers.
+//! `doctor`: checks this machine.
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -14,40 +13,40 @@ use mle_star_backends::script::sandbox::{Layer, Layers};
 use serde::Serialize;
 
 use crate::args::DoctorArgs;
-use crate::claude_code::{self, Executable};
-use crate::credentials::{Found, Login, found, gateway};
 use crate::exit::{Exit, Failure};
+use crate::provider::credentials::{Found, Login, found, gateway};
+use crate::provider::executable::{self, Executable};
 use crate::runtime::wait_for;
 use crate::settings::process_environment;
-use crate::{agents, say};
+use crate::{output, provider};
 
-/// Everything that was found.
+/// The findings.
 #[derive(Debug, Serialize)]
 struct Findings {
-    /// `mle-star`'s own version.
+    /// The version of `mle-star`.
     version: &'static str,
-    /// Interpreters on PATH that are new enough.
+    /// The interpreter on PATH, if it is new enough.
     python: Option<Tool>,
-    /// The program's own environment, when it was made already.
+    /// The program's own environment, if it exists.
     environment: Option<Tool>,
     uv: Option<Tool>,
     claude: Option<Executable>,
-    /// Why `claude` cannot be used, when it cannot.
+    /// Why `claude` cannot be used.
     claude_trouble: Option<String>,
-    /// What makes up the logins that are there, by name; never their values.
+    /// Names of variables and files of usable logins, never values.
     credentials: Vec<String>,
-    /// Every login, the one that wins first.
+    /// All logins, by precedence.
     logins: Vec<Found>,
     /// The host of the gateway that requests go to.
     gateway: Option<String>,
     machine: Machine,
-    /// What keeps scripts from doing harm, with the network off.
+    /// The isolation layers, with the network off.
     isolation: Vec<Layer>,
-    /// Free space where runs are kept by default, in MiB.
+    /// Free disk space of the current directory, in MiB.
     disk_free_mib: Option<u64>,
-    /// Who would answer in a `run`.
+    /// The agents that `run` would choose.
     agents: &'static str,
-    /// Why.
+    /// The reason.
     agents_reason: String,
 }
 
@@ -59,10 +58,10 @@ struct Tool {
     libraries: Vec<(String, String)>,
 }
 
-/// Says what this machine offers.
+/// Checks this machine.
 ///
 /// # Errors
-/// The findings cannot be printed, or the toy task cannot be solved.
+/// The findings cannot be printed, or the built-in task cannot be solved.
 pub fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
     if args.e2e {
         return super::toy::solve(args.python.as_deref());
@@ -72,25 +71,22 @@ pub fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
     }
     let findings = wait_for(look())??;
     if args.json {
-        let text = serde_json::to_string_pretty(&findings).map_err(|error| {
-            Failure::failed(Trouble::new(format!("cannot write JSON: {error}"), "please report this"))
-        })?;
-        say::data(&text);
+        super::print_json(&findings)?;
     } else {
-        lines(&findings).iter().for_each(|line| say::shown(line));
+        lines(&findings).iter().for_each(|line| output::shown(line));
     }
     Ok(Exit::Done)
 }
 
 async fn look() -> Result<Findings, Trouble> {
     let environment = &process_environment;
-    let (claude, trouble) = match claude_code::find(None, environment).await {
+    let (claude, trouble) = match executable::find(None, environment).await {
         Ok(claude) => (Some(claude.clone()), claude.trouble()),
         Err(trouble) => (None, Some(trouble)),
     };
     let claude_trouble = trouble.map(|trouble| format!("{}; {}", trouble.message, trouble.hint));
     let logins = found(environment);
-    let choice = agents::choose(&Config::default(), environment).await?;
+    let choice = provider::choose(&Config::default(), environment).await?;
     Ok(Findings {
         version: env!("CARGO_PKG_VERSION"),
         python: python().await,
@@ -108,7 +104,7 @@ async fn look() -> Result<Findings, Trouble> {
         machine: machine().await,
         isolation: Layers::probed().list(Switch::Off),
         disk_free_mib: disk_free_mib(Path::new(".")),
-        agents: agents::name(choice.chosen.name()),
+        agents: provider::name(choice.chosen.name()),
         agents_reason: choice.reason,
     })
 }
@@ -124,22 +120,14 @@ fn with_libraries(environment: Environment) -> Tool {
 }
 
 fn tool(name: &str) -> Option<Tool> {
-    let path = on_path(name)?;
+    let path = which::which(name).ok()?;
     let output = Command::new(&path).arg("--version").output().ok()?;
     let version =
         String::from_utf8_lossy(&output.stdout).lines().next().unwrap_or_default().trim().to_owned();
     Some(Tool { path, version, libraries: Vec::new() })
 }
 
-fn on_path(name: &str) -> Option<PathBuf> {
-    if name.contains('/') {
-        return Some(PathBuf::from(name)).filter(|path| path.is_file());
-    }
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|folder| folder.join(OsStr::new(name))).find(|path| path.is_file())
-}
-
-/// What `df` says of the folder's file system.
+/// Free space according to `df`.
 fn disk_free_mib(folder: &Path) -> Option<u64> {
     let output = Command::new("df").arg("-Pm").arg(folder).output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -166,13 +154,13 @@ fn lines(findings: &Findings) -> Vec<String> {
             "python:      {}",
             shown(&findings.python, "none; install Python 3.11 or newer with its venv module")
         ),
-        format!("environment: {}", shown(&findings.environment, "not made yet; the first run makes it")),
-        format!("uv:          {}", shown(&findings.uv, "none; pip fetches one for the Python environment")),
+        format!("environment: {}", shown(&findings.environment, "not created yet; the first run creates it")),
+        format!("uv:          {}", shown(&findings.uv, "none; pip installs it for the Python environment")),
         format!("claude:      {}", claude_line(findings)),
     ];
     lines.extend(login_lines(findings));
     lines.extend([
-        format!("agents:      {} (what `run` picks: {})", findings.agents, findings.agents_reason),
+        format!("agents:      {} (default of `run`: {})", findings.agents, findings.agents_reason),
         format!("cores:       {}", machine.cores),
         format!("memory:      {} GiB", machine.memory_mib / 1024),
         format!("gpus:        {gpus}"),
@@ -185,7 +173,7 @@ fn lines(findings: &Findings) -> Vec<String> {
     lines
 }
 
-/// One line for each layer.
+/// One line per layer.
 fn isolation_lines(layers: &[Layer]) -> impl Iterator<Item = String> {
     layers.iter().enumerate().map(|(index, layer)| {
         let head = if index == 0 { "isolation:" } else { "" };
@@ -206,13 +194,13 @@ fn claude_line(findings: &Findings) -> String {
     }
 }
 
-/// One line for each login of which anything is there.
+/// One line per login with any variable or file.
 fn login_lines(findings: &Findings) -> Vec<String> {
     let there = findings.logins.iter().filter(|login| !login.by.is_empty());
-    let told = there.map(|login| {
+    let shown = there.map(|login| {
         let what = match (login.used, login.usable) {
             (true, _) => "used",
-            (false, true) => "not used: another one wins",
+            (false, true) => "not used: another login takes precedence",
             (false, false) => "not switched on",
         };
         let takes_gateway = matches!(login.login, Login::ApiKey | Login::Token);
@@ -220,12 +208,12 @@ fn login_lines(findings: &Findings) -> Vec<String> {
         let at = gateway.map_or_else(String::new, |host| format!(" at {host}"));
         format!("{}{at}: {} ({what})", login.login.title(), login.by.join(", "))
     });
-    let told: Vec<String> = told.collect();
-    match told.is_empty() {
+    let shown: Vec<String> = shown.collect();
+    match shown.is_empty() {
         true => vec![
             "login:       none to a language model; set ANTHROPIC_API_KEY, or log in with `claude`"
                 .to_owned(),
         ],
-        false => told.iter().map(|line| format!("login:       {line}")).collect(),
+        false => shown.iter().map(|line| format!("login:       {line}")).collect(),
     }
 }

@@ -1,4 +1,4 @@
-//! `run --estimate`: what a run would ask for, before anything is spent.
+//! `run --estimate`: expected agent calls, script runs and cost.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,48 +6,46 @@ use std::path::Path;
 use mle_star::config::{AgentsChoice, Config};
 use mle_star::estimate::{Count, PhaseEstimate, estimate};
 use mle_star::role::AgentType;
-use mle_star::stop::Trouble;
 use serde::Serialize;
 
+use super::print_json;
 use crate::exit::{Exit, Failure};
-use crate::expectation::{CallCost, History, Source, history};
-use crate::freeze::Prepared;
+use crate::prepare::Prepared;
+use crate::usage::history::{CallCost, History, Source, history};
+use crate::usage::money;
 use crate::watch::{agent_name, duration, phase_title};
-use crate::{money, runs, say};
+use crate::{output, runs};
 
-/// What a run would ask for.
+/// The estimate for a run.
 #[derive(Debug, Serialize)]
 struct Estimate {
     agents: AgentsChoice,
     phases: Vec<PhaseEstimate>,
     calls: Count,
     scripts: Count,
-    /// US dollars from the fewest to the most; `None` for agents that cost nothing.
+    /// US dollars, lowest and highest; `None` for offline agents.
     cost_usd: Option<(f64, f64)>,
-    /// What one call costs, by role.
+    /// The cost of one call, by role.
     call_costs: BTreeMap<AgentType, CallCost>,
-    /// Seconds of all calls one after another, from the fewest to the most; `None` when no earlier run tells.
+    /// Seconds of all calls one after another, lowest and highest; `None` without earlier runs.
     call_seconds: Option<(f64, f64)>,
     /// The same of all scripts.
     script_seconds: Option<(f64, f64)>,
     max_budget_usd: Option<f64>,
 }
 
-/// Prints the estimate; no run folder is made.
+/// Prints the estimate; creates no run folder.
 ///
 /// # Errors
-/// It cannot be written as JSON.
+/// JSON cannot be written.
 pub fn print(prepared: &Prepared) -> Result<Exit, Failure> {
     let runs_dir = prepared.invocation.runs_dir.as_deref().unwrap_or(Path::new(runs::DEFAULT_DIR));
     let estimate = made(prepared, &history(runs_dir, &prepared.task.competition_id));
     if prepared.invocation.json {
-        let text = serde_json::to_string_pretty(&estimate).map_err(|error| {
-            Failure::failed(Trouble::new(format!("cannot write JSON: {error}"), "please report this"))
-        })?;
-        say::data(&text);
+        print_json(&estimate)?;
     } else {
-        prepared.sources.iter().for_each(|line| say::talk(line));
-        lines(&estimate, prepared.config.max_debug_attempts).iter().for_each(|line| say::shown(line));
+        prepared.sources.iter().for_each(|line| output::talk(line));
+        lines(&estimate, prepared.config.max_debug_attempts).iter().for_each(|line| output::shown(line));
     }
     Ok(Exit::Done)
 }
@@ -67,7 +65,7 @@ fn made(prepared: &Prepared, history: &History) -> Estimate {
     let dollars = call_costs.iter().filter_map(|(role, cost)| Some(*roles.get(role)? * cost.usd));
     let seconds =
         roles.iter().map(|(role, count)| Some(*count * history.call_seconds(*role, model(config, *role))?));
-    // A role that no run has asked yet, such as the debugger, makes the sum a little short.
+    // Roles that no earlier run called, such as the debugger, are missing from the sum.
     let seconds: Vec<(f64, f64)> = seconds.flatten().collect();
     Estimate {
         agents: config.agents,
@@ -115,7 +113,7 @@ fn lines(estimate: &Estimate, repairs: u32) -> Vec<String> {
     lines.push(row("  agent calls".to_owned(), estimate.calls));
     lines.push(row("  script runs".to_owned(), estimate.scripts));
     lines.push(format!(
-        "fewest: everything works at once; most: {repairs} repairs of every script, a leak corrected before every run"
+        "fewest: every script works at once; most: {repairs} repairs of every script, and a leakage fix before every run"
     ));
     lines.push(String::new());
     lines.extend(cost_lines(estimate));
@@ -125,7 +123,7 @@ fn lines(estimate: &Estimate, repairs: u32) -> Vec<String> {
 
 fn cost_lines(estimate: &Estimate) -> Vec<String> {
     let Some((low, high)) = estimate.cost_usd else {
-        return vec!["cost: none, the offline agents ask no model".to_owned()];
+        return vec!["cost: none, the offline agents use no language model".to_owned()];
     };
     let mut lines = vec![format!("cost: {} to {}", money::usd(low), money::usd(high))];
     lines.extend(estimate.call_costs.iter().map(|(role, cost)| {
@@ -161,7 +159,11 @@ fn time_lines(estimate: &Estimate) -> Vec<String> {
             duration(high)
         ))
     };
-    let told = [line("agents", estimate.call_seconds), line("scripts", estimate.script_seconds)];
-    let told: Vec<String> = told.into_iter().flatten().collect();
-    if told.is_empty() { vec!["time: unknown, no earlier run of this task tells".to_owned()] } else { told }
+    let known = [line("agents", estimate.call_seconds), line("scripts", estimate.script_seconds)];
+    let known: Vec<String> = known.into_iter().flatten().collect();
+    if known.is_empty() {
+        vec!["time: unknown, there is no earlier run of this task".to_owned()]
+    } else {
+        known
+    }
 }

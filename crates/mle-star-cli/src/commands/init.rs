@@ -1,28 +1,28 @@
-//! `init`: a task file for a data folder, every guess explained.
+//! `init`: creates a task file for a data folder, with an explanation of each guess.
 
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use mle_star::stop::Trouble;
-use mle_star_backends::data::infer::{Given, Inferred};
+use mle_star_data::infer::{Given, Inferred};
 
 use crate::args::InitArgs;
 use crate::exit::{Exit, Failure};
+use crate::prepare::task_source::{self, TaskSource};
 use crate::settings::{Setting, Settings, resolve};
-use crate::task_source::{self, TaskSource};
-use crate::{freeze, say};
+use crate::{output, prepare};
 
 /// Writes `task.yaml` into the folder.
 ///
 /// # Errors
-/// A folder without data, a guess that cannot be made, a task file that exists.
+/// A folder without data, a field that cannot be inferred, or a task file that already exists.
 pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
     let source = task_source::find(&args.dir)?;
     if let Some(path) = &source.path {
         return Err(exists(path).into());
     }
-    let (_, inferred, description) = freeze::look(&source, &given(args)?)?;
+    let (inferred, description) = prepare::look(&source, &given(args)?)?;
     let path = args.dir.join("task.yaml");
     let text = task_text(&args.dir, &source, &inferred, &description);
     let written = OpenOptions::new().write(true).create_new(true).open(&path);
@@ -33,16 +33,13 @@ pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
             "check the folder's permissions",
         ),
     })?;
-    say::data(&path.display().to_string());
-    say::talk(&format!("check the guesses in it, then: mle-star run {}", args.dir.display()));
+    output::data(&path.display().to_string());
+    output::talk(&format!("check the guesses in it, then run: mle-star run {}", args.dir.display()));
     Ok(Exit::Done)
 }
 
 fn exists(path: &Path) -> Trouble {
-    Trouble::new(
-        format!("{} exists already", path.display()),
-        "remove or rename it first, or change it by hand",
-    )
+    Trouble::new(format!("{} already exists", path.display()), "remove or rename it first, or edit it")
 }
 
 fn given(args: &InitArgs) -> Result<Given, Trouble> {
@@ -66,17 +63,17 @@ fn given(args: &InitArgs) -> Result<Given, Trouble> {
     })
 }
 
-/// A word of the domain as files spell it.
+/// The serialized name of a value.
 fn word(value: &impl serde::Serialize) -> String {
     serde_json::to_value(value).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
-/// A text as a YAML value: as it is where that is safe, else in quotes (JSON's are YAML's).
+/// A text as a YAML value, in quotes if needed; JSON strings are valid YAML.
 fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
-    let means_something_else = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
+    let is_keyword = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
     let is_plain = text.starts_with(|c: char| c.is_ascii_alphabetic()) && text.chars().all(plain);
-    if is_plain && !means_something_else.contains(&text.to_lowercase().as_str()) {
+    if is_plain && !is_keyword.contains(&text.to_lowercase().as_str()) {
         return text.to_owned();
     }
     serde_json::Value::from(text).to_string()
@@ -90,7 +87,7 @@ fn task_text(dir: &Path, source: &TaskSource, inferred: &Inferred, description: 
     let data_dir = source.data_dir.strip_prefix(dir).unwrap_or(&source.data_dir).display().to_string();
     let data_dir = if data_dir.is_empty() { ".".to_owned() } else { data_dir };
     let mut text =
-        String::from("# A task for mle-star. Everything here was guessed; correct what is wrong.\n\n");
+        String::from("# A task for mle-star. All values were inferred; correct what is wrong.\n\n");
     let mut field = |name: &str, value: Option<String>, why: String| {
         let why = why.replace('\n', " ");
         let line = match value {
@@ -109,13 +106,17 @@ fn task_text(dir: &Path, source: &TaskSource, inferred: &Inferred, description: 
         .as_ref()
         .map_or_else(|| reason("target_column"), |t| format!("{t}: {}", t.hint));
     field("target_column", inferred.target.as_deref().map(quoted), target);
-    let id = if inferred.id.is_some() { reason("id_column") } else { "no column names the rows".to_owned() };
+    let id = if inferred.id.is_some() { reason("id_column") } else { "no ID column was found".to_owned() };
     field("id_column", inferred.id.as_deref().map(quoted), id);
-    field("data_dir", Some(quoted(&data_dir)), "where the tables are, seen from this file".to_owned());
+    field(
+        "data_dir",
+        Some(quoted(&data_dir)),
+        "the folder with the tables, relative to this file".to_owned(),
+    );
     let words = if description.is_empty() {
-        "the task in words"
+        "a description of the task"
     } else {
-        "read from description.md while this is left out"
+        "read from description.md unless it is set here"
     };
     field("description", None, words.to_owned());
     field("output_dir", None, "a folder that also receives submission.csv".to_owned());

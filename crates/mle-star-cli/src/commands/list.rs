@@ -1,19 +1,19 @@
-//! `list`: the runs of a runs directory as text or JSON.
+//! `list`: the runs of a runs directory.
 
-use mle_star::stop::Trouble;
-
-use super::runs_dir;
+use super::{print_json, runs_dir};
 use crate::args::ListArgs;
 use crate::exit::{Exit, Failure};
-use crate::legible::one_line;
-use crate::run_view::{self, Summary};
+use crate::output;
+use crate::output::sanitize::one_line;
+use crate::runs;
+use crate::runs::run_view::{self, Summary};
+use crate::usage::money;
 use crate::watch::{duration, number};
-use crate::{money, runs, say};
 
 /// Lists the runs of a runs directory.
 ///
 /// # Errors
-/// None that stop it: a folder that cannot be read is left out, with a word on stderr.
+/// JSON cannot be written. A folder that cannot be read is skipped with a note.
 pub fn list(args: &ListArgs) -> Result<Exit, Failure> {
     let dir = runs_dir(args.runs_dir.clone());
     let mut summaries = Vec::new();
@@ -21,24 +21,24 @@ pub fn list(args: &ListArgs) -> Result<Exit, Failure> {
         match run_view::read(&folder) {
             Ok(view) => {
                 if let Some(damage) = &view.snapshot.damage {
-                    say::talk(&format!("note: {damage}"));
+                    output::talk(&format!("note: {damage}"));
                 }
                 summaries.push(view.summary);
             }
-            Err(error) => say::talk(&format!("note: {}: {error}", folder.display())),
+            Err(error) => output::talk(&format!("note: {}: {error}", folder.display())),
         }
     }
     summaries.sort_by(|a, b| a.created_at.cmp(&b.created_at));
     if args.json {
-        say::data(&pretty(&summaries)?);
+        print_json(&summaries)?;
     } else if summaries.is_empty() {
-        say::talk(&format!("no runs in {}", dir.display()));
+        output::talk(&format!("no runs in {}", dir.display()));
     } else {
-        say::data(&format!(
+        output::data(&format!(
             "{:<40} {:<11} {:>12}  {:<24} {:>8} {:>8}",
             "RUN", "STATE", "BEST", "METRIC", "TIME", "COST"
         ));
-        summaries.iter().for_each(|summary| say::shown(&summary_line(summary)));
+        summaries.iter().for_each(|summary| output::shown(&summary_line(summary)));
     }
     Ok(Exit::Done)
 }
@@ -46,7 +46,7 @@ pub fn list(args: &ListArgs) -> Result<Exit, Failure> {
 fn summary_line(summary: &Summary) -> String {
     let best = summary.best_score.map_or_else(|| "-".to_owned(), number);
     let time = duration(summary.elapsed_seconds);
-    // Agents that ask no model have no cost to show.
+    // Offline agents have no cost.
     let is_free = money::costs_nothing(summary.tokens, summary.cost_usd);
     let cost = if is_free { "-".to_owned() } else { money::cost(summary.cost_usd) };
     format!(
@@ -55,14 +55,4 @@ fn summary_line(summary: &Summary) -> String {
         summary.state.name(),
         one_line(&summary.metric)
     )
-}
-
-/// A value as readable JSON.
-///
-/// # Errors
-/// It cannot be written as JSON: a defect.
-pub fn pretty(value: &impl serde::Serialize) -> Result<String, Failure> {
-    serde_json::to_string_pretty(value).map_err(|error| {
-        Failure::failed(Trouble::new(format!("cannot write JSON: {error}"), "please report this"))
-    })
 }

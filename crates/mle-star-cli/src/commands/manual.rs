@@ -1,4 +1,4 @@
-//! `completions` and `man`: made from the definitions of the commands.
+//! `completions` and `man`, generated from the definitions of the commands.
 
 use std::fs;
 use std::io;
@@ -11,9 +11,9 @@ use mle_star::stop::Trouble;
 
 use crate::args::{Cli, CompletedShell};
 use crate::exit::{Exit, Failure};
-use crate::say;
+use crate::output;
 
-/// Prints a shell's completions.
+/// Prints a shell completion script.
 ///
 /// # Errors
 /// None.
@@ -27,12 +27,12 @@ pub fn completions(shell: CompletedShell) -> Result<Exit, Failure> {
     let mut command = Cli::command();
     let name = command.get_name().to_owned();
     generate(shell, &mut command, name, &mut script);
-    // For bash, clap_complete 4.6 spells a name with a hyphen in two ways, and finds no options then.
-    say::text(&String::from_utf8_lossy(&script).replace("mle__subcmd__star", "mle__star"));
+    // clap_complete 4.6 spells names with a hyphen in two ways in bash scripts, and then completes no options.
+    output::text(&String::from_utf8_lossy(&script).replace("mle__subcmd__star", "mle__star"));
     Ok(Exit::Done)
 }
 
-/// Prints the page of the program, or writes that and one for each command into a folder.
+/// Prints the manual page of the program, or writes one page per command to a folder.
 ///
 /// # Errors
 /// The folder cannot be written.
@@ -40,19 +40,19 @@ pub fn man(dir: Option<&Path>) -> Result<Exit, Failure> {
     let unwritable = |error: io::Error| {
         let place = dir.map_or_else(String::new, |dir| format!(" into {}", dir.display()));
         let message = format!("cannot write manual pages{place}: {error}");
-        Failure::from(Trouble::new(message, "give a folder you may write to"))
+        Failure::from(Trouble::new(message, "choose a writable folder"))
     };
     match dir {
         None => {
             let mut page = Vec::new();
             Man::new(Cli::command()).render(&mut page).map_err(unwritable)?;
-            say::bytes(&page);
+            output::bytes(&page);
         }
         Some(dir) => {
             fs::create_dir_all(dir).map_err(unwritable)?;
             generate_to(Cli::command(), dir).map_err(unwritable)?;
-            say::talk(&format!(
-                "pages are in {}; read one with: man {}/mle-star.1",
+            output::talk(&format!(
+                "wrote the pages to {}; read one with: man {}/mle-star.1",
                 dir.display(),
                 dir.display()
             ));

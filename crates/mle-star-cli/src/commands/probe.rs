@@ -1,5 +1,6 @@
-//! `doctor --probe-agents`: one real question through the client that runs use.
+//! `doctor --probe-agents`: one real question through the client of runs.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,17 +12,18 @@ use mle_star::stop::{Stop, Trouble};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::agents::{Workplace, ask_claude, claude};
 use crate::exit::{Exit, Failure};
+use crate::output;
+use crate::provider::{Workplace, ask_claude, claude};
 use crate::runtime::wait_for;
 use crate::settings::{from_environment, process_environment, resolve};
+use crate::usage::money;
 use crate::watch::{Look, Show, Terminal, Watchers, duration};
-use crate::{money, say};
 
-/// Long enough for any model, short enough to wait for.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// Long enough for any model.
+const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// What came back.
+/// The result.
 #[derive(Debug, Serialize)]
 struct Probe {
     model: String,
@@ -29,33 +31,33 @@ struct Probe {
     claude: String,
     seconds: f64,
     usage: Usage,
-    /// The structured answer; `None` when there was only text.
+    /// The structured answer; `None`: the model answered in text only.
     answer: Option<Value>,
 }
 
-/// Asks, and says what came back.
+/// Asks one question and prints the result.
 ///
 /// # Errors
-/// There is nothing to ask (bad usage), or no answer comes (failed).
+/// `claude` cannot be used, or there is no answer.
 pub fn probe(as_json: bool) -> Result<Exit, Failure> {
     let config = resolve(from_environment(&process_environment))?.config;
     let claude = wait_for(claude(&config, &process_environment))??;
-    let folder = tempfile::Builder::new().prefix("mle-star-probe-").tempdir().map_err(|error| {
-        let hint = "free some disk space, or set TMPDIR to a folder you may write to";
-        Failure::failed(Trouble::new(format!("cannot make a folder: {error}"), hint))
-    })?;
-    let (work, data) = (folder.path().join("work"), folder.path().join("data"));
-    std::fs::create_dir(&data)
-        .map_err(|error| Failure::failed(crate::run_folder::unwritable(&data, &error)))?;
+    let cannot = |error: std::io::Error| {
+        let hint = "free disk space, or set TMPDIR to a writable folder";
+        Failure::failed(Trouble::new(format!("cannot create a folder: {error}"), hint))
+    };
+    let folder = tempfile::Builder::new().prefix("mle-star-probe-").tempdir().map_err(cannot)?;
+    let (work, data) = (folder.path().join("work-of-agents"), folder.path().join("empty"));
+    std::fs::create_dir(&data).map_err(cannot)?;
     let at = Workplace { run_id: "probe", folder: &work, data_dir: &data };
-    let agents = ask_claude(&claude, &config, at).map_err(Failure::failed)?;
-    say::talk(&format!(
+    let agents = ask_claude(&claude, &config, &BTreeMap::new(), at).map_err(Failure::failed)?;
+    output::talk(&format!(
         "asking {} with claude {} ({})",
         config.model,
         claude.executable.version,
         claude.login.reason()
     ));
-    // One question is no run: there is nothing to stand at the bottom.
+    // One question needs no status lines.
     let terminal = Terminal::new(Show::Everything, Look::plain());
     let run = terminal.only_run();
     let events = Watchers { run_id: "probe".to_owned(), all: vec![&run] };
@@ -67,8 +69,8 @@ pub fn probe(as_json: bool) -> Result<Exit, Failure> {
     let answer = structured(&reply).map_err(Failure::failed)?;
     let (login, claude) = (claude.login.reason(), claude.executable.version.to_string());
     let probe = Probe { model: config.model, login, claude, seconds, usage: reply.usage, answer };
-    let show = if as_json { say::data } else { say::shown };
-    show(&told(&probe, as_json));
+    let show = if as_json { output::data } else { output::shown };
+    show(&shown(&probe, as_json));
     Ok(Exit::Done)
 }
 
@@ -86,14 +88,13 @@ fn question(config: &Config) -> AgentRequest {
             "required": ["answer"], "additionalProperties": false,
         }))),
         model: config.model.clone(),
-        timeout: PATIENCE,
-        time_left: PATIENCE,
+        timeout: TIMEOUT,
+        time_left: TIMEOUT,
     }
 }
 
 fn structured(reply: &AgentReply) -> Result<Option<Value>, Trouble> {
-    let hint =
-        "see that the login is valid and the model exists; `mle-star doctor` shows the login that is used";
+    let hint = "check that the login is valid and the model exists; `mle-star doctor` shows the login in use";
     match &reply.answer {
         Answer::Text { structured, .. } => Ok(structured.clone()),
         Answer::Failed { reason } => Err(Trouble::new(format!("no answer: {reason}"), hint)),
@@ -108,13 +109,13 @@ fn trouble(stop: Stop) -> Trouble {
     }
 }
 
-fn told(probe: &Probe, as_json: bool) -> String {
+fn shown(probe: &Probe, as_json: bool) -> String {
     if as_json {
         return serde_json::to_string_pretty(probe).unwrap_or_default();
     }
     let answer = match &probe.answer {
         Some(answer) => format!("structured answer {answer}"),
-        None => "an answer in text only: structured answers are read from the text".to_owned(),
+        None => "an answer in text only; runs parse structured answers from the text".to_owned(),
     };
     let (model, time, usage) = (&probe.model, duration(probe.seconds), money::usage(&probe.usage));
     format!("{model} answered in {time} ({usage}): {answer}")

@@ -1,4 +1,4 @@
-//! `prompts export`: the built-in templates as files.
+//! `prompts export`: writes the built-in templates.
 
 use std::fs;
 use std::path::Path;
@@ -8,36 +8,32 @@ use mle_star::stop::Trouble;
 
 use crate::args::PromptsCommand;
 use crate::exit::{Exit, Failure};
-use crate::say;
+use crate::output;
 
 /// Performs a command about templates.
 ///
 /// # Errors
-/// A file that exists already, or a folder that cannot be written.
+/// A file already exists, or the folder cannot be written.
 pub fn perform(command: &PromptsCommand) -> Result<Exit, Failure> {
     let PromptsCommand::Export { dir } = command;
     export(dir)?;
-    say::talk(&format!(
-        "{} templates written; give them to a run with --prompts {}",
-        BUILT_IN.len(),
-        dir.display()
-    ));
+    output::talk(&format!("wrote {} templates; use them with --prompts {}", BUILT_IN.len(), dir.display()));
     Ok(Exit::Done)
 }
 
 fn export(dir: &Path) -> Result<(), Trouble> {
     if let Some((name, _)) = BUILT_IN.iter().find(|(name, _)| dir.join(name).exists()) {
-        let message = format!("{} exists already", dir.join(name).display());
-        return Err(Trouble::new(message, "export into another folder, so that no changed template is lost"));
+        let message = format!("{} already exists", dir.join(name).display());
+        return Err(Trouble::new(message, "export to another folder to keep changed templates"));
     }
     let unwritable = |error: std::io::Error| {
-        let message = format!("cannot write into {}: {error}", dir.display());
-        Trouble::new(message, "give a folder you may write to")
+        let message = format!("cannot write to {}: {error}", dir.display());
+        Trouble::new(message, "choose a writable folder")
     };
     fs::create_dir_all(dir).map_err(unwritable)?;
     for (name, text) in BUILT_IN {
         fs::write(dir.join(name), text).map_err(unwritable)?;
-        say::data(&dir.join(name).display().to_string());
+        output::data(&dir.join(name).display().to_string());
     }
     Ok(())
 }

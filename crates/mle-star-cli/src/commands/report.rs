@@ -1,23 +1,23 @@
-//! `report`: a run's `report.html`.
+//! `report`: writes `report.html`.
 
-use super::run::journal_failure;
 use super::runs_dir;
 use crate::args::RunRef;
 use crate::exit::{Exit, Failure};
-use crate::{report, run_view, runs, say};
+use crate::runs::{self, run_view};
+use crate::{output, report};
 
-/// Writes a run's report.
+/// Writes the report of a run.
 ///
 /// # Errors
 /// There is no such run, its journal cannot be read, or its folder cannot be written.
 pub fn report(args: &RunRef) -> Result<Exit, Failure> {
     let folder = runs::find(&args.run, &runs_dir(args.runs_dir.clone()))?;
-    let view = run_view::read(&folder).map_err(|error| journal_failure(&error))?;
+    let view = run_view::read(&folder).map_err(|error| Failure::journal(&error))?;
     let path = report::write(&view).map_err(Failure::failed)?;
     if args.json {
-        say::data(&serde_json::json!({"report": path}).to_string());
+        output::data(&serde_json::json!({"report": path}).to_string());
     } else {
-        say::data(&path.display().to_string());
+        output::data(&path.display().to_string());
     }
     Ok(Exit::Done)
 }

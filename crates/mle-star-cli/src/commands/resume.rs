@@ -1,83 +1,87 @@
-//! `resume`: goes on with a run, with nothing changed but larger limits.
+//! `resume`: continues a run, optionally with raised limits.
 
 use std::io;
 use std::path::Path;
 
 use mle_star::config::{AgentsChoice, Config};
 use mle_star::journal::{EffectRecord, Frozen, Journal, JournalError, Kind};
+use mle_star::layout;
 use mle_star::prompts::Prompts;
 use mle_star::result::FinalResult;
 use mle_star::spending::spending;
 use mle_star::stop::Trouble;
-use mle_star_backends::data::digest::digest;
+use mle_star_data::digest::digest;
 
-use super::run::journal_failure;
 use super::runs_dir;
-use crate::agents;
 use crate::args::ResumeArgs;
-use crate::document::parse_value;
 use crate::drive::{Start, View, drive, exit_of};
 use crate::exit::{Exit, Failure};
+use crate::output;
+use crate::prepare::{given_models, profile_data};
+use crate::provider;
+use crate::runs::{self, inputs, run_view};
 use crate::runtime::wait_for;
+use crate::settings::document::parse_value;
 use crate::settings::{Setting, process_environment, resolve};
-use crate::{bill, freeze, money, retrieval, run_folder, run_view, runs, say};
+use crate::usage::{self, money};
 
-/// Goes on with a run.
+/// Resumes a run.
 ///
 /// # Errors
-/// There is no such run, another process holds it, its inputs have changed, or what ended it again.
+/// There is no such run, another process works on it, its inputs have changed, or it was stopped again.
 pub fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
     let folder = runs::find(&args.run, &runs_dir(args.runs_dir.clone()))?;
     let (journal, mut frozen) = Journal::open(&folder).map_err(|error| open_failure(&folder, &error))?;
-    run_folder::check_unchanged(&folder, &frozen)?;
+    inputs::check_unchanged(&folder, &frozen)?;
     let raised = raise_limits(args, &mut frozen.config)?;
     let result = run_view::read_result(&folder);
     if let Some(result) = result.filter(|result| !(raised && result.stopped_by.is_some())) {
         return Ok(already_finished(args, &result));
     }
-    let choice = wait_for(agents::choose(&frozen.config, &process_environment))??;
+    let choice = wait_for(provider::choose(&frozen.config, &process_environment))??;
     if digest(&frozen.task.data_dir)? != frozen.data_id {
         let message =
-            format!("the data in {} has changed since the run began", frozen.task.data_dir.display());
-        return Err(Trouble::new(message, "put it back as it was, or start a new run").into());
+            format!("the data in {} has changed since the run started", frozen.task.data_dir.display());
+        return Err(Trouble::new(message, "restore it, or start a new run").into());
     }
-    let profile = freeze::usable_profile(&frozen.task.data_dir, &choice.chosen)?.ok();
+    let data = profile_data(&frozen.task.data_dir, &choice.chosen)?;
     if raised {
         reopen(&folder, &journal, &frozen)?;
     }
-    let prompts = Prompts::new(frozen.prompts.clone())
-        .map_err(|error| Trouble::new(error.to_string(), "the run's templates do not suit this version"))?;
-    let sample = freeze::sample(profile.as_ref());
-    let rules = agents::rules(&choice.chosen, &frozen.task, &frozen.config, profile)?;
+    let prompts = Prompts::new(frozen.prompts.clone()).map_err(|error| {
+        Trouble::new(error.to_string(), "use the version of mle-star that started the run")
+    })?;
+    let sample = data.sample();
+    let rules = provider::rules(&choice.chosen, &frozen.task, &frozen.config, data.profile)?;
     let view = View { json: args.json, quiet: args.quiet };
     let mut opening = vec![
         choice.line(),
         format!("task: {}", frozen.task.competition_id),
-        format!("run: {} (going on; finished steps are read back)", folder.display()),
+        format!("run: {} (resumed; finished steps are replayed)", folder.display()),
     ];
-    let effects = journal.ledger().map_err(|error| journal_failure(&error))?;
+    let effects = journal.ledger().map_err(|error| Failure::journal(&error))?;
     opening.extend(replayed(&effects, frozen.config.agents));
-    opening.extend(retrieval::opening(&frozen.config, frozen.retrieved_models.as_deref()));
+    opening.extend(given_models::opening(&frozen.config, frozen.retrieved_models.as_deref()));
     let chosen = choice.chosen;
     let start = Start { folder, frozen, prompts, journal, chosen, rules, sample, view, opening };
     drive(start, |_, _| {})
 }
 
-/// The steps that are read back and not done again, in a line; nothing where there are none.
+/// The replayed steps in a line; `None` without any.
 fn replayed(effects: &[EffectRecord], agents: AgentsChoice) -> Option<String> {
     let done = |kind: Kind, what: &str| {
         let is_done =
             |effect: &&EffectRecord| effect.counts() && effect.limit.is_none() && effect.kind == kind;
         let count = effects.iter().filter(is_done).count() as u64;
-        (count, bill::counted(count, what))
+        (count, usage::counted(count, what))
     };
     let ((calls, asked), (scripts, run)) = (done(Kind::Agent, "agent call"), done(Kind::Script, "script"));
-    let all = bill::counted(calls + scripts, "step");
-    let spending = bill::billed(spending(effects), agents);
-    let (used, cut) = (spending.total().usage, bill::cut_off(&spending));
+    let all = usage::counted(calls + scripts, "step");
+    let spending = usage::without_free_calls(spending(effects), agents);
+    let (used, cut) = (spending.total().usage, usage::interrupted_remark(&spending));
     let paid = match used.cost_usd {
         _ if money::is_free(&used) => String::new(),
-        None => ", at a cost that is unknown".to_owned(),
+        None => ", at unknown cost".to_owned(),
         Some(paid) => format!(", {} already paid", money::usd(paid)),
     };
     (calls + scripts > 0).then(|| format!("replayed {all}: {asked}, {run}{paid}{cut}"))
@@ -85,15 +89,15 @@ fn replayed(effects: &[EffectRecord], agents: AgentsChoice) -> Option<String> {
 
 fn open_failure(folder: &Path, error: &JournalError) -> Failure {
     if !matches!(error, JournalError::Missing(_)) {
-        return journal_failure(error);
+        return Failure::journal(error);
     }
     if !runs::holds_only_beginnings(folder) {
-        return Trouble::new(error.to_string(), error.hint()).into();
+        return error.trouble().into();
     }
     let id = runs::name(folder).unwrap_or_default();
-    let message = format!("run {id} ended before anything was done: it has no journal");
+    let message = format!("run {id} ended before it did anything: it has no journal");
     let hint =
-        format!("begin it again with `mle-star run TASK --run-id {id}`, or remove {}", folder.display());
+        format!("start it again with `mle-star run TASK --run-id {id}`, or remove {}", folder.display());
     Trouble::new(message, hint).into()
 }
 
@@ -103,12 +107,12 @@ fn already_finished(args: &ResumeArgs, result: &FinalResult) -> Exit {
             "" => "without a valid submission".to_owned(),
             path => format!("submission: {path}"),
         };
-        say::talk(&format!("the run has finished already; {submission}"));
+        output::talk(&format!("the run is already finished; {submission}"));
     }
     exit_of(result)
 }
 
-/// Takes larger limits into the configuration; says whether there were any.
+/// Raises limits in the configuration; returns whether any was raised.
 fn raise_limits(args: &ResumeArgs, config: &mut Config) -> Result<bool, Trouble> {
     let options = [
         ("time_limit_seconds", "--time-limit", &args.time_limit),
@@ -135,18 +139,18 @@ fn not_smaller(key: &str, holds: bool) -> Result<(), Trouble> {
     if holds {
         return Ok(());
     }
-    let message = format!("{key} can only be raised when a run goes on");
-    Err(Trouble::new(message, "give a larger value, or leave the option out"))
+    let message = format!("{key} can only be raised on resume");
+    Err(Trouble::new(message, "set a larger value, or leave the option out"))
 }
 
-/// The larger limits count from here on. The order matters when this is cut short: a result that stands is the
-/// run's end, the journal knows the limits, and a copy of them that lies ready becomes `config.json` later.
+/// Makes raised limits permanent. The order makes an interruption harmless: without a result the run is unfinished, the
+/// journal is the authority for the limits, and the next resume moves the staged configuration into place.
 fn reopen(folder: &Path, journal: &Journal, frozen: &Frozen) -> Result<(), Failure> {
-    let unwritable = |error: io::Error| Failure::failed(run_folder::unwritable(folder, &error));
-    run_folder::remove_file(&folder.join("result.json")).map_err(unwritable)?;
-    run_folder::stage_config(folder, &frozen.config).map_err(unwritable)?;
-    journal.reopen_with(frozen).map_err(|error| journal_failure(&error))?;
-    run_folder::check_unchanged(folder, frozen).map_err(Failure::failed)
+    let unwritable = |error: io::Error| Failure::failed(inputs::unwritable(folder, &error));
+    inputs::remove_file(&folder.join(layout::RESULT)).map_err(unwritable)?;
+    inputs::stage_config(folder, &frozen.config).map_err(unwritable)?;
+    journal.reopen_with(frozen).map_err(|error| Failure::journal(&error))?;
+    inputs::check_unchanged(folder, frozen).map_err(Failure::failed)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! `run` with several tasks: one run each, side by side.
+//! `run` with several tasks: one run per task, side by side.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -8,16 +8,17 @@ use mle_star::stop::Trouble;
 use mle_star_backends::script::machine::allow_many_open_files;
 
 use super::estimate;
-use super::run::{begin, forget_if_unusable};
+use super::run::forget_if_unusable;
 use crate::args::RunArgs;
 use crate::drive::{Ended, Start, View, best_score, drive_all};
 use crate::exit::{Exit, Failure};
-use crate::freeze::{self, Prepared};
+use crate::output;
+use crate::prepare::{self, Prepared};
+use crate::runs::run_view;
 use crate::settings::process_environment;
 use crate::watch::number;
-use crate::{run_view, say};
 
-/// One line of the closing table.
+/// A row of the final table.
 struct Row {
     task: String,
     score: String,
@@ -25,18 +26,18 @@ struct Row {
     exit: Exit,
 }
 
-/// Solves several tasks. One that cannot be begun, or fails, does not stop the others; the exit code is the
+/// Solves several tasks. One that cannot be started or fails does not stop the others; the exit code is the
 /// [worst](Exit::badness) of them.
 ///
 /// # Errors
-/// A run id was given, or nothing can be started at all.
+/// A run ID was set, or the runtime cannot be started.
 pub fn run(args: &RunArgs, tasks: &[PathBuf]) -> Result<Exit, Failure> {
     if let Some(id) = &args.run_id {
-        let message = format!("{} tasks cannot share the run id {id}", tasks.len());
-        return Err(Trouble::new(message, "leave --run-id out: each run is called after its task").into());
+        let message = format!("{} tasks cannot share the run ID {id}", tasks.len());
+        return Err(Trouble::new(message, "leave out --run-id: each run is named after its task").into());
     }
     if args.estimate {
-        return Ok(worst(tasks.iter().map(|task| told(task, estimated(args, task)))));
+        return Ok(worst(tasks.iter().map(|task| exit_of(task, estimated(args, task)))));
     }
     allow_many_open_files();
     let mut rows: Vec<Row> = Vec::new();
@@ -44,7 +45,7 @@ pub fn run(args: &RunArgs, tasks: &[PathBuf]) -> Result<Exit, Failure> {
     for task in tasks {
         match begun(args, task) {
             Ok(start) => starts.push(start),
-            Err(failure) => rows.push(Row::unbegun(task, told(task, Err(failure)))),
+            Err(failure) => rows.push(Row::unbegun(task, exit_of(task, Err(failure)))),
         }
     }
     let view = starts.first().map_or_else(|| view(args), |start| start.view);
@@ -52,26 +53,23 @@ pub fn run(args: &RunArgs, tasks: &[PathBuf]) -> Result<Exit, Failure> {
         rows.extend(drive_all(view, named(starts), forget_if_unusable)?.into_iter().map(closed));
     }
     if !view.quiet {
-        table(&rows).iter().for_each(|line| say::talk(line));
+        table(&rows).iter().for_each(|line| output::talk(line));
     }
     Ok(worst(rows.iter().map(|row| row.exit)))
 }
 
 fn begun(args: &RunArgs, task: &Path) -> Result<Start, Failure> {
-    begin(prepared(args, task)?)
+    prepare::freeze(prepared(args, task)?)
 }
 
 fn prepared(args: &RunArgs, task: &Path) -> Result<Prepared, Failure> {
-    let prepared = freeze::prepare(args, task, &process_environment)?;
+    let prepared = prepare::prepare(args, task, &process_environment)?;
     match &prepared.invocation.run_id {
         None => Ok(prepared),
         Some(id) => {
-            let message = format!("several runs cannot share the run_id {id}");
-            Err(Trouble::new(
-                message,
-                "take run_id out of the config file: each run is called after its task",
-            )
-            .into())
+            let message = format!("several runs cannot share the run ID {id}");
+            Err(Trouble::new(message, "remove run_id from the config file: each run is named after its task")
+                .into())
         }
     }
 }
@@ -80,15 +78,15 @@ fn estimated(args: &RunArgs, task: &Path) -> Result<Exit, Failure> {
     estimate::print(&prepared(args, task)?)
 }
 
-/// The exit code of a task that was not begun; what is wrong with it is told.
-fn told(task: &Path, ended: Result<Exit, Failure>) -> Exit {
+/// The exit code of a task that was not started; prints its error.
+fn exit_of(task: &Path, ended: Result<Exit, Failure>) -> Exit {
     ended.unwrap_or_else(|Failure { exit, trouble }| {
-        say::error(&Trouble::new(format!("{}: {}", task.display(), trouble.message), trouble.hint));
+        output::error(&trouble.of(task.display()));
         exit
     })
 }
 
-/// Each run is called after its task, or by its id where several tasks have the same name.
+/// Each run is named after its task, or by its ID if several tasks have the same name.
 fn named(starts: Vec<Start>) -> Vec<(String, Start)> {
     let mut times: HashMap<String, usize> = HashMap::new();
     for start in &starts {
@@ -136,7 +134,7 @@ impl Row {
     }
 }
 
-/// The rows under a heading, in columns. The submission's path comes last: it is the longest.
+/// The rows in columns under a heading. The path of the submission is last because it is the longest.
 fn table(rows: &[Row]) -> Vec<String> {
     let width = |column: fn(&Row) -> &str, heading: &str| {
         let cells = rows.iter().map(|row| column(row).chars().count());

@@ -1,41 +1,39 @@
-//! `show`: one run as text or JSON, and the script at any of its places.
+//! `show`: one run, or the script at one of its places.
 
 use std::io::IsTerminal as _;
 
 use mle_star::stop::Trouble;
 use serde_json::json;
 
-use super::list::pretty;
-use super::run::journal_failure;
-use super::runs_dir;
+use super::{print_json, runs_dir};
 use crate::args::ShowArgs;
 use crate::exit::{Exit, Failure};
-use crate::legible::{first_line, plain};
-use crate::nearest::nearest;
-use crate::run_view::{self, RunView, Summary};
+use crate::output::nearest;
+use crate::output::sanitize::{first_line, plain};
+use crate::runs::run_view::{self, RunView, Summary};
 use crate::views::{self, Views, code};
 use crate::watch::{duration, number};
-use crate::{bill, runs, say};
+use crate::{output, runs, usage};
 
 /// Shows one run.
 ///
 /// # Errors
-/// There is no such run or place, or its journal cannot be read, or not as a whole.
+/// There is no such run or place, or the journal cannot be read completely.
 pub fn show(args: &ShowArgs) -> Result<Exit, Failure> {
     let folder = runs::find(&args.of.run, &runs_dir(args.of.runs_dir.clone()))?;
-    let view = run_view::read(&folder).map_err(|error| journal_failure(&error))?;
+    let view = run_view::read(&folder).map_err(|error| Failure::journal(&error))?;
     if let Some(place) = &args.code {
         print_code(&find(&view, place)?.script);
     } else if let Some(place) = &args.diff {
         print_diff(&find(&view, place)?);
     } else if args.of.json {
         let whole = json!({"run": view.summary, "folder": view.folder, "made_with": view.snapshot.made_with, "usage": view.spending, "steps": view.steps, "result": view.result});
-        say::data(&pretty(&whole)?);
+        print_json(&whole)?;
     } else {
-        lines(&view, &views::of_run(&view)).iter().for_each(|line| say::shown(line));
+        lines(&view, &views::of_run(&view)).iter().for_each(|line| output::shown(line));
     }
     if let Some(damage) = view.snapshot.damage {
-        let hint = "this is what can be read; restore the journal from a copy, or start a new run";
+        let hint = "only the readable part is shown; restore the journal from a copy, or start a new run";
         return Err(Failure::failed(Trouble::new(damage, hint)));
     }
     Ok(Exit::Done)
@@ -45,22 +43,22 @@ fn find(view: &RunView, place: &str) -> Result<code::Code, Failure> {
     code::at(view, place).map_err(|places| {
         let hint = match nearest(place, places.iter().map(String::as_str)) {
             Some(nearest) => format!("did you mean {nearest}? `mle-star show RUN` lists the places"),
-            None => "no script of this run was run yet".to_owned(),
+            None => "this run has not run a script yet".to_owned(),
         };
         Failure::from(Trouble::new(format!("no script at {place}"), hint))
     })
 }
 
-/// A file gets exactly the script; a terminal is not to act on what is in it.
+/// Prints the script unchanged, or sanitized for a terminal.
 fn print_code(script: &str) {
-    if std::io::stdout().is_terminal() { say::text(&plain(script)) } else { say::text(script) }
+    if std::io::stdout().is_terminal() { output::text(&plain(script)) } else { output::text(script) }
 }
 
 fn print_diff(code: &code::Code) {
     match &code.parent {
-        None => say::talk(&format!("{} was made from nothing; --code prints it", code.place)),
+        None => output::talk(&format!("{} has no parent script; --code prints it", code.place)),
         Some((parent, _)) if code.diff().is_empty() => {
-            say::talk(&format!("{} is the same as {parent}", code.place));
+            output::talk(&format!("{} is the same as {parent}", code.place));
         }
         Some(_) => print_code(&code.diff()),
     }
@@ -87,7 +85,8 @@ fn lines(view: &RunView, views: &Views) -> Vec<String> {
     if !views.tree.groups.is_empty() {
         lines.extend([
             String::new(),
-            "◆ on the way to the best; a script: --code PLACE, what it changed: --diff PLACE".to_owned(),
+            "◆ on the way to the best solution; --code PLACE prints a script, --diff PLACE its changes"
+                .to_owned(),
         ]);
     }
     lines
@@ -101,7 +100,7 @@ fn head(view: &RunView, views: &Views) -> Vec<String> {
         format!("run:        {run_id} ({})", view.summary.state.name()),
         format!("folder:     {}", view.folder.display()),
         format!("task:       {task}"),
-        format!("metric:     {metric} ({direction})"),
+        format!("metric:     {metric} ({})", direction.name()),
         format!("best score: {best}{at}"),
         format!("time:       {}", duration(view.summary.elapsed_seconds)),
         format!("scripts:    {}, {} failed", views.overview.scripts, views.overview.failed),
@@ -110,8 +109,14 @@ fn head(view: &RunView, views: &Views) -> Vec<String> {
     lines.extend(views.overview.cost.iter().map(|line| format!("cost:       {line}")));
     lines.extend(view.summary.submission.iter().map(|path| format!("submission: {path}")));
     lines.extend(views.overview.notes.iter().map(|note| format!("note:       {note}")));
-    lines.extend(views.overview.now.iter().map(|now| format!("now:        {}: {}", now.place, now.what)));
-    let costs = bill::lines(&view.spending);
+    lines.extend(
+        views
+            .overview
+            .now
+            .iter()
+            .map(|now| format!("now:        {}: {}, {}", now.place, now.what, now.since)),
+    );
+    let costs = usage::lines(&view.spending);
     if !costs.is_empty() {
         lines.push(String::new());
         lines.extend(costs);

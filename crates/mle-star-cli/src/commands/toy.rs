@@ -1,4 +1,4 @@
-//! `doctor --e2e`: a small task made up on the spot, solved by the production path.
+//! `doctor --e2e`: solves a small generated task through the production path.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -10,13 +10,13 @@ use mle_star::stop::Trouble;
 use super::run;
 use crate::args::RunArgs;
 use crate::exit::{Exit, Failure};
-use crate::say;
+use crate::output;
 
-/// Rows with an answer.
+/// Labelled rows.
 const TRAIN: u32 = 200;
 /// Rows to predict.
 const TEST: u32 = 50;
-/// M=2, T=1, K=1, L=2, R=1: every part of the algorithms once.
+/// M=2, T=1, K=1, L=2, R=1: every part of the algorithms runs once.
 const SEARCH: [&str; 5] = [
     "num_retrieved_models=2",
     "outer_loop_steps=1",
@@ -25,13 +25,13 @@ const SEARCH: [&str; 5] = [
     "ensemble_rounds=1",
 ];
 
-/// Solves the toy task with the offline agents; `python` replaces the program's own environment.
+/// Solves the task with the offline agents; `python` replaces the program's own environment.
 ///
 /// # Errors
-/// What went wrong on the way; the exit code is 1.
+/// Any error of the run; the exit code is 1.
 pub fn solve(python: Option<&Path>) -> Result<Exit, Failure> {
     let cannot = |error: io::Error| {
-        let hint = "free some disk space, or set TMPDIR to a folder you may write to";
+        let hint = "free disk space, or set TMPDIR to a writable folder";
         Failure::failed(Trouble::new(format!("cannot write the toy task: {error}"), hint))
     };
     let folder = tempfile::Builder::new().prefix("mle-star-toy-").tempdir().map_err(cannot)?;
@@ -50,11 +50,11 @@ pub fn solve(python: Option<&Path>) -> Result<Exit, Failure> {
     };
     let ended = run::run(&args);
     if matches!(ended, Ok(Exit::Done)) {
-        say::data("end to end: ok; the toy run is removed again");
+        output::data("end to end: ok; the toy run was removed");
         return ended;
     }
-    // Its logs tell why.
-    say::talk(&format!("the toy run stays in {}", folder.keep().display()));
+    // Its logs are needed for diagnosis.
+    output::talk(&format!("the toy run was kept in {}", folder.keep().display()));
     match ended {
         Err(Failure { exit: exit @ (Exit::Interrupted | Exit::Terminated), trouble }) => {
             Err(Failure { exit, trouble })

@@ -1,4 +1,4 @@
-//! `ui`: the runs directory as a web page.
+//! `ui`: serves the runs directory as a web page.
 
 use mle_star::stop::Trouble;
 use serde_json::json;
@@ -7,37 +7,43 @@ use tokio::runtime::Builder;
 use super::runs_dir;
 use crate::args::UiArgs;
 use crate::exit::{Exit, Failure};
-use crate::say;
+use crate::output;
 use crate::ui::{Asked, Bound, Site, bind, serve};
 
-/// Serves until it is interrupted.
+/// Serves until Ctrl-C.
 ///
 /// # Errors
-/// The port is taken, the host is none of this machine.
+/// The port is in use, or the host is not an address of this machine.
 pub fn ui(args: &UiArgs) -> Result<Exit, Failure> {
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(|error| {
-        Failure::failed(Trouble::new(format!("cannot start: {error}"), "free some memory or processes"))
+        Failure::failed(Trouble::new(
+            format!("cannot start: {error}"),
+            "free memory, or stop other processes",
+        ))
     })?;
     runtime.block_on(async {
         let asked = if args.token { Asked::Everyone } else { Asked::Nobody };
         let bound = bind(&args.host, args.port, asked).await?;
         let site = Site::new(&runs_dir(args.runs_dir.clone()));
-        tell(args, &bound, &site);
+        announce(args, &bound, &site);
         serve(bound, site).await.map_err(Failure::failed)?;
         Ok(Exit::Done)
     })
 }
 
-fn tell(args: &UiArgs, bound: &Bound, site: &Site) {
+fn announce(args: &UiArgs, bound: &Bound, site: &Site) {
     if args.json {
-        say::data(&json!({"url": bound.url}).to_string());
+        output::data(&json!({"url": bound.url}).to_string());
         return;
     }
-    say::data(&bound.url);
-    say::talk(&format!("the runs of {}; Ctrl-C ends the page, and no run", site.runs_dir.display()));
+    output::data(&bound.url);
+    output::talk(&format!(
+        "serving the runs of {}; Ctrl-C stops the server, runs continue",
+        site.runs_dir.display()
+    ));
     if bound.is_open {
-        say::talk(
-            "others can reach this page: whoever has the address with its token can start and stop runs",
+        output::talk(
+            "other machines can reach this page: anyone with the address and its token can start and stop runs",
         );
     }
 }

@@ -1,9 +1,10 @@
-//! `watch`: shows a run that another process works on, from `logs/events.jsonl` alone.
+//! `watch`: shows a run of another process from its `logs/events.jsonl`.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use mle_star::event::Event;
+use mle_star::layout;
 use mle_star::stop::Trouble;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -11,13 +12,14 @@ use super::runs_dir;
 use crate::args::WatchArgs;
 use crate::drive::{exit_of, resume_command};
 use crate::exit::{Exit, Failure};
+use crate::output;
+use crate::runs::{self, run_view};
 use crate::runtime::wait_for;
 use crate::settings::process_environment;
 use crate::watch::{Follow, Found, JsonLines, Look, Progress, Show, Terminal, Watch};
-use crate::{run_view, runs, say};
 
-/// How often the file is looked at.
-const LOOK: Duration = Duration::from_millis(250);
+/// How often the file is read.
+const INTERVAL: Duration = Duration::from_millis(250);
 
 /// Watches a run until it ends.
 ///
@@ -28,7 +30,7 @@ pub fn watch(args: &WatchArgs) -> Result<Exit, Failure> {
     let mut run = Watched::new(folder);
     run.catch_up()?;
     let ended = wait_for(async {
-        // Heard from before anything is said on.
+        // Installed before anything is printed.
         let mut interrupts = signal(SignalKind::interrupt()).ok();
         let interrupted = async {
             match interrupts.as_mut() {
@@ -42,27 +44,27 @@ pub fn watch(args: &WatchArgs) -> Result<Exit, Failure> {
         }
     })??;
     let Some(last) = ended else {
-        say::talk(&format!("not watched any more; the run goes on: {}", args.run));
+        output::talk(&format!("stopped watching; the run continues: {}", args.run));
         return Ok(Exit::Done);
     };
-    told_end(&run.folder, last)
+    outcome(&run.folder, last)
 }
 
 struct Watched {
     folder: PathBuf,
     follow: Follow,
     progress: Progress,
-    /// How the last process ended that worked on the run, when it told.
+    /// How the last process of the run ended, if it recorded that.
     end: Option<Event>,
 }
 
 impl Watched {
     fn new(folder: PathBuf) -> Self {
-        let follow = Follow::new(&folder.join("logs/events.jsonl"));
+        let follow = Follow::new(&folder);
         Self { folder, follow, progress: Progress::default(), end: None }
     }
 
-    /// Takes in what has happened so far, without a word.
+    /// Reads earlier events without showing them.
     fn catch_up(&mut self) -> Result<(), Failure> {
         for line in self.new_lines()?.iter().filter_map(|read| read.line.as_ref()) {
             self.progress.take(line);
@@ -82,26 +84,29 @@ impl Watched {
         Ok(lines)
     }
 
-    /// Shows what happens until no process works on the run; gives the end that the last one told.
+    /// Shows events until no process works on the run; returns the end that the last one recorded.
     async fn follow(&mut self, as_json: bool) -> Result<Option<Event>, Failure> {
         let show = if as_json { Show::Frame } else { Show::Everything };
         let terminal = Terminal::new(show, Look::of(&process_environment));
         let json = as_json.then(JsonLines::new);
         let run = terminal.run_with(self.progress.clone());
         if run_view::is_held(&self.folder) {
-            run.line(&format!("watching {}; Ctrl-C leaves it alone", self.folder.display()));
+            run.line(&format!(
+                "watching {}; Ctrl-C stops watching, the run continues",
+                self.folder.display()
+            ));
         }
         loop {
-            // Looked at first: what a process wrote before it ended is read after.
-            let goes_on = run_view::is_held(&self.folder);
+            // Checked before reading, so that the last lines of a process that ends now are read, too.
+            let is_running = run_view::is_held(&self.folder);
             for Found { text, line } in self.new_lines()? {
                 line.iter().for_each(|line| run.see(line));
                 json.iter().for_each(|json| json.print(text.clone()));
             }
-            if !goes_on {
+            if !is_running {
                 break;
             }
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(INTERVAL).await;
         }
         drop(run);
         terminal.finish();
@@ -110,8 +115,8 @@ impl Watched {
     }
 }
 
-/// How a run ended on which no process works.
-fn told_end(folder: &Path, end: Option<Event>) -> Result<Exit, Failure> {
+/// The outcome of a run on which no process works.
+fn outcome(folder: &Path, end: Option<Event>) -> Result<Exit, Failure> {
     let result = run_view::read_result(folder);
     let name = runs::name(folder).unwrap_or_default();
     match (end, result) {
@@ -119,25 +124,26 @@ fn told_end(folder: &Path, end: Option<Event>) -> Result<Exit, Failure> {
             let trouble = Trouble::new(message, hint.unwrap_or_default());
             Err(Failure { exit: Exit::of_code(exit_code), trouble })
         }
-        (Some(Event::RunEnded { exit_code, .. }), _) => Ok(told_finished(&name, Exit::of_code(exit_code))),
-        (_, Some(result)) => Ok(told_finished(&name, exit_of(&result))),
+        (Some(Event::RunEnded { exit_code, .. }), _) => Ok(finished(&name, Exit::of_code(exit_code))),
+        (_, Some(result)) => Ok(finished(&name, exit_of(&result))),
         _ => {
-            let message = format!("run {name} is not going on, and nobody told how it ended");
-            let hint = format!("go on with: {}", resume_command(folder));
+            let message = format!("run {name} is not running; its outcome was not recorded");
+            let hint = format!("continue with: {}", resume_command(folder));
             Err(Failure::failed(Trouble::new(message, hint)))
         }
     }
 }
 
-fn told_finished(name: &str, exit: Exit) -> Exit {
-    say::talk(&format!("run {name} has finished; `mle-star show {name}` tells how"));
+fn finished(name: &str, exit: Exit) -> Exit {
+    output::talk(&format!("run {name} has finished; see `mle-star show {name}`"));
     exit
 }
 
+fn events(folder: &Path) -> PathBuf {
+    folder.join(layout::LOGS).join(layout::EVENTS)
+}
+
 fn unreadable(folder: &Path, error: &std::io::Error) -> Failure {
-    let message = format!("cannot read {}: {error}", folder.join("logs/events.jsonl").display());
-    Failure::failed(Trouble::new(
-        message,
-        "give yourself access to it; `mle-star show` reads the journal instead",
-    ))
+    let message = format!("cannot read {}: {error}", events(folder).display());
+    Failure::failed(Trouble::new(message, "fix its permissions; `mle-star show` reads the journal instead"))
 }

@@ -1,4 +1,4 @@
-//! What the runs of one process use together: the machine, Python environments, slots.
+//! What the runs of one process share: the machine, Python environments and slots.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -13,15 +13,15 @@ use tokio::sync::{Mutex, OnceCell};
 
 use crate::exit::Failure;
 
-/// Found out or made when the first run needs it. The process has as many slots as the run that wants most; no run
-/// holds more than its own configuration says.
+/// Shared by the runs of one process; each part is made when the first run needs it. There are as many slots as the
+/// run with the highest limit allows; no run uses more than its own limit.
 pub struct Shared {
     machine: OnceCell<Machine>,
     environments: Mutex<HashMap<Option<PathBuf>, Environment>>,
     script_slots: OnceCell<Slots>,
     agent_slots: Slots,
-    /// Of each run; `None`: what suits the machine.
-    most_scripts: Vec<Option<u32>>,
+    /// The limit of each run; `None`: the default of the machine.
+    script_limits: Vec<Option<u32>>,
 }
 
 impl Shared {
@@ -33,13 +33,13 @@ impl Shared {
             environments: Mutex::default(),
             script_slots: OnceCell::new(),
             agent_slots: Slots::new(most_agents as usize),
-            most_scripts: configs.iter().map(|config| config.max_concurrent_scripts).collect(),
+            script_limits: configs.iter().map(|config| config.max_concurrent_scripts).collect(),
         }
     }
 
-    /// Is nothing shared with other runs?
+    /// Is there only one run?
     pub fn is_for_one_run(&self) -> bool {
-        self.most_scripts.len() == 1
+        self.script_limits.len() == 1
     }
 
     /// This machine.
@@ -47,25 +47,25 @@ impl Shared {
         self.machine.get_or_init(machine).await
     }
 
-    /// Where scripts run.
+    /// Limits the scripts that run at once.
     pub async fn script_slots(&self) -> &Slots {
         let made = async {
             let suitable = self.machine().await.gpus.len().max(1);
-            let each = self.most_scripts.iter().map(|most| most.map_or(suitable, |most| most as usize));
+            let each = self.script_limits.iter().map(|most| most.map_or(suitable, |most| most as usize));
             Slots::new(each.max().unwrap_or(1))
         };
         self.script_slots.get_or_init(|| made).await
     }
 
-    /// Who may be asked at the same time.
+    /// Limits the agent calls at once.
     pub fn agent_slots(&self) -> &Slots {
         &self.agent_slots
     }
 
-    /// The environment of the interpreter that was given, or the program's own; `say` hears of its making.
+    /// The environment of the given interpreter, or the program's own; reports its creation to `say`.
     ///
     /// # Errors
-    /// No usable Python, or an environment that cannot be made.
+    /// No usable Python, or the environment cannot be created.
     pub async fn environment(
         &self,
         python: Option<&PathBuf>,
@@ -81,7 +81,7 @@ impl Shared {
     }
 }
 
-/// A missing or unusable interpreter is the user's to mend; an own environment that cannot be made is not.
+/// An unusable interpreter is a usage error; failing to create the program's own environment is not.
 async fn environment(given: Option<PathBuf>, say: &(dyn Fn(&str) + Sync)) -> Result<Environment, Failure> {
     if let Some(python) = given {
         return Ok(python_environment(EnvironmentChoice::Given(python), say).await?);

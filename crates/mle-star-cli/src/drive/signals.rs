@@ -1,4 +1,4 @@
-//! Ctrl-C, SIGTERM and the end of the terminal: the first asks the run to stop, the second ends the program at once.
+//! Handles Ctrl-C, SIGTERM and SIGHUP: the first signal stops the run, the second ends the program at once.
 
 use std::io;
 use std::sync::Arc;
@@ -8,26 +8,26 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
 use crate::exit::Exit;
-use crate::say;
+use crate::output;
 
 /// SIGXFSZ.
 const TOO_LARGE: i32 = nix::libc::SIGXFSZ;
 
-/// What the user or the system asked for.
+/// The signals received so far.
 pub struct Signals {
     cancel: watch::Receiver<bool>,
     terminated: Arc<AtomicBool>,
 }
 
-/// Begins to listen; needs a runtime.
+/// Starts to listen; requires a runtime.
 ///
 /// # Errors
-/// The system refuses.
+/// A handler cannot be installed.
 pub fn listen() -> io::Result<Signals> {
     let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-    // Under nohup a run shall outlive its terminal.
+    // Under nohup a run outlives its terminal.
     let mut hangup = if ignores_hangup() { None } else { Some(signal(SignalKind::hangup())?) };
-    // Where `ulimit -f` is, a file that grows too large is an error that is told, not the program's death.
+    // With `ulimit -f` the default action would kill the program; with a handler the write fails with an error.
     drop(signal(SignalKind::from_raw(TOO_LARGE))?);
     let (sender, cancel) = watch::channel(false);
     let terminated = Arc::new(AtomicBool::new(false));
@@ -42,22 +42,22 @@ pub fn listen() -> io::Result<Signals> {
             if time > 0 {
                 std::process::exit(i32::from(exit(&heard).code()));
             }
-            // Nobody listens when the run is over already.
+            // Fails if the run has ended already.
             let _ = sender.send(true);
-            // A terminal or a pager that takes nothing must not keep the second signal from being heard.
-            tokio::task::spawn_blocking(|| say::talk("\nstopping; once more to stop at once"));
+            // A terminal or pager that blocks must not delay the second signal.
+            tokio::task::spawn_blocking(|| output::talk("\nstopping; press Ctrl-C again to stop at once"));
         }
     });
     Ok(Signals { cancel, terminated })
 }
 
 impl Signals {
-    /// Turns true when the run shall stop.
+    /// Becomes true when the run should stop.
     pub fn cancel(&self) -> &watch::Receiver<bool> {
         &self.cancel
     }
 
-    /// Waits until the run shall stop.
+    /// Waits until the run should stop.
     pub async fn heard(&self) {
         let mut cancel = self.cancel.clone();
         if cancel.wait_for(|wanted| *wanted).await.is_err() {
@@ -65,7 +65,7 @@ impl Signals {
         }
     }
 
-    /// The exit code of what was heard.
+    /// The exit code for the first signal.
     pub fn exit(&self) -> Exit {
         exit(&self.terminated)
     }
@@ -78,7 +78,7 @@ async fn heard_by(signal: &mut Option<Signal>) {
     }
 }
 
-/// Was this process started with SIGHUP ignored? Where the system does not tell, it was not.
+/// Was this process started with SIGHUP ignored? Assumes no if the system does not say.
 fn ignores_hangup() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

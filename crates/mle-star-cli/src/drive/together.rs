@@ -1,4 +1,4 @@
-//! Several runs side by side in one process.
+//! Executes several runs side by side.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,21 +9,21 @@ use tokio::task::JoinSet;
 use super::{Afterwards, Around, Start, View, supervise, with_runtime};
 use crate::exit::{Exit, Failure};
 
-/// A run that is over.
+/// A run that has ended.
 pub struct Ended {
-    /// What it is called among the others.
+    /// Its name among the runs.
     pub name: String,
     /// Its folder; `None` after a panic.
     pub folder: Option<PathBuf>,
-    /// How it ended.
+    /// Its outcome.
     pub exit: Result<Exit, Failure>,
 }
 
-/// Carries every run to its end, or to what stops it; what ends one badly is told at once and does not touch the
-/// others. Names tell the runs apart. Gives the runs in the order of `starts`.
+/// Executes every run until it ends or something stops it. An error of one run is printed at once and does not affect
+/// the others. Returns the runs in the order of `starts`.
 ///
 /// # Errors
-/// Nothing could be started at all.
+/// The runtime cannot be started.
 pub fn drive_all(
     view: View,
     starts: Vec<(String, Start)>,
@@ -38,7 +38,7 @@ pub fn drive_all(
     Ok(names.into_iter().enumerate().map(&mut of_run).collect())
 }
 
-/// The runs with their numbers, in the order in which they ended.
+/// The runs with their indices, in the order in which they ended.
 async fn all(
     view: View,
     starts: Vec<(String, Start)>,
@@ -53,7 +53,7 @@ async fn all(
     }
     let mut ended = Vec::new();
     while let Some(next) = runs.join_next().await {
-        // Only a panic keeps a run from being among them; it has been told already.
+        // A run is missing only after a panic, which the hook has printed.
         ended.extend(next.ok());
     }
     around.finish();
@@ -63,8 +63,7 @@ async fn all(
 async fn one(name: String, start: Start, around: &Around, afterwards: Afterwards) -> Ended {
     let exit = called(&name, &start, around).await;
     if let Err(failure) = &exit {
-        let Trouble { message, hint } = &failure.trouble;
-        around.terminal.error(&Trouble::new(format!("{name}: {message}"), hint));
+        around.terminal.error(&failure.trouble.clone().of(&name));
     }
     let folder = start.folder.clone();
     drop(start);
@@ -77,6 +76,6 @@ async fn called(name: &str, start: &Start, around: &Around) -> Result<Exit, Fail
 }
 
 fn broken(name: String) -> Ended {
-    let trouble = Trouble::new("internal error", "this is a defect of mle-star, please report it");
+    let trouble = Trouble::new("internal error", "this is a bug in mle-star, please report it");
     Ended { name, folder: None, exit: Err(Failure::failed(trouble)) }
 }

@@ -7,12 +7,12 @@ use serde_json::Value;
 
 use super::Setting;
 use crate::args::RunArgs;
-use crate::document::{Document, parse_value};
+use crate::settings::document::{Document, parse_value};
 
-/// Looks up an environment variable; empty counts as not set.
+/// Looks up an environment variable; `None` if it is empty.
 pub type Environment<'a> = dyn Fn(&str) -> Option<String> + 'a;
 
-/// Variables and the keys they set.
+/// Environment variables and their keys.
 const VARIABLES: [(&str, &str); 6] = [
     ("MLE_STAR_MODEL", "model"),
     ("MLE_STAR_LOG_LEVEL", "log_level"),
@@ -22,7 +22,7 @@ const VARIABLES: [(&str, &str); 6] = [
     ("MLE_STAR_RUNS_DIR", "runs_dir"),
 ];
 
-/// Keys whose values are always texts, whatever they look like.
+/// Keys whose values are texts, even if they look like numbers.
 const TEXTS: [&str; 11] = [
     "model",
     "log_level",
@@ -37,21 +37,21 @@ const TEXTS: [&str; 11] = [
     "log_file",
 ];
 
-/// Keys of a file whose values are paths that start from the file's folder.
+/// Keys whose values are paths; those of a file are relative to its folder.
 const PATHS: [&str; 6] = ["log_file", "retrieved_models", "prompts", "runs_dir", "python", "claude_path"];
 
-/// Looks variables up in the environment of this process.
+/// The environment of this process.
 pub fn process_environment(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// Settings of the environment; a variable's value is checked with its key.
+/// Settings from the environment.
 pub fn from_environment(lookup: &Environment<'_>) -> Vec<Setting> {
     let set = VARIABLES.iter().filter_map(|(name, key)| Some((name, key, lookup(name)?)));
     set.map(|(name, key, value)| setting(key, &value, name)).collect()
 }
 
-/// Settings of a config file.
+/// Settings from a config file.
 pub fn from_file(document: &Document) -> Vec<Setting> {
     let mut settings = Vec::new();
     for (key, value) in &document.values {
@@ -73,7 +73,7 @@ pub fn from_file(document: &Document) -> Vec<Setting> {
     settings
 }
 
-/// Settings of the options of `run`, `--set` first: a named option wins over it.
+/// Settings from the options of `run`. `--set` comes first: a named option overrides it.
 ///
 /// # Errors
 /// A `--set` without `=`.
@@ -98,7 +98,6 @@ pub fn from_run_options(args: &RunArgs) -> Result<Vec<Setting>, Trouble> {
         ("direction", "--direction", args.direction.clone()),
         ("target", "--target", args.target.clone()),
         ("id_column", "--id-column", args.id_column.clone()),
-        ("executor", "--executor", args.executor.clone()),
         ("max_concurrent_scripts", "--jobs", args.jobs.clone()),
         ("json", "--json", args.json.then(|| "true".to_owned())),
         ("quiet", "--quiet", args.quiet.then(|| "true".to_owned())),
@@ -113,7 +112,7 @@ fn setting(key: &str, text: &str, origin: &str) -> Setting {
     Setting { key: key.to_owned(), value, origin: origin.to_owned() }
 }
 
-/// A path of a file as seen from here; a bare `python3` stays a name to be looked up on PATH.
+/// A path of a file, relative to the working directory; a bare `python3` stays a name on PATH.
 fn from_folder(folder: &Path, key: &str, value: &Value) -> Value {
     match value {
         Value::String(text) if PATHS.contains(&key) => {

@@ -13,8 +13,8 @@ use serde_json::json;
 use super::answer::{Answer, Refused, Shown, in_background};
 use super::processes::{self, Stopping, Worker};
 use super::site::{Site, page_of};
-use crate::run_view::{self, RunView, State};
 use crate::runs;
+use crate::runs::run_view::{self, RunView, State};
 
 /// Larger limits for a run that goes on; empty for none.
 #[derive(Debug, Default, Deserialize)]

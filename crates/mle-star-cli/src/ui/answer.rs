@@ -111,7 +111,7 @@ impl Refused {
 
 impl From<Refused> for Shown {
     fn from(refused: Refused) -> Self {
-        let Refused { status, trouble: Trouble { message, hint } } = refused;
+        let Refused { status, trouble: Trouble { message, hint, .. } } = refused;
         let values = serde_json::json!({"message": message, "hint": hint});
         // The defect of a template must not hide behind that of another one.
         let html = render("ui/trouble.html", &values).unwrap_or_else(|_| "internal error".to_owned());

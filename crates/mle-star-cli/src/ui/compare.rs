@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::answer::{Answer, Refused, Shown, in_background};
 use super::list;
 use super::site::{Site, page_of};
-use crate::run_view::{self, RunView};
+use crate::runs::run_view::{self, RunView};
 use crate::views::{self, About, Course, Point};
 use crate::watch::{duration, number};
 

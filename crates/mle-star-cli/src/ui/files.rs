@@ -1,8 +1,8 @@
 //! Files of a run, to be saved: the result, and the report that opens without this page.
 
-use std::fs;
+use std::fs::File as Opened;
 use std::io;
-use std::path::{Path as FilePath, PathBuf};
+use std::path::Path as FilePath;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -16,6 +16,7 @@ use tokio::io::AsyncReadExt;
 
 use super::answer::{Refused, Shown, in_background};
 use super::site::Site;
+use crate::runs::run_view::files;
 
 /// What may be saved, relative to the run's folder.
 const FILES: [&str; 6] = [
@@ -30,12 +31,7 @@ const PIECE: usize = 64 * 1024;
 
 /// The names of the files that are there.
 pub fn present(folder: &FilePath) -> Vec<&'static str> {
-    FILES.into_iter().filter(|file| is_plain(&folder.join(file))).map(name).collect()
-}
-
-/// Is it a regular file, and not a way to another?
-pub fn is_plain(file: &FilePath) -> bool {
-    fs::symlink_metadata(file).is_ok_and(|meta| meta.is_file())
+    FILES.into_iter().filter(|file| files::open(folder, file).is_ok()).map(name).collect()
 }
 
 /// A file of a run, to be saved.
@@ -49,32 +45,23 @@ pub async fn file(
     let found = in_background(move || {
         let folder = site.find(&id)?;
         let known = FILES.into_iter().find(|file| name(file) == wanted);
-        let file = known.map(|file| (folder.join(file), name(file))).filter(|(file, _)| is_plain(file));
+        let file = known.and_then(|file| Some((files::open(&folder, file).ok()?, name(file))));
         let missing =
             || Refused::missing(Trouble::new(format!("no file called {wanted}"), "look at the run's page"));
         file.ok_or_else(missing)
     });
-    let (file, name): (PathBuf, &str) = found.await?;
-    Ok(stream(&file, Some(name)).await?)
+    let (file, name) = found.await?;
+    Ok(stream(file, Some(name)))
 }
 
 /// A file piece by piece: as text to look at, or to be saved under a name.
-///
-/// # Errors
-/// It cannot be read.
-pub async fn stream(file: &FilePath, saved_as: Option<&str>) -> Result<Response, Refused> {
-    let opened = File::open(file).await.map_err(|error| {
-        Refused::missing(Trouble::new(
-            format!("cannot read {}: {error}", file.display()),
-            "look at the run's page",
-        ))
-    })?;
-    let mut response = Body::from_stream(unfold(Some(opened), next_piece)).into_response();
+pub fn stream(file: Opened, saved_as: Option<&str>) -> Response {
+    let mut response = Body::from_stream(unfold(Some(File::from_std(file)), next_piece)).into_response();
     let kind = if saved_as.is_some() { "application/octet-stream" } else { "text/plain; charset=utf-8" };
     let saved = saved_as.map(|name| format!("attachment; filename=\"{name}\""));
     response.headers_mut().insert(CONTENT_TYPE, axum::http::HeaderValue::from_static(kind));
     response.headers_mut().extend(saved.and_then(|text| Some((CONTENT_DISPOSITION, text.parse().ok()?))));
-    Ok(response)
+    response
 }
 
 /// The next piece and what is left to read from. An error is told, so that what is saved is not taken for the whole.
@@ -105,9 +92,10 @@ mod tests {
     async fn a_file_that_cannot_be_read_to_its_end_is_no_download() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("whole");
-        fs::write(&file, vec![7; 3 * PIECE]).unwrap();
-        let bytes =
-            async |of: &FilePath| to_bytes(stream(of, None).await.unwrap().into_body(), usize::MAX).await;
+        std::fs::write(&file, vec![7; 3 * PIECE]).unwrap();
+        let bytes = async |of: &FilePath| {
+            to_bytes(stream(Opened::open(of).unwrap(), None).into_body(), usize::MAX).await
+        };
         assert_eq!(bytes(&file).await.unwrap().len(), 3 * PIECE);
         // A folder is opened, and not read.
         assert!(bytes(folder.path()).await.is_err());

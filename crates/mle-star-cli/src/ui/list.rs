@@ -8,19 +8,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use axum::extract::{Query, State as Of};
 use axum::http::HeaderMap;
 use axum::response::IntoResponse;
-use mle_star::metric::Direction;
+use mle_star::metric::Score;
 use mle_star::stop::Trouble;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::answer::{Answer, Shown, render};
+use super::completion::{Completion, completion};
 use super::live::{self, Since, Source};
 use super::processes::Late;
-use super::progress::{Progress, progress};
 use super::site::{Site, folder_of, stamp};
-use crate::run_view::{self, State, Summary};
+use crate::runs;
+use crate::runs::run_view::{self, State, Summary};
+use crate::usage::money;
 use crate::watch::{duration, number};
-use crate::{money, runs};
 
 /// What can be asked of the list; every one may be left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,7 +60,7 @@ pub struct Runs {
 #[derive(Clone, Debug)]
 struct Entry {
     id: String,
-    read: Result<(Summary, Progress), String>,
+    read: Result<(Summary, Completion), String>,
 }
 
 /// Shows the runs that are wanted.
@@ -88,7 +89,7 @@ fn late(late: &Late, entries: &[Entry]) -> Vec<serde_json::Value> {
     let has_none = |id: &str| entries.iter().all(|entry| entry.id != *id);
     let shown = late.all().into_iter().filter(|(id, trouble)| trouble.is_some() || has_none(id));
     let value = |(id, trouble): (String, Option<Trouble>)| match trouble {
-        Some(Trouble { message, hint }) => json!({"id": id, "message": message, "hint": hint}),
+        Some(Trouble { message, hint, .. }) => json!({"id": id, "message": message, "hint": hint}),
         None => json!({"id": id, "message": null}),
     };
     shown.map(value).collect()
@@ -160,8 +161,8 @@ impl Entry {
     fn read(folder: &Path) -> Self {
         let id = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let read = run_view::read(folder).map_err(|error| error.to_string()).map(|view| {
-            let progress = progress(&view.snapshot, view.summary.state);
-            (view.summary, progress)
+            let completion = completion(&view);
+            (view.summary, completion)
         });
         Self { id, read }
     }
@@ -175,14 +176,14 @@ impl Entry {
     }
 
     fn values(&self) -> serde_json::Value {
-        let (summary, progress) = match &self.read {
+        let (summary, completion) = match &self.read {
             Ok(read) => read,
             Err(why) => return json!({"id": self.id, "row_id": self.row_id(), "note": why}),
         };
         json!({
             "id": self.id, "row_id": self.row_id(), "note": "", "task": summary.task, "state": summary.state.name(),
             "best": summary.best_score.map(number), "metric": summary.metric, "direction": summary.direction,
-            "progress": progress, "cost": cost(summary),
+            "progress": completion, "cost": cost(summary),
             "created_at": summary.created_at, "begun": begun(&summary.created_at),
             "time": duration(summary.elapsed_seconds),
         })
@@ -190,14 +191,14 @@ impl Entry {
 
     /// By this column, first the one that comes first going up.
     fn compare(&self, other: &Self, column: &str) -> Ordering {
-        let (Ok((a, a_progress)), Ok((b, b_progress))) = (&self.read, &other.read) else {
+        let (Ok((a, a_completion)), Ok((b, b_completion))) = (&self.read, &other.read) else {
             return other.read.is_ok().cmp(&self.read.is_ok());
         };
         match column {
             "task" => a.task.cmp(&b.task),
             "state" => a.state.name().cmp(b.state.name()),
             "best" => scale(a).cmp(&scale(b)).then_with(|| best_first(a, b)),
-            "progress" => a_progress.percent.cmp(&b_progress.percent),
+            "progress" => a_completion.percent.cmp(&b_completion.percent),
             "cost" => a.cost_usd.unwrap_or(f64::INFINITY).total_cmp(&b.cost_usd.unwrap_or(f64::INFINITY)),
             "begun" => a.created_at.cmp(&b.created_at),
             "time" => a.elapsed_seconds.total_cmp(&b.elapsed_seconds),
@@ -208,18 +209,15 @@ impl Entry {
 
 /// Scores are compared where all of these are the same.
 fn scale(summary: &Summary) -> (&str, &str, &str) {
-    (&summary.task, &summary.metric, summary.direction)
+    (&summary.task, &summary.metric, summary.direction.name())
 }
 
 /// The better score first, a run without one last; of runs on one scale.
 fn best_first(a: &Summary, b: &Summary) -> Ordering {
-    let is_minimized = a.direction == Direction::Minimize.name();
-    match (a.best_score, b.best_score) {
-        (Some(a), Some(b)) => {
-            // Both zeros are one score.
-            let rising = (a + 0.0).total_cmp(&(b + 0.0));
-            if is_minimized { rising } else { rising.reverse() }
-        }
+    let best = |summary: &Summary| Score::new(summary.best_score?, summary.direction);
+    match (best(a), best(b)) {
+        (Some(a), Some(b)) if a.beats(b) => Ordering::Less,
+        (Some(a), Some(b)) if b.beats(a) => Ordering::Greater,
         (a, b) => b.is_some().cmp(&a.is_some()),
     }
 }
@@ -291,6 +289,8 @@ impl Wanted {
 
 #[cfg(test)]
 mod tests {
+    use mle_star::metric::Direction;
+
     use super::*;
 
     fn entry(id: &str, task: &str, state: State, best: Option<f64>) -> Entry {
@@ -298,8 +298,9 @@ mod tests {
             run_id: id.to_owned(),
             task: task.to_owned(),
             state,
+            phase: None,
             metric: "RMSE".to_owned(),
-            direction: "minimize",
+            direction: Direction::Minimize,
             best_score: best,
             created_at: format!("2025-01-0{}T00:00:00Z", id.len()),
             elapsed_seconds: 1.0,
@@ -308,7 +309,7 @@ mod tests {
             interrupted_calls: 0,
             submission: None,
         };
-        Entry { id: id.to_owned(), read: Ok((summary, Progress { percent: 0, words: String::new() })) }
+        Entry { id: id.to_owned(), read: Ok((summary, Completion { percent: 0, words: String::new() })) }
     }
 
     #[test]
@@ -341,7 +342,7 @@ mod tests {
     }
     #[test]
     fn scores_of_other_scales_have_an_order_all_the_same() {
-        let on = |id: &str, metric: &str, direction: &'static str, best: f64| {
+        let on = |id: &str, metric: &str, direction: Direction, best: f64| {
             let mut entry = entry(id, "houses", State::Finished, Some(best));
             let summary = entry.read.as_mut().map(|(summary, _)| summary).unwrap();
             (summary.metric, summary.direction) = (metric.to_owned(), direction);
@@ -351,7 +352,8 @@ mod tests {
         let entries: Vec<Entry> = (0..60_u32)
             .map(|i| {
                 let (metric, direction) =
-                    [("RMSE", "minimize"), ("R2", "maximize"), ("R2", "minimize")][i as usize % 3];
+                    [("RMSE", Direction::Minimize), ("R2", Direction::Maximize), ("R2", Direction::Minimize)]
+                        [i as usize % 3];
                 on(
                     &format!("{i:02}"),
                     metric,
@@ -367,9 +369,12 @@ mod tests {
                 assert_eq!(a.compare(c, "best"), order, "{} {} {}", a.id, b.id, c.id);
             }
         }
-        let best = |metric: &str, direction: &'static str| {
+        let best = |metric: &str, direction: Direction| {
             on("a", metric, direction, 2.0).compare(&on("b", metric, direction, 1.0), "best")
         };
-        assert_eq!((best("R2", "maximize"), best("R2", "minimize")), (Ordering::Less, Ordering::Greater));
+        assert_eq!(
+            (best("R2", Direction::Maximize), best("R2", Direction::Minimize)),
+            (Ordering::Less, Ordering::Greater)
+        );
     }
 }

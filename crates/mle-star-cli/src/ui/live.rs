@@ -39,6 +39,8 @@ pub struct Sections {
 
 #[derive(Clone, Debug)]
 struct Section {
+    /// When it came; 0 for those that were there at first.
+    came: u64,
     /// When it last changed.
     revision: u64,
     /// Empty when it is gone.
@@ -59,6 +61,8 @@ pub struct Live<S> {
 struct Sent<'a> {
     id: &'a str,
     html: &'a str,
+    /// Did it come after what the follower has?
+    is_new: bool,
 }
 
 impl<S: Source> Live<S> {
@@ -163,27 +167,30 @@ impl Sections {
         let mut next = Self { revision, by_id: self.by_id.clone() };
         let mut gone: Vec<String> = self.by_id.keys().cloned().collect();
         let mut changed = false;
+        let came = if self.revision == 0 { 0 } else { revision };
         for (id, html) in sections {
             gone.retain(|known| *known != id);
-            changed |= next.put(id, html);
+            changed |= next.put(id, html, came);
         }
         for id in gone {
-            changed |= next.put(id, String::new());
+            changed |= next.put(id, String::new(), came);
         }
         changed.then_some(next)
     }
 
-    fn put(&mut self, id: String, html: String) -> bool {
-        if self.by_id.get(&id).is_some_and(|known| *known.html == *html) {
+    fn put(&mut self, id: String, html: String, came: u64) -> bool {
+        let known = self.by_id.get(&id);
+        if known.is_some_and(|known| *known.html == *html) {
             return false;
         }
-        self.by_id.insert(id, Section { revision: self.revision, html: html.into() });
+        let came = known.filter(|known| !known.html.is_empty()).map_or(came, |known| known.came);
+        self.by_id.insert(id, Section { came, revision: self.revision, html: html.into() });
         true
     }
 
     fn newer_than(&self, since: u64) -> Vec<Sent<'_>> {
         let newer = self.by_id.iter().filter(|(_, section)| section.revision > since);
-        newer.map(|(id, section)| Sent { id, html: &section.html }).collect()
+        newer.map(|(id, Section { came, html, .. })| Sent { id, html, is_new: *came > since }).collect()
     }
 }
 
@@ -265,11 +272,36 @@ mod tests {
         assert!(first.contains("the same"), "{first}");
         for change in 1..=5 {
             live.source().shown.store(change, Ordering::SeqCst);
-            assert_eq!(sent(&mut all).await, format!(r#"[{{"id":"count","html":"{change}"}}]"#));
+            assert_eq!(
+                sent(&mut all).await,
+                format!(r#"[{{"id":"count","html":"{change}","is_new":false}}]"#)
+            );
         }
         assert_eq!(live.source().rendered.load(Ordering::SeqCst), 6);
         let late = live.following(all[0].since - 1).next().await.unwrap().1;
-        assert_eq!(late, r#"[{"id":"count","html":"5"}]"#, "one who has the rest");
+        assert_eq!(late, r#"[{"id":"count","html":"5","is_new":false}]"#, "one who has the rest");
+    }
+
+    #[test]
+    fn only_what_comes_after_the_first_look_is_new() {
+        let with = |before: &Sections, sections: &[(&str, &str)]| {
+            let owned = sections.iter().map(|(id, html)| ((*id).to_owned(), (*html).to_owned()));
+            before.with(owned.collect()).unwrap()
+        };
+        let new = |sections: &Sections, since: u64| {
+            let sent = sections.newer_than(since).into_iter().filter(|sent| sent.is_new);
+            sent.map(|sent| sent.id.to_owned()).collect::<Vec<_>>()
+        };
+        let first = with(&Sections::default(), &[("a", "1")]);
+        assert_eq!(new(&first, 0), Vec::<String>::new());
+        let second = with(&first, &[("a", "2"), ("b", "1")]);
+        assert_eq!(new(&second, first.revision), ["b"]);
+        let third = with(&second, &[("a", "3"), ("b", "2")]);
+        assert_eq!(new(&third, first.revision), ["b"], "one that has not seen the second");
+        assert_eq!(new(&third, second.revision), Vec::<String>::new());
+        // It went, and came again.
+        let fourth = with(&with(&third, &[("a", "3")]), &[("a", "3"), ("b", "2")]);
+        assert_eq!(new(&fourth, third.revision), ["b"]);
     }
 
     #[tokio::test]

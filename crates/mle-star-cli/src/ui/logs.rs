@@ -1,22 +1,22 @@
 //! What scripts print while they run, and what the program said when it stopped: the ends of the files that hold it.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
 
 use axum::extract::Path as At;
 use axum::extract::State as Of;
 use axum::response::Response;
 use mle_star::journal::{EffectState, Kind};
+use mle_star::layout::{LOG, LOGS, STARTED_LOG};
 use mle_star::place::Place;
 use mle_star::stop::Trouble;
 use serde::Serialize;
-use std::sync::Arc;
 
 use super::answer::{Refused, Shown, in_background};
-use super::files;
-use super::processes::tail;
+use super::files::stream;
 use super::site::Site;
-use crate::run_view::RunView;
+use crate::runs::run_view::{RunView, files};
 use crate::watch::place_name;
 
 /// How much of the end of a stream is shown, in bytes.
@@ -47,25 +47,26 @@ pub fn running(view: &RunView) -> Vec<(Place, String)> {
 
 /// Differs when one of them has printed something.
 pub fn stamp(folder: &Path, running: &[(Place, String)]) -> String {
-    let lengths =
-        files_of(folder, running).map(|(_, _, file)| fs::metadata(file).map(|meta| meta.len()).ok());
-    format!("{:?}", lengths.collect::<Vec<_>>())
+    let stamps = files_of(running).map(|(_, _, file)| files::stamp(folder, &in_logs(&file)));
+    format!("{:?}", stamps.collect::<Vec<_>>())
 }
 
 /// What each of them has printed.
 pub fn of_scripts(folder: &Path, running: &[(Place, String)]) -> Vec<Log> {
-    let log = |(place, stream, file): (&Place, &str, PathBuf)| {
-        log(format!("{}, {stream}", place_name(place)), &file)
+    let log = |((place, begun), stream, name): (&(Place, String), &str, String)| {
+        let file = files::open(folder, &in_logs(&name)).ok().filter(|file| is_of_now(file, begun))?;
+        log(format!("{}, {stream}", place_name(place)), name, file)
     };
-    files_of(folder, running).filter_map(log).collect()
+    files_of(running).filter_map(log).collect()
 }
 
 /// What the program itself noted last.
 pub fn of_program(folder: &Path) -> Vec<Log> {
-    let logs = folder.join("logs");
-    let noted =
-        ["mle-star.log", "started.log"].map(|name| log("The program's notes".to_owned(), &logs.join(name)));
-    noted.into_iter().flatten().take(1).collect()
+    let log = |name: &str| {
+        let file = files::open(folder, &in_logs(name)).ok()?;
+        log("The program's notes".to_owned(), name.to_owned(), file)
+    };
+    [LOG, STARTED_LOG].into_iter().filter_map(log).take(1).collect()
 }
 
 /// A file of `logs/`, whole.
@@ -74,43 +75,43 @@ pub fn of_program(folder: &Path) -> Vec<Log> {
 /// There is no such run or file.
 pub async fn file(Of(site): Of<Arc<Site>>, At((id, name)): At<(String, String)>) -> Result<Response, Shown> {
     let found = in_background(move || {
-        let logs = site.find(&id)?.join("logs");
-        let is_name =
-            !name.is_empty() && !name.contains(['/', '\0']) && ![".", ".."].contains(&name.as_str());
-        let file = Some(logs.join(&name)).filter(|file| is_name && files::is_plain(file));
+        let folder = site.find(&id)?;
+        let file = if name.contains('/') { None } else { files::open(&folder, &in_logs(&name)).ok() };
         let missing =
             || Refused::missing(Trouble::new(format!("no log called {name}"), "look at the run's page"));
         file.ok_or_else(missing)
     });
-    Ok(files::stream(&found.await?, None).await?)
+    Ok(stream(found.await?, None))
 }
 
-fn files_of<'a>(
-    folder: &Path,
-    running: &'a [(Place, String)],
-) -> impl Iterator<Item = (&'a Place, &'static str, PathBuf)> {
-    let logs = folder.join("logs");
-    running.iter().flat_map(move |(place, begun)| {
-        let logs = logs.clone();
-        let of_stream = move |stream| (place, stream, logs.join(format!("{}.{stream}", place.file_stem())));
-        STREAMS.into_iter().map(of_stream).filter(|(_, _, file)| is_of_now(file, begun))
+fn in_logs(name: &str) -> String {
+    format!("{LOGS}/{name}")
+}
+
+/// The output files of scripts, by stream.
+fn files_of(running: &[(Place, String)]) -> impl Iterator<Item = (&(Place, String), &'static str, String)> {
+    let of_script = |script: &'_ (Place, String)| {
+        let stem = script.0.file_stem();
+        STREAMS.map(|stream| (stream, format!("{stem}.{stream}")))
+    };
+    running.iter().flat_map(move |script| {
+        of_script(script).into_iter().map(move |(stream, name)| (script, stream, name))
     })
 }
 
 /// Was it written since the script began? An interrupted attempt leaves a file of the same name.
-fn is_of_now(file: &Path, begun: &str) -> bool {
-    let written = fs::metadata(file).and_then(|meta| meta.modified()).ok();
+fn is_of_now(file: &File, begun: &str) -> bool {
+    let written = file.metadata().and_then(|meta| meta.modified()).ok();
     let begun = begun.parse::<jiff::Timestamp>().map(std::time::SystemTime::from).ok();
     written.zip(begun).is_some_and(|(written, begun)| written >= begun)
 }
 
-fn log(title: String, file: &Path) -> Option<Log> {
-    let text = tail(file, SHOWN).ok().filter(|text| !text.is_empty())?;
-    let is_cut = fs::metadata(file).is_ok_and(|meta| meta.len() > SHOWN);
+fn log(title: String, name: String, file: File) -> Option<Log> {
+    let (text, is_cut) = files::tail(file, SHOWN).ok().filter(|(text, _)| !text.is_empty())?;
     // The first line is cut somewhere; a progress bar has a line that is never ended.
     let text = if is_cut { text.split_once('\n').map_or(text.as_str(), |(_, rest)| rest) } else { &text };
     let text: String = text.split('\n').map(last_state).collect::<Vec<_>>().join("\n");
-    Some(Log { title, file: file.file_name()?.to_string_lossy().into_owned(), text, is_cut })
+    Some(Log { title, file: name, text, is_cut })
 }
 
 /// What a terminal would show of a line that goes back to its start.
@@ -127,14 +128,13 @@ mod tests {
     fn the_end_of_a_file_is_shown_as_a_terminal_would() {
         let check = |written: &str, shown: &str, is_cut: bool| {
             let file = tempfile::NamedTempFile::new().unwrap();
-            fs::write(file.path(), written).unwrap();
-            let log = log("x".to_owned(), file.path()).unwrap();
+            std::fs::write(file.path(), written).unwrap();
+            let log = log("x".to_owned(), String::new(), file.reopen().unwrap()).unwrap();
             assert_eq!((log.text.as_str(), log.is_cut), (shown, is_cut));
         };
         check("a\nb\n", "a\nb\n", false);
         check("1%\r50%\r100%\r\ndone\n", "100%\ndone\n", false);
         let long = format!("{}\nend\n", "x".repeat(20_000));
         check(&long, "end\n", true);
-        assert_eq!(log("x".to_owned(), Path::new("/nowhere")), None);
     }
 }

@@ -3,22 +3,24 @@
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::fs;
-use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use mle_star::layout::{LOCK, LOGS, STARTED_LOG};
 use mle_star::stop::Trouble;
 use mle_star_backends::process::in_own_session;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, geteuid};
 use tempfile::NamedTempFile;
 
-use crate::{run_view, runs};
+use crate::runs;
+use crate::runs::run_view::{self, files};
 
-const LOCK: &str = "journal.lock";
+/// The longest note in a lock that is read, in bytes.
+const LONGEST_NOTE: u64 = 100;
 /// How long is waited for a process to take hold of its run; it looks through the data before.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// One that ends this soon after it took hold has something to say.
@@ -43,7 +45,7 @@ pub fn worker(folder: &Path) -> Result<Option<Worker>, Trouble> {
     if !run_view::is_held(folder) {
         return Ok(None);
     }
-    let holder = fs::read_to_string(folder.join(LOCK)).unwrap_or_default();
+    let holder = files::read(folder, LOCK, LONGEST_NOTE).unwrap_or_default();
     let id = holder.strip_prefix("process ").and_then(|id| id.trim().parse().ok()).map(Pid::from_raw);
     let found = id.filter(|id| is_ours(*id)).map(|id| Worker { id, runs: runs_of(id) });
     let locked = inode(&folder.join(LOCK));
@@ -155,9 +157,9 @@ pub fn begin(runs_dir: &Path, folder: &Path, arguments: &[OsString], late: &Late
 
 /// What a process says goes into its run's folder. It goes on writing to the same file, wherever that is.
 fn keep(told: NamedTempFile, folder: &Path) -> std::io::Result<()> {
-    let logs = folder.join("logs");
+    let logs = folder.join(LOGS);
     if fs::create_dir_all(&logs).is_ok() {
-        told.persist(logs.join("started.log")).map(drop).map_err(|e| e.error)
+        told.persist(logs.join(STARTED_LOG)).map(drop).map_err(|e| e.error)
     } else {
         told.keep().map(drop).map_err(|e| e.error)
     }
@@ -222,24 +224,12 @@ fn came_far(child: &mut Child, holds: impl Fn() -> bool) -> std::io::Result<Opti
 
 /// What a process said last: its error and hint, else all of it.
 fn last_words(file: &Path) -> Trouble {
-    let text = tail(file, LAST_WORDS).unwrap_or_default();
+    let end = fs::File::open(file).and_then(|file| files::tail(file, LAST_WORDS));
+    let text = end.map(|(text, _)| text).unwrap_or_default();
     let last =
         |prefix: &str| text.lines().rev().find_map(|line| line.strip_prefix(prefix)).map(str::to_owned);
     let message = last("error: ").unwrap_or_else(|| format!("mle-star ended at once: {}", text.trim()));
     Trouble::new(message, last("hint: ").unwrap_or_default())
-}
-
-/// The end of a file, at most so many bytes.
-///
-/// # Errors
-/// It cannot be read.
-pub fn tail(file: &Path, most: u64) -> std::io::Result<String> {
-    let mut file = fs::File::open(file)?;
-    let length = file.metadata()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(most)))?;
-    let mut bytes = Vec::new();
-    file.take(most).read_to_end(&mut bytes)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Is it this program, run by this user?
@@ -266,7 +256,7 @@ fn runs_of(id: Pid) -> Vec<PathBuf> {
 }
 
 fn inode(path: &Path) -> Option<(u64, u64)> {
-    fs::metadata(path).ok().map(|meta| (meta.dev(), meta.ino()))
+    fs::symlink_metadata(path).ok().map(|meta| (meta.dev(), meta.ino()))
 }
 
 #[cfg(test)]

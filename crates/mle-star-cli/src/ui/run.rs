@@ -13,7 +13,7 @@ use super::answer::{Answer, Refused, Shown, in_background, pages, render};
 use super::live::{self, Since, Source};
 use super::site::{Site, page_of, stamp};
 use super::{files, logs};
-use crate::run_view::{self, RunView, State};
+use crate::runs::run_view::{self, RunView, State};
 use crate::views;
 
 /// What comes before the parts.

@@ -13,8 +13,8 @@ use axum::routing::get;
 use mle_star::stop::Trouble;
 use tokio::net::TcpListener;
 
+use super::access::{self, Access};
 use super::answer::{Refused, Shown};
-use super::guard::{self, Guard};
 use super::peer::can_tell;
 use super::site::Site;
 use super::{act, compare, files, list, logs, run, start};
@@ -23,7 +23,7 @@ use crate::views;
 /// An address that is listened on, before anyone is answered.
 pub struct Bound {
     listener: TcpListener,
-    guard: Guard,
+    access: Access,
     /// What to open, with the token where one is required.
     pub url: String,
     /// Can others than this machine reach it?
@@ -58,12 +58,15 @@ pub async fn bind(host: &str, port: u16, asked: Asked) -> Result<Bound, Trouble>
     let address = listener.local_addr().map_err(|error| unbound(host, port, &error))?;
     let is_open = !address.ip().is_loopback();
     let needs_token = is_open || asked == Asked::Everyone || !can_tell();
-    let token = needs_token.then(guard::random_token).transpose().map_err(|error| {
-        Trouble::new(format!("cannot make a token: {error}"), "check that /dev/urandom can be read")
+    let token = needs_token.then(access::random_token).transpose().map_err(|error| {
+        Trouble::new(
+            format!("cannot make a token: {error}"),
+            "check that the system has a source of randomness",
+        )
     })?;
-    let guard = Guard::new(host, address, token);
-    let url = guard.url();
-    Ok(Bound { listener, guard, url, is_open })
+    let access = Access::new(host, address, token);
+    let url = access.url();
+    Ok(Bound { listener, access, url, is_open })
 }
 
 /// Answers until the process ends.
@@ -71,8 +74,8 @@ pub async fn bind(host: &str, port: u16, asked: Asked) -> Result<Bound, Trouble>
 /// # Errors
 /// The system takes the address away.
 pub async fn serve(bound: Bound, site: Site) -> Result<(), Trouble> {
-    let guard = Arc::new(bound.guard);
-    let pages = routes(Arc::new(site)).layer(middleware::from_fn_with_state(guard, guard::admit));
+    let access = Arc::new(bound.access);
+    let pages = routes(Arc::new(site)).layer(middleware::from_fn_with_state(access, access::admit));
     let pages = pages.into_make_service_with_connect_info::<SocketAddr>();
     let served = axum::serve(bound.listener, pages).await;
     served.map_err(|error| Trouble::new(format!("the web page ended: {error}"), "start it again"))

@@ -1,11 +1,10 @@
 //! What is served: one runs directory.
 
 use std::collections::HashMap;
-use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use mle_star::layout;
 use mle_star::stop::Trouble;
 
 use super::answer::Refused;
@@ -13,7 +12,8 @@ use super::list::Runs;
 use super::live::Live;
 use super::processes::{Interrupted, Late};
 use super::run::RunSections;
-use crate::{run_view, runs};
+use crate::runs;
+use crate::runs::run_view::{self, files};
 
 /// So many pages that nobody follows stay rendered.
 const KEPT: usize = 8;
@@ -89,11 +89,7 @@ pub fn folder_of(runs_dir: &Path, id: &str) -> Option<PathBuf> {
 
 /// What tells whether anything of a run may have changed: sizes and times of its files, and whether it is held.
 pub fn stamp(folder: &Path) -> String {
-    let files = ["journal.db", "journal.db-wal", "result.json", "report.html"];
-    let seen = files.map(|name| {
-        // Whoever reads leaves a log without anything in it.
-        let meta = fs::metadata(folder.join(name)).ok().filter(|meta| meta.len() > 0)?;
-        Some((meta.len(), meta.mtime(), meta.mtime_nsec(), meta.ino()))
-    });
+    let log = format!("{}-wal", layout::JOURNAL);
+    let seen = [layout::JOURNAL, &log, layout::RESULT, layout::REPORT].map(|name| files::stamp(folder, name));
     format!("{seen:?} {}", run_view::is_held(folder))
 }

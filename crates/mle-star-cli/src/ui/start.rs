@@ -12,14 +12,14 @@ use mle_star::stop::Trouble;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::access::is_own_wish;
 use super::answer::{Answer, Refused, Shown, in_background};
-use super::guard::is_own_wish;
 use super::processes::{self, Begun};
 use super::site::{Site, page_of};
 use crate::args::RunArgs;
-use crate::freeze::{self, Intent, Prepared};
+use crate::prepare::task_source;
+use crate::prepare::{self, Intent, Prepared};
 use crate::settings::process_environment;
-use crate::task_source;
 
 /// What a person entered; empty where nothing was.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,14 +86,14 @@ fn looked_at(entered: &Entered) -> Value {
         Ok(prepared) => {
             json!({"entered": entered.with(&prepared), "seen": seen(&prepared), "trouble": null, "tasks": []})
         }
-        Err(Trouble { message, hint }) => {
+        Err(Trouble { message, hint, .. }) => {
             json!({"entered": entered, "seen": null, "trouble": {"message": message, "hint": hint}, "tasks": []})
         }
     }
 }
 
 fn prepared(intent: Intent, entered: &Entered) -> Result<Prepared, Trouble> {
-    let prepared = freeze::prepare_for(intent, &entered.arguments(), &entered.path(), &process_environment);
+    let prepared = prepare::prepare_for(intent, &entered.arguments(), &entered.path(), &process_environment);
     prepared.map_err(|failure| failure.trouble)
 }
 

@@ -13,11 +13,11 @@ use serde::Serialize;
 
 use super::Told;
 use super::chart::{self, About, Bar, Mood};
+use super::solutions::node_id;
 use super::steps::{Step, StepKind};
 use super::text::{OUTPUT, PROSE, cut};
-use super::tree::{node_id, signed};
-use crate::legible::first_line;
-use crate::watch::{number, place_name};
+use crate::output::sanitize::first_line;
+use crate::watch::{number, place_name, signed};
 
 /// The studies in their order.
 #[derive(Clone, Debug, Serialize)]
@@ -130,7 +130,7 @@ fn draw(place: &Place, name: &str, effects: &[Effect], direction: Direction) -> 
     };
     let bars: Vec<Bar> = effects.iter().map(bar).collect();
     let title = format!("Ablation study of {name}");
-    let id = format!("ablation-{}", super::tree::node_id(place));
+    let id = format!("ablation-{}", super::solutions::node_id(place));
     let description = "How much the score gains from each part: bars to the right are parts that help.";
     chart::bars(&About { id: &id, title: &title, description }, &bars)
 }

@@ -8,7 +8,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::page::escaped;
-use crate::legible::{plain, shortened};
+use crate::output::sanitize::{plain, shortened};
 use crate::watch::{duration, number};
 
 /// The colours; the style sheet knows them by these values.

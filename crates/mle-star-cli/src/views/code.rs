@@ -5,7 +5,7 @@ use similar::TextDiff;
 
 use super::Told;
 use super::steps::{Run, Step};
-use crate::run_view::RunView;
+use crate::runs::run_view::RunView;
 
 /// A script and where it comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]

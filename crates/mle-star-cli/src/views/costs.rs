@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use mle_star::effects::ScriptOutcome;
-use mle_star::journal::{EffectRecord, Kind};
+use mle_star::journal::Kind;
 use mle_star::place::Phase;
 use mle_star::role::AgentType;
 use mle_star::spending::{Calls, Spending, role};
-use serde::{Deserialize as _, Serialize};
+use serde::Serialize;
 
 use super::Told;
 use super::chart::{self, About, Bar, Mood};
+use super::steps::took;
+use crate::usage::{self, money};
 use crate::watch::{agent_name, duration, phase_title};
-use crate::{bill, money};
 
 /// What a run took.
 #[derive(Clone, Debug, Serialize)]
@@ -35,7 +35,7 @@ pub struct MoneyTable {
     /// What the chart's bars mean.
     pub unit: &'static str,
     /// One per part.
-    pub rows: Vec<bill::Row>,
+    pub rows: Vec<usage::Row>,
 }
 
 /// Time by one kind of part.
@@ -71,22 +71,22 @@ struct Seconds {
 /// Of a run.
 pub fn costs(told: &Told<'_>) -> Costs {
     let spending = &told.run.spending;
-    let tables = bill::tables(spending).into_iter();
+    let tables = usage::tables(spending).into_iter();
     Costs {
-        line: bill::line(spending),
+        line: usage::line(spending),
         money: tables.map(|table| money_table(table, spending)).collect(),
         time: times(told),
     }
 }
 
-fn money_table(table: bill::Table, spending: &Spending) -> MoneyTable {
+fn money_table(table: usage::Table, spending: &Spending) -> MoneyTable {
     let is_known = spending.total().usage.cost_usd.is_some();
     let amounts: BTreeMap<String, &Calls> = match table.title {
         "phase" => spending.by_phase.iter().map(|(phase, calls)| (phase_title(*phase), calls)).collect(),
         "role" => spending.by_role.iter().map(|(role, calls)| (agent_name(*role), calls)).collect(),
         _ => spending.by_path.iter().map(|(path, calls)| (path_name(path), calls)).collect(),
     };
-    let bar = |row: &bill::Row| {
+    let bar = |row: &usage::Row| {
         let calls = amounts.get(&row.name);
         #[expect(clippy::cast_precision_loss, reason = "for a picture")]
         let tokens = calls.map_or(0.0, |calls| money::all_tokens(&calls.usage) as f64);
@@ -116,7 +116,11 @@ fn times(told: &Told<'_>) -> Vec<TimeTable> {
     let mut roles: BTreeMap<AgentType, Seconds> = BTreeMap::new();
     let mut scripts = Seconds::default();
     for record in &told.run.snapshot.effects {
-        let Some(took) = took(record) else { continue };
+        let Some(seconds) = took(record) else { continue };
+        let took = match record.kind {
+            Kind::Script => Seconds { agents: 0.0, scripts: seconds },
+            Kind::Agent | Kind::Decision => Seconds { agents: seconds, scripts: 0.0 },
+        };
         if let Some(phase) = record.place.phase() {
             phases.entry(phase).or_default().add(took);
         }
@@ -158,22 +162,6 @@ fn time_table(by: &'static str, rows: &[(String, Seconds)]) -> TimeTable {
     let (id, title) = (format!("time-by-{by}"), format!("Time by {by}"));
     let about = About { id: &id, title: &title, description: "Seconds of agents and scripts together." };
     TimeTable { by, chart: chart::bars(&about, &bars), rows: rows.iter().map(row).collect() }
-}
-
-/// How long an effect took; a script's wait for its turn is not in it.
-fn took(record: &EffectRecord) -> Option<Seconds> {
-    let outcome = record.outcome.as_ref()?;
-    match record.kind {
-        Kind::Agent => {
-            let agents = (record.elapsed_ended? - record.elapsed_begun).max(0.0);
-            Some(Seconds { agents, scripts: 0.0 })
-        }
-        Kind::Script => {
-            let scripts = ScriptOutcome::deserialize(outcome).ok()?.duration_seconds;
-            Some(Seconds { agents: 0.0, scripts })
-        }
-        Kind::Decision => None,
-    }
 }
 
 impl Seconds {

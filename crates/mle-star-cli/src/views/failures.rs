@@ -8,9 +8,9 @@ use mle_star::spending::role;
 use serde::Serialize;
 
 use super::Told;
+use super::solutions::{error, node_id};
 use super::steps::{Run, Step, reply};
-use super::tree::{error, node_id};
-use crate::legible::first_line;
+use crate::output::sanitize::first_line;
 use crate::watch::{agent_name, place_name};
 
 /// Failed scripts and agents.
@@ -69,7 +69,7 @@ pub fn failures(told: &Told<'_>) -> Failures {
 }
 
 fn failed(step: &Step<'_>) -> Option<Failed> {
-    let fails = |run: &Run<'_>| run.outcome.is_some() && !run.is_ok();
+    let fails = |run: &Run<'_>| run.outcome.is_some() && !run.is_ok() && run.limit().is_none();
     step.runs.iter().any(fails).then(|| Failed {
         name: place_name(&step.place),
         node: node_id(&step.place),

@@ -6,8 +6,8 @@ use mle_star::place::Place;
 
 use super::Told;
 use super::chart::{self, About, Dot, Fate};
+use super::solutions::status;
 use super::steps::{Step, StepKind};
-use super::tree::status;
 
 /// SVG; nothing before there are two solutions.
 pub fn picture(told: &Told<'_>) -> Option<String> {

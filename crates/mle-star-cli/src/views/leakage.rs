@@ -9,9 +9,9 @@ use serde::Serialize;
 
 use super::Told;
 use super::diff::{Diff, diff};
+use super::solutions::node_id;
 use super::steps::{Step, reply};
 use super::text::{OUTPUT, cut};
-use super::tree::node_id;
 use crate::watch::place_name;
 
 /// What the leakage checks found.

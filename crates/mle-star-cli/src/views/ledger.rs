@@ -5,11 +5,11 @@ use mle_star::metric::Score;
 use serde::Serialize;
 
 use super::diff::{Diff, diff};
+use super::solutions::{node_id, plan};
 use super::steps::{Step, StepKind};
 use super::text::{OUTPUT, PROSE, cut};
-use super::tree::{node_id, plan, signed};
 use super::{Told, ablation};
-use crate::watch::{number, place_name};
+use crate::watch::{number, place_name, signed};
 
 /// The accepted edits in the order of the algorithms.
 #[derive(Clone, Debug, Serialize)]

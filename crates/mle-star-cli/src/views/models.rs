@@ -13,10 +13,10 @@ use mle_star::search::is_link;
 use serde::Serialize;
 
 use super::Told;
+use super::solutions::node_id;
 use super::steps::{StepKind, reply};
 use super::text::{OUTPUT, cut};
-use super::tree::node_id;
-use crate::legible::first_line;
+use crate::output::sanitize::first_line;
 use crate::watch::number;
 
 /// Models and look-ups.

@@ -9,8 +9,8 @@ use serde::Serialize;
 use super::steps::StepKind;
 use super::text::{PROSE, cut};
 use super::{Told, steps};
-use crate::bill;
-use crate::run_view::State;
+use crate::runs::run_view::State;
+use crate::usage;
 use crate::watch::{agent_name, duration, number, phase_title, place_name};
 
 /// The first part of a run's page.
@@ -71,23 +71,24 @@ pub struct PhaseRow {
     pub best: Option<String>,
 }
 
-/// An agent that is asked or a script that runs.
+/// An agent that is asked or a script that runs, or waits to.
 #[derive(Clone, Debug, Serialize)]
 pub struct Now {
     /// Where, in words.
     pub place: String,
     /// The agent's name, or `script`.
     pub what: String,
-    /// Since when, in seconds into the run.
+    /// Since when, or that it waits for its turn.
     pub since: String,
 }
 
 /// Of a run.
 pub fn overview(told: &Told<'_>) -> Overview {
-    let Told { run, steps, descent } = told;
+    let Told { run, steps, descent, at_work: _ } = told;
     let summary = &run.summary;
     let first = steps.of_kind(StepKind::Candidate).find_map(steps::Step::score);
-    let runs = || steps.iter().flat_map(|step| &step.runs).filter(|run| run.outcome.is_some());
+    let has_run = |run: &&steps::Run<'_>| run.outcome.is_some() && run.limit().is_none();
+    let runs = || steps.iter().flat_map(|step| &step.runs).filter(has_run);
     let counting = run.snapshot.effects.iter().filter(|effect| effect.counts());
     Overview {
         run_id: summary.run_id.clone(),
@@ -95,14 +96,14 @@ pub fn overview(told: &Told<'_>) -> Overview {
         state: summary.state.name(),
         is_over: summary.state != State::Running,
         metric: summary.metric.clone(),
-        direction: summary.direction,
+        direction: summary.direction.name(),
         best: summary.best_score.map(number),
-        best_at: descent.best.as_ref().map(place_name),
+        best_at: descent.best.as_ref().map(|best| format!("{}, {best}", place_name(best))),
         first: first.map(|score| number(score.value())),
         begun: summary.created_at.clone(),
         begun_shown: shown_time(&summary.created_at),
         time: duration(summary.elapsed_seconds),
-        cost: bill::line(&run.spending),
+        cost: usage::line(&run.spending),
         submission: summary.submission.clone(),
         notes: notes(told, runs().filter_map(|run| run.outcome.as_ref()).any(data_changed)),
         phases: phases(told),
@@ -186,10 +187,10 @@ fn now(told: &Told<'_>) -> Vec<Now> {
         Kind::Agent => mle_star::spending::role(record).map(agent_name).unwrap_or_default(),
         Kind::Script | Kind::Decision => "script".to_owned(),
     };
-    open.map(|record| Now {
-        place: place_name(&record.place),
-        what: what(record),
-        since: duration(record.elapsed_begun),
-    })
-    .collect()
+    let since = |record: &EffectRecord| match told.at_work.since(&record.place) {
+        None if told.at_work.is_known() => "waits for its turn".to_owned(),
+        since => format!("since {} into the run", duration(since.unwrap_or(record.elapsed_begun))),
+    };
+    open.map(|record| Now { place: place_name(&record.place), what: what(record), since: since(record) })
+        .collect()
 }

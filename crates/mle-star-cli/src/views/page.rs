@@ -10,7 +10,7 @@ use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State, Undefi
 use serde::Serialize;
 
 use super::Views;
-use crate::legible::is_unseen;
+use crate::output::sanitize::is_invisible;
 
 /// The style sheet of the parts and of the report.
 pub const STYLE: &str = include_str!("../../templates/style.css");
@@ -143,7 +143,7 @@ fn write_escaped(text: &str, mut write: impl FnMut(&str) -> std::fmt::Result) ->
             '"' => "&quot;",
             '\'' => "&#39;",
             '\n' | '\t' => continue,
-            c if is_unseen(c) => "",
+            c if is_invisible(c) => "",
             _ => continue,
         };
         write(&text[plain..at])?;

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::Told;
 use super::chart::{self, About, Axis, Point, range};
-use crate::run_view::RunView;
+use crate::runs::run_view::RunView;
 use crate::watch::{duration, number, place_name};
 
 /// Two charts and their figures.

@@ -1,13 +1,16 @@
 //! The final script, what it needs to run again, and what the run was asked for.
 
-use std::fs;
-
 use mle_star::answers::Verdict;
 use mle_star::journal::in_words;
+use mle_star::layout;
 use serde::Serialize;
 
 use super::Told;
 use super::text::{CODE, PROSE, cut};
+use crate::runs::run_view::files;
+
+/// The largest list of versions that is read, in bytes.
+const LARGEST_REQUIREMENTS: u64 = 1 << 20;
 
 /// The last part of a run's page.
 #[derive(Clone, Debug, Serialize)]
@@ -48,7 +51,8 @@ pub fn script(told: &Told<'_>) -> Script {
         Verdict::Novel => "not a copy of any of the given discussions",
         Verdict::Same => "the same as one of the given discussions",
     });
-    let requirements = fs::read_to_string(told.run.folder.join("final/requirements.txt")).ok();
+    let name = format!("{}/{}", layout::FINAL, layout::REQUIREMENTS);
+    let requirements = files::read(&told.run.folder, &name, LARGEST_REQUIREMENTS).ok();
     Script {
         code: code.map(|code| cut(&code, CODE)),
         is_final: result.is_some(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use mle_star::effects::{AgentReply, Limit, Purpose, ScriptOutcome};
-use mle_star::journal::{EffectRecord, EffectState, Kind, Snapshot};
+use mle_star::journal::{EffectRecord, EffectState, Kind, Outcome, Snapshot};
 use mle_star::metric::{Direction, Score};
 use mle_star::place::{Phase, Place};
 use serde::Deserialize as _;
@@ -140,11 +140,9 @@ impl<'a> Step<'a> {
         self.records.iter().any(|record| record.state == EffectState::Begun)
     }
 
-    /// Seconds from its first effect to the end of its last; `None` when nothing ended.
+    /// Seconds of its agent calls and scripts, without a script's wait for its turn; `None` when none has ended.
     pub fn seconds(&self) -> Option<f64> {
-        let begun = self.records.iter().map(|record| record.elapsed_begun).reduce(f64::min)?;
-        let ended = self.records.iter().filter_map(|record| record.elapsed_ended).reduce(f64::max)?;
-        Some((ended - begun).max(0.0))
+        self.records.iter().filter_map(|record| took(record)).reduce(|all, one| all + one)
     }
 }
 
@@ -157,6 +155,11 @@ impl<'a> Run<'a> {
             outcome.as_ref().filter(|outcome| !outcome.is_error() && purpose == Some(Purpose::Score));
         let score = counts.and_then(|outcome| Score::new(outcome.score?, direction));
         Some(Self { place: &record.place, script, outcome, score })
+    }
+
+    /// The limit that left it out.
+    pub fn limit(&self) -> Option<Limit> {
+        self.outcome.as_ref().and_then(Outcome::limit)
     }
 
     /// Did it end well?
@@ -197,6 +200,15 @@ impl Order {
             (rank, number)
         });
         Some(Self(Some(place.phase()?), key.collect()))
+    }
+}
+
+/// Seconds that an agent call or a script took; a script's wait for its turn is not in it.
+pub fn took(record: &EffectRecord) -> Option<f64> {
+    match record.kind {
+        Kind::Agent => Some((record.elapsed_ended? - record.elapsed_begun).max(0.0)),
+        Kind::Script => Some(ScriptOutcome::deserialize(record.outcome.as_ref()?).ok()?.duration_seconds),
+        Kind::Decision => None,
     }
 }
 

@@ -13,7 +13,7 @@ use mle_star::testing::{World, failed, frozen, ran};
 
 use super::*;
 use crate::report;
-use crate::run_view::State;
+use crate::runs::run_view::State;
 use world::{Made, leaking, made};
 
 /// Worlds that end in different ways through the algorithms.
@@ -191,7 +191,7 @@ async fn the_same_run_gives_the_same_bytes() {
     for (name, world) in worlds() {
         let made = made(&world, &frozen()).await;
         let first = report::render(&made.view).unwrap();
-        let again = crate::run_view::read(made.folder.path()).unwrap();
+        let again = crate::runs::run_view::read(made.folder.path()).unwrap();
         assert_eq!(first, report::render(&again).unwrap(), "{name}");
     }
 }

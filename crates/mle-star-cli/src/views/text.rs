@@ -1,4 +1,4 @@
-//! Texts that models, scripts and users wrote, never longer than is useful; [`crate::legible`] makes them readable.
+//! Texts that models, scripts and users wrote, never longer than is useful; [`crate::output::sanitize`] makes them readable.
 //!
 //! Nothing here escapes: that is the templates' work ([`super::page`]), which lets no text through unescaped.
 

@@ -13,7 +13,7 @@ pub struct Asked<'a> {
     /// Who answers.
     pub agents: &'a dyn AgentBackend,
     /// Where it is written.
-    pub log: &'a Log,
+    pub log: &'a Log<'a>,
 }
 
 #[async_trait]

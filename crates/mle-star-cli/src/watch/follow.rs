@@ -1,16 +1,26 @@
-//! `logs/events.jsonl` as it grows.
+//! `logs/events.jsonl` of a run as it grows.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::mem;
 use std::path::{Path, PathBuf};
 
 use mle_star::event::Line;
+use mle_star::layout::{EVENTS, LOGS};
 use serde::de::IgnoredAny;
 
-/// A file of lines, read from its beginning and then as it grows.
+use crate::runs::run_view::files;
+
+/// So much of the file is read at a time, in bytes.
+const PIECE: u64 = 1 << 20;
+/// A longer line is no event of ours, in bytes.
+const LONGEST: usize = 8 << 20;
+/// The largest file that is read, in bytes. An event takes a few hundred.
+const LARGEST: u64 = 1 << 30;
+
+/// The lines of the file, from its beginning and then as it grows.
 pub struct Follow {
-    path: PathBuf,
+    /// The run's folder.
+    folder: PathBuf,
     file: Option<File>,
     /// Bytes of the file that were read.
     read: u64,
@@ -27,41 +37,59 @@ pub struct Found {
 }
 
 impl Follow {
-    /// The file need not be there yet.
-    pub fn new(path: &Path) -> Self {
-        Self { path: path.to_owned(), file: None, read: 0, rest: Vec::new() }
+    /// Of the run in this folder; the file need not be there yet.
+    pub fn new(folder: &Path) -> Self {
+        Self { folder: folder.to_owned(), file: None, read: 0, rest: Vec::new() }
     }
 
-    /// The lines that have come since the last time. What is no JSON is passed over.
+    /// The lines that have come since the last time. A line that is not JSON is left out.
     ///
     /// # Errors
     /// The file is there and cannot be read.
     pub fn new_lines(&mut self) -> io::Result<Vec<Found>> {
         self.open()?;
-        if let Some(file) = self.file.as_mut() {
-            self.read += file.read_to_end(&mut self.rest)? as u64;
+        let mut found = Vec::new();
+        loop {
+            let Some(file) = self.file.as_mut() else { return Ok(found) };
+            let known = self.rest.len();
+            let count = file.take(PIECE).read_to_end(&mut self.rest)?;
+            if count == 0 {
+                return Ok(found);
+            }
+            self.read += count as u64;
+            if let Some(last) = self.rest[known..].iter().rposition(|byte| *byte == b'\n') {
+                self.take_lines(known + last + 1, &mut found);
+            }
+            if self.rest.len() > LONGEST {
+                self.rest.clear();
+            }
         }
-        let whole = self.rest.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
-        let begun = self.rest.split_off(whole);
-        let bytes = mem::replace(&mut self.rest, begun);
-        let lines = bytes.split(|byte| *byte == b'\n').map(String::from_utf8_lossy);
-        let read = lines
+    }
+
+    /// Moves the lines in the first bytes out of what was read.
+    fn take_lines(&mut self, whole: usize, found: &mut Vec<Found>) {
+        let lines = self.rest[..whole].split(|byte| *byte == b'\n').map(String::from_utf8_lossy);
+        let events = lines
             .filter(|text| serde_json::from_str::<IgnoredAny>(text).is_ok())
             .map(|text| Found { line: serde_json::from_str(&text).ok(), text: text.into_owned() });
-        Ok(read.collect())
+        found.extend(events);
+        self.rest.drain(..whole);
     }
 
     /// Opens the file where it is there by now; one that has become shorter is read from its beginning.
     fn open(&mut self) -> io::Result<()> {
         if self.file.is_none() {
-            self.file = match File::open(&self.path) {
+            self.file = match files::open(&self.folder, &format!("{LOGS}/{EVENTS}")) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => None,
                 opened => Some(opened?),
             };
         }
-        if let Some(file) = self.file.as_mut()
-            && file.metadata()?.len() < self.read
-        {
+        let Some(file) = self.file.as_mut() else { return Ok(()) };
+        let length = file.metadata()?.len();
+        if length > LARGEST {
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, "larger than 1 GiB"));
+        }
+        if length < self.read {
             self.read = file.seek(SeekFrom::Start(0))?;
             // The line that it began is gone with the rest of the old file.
             self.rest.clear();
@@ -82,8 +110,9 @@ mod tests {
     /// What each of several pieces, written one after the other, brings.
     fn texts(pieces: &[&str]) -> Vec<Vec<String>> {
         let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("events.jsonl");
-        let mut follow = Follow::new(&path);
+        fs::create_dir(dir.path().join(LOGS)).unwrap();
+        let path = dir.path().join(LOGS).join(EVENTS);
+        let mut follow = Follow::new(dir.path());
         assert!(follow.new_lines().unwrap().is_empty());
         let mut read = |piece: &&str| {
             File::options()
@@ -115,6 +144,9 @@ mod tests {
         check(&[&format!("{START}\"event\":\"of_tomorrow\"}}\n{one}")], &[&["None", "one"]]);
         let more = one.replace("\"text\"", "\"of_tomorrow\":1,\"text\"");
         check(&[&more], &[&["one"]]);
+        // What is no line of ours is not kept in memory.
+        let endless = "\0".repeat(LONGEST + 2);
+        check(&[&endless, &format!("\n{one}")], &[&[], &["one"]]);
     }
 
     #[test]
@@ -122,9 +154,10 @@ mod tests {
         let line = "{\"time\":\"2025-01-02T03:04:05Z\",\"run_id\":\"r\",\"event\":\"said\",\"text\":\"x\"}\n";
         let check = |before: &str, found: usize| {
             let dir = tempfile::tempdir().unwrap();
-            let path = dir.path().join("events.jsonl");
+            fs::create_dir(dir.path().join(LOGS)).unwrap();
+            let path = dir.path().join(LOGS).join(EVENTS);
             fs::write(&path, before).unwrap();
-            let mut follow = Follow::new(&path);
+            let mut follow = Follow::new(dir.path());
             assert_eq!(follow.new_lines().unwrap().len(), found);
             fs::write(&path, line).unwrap();
             assert_eq!(follow.new_lines().unwrap().len(), 1, "after {before}");

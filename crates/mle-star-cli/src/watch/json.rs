@@ -9,7 +9,7 @@ use mle_star::event::Line;
 
 use super::Watch;
 use super::queue::Queue;
-use crate::say;
+use crate::output;
 
 /// One JSON object per line on stdout. Nothing is left out for a slow reader; a reader that has gone away is no error.
 pub struct JsonLines {
@@ -30,7 +30,7 @@ struct Appended {
 impl JsonLines {
     /// Begins to print.
     pub fn new() -> Self {
-        Self { queue: Queue::new(|lines| lines.iter().for_each(|line: String| say::data(&line))) }
+        Self { queue: Queue::new(|lines| lines.iter().for_each(|line: String| output::data(&line))) }
     }
 
     /// Prints a line that is JSON already.

@@ -11,8 +11,9 @@ use super::Watch;
 use super::words::{self, Weight, agent_name, place_name};
 
 /// The log files of a run.
-pub struct Log {
+pub struct Log<'a> {
     files: Mutex<Vec<File>>,
+    console: Option<&'a (dyn Fn(&str) + Sync)>,
     level: Level,
 }
 
@@ -24,7 +25,7 @@ enum Level {
     Debug,
 }
 
-impl Log {
+impl<'a> Log<'a> {
     /// Opens every file for appending; `level` is the configuration's `log_level`. A run goes on without the
     /// files that cannot be opened; they are named with the reason.
     pub fn open(paths: &[&Path], level: &str) -> (Self, Vec<String>) {
@@ -41,7 +42,13 @@ impl Log {
                 Err(error) => notes.push(format!("note: no log in {}: {error}", path.display())),
             }
         }
-        (Self { files: Mutex::new(files), level: Level::of(level) }, notes)
+        (Self { files: Mutex::new(files), console: None, level: Level::of(level) }, notes)
+    }
+
+    /// Prints the same lines on the console.
+    #[must_use]
+    pub fn on_console(self, console: &'a (dyn Fn(&str) + Sync)) -> Self {
+        Self { console: Some(console), ..self }
     }
 
     /// What is only wanted when something has to be found out.
@@ -64,10 +71,13 @@ impl Log {
             // A full disk must not end a run that the journal could still carry on.
             let _ = file.write_all(line.as_bytes());
         }
+        if let Some(console) = self.console {
+            line.lines().for_each(console);
+        }
     }
 }
 
-impl Watch for Log {
+impl Watch for Log<'_> {
     fn see(&self, line: &Line) {
         let event = &line.event;
         let started = match event {

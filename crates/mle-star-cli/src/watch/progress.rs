@@ -64,7 +64,9 @@ pub struct Effect {
     pub name: String,
     /// Is it a script?
     pub is_script: bool,
-    /// When it began.
+    /// When it had its slot.
+    pub began: Timestamp,
+    /// When it began to do what it does now: to work, or to wait for the service.
     pub since: Timestamp,
     /// Seconds that it may take; 0: no limit is known.
     pub timeout: f64,
@@ -75,10 +77,10 @@ pub struct Effect {
 /// A step that goes on.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
-    /// When it began.
-    pub since: Timestamp,
     /// How many of its kind there are.
     pub of: u32,
+    /// Seconds of its agent calls and scripts that ended. Waiting for a slot is not in it.
+    pub worked: f64,
 }
 
 /// Where a refinement path is.
@@ -103,34 +105,39 @@ impl Progress {
             Event::RunEnded { exit_code, .. } => self.end(*exit_code, time),
             Event::PhaseStarted { phase } => self.begin_phase(*phase, time),
             Event::StepStarted { place, of } => {
-                self.steps.insert(place.clone(), Step { since: time, of: *of });
+                self.steps.insert(place.clone(), Step { of: *of, worked: 0.0 });
                 self.move_path(place, *of);
             }
             Event::StepEnded { place, score, accepted, .. } => {
-                return self.end_step(place, *score, *accepted, time);
+                return self.end_step(place, *score, *accepted);
             }
             Event::AgentStarted { place, agent, timeout, .. } => {
                 self.begin(place, agent_name(*agent), *timeout, time);
             }
             Event::AgentWaits { place, agent, seconds, .. } => {
+                let began = self.running.get(place).map(|effect| effect.began);
                 self.begin(place, format!("{} waits for the service", agent_name(*agent)), *seconds, time);
+                self.running.entry(place.clone()).and_modify(|effect| effect.began = began.unwrap_or(time));
             }
             Event::ScriptStarted { place, timeout } => {
                 self.begin(place, script_name(place), *timeout, time);
                 self.running.entry(place.clone()).and_modify(|effect| effect.is_script = true);
             }
-            Event::AgentEnded { place, usage, seconds, replayed, .. } => {
-                self.running.remove(place);
+            Event::AgentEnded { place, usage, seconds: told, replayed, .. } => {
+                // What is told includes the wait for a slot.
+                let seconds = self.running.remove(place).map_or(*told, |effect| seconds(effect.began, time));
+                self.worked(place, seconds);
                 self.calls += 1;
                 if !replayed {
                     self.spent = Some(self.spent.unwrap_or_else(Usage::free) + *usage);
                 }
                 if let Some(phase) = place.phase() {
-                    self.pace.call(EndedEffect { phase, seconds: *seconds, replayed: *replayed });
+                    self.pace.call(EndedEffect { phase, seconds, replayed: *replayed });
                 }
             }
             Event::ScriptEnded { place, seconds, failure, replayed, .. } => {
                 self.running.remove(place);
+                self.worked(place, *seconds);
                 self.scripts.0 += 1;
                 self.scripts.1 += u64::from(failure.is_some());
                 if let Some(phase) = place.phase() {
@@ -173,6 +180,11 @@ impl Progress {
         Some(self.pace.seconds_left(moment)?.min(limit.max(0.0)))
     }
 
+    /// A score of this run's metric.
+    pub fn score(&self, value: f64) -> Option<Score> {
+        Score::new(value, self.outline.as_ref()?.direction)
+    }
+
     /// How many agents are being asked, and how many scripts run.
     pub fn at_work(&self) -> (usize, usize) {
         let scripts = self.running.values().filter(|effect| effect.is_script).count();
@@ -206,7 +218,18 @@ impl Progress {
     }
 
     fn begin(&mut self, place: &Place, name: String, timeout: f64, since: Timestamp) {
-        self.running.insert(place.clone(), Effect { name, is_script: false, since, timeout, tool: None });
+        let effect = Effect { name, is_script: false, began: since, since, timeout, tool: None };
+        self.running.insert(place.clone(), effect);
+    }
+
+    /// An agent call or a script ended: its time is that of every step above it.
+    fn worked(&mut self, place: &Place, seconds: f64) {
+        for above in std::iter::successors(Some(place.parent()), |place| Some(place.parent())) {
+            if above.as_str().is_empty() {
+                return;
+            }
+            self.steps.entry(above).and_modify(|step| step.worked += seconds);
+        }
     }
 
     /// A step of a path begins.
@@ -221,23 +244,24 @@ impl Progress {
         }
     }
 
-    fn end_step(&mut self, place: &Place, score: Option<f64>, accepted: bool, now: Timestamp) -> Ended {
+    fn end_step(&mut self, place: &Place, score: Option<f64>, accepted: bool) -> Ended {
         let began = self.steps.remove(place);
         self.history.extend(self.best.as_ref().map(|best| best.score));
         if let Some(path) = place.path() {
-            let direction = self.outline.as_ref().map(|outline| outline.direction);
             let (new, outer) = (self.new_path(), self.outline.as_ref().map(|outline| outline.outer_steps));
-            let state = self.paths.entry(path).or_insert(new);
+            let before = self.paths.get(&path).map_or(new.best, |path| path.best);
             let is_better = |score: &f64| {
-                let score_of = |value: f64| Score::new(value, direction?);
-                let better = || Some(score_of(*score)?.beats_or_ties(score_of(state.best?)?));
+                let better =
+                    || Some(self.score(*score)?.beats_or_ties(before.and_then(|best| self.score(best))?));
                 better().unwrap_or(true)
             };
-            state.best = score.filter(|_| accepted).filter(is_better).or(state.best);
+            let best = score.filter(|_| accepted).filter(is_better).or(before);
+            let state = self.paths.entry(path).or_insert(new);
+            state.best = best;
             state.is_over |= numbered(place.last(), "t").is_some_and(|step| Some(step + 1) == outer);
         }
         let is_best = self.best.as_ref().is_some_and(|best| best.place == *place);
-        Ended { seconds: began.map(|began| seconds(began.since, now)), is_best }
+        Ended { seconds: began.map(|began| began.worked), is_best }
     }
 
     /// Seconds of this process.
@@ -362,6 +386,48 @@ mod tests {
         check("maximize", &[ended("phase2/path-0/t0/k0", 0.6, false)], [(0.5, false); 2]);
         check("maximize", &[ended("phase2/path-0/t0", 0.6, true)], [(0.6, false), (0.5, false)]);
         check("maximize", &[ended("phase2/path-0/t1", 0.5, false)], [(0.5, true), (0.5, false)]);
+    }
+
+    #[test]
+    fn the_time_of_a_step_is_that_of_its_work_and_not_of_its_waiting() {
+        let place = "phase2/path-0/t0/k0";
+        let events = [
+            (1, started("maximize", 0.0, &used(Some(0.0), 0))),
+            (2, json!({"event": "step_started", "place": "phase2/path-0/t0", "of": 1})),
+            (2, json!({"event": "step_started", "place": place, "of": 1})),
+            (
+                10,
+                json!({"event": "agent_started", "place": format!("{place}/coder"), "agent": "coder", "variant": null,
+                "timeout": 900.0}),
+            ),
+            (
+                12,
+                json!({"event": "agent_waits", "place": format!("{place}/coder"), "agent": "coder", "seconds": 60.0,
+                "reason": "overloaded"}),
+            ),
+            (
+                14,
+                json!({"event": "agent_ended", "place": format!("{place}/coder"), "agent": "coder", "seconds": 12.0,
+                "usage": used(Some(0.0), 0), "failure": null, "replayed": false}),
+            ),
+            (90, json!({"event": "script_started", "place": format!("{place}/run"), "timeout": 0.0})),
+            (
+                95,
+                json!({"event": "script_ended", "place": format!("{place}/run"), "seconds": 5.0, "score": 0.5,
+                "failure": null, "replayed": false}),
+            ),
+        ];
+        let mut progress = progress(&events);
+        let ended = |place: &str| Event::StepEnded {
+            place: Place::from(place),
+            score: Some(0.5),
+            accepted: true,
+            note: String::new(),
+        };
+        for step in [place, "phase2/path-0/t0"] {
+            let line = Line { time: at(95), run_id: "r".to_owned(), event: ended(step) };
+            assert_eq!(progress.take(&line).seconds, Some(9.0), "{step}");
+        }
     }
 
     #[test]

@@ -14,11 +14,11 @@ use mle_star::stop::Trouble;
 use super::block::Drawn;
 use super::queue::Queue;
 use super::replay::Replay;
+use super::status::{self, Frame};
 use super::text::{Style, Text};
-use super::view::{self, Frame};
 use super::words::{self, Ended, Weight};
 use super::{Progress, Watch};
-use crate::say;
+use crate::output;
 
 /// How often what goes on is drawn anew.
 const TICK: Duration = Duration::from_millis(250);
@@ -134,7 +134,7 @@ impl Terminal {
     pub fn error(&self, trouble: &Trouble) {
         match &self.queue {
             Some(queue) => queue.send(Message::Error(trouble.clone())),
-            None => say::error(trouble),
+            None => output::error(trouble),
         }
     }
 
@@ -192,10 +192,10 @@ impl Screen {
             }
             if is_drawn && drawn.elapsed() >= TICK {
                 drawn = Instant::now();
-                say::stay(self.standing(&Frame::now()));
+                output::stay(self.standing(&Frame::now()));
             }
         }
-        say::stay(Vec::new());
+        output::stay(Vec::new());
     }
 
     fn take(&mut self, message: Message) {
@@ -220,7 +220,7 @@ impl Screen {
                 self.write(&Text::of(Style::Plain, self.runs[run].named(&text)), None);
             }
             Message::Over { run } => self.runs[run].is_over = true,
-            Message::Error(trouble) => say::error(&trouble),
+            Message::Error(trouble) => output::error(&trouble),
         }
     }
 
@@ -229,7 +229,7 @@ impl Screen {
         if let Some(text) = self.told(run, event, ended) {
             // A step's note may be long; the log has it whole.
             let is_whole = matches!(event, Event::Said { .. });
-            self.write(&text, if is_whole { None } else { Some(say::columns()) });
+            self.write(&text, if is_whole { None } else { Some(output::columns()) });
         }
     }
 
@@ -255,7 +255,7 @@ impl Screen {
     fn write(&self, text: &Text, columns: Option<usize>) {
         let columns =
             columns.filter(|_| self.look.live).map_or(usize::MAX, |columns| columns.saturating_sub(1));
-        say::drawn(&text.drawn(columns, self.look.colour));
+        output::drawn(&text.drawn(columns, self.look.colour));
     }
 
     /// What stands at the bottom now.
@@ -266,12 +266,12 @@ impl Screen {
                 if only.is_over {
                     Vec::new()
                 } else {
-                    view::one(&only.progress, frame)
+                    status::one(&only.progress, frame)
                 }
             }
             runs => {
                 let named = runs.iter().map(|run| (run.name.as_deref().unwrap_or_default(), &run.progress));
-                view::several(named, frame)
+                status::several(named, frame)
             }
         };
         lines.iter().map(|line| line.drawn(frame.columns, self.look.colour)).collect()

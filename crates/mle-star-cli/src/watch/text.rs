@@ -1,7 +1,7 @@
 //! Text for a screen: styled, measured in columns, cut where the screen ends.
 
 use super::block::Drawn;
-use crate::legible::{one_line, start, width};
+use crate::output::sanitize::{one_line, start, width};
 
 /// How a piece of text looks, where there are colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use mle_star::event::Event;
 use mle_star::place::{Phase, Place};
 use mle_star::role::AgentType;
 
-use crate::legible::first_line;
+use crate::output::sanitize::first_line;
 
 /// How much a line matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,7 +21,7 @@ pub enum Weight {
 /// What the events before say about one that ends a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Ended {
-    /// How long the step took, in seconds.
+    /// How long the step's agent calls and scripts took, in seconds; waiting for a slot is not in it.
     pub seconds: Option<f64>,
     /// Did it give the best score of the run so far?
     pub is_best: bool,
@@ -141,7 +141,10 @@ pub fn step_name(name: &str) -> Option<String> {
 
 fn step_line(place: &Place, score: Option<f64>, accepted: bool, note: &str, ended: Ended) -> String {
     let score = score.map_or_else(|| "no score".to_owned(), |score| format!("score {}", number(score)));
+    let is_outer_step = place.path().is_some() && place.names().count() == 3;
     let verdict = match (ended.is_best, accepted) {
+        // The note says how many of its attempts were kept; its score is that of the path.
+        (_, true) if is_outer_step => "done",
         (true, true) => "best so far",
         (false, true) => "kept",
         (_, false) => "not kept",
@@ -193,6 +196,14 @@ pub fn roughly(seconds: f64) -> String {
 /// `1 script`, `2 scripts`.
 pub fn count(count: u64, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
+/// The difference of two scores with its sign: `+` is better.
+pub fn signed(gain: f64) -> String {
+    match gain {
+        0.0 => "±0".to_owned(),
+        gain => format!("{}{}", if gain > 0.0 { "+" } else { "−" }, number(gain.abs())),
+    }
 }
 
 /// A score with the digits that tell scores apart.
@@ -295,5 +306,10 @@ mod tests {
         );
         check(step(Some(0.5), true, false, ""), "candidate 1 score 0.50000 kept 3.0 s");
         check(step(None, false, false, "\na\nb"), "candidate 1 no score not kept 3.0 s a");
+        // An outer step keeps nothing itself.
+        let (place, note) = (Place::from("phase2/path-0/t0"), "0 of 2 attempts accepted".to_owned());
+        let event = Event::StepEnded { place, score: Some(0.5), accepted: true, note };
+        let expected = "path 1, step 1 score 0.50000 done 0 of 2 attempts accepted";
+        check(line(&event, Ended::default()).unwrap().1, expected);
     }
 }

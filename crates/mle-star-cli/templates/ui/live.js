@@ -6,7 +6,7 @@
   if (!main || !main.dataset.events || !window.EventSource) return;
   let since = main.dataset.since;
   let source = null;
-  let unseen = 0;
+  const unseen = new Set();
 
   // Browsers open few connections to one address: only a page that is seen holds one.
   function connect() {
@@ -14,7 +14,7 @@
     source = new EventSource(main.dataset.events + "?since=" + since);
     source.onmessage = function (event) {
       since = event.lastEventId || since;
-      for (const section of JSON.parse(event.data)) renew(section.id, section.html);
+      for (const section of JSON.parse(event.data)) renew(section.id, section.html, section.is_new);
     };
   }
 
@@ -23,11 +23,11 @@
     source = null;
   }
 
-  function renew(id, html) {
-    // What waits is older than this.
+  function renew(id, html, isNew) {
+    // A version that waits is older than this one.
     waiting.delete(id);
     const old = document.getElementById(id);
-    if (!old) return announce(id, html);
+    if (!old) return announce(id, html, isNew);
     if (!html) return old.remove();
     if (isBeingSelected(old)) return waiting.set(id, html);
     const template = document.createElement("template");
@@ -100,14 +100,24 @@
     });
   }
 
-  function announce(id, html) {
+  // Counts each run that began after the page was made. A row that is not here may also be one that the filter hides.
+  function announce(id, html, isNew) {
     const news = document.getElementById("news");
-    if (!news || !html || !id.startsWith("run-")) return;
-    unseen += 1;
+    if (!news) return;
+    if (!html) unseen.delete(id);
+    else if (isNew) unseen.add(id);
+    if (unseen.size === 0) return news.replaceChildren();
     const link = document.createElement("a");
-    link.href = location.href;
-    link.textContent = unseen === 1 ? "A new run has begun: show it" : unseen + " new runs have begun: show them";
+    link.href = withoutFilter();
+    link.textContent = unseen.size === 1 ? "A new run has begun: show it" : unseen.size + " new runs have begun: show them";
     news.replaceChildren(link);
+  }
+
+  // The filter may hide a new run.
+  function withoutFilter() {
+    const address = new URL(location.href);
+    for (const field of ["text", "state"]) address.searchParams.delete(field);
+    return address.href;
   }
 
   document.addEventListener("visibilitychange", function () {

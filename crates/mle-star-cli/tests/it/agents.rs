@@ -127,8 +127,8 @@ fn doctor_says_what_is_wrong_with_claude() {
         let said = say(&sealed, "doctor", &[("MLE_STAR_CLAUDE_PATH", path)]);
         assert!(said.code == 0 && said.stdout.contains(part), "{part}: {said:?}");
     };
-    check("2.0.1", "claude", "claude:      claude 2.0.1 is too old: 2.1.248 or newer is needed");
-    check("", "/no/claude", "claude:      there is no executable claude at /no/claude; install it");
+    check("2.0.1", "claude", "claude:      claude 2.0.1 is too old: 2.1.248 or newer is required");
+    check("", "/no/claude", "claude:      no executable claude at /no/claude; install it");
 }
 
 #[test]

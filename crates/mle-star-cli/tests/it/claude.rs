@@ -168,7 +168,7 @@ fn what_a_call_used_that_was_cut_off_is_said_to_be_unknown() {
     let lines = BufReader::new(run.stdout.take().unwrap()).lines().map_while(Result::ok);
     let is_merger = |line: String| line.contains("agent_started") && line.contains("phase1/merge-1/merger");
     assert!(lines.into_iter().any(is_merger), "the merger was never asked");
-    let told = "what 1 interrupted call used is unknown and not counted";
+    let told = "the usage of 1 interrupted call is unknown and not counted";
     let running = say(&sealed, "show r", &[]).stdout;
     assert!(
         running.contains("(running)") && running.contains("cost: ") && !running.contains(told),

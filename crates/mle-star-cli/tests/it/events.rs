@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use mle_star::event::Line;
@@ -15,6 +15,12 @@ use crate::exits::{SCORE, SMALL, SUBMIT, interpreter};
 use crate::sealed::Sealed;
 
 const FILE: &str = "runs/r/logs/events.jsonl";
+
+/// Waits until a run that prints its events prints one with all of these in it.
+pub fn wait_for(run: &mut Child, parts: &[&str]) {
+    let mut lines = BufReader::new(run.stdout.take().unwrap()).lines().map_while(Result::ok);
+    assert!(lines.any(|line| parts.iter().all(|part| line.contains(part))), "no event with {parts:?}");
+}
 
 fn schema() -> Value {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/events.schema.json");

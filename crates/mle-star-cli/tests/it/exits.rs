@@ -286,6 +286,12 @@ fn prompts_and_replies_are_logged_when_asked_for() {
     {
         assert!(log.contains(part), "{part}");
     }
+    // The console shows the same lines; those of an info log are for people.
+    let lines: Vec<&str> = log.lines().filter(|line| line.contains(" mle_star: ")).collect();
+    assert!(lines.len() > 20 && lines.iter().any(|line| line.contains("Z INFO  mle_star: ")), "{log}");
+    assert!(lines.iter().all(|line| said.stderr.contains(&line.replace('\t', " "))), "{}", said.stderr);
+    let (_, said) = run(&format!("{SUBMIT}; {SCORE}"), "");
+    assert!(!said.stderr.contains("mle_star: ") && said.stderr.contains("submission: "), "{said:?}");
 }
 
 #[test]

@@ -1,7 +1,4 @@
-//! The help texts, compared with `help.txt`; `UPDATE_HELP=1` writes that file anew.
-
-use std::fs;
-use std::path::Path;
+//! The help texts, as a snapshot. `INSTA_UPDATE=always cargo test -p mle-star-cli help` accepts a change.
 
 use crate::sealed::Sealed;
 
@@ -23,7 +20,7 @@ const COMMANDS: [&str; 14] = [
 ];
 
 #[test]
-fn help_is_as_written_down() {
+fn help_is_as_reviewed() {
     let sealed = Sealed::with(&[]);
     let mut text = String::new();
     for command in COMMANDS {
@@ -32,11 +29,5 @@ fn help_is_as_written_down() {
         text.push_str(&format!("$ mle-star {command} --help\n{}\n", said.stdout));
     }
     let text: String = text.lines().map(|line| format!("{}\n", line.trim_end())).collect();
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/help.txt");
-    if std::env::var_os("UPDATE_HELP").is_some() {
-        fs::write(&file, &text).unwrap();
-    }
-    let expected = fs::read_to_string(&file).unwrap_or_default();
-    let first = text.lines().zip(expected.lines()).find(|(is, was)| is != was);
-    assert_eq!(text, expected, "first difference: {first:?}; UPDATE_HELP=1 takes it over");
+    insta::assert_snapshot!("help", text);
 }

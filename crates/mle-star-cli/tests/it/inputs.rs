@@ -261,13 +261,6 @@ const MISTAKES: &[Mistake] = &[
         hint: "offline",
     },
     Mistake {
-        what: "executor of a later version",
-        files: &[],
-        line: "run data --executor ray",
-        error: "executor ray",
-        hint: "local",
-    },
-    Mistake {
         what: "unknown agents",
         files: &[],
         line: "run data --agents robots",

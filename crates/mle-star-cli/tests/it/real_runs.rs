@@ -2,10 +2,10 @@
 //! on loopback that writes real scripts.
 
 mod answers;
-#[path = "../../../mle-star-backends/tests/it/claude/api.rs"]
+#[path = "../../../mle-star-claude/tests/it/api.rs"]
 #[expect(dead_code, reason = "its other users make more of it")]
 mod api;
-#[path = "../../../mle-star-backends/tests/it/claude/closed.rs"]
+#[path = "../../../mle-star-claude/tests/it/closed.rs"]
 mod closed;
 mod network;
 mod real_claude;

@@ -130,7 +130,7 @@ fn an_interrupt_reaches_every_run_and_each_goes_on() {
     let output = child.wait_with_output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(130), "{stderr}");
-    assert_eq!(stderr.matches("go on with: mle-star resume ").count(), 3, "{stderr}");
+    assert_eq!(stderr.matches("continue with: mle-star resume ").count(), 3, "{stderr}");
     for id in runs(&sealed) {
         assert!(stderr.contains(&format!("mle-star resume {id}")), "{id}: {stderr}");
         let said = sealed.run(&format!("resume {id}"));

@@ -129,7 +129,7 @@ fn a_run_that_stops_is_told_with_what_to_do() {
         let said = going.sealed.run("watch r");
         for text in [stderr.as_str(), &said.stderr] {
             assert!(parts.iter().all(|part| text.contains(part)), "{with}: {text}");
-            assert!(text.contains("hint: go on with: mle-star resume r\n"), "{text}");
+            assert!(text.contains("hint: continue with: mle-star resume r\n"), "{text}");
         }
         assert_eq!(said.code, code, "{said:?}");
     };

@@ -8,6 +8,7 @@ use std::sync::{MutexGuard, PoisonError};
 use futures_util::FutureExt as _;
 
 use super::Ctx;
+use crate::diagnostics::Diagnostics;
 use crate::effects::Limit;
 use crate::event::Event;
 use crate::journal::first_limit;
@@ -24,6 +25,8 @@ pub(super) struct History {
     verdicts: Verdicts,
     /// Steps in which a limit refused something.
     refused: BTreeMap<Step, Limit>,
+    /// Solutions that were scored.
+    scored: u64,
     /// The best score of any solution.
     best: Option<Score>,
     /// The best solution whose run left a valid submission.
@@ -129,6 +132,7 @@ impl<'a> Ctx<'a> {
         self.run.limits.found_solution();
         let score = scored.score();
         let mut history = self.history();
+        history.scored += 1;
         let is_better = |than: Option<Score>| than.is_none_or(|best| score.beats_or_ties(best));
         if scored.wrote_submission() && is_better(history.submission.as_ref().map(|(_, score)| *score)) {
             history.submission = Some((Best::from(scored), score));
@@ -165,7 +169,8 @@ impl<'a> Ctx<'a> {
     pub(crate) fn end_phase(&self, best: Option<&Scored>) -> Result<(), Stop> {
         let Some(phase) = self.place.phase() else { return Ok(()) };
         let seconds = self.run.journal.mark(&self.place.end())? - self.run.journal.mark(&self.place)?;
-        self.emit(Event::PhaseEnded { phase, seconds, best: best.map(Best::from) });
+        let steps = self.history().verdicts.keys().filter(|step| step.phase() == phase).count() as u64;
+        self.emit(Event::PhaseEnded { phase, seconds, steps, best: best.map(Best::from) });
         Ok(())
     }
 
@@ -231,6 +236,25 @@ impl<'a> Ctx<'a> {
         let history = self.history();
         let of_path = history.verdicts.iter().filter(|(step, _)| step.path() == Some(path));
         of_path.filter_map(|(_, verdict)| verdict.limit).next()
+    }
+
+    /// Something ended the run early: what exists is recorded and announced, as far as that can be done.
+    pub(crate) fn stopped(&self, stop: &Stop) {
+        if matches!(stop, Stop::Interrupted) {
+            return;
+        }
+        let (journal, effects) = (self.run.journal, self.ledger().unwrap_or_default());
+        let known = Diagnostics::new(stop.to_string(), journal.elapsed(), &effects);
+        let history = self.history();
+        let submission = history.submission.as_ref().map(|(best, _)| best.clone());
+        let solution = verdict::answer(&history.verdicts, self.run.task.metric_direction).cloned();
+        let scored = history.scored;
+        drop(history);
+        let diagnostics = Diagnostics { solution, submission, scored, ..known };
+        if let Err(error) = journal.note_stop(&diagnostics) {
+            self.warn(error.to_string());
+        }
+        self.emit(Event::Stopped(Box::new(diagnostics)));
     }
 
     /// Refuses what is new in a path or phase that failed in an earlier process.

@@ -18,7 +18,7 @@ use super::{Frozen, JournalError, seal};
 
 /// Where SQLite's header says, for writers and for readers, how changes are made: 2 is with a log. Only a file can
 /// have one, so databases in memory say 1.
-const LOGGING: Range<usize> = 18..20;
+pub(super) const LOGGING: Range<usize> = 18..20;
 
 /// Bytes of a page. Most changes are of a few hundred, and the log gets the pages that they are on.
 const PAGE: i64 = 2048;

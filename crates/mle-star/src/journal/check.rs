@@ -13,33 +13,30 @@ pub(super) fn log_of(path: &Path) -> PathBuf {
     path.with_extension("db-wal")
 }
 
-/// A journal of our format, opened for reading; what it holds is not looked at.
-pub(super) fn open_known(path: &Path) -> Result<Connection, JournalError> {
+/// A journal of our format, opened in place: only for the process that works on the run, since SQLite writes beside it.
+pub(super) fn open_in_place(path: &Path) -> Result<Connection, JournalError> {
     // SQLite would remove the log of an empty file.
     if length(path) == 0 {
-        return Err(damaged(path, "it is empty".to_owned()));
+        return Err(damaged(path, "it is empty"));
     }
     let broken = |error: rusqlite::Error| damaged(path, error.to_string());
     let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(broken)?;
     db.busy_timeout(Duration::from_secs(10)).map_err(broken)?;
     seal::provide(&db).map_err(broken)?;
-    let first = pragma(&db, "application_id");
-    let db = match first {
-        // A volume without write access: there is no room for SQLite's shared memory, and no need.
-        Err(rusqlite::Error::SqliteFailure(error, _))
-            if error.code == rusqlite::ErrorCode::CannotOpen && length(&log_of(path)) == 0 =>
-        {
-            open_immutable(path).map_err(broken)?
-        }
-        _ => db,
-    };
-    if pragma(&db, "application_id").map_err(broken)? != APPLICATION_ID {
-        return Err(damaged(path, "it is another kind of file".to_owned()));
+    is_known(&db, path)?;
+    Ok(db)
+}
+
+/// Is it a journal of our format?
+pub(super) fn is_known(db: &Connection, path: &Path) -> Result<(), JournalError> {
+    let broken = |error: rusqlite::Error| damaged(path, error.to_string());
+    if pragma(db, "application_id").map_err(broken)? != APPLICATION_ID {
+        return Err(damaged(path, "it is another kind of file"));
     }
-    match pragma(&db, "user_version").map_err(broken)? {
-        FORMAT => Ok(db),
+    match pragma(db, "user_version").map_err(broken)? {
+        FORMAT => Ok(()),
         // Only to be looked at, and only once the run is over.
-        OLDER_FORMAT if path.with_file_name(crate::layout::RESULT).is_file() => Ok(db),
+        OLDER_FORMAT if path.with_file_name(crate::layout::RESULT).is_file() => Ok(()),
         found => Err(JournalError::Format { path: path.into(), found }),
     }
 }
@@ -47,7 +44,7 @@ pub(super) fn open_known(path: &Path) -> Result<Connection, JournalError> {
 /// Everything that can be checked: the log, SQLite's structures, every record.
 pub(super) fn check(path: &Path) -> Result<(), JournalError> {
     wal::check(&log_of(path))?;
-    let db = open_known(path)?;
+    let db = open_in_place(path)?;
     if pragma(&db, "user_version").is_ok_and(|found| found == OLDER_FORMAT) {
         return Err(JournalError::Format { path: path.into(), found: OLDER_FORMAT });
     }
@@ -94,14 +91,6 @@ fn schema_as_made() -> rusqlite::Result<Vec<(String, Option<String>)>> {
     let db = Connection::open_in_memory()?;
     db.execute_batch(TABLES)?;
     schema(&db)
-}
-
-fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
-    let escaped = path.display().to_string().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
-    let db = Connection::open_with_flags(format!("file:{escaped}?immutable=1"), flags)?;
-    seal::provide(&db)?;
-    Ok(db)
 }
 
 fn pragma(db: &Connection, name: &str) -> rusqlite::Result<i64> {

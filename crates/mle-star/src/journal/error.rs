@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::store;
 use crate::place::{Place, Step};
+use crate::stop::Trouble;
 
 /// What is wrong with a journal.
 #[derive(Debug, thiserror::Error)]
@@ -71,11 +72,17 @@ pub enum JournalError {
 }
 
 impl JournalError {
+    /// The error for people. A journal that could not be written can be resumed.
+    pub fn trouble(&self) -> Trouble {
+        let then_resume = matches!(self, Self::Write(_) | Self::Io(_));
+        Trouble { then_resume, ..Trouble::new(self.to_string(), self.hint()) }
+    }
+
     /// What to do about it.
     pub fn hint(&self) -> String {
         let hint = match self {
             Self::Missing(_) => "name a run with `mle-star list`",
-            Self::Exists(_) => "choose another --run-id, or go on with `mle-star resume`",
+            Self::Exists(_) => "choose another --run-id, or continue it with `mle-star resume`",
             Self::Held { .. } => "wait until it ends, or stop that process first",
             Self::Format { .. } => "use the version of mle-star that wrote it",
             Self::Damaged { .. } => {
@@ -91,7 +98,7 @@ impl JournalError {
                 "a script, prompt, model or data file differs from the first time; restore it or start a new run"
             }
             Self::OtherVerdict { .. } => "use the version of mle-star that wrote the run, or start a new run",
-            Self::Write(_) | Self::Io(_) => "make room or give write access, then resume the run",
+            Self::Write(_) | Self::Io(_) => "free disk space or make the run folder writable",
         };
         hint.to_owned()
     }

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::JournalError;
+use super::{JournalError, image};
 use crate::layout::LOCK as FILE;
 
 /// How long a glance at a run's lock is waited out.
@@ -34,16 +34,28 @@ pub fn hold(folder: &Path) -> Result<Hold, JournalError> {
         }
         file.set_len(0)?;
         file.rewind()?;
-        write!(file, "process {}", std::process::id())?;
+        file.write_all(this_process().as_bytes())?;
         file.flush()?;
         return Ok(Hold { folder: folder.to_owned(), _file: file });
     }
 }
 
-/// Keeps others from writing while this one looks; `None` while a process works there.
+/// Keeps others from writing for as long as the file lives; `None` while a process works there.
 pub(super) fn look(folder: &Path) -> Option<File> {
-    let file = File::open(folder.join(FILE)).ok()?;
+    let file = image::open_regular(&folder.join(FILE)).ok()?;
     file.try_lock_shared().is_ok().then_some(file)
+}
+
+/// Does this very process work in the folder?
+pub(super) fn is_ours(folder: &Path) -> bool {
+    let Ok(file) = image::open_regular(&folder.join(FILE)) else { return false };
+    let is_held = matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
+    let mut holder = String::new();
+    is_held && file.take(64).read_to_string(&mut holder).is_ok() && holder == this_process()
+}
+
+fn this_process() -> String {
+    format!("process {}", std::process::id())
 }
 
 impl Hold {

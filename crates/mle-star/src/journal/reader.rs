@@ -1,4 +1,4 @@
-//! Looking at a journal without holding it: for lists, reports and pages.
+//! Reading a journal without holding its run: for lists, reports and pages. Nothing is written.
 
 use std::path::Path;
 
@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::store::{self, Store};
-use super::{Frozen, JournalError, Kind, MadeWith, check, lock, wal};
+use super::{Frozen, JournalError, Kind, MadeWith, check, image, lock};
+use crate::diagnostics::Diagnostics;
 use crate::effects::{Limit, Usage};
 use crate::place::Place;
 use crate::verdict::Verdicts;
@@ -24,6 +25,8 @@ pub struct Snapshot {
     pub elapsed: f64,
     /// Every record that can be read, oldest first.
     pub effects: Vec<EffectRecord>,
+    /// What ended the run early the last time.
+    pub stopped: Option<Diagnostics>,
     /// What is wrong with the journal, as far as reading it shows.
     pub damage: Option<String>,
 }
@@ -110,25 +113,26 @@ pub fn cost(effects: &[EffectRecord], belongs: impl Fn(&Place) -> bool) -> Optio
     calls.filter(|effect| belongs(&effect.place)).map(|effect| effect.usage.cost_usd).sum()
 }
 
-/// Reads the journal in a run folder, also while the run goes on, and as much as can be read of a damaged one.
+/// Reads the journal in a run folder, also while the run goes on, and as much as can be read of a damaged one. Nothing is
+/// written, so that a folder without write access can be read.
 ///
 /// # Errors
 /// When it is missing, of another format, or so damaged that not even the run's inputs can be read.
 pub fn read(folder: &Path) -> Result<Snapshot, JournalError> {
     let path = folder.join(store::FILE);
-    if !path.exists() {
+    if path.symlink_metadata().is_err() {
         return Err(JournalError::Missing(path));
     }
-    // The log stands still only while no process writes it.
-    let still = lock::look(folder);
-    let log = if still.is_some() { wal::check(&check::log_of(&path)).err() } else { None };
-    let store = Store::open_read_only(&path)?;
-    drop(still);
+    // In the process that works on the run, closing the file would drop the locks that its own connection holds.
+    let (db, log) =
+        if lock::is_ours(folder) { (check::open_in_place(&path)?, None) } else { image::open(&path)? };
+    let store = Store::reading(db);
     let frozen = store.frozen(&path)?;
     let (effects, damage) = store.readable_effects();
     let damage = damage.map(|what| check::damaged(&path, what)).or(log).map(|error| error.to_string());
     let elapsed = store.elapsed().unwrap_or_default();
     let created_at = store.get("created_at").unwrap_or_default().unwrap_or_default();
     let made_with = store.made_with().unwrap_or_default();
-    Ok(Snapshot { frozen, created_at, made_with, elapsed, effects, damage })
+    let stopped = store.stopped().unwrap_or_default();
+    Ok(Snapshot { frozen, created_at, made_with, elapsed, effects, stopped, damage })
 }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::reader::{EffectRecord, EffectState};
 use super::{Entry, Frozen, JournalError, Kind, MadeWith, Outcome, birth, check, seal, wait};
+use crate::diagnostics::Diagnostics;
 use crate::effects::{Limit, Usage};
 use crate::place::Place;
 
@@ -115,8 +116,9 @@ impl Store {
         Ok(store)
     }
 
-    pub fn open_read_only(path: &Path) -> Result<Self, JournalError> {
-        Ok(Self { db: check::open_known(path)?, next: 0 })
+    /// For reading only.
+    pub fn reading(db: Connection) -> Self {
+        Self { db, next: 0 }
     }
 
     pub fn frozen(&self, path: &Path) -> Result<Frozen, JournalError> {
@@ -133,6 +135,16 @@ impl Store {
 
     pub fn set_made_with(&self, all: &[MadeWith]) -> rusqlite::Result<()> {
         self.set("made_with", &serde_json::to_string(all).map_err(json_error)?)
+    }
+
+    pub fn set_stopped(&self, diagnostics: &Diagnostics) -> rusqlite::Result<()> {
+        self.set("stopped", &serde_json::to_string(diagnostics).map_err(json_error)?)
+    }
+
+    /// What ended the run early the last time.
+    pub fn stopped(&self) -> rusqlite::Result<Option<Diagnostics>> {
+        let text = self.get("stopped")?;
+        text.map(|text| serde_json::from_str(&text).map_err(json_error)).transpose()
     }
 
     pub fn has_effects(&self) -> rusqlite::Result<bool> {

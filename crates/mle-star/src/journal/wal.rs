@@ -1,7 +1,8 @@
-//! SQLite's write-ahead log, looked through before SQLite reads it.
+//! SQLite's write-ahead log: checked before SQLite reads it, and read without SQLite.
 //!
-//! SQLite stops reading at the first frame whose checksum is wrong and says nothing: right for a write that was
-//! cut short, wrong for a byte that changed on the disk, since every record behind it would be lost in silence.
+//! SQLite stops at the first frame whose checksum is wrong and reports nothing. That is right for a write that was
+//! cut short and wrong for a byte that changed on the disk: every record behind it would be lost in silence. And SQLite
+//! reads a log only with a shared-memory file beside it, which it creates; [`apply`] needs none.
 //! The format is described at <https://www.sqlite.org/fileformat2.html#walformat>.
 
 #![expect(clippy::disallowed_methods, reason = "the log belongs to the journal")]
@@ -13,6 +14,7 @@ use super::JournalError;
 const HEADER: usize = 32;
 const FRAME_HEADER: usize = 24;
 const MAGIC: u32 = 0x377f_0682;
+const SMALLEST_PAGE: usize = 512;
 
 /// Checks the log at `path`. One frame that is wrong at the end is what a write that was cut short leaves.
 ///
@@ -23,51 +25,84 @@ pub(super) fn check(path: &Path) -> Result<(), JournalError> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
         read => read?,
     };
-    match damage(&bytes) {
-        Some(Damage { frame, offset, good }) => {
-            Err(JournalError::LogDamaged { path: path.into(), frame, offset, good })
+    damage(path, &bytes).map_or(Ok(()), Err)
+}
+
+/// What is wrong with the bytes of the log at `path`.
+pub(super) fn damage(path: &Path, bytes: &[u8]) -> Option<JournalError> {
+    let Scan { good, wrong } = scan(bytes);
+    wrong.map(|Wrong { frame, offset }| JournalError::LogDamaged { path: path.into(), frame, offset, good })
+}
+
+/// Writes the pages of every whole transaction of a log into the database that it belongs to, as SQLite would; a page
+/// that would make it larger than `most` bytes ends that.
+pub(super) fn apply(log: &[u8], database: &mut Vec<u8>, most: usize) {
+    let page = page_size(log);
+    let whole = log.get(HEADER..scan(log).good).unwrap_or_default();
+    for frame in whole.chunks_exact(FRAME_HEADER + page) {
+        let pages = word(frame, 0).max(word(frame, 4)) as usize;
+        if pages.saturating_mul(page) > most {
+            return;
         }
-        None => Ok(()),
+        let end = word(frame, 0) as usize * page;
+        if database.len() < end {
+            database.resize(end, 0);
+        }
+        database[end - page..end].copy_from_slice(&frame[FRAME_HEADER..]);
+        // The last frame of a transaction says how many pages the database has after it.
+        match word(frame, 4) as usize {
+            0 => {}
+            pages => database.resize(pages * page, 0),
+        }
     }
+}
+
+/// How far a log can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Scan {
+    /// Bytes up to the end of the last whole transaction.
+    good: usize,
+    wrong: Option<Wrong>,
 }
 
 /// Where a log is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Damage {
+struct Wrong {
     /// The frame, counted from 1; 0 is the header.
     frame: usize,
     /// Where it begins, in bytes.
     offset: usize,
-    /// Bytes up to the end of the last transaction before it.
-    good: usize,
 }
 
-fn damage(bytes: &[u8]) -> Option<Damage> {
-    let header = bytes.get(..HEADER)?;
+fn scan(bytes: &[u8]) -> Scan {
+    let Some(header) = bytes.get(..HEADER) else { return Scan { good: 0, wrong: None } };
     let Some(mut sum) = Sum::of_header(header) else {
-        return Some(Damage { frame: 0, offset: 0, good: 0 });
-    };
-    let page = match word(header, 8) {
-        1 => 65_536,
-        size => size as usize,
+        return Scan { good: 0, wrong: Some(Wrong { frame: 0, offset: 0 }) };
     };
     let (salts, mut good) = (&header[16..24], HEADER);
-    let mut frames = bytes[HEADER..].chunks_exact(FRAME_HEADER + page).enumerate();
+    let mut frames = bytes[HEADER..].chunks_exact(FRAME_HEADER + page_size(bytes)).enumerate();
     let of_this_log = |frame: &[u8]| &frame[8..16] == salts;
     for (index, frame) in frames.by_ref() {
         let offset = HEADER + index * frame.len();
         sum.add(&frame[..8]);
         sum.add(&frame[FRAME_HEADER..]);
-        if !of_this_log(frame) || !sum.is(frame, 16) {
+        if !of_this_log(frame) || !sum.is(frame, 16) || word(frame, 0) == 0 {
             // Behind the end of a log that was begun anew lie frames of the one before it.
             let is_inside = frames.any(|(_, later)| of_this_log(later));
-            return is_inside.then_some(Damage { frame: index + 1, offset, good });
+            return Scan { good, wrong: is_inside.then_some(Wrong { frame: index + 1, offset }) };
         }
         if word(frame, 4) != 0 {
             good = offset + frame.len();
         }
     }
-    None
+    Scan { good, wrong: None }
+}
+
+fn page_size(log: &[u8]) -> usize {
+    match word(log, 8) {
+        1 => 65_536,
+        size => size as usize,
+    }
 }
 
 /// The running checksum.
@@ -77,12 +112,12 @@ struct Sum {
 }
 
 impl Sum {
-    /// `None` for a header that is not one.
+    /// `None` if this is not the header of a log.
     fn of_header(header: &[u8]) -> Option<Self> {
         let magic = word(header, 0);
         let mut sum = Self { big_endian: magic & 1 == 1, sum: [0; 2] };
         sum.add(&header[..24]);
-        (magic & !1 == MAGIC && sum.is(header, 24)).then_some(sum)
+        (magic & !1 == MAGIC && page_size(header) >= SMALLEST_PAGE && sum.is(header, 24)).then_some(sum)
     }
 
     fn add(&mut self, bytes: &[u8]) {
@@ -102,7 +137,7 @@ impl Sum {
     }
 }
 
-/// The big-endian number at a place that is there.
+/// The big-endian number at an offset; 0 behind the end.
 fn word(bytes: &[u8], at: usize) -> u32 {
-    bytes[at..].first_chunk().map_or(0, |bytes| u32::from_be_bytes(*bytes))
+    bytes.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |bytes| u32::from_be_bytes(*bytes))
 }

@@ -8,10 +8,10 @@ use super::refine::Refined;
 use crate::ctx::Ctx;
 use crate::effects::Usage;
 use crate::journal::{EffectRecord, cost, first_limit};
-use crate::place::Phase;
+use crate::place::{Phase, Step};
 use crate::result::{
-    CodeBlockRecord, Costs, Durations, FinalResult, PathRecord, PathStatus, Phase1Result, Phase2Result,
-    Phase3Result, SolutionScript, Tokens,
+    CodeBlockRecord, Costs, Durations, FinalResult, Lineage, PathRecord, PathStatus, Phase1Result,
+    Phase2Result, Phase3Result, SolutionScript, Tokens,
 };
 use crate::spending::spending;
 use crate::stop::Stop;
@@ -25,6 +25,7 @@ pub(super) fn assemble(
 ) -> Result<Finished, Stop> {
     let effects = ctx.ledger()?;
     let durations = durations(ctx, ensemble.is_some())?;
+    report_lineage(ctx, last.step);
     let costs = costs(&effects, refined.len());
     let result = FinalResult {
         task: ctx.task().clone(),
@@ -49,6 +50,12 @@ pub(super) fn assemble(
         made_with: ctx.made_with()?,
     };
     Ok(Finished { result, submission: last.submission })
+}
+
+fn report_lineage(ctx: &Ctx<'_>, step: Step) {
+    for Lineage { place, score, note, .. } in ctx.lineage(step) {
+        ctx.info(format!("lineage: {place}, score {score:?}, {note}"));
+    }
 }
 
 fn phase1(initial: &Initial) -> Phase1Result {

@@ -36,7 +36,12 @@ pub(super) async fn finalize(ctx: &Ctx<'_>, best: &Scored) -> Result<Last, Stop>
     let (mut last, verdict) = match execution.result {
         Ok(ran) => submitted(ctx, &execution.solution, ran, execution.leaks),
         Err(failure) => {
-            ctx.warn(format!("no submission script could be made: {}", failure.headline()));
+            let score = best.score().value();
+            ctx.warn(format!(
+                "no submission script could be made: {}; the solution of {} stands, score {score}",
+                failure.headline(),
+                best.step()
+            ));
             (fall_back(best), Verdict { limit: failure.limit, ..Verdict::default() })
         }
     };

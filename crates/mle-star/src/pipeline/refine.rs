@@ -37,9 +37,9 @@ pub(super) async fn refine(ctx: &Ctx<'_>, path: &mut Refined) -> Result<(), Stop
 
 async fn outer_step(ctx: &Ctx<'_>, path: &mut Refined) -> Result<StepRecord, Stop> {
     let current = path.best.solution().clone();
-    let ablation = agents::ablation(ctx, &current, &path.summaries()).await?; // 5
+    let ablation = agents::ablation(ctx, &current, &StepRecord::summaries(&path.steps)).await?; // 5
     let summary = study(ctx, ablation).await?; // 6-7
-    match target(ctx, &current, &summary, &path.blocks()).await? {
+    match target(ctx, &current, &summary, &StepRecord::blocks(&path.steps)).await? {
         Target::Found(block, plan) => {
             let attempts = refine_block(ctx, path, &block, &plan.plan).await?; // 9-25
             Ok(StepRecord::refined(summary, &block, plan, attempts))
@@ -126,17 +126,6 @@ impl Refined {
     /// A path before its first step.
     pub fn new(path: u32, initial: &Scored) -> Self {
         Self { path, best: initial.clone(), steps: Vec::new() } // 1-3
-    }
-
-    /// T_abl: the summaries of the studies so far.
-    fn summaries(&self) -> Vec<String> {
-        let summaries = self.steps.iter().map(|step| step.ablation_summary.clone());
-        summaries.filter(|summary| !summary.is_empty()).collect()
-    }
-
-    /// C: the blocks refined so far.
-    fn blocks(&self) -> Vec<String> {
-        self.steps.iter().map(|step| step.code_block.clone()).filter(|block| !block.is_empty()).collect()
     }
 
     /// The path is over. Steps that a failure (`cause`) left open are closed.

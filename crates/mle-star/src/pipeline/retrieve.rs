@@ -93,6 +93,8 @@ fn unless_refused(answer: AgentReply) -> Result<AgentReply, Stop> {
 fn first_models(ctx: &Ctx<'_>, mut models: Vec<RetrievedModel>, who: &str) -> Vec<RetrievedModel> {
     let (count, wanted) = (models.len(), ctx.config().num_retrieved_models as usize);
     models.truncate(wanted);
+    let names: Vec<&str> = models.iter().map(|model| model.model_name.as_str()).collect();
+    ctx.info(format!("{count} models: {}", names.join(", ")));
     if count < wanted {
         ctx.warn(format!("{who} {count} of {wanted} models"));
     } else if count > wanted {

@@ -33,23 +33,38 @@ pub(super) async fn target(
         let plans = match agents::extractor(ctx, call, solution, &question).await? {
             Extraction::Plans(plans) => plans,
             Extraction::Unreadable => continue,
-            Extraction::Refused(limit) => return Ok(Target::Missing(Some(limit))),
+            Extraction::Refused(limit) => {
+                ctx.warn(format!("no block is refined: {}", limit.name()));
+                return Ok(Target::Missing(Some(limit)));
+            }
         };
         let Some(first) = plans.first() else { continue };
         match usable(solution, first) {
-            Ok(block) => return Ok(Target::Found(block, first.clone())),
+            Ok(block) => {
+                report(ctx, &plans, &block, first);
+                return Ok(Target::Found(block, first.clone()));
+            }
             Err(error) => {
                 note = format!(
                     "Your last answer cannot be used: {error}. Copy a part of the solution exactly \
                      as it stands there, with enough lines that it occurs only once."
                 );
-                ctx.warn(format!("extractor: {error}"));
+                let quoted: String = first.code_block.chars().take(100).collect();
+                ctx.warn(format!("extractor, call {call} of {CALLS}: {error}: {quoted}"));
             }
         }
         seen.extend(plans);
     }
+    ctx.warn(format!("none of {CALLS} answers names a block that can be refined first"));
     let other = seen.into_iter().find_map(|plan| Some((usable(solution, &plan).ok()?, plan)));
     Ok(other.map_or(Target::Missing(None), |(block, plan)| Target::Found(block, plan)))
+}
+
+fn report(ctx: &Ctx<'_>, plans: &[RefinePlan], block: &CodeBlock, plan: &RefinePlan) {
+    let how = if block.as_str().trim() == plan.code_block.trim() { "exactly" } else { "by its lines" };
+    let (count, characters) = (plans.len(), block.as_str().chars().count());
+    let plan: String = plan.plan.chars().take(200).collect();
+    ctx.info(format!("{count} plans, block of {characters} characters found {how}, plan: {plan}"));
 }
 
 /// The block that a plan is for.

@@ -1,4 +1,4 @@
-//! What the built-in templates must say, whatever their wording: rows of template, values and phrases.
+//! The instructions that each built-in template must contain: rows of template, values and phrases.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +10,13 @@ const CODE: &str = "import os\nprint(f\"{os.name} {{ x }}\")";
 const SCORE_LINE: &str = "'Final Validation Performance: {final_validation_score}'";
 const ONLY_CODE: &str = "No headings and no other text.";
 const NO_EXIT: &str = "Never call `exit()`, `quit()`, `sys.exit()` or `os._exit()`.";
-const NO_MASKING: &str = "No `try:`/`except:` and no `if`/`else` whose purpose is to hide something";
-const NO_DUMMIES: &str = "do not make up dummy variables";
+const NO_MASKING: &str = "Do not use `try:`/`except:` or `if`/`else` to hide unintended behaviour.";
+const NO_DUMMIES: &str = "do not introduce dummy variables";
 const KEEP_SUBSAMPLING: &str = "Do not remove subsampling if exists.";
-const SUBSAMPLE: &str = "With more than 1234 training samples, subsample to 1234";
+const SUBSAMPLE: &str = "more than 1234 training samples, subsample to 1234";
 const MACHINE: &str = "Python 3.11, numpy 2.4.6, no network";
+const WITH_SEARCH: &[&str] = &["Search the web", "'sources': list[str]"];
+const WITHOUT_SEARCH: &[&str] = &["no web search", "that you know", "do not invent links"];
 const HISTORY: &str = "# Plans you have tried\n\n## Plan: a\n## Score: 0.5";
 
 fn render(name: &str, values: &Value) -> String {
@@ -26,7 +28,8 @@ fn render(name: &str, values: &Value) -> String {
     Prompts::new(BTreeMap::new()).unwrap().render(name, &Values::new(all)).unwrap()
 }
 
-/// Everything inserted stands in the prompt unchanged (a truth value chooses words and is not inserted), and every phrase of `says` does.
+/// Checks that the prompt contains every inserted value unchanged and every phrase of `says`. Booleans select
+/// sentences and are not inserted.
 fn check(name: &str, values: &Value, says: &[&str]) {
     let prompt = render(name, values);
     let inserted = values.as_object().unwrap().values().flat_map(|value| match value {
@@ -36,28 +39,28 @@ fn check(name: &str, values: &Value, says: &[&str]) {
     });
     for value in inserted {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        assert!(prompt.contains(&text), "{name} lacks its value {text:?}");
+        assert!(prompt.contains(&text), "{name} does not contain the value {text:?}");
     }
     for phrase in says {
-        assert!(prompt.contains(phrase), "{name} does not say {phrase:?}:\n{prompt}");
+        assert!(prompt.contains(phrase), "{name} does not contain {phrase:?}:\n{prompt}");
     }
 }
 
 fn check_absent(name: &str, values: &Value, phrases: &[&str]) {
     let prompt = render(name, values);
     for phrase in phrases {
-        assert!(!prompt.contains(phrase), "{name} says {phrase:?}:\n{prompt}");
+        assert!(!prompt.contains(phrase), "{name} contains {phrase:?}:\n{prompt}");
     }
 }
 
 #[test]
-fn system_prompt_tells_persona_task_metric_and_machine() {
+fn system_prompt_has_persona_task_metric_and_machine() {
     let says = ["Kaggle grandmaster", "validation", "Metric: RMSE", "Direction: minimize", MACHINE];
     check("system.md", &json!({"task_description": "TASK"}), &says);
 }
 
 #[test]
-fn phase_1_prompts_carry_their_instructions() {
+fn the_retriever_prompt_follows_the_search_setting() {
     let says = [
         "7 recent and effective models",
         "concise and simple",
@@ -65,29 +68,34 @@ fn phase_1_prompts_carry_their_instructions() {
         "'model_name': str",
         "{\"models\": [",
     ];
-    let (with, without) = (["Search the web", "'sources': list[str]"], ["no web search", "what you know"]);
-    for (search, said, unsaid) in [(true, with, without), (false, without, with)] {
+    for (search, present, absent) in
+        [(true, WITH_SEARCH, WITHOUT_SEARCH), (false, WITHOUT_SEARCH, WITH_SEARCH)]
+    {
         let values = json!({"task_description": "TASK", "num_models": 7, "search": search});
         check("retriever.md", &values, &says);
-        check("retriever.md", &values, &said);
-        check_absent("retriever.md", &values, &unsaid);
+        check("retriever.md", &values, present);
+        check_absent("retriever.md", &values, absent);
         assert!(render("retriever.md", &values).starts_with("# Competition\n\nTASK"));
     }
+}
+
+#[test]
+fn phase_1_prompts_carry_their_instructions() {
     let says = [
         "Kaggle grandmaster",
-        "compulsory",
-        "no ensemble of models, no search for hyperparameters",
+        "must use the model above",
+        "no ensembling and no hyperparameter search",
         "RMSE",
         "`./input`",
-        "nothing to unzip",
-        "models unrelated to it",
+        "do not need to unzip",
+        "must not use unrelated models",
         "PyTorch, not TensorFlow",
         "CUDA",
         "hold-out validation set",
-        "Leave the test data alone",
+        "Do not load the test data",
         SUBSAMPLE,
         SCORE_LINE,
-        "One self-contained file",
+        "one self-contained file",
         NO_EXIT,
         NO_MASKING,
         ONLY_CODE,
@@ -100,18 +108,18 @@ fn phase_1_prompts_carry_their_instructions() {
     );
     let says = [
         "Kaggle grandmaster",
-        "compulsory",
-        "The base is the code you work on",
-        "Train the reference's model in addition",
-        "in one place",
+        "must integrate the reference solution",
+        "Use the base solution as the code base",
+        "Train the model of the reference solution in addition",
+        "similar functionality together",
         "Ensemble",
-        "fairly simple",
+        "relatively simple",
         "hold-out validation set",
-        "Read the training data only",
+        "Load only the training data",
         "`./input`",
         SUBSAMPLE,
         SCORE_LINE,
-        "One self-contained file",
+        "one self-contained file",
         NO_EXIT,
         NO_MASKING,
         ONLY_CODE,
@@ -128,11 +136,11 @@ fn outer_loop_prompts_carry_their_instructions() {
         "two or three variants",
         "## Study 0\n\nFIRST",
         "## Study 1\n\nSECOND",
-        "that the studies above have not looked at",
-        "Print the effect of every ablation",
+        "that the earlier studies did not examine",
+        "After each ablation, print its effect",
         "which part contributes most",
-        "never load or process test data",
-        "One self-contained file",
+        "Do not load or process test data",
+        "one self-contained file",
         ONLY_CODE,
         MACHINE,
     ];
@@ -142,15 +150,15 @@ fn outer_loop_prompts_carry_their_instructions() {
     let values = json!({"solution_script": CODE, "ablation_summary": "SUMMARY", "previous_code_blocks": ["b0", "b1"], "note": "NOTE"});
     let says = [
         "Kaggle grandmaster",
-        "Let the ablation result guide you",
+        "Use the ablation result",
         "effective next plan",
         "3 to 5 sentences",
         "run too long",
-        "not been considered before",
-        "not improved yet",
+        "not considered before",
+        "not improved before",
         "## Block 0",
         "## Block 1",
-        "It may be long",
+        "may be long",
         "exact excerpt",
         "'code_block': str, 'plan': str",
         "{\"plans\": [",
@@ -162,10 +170,10 @@ fn outer_loop_prompts_carry_their_instructions() {
 fn inner_loop_prompts_carry_their_instructions() {
     let says = [
         "Kaggle grandmaster",
-        "has to follow the plan",
+        "must follow the plan",
         KEEP_SUBSAMPLING,
         NO_DUMMIES,
-        "One ```python code block",
+        "one ```python code block",
         ONLY_CODE,
         MACHINE,
     ];
@@ -174,15 +182,15 @@ fn inner_loop_prompts_carry_their_instructions() {
         "Kaggle grandmaster",
         "better plan",
         "novel and effective",
-        "unlike all plans tried",
+        "differ from all earlier plans",
         "run too long",
         "3 to 5 sentences",
         "no headings",
-        "aimed at a lower score",
+        "achieve a lower score",
     ];
     check("planner.md", &json!({"code_block": CODE, "history": HISTORY}), &says);
     let maximized = json!({"code_block": CODE, "history": HISTORY, "comparative": "higher"});
-    check("planner.md", &maximized, &["aimed at a higher score"]);
+    check("planner.md", &maximized, &["achieve a higher score"]);
     check_absent("planner.md", &maximized, &["lower"]);
 }
 
@@ -195,10 +203,10 @@ fn ensemble_prompts_carry_their_instructions() {
         "# 1st Python Solution",
         "# 2nd Python Solution",
         "how to merge",
-        "not about hyperparameters",
+        "not on hyperparameters",
         "easy to implement, novel and effective",
-        "differ from all plans tried",
-        "aim at a lower score",
+        "differ from all earlier plans",
+        "achieve a lower score",
         "as little as possible",
         "no headings",
     ];
@@ -207,18 +215,18 @@ fn ensemble_prompts_carry_their_instructions() {
         "Kaggle grandmaster",
         "# 1st Python Solution",
         "# 2nd Python Solution",
-        "Carry out the plan",
-        "nearly as they are",
+        "Implement the plan",
+        "almost unchanged",
         "`./input`",
-        "nothing to unzip",
-        "Do not load submissions",
+        "do not need to unzip",
+        "Do not load earlier submissions",
         "hold-out validation set",
-        "No subsampling and no dummy variables",
+        "Do not subsample and do not introduce dummy variables",
         "complete new program",
         "`./final/submission.csv`",
         SCORE_LINE,
-        "One self-contained file",
-        "One ```python code block",
+        "one self-contained file",
+        "one ```python code block",
         ONLY_CODE,
         MACHINE,
     ];
@@ -230,21 +238,21 @@ fn ensemble_prompts_carry_their_instructions() {
 #[test]
 fn safety_prompts_carry_their_instructions() {
     let says = [
-        "this error is gone",
+        "this error no longer occurs",
         KEEP_SUBSAMPLING,
-        "no new features, models or processing",
+        "do not add features, models or processing",
         "`./input`",
         SCORE_LINE,
-        "One self-contained file",
+        "one self-contained file",
         NO_EXIT,
-        "One ```python code block",
+        "one ```python code block",
         ONLY_CODE,
         MACHINE,
     ];
     check("debugger.md", &json!({"code": CODE, "bug": "Traceback (most recent call last):"}), &says);
     let says = [
-        "with the help of training samples",
-        "trained on training samples only",
+        "using training samples",
+        "trained only on training samples",
         "trained on validation samples",
         "reach the training",
         "exact excerpt",
@@ -256,18 +264,18 @@ fn safety_prompts_carry_their_instructions() {
     check("leakage_detection.md", &json!({"code": CODE}), &says);
     let says = [
         "validation and test samples influence the training",
-        "trained on training samples only",
+        "only on training samples",
         "must not be trained on validation samples",
-        "nothing leaks any more",
-        "are defined in the script before it",
-        "the corrected block alone",
+        "no longer leaks data",
+        "are defined earlier in the script",
+        "only the corrected block",
         MACHINE,
     ];
     check("leakage_correction.md", &json!({"code": CODE, "code_block": "import os"}), &says);
     let says = [
         "all the information that is provided",
-        "takes in all of it",
-        "**No `try:`/`except:`",
+        "uses all of it",
+        "**Do not use `try:`/`except:`",
         "ways to extract",
         SCORE_LINE,
         "All the provided information is used.",
@@ -282,30 +290,30 @@ fn finalization_prompts_carry_their_instructions() {
         "Kaggle grandmaster",
         "load the test samples and create the submission",
         "`./input`",
-        "nothing to unzip",
-        "the test data too",
+        "do not need to unzip",
+        "including the test data",
         "`submission.csv` in `./final`",
-        "Drop none",
-        "full training set may be used",
+        "Do not drop any",
+        "may train on the full training set",
         "as little as possible",
         "`./final/submission.csv`",
-        "One self-contained file",
+        "one self-contained file",
         NO_EXIT,
         NO_MASKING,
-        "One ```python code block",
+        "one ```python code block",
         ONLY_CODE,
         MACHINE,
     ];
     let values = json!({"task_description": "TASK", "final_solution": CODE});
     check("test.md", &values, &says);
     check_absent("test.md", &values, &["Final Validation Performance"]);
-    let says = ["training samples are subsampled", "exact excerpt", "One ```python code block"];
+    let says = ["training samples are subsampled", "exact excerpt", "one ```python code block"];
     check("test_subsampling_extract.md", &json!({"final_solution": CODE}), &says);
     let says = [
         "Remove the subsampling",
         "all training samples are used",
         NO_DUMMIES,
-        "One ```python code block",
+        "one ```python code block",
         MACHINE,
     ];
     check("test_subsampling_remove.md", &json!({"code_block_with_subsampling": CODE}), &says);
@@ -327,9 +335,9 @@ fn finalization_prompts_carry_their_instructions() {
 #[test]
 fn sections_without_content_are_left_out() {
     let values = json!({"solution_script": CODE, "previous_ablations": []});
-    check_absent("ablation.md", &values, &["Earlier", "## Study", "studies above"]);
+    check_absent("ablation.md", &values, &["Earlier", "## Study", "earlier studies"]);
     let values = json!({"solution_script": CODE, "ablation_summary": "SUMMARY", "previous_code_blocks": [], "note": ""});
-    check_absent("extractor.md", &values, &["## Block", "before", "# Note", "not improved yet"]);
+    check_absent("extractor.md", &values, &["## Block", "before", "# Note"]);
     let values = json!({"num_solutions": 2, "solutions": [CODE, CODE], "history": ""});
     check_absent("ens_planner.md", &values, &["tried", "Plan:", "Score:", "better plan"]);
 }

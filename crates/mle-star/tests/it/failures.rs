@@ -122,3 +122,51 @@ async fn more_paths_than_agents_is_a_warning() {
     check(1, true).await;
     check(2, false).await;
 }
+
+#[tokio::test]
+async fn what_ends_a_run_early_leaves_diagnostics_and_the_answer_so_far() {
+    let mut valid = submitted(&[]);
+    valid.score = Some(0.6);
+    let usage = mle_star::effects::Usage { cost_usd: Some(0.1), ..Default::default() };
+    let world = World::new()
+        .costs(Some(0.1))
+        .script("phase2/path-0/t0/k0/run", valid)
+        .denies_once("phase3/r0/ens_planner", usage);
+    let (inputs, folder) = (frozen(), Folder::fresh());
+    let journal = Journal::create(folder.path(), &inputs).unwrap();
+    assert!(matches!(go_on(&world, &inputs, &journal).await, Err(Stop::Agents { .. })));
+    drop(journal);
+    let stopped = read(folder.path()).unwrap().stopped.unwrap();
+    let announced = world.events().into_iter().find_map(|event| match event {
+        Event::Stopped(diagnostics) => Some(*diagnostics),
+        _ => None,
+    });
+    assert_eq!(announced, Some(stopped.clone()));
+    assert_eq!((stopped.error.as_str(), stopped.phase), ("the login was refused", Some(Phase::Phase3)));
+    assert_eq!(stopped.solution.unwrap().score, 0.6);
+    assert_eq!(stopped.submission.unwrap().run.as_str(), "phase2/path-0/t0/k0/run");
+    assert_eq!(stopped.last_success.unwrap().phase(), Some(Phase::Phase2));
+    let calls = world.trace().iter().filter(|place| !place.ends_with("/run")).count();
+    #[expect(clippy::cast_precision_loss, reason = "a handful")]
+    let cost = calls as f64 * 0.1;
+    assert!((stopped.spent.cost_usd.unwrap() - cost).abs() < 1e-9);
+    assert!(stopped.scored >= 5);
+}
+
+#[tokio::test]
+async fn a_run_without_a_solution_says_how_far_it_came() {
+    let world = (1..=3).fold(World::new(), |world, repair| {
+        let fails = |world: World, at: String| world.fails(&at);
+        (0..2).fold(world, |world, candidate| {
+            let step = format!("phase1/candidate-{candidate}");
+            fails(fails(world, format!("{step}/run")), format!("{step}/debug-{repair}/run"))
+        })
+    });
+    let (inputs, folder) = (frozen(), Folder::fresh());
+    let journal = Journal::create(folder.path(), &inputs).unwrap();
+    assert!(matches!(go_on(&world, &inputs, &journal).await, Err(Stop::NoSolution(_))));
+    drop(journal);
+    let stopped = read(folder.path()).unwrap().stopped.unwrap();
+    assert_eq!((stopped.scored, stopped.solution, stopped.phase), (0, None, Some(Phase::Phase1)));
+    assert!(stopped.error.contains("all 2 candidates"), "{}", stopped.error);
+}

@@ -150,9 +150,14 @@ async fn foreign_and_damaged_files_are_refused_untouched() {
 }
 
 /// Replaces the first occurrence.
+/// Replaces every occurrence: SQLite may leave an old copy of a text in unused space.
 fn replace(bytes: &mut [u8], old: &[u8], new: &[u8]) {
-    let at = bytes.windows(old.len()).position(|window| window == old).unwrap();
-    bytes[at..at + new.len()].copy_from_slice(new);
+    let all = bytes.windows(old.len()).enumerate().filter(|(_, window)| *window == old);
+    let places: Vec<usize> = all.map(|(at, _)| at).collect();
+    assert!(!places.is_empty());
+    for at in places {
+        bytes[at..at + new.len()].copy_from_slice(new);
+    }
 }
 
 #[tokio::test]

@@ -10,6 +10,7 @@ mod failures;
 mod initial;
 mod journal;
 mod limits;
+mod logging;
 mod memory;
 mod prefetch;
 mod refinement;

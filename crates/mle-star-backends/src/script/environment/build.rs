@@ -19,9 +19,9 @@ use tokio::time::{interval, sleep};
 
 use super::interpreter::{self, Interpreter};
 use super::{Environment, Origin};
-use crate::data::removal::remove_tree;
 use crate::process::{Streams, Tree};
 use crate::script::workplace::broken;
+use mle_star_data::removal::remove_tree;
 
 /// The libraries with their exact versions, for every Python from 3.11 on.
 const LOCK: &str = include_str!("../../../python/requirements.lock");

@@ -18,8 +18,8 @@ use tokio::sync::SemaphorePermit;
 use tokio::time::timeout;
 
 use super::bounds::{self, field};
-use crate::data::removal::remove_tree;
 use crate::process::{Confinement, Ends, Namespaces, Streams, Tree, only_child};
+use mle_star_data::removal::remove_tree;
 
 /// How long an interpreter may take until it says that it is a worker. Nobody waits for it.
 const INTRODUCTION: Duration = Duration::from_secs(15);

@@ -8,8 +8,8 @@ use mle_star::stop::Stop;
 use mle_star::testing::World;
 use serde_json::json;
 
-use crate::run_folder::write_json;
-use crate::run_view::{RunView, read};
+use crate::runs::inputs::write_json;
+use crate::runs::run_view::{RunView, read};
 
 /// A run and its folder.
 pub struct Made {

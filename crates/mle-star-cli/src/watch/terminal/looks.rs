@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use mle_star::event::Line;
 
 use super::super::block::{Drawn, replaced};
-use super::super::view::Frame;
+use super::super::status::Frame;
 use super::{Look, Message, Run, Screen, Show};
 
 /// A real run of `examples/flight-delays` with two paths.

@@ -1,4 +1,4 @@
-//! Which agent a prompt is for: told by a sentence that only its template has.
+//! Finds the agent that a prompt is for, by a sentence that only its template contains.
 
 use mle_star::role::{AgentType, Variant};
 
@@ -14,12 +14,12 @@ pub struct Role {
 /// Every task of every agent.
 pub const ROLES: [Role; 18] = [
     role(AgentType::Retriever, "retriever.md", "recent and effective models that could win this competition"),
-    role(AgentType::Init, "init.md", "build a solution in Python around that model."),
-    role(AgentType::Merger, "merger.md", "build the reference into the base."),
+    role(AgentType::Init, "init.md", "Write a solution in Python that is built around this model."),
+    role(AgentType::Merger, "merger.md", "Integrate the reference solution into the base solution."),
     role(
         AgentType::Ablation,
         "ablation.md",
-        "A simple Python script that makes an ablation study of train.py.",
+        "Write a simple Python script that performs an ablation study of train.py.",
     ),
     role(
         AgentType::Summarize,
@@ -29,21 +29,21 @@ pub const ROLES: [Role; 18] = [
     role(
         AgentType::Extractor,
         "extractor.md",
-        "you pick one code block of the current solution and improve that.",
+        "you choose one code block of the current solution and plan how to improve it.",
     ),
     role(AgentType::Coder, "coder.md", "You refine one code block of a solution according to a plan."),
     role(AgentType::Planner, "planner.md", "suggest a better plan for the block."),
-    role(AgentType::EnsPlanner, "ens_planner.md", "The plan is about how to merge the solutions"),
+    role(AgentType::EnsPlanner, "ens_planner.md", "Concentrate on how to merge the solutions"),
     role(AgentType::Ensembler, "ensembler.md", "into an ensemble according to a plan."),
-    role(AgentType::Debugger, "debugger.md", "Repair the code so that this error is gone."),
-    task(Variant::Detection, "leakage_detection.md", "Find out whether this code leaks data."),
-    task(Variant::Correction, "leakage_correction.md", "Rewrite the block so that nothing leaks any more."),
+    role(AgentType::Debugger, "debugger.md", "Fix the code so that this error no longer occurs."),
+    task(Variant::Detection, "leakage_detection.md", "Determine whether this code leaks data."),
+    task(Variant::Correction, "leakage_correction.md", "Rewrite the block so that it no longer leaks data."),
     role(
         AgentType::Data,
         "data.md",
         "Does the solution use all the information that is provided for training?",
     ),
-    role(AgentType::Test, "test.md", "excellent Python solution that makes the submission."),
+    role(AgentType::Test, "test.md", "you write an excellent Python solution that creates the submission."),
     task(
         Variant::SubsamplingExtract,
         "test_subsampling_extract.md",

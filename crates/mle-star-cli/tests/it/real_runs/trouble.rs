@@ -128,7 +128,7 @@ fn a_run_that_the_real_claude_cannot_go_on_with_is_resumed_after_the_cure() {
             world.uninstall();
             let missing = said(world.command("resume r"));
             assert_eq!(missing.code, 2, "{missing:?}");
-            check_words(&missing.stderr, &["there is no executable claude", "hint: "]);
+            check_words(&missing.stderr, &["no executable claude", "hint: "]);
             assert_eq!(requests(&api, "r"), before);
 
             world.install();

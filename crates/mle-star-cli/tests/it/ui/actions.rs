@@ -88,36 +88,6 @@ fn only_a_process_of_ours_that_holds_the_run_is_signalled() {
 }
 
 #[test]
-fn looking_changes_nothing_in_a_run() {
-    let sealed = Sealed::with(&[]);
-    let python = interpreter(&sealed, &format!("{SUBMIT}; {SCORE}"));
-    assert_eq!(sealed.run(&format!("run data --run-id r --set python={python} {SMALL}")).code, 0);
-    // SQLite leaves its shared memory, and a log without anything in it, whoever reads.
-    let left = |line: &str| {
-        let is_of_sqlite = line.contains("/journal.db-shm f ") || line.contains("/journal.db-wal f 0 ");
-        !is_of_sqlite && !line.contains("/runs/r d ")
-    };
-    let everything = || {
-        let mut find = Command::new("find");
-        let listed = find.arg(sealed.path("runs")).args(["-printf", "%p %y %s %T@\n"]).output().unwrap();
-        let listed = String::from_utf8(listed.stdout).unwrap();
-        let mut lines: Vec<String> = listed.lines().filter(|line| left(line)).map(str::to_owned).collect();
-        lines.sort();
-        lines
-    };
-    let before = everything();
-    let page = Served::of(&sealed, "");
-    for path in
-        ["/", "/runs/r", "/compare?run=r&run=x", "/start", "/runs/r/files/submission.csv", "/runs/r/resume"]
-    {
-        page.get(path);
-    }
-    assert_eq!(page.get("/runs/r").status, 200);
-    assert_eq!(page.post("/runs/r/resume", "").status, 409, "a finished run is not resumed");
-    assert_eq!(everything(), before);
-}
-
-#[test]
 fn what_cannot_be_started_is_told_and_leaves_nothing() {
     let sealed = Sealed::with(&[]);
     let page = Served::of(&sealed, "");

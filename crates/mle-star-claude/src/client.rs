@@ -1,0 +1,98 @@
+//! What the calls of a run share: settings, scratch folders, prefetched processes and failure counts.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, absolute};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use mle_star::effects::AgentRequest;
+use mle_star::role::AgentType;
+use mle_star::stop::Trouble;
+use mle_star_data::view::Data;
+
+use crate::child::{Child, StartError};
+use crate::invocation::{Invocation, initialize};
+use crate::prefetch::Prefetched;
+use crate::setup::ClaudeSetup;
+use crate::work_dir::WorkDirs;
+
+/// One run's connection to `claude`.
+pub(crate) struct Client {
+    pub(crate) setup: ClaudeSetup,
+    // Fields drop in order: processes end before the folders they work in are removed.
+    prefetched: Prefetched,
+    work_dirs: WorkDirs,
+    /// Consecutive failures of each agent's tools.
+    tool_failures: Mutex<HashMap<AgentType, u32>>,
+    /// Consecutive calls for which every `claude` died.
+    dead_calls: AtomicU32,
+}
+
+impl Client {
+    pub(crate) fn new(mut setup: ClaudeSetup) -> Result<Self, Trouble> {
+        let cannot = |doing: &'static str, path: &Path| {
+            let path = path.to_owned();
+            move |error: io::Error| Trouble::io(doing, &path, &error)
+        };
+        // Agents work in other folders, so the path must be absolute.
+        setup.data_dir = absolute(&setup.data_dir).map_err(cannot("read", &setup.data_dir))?;
+        let data = Data::new(setup.data_dir.clone()).map_err(cannot("read", &setup.data_dir))?;
+        let work_dirs = WorkDirs::new(&setup.folder, data).map_err(cannot("create", &setup.folder))?;
+        Ok(Self {
+            prefetched: Prefetched::new(setup.prefetch),
+            setup,
+            work_dirs,
+            tool_failures: Mutex::default(),
+            dead_calls: AtomicU32::new(0),
+        })
+    }
+
+    /// A process for a call: a prefetched one, else a new one.
+    pub(crate) fn child(&self, request: &AgentRequest) -> Result<Child, StartError> {
+        let invocation = Invocation::new(&self.setup, request);
+        match self.prefetched.take(&invocation) {
+            Some(child) => Ok(child),
+            None => self.start(invocation, request),
+        }
+    }
+
+    /// Starts processes for calls that are likely to follow.
+    pub(crate) fn prefetch(&self, likely: &[AgentRequest]) {
+        for request in likely.iter().take(self.setup.prefetch) {
+            let invocation = Invocation::new(&self.setup, request);
+            // A start that fails here is repeated, and its error reported, when the call is made.
+            self.prefetched.start(invocation, |invocation| self.start(invocation, request).ok());
+        }
+    }
+
+    fn start(&self, invocation: Invocation, request: &AgentRequest) -> Result<Child, StartError> {
+        let child = Child::start(&self.setup.executable, invocation, &self.work_dirs, &request.system)?;
+        // Sent now, it does not delay the prompt of a prefetched process.
+        child.send(initialize(&self.setup, request.tools));
+        Ok(child)
+    }
+
+    /// Counts consecutive failures of an agent's tools.
+    pub(crate) fn count_tool(&self, agent: AgentType, failed: bool) -> u32 {
+        let mut failures = self.tool_failures.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = failures.entry(agent).or_insert(0);
+        *count = if failed { *count + 1 } else { 0 };
+        *count
+    }
+
+    /// Consecutive calls for which every `claude` died.
+    pub(crate) fn dead_calls(&self) -> u32 {
+        self.dead_calls.load(Ordering::Relaxed)
+    }
+
+    /// Notes a call for which every `claude` died; returns how many there were in a row.
+    pub(crate) fn count_dead_call(&self) -> u32 {
+        self.dead_calls.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Notes a `claude` that reported how its call ended.
+    pub(crate) fn reset_dead_calls(&self) {
+        self.dead_calls.store(0, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,220 @@
+//! One attempt at a call: one process, one prompt, and what `claude` says until the turn ends.
+
+use std::time::Duration;
+
+use mle_star::effects::{AgentRequest, Lookup, Usage};
+use mle_star::event::{Event, EventSink};
+use mle_star::stop::Trouble;
+use tokio::time::{Instant, timeout, timeout_at};
+
+use crate::Ending;
+use crate::child::{Child, StartError};
+use crate::client::Client;
+use crate::deadline::Deadline;
+use crate::invocation;
+use crate::permission::{self, Permissions};
+use crate::protocol::{self, ControlRequest, Ended, Message, System, Turn};
+use crate::transcript::{ToolResult, Transcript};
+use crate::verdict::{self, Verdict};
+
+/// How long an interrupted turn may take to report its cost.
+const LAST_MESSAGES: Duration = Duration::from_secs(2);
+
+/// What came of one attempt.
+pub(crate) struct Attempt {
+    pub(crate) verdict: Verdict,
+    pub(crate) usage: Usage,
+    pub(crate) lookups: Vec<Lookup>,
+}
+
+/// Why the reading of messages ended.
+enum End {
+    /// The turn ended.
+    Turn(Box<Ended>),
+    Decided(Verdict),
+    /// Standard output was closed.
+    Closed,
+    Timeout,
+}
+
+/// Asks one process and ends it.
+pub(crate) async fn attempt(
+    client: &Client,
+    request: &AgentRequest,
+    deadline: &mut Deadline,
+    events: &dyn EventSink,
+) -> Attempt {
+    let mut child = match client.child(request) {
+        Ok(child) => child,
+        Err(error) => return not_started(client, &error),
+    };
+    child.send(invocation::prompt(request));
+    let began = Instant::now();
+    let mut conversation = Conversation { client, request, events, transcript: Transcript::default() };
+    let end = conversation.listen(&mut child, deadline).await;
+    let (end, last) = conversation.interrupt(end, &mut child).await;
+    let (ending, stderr) = child.end().await;
+    let (verdict, usage) = match end {
+        End::Turn(ended) => (conversation.turn_verdict(&ended), verdict::usage(&ended)),
+        End::Decided(verdict) => (verdict, conversation.usage(last.as_deref())),
+        End::Timeout => {
+            let reason = format!("no answer within {} s", began.elapsed().as_secs());
+            (Verdict::Failed(reason), last.as_deref().map(verdict::usage).unwrap_or_default())
+        }
+        End::Closed => (conversation.death_verdict(ending, &stderr), conversation.usage(None)),
+    };
+    // A refused login has cost nothing, unless the service had answered before.
+    let is_free =
+        usage.cost_usd.is_none() && verdict.is_refused_login() && !conversation.transcript.is_answered;
+    let usage = if is_free { Usage::free() } else { usage };
+    Attempt { verdict, usage, lookups: conversation.transcript.lookups }
+}
+
+/// The event of a wait for a busy service.
+pub(crate) fn waiting(request: &AgentRequest, wait: Duration, reason: String) -> Event {
+    let (place, seconds) = (request.place.clone(), wait.as_secs_f64());
+    Event::AgentWaits { place, agent: request.agent, seconds, reason }
+}
+
+fn not_started(client: &Client, error: &StartError) -> Attempt {
+    let verdict = match error {
+        StartError::Spawn(error) => verdict::of_start(&client.setup.executable, error),
+        StartError::WorkDir(error) => {
+            Verdict::Fatal(Trouble::io("create the agents' folders in", &client.setup.folder, error))
+        }
+    };
+    Attempt { verdict, usage: Usage::free(), lookups: Vec::new() }
+}
+
+struct Conversation<'a> {
+    client: &'a Client,
+    request: &'a AgentRequest,
+    events: &'a dyn EventSink,
+    transcript: Transcript,
+}
+
+impl Conversation<'_> {
+    async fn listen(&mut self, child: &mut Child, deadline: &mut Deadline) -> End {
+        loop {
+            let line = match timeout_at(deadline.ends(), child.next_line()).await {
+                Ok(Ok(Some(line))) => line,
+                Ok(Ok(None) | Err(_)) => return End::Closed,
+                Err(_) => return End::Timeout,
+            };
+            match self.transcript.read(&line) {
+                Some(Message::Result(ended)) => return End::Turn(ended),
+                // No further message will come.
+                None if line.contains(r#""type":"result""#) => {
+                    let line = self.transcript.unreadable.as_deref().unwrap_or_default();
+                    let reason = format!("the end of the answer cannot be read: {line}");
+                    return End::Decided(Verdict::Failed(reason));
+                }
+                Some(Message::System(system)) if system.subtype == "init" => {
+                    self.transcript.is_requested = true;
+                }
+                Some(Message::System(system)) if system.subtype == "api_retry" => {
+                    if let Some(verdict) = self.retried(&system, deadline) {
+                        return End::Decided(verdict);
+                    }
+                }
+                Some(Message::Assistant(turn)) if turn.is_from_agent() => self.transcript.add(turn),
+                Some(Message::User(turn)) => self.tools_used(turn, deadline.elapsed()),
+                Some(Message::ControlRequest(asked)) => self.answer(child, &asked),
+                _ => {}
+            }
+        }
+    }
+
+    /// `claude` retries a request. That is waiting, unless the error is permanent or the waiting time is used up.
+    fn retried(&mut self, system: &System, deadline: &mut Deadline) -> Option<Verdict> {
+        self.transcript.was_retried = true;
+        if let Some(verdict) = verdict::of_retry(system) {
+            return Some(verdict);
+        }
+        let reason = verdict::busy(system.error_status, system.error_name());
+        let wanted = Duration::try_from_secs_f64(system.retry_delay_ms / 1000.0).unwrap_or_default();
+        if !deadline.extend_by_all(wanted) {
+            return Some(Verdict::Busy { reason, advised: wanted });
+        }
+        self.events.emit(waiting(self.request, wanted, reason));
+        None
+    }
+
+    fn tools_used(&mut self, turn: Turn, elapsed: Duration) {
+        for ToolResult { tool, input, failure } in self.transcript.add_results(turn) {
+            let (place, agent) = (self.request.place.clone(), self.request.agent);
+            let (session, seconds) = (place.session(), elapsed.as_secs_f64());
+            let failures = self.client.count_tool(agent, failure.is_some());
+            let about = permission::about(&input);
+            self.events.emit(Event::ToolUsed {
+                place,
+                agent,
+                session,
+                seconds,
+                tool,
+                about,
+                failure,
+                failures,
+            });
+        }
+    }
+
+    /// Answers a request of `claude`; an unknown one is refused.
+    fn answer(&self, child: &Child, asked: &ControlRequest) {
+        let permissions = Permissions {
+            setup: &self.client.setup,
+            tools: self.request.tools,
+            folder: &child.work_dir.folder,
+        };
+        let answer = permission::answer(&permissions, &asked.request);
+        child.send(answer.map_or_else(
+            || protocol::refuse(&asked.request_id),
+            |answer| protocol::reply_to(&asked.request_id, &answer),
+        ));
+    }
+
+    /// Interrupts a turn that is not over, and waits a moment for its cost. The turn may end just then.
+    async fn interrupt(&mut self, end: End, child: &mut Child) -> (End, Option<Box<Ended>>) {
+        if matches!(end, End::Turn(_) | End::Closed) {
+            return (end, None);
+        }
+        child.send(protocol::interrupt());
+        let last = timeout(LAST_MESSAGES, self.result(child)).await.ok().flatten();
+        match (end, last) {
+            (End::Timeout, Some(ended)) if !ended.is_error => (End::Turn(ended), None),
+            (end, last) => (end, last),
+        }
+    }
+
+    /// The message that ends the turn; `None` if there is none.
+    async fn result(&mut self, child: &mut Child) -> Option<Box<Ended>> {
+        while let Ok(Some(line)) = child.next_line().await {
+            if let Some(Message::Result(ended)) = self.transcript.read(&line) {
+                return Some(ended);
+            }
+        }
+        None
+    }
+
+    fn turn_verdict(&self, ended: &Ended) -> Verdict {
+        // An agent that is reminded of the schema may repeat its whole answer as text.
+        let is_repeated = self.request.schema.is_some() && ended.structured_output.is_none();
+        let text = match is_repeated {
+            true => ended.result.clone().unwrap_or_default(),
+            false => self.transcript.text(),
+        };
+        verdict::of_turn(ended, &text, &self.transcript)
+    }
+
+    fn death_verdict(&self, ending: Option<Ending>, stderr: &str) -> Verdict {
+        let status = ending.and_then(|ending| ending.status);
+        verdict::of_death(status, stderr, self.transcript.unreadable.as_deref())
+    }
+
+    /// The usage of a turn without an end: what its last message reports, else nothing if no request was sent, else
+    /// unknown.
+    fn usage(&self, last: Option<&Ended>) -> Usage {
+        let unreported = if self.transcript.is_requested { Usage::default() } else { Usage::free() };
+        last.map_or(unreported, verdict::usage)
+    }
+}

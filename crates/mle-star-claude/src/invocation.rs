@@ -1,0 +1,255 @@
+//! How `claude` is started for a call, and its first messages.
+
+use mle_star::effects::AgentRequest;
+use serde_json::{Value, json};
+
+use crate::protocol::BEFORE_TOOL;
+use crate::setup::ClaudeSetup;
+
+/// The tool that `--json-schema` adds to the conversation.
+pub(crate) const STRUCTURED_OUTPUT: &str = "StructuredOutput";
+
+/// Variables that would make `claude` believe it runs inside another agent.
+const REMOVED: [&str; 2] = ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"];
+/// Set unless the user has set them: no telemetry, no self-update during a run.
+const QUIET: [(&str, &str); 2] =
+    [("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"), ("DISABLE_AUTOUPDATER", "1")];
+
+/// How a process is started. Calls with equal invocations can use the same process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Invocation {
+    /// All arguments except the system prompt's file.
+    pub(crate) arguments: Vec<String>,
+    /// Variables to set, or to remove where the value is `None`.
+    pub(crate) variables: Vec<(&'static str, Option<String>)>,
+    /// Digest of the system prompt, which names its file.
+    pub(crate) system: String,
+    pub(crate) access: Access,
+}
+
+/// What an agent can reach with its tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Nothing: it answers from its prompt.
+    None,
+    /// Files and the web, read-only.
+    Read,
+    /// It may run commands.
+    Execute,
+}
+
+impl Invocation {
+    pub(crate) fn new(setup: &ClaudeSetup, request: &AgentRequest) -> Self {
+        Self {
+            arguments: arguments(setup, request),
+            variables: variables(setup, request),
+            system: blake3::hash(request.system.as_bytes()).to_hex().to_string(),
+            access: Access::of(request.tools),
+        }
+    }
+}
+
+impl Access {
+    fn of(tools: &[&str]) -> Self {
+        match tools {
+            [] => Self::None,
+            tools if tools.contains(&"Bash") => Self::Execute,
+            _ => Self::Read,
+        }
+    }
+}
+
+fn arguments(setup: &ClaudeSetup, request: &AgentRequest) -> Vec<String> {
+    let mut arguments: Vec<String> = [
+        "-p",
+        "--input-format",
+        "stream-json",
+        "--output-format",
+        "stream-json",
+        "--verbose",
+        "--no-session-persistence",
+        "--strict-mcp-config",
+        "--setting-sources",
+        "",
+    ]
+    .map(str::to_owned)
+    .into();
+    let mut add = |name: &str, value: String| arguments.extend([name.to_owned(), value]);
+    add("--model", request.model.clone());
+    add("--tools", request.tools.join(","));
+    if let Some(schema) = &request.schema {
+        add("--json-schema", without_edition(schema).to_string());
+    }
+    if !request.tools.is_empty() {
+        add("--permission-mode", permission_mode(setup).to_owned());
+        add("--permission-prompt-tool", "stdio".to_owned());
+        add("--add-dir", setup.data_dir.display().to_string());
+    }
+    if setup.bare && works_bare(request.tools) {
+        arguments.push("--bare".to_owned());
+    }
+    arguments
+}
+
+/// The schema without `$schema`: `claude` rejects all but an old edition.
+fn without_edition(schema: &Value) -> Value {
+    let mut schema = schema.clone();
+    if let Some(fields) = schema.as_object_mut() {
+        fields.remove("$schema");
+    }
+    schema
+}
+
+/// Under `--bare` there is no web search, and commands run without a permission request.
+fn works_bare(tools: &[&str]) -> bool {
+    !tools.iter().any(|tool| ["Bash", "WebSearch", "WebFetch"].contains(tool))
+}
+
+fn permission_mode(setup: &ClaudeSetup) -> &str {
+    match setup.permission_mode.as_str() {
+        "bypassPermissions" => "default",
+        other => other,
+    }
+}
+
+fn variables(setup: &ClaudeSetup, request: &AgentRequest) -> Vec<(&'static str, Option<String>)> {
+    let quiet = QUIET.into_iter().filter(|(name, _)| std::env::var_os(name).is_none());
+    let own = [
+        ("MLE_STAR_AGENT", Some(request.agent.name().to_owned())),
+        ("MLE_STAR_VARIANT", request.variant.map(|variant| variant.name().to_owned())),
+        ("MLE_STAR_RUN_ID", Some(setup.run_id.clone())),
+        ("MLE_STAR_PLACE", Some(request.place.to_string())),
+        ("MLE_STAR_SESSION", Some(request.place.session())),
+    ];
+    let removed = REMOVED.into_iter().map(|name| (name, None));
+    own.into_iter().chain(quiet.map(|(name, value)| (name, Some(value.to_owned())))).chain(removed).collect()
+}
+
+/// The first message to a process: the agents to register and, for an agent with tools, the hook to call.
+pub(crate) fn initialize(setup: &ClaudeSetup, tools: &[&str]) -> Value {
+    let mut request = json!({"subtype": "initialize", "agents": setup.definitions});
+    if !tools.is_empty() {
+        request["hooks"] = json!({"PreToolUse": [{"matcher": null, "hookCallbackIds": [BEFORE_TOOL]}]});
+    }
+    json!({"type": "control_request", "request_id": "initialize", "request": request})
+}
+
+/// The message with the prompt. As composed by the client, it is not searched for `@file` and `/command`.
+pub(crate) fn prompt(request: &AgentRequest) -> Value {
+    json!({
+        "type": "user", "client_composed": true,
+        "message": {"role": "user", "content": request.prompt},
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use mle_star::place::Place;
+    use mle_star::role::{AgentType, Variant};
+
+    use super::*;
+    use crate::setup::example;
+
+    fn request(agent: AgentType, tools: &'static [&'static str]) -> AgentRequest {
+        AgentRequest {
+            place: Place::from("phase2/path-1/t0/k0/coder"),
+            agent,
+            variant: None,
+            system: "system".to_owned(),
+            prompt: "/clear @file {x}".to_owned(),
+            inputs: serde_json::Map::new(),
+            tools,
+            schema: None,
+            model: "haiku".to_owned(),
+            timeout: Duration::ZERO,
+            time_left: Duration::ZERO,
+        }
+    }
+
+    /// The arguments from the tools on.
+    fn last_arguments(setup: &ClaudeSetup, request: &AgentRequest) -> String {
+        let arguments = arguments(setup, request);
+        let from = arguments.iter().position(|argument| argument == "--tools").unwrap();
+        arguments[from..].join(" ")
+    }
+
+    #[test]
+    fn each_agent_gets_its_tools_and_none_is_none() {
+        let setup = example(Path::new("/data"));
+        let check = |tools: &'static [&'static str], expected: &str| {
+            assert_eq!(last_arguments(&setup, &request(AgentType::Coder, tools)), expected);
+        };
+        let asks = "--permission-mode default --permission-prompt-tool stdio --add-dir /data";
+        check(&[], "--tools  --bare");
+        check(&["Read"], &format!("--tools Read {asks} --bare"));
+        check(&["Read", "Bash"], &format!("--tools Read,Bash {asks}"));
+        check(&["WebSearch", "WebFetch"], &format!("--tools WebSearch,WebFetch {asks}"));
+    }
+
+    #[test]
+    fn options_follow_the_setup() {
+        let check =
+            |change: fn(&mut ClaudeSetup), tools: &'static [&'static str], part: &str, is_there: bool| {
+                let mut setup = example(Path::new("/data"));
+                change(&mut setup);
+                let arguments = last_arguments(&setup, &request(AgentType::Init, tools));
+                assert_eq!(arguments.contains(part), is_there, "{part}: {arguments}");
+            };
+        check(|setup| setup.bare = false, &[], "--bare", false);
+        check(
+            |setup| setup.permission_mode = "acceptEdits".to_owned(),
+            &["Read"],
+            "--permission-mode acceptEdits",
+            true,
+        );
+    }
+
+    #[test]
+    fn a_structured_answer_is_requested_by_its_schema() {
+        let setup = example(Path::new("/data"));
+        let edition = "https://json-schema.org/draft/2020-12/schema";
+        let schema = Some(Arc::new(json!({"$schema": edition, "type": "object"})));
+        let arguments = arguments(&setup, &AgentRequest { schema, ..request(AgentType::Extractor, &[]) });
+        let position = arguments.iter().position(|argument| argument == "--json-schema").unwrap();
+        assert_eq!(arguments[position + 1], r#"{"type":"object"}"#);
+    }
+
+    #[test]
+    fn the_environment_names_the_agent_and_its_place() {
+        let setup = example(Path::new("/data"));
+        let variant = Some(Variant::Detection);
+        let variables = variables(&setup, &AgentRequest { variant, ..request(AgentType::Leakage, &[]) });
+        let value =
+            |name: &str| variables.iter().find(|(other, _)| *other == name).and_then(|(_, v)| v.as_deref());
+        assert_eq!(value("MLE_STAR_AGENT"), Some("leakage"));
+        assert_eq!(value("MLE_STAR_VARIANT"), Some("detection"));
+        assert_eq!(value("MLE_STAR_RUN_ID"), Some("run"));
+        assert_eq!(value("MLE_STAR_PLACE"), Some("phase2/path-1/t0/k0/coder"));
+        assert_eq!(value("MLE_STAR_SESSION"), Some("path-1"));
+        assert!(variables.contains(&("CLAUDECODE", None)));
+    }
+
+    #[test]
+    fn every_process_knows_the_agents_and_those_with_tools_a_hook() {
+        let mut setup = example(Path::new("/data"));
+        setup.definitions.insert("coder".to_owned(), json!({"description": "Writes code"}));
+        let check = |tools: &[&str], is_hooked: bool| {
+            let initialize = initialize(&setup, tools);
+            assert_eq!(initialize["request"]["agents"]["coder"]["description"], "Writes code");
+            assert_eq!(initialize["request"]["hooks"]["PreToolUse"].is_array(), is_hooked);
+        };
+        check(&[], false);
+        check(&["Read"], true);
+    }
+
+    #[test]
+    fn the_prompt_is_sent_as_it_is() {
+        let prompt = prompt(&request(AgentType::Coder, &[]));
+        assert_eq!(prompt["message"]["content"], "/clear @file {x}");
+        assert_eq!(prompt["client_composed"], true);
+    }
+}

@@ -1,0 +1,297 @@
+//! How an attempt ended: with an answer, a failure of this agent, a temporary error or a permanent one.
+
+use std::io;
+use std::path::Path;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use mle_star::effects::Usage;
+use mle_star::stop::Trouble;
+use serde_json::Value;
+
+use crate::protocol::{Ended, System};
+use crate::transcript::Transcript;
+
+/// The oldest `claude` that takes prompts literally, without expanding `@file` or `/command`.
+pub const OLDEST: [u32; 3] = [2, 1, 248];
+/// Retries after a refused login before it is permanent: a token may be renewed meanwhile.
+const LOGIN_RETRIES: u32 = 1;
+
+/// The error of a refused login, and its hint.
+const LOGIN: (&str, &str) =
+    ("the login was refused", "check ANTHROPIC_API_KEY or the login that `mle-star doctor` shows");
+
+/// The outcome of one attempt.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Verdict {
+    Answered {
+        text: String,
+        structured: Option<Value>,
+    },
+    /// The agent failed; the algorithm's rule for it applies.
+    Failed(String),
+    /// A temporary error: retry, after `advised` at the earliest.
+    Busy {
+        reason: String,
+        advised: Duration,
+    },
+    /// The process ended without an answer.
+    Died(String),
+    /// A permanent error: the run stops until someone has fixed it.
+    Fatal(Trouble),
+}
+
+impl Verdict {
+    pub(crate) fn is_refused_login(&self) -> bool {
+        matches!(self, Self::Fatal(trouble) if trouble.message.starts_with(LOGIN.0))
+    }
+}
+
+/// The verdict on a turn that ended, with all the text of the agent.
+pub(crate) fn of_turn(ended: &Ended, text: &str, transcript: &Transcript) -> Verdict {
+    if ended.is_error {
+        return of_error(ended, transcript.was_retried);
+    }
+    if let Some(line) = &transcript.unreadable {
+        return Verdict::Failed(format!("a part of the answer cannot be read: {line}"));
+    }
+    let text = if text.trim().is_empty() { ended.result.as_deref().unwrap_or_default() } else { text };
+    let structured = ended.structured_output.clone();
+    match (text.trim().is_empty(), &structured) {
+        (true, None) => Verdict::Failed("the answer is empty".to_owned()),
+        (true, Some(value)) => Verdict::Answered { text: value.to_string(), structured },
+        (false, _) => Verdict::Answered { text: text.to_owned(), structured },
+    }
+}
+
+fn of_error(ended: &Ended, was_retried: bool) -> Verdict {
+    let words = words(ended);
+    let api_error = ended.api_error.as_ref().and_then(Value::as_str).unwrap_or_default();
+    if ended.subtype == "error_max_structured_output_retries" {
+        return Verdict::Failed("the answer does not match the requested schema".to_owned());
+    }
+    if ended.stop_reason.as_deref() == Some("refusal") {
+        return Verdict::Failed(format!("the model refused: {words}"));
+    }
+    if let Some(trouble) = lasting(ended.api_error_status, api_error, &words) {
+        return Verdict::Fatal(trouble);
+    }
+    if passes(ended.api_error_status, api_error, &words) {
+        let reason = busy(ended.api_error_status, api_error);
+        return Verdict::Busy { reason, advised: Duration::ZERO };
+    }
+    if words.contains("empty or malformed response") {
+        // `claude` retries a broken connection by itself, but not a reply that it cannot read.
+        return if was_retried {
+            Verdict::Busy { reason: busy(None, ""), advised: Duration::ZERO }
+        } else {
+            Verdict::Died(format!("the service sent an unreadable reply: {words}"))
+        };
+    }
+    Verdict::Failed(words)
+}
+
+/// The verdict on an error that `claude` is about to retry; `None` to let it.
+pub(crate) fn of_retry(system: &System) -> Option<Verdict> {
+    let is_login = matches!(system.error_status, Some(401 | 403)) && system.attempt > LOGIN_RETRIES;
+    is_login.then(|| lasting(system.error_status, "", system.error_name()).map(Verdict::Fatal)).flatten()
+}
+
+/// The verdict on a process that ended by itself.
+pub(crate) fn of_death(status: Option<ExitStatus>, stderr: &str, unreadable: Option<&str>) -> Verdict {
+    let last = stderr.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
+    if stderr.contains("unknown option") {
+        return Verdict::Fatal(too_old(last));
+    }
+    if let Some(trouble) = lasting(None, "", stderr) {
+        return Verdict::Fatal(trouble);
+    }
+    let how =
+        status.map_or_else(|| "claude was killed".to_owned(), |status| format!("claude ended ({status})"));
+    let why = if last.is_empty() { unreadable.unwrap_or("no error message") } else { last };
+    Verdict::Died(format!("{how} without an answer: {why}"))
+}
+
+/// The verdict on a process that cannot be started.
+pub(crate) fn of_start(executable: &Path, error: &io::Error) -> Verdict {
+    let executable = executable.display();
+    match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied => Verdict::Fatal(Trouble::new(
+            format!("cannot start {executable}: {error}"),
+            "install it with `npm install -g @anthropic-ai/claude-code`, or set MLE_STAR_CLAUDE_PATH to its path",
+        )),
+        _ => Verdict::Died(format!("cannot start {executable}: {error}")),
+    }
+}
+
+/// The cost of a turn. It is unknown if the price of a model is: `claude` then reports that of another model.
+pub(crate) fn usage(ended: &Ended) -> Usage {
+    let models = || ended.model_usage.values();
+    let is_guessed = models().any(|model| model.cost_basis.as_deref() == Some("unknown"));
+    Usage {
+        cost_usd: ended.total_cost_usd.filter(|_| !is_guessed),
+        input: models().map(|model| model.input_tokens).sum(),
+        output: models().map(|model| model.output_tokens).sum(),
+        cache_read: models().map(|model| model.cache_read_input_tokens).sum(),
+        cache_write: models().map(|model| model.cache_creation_input_tokens).sum(),
+    }
+}
+
+/// The description of a temporary error.
+pub(crate) fn busy(status: Option<u16>, error: &str) -> String {
+    match (status, error) {
+        (Some(429), _) => "the service limits the rate of requests (429)".to_owned(),
+        (Some(401 | 403), _) => "the login was refused".to_owned(),
+        (Some(529), _) | (None, "overloaded") => "the service is overloaded (529)".to_owned(),
+        (Some(status), _) => format!("the service reports an error ({status})"),
+        (None, "unknown" | "" | "connection_failed") => "the service cannot be reached".to_owned(),
+        (None, error) => format!("the service cannot be reached ({error})"),
+    }
+}
+
+fn passes(status: Option<u16>, api_error: &str, words: &str) -> bool {
+    if matches!(api_error, "no_response" | "computer_slept") || words.to_lowercase().contains("timed out") {
+        return true;
+    }
+    match status {
+        Some(status) => matches!(status, 408 | 429 | 500..=599),
+        None => ["connection", "timeout", "overloaded", "server_error", "rate_limit"]
+            .iter()
+            .any(|word| api_error.contains(word)),
+    }
+}
+
+/// An error that only a person can fix, or that lasts for hours.
+fn lasting(status: Option<u16>, api_error: &str, words: &str) -> Option<Trouble> {
+    const CREDIT: (&str, &str) = ("the account has no credit left", "add credit or use another login");
+    const PLAN: (&str, &str) =
+        ("the plan's usage limit is reached", "wait until the limit resets, or use another login");
+    const MODEL: (&str, &str) =
+        ("the service does not know the model", "start a new run with another --model or agent_models");
+    let lower = words.to_lowercase();
+    let says = |texts: &[&str]| texts.iter().any(|text| lower.contains(text));
+    let (message, hint) = match (api_error, status) {
+        ("usage_limit_reached", _) => PLAN,
+        ("claude_code_version_too_old", _) => return Some(too_old(words)),
+        (
+            "provider_credentials"
+            | "gateway_session_expired"
+            | "gateway_signin_required"
+            | "stored_login_refused"
+            | "api_key_auth_disabled",
+            _,
+        ) => LOGIN,
+        _ if says(&["credit balance is too low", "insufficient credit"]) => CREDIT,
+        (_, Some(402)) => CREDIT,
+        (_, Some(401 | 403)) => LOGIN,
+        _ if says(&["not logged in", "please run /login", "invalid api key"]) => LOGIN,
+        (_, Some(404)) => MODEL,
+        _ => return None,
+    };
+    let words = first_line(words);
+    let message = if words.is_empty() { message.to_owned() } else { format!("{message}: {words}") };
+    // The model is frozen with the run.
+    let then_resume = hint != MODEL.1;
+    Some(Trouble { then_resume, ..Trouble::new(message, hint) })
+}
+
+/// A `claude` that lacks an option.
+fn too_old(said: &str) -> Trouble {
+    let [major, minor, patch] = OLDEST;
+    Trouble::new(
+        format!("claude is too old: {said}"),
+        format!("update it to {major}.{minor}.{patch} or newer: `npm install -g @anthropic-ai/claude-code`"),
+    )
+}
+
+fn words(ended: &Ended) -> String {
+    let result = ended.result.as_deref().filter(|text| !text.trim().is_empty()).map(str::to_owned);
+    let errors = || ended.errors.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("; ");
+    let text = result.unwrap_or_else(errors);
+    if text.is_empty() { ended.subtype.clone() } else { first_line(&text).to_owned() }
+}
+
+fn first_line(text: &str) -> &str {
+    text.trim().lines().next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn ended(value: Value) -> Ended {
+        serde_json::from_value(value).unwrap()
+    }
+
+    #[test]
+    fn an_error_is_a_failure_temporary_or_permanent() {
+        let check = |value: Value, expected: &str| {
+            let verdict = of_turn(&ended(value), "", &Transcript::default());
+            let verdict = format!("{verdict:?}");
+            assert!(verdict.starts_with(expected), "{verdict}, expected {expected}");
+        };
+        let error = |status: u16, text: &str| json!({"subtype": "success", "is_error": true, "api_error_status": status, "result": text});
+        check(error(429, "API Error"), "Busy");
+        check(error(500, "API Error"), "Busy");
+        check(error(529, "Repeated 529 Overloaded"), "Busy");
+        check(error(401, "invalid x-api-key"), "Fatal(Trouble { message: \"the login was refused");
+        check(error(403, "forbidden"), "Fatal(Trouble { message: \"the login was refused");
+        check(error(404, "model: nonsense"), "Fatal(Trouble { message: \"the service does not know");
+        check(error(400, "Your credit balance is too low"), "Fatal(Trouble { message: \"the account has no");
+        check(error(400, "prompt is too long"), "Failed(\"prompt is too long");
+        let refused = json!({"is_error": true, "api_error": "connection_failed", "result": "API Error"});
+        check(refused, "Busy");
+        check(
+            json!({"is_error": true, "stop_reason": "refusal", "result": "no"}),
+            "Failed(\"the model refused",
+        );
+        check(json!({"is_error": true, "api_error": "max_output_tokens", "result": "cut"}), "Failed(\"cut");
+        check(
+            json!({"is_error": true, "subtype": "error_max_structured_output_retries"}),
+            "Failed(\"the answer does not match",
+        );
+        check(json!({"is_error": true, "result": "Not logged in · Please run /login"}), "Fatal");
+        let typed = |kind: &str| json!({"is_error": true, "api_error": kind, "result": "API Error"});
+        check(typed("usage_limit_reached"), "Fatal(Trouble { message: \"the plan's usage limit");
+        check(typed("gateway_session_expired"), "Fatal(Trouble { message: \"the login was refused");
+        check(typed("claude_code_version_too_old"), "Fatal(Trouble { message: \"claude is too old");
+        check(typed("no_response"), "Busy");
+        check(json!({"is_error": true, "result": "Request timed out."}), "Busy");
+        let garbled = "API Error: API returned an empty or malformed response (HTTP 200)";
+        check(json!({"is_error": true, "result": garbled}), "Died");
+        check(json!({"is_error": true, "errors": ["strange"]}), "Failed(\"strange\")");
+        check(json!({"is_error": true, "subtype": "error_new"}), "Failed(\"error_new\")");
+    }
+
+    #[test]
+    fn the_answer_is_the_whole_text_or_else_the_result() {
+        let check = |value: Value, text: &str, expected: Verdict| {
+            assert_eq!(of_turn(&ended(value), text, &Transcript::default()), expected);
+        };
+        let text = |text: &str| Verdict::Answered { text: text.to_owned(), structured: None };
+        check(json!({"result": "last piece"}), "first piece, last piece", text("first piece, last piece"));
+        check(json!({"result": "only here"}), "", text("only here"));
+        check(json!({"result": ""}), " \n", Verdict::Failed("the answer is empty".to_owned()));
+        let structured = Some(json!({"a": 1}));
+        let answered = Verdict::Answered { text: "{\"a\":1}".to_owned(), structured };
+        check(json!({"structured_output": {"a": 1}}), "", answered);
+    }
+
+    #[test]
+    fn an_answer_with_a_lost_part_is_a_failure() {
+        let mut transcript = Transcript::default();
+        transcript.unreadable = Some("{\"type\":\"assist".to_owned());
+        let verdict = of_turn(&ended(json!({"result": "the end"})), "the end", &transcript);
+        assert!(matches!(verdict, Verdict::Failed(why) if why.contains("{\"type\":\"assist")));
+    }
+
+    #[test]
+    fn a_guessed_price_is_unknown() {
+        let check = |value: Value, cost: Option<f64>| assert_eq!(usage(&ended(value)).cost_usd, cost);
+        check(json!({"total_cost_usd": 0.5, "modelUsage": {"m": {"costBasis": "list"}}}), Some(0.5));
+        check(json!({"total_cost_usd": 0.5, "modelUsage": {"m": {"costBasis": "unknown"}}}), None);
+        check(json!({}), None);
+    }
+}

@@ -1,0 +1,190 @@
+//! The fake `claude`: the same table as for the real one, and what is quicker to test with it.
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use futures_util::future::{join, join_all};
+use mle_star::effects::{AgentBackend, AgentRequest, Answer, Usage};
+use mle_star::event::NoEvents;
+use mle_star::place::Place;
+use mle_star::role::{AgentType, Variant};
+use mle_star::stop::Stop;
+use mle_star_claude::ClaudeAgents;
+
+use super::recordings::fake_claude;
+use super::scenarios::ANSWER;
+use super::table;
+use super::world::{World, request};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_scenario_has_the_outcome_of_the_real_one() {
+    table::check(world, |_, _| ()).await;
+}
+
+#[test]
+fn the_fake_accepts_only_what_was_recorded() {
+    let check = |scenario: &str, said: &[&str], expected: i32| {
+        let mut command = Command::new(fake_claude());
+        command.env("ANTHROPIC_BASE_URL", format!("http://127.0.0.1:9/{scenario}"));
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let lines: String = said.iter().map(|line| format!("{line}\n")).collect();
+        // A fake that refuses a line may exit before it has read all of them.
+        let _ = std::io::Write::write_all(&mut child.stdin.take().unwrap(), lines.as_bytes());
+        assert_eq!(child.wait().unwrap().code(), Some(expected), "{scenario}: {said:?}");
+    };
+    let initialize = r#"{"request":{"agents":{"retriever":{}},"subtype":"initialize"}}"#;
+    let without_agents = r#"{"request":{"subtype":"initialize"}}"#;
+    let prompt = r#"{"type":"user","message":{"role":"user","content":"x"}}"#;
+    let denied = r#"{"response":{"hookSpecificOutput":{"permissionDecision":"deny"}}}"#;
+    let allowed = r#"{"response":{"hookSpecificOutput":{"permissionDecision":"allow"}}}"#;
+    check("plain", &[initialize, prompt], 0);
+    check("plain", &[], 0);
+    check("plain", &[without_agents, prompt], 65);
+    check("plain", &[prompt], 65);
+    check("bad_request", &[initialize, prompt], 1);
+    check("bash_denied", &[initialize, prompt, denied], 0);
+    check("bash_denied", &[initialize, prompt, allowed], 65);
+    check("bash", &[initialize, prompt, denied], 65);
+    check("no such scenario", &[initialize], 64);
+}
+
+#[tokio::test]
+async fn the_environment_names_the_agent_and_its_place() {
+    let world = world("plain");
+    let file = world.path().join("environment");
+    let world = world.through(|claude| format!("env >'{}'\nexec {claude}", file.display()));
+    let request = AgentRequest {
+        place: Place::from("phase2/path-3/t0/k1/leakage"),
+        agent: AgentType::Leakage,
+        variant: Some(Variant::Detection),
+        ..request(&[])
+    };
+    world.ask(&request).await.reply.unwrap();
+    let environment = fs::read_to_string(file).unwrap();
+    for variable in [
+        "MLE_STAR_AGENT=leakage",
+        "MLE_STAR_VARIANT=detection",
+        "MLE_STAR_RUN_ID=toy-run",
+        "MLE_STAR_PLACE=phase2/path-3/t0/k1/leakage",
+        "MLE_STAR_SESSION=path-3",
+    ] {
+        assert!(environment.lines().any(|line| line == variable), "{variable} is missing in {environment}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn noise_is_ignored_and_a_lost_message_is_a_failure() {
+    let check = async |before: &str, expected: Result<&str, &str>| {
+        let world = world("plain").through(|claude| format!("cd \"${{0%/*}}\"; {before}; exec {claude}"));
+        let reply = world.ask(&request(&[])).await.reply.unwrap();
+        match (&reply.answer, expected) {
+            (Answer::Text { text, .. }, Ok(expected)) => assert_eq!(text, expected, "{before}"),
+            (Answer::Failed { reason }, Err(part)) => assert!(reason.contains(part), "{before}: {reason}"),
+            (answer, _) => panic!("{before}: {answer:?}"),
+        }
+        world.assert_nothing_alive();
+    };
+    check("echo 'warning: noise'; echo '[1] noise' >&2", Ok(ANSWER)).await;
+    check("echo '{\"type\":\"news\",\"message\":7}'", Ok(ANSWER)).await;
+    check("echo '{\"type\":\"assis'", Err("cannot be read")).await;
+    check("mkdir dead 2>/dev/null && exit 3", Ok(ANSWER)).await;
+    check("setsid sleep 600 & nohup sleep 600 >/dev/null 2>&1 & :", Ok(ANSWER)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_prefetched_process_answers_and_an_unused_one_ends() {
+    let (mut world, mut gate) = World::gated(&fake_claude(), &url("plain"));
+    world.setup.prefetch = 1;
+    let (asked, unused) = (request(&[]), AgentRequest { model: "haiku".to_owned(), ..request(&[]) });
+    let agents = ClaudeAgents::new(world.setup.clone()).unwrap();
+
+    agents.expect(std::slice::from_ref(&asked));
+    gate.started(1).await;
+    // Only this process is released: a second one would never answer.
+    gate.release(1).await;
+    let reply = agents.ask(&asked, &NoEvents).await.unwrap();
+    assert!(matches!(&reply.answer, Answer::Text { text, .. } if text == ANSWER), "{reply:?}");
+
+    agents.expect(std::slice::from_ref(&unused));
+    gate.started(1).await;
+    assert!(!world.alive().is_empty());
+    drop(agents);
+    world.assert_nothing_alive();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_run_side_by_side() {
+    let (world, mut gate) = World::gated(&fake_claude(), &url("plain"));
+    let agents = ClaudeAgents::new(world.setup.clone()).unwrap();
+    let request = request(&[]);
+    let calls = join_all((0..8).map(|_| agents.ask(&request, &NoEvents)));
+    // No call is answered before all have started.
+    let all_at_once = async {
+        gate.started(8).await;
+        gate.release(8).await;
+    };
+    let (replies, ()) = join(calls, all_at_once).await;
+    for reply in replies {
+        assert!(matches!(reply.unwrap().answer, Answer::Text { .. }));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_claude_that_keeps_dying_stops_the_run() {
+    let (agents, starts, _world) = dying_at(|_| true);
+    let request = request(&[]);
+    // The first call restarts it three times, later ones do not wait again.
+    for expected in [4, 5] {
+        let reply = agents.ask(&request, &NoEvents).await.unwrap();
+        assert!(matches!(&reply.answer, Answer::Failed { reason } if reason.contains("broken")), "{reply:?}");
+        assert_eq!(starts(), expected);
+    }
+    let stop = agents.ask(&request, &NoEvents).await.unwrap_err();
+    let Stop::Agents { trouble, usage } = &stop else { panic!("{stop:?}") };
+    assert!(
+        trouble.message.contains("in 3 calls in a row") && trouble.message.contains("broken"),
+        "{trouble}"
+    );
+    assert!(trouble.hint.contains("resume the run"), "{trouble:?}");
+    assert_eq!(*usage, Usage::free());
+    assert_eq!(starts(), 6);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_ends_a_series_of_dead_calls() {
+    // Two calls die, the third is answered, and the fourth is after one restart.
+    let (agents, starts, _world) = dying_at(|start| start != 6 && start != 8);
+    let request = request(&[]);
+    for (is_answered, expected) in [(false, 4), (false, 5), (true, 6), (true, 8)] {
+        let reply = agents.ask(&request, &NoEvents).await.unwrap();
+        assert_eq!(matches!(reply.answer, Answer::Text { .. }), is_answered, "{expected}: {reply:?}");
+        assert_eq!(starts(), expected);
+    }
+}
+
+/// Agents whose `claude` dies at some of its starts, counted from 1; how often it was started; and their world.
+fn dying_at(dies: impl Fn(usize) -> bool) -> (ClaudeAgents, impl Fn() -> usize, World) {
+    let world = world("plain");
+    let file = world.path().join("starts");
+    let dead: String = (1..=20).filter(|start| dies(*start)).map(|start| format!(" {start} ")).collect();
+    let world = world.through(|claude| {
+        let file = file.display();
+        format!(
+            "echo >>'{file}'\n\
+             case '{dead}' in *\" $(wc -l <'{file}') \"*) echo broken >&2; exit 3 ;; esac\n\
+             exec {claude}"
+        )
+    });
+    let agents = ClaudeAgents::new(world.setup.clone()).unwrap();
+    (agents, move || fs::read_to_string(&file).unwrap_or_default().lines().count(), world)
+}
+
+fn world(scenario: &str) -> World {
+    World::new(&fake_claude(), &url(scenario))
+}
+
+/// Nothing listens there: the fake looks at the scenario alone.
+fn url(scenario: &str) -> String {
+    format!("http://127.0.0.1:9/{scenario}")
+}

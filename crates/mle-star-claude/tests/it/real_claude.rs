@@ -1,0 +1,128 @@
+//! The real `claude`, in a network namespace with loopback only.
+
+use std::collections::BTreeMap;
+
+use mle_star::agents::definitions;
+use mle_star::config::Config;
+use mle_star::effects::AgentRequest;
+use mle_star::prompts::Prompts;
+use mle_star::role::AgentType;
+use serde_json::Value;
+
+use super::api::Api;
+use super::closed::{in_closed_network, real_claude};
+use super::scenarios::SUBAGENT_PROMPT;
+use super::world::{PROMPT, World, request};
+use super::{recordings, scenarios, table};
+
+#[test]
+#[ignore = "needs the real claude; cargo xtask verify runs it"]
+fn every_scenario_has_its_outcome() {
+    in_closed_network("real_claude::every_scenario_has_its_outcome", async {
+        let api = Api::start(scenarios::answer).await;
+        let world = |scenario: &str| match scenario {
+            // Nothing listens on this port.
+            "unreachable" => World::new(&real_claude(), "http://127.0.0.1:9/unreachable"),
+            _ => World::new(&real_claude(), &api.url(scenario)),
+        };
+        if recordings::are_renewed() {
+            table::check(|scenario| world(scenario).keeping(), recordings::write).await;
+        } else {
+            table::check(world, |_, _| ()).await;
+        }
+    });
+}
+
+#[test]
+#[ignore = "needs the real claude; cargo xtask verify runs it"]
+fn the_service_gets_the_prompt_as_it_is_and_nothing_else() {
+    in_closed_network("real_claude::the_service_gets_the_prompt_as_it_is_and_nothing_else", async {
+        let api = Api::start(scenarios::answer).await;
+        let long = "0123456789".repeat(30_000);
+        for bare in [true, false] {
+            for prompt in [PROMPT, &long] {
+                let before = api.asked("plain").len();
+                let mut world = World::new(&real_claude(), &api.url("plain"));
+                world.setup.bare = bare;
+                world.ask(&AgentRequest { prompt: prompt.to_owned(), ..request(&[]) }).await.reply.unwrap();
+                let asked = api.asked("plain").split_off(before);
+                let [asked] = asked.as_slice() else { panic!("{} requests", asked.len()) };
+                assert_eq!(asked.prompt(), prompt, "bare: {bare}");
+                assert!(
+                    asked.body["system"].to_string().contains("You solve a toy task."),
+                    "{}",
+                    asked.body["system"]
+                );
+                assert_eq!(asked.body["tools"], serde_json::json!([]));
+                assert_eq!(asked.headers["x-api-key"], "dummy");
+                assert!(asked.wants_stream());
+            }
+        }
+    });
+}
+
+#[test]
+#[ignore = "needs the real claude; cargo xtask verify runs it"]
+fn a_dropped_call_leaves_nothing_alive() {
+    in_closed_network("real_claude::a_dropped_call_leaves_nothing_alive", async {
+        let api = Api::start(scenarios::answer).await;
+        for (scenario, tools) in [("never", &[][..]), ("stalled", &["Bash", "Read"])] {
+            let world = World::new(&real_claude(), &api.url(scenario));
+            let request = request(tools);
+            let alive = async {
+                api.is_asked(scenario).await;
+                world.alive()
+            };
+            tokio::select! {
+                called = world.ask(&request) => panic!("answered: {:?}", called.reply),
+                alive = alive => assert!(alive.iter().any(|command| command.contains("stream-json")), "{alive:?}"),
+            }
+            world.assert_nothing_alive();
+        }
+    });
+}
+
+#[test]
+#[ignore = "needs the real claude; cargo xtask verify runs it"]
+fn the_fourteen_agents_are_registered() {
+    in_closed_network("real_claude::the_fourteen_agents_are_registered", async {
+        let api = Api::start(scenarios::answer).await;
+        for tools in [&[][..], &["Read"], &["Read", "Bash"]] {
+            let world = World::new(&real_claude(), &api.url("plain")).keeping();
+            world.ask(&request(tools)).await.reply.unwrap();
+            let [_, said] = world.kept();
+            let messages = said.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+            let started = messages.into_iter().find(|message| message["subtype"] == "init").unwrap();
+            let known: Vec<&str> =
+                started["agents"].as_array().unwrap().iter().flat_map(Value::as_str).collect();
+            let missing = AgentType::ALL.into_iter().find(|agent| !known.contains(&agent.name()));
+            assert_eq!(missing, None, "{tools:?}: {known:?}");
+        }
+    });
+}
+
+#[test]
+#[ignore = "needs the real claude; cargo xtask verify runs it"]
+fn a_registered_agent_has_its_prompt_tools_and_model() {
+    in_closed_network("real_claude::a_registered_agent_has_its_prompt_tools_and_model", async {
+        let api = Api::start(scenarios::answer).await;
+        let mut world = World::new(&real_claude(), &api.url("subagent"));
+        let mut config = Config::default();
+        config.agent_models.insert(AgentType::Debugger, "haiku".to_owned());
+        world.setup.definitions = definitions(&config, &BTreeMap::new());
+        world.ask(&request(&["Agent", "Bash", "Read", "Write"])).await.reply.unwrap();
+        let asked = api.asked("subagent");
+        let debugger = asked.iter().find(|asked| asked.prompt().contains(SUBAGENT_PROMPT)).unwrap();
+        assert!(debugger.body["model"].as_str().unwrap().contains("haiku"), "{}", debugger.body["model"]);
+        let system = debugger.body["system"].to_string();
+        let template = Prompts::new(BTreeMap::new()).unwrap().text("debugger.md").to_owned();
+        assert!(system.contains(template.lines().next().unwrap()), "{system}");
+        let tools: Vec<&str> = debugger.body["tools"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .flat_map(|tool| tool["name"].as_str())
+            .collect();
+        assert_eq!(tools, AgentType::Debugger.definition().tools);
+    });
+}

@@ -1,0 +1,122 @@
+//! What the service answers, by scenario.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::api::{Asked, Message, Reply};
+
+/// The plain answer.
+pub const ANSWER: &str = "The answer.";
+/// A word of an answer that is one megabyte long.
+pub const WORD: &str = "word ";
+/// What `subagent` asks the registered agent.
+pub const SUBAGENT_PROMPT: &str = "Repair it.";
+/// How long the answer of `slow` takes.
+pub const SLOW: Duration = Duration::from_millis(300);
+
+/// The answer of a scenario; an unknown one is a defect of the test.
+pub fn answer(asked: &Asked) -> Reply {
+    let (nth, text) = (asked.nth, || Reply::Message(Message::text(ANSWER)));
+    let once = |first: Reply| if nth == 0 { first } else { text() };
+    match asked.scenario.as_str() {
+        "plain" => text(),
+        "slow" => Reply::Slow(SLOW, Message::text(ANSWER)),
+        "structured" => tool("StructuredOutput", &json!({"answer": 3})),
+        "structured_as_text" => text(),
+        "schema_never_met" => tool("StructuredOutput", &json!({"answer": "three"})),
+        "rate_limit_then_ok" => once(rate_limit()),
+        "rate_limit" => rate_limit(),
+        "overloaded_then_ok" => once(overloaded()),
+        "overloaded" => overloaded(),
+        "server_error_then_ok" => once(server_error()),
+        "server_error" => server_error(),
+        "unauthorized" => error(401, "authentication_error", "invalid x-api-key"),
+        "forbidden" => error(403, "permission_error", "Your API key may not use the resource."),
+        "bad_request" => error(400, "invalid_request_error", "messages: something is wrong"),
+        "no_credit" => {
+            error(400, "invalid_request_error", "Your credit balance is too low to access the Anthropic API.")
+        }
+        "no_model" => {
+            error(404, "not_found_error", &format!("model: {}", asked.body["model"].as_str().unwrap()))
+        }
+        "garbage" => Reply::Garbage,
+        "garbage_then_ok" => once(Reply::Garbage),
+        "cut" => Reply::Cut(Message::text(ANSWER)),
+        "cut_then_ok" => once(Reply::Cut(Message::text("Lost."))),
+        "stalled" => Reply::Stalled(Message::text(ANSWER)),
+        "never" => Reply::Never,
+        "refusal" => refusal(),
+        "refusal_then_ok" => once(refusal()),
+        "empty" => empty(),
+        "empty_then_ok" => once(empty()),
+        "continued" => once(Reply::Message(Message::text("The first half, ").stops("max_tokens"))),
+        "continued_forever" => Reply::Message(Message::text("more ").stops("max_tokens")),
+        "megabyte" => Reply::Message(Message::text(WORD.repeat(1 << 18))),
+        "bash" => with_tool(asked, "Bash", &json!({"command": "echo made > made.txt && cat made.txt"})),
+        "bash_denied" => with_tool(asked, "Bash", &json!({"command": "rm -rf /"})),
+        "bash_hangs" => with_tool(asked, "Bash", &json!({"command": "tail -f /dev/null"})),
+        "read" => with_tool(asked, "Read", &json!({"file_path": "input/train.csv"})),
+        "read_denied" => with_tool(asked, "Read", &json!({"file_path": "/etc/passwd"})),
+        "subagent" => subagent(asked),
+        "write" => with_tool(asked, "Write", &json!({"file_path": "made.txt", "content": "made"})),
+        "web_search" => web_search(asked),
+        "web_fetch" => {
+            with_tool(asked, "WebFetch", &json!({"url": "https://example.org/page", "prompt": "what"}))
+        }
+        other => panic!("no scenario {other}"),
+    }
+}
+
+fn tool(name: &str, input: &Value) -> Reply {
+    Reply::Message(Message::tool(name, input))
+}
+
+/// First the use of a tool, then, when its result has come, the answer.
+fn with_tool(asked: &Asked, name: &str, input: &Value) -> Reply {
+    if asked.nth == 0 { tool(name, input) } else { Reply::Message(Message::text(ANSWER)) }
+}
+
+/// The agent delegates to a registered one, which answers in a request of its own.
+fn subagent(asked: &Asked) -> Reply {
+    let input = json!({
+        "description": "repair", "prompt": SUBAGENT_PROMPT, "subagent_type": "debugger",
+        "run_in_background": false,
+    });
+    with_tool(asked, "Agent", &input)
+}
+
+/// A search is a request of its own to the same service, which does the searching.
+fn web_search(asked: &Asked) -> Reply {
+    let searches = |tool: &Value| tool["type"].as_str().is_some_and(|kind| kind.starts_with("web_search"));
+    let is_search = asked.body["tools"].as_array().into_iter().flatten().any(searches);
+    if !is_search {
+        return with_tool(asked, "WebSearch", &json!({"query": "models for small tables"}));
+    }
+    Reply::Message(Message::found_on_the_web())
+}
+
+fn error(status: u16, kind: &'static str, text: &str) -> Reply {
+    Reply::Error { status, kind, text: text.to_owned(), retry_after: None }
+}
+
+fn rate_limit() -> Reply {
+    let text = "This request would exceed your rate limit.".to_owned();
+    Reply::Error { status: 429, kind: "rate_limit_error", text, retry_after: Some(1) }
+}
+
+fn overloaded() -> Reply {
+    error(529, "overloaded_error", "Overloaded")
+}
+
+fn server_error() -> Reply {
+    error(500, "api_error", "Internal server error")
+}
+
+fn refusal() -> Reply {
+    Reply::Message(Message::text("I cannot").stops("refusal"))
+}
+
+fn empty() -> Reply {
+    Reply::Message(Message { blocks: Vec::new(), stop_reason: "end_turn" })
+}

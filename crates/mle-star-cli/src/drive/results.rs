@@ -1,0 +1,136 @@
+//! Writes the results of a finished run: `final/`, the report and, last, `result.json`.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use mle_star::layout;
+use mle_star::pipeline::Finished;
+use mle_star::result::{FinalResult, StoppedBy};
+use mle_star::stop::Trouble;
+use mle_star_backends::script::environment::requirements_txt;
+
+use super::Start;
+use super::backends::Backends;
+use crate::exit::Exit;
+use crate::report::updates;
+use crate::runs::inputs::{copy_whole, remove_file, unwritable, write_json, write_whole};
+use crate::runs::run_view::State;
+use crate::usage;
+use crate::watch::duration;
+
+/// Writes the results; returns the exit code and the last lines to show.
+///
+/// # Errors
+/// The disk is full, or the folder is no longer writable.
+pub async fn finish(
+    start: &Start,
+    backends: &Backends,
+    finished: Finished,
+) -> Result<(Exit, Vec<String>), Trouble> {
+    let folder = &start.folder;
+    let stem = finished.submission.as_ref().map(mle_star::place::Place::file_stem);
+    let mut result = finished.result;
+    let script = &result.final_solution.content;
+    let submission = stem.and_then(|stem| backends.scripts.submission(&stem, script));
+    let write = || -> io::Result<FinalResult> {
+        let last = folder.join(layout::FINAL);
+        fs::create_dir_all(&last)?;
+        write_whole(&last.join(layout::SOLUTION), result.final_solution.content.as_bytes())?;
+        write_whole(&last.join(layout::REQUIREMENTS), requirements_txt(&backends.environment).as_bytes())?;
+        link_data(&folder.join(layout::INPUT), &backends.data_dir)?;
+        let path = last.join(layout::SUBMISSION);
+        // An earlier end of this run may have left one.
+        remove_file(&path)?;
+        if let Some(submission) = &submission {
+            copy_whole(submission, &path)?;
+            result.submission_path = path.canonicalize()?.display().to_string();
+        }
+        Ok(result)
+    };
+    let result = write().map_err(|error| unwritable(folder, &error))?;
+    let mut lines = copy_out(&result, start.frozen.task.output_dir.as_deref());
+    lines.extend(write_report(start, &result).await);
+    // Fails if something is left in it, which then stays for inspection.
+    let _ = fs::remove_dir(folder.join(layout::WORK));
+    write_json(&folder.join(layout::RESULT), &result).map_err(|error| unwritable(folder, &error))?;
+    lines.extend(last_lines(start, &result));
+    Ok((exit_of(&result), lines))
+}
+
+/// Lets `python final/solution.py` find the data from the run folder.
+fn link_data(link: &Path, data_dir: &Path) -> io::Result<()> {
+    match std::os::unix::fs::symlink(data_dir.canonicalize()?, link) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        made => made,
+    }
+}
+
+/// The exit code of a run with this result.
+pub fn exit_of(result: &FinalResult) -> Exit {
+    if result.submission_path.is_empty() { Exit::NoSubmission } else { Exit::Done }
+}
+
+/// The validation score of the final solution: the last score of its lineage.
+pub fn best_score(result: &FinalResult) -> f64 {
+    let last = result.lineage.iter().rev().find_map(|step| step.score);
+    last.or(result.final_solution.score).unwrap_or(result.phase1.initial_score)
+}
+
+/// Copies the submission to the task's output folder; a missing folder is a note and not an error.
+fn copy_out(result: &FinalResult, output_dir: Option<&Path>) -> Vec<String> {
+    let Some(folder) = output_dir.filter(|_| !result.submission_path.is_empty()) else { return Vec::new() };
+    let copied = fs::create_dir_all(folder)
+        .and_then(|()| copy_whole(Path::new(&result.submission_path), &folder.join(layout::SUBMISSION)));
+    copied.err().map(|error| format!("note: no copy in {}: {error}", folder.display())).into_iter().collect()
+}
+
+/// Writes the report, before the result exists; without a report the run is still a success.
+async fn write_report(start: &Start, result: &FinalResult) -> Option<String> {
+    let result = result.clone();
+    let note = updates::last(&start.folder, move |view| {
+        view.summary.state = State::Finished;
+        view.summary.submission = Some(result.submission_path.clone()).filter(|path| !path.is_empty());
+        view.result = Some(result);
+    });
+    note.await
+}
+
+fn last_lines(start: &Start, result: &FinalResult) -> Vec<String> {
+    let task = &start.frozen.task;
+    let score = best_score(result);
+
+    let mut lines = vec![
+        String::new(),
+        format!(
+            "{}: {} (validation), {}",
+            task.evaluation_metric,
+            crate::watch::number(score),
+            duration(result.total_duration_seconds)
+        ),
+    ];
+    lines.extend(usage::line(&usage::of_result(result)).map(|line| format!("cost: {line}")));
+    if let Some(limit) = result.stopped_by {
+        let (which, option) = match limit {
+            StoppedBy::Time => ("time", "--time-limit"),
+            StoppedBy::Budget => ("money", "--max-budget-usd"),
+        };
+        lines.push(format!(
+            "the {which} limit cut the run short; continue with: {} {option} N",
+            super::resume_command(&start.folder)
+        ));
+    }
+    if result.leakage_suspected {
+        lines.push("note: the solution may use data that leaks the target; see the report".to_owned());
+    }
+    if result.submission_path.is_empty() {
+        lines.push(format!(
+            "no valid submission; the best solution is {}",
+            start.folder.join(layout::FINAL).join(layout::SOLUTION).display()
+        ));
+    } else {
+        lines.push(format!("submission: {}", result.submission_path));
+    }
+    lines.push(format!("report: {}", start.folder.join(layout::REPORT).display()));
+    lines
+}

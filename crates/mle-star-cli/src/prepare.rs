@@ -1,0 +1,140 @@
+//! From a TASK argument to the complete inputs of a run.
+//!
+//! [`prepare()`] goes through the stages in order, one module each: [`task_source`] finds the task and its data,
+//! [`configure`] resolves the settings and reads the files that they name, [`provider`](crate::provider) chooses the
+//! agents, [`profile_data`] profiles the data and [`infer_task`] fills in what the task leaves open. [`mod@freeze`]
+//! then writes everything into a new run folder.
+
+mod configure;
+mod freeze;
+pub mod given_models;
+mod infer_task;
+mod profile_data;
+mod task_file;
+pub mod task_source;
+
+use std::path::Path;
+
+use mle_star::answers::RetrievedModel;
+use mle_star::config::Config;
+use mle_star::prompts::Prompts;
+use mle_star::search::{plain_rule, solution_pages};
+use mle_star::task::Task;
+use mle_star_data::infer::Guess;
+use mle_star_data::profile::Profile;
+
+use crate::args::RunArgs;
+use crate::exit::Failure;
+use crate::provider::{self, Choice, Chosen};
+use crate::runtime::wait_for;
+use crate::settings::{Environment, Invocation};
+use configure::Configured;
+use infer_task::CompleteTask;
+use task_source::TaskSource;
+
+pub use freeze::freeze;
+pub use infer_task::look;
+pub use profile_data::{ProfiledData, profile_data};
+
+/// A run's inputs, checked and complete.
+#[derive(Debug)]
+pub struct Prepared {
+    /// The task, with everything inferred.
+    pub task: Task,
+    /// The configuration, with every default filled in.
+    pub config: Config,
+    /// Where the run is kept and how it is shown.
+    pub invocation: Invocation,
+    /// The prompt templates.
+    pub prompts: Prompts,
+    /// The models of a `retrieved_models` file; `None`: the retriever is asked.
+    pub retrieved_models: Option<Vec<RetrievedModel>>,
+    /// The agents.
+    pub chosen: Chosen,
+    /// The profile of the data; `None` without a readable training table.
+    pub profile: Option<Profile>,
+    /// What was inferred, with reasons.
+    pub guesses: Vec<Guess>,
+    /// Where the task, the configuration and the agents come from, a line each.
+    pub sources: Vec<String>,
+}
+
+/// What inputs are prepared for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Intent {
+    /// A run that follows.
+    Begin,
+    /// A preview: writes nothing, and executes no program that the settings name.
+    Look,
+}
+
+/// Prepares the inputs of a new run of `task`.
+///
+/// # Errors
+/// A mistake in options, config file, task or data.
+pub fn prepare(args: &RunArgs, task: &Path, environment: &Environment<'_>) -> Result<Prepared, Failure> {
+    prepare_for(Intent::Begin, args, task, environment)
+}
+
+/// Prepares the inputs of a new run, or a preview of them.
+///
+/// # Errors
+/// As [`prepare()`]. A preview assumes that what it cannot check is right.
+pub fn prepare_for(
+    intent: Intent,
+    args: &RunArgs,
+    task: &Path,
+    environment: &Environment<'_>,
+) -> Result<Prepared, Failure> {
+    let source = task_source::find(task)?;
+    let mut configured = configure::configure(args, &source, environment)?;
+    let choice = choose_agents(intent, &configured.config, environment)?;
+    configured.config.agents = choice.chosen.name();
+    let data = profile_data(&source.data_dir, &choice.chosen)?;
+    let complete = infer_task::complete(&source, &configured.invocation, &data, &choice.chosen)?;
+    configured.config.search_blocked_domains = blocked_domains(&configured, &complete.task);
+    // A preview or an estimate makes no folder.
+    let makes_output = intent == Intent::Begin && !args.estimate;
+    infer_task::check_outputs(&complete.task, &configured.config, makes_output)?;
+    let sources = sources(&source, &configured, &choice, &complete, &data);
+    let CompleteTask { task, guesses } = complete;
+    let Configured { config, invocation, prompts, retrieved_models, .. } = configured;
+    let (chosen, profile) = (choice.chosen, data.profile);
+    Ok(Prepared { task, config, invocation, prompts, retrieved_models, chosen, profile, guesses, sources })
+}
+
+/// A preview does not execute the `claude` that the settings name: they may come from anybody who reaches the page.
+fn choose_agents(intent: Intent, config: &Config, environment: &Environment<'_>) -> Result<Choice, Failure> {
+    match (intent, &config.claude_path) {
+        (Intent::Look, Some(named)) => Ok(provider::presume(config, named, environment)?),
+        _ => Ok(wait_for(provider::choose(config, environment))??),
+    }
+}
+
+/// The domains as configured, else the competition's own discussion and code pages.
+fn blocked_domains(configured: &Configured, task: &Task) -> Vec<String> {
+    if configured.given.contains("search_blocked_domains") {
+        configured.config.search_blocked_domains.iter().filter_map(|rule| plain_rule(rule)).collect()
+    } else {
+        solution_pages(&task.competition_id)
+    }
+}
+
+/// The first lines that a run shows.
+fn sources(
+    source: &TaskSource,
+    configured: &Configured,
+    choice: &Choice,
+    complete: &CompleteTask,
+    data: &ProfiledData,
+) -> Vec<String> {
+    let path = source.path.as_ref().unwrap_or(&source.data_dir);
+    let mut lines =
+        vec![choice.line(), format!("task: {} ({})", complete.task.competition_id, path.display())];
+    lines.extend(configured.file.as_ref().map(|path| format!("config: {}", path.display())));
+    let models = configured.retrieved_models.as_deref();
+    lines.extend(given_models::opening(&configured.config, models));
+    lines.extend(configured.without_effect());
+    lines.extend(data.note.clone());
+    lines
+}

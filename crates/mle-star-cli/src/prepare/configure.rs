@@ -1,0 +1,136 @@
+//! The settings of a run, and the files that they name.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use mle_star::answers::RetrievedModel;
+use mle_star::config::{AgentsChoice, Config};
+use mle_star::prompts::{BUILT_IN, PromptError, Prompts};
+use mle_star::stop::Trouble;
+
+use super::given_models;
+use super::task_source::TaskSource;
+use crate::args::RunArgs;
+use crate::output::nearest;
+use crate::settings::document::Document;
+use crate::settings::{self, Environment, Invocation, Settings};
+
+/// The settings of a run, resolved, with the files that they name.
+#[derive(Debug)]
+pub struct Configured {
+    /// The configuration.
+    pub config: Config,
+    /// Where the run is kept, how it is shown, and what replaces fields of the task.
+    pub invocation: Invocation,
+    /// The top-level keys that the user set, in any source.
+    pub given: BTreeSet<String>,
+    /// The config file.
+    pub file: Option<PathBuf>,
+    /// The prompt templates.
+    pub prompts: Prompts,
+    /// The models of the `retrieved_models` file.
+    pub retrieved_models: Option<Vec<RetrievedModel>>,
+}
+
+/// Keys that only agents with a language model use.
+const MODEL_KEYS: [&str; 9] = [
+    "agent_models",
+    "blocked_commands",
+    "claude_path",
+    "model",
+    "overload_patience_seconds",
+    "permission_mode",
+    "search",
+    "search_blocked_domains",
+];
+
+/// Resolves environment, config file and options, and reads the files that they name.
+///
+/// # Errors
+/// A mistake in a setting, or a file that cannot be used.
+pub fn configure(
+    args: &RunArgs,
+    source: &TaskSource,
+    environment: &Environment<'_>,
+) -> Result<Configured, Trouble> {
+    let file = args.config.clone().or_else(|| source.config.clone());
+    let mut layers = settings::from_environment(environment);
+    if let Some(path) = &file {
+        layers.extend(settings::from_file(&Document::read(path)?));
+    }
+    layers.extend(settings::from_run_options(args)?);
+    let Settings { mut config, invocation, given } = settings::resolve(layers)?;
+    absolute_paths(&mut config)?;
+    let retrieved_models = given_models::given_models(&config)?;
+    let prompts = prompts(config.prompts.as_deref())?;
+    Ok(Configured { config, invocation, given, file, prompts, retrieved_models })
+}
+
+impl Configured {
+    /// A note that names the keys which were set but have no effect with these agents.
+    pub fn without_effect(&self) -> Option<String> {
+        if self.config.agents != AgentsChoice::Offline {
+            return None;
+        }
+        let json = |config: &Config| serde_json::to_value(config).unwrap_or_default();
+        let (values, default) = (json(&self.config), json(&Config::default()));
+        let is_idle = |key: &&str| self.given.contains(*key) && values.get(key) != default.get(key);
+        let idle: Vec<&str> = MODEL_KEYS.iter().copied().filter(is_idle).collect();
+        (!idle.is_empty()).then(|| format!("note: no effect with the offline agents: {}", idle.join(", ")))
+    }
+}
+
+/// Makes paths absolute: a resume may start in another directory.
+fn absolute_paths(config: &mut Config) -> Result<(), Trouble> {
+    if let Some(file) = config.retrieved_models.as_ref().filter(|file| !file.is_file()) {
+        let message = format!("retrieved_models: no such file: {}", file.display());
+        return Err(Trouble::new(message, "check the path"));
+    }
+    let paths = [&mut config.retrieved_models, &mut config.prompts, &mut config.log_file];
+    for path in paths.into_iter().flatten() {
+        *path = absolute(path)?;
+    }
+    for command in [&mut config.python, &mut config.claude_path].into_iter().flatten() {
+        // A bare name such as `python3` is looked up on PATH when the run starts.
+        if command.components().count() > 1 {
+            *command = absolute(command)?;
+        }
+    }
+    Ok(())
+}
+
+/// The path in full.
+pub fn absolute(path: &Path) -> Result<PathBuf, Trouble> {
+    std::path::absolute(path).map_err(|error| {
+        Trouble::new(format!("cannot use the path {}: {error}", path.display()), "check the path")
+    })
+}
+
+/// The prompt templates; files of `folder` replace built-in ones.
+fn prompts(folder: Option<&Path>) -> Result<Prompts, Trouble> {
+    let replacements = folder.map(replacements).transpose()?.unwrap_or_default();
+    Prompts::new(replacements).map_err(|error| match &error {
+        PromptError::Unknown(name) => {
+            let nearest = nearest(name, BUILT_IN.iter().map(|(name, _)| *name)).unwrap_or_default();
+            Trouble::new(error.to_string(), format!("did you mean {nearest}? rename or remove the file"))
+        }
+        PromptError::Template { .. } => Trouble::new(error.to_string(), "fix the template"),
+    })
+}
+
+fn replacements(folder: &Path) -> Result<BTreeMap<String, String>, Trouble> {
+    let unreadable = |error: std::io::Error| {
+        let message = format!("cannot read the prompts folder {}: {error}", folder.display());
+        Trouble::new(message, "give a folder with templates; `mle-star prompts export DIR` writes one")
+    };
+    let mut replacements = BTreeMap::new();
+    for entry in fs::read_dir(folder).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        if path.extension().is_some_and(|ending| ending == "md") {
+            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            replacements.insert(name, fs::read_to_string(&path).map_err(unreadable)?);
+        }
+    }
+    Ok(replacements)
+}

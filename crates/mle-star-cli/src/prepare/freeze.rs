@@ -1,0 +1,40 @@
+//! The last stage: the inputs in a new run folder.
+
+use std::path::PathBuf;
+
+use mle_star::journal::{Frozen, Journal};
+use mle_star_data::digest::digest;
+
+use super::Prepared;
+use super::profile_data::sample;
+use crate::drive::{Start, View};
+use crate::exit::Failure;
+use crate::provider;
+use crate::runs::{self, inputs};
+
+/// Writes the inputs into a new run folder and creates its journal.
+///
+/// # Errors
+/// A task that the offline agents cannot solve, unreadable data, a run ID that exists, or a folder that cannot be
+/// written.
+pub fn freeze(prepared: Prepared) -> Result<Start, Failure> {
+    let Prepared { task, config, invocation, prompts, retrieved_models, chosen, profile, guesses, sources } =
+        prepared;
+    let sample = sample(profile.as_ref());
+    let rules = provider::rules(&chosen, &task, &config, profile)?;
+    let data_id = digest(&task.data_dir)?;
+    let runs_dir = invocation.runs_dir.clone().unwrap_or_else(|| PathBuf::from(runs::DEFAULT_DIR));
+    let now = jiff::Zoned::now();
+    let claimed = runs::claim(&runs_dir, invocation.run_id.as_deref(), &task.competition_id, &now)?;
+    let texts = prompts.texts().clone();
+    let frozen = Frozen { run_id: claimed.id, task, config, prompts: texts, retrieved_models, data_id };
+    let folder = claimed.hold.folder().to_owned();
+    inputs::write(&folder, &frozen).map_err(Failure::failed)?;
+    let journal = Journal::create_in(claimed.hold, &frozen).map_err(|error| Failure::journal(&error))?;
+    let view = View { json: invocation.json, quiet: invocation.quiet };
+    let guessed =
+        guesses.iter().map(|guess| format!("  {}: {} ({})", guess.field, guess.value, guess.reason));
+    let run = format!("run: {}", folder.display());
+    let opening = sources.into_iter().chain(guessed).chain([run]).collect();
+    Ok(Start { folder, frozen, prompts, journal, chosen, rules, sample, view, opening })
+}

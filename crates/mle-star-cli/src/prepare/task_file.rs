@@ -1,0 +1,155 @@
+//! Task files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use mle_star::metric::Direction;
+use mle_star::stop::Trouble;
+use mle_star::task::{DataModality, TaskType};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::output::nearest;
+use crate::settings::document::Document;
+use crate::settings::wanted;
+
+/// The fields of a task file, all optional.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TaskFile {
+    /// A short name.
+    pub competition_id: Option<String>,
+    /// The kind of problem.
+    pub task_type: Option<TaskType>,
+    /// The kind of data.
+    pub data_modality: Option<DataModality>,
+    /// The metric's name.
+    pub evaluation_metric: Option<String>,
+    /// Whether larger or smaller scores are better.
+    pub metric_direction: Option<Direction>,
+    /// The description, or the name of a file with it.
+    pub description: Option<String>,
+    /// The data folder.
+    pub data_dir: Option<PathBuf>,
+    /// A folder that also receives `submission.csv`.
+    pub output_dir: Option<PathBuf>,
+    /// The column to predict.
+    pub target_column: Option<String>,
+    /// The column with the row ID.
+    pub id_column: Option<String>,
+    /// Texts, or names of files, that the solution is compared with.
+    pub reference_discussions: Vec<String>,
+    /// A script to start from, or the name of its file.
+    pub baseline_solution: Option<String>,
+}
+
+/// Reads a task file and the files that it names; relative paths start from its folder.
+///
+/// # Errors
+/// A file that cannot be read or parsed, an unknown key, or a value of the wrong type.
+pub fn read(path: &Path) -> Result<TaskFile, Trouble> {
+    let document = Document::read(path)?;
+    check_keys(&document)?;
+    let mut task: TaskFile =
+        serde_json::from_value(Value::Object(document.values.clone())).map_err(|error| {
+            let what = error.to_string();
+            Trouble::new(format!("{}: {what}", path.display()), "fix the task file")
+        })?;
+    let folder = document.folder();
+    let absolute = |path: &mut Option<PathBuf>| *path = path.take().map(|path| folder.join(path));
+    absolute(&mut task.data_dir);
+    absolute(&mut task.output_dir);
+    task.description = task.description.map(|text| text_or_file(folder, text, "md txt rst")).transpose()?;
+    task.baseline_solution =
+        task.baseline_solution.map(|text| text_or_file(folder, text, "py")).transpose()?;
+    let discussions = task.reference_discussions.into_iter();
+    task.reference_discussions = discussions
+        .map(|text| text_or_file(folder, text, "md txt rst py html ipynb"))
+        .collect::<Result<_, _>>()?;
+    Ok(task)
+}
+
+/// Checks each key by itself, so that the error names its line.
+fn check_keys(document: &Document) -> Result<(), Trouble> {
+    let known = match serde_json::to_value(TaskFile::default()) {
+        Ok(Value::Object(known)) => known,
+        _ => Map::new(),
+    };
+    for (key, value) in &document.values {
+        let at = document.position(&[key]);
+        if !known.contains_key(key) {
+            let nearest = nearest(key, known.keys().map(String::as_str)).unwrap_or_default();
+            return Err(Trouble::new(
+                format!("{at}: unknown task key \"{key}\""),
+                format!("did you mean {nearest}?"),
+            ));
+        }
+        let only = Value::Object(Map::from_iter([(key.clone(), value.clone())]));
+        if let Err(error) = serde_json::from_value::<TaskFile>(only) {
+            let wanted = wanted(&error.to_string());
+            let shown = value.as_str().map_or_else(|| value.to_string(), |text| format!("\"{text}\""));
+            let message = format!("{at}: {key} is {shown}, but must be {wanted}");
+            return Err(Trouble::new(message, format!("set {key} to {wanted}")));
+        }
+    }
+    Ok(())
+}
+
+/// The text itself, or the contents of the file that it names: one line with one of these extensions.
+fn text_or_file(folder: &Path, text: String, endings: &str) -> Result<String, Trouble> {
+    let name = text.trim();
+    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+    if name.contains('\n') || name.len() > 500 || !endings.split(' ').any(|known| known == ending) {
+        return Ok(text);
+    }
+    let path = folder.join(name);
+    match fs::read_to_string(&path) {
+        Ok(contents) => Ok(contents),
+        // A sentence may end in "see notes.md".
+        Err(_) if name.contains(' ') => Ok(text),
+        Err(error) => {
+            let message = format!("cannot read {}: {error}", path.display());
+            Err(Trouble::new(message, "check the file's name; relative paths start from the task file"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read_text(name: &str, text: &str) -> Result<TaskFile, Trouble> {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("notes.md"), "the words").unwrap();
+        fs::write(dir.path().join(name), text).unwrap();
+        read(&dir.path().join(name))
+    }
+
+    #[test]
+    fn texts_are_read_from_files() {
+        let task =
+            read_text("task.yaml", "description: notes.md\nreference_discussions: [notes.md, plain]\n")
+                .unwrap();
+        assert_eq!(task.description.as_deref(), Some("the words"));
+        assert_eq!(task.reference_discussions, ["the words", "plain"]);
+        let toml = read_text(
+            "task.toml",
+            "description = \"see the file notes.txt\"\nmetric_direction = \"minimize\"\n",
+        );
+        assert_eq!(toml.unwrap().metric_direction, Some(Direction::Minimize));
+    }
+
+    #[test]
+    fn errors_name_the_line() {
+        let check = |text: &str, message: &str, hint: &str| {
+            let trouble = read_text("task.yaml", text).unwrap_err();
+            assert!(trouble.message.contains(message), "{trouble} / {message}");
+            assert!(trouble.hint.contains(hint), "{} / {hint}", trouble.hint);
+        };
+        check("data_dir: x\ntarget: y\n", "task.yaml:2:1: unknown task key", "target_column");
+        check("metric_direction: up\n", "task.yaml:1:1: metric_direction is \"up\"", "maximize or minimize");
+        check("reference_discussions: 3\n", "reference_discussions is 3", "a list");
+        check("baseline_solution: gone.py\n", "gone.py", "task file");
+        check("competition_id: a\n\tdata_dir: x\n", "task.yaml:2:1: a tab", "blanks");
+    }
+}

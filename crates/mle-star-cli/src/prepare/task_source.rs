@@ -1,0 +1,231 @@
+//! Finds the task that an argument names: a task file, a folder with one, or a data folder.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use mle_star::layout;
+use mle_star::stop::Trouble;
+
+use crate::prepare::task_file::{self, TaskFile};
+
+const TASK_FILES: [&str; 3] = ["task.yaml", "task.yml", "task.toml"];
+const CONFIG_FILES: [&str; 3] = ["config.yaml", "config.yml", "config.toml"];
+/// Subfolders with the data, in MLE-bench and beside task files.
+const NESTED_DATA: [&str; 5] = ["prepared/public", "public", "data", "input", "."];
+/// Files of a task, also of one without a training table.
+const SIGNS: [&str; 3] = ["description.md", "sample_submission.csv", "sampleSubmission.csv"];
+const TRAINING_TABLES: [&str; 3] = ["train.csv", "train.csv.zip", "train.zip"];
+
+/// A task before anything is inferred.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TaskSource {
+    /// The task file's fields; empty for a data folder.
+    pub file: TaskFile,
+    /// The task file, if there is one.
+    pub path: Option<PathBuf>,
+    /// The data folder.
+    pub data_dir: PathBuf,
+    /// The default name of the task.
+    pub name: String,
+    /// A config file beside the task.
+    pub config: Option<PathBuf>,
+}
+
+/// Finds the task at this path.
+///
+/// # Errors
+/// The path does not exist or is not a task, or the task file has a mistake.
+pub fn find(task: &Path) -> Result<TaskSource, Trouble> {
+    let shown = task.display();
+    if !task.exists() {
+        let hint = "give a data folder or a task file (.yaml, .yml, .toml or .json)";
+        return Err(Trouble::new(format!("no such folder or task file: {shown}"), hint));
+    }
+    if is_of_run(task) {
+        let hint =
+            format!("resume it with `mle-star resume {shown}`, or give the original task for a new run");
+        return Err(Trouble::new(format!("{shown} is a run folder"), hint));
+    }
+    if task.is_dir() {
+        return match first_of(task, &TASK_FILES) {
+            Some(path) => from_file(&path),
+            None => Ok(from_folder(task)),
+        };
+    }
+    let is_task = task
+        .extension()
+        .is_some_and(|ending| ["yaml", "yml", "toml", "json"].iter().any(|known| ending == *known));
+    if !is_task {
+        let hint =
+            "give a task file that ends in .yaml, .yml, .toml or .json, or the folder that holds train.csv";
+        return Err(Trouble::new(format!("{shown} is neither a folder nor a task file"), hint));
+    }
+    from_file(task)
+}
+
+/// The tasks at the given paths. A folder that is not a task itself stands for the tasks in it.
+pub fn all(given: &[PathBuf]) -> Vec<PathBuf> {
+    let tasks = |path: &PathBuf| match tasks_in(path) {
+        tasks if tasks.is_empty() || is_task(path) || is_of_run(path) => vec![path.clone()],
+        tasks => tasks,
+    };
+    given.iter().flat_map(tasks).collect()
+}
+
+/// The folders beside tasks that [`all`] skips because they do not look like a task.
+pub fn skipped(given: &[PathBuf]) -> Vec<PathBuf> {
+    let tasks = all(given);
+    let groups = given.iter().filter(|path| !tasks.contains(path));
+    groups.flat_map(|group| folders_in(group)).filter(|folder| !tasks.contains(folder)).collect()
+}
+
+/// The folders in this one that are tasks, sorted; none for a file.
+fn tasks_in(folder: &Path) -> Vec<PathBuf> {
+    folders_in(folder).into_iter().filter(|folder| is_task(folder)).collect()
+}
+
+/// The folders in this one, sorted, without those that are never tasks.
+fn folders_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut folders: Vec<PathBuf> = entries.filter(|path| path.is_dir() && !is_never_a_task(path)).collect();
+    folders.sort();
+    folders
+}
+
+/// A hidden folder, or a run folder, which has the same files as a task.
+fn is_never_a_task(folder: &Path) -> bool {
+    let is_hidden = folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+    is_hidden || is_of_run(folder)
+}
+
+fn is_of_run(folder: &Path) -> bool {
+    folder.join(layout::LOCK).is_file()
+}
+
+/// Does the folder look like one task?
+fn is_task(folder: &Path) -> bool {
+    let holds = |names: &[&str]| first_of(folder, names).is_some();
+    let has_data = || first_of(&data_below(folder, &NESTED_DATA), &TRAINING_TABLES).is_some();
+    !is_never_a_task(folder)
+        && (holds(&TASK_FILES) || holds(&SIGNS) || folder.join("prepared/public").is_dir() || has_data())
+}
+
+fn from_file(path: &Path) -> Result<TaskSource, Trouble> {
+    let file = task_file::read(path)?;
+    let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
+    let data_dir = file.data_dir.clone().unwrap_or_else(|| data_below(folder, &["data", "input", "."]));
+    Ok(TaskSource {
+        name: name_of(folder),
+        config: first_of(folder, &CONFIG_FILES),
+        path: Some(path.to_owned()),
+        // Normalizes `./.`, which is shown to people.
+        data_dir: data_dir.components().collect(),
+        file,
+    })
+}
+
+fn from_folder(folder: &Path) -> TaskSource {
+    TaskSource {
+        name: name_of(folder),
+        config: first_of(folder, &CONFIG_FILES),
+        data_dir: data_below(folder, &NESTED_DATA),
+        ..TaskSource::default()
+    }
+}
+
+/// The folder itself if it has the training table, else the first of `names` that has it.
+fn data_below(folder: &Path, names: &[&str]) -> PathBuf {
+    let holds_training = |folder: &Path| first_of(folder, &TRAINING_TABLES).is_some();
+    let nested = || names.iter().map(|name| folder.join(name)).find(|below| holds_training(below));
+    if holds_training(folder) { folder.to_owned() } else { nested().unwrap_or_else(|| folder.to_owned()) }
+}
+
+fn first_of(folder: &Path, names: &[&str]) -> Option<PathBuf> {
+    names.iter().map(|name| folder.join(name)).find(|path| path.is_file())
+}
+
+/// A name from the folder's path, without generic parts such as `prepared/public`.
+fn name_of(folder: &Path) -> String {
+    let whole = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    let names = whole.iter().rev().map(|name| name.to_string_lossy().into_owned());
+    let telling = |name: &String| !["public", "prepared", "data", "input", "/"].contains(&name.as_str());
+    let name = names.into_iter().find(telling).unwrap_or_else(|| "task".to_owned());
+    let slug: String = name.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
+    slug.trim_matches('-').to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_and_folders_lead_to_their_data() {
+        let check = |files: &[(&str, &str)], task: &str, data: &str, config: Option<&str>| {
+            let dir = tempfile::tempdir().unwrap();
+            let root = dir.path().join("House Prices");
+            for (name, text) in files {
+                let path = root.join(name);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, text).unwrap();
+            }
+            let source = find(&root.join(task)).unwrap();
+            assert_eq!(
+                source.data_dir.canonicalize().unwrap(),
+                root.join(data).canonicalize().unwrap(),
+                "{task}"
+            );
+            assert_eq!(source.config, config.map(|name| root.join(name)));
+            assert_eq!(source.name, "house-prices");
+        };
+        check(&[("train.csv", "")], "", "", None);
+        check(&[("train.csv.zip", ""), ("config.yaml", "")], "", "", Some("config.yaml"));
+        check(&[("prepared/public/train.csv", "")], "", "prepared/public", None);
+        check(&[("prepared/public/train.csv", "")], "prepared/public", "prepared/public", None);
+        check(&[("task.yaml", "data_dir: tables"), ("tables/x", "")], "", "tables", None);
+        check(&[("task.toml", "data_dir = 'tables'"), ("tables/x", "")], "task.toml", "tables", None);
+        check(&[("task.yml", ""), ("data/train.csv", "")], "task.yml", "data", None);
+    }
+
+    #[test]
+    fn a_folder_of_tasks_stands_for_them() {
+        let check_with = |files: &[&str], given: &str, expected: &[&str], over: &[&str]| {
+            let dir = tempfile::tempdir().unwrap();
+            for name in files {
+                let path = dir.path().join(name);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, "").unwrap();
+            }
+            let paths =
+                |names: &[&str]| -> Vec<PathBuf> { names.iter().map(|name| dir.path().join(name)).collect() };
+            assert_eq!(all(&paths(&[given])), paths(expected), "{files:?}");
+            assert_eq!(skipped(&paths(&[given])), paths(over), "{files:?}");
+        };
+        let check = |files: &[&str], given: &str, expected: &[&str]| check_with(files, given, expected, &[]);
+        check(
+            &["t/b/train.csv", "t/a/prepared/public/x", "t/notes.txt", "t/.c/train.csv"],
+            "t",
+            &["t/a", "t/b"],
+        );
+        let files = ["t/a/task.yaml", "t/b/data/train.csv", "t/c/x", "t/r/journal.lock"];
+        check_with(&files, "t", &["t/a", "t/b"], &["t/c"]);
+        check(&["t/a/prepared/public/train.csv", "t/a/prepared/private/test.csv"], "t", &["t/a"]);
+        // A task stays one, whatever lies in its folders.
+        check(&["t/train.csv", "t/a/train.csv"], "t", &["t"]);
+        check(&["t/task.yaml", "t/a/train.csv", "t/b/train.csv"], "t", &["t"]);
+        check(&["t/description.md", "t/a/train.csv"], "t", &["t"]);
+        check(&["t/prepared/public/train.csv", "t/prepared/private/test.csv"], "t", &["t"]);
+        check(&["t/x"], "t", &["t"]);
+        check(&["t/x"], "t/x", &["t/x"]);
+        check(&["runs/r/journal.lock", "runs/r/input/train.csv"], "runs", &["runs"]);
+        check(&["r/journal.lock", "r/input/train.csv", "r/logs/x"], "r", &["r"]);
+    }
+
+    #[test]
+    fn anything_else_is_refused() {
+        let (file, run) = (tempfile::NamedTempFile::new().unwrap(), tempfile::tempdir().unwrap());
+        fs::write(run.path().join("journal.lock"), "").unwrap();
+        assert!(find(run.path()).unwrap_err().message.contains("is a run folder"));
+        assert!(find(Path::new("/no/such")).unwrap_err().message.contains("no such folder"));
+        assert!(find(file.path()).unwrap_err().message.contains("neither a folder nor a task file"));
+    }
+}

@@ -1,0 +1,205 @@
+//! Chooses the agents.
+//!
+//! [`choose`] decides at the start of a run; [`rules`] and [`ask_claude`] make the agents of the pipeline.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use mle_star::agents::definitions;
+use mle_star::config::{AgentsChoice, Config};
+use mle_star::stop::Trouble;
+use mle_star::task::Task;
+use mle_star_claude::{ClaudeAgents, ClaudeSetup};
+use mle_star_data::profile::Profile;
+use mle_star_offline::OfflineAgents;
+
+use crate::provider::credentials::{self, Found};
+use crate::provider::executable::{self, Executable};
+use crate::settings::Environment;
+
+/// How many processes may be started for likely calls; each takes about 150 MiB.
+const MOST_PREFETCHED: u32 = 8;
+
+/// The reason for agents that the user chose.
+const REQUESTED: &str = "as requested";
+
+/// The chosen agents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Chosen {
+    /// Rules built into the program.
+    Offline,
+    /// The `claude` command line.
+    Claude(Claude),
+}
+
+/// A usable `claude`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claude {
+    /// The executable; its version is new enough.
+    pub executable: Executable,
+    /// The login that it will use.
+    pub login: Found,
+}
+
+/// The chosen agents and the reason, which a run shows first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// The agents.
+    pub chosen: Chosen,
+    /// The reason.
+    pub reason: String,
+}
+
+/// Chooses the agents.
+///
+/// # Errors
+/// The user requested `claude`, and it cannot be used.
+pub async fn choose(config: &Config, environment: &Environment<'_>) -> Result<Choice, Trouble> {
+    if config.agents == AgentsChoice::Offline {
+        return Ok(Choice { chosen: Chosen::Offline, reason: REQUESTED.to_owned() });
+    }
+    match (claude(config, environment).await, config.agents) {
+        (Ok(claude), _) => {
+            let reason = format!("{}; claude {}", claude.login.reason(), claude.executable.version);
+            Ok(Choice { chosen: Chosen::Claude(claude), reason })
+        }
+        (Err(trouble), AgentsChoice::Claude) => Err(trouble),
+        (Err(trouble), _) => Ok(Choice { chosen: Chosen::Offline, reason: trouble.message }),
+    }
+}
+
+/// Chooses the agents without executing the `claude` that the settings name, assuming that it works.
+///
+/// # Errors
+/// The user requested `claude`, and there is no login.
+pub fn presume(config: &Config, named: &Path, environment: &Environment<'_>) -> Result<Choice, Trouble> {
+    let offline = |reason: String| Choice { chosen: Chosen::Offline, reason };
+    if config.agents == AgentsChoice::Offline {
+        return Ok(offline(REQUESTED.to_owned()));
+    }
+    match (credentials::login(environment), config.agents) {
+        (Some(login), _) => {
+            let reason = format!("{}; {} is checked when the run starts", login.reason(), named.display());
+            let executable = Executable { path: named.to_owned(), version: executable::OLDEST };
+            Ok(Choice { chosen: Chosen::Claude(Claude { executable, login }), reason })
+        }
+        (None, AgentsChoice::Claude) => Err(no_login()),
+        (None, _) => Ok(offline(no_login().message)),
+    }
+}
+
+/// The executable and the login. Without a login the executable is not looked for.
+///
+/// # Errors
+/// Either is missing, or the executable is too old.
+pub async fn claude(config: &Config, environment: &Environment<'_>) -> Result<Claude, Trouble> {
+    let login = credentials::login(environment).ok_or_else(no_login)?;
+    let found = executable::find(config.claude_path.as_deref(), environment).await;
+    let executable = found.map_err(|trouble| with_login(&login, trouble))?;
+    match executable.trouble() {
+        Some(trouble) => Err(with_login(&login, trouble)),
+        None => Ok(Claude { executable, login }),
+    }
+}
+
+fn no_login() -> Trouble {
+    Trouble::new(
+        "no ANTHROPIC_API_KEY or other login to a language model",
+        "set ANTHROPIC_API_KEY, log in with `claude`, or use --agents offline; `mle-star doctor` shows every login",
+    )
+}
+
+fn with_login(login: &Found, trouble: Trouble) -> Trouble {
+    Trouble::new(format!("{}, but {}", login.reason(), trouble.message), trouble.hint)
+}
+
+/// The offline agents for a task; `None` when `claude` was chosen.
+///
+/// # Errors
+/// A task that the offline agents cannot solve.
+pub fn rules(
+    chosen: &Chosen,
+    task: &Task,
+    config: &Config,
+    profile: Option<Profile>,
+) -> Result<Option<OfflineAgents>, Trouble> {
+    match (chosen, profile) {
+        (Chosen::Claude(_), _) => Ok(None),
+        (Chosen::Offline, Some(profile)) => {
+            OfflineAgents::new(task, profile, config.subsample_limit).map(Some)
+        }
+        (Chosen::Offline, None) => Err(Trouble::new(
+            "the offline agents need a training table",
+            "add a train.csv to the data folder",
+        )),
+    }
+}
+
+/// Where agents of `claude` work.
+#[derive(Clone, Copy, Debug)]
+pub struct Workplace<'a> {
+    /// The run ID.
+    pub run_id: &'a str,
+    /// A folder for temporary files; created and removed.
+    pub folder: &'a Path,
+    /// The data as scripts see it.
+    pub data_dir: &'a Path,
+}
+
+/// The agents of `claude`, for a run or a probe.
+///
+/// # Errors
+/// The data cannot be read, or the folder cannot be created.
+pub fn ask_claude(
+    claude: &Claude,
+    config: &Config,
+    prompts: &BTreeMap<String, String>,
+    at: Workplace<'_>,
+) -> Result<ClaudeAgents, Trouble> {
+    ClaudeAgents::new(ClaudeSetup {
+        executable: claude.executable.path.clone(),
+        bare: claude.login.login.survives_bare(),
+        run_id: at.run_id.to_owned(),
+        folder: at.folder.to_owned(),
+        data_dir: at.data_dir.to_owned(),
+        permission_mode: config.permission_mode.clone(),
+        max_wait: Duration::from_secs(config.overload_patience_seconds),
+        blocked_domains: config.search_blocked_domains.clone(),
+        blocked_commands: config.blocked_commands.clone(),
+        definitions: definitions(config, prompts),
+        prefetch: prefetched(config),
+    })
+}
+
+/// Two for each path, or one for each candidate of the first phase and one for what follows them.
+fn prefetched(config: &Config) -> usize {
+    let wanted = (2 * config.num_parallel_solutions).max(config.num_retrieved_models + 1);
+    wanted.min(MOST_PREFETCHED) as usize
+}
+
+impl Chosen {
+    /// The value of the `agents` key in `config.json`.
+    pub fn name(&self) -> AgentsChoice {
+        match self {
+            Self::Offline => AgentsChoice::Offline,
+            Self::Claude(_) => AgentsChoice::Claude,
+        }
+    }
+}
+
+impl Choice {
+    /// The line that a run shows first.
+    pub fn line(&self) -> String {
+        format!("agents: {} ({})", name(self.chosen.name()), self.reason)
+    }
+}
+
+/// The value of `--agents`.
+pub fn name(agents: AgentsChoice) -> &'static str {
+    match agents {
+        AgentsChoice::Auto => "auto",
+        AgentsChoice::Claude => "claude",
+        AgentsChoice::Offline => "offline",
+    }
+}

@@ -1,0 +1,124 @@
+//! The `claude` executable: its path and version.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use mle_star::stop::Trouble;
+use mle_star_claude as claude;
+use semver::Version;
+use serde::Serialize;
+use tokio::process::Command;
+use tokio::time::timeout;
+
+use crate::settings::Environment;
+
+/// The oldest version that can be used.
+pub const OLDEST: Version =
+    Version::new(claude::OLDEST[0] as u64, claude::OLDEST[1] as u64, claude::OLDEST[2] as u64);
+const INSTALL: &str = "install it with `npm install -g @anthropic-ai/claude-code`";
+/// It answers in well under a second, but the machine may be busy.
+const TIMEOUT: Duration = Duration::from_secs(20);
+
+/// An executable and its version.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Executable {
+    /// Its path.
+    pub path: PathBuf,
+    /// As `2.1.329`.
+    pub version: Version,
+}
+
+/// Finds the executable that `given` names (a path, or a name on PATH), else `MLE_STAR_CLAUDE_PATH`, else `claude` on
+/// PATH, and asks it for its version. The version may be too old.
+///
+/// # Errors
+/// There is none, or it prints no version.
+pub async fn find(given: Option<&Path>, environment: &Environment<'_>) -> Result<Executable, Trouble> {
+    let from_environment =
+        || environment("MLE_STAR_CLAUDE_PATH").filter(|path| !path.is_empty()).map(PathBuf::from);
+    let name = given.map(Path::to_owned).or_else(from_environment).unwrap_or_else(|| PathBuf::from("claude"));
+    let path = located(&name, environment).ok_or_else(|| missing(&name))?;
+    let version = version(&path).await?;
+    Ok(Executable { path, version })
+}
+
+impl Executable {
+    /// Why it cannot be used; `None`: it can.
+    pub fn trouble(&self) -> Option<Trouble> {
+        let Self { path, version } = self;
+        (*version < OLDEST).then(|| {
+            let message =
+                format!("claude {version} is too old: {OLDEST} or newer is required ({})", path.display());
+            Trouble::new(
+                message,
+                "update it with `npm install -g @anthropic-ai/claude-code` or `claude update`",
+            )
+        })
+    }
+}
+
+fn located(name: &Path, environment: &Environment<'_>) -> Option<PathBuf> {
+    let here = std::env::current_dir().ok()?;
+    which::which_in(name, environment("PATH"), here).ok()
+}
+
+fn missing(name: &Path) -> Trouble {
+    let is_path = name.components().count() > 1;
+    let message = match name.display() {
+        path if is_path => format!("no executable claude at {path}"),
+        name => format!("no executable {name} on PATH"),
+    };
+    Trouble::new(message, format!("{INSTALL}, or set claude_path"))
+}
+
+/// The version in the output of `claude --version`: `2.1.329 (Claude Code)`.
+fn parse(text: &str) -> Option<Version> {
+    text.split_whitespace().find_map(|word| Version::parse(word).ok())
+}
+
+async fn version(path: &Path) -> Result<Version, Trouble> {
+    let silent =
+        |what: String| Trouble::new(format!("{} --version {what}", path.display()), format!("re{INSTALL}"));
+    let mut command = Command::new(path);
+    command.arg("--version").stdin(Stdio::null()).kill_on_drop(true);
+    let output = match timeout(TIMEOUT, command.output()).await {
+        Ok(Ok(output)) => output,
+        Ok(Err(error)) => return Err(silent(format!("does not run: {error}"))),
+        Err(_) => return Err(silent(format!("does not answer within {} s", TIMEOUT.as_secs()))),
+    };
+    let text = String::from_utf8_lossy(&output.stdout);
+    parse(&text).ok_or_else(|| silent("does not print a version".to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_found_in_what_claude_prints() {
+        let check = |text: &str, expected: Option<&str>| {
+            assert_eq!(parse(text).map(|version| version.to_string()).as_deref(), expected, "{text}");
+        };
+        check("2.1.329 (Claude Code)\n", Some("2.1.329"));
+        check("claude 3.0.0-beta.1", Some("3.0.0-beta.1"));
+        check("", None);
+        check("2.1", None);
+        check("no version", None);
+    }
+
+    #[test]
+    fn older_versions_cannot_be_used() {
+        let check = |major, minor, patch, is_usable: bool| {
+            let version = Version::new(major, minor, patch);
+            let trouble = Executable { path: PathBuf::from("claude"), version }.trouble();
+            assert_eq!(trouble.is_none(), is_usable, "{trouble:?}");
+        };
+        check(2, 1, 248, true);
+        check(2, 1, 1000, true);
+        check(10, 0, 0, true);
+        check(2, 1, 247, false);
+        check(2, 0, 999, false);
+        check(1, 9, 0, false);
+    }
+}

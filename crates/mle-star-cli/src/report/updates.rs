@@ -1,0 +1,221 @@
+//! Rewrites the report while a run goes on, in the background and rarely enough not to slow the run.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use mle_star::event::{Event, EventSink};
+use tokio::sync::{Notify, oneshot};
+use tokio::task::JoinHandle;
+
+use crate::report;
+use crate::runs::run_view::{self, RunView, State};
+
+/// The minimum time between two reports within a phase.
+const PAUSE: Duration = Duration::from_secs(5);
+/// The pause is at least this many times as long as the last report took.
+const PAUSE_FACTOR: u32 = 20;
+
+/// How long the end of a run waits for a report in progress.
+const IN_PROGRESS_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long it waits for the last report.
+const LAST_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Writes the report of a run until [`end`](Self::end).
+pub struct Reporting {
+    news: Arc<News>,
+    writing: JoinHandle<()>,
+}
+
+/// Forwards events and triggers reports.
+pub struct Beside<'a> {
+    news: &'a News,
+    others: &'a dyn EventSink,
+}
+
+/// Triggers of the task that writes.
+#[derive(Default)]
+struct News {
+    something: Notify,
+    phase: Notify,
+    is_over: AtomicBool,
+}
+
+impl Reporting {
+    /// Starts; requires a runtime.
+    pub fn begin(folder: &Path) -> Self {
+        let folder = folder.to_owned();
+        // Errors are ignored here: only the last report must succeed.
+        Self::begin_with(move |news| {
+            let Ok(view) = run_view::read(&folder) else { return };
+            let Ok(html) = report::render(&view) else { return };
+            // A report that finishes late must not replace the last one.
+            if !news.is_over() {
+                let _ = report::keep(&view, &html);
+            }
+        })
+    }
+
+    fn begin_with(write: impl Fn(&News) + Send + Sync + 'static) -> Self {
+        let news = Arc::new(News::default());
+        let writing = tokio::spawn(write_on(Arc::new(write), Arc::clone(&news)));
+        Self { news, writing }
+    }
+
+    /// A sink that forwards to `others`.
+    pub fn beside<'a>(&'a self, others: &'a dyn EventSink) -> Beside<'a> {
+        Beside { news: &self.news, others }
+    }
+
+    /// Stops. If the report in progress takes too long, it is abandoned; the note says so.
+    pub async fn end(self) -> Option<String> {
+        self.end_within(IN_PROGRESS_TIMEOUT).await
+    }
+
+    async fn end_within(self, limit: Duration) -> Option<String> {
+        self.news.is_over.store(true, Ordering::Release);
+        self.news.phase.notify_one();
+        self.news.something.notify_one();
+        // The last report is made separately.
+        let ended = tokio::time::timeout(limit, self.writing).await;
+        let seconds = limit.as_secs();
+        ended.is_err().then(|| format!("note: a report was abandoned after {seconds} s"))
+    }
+}
+
+impl EventSink for Beside<'_> {
+    fn emit(&self, event: Event) {
+        self.news.hear(&event);
+        self.others.emit(event);
+    }
+}
+
+impl News {
+    fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Acquire)
+    }
+
+    fn hear(&self, event: &Event) {
+        match event {
+            Event::PhaseStarted { .. } => {
+                self.phase.notify_one();
+                self.something.notify_one();
+            }
+            Event::AgentEnded { .. } | Event::ScriptEnded { .. } | Event::StepEnded { .. } => {
+                self.something.notify_one();
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Writes the report of a run that was stopped; returns a note if that fails.
+pub async fn leave(folder: &Path) -> Option<String> {
+    // This process still holds the lock and is about to end.
+    last(folder, |view| view.summary.state = State::Unfinished).await
+}
+
+/// Writes the last report of a run, with a `change` that the journal does not record; returns a note if that fails or
+/// takes too long.
+pub async fn last(folder: &Path, change: impl FnOnce(&mut RunView) + Send + 'static) -> Option<String> {
+    let folder = folder.to_owned();
+    let making = made(move || {
+        let mut view = run_view::read(&folder).map_err(|error| error.to_string())?;
+        change(&mut view);
+        report::write(&view).map(drop).map_err(|trouble| trouble.message)
+    });
+    let made = match tokio::time::timeout(LAST_TIMEOUT, making).await {
+        Ok(made) => made.unwrap_or_else(|| Err("the thread that makes reports has ended".to_owned())),
+        Err(_) => Err(format!("not made within {} s", LAST_TIMEOUT.as_secs())),
+    };
+    made.err().map(|error| format!("note: no report: {error}"))
+}
+
+/// Does `work` on the one thread that makes the reports of this process, so that reports reuse memory and those of several
+/// runs do not compete. `None` if the thread cannot be started.
+async fn made<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    type Work = Box<dyn FnOnce() + Send>;
+    static MAKER: OnceLock<Option<mpsc::Sender<Work>>> = OnceLock::new();
+    let maker = MAKER.get_or_init(|| {
+        let (sender, works) = mpsc::channel::<Work>();
+        let make = move || works.into_iter().for_each(|work| work());
+        thread::Builder::new().name("reports".to_owned()).spawn(make).ok().map(|_| sender)
+    });
+    let (tell, told) = oneshot::channel();
+    maker.as_ref()?.send(Box::new(move || drop(tell.send(work())))).ok()?;
+    told.await.ok()
+}
+
+async fn write_on(write: Arc<impl Fn(&News) + Send + Sync + 'static>, news: Arc<News>) {
+    while !news.is_over() {
+        news.something.notified().await;
+        if news.is_over() {
+            return;
+        }
+        let began = Instant::now();
+        let (write, heard) = (Arc::clone(&write), Arc::clone(&news));
+        let _ = made(move || write(&heard)).await;
+        let pause = PAUSE.max(began.elapsed() * PAUSE_FACTOR);
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            () = news.phase.notified() => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mle_star::place::{Phase, Place};
+    use tokio::sync::mpsc;
+
+    use super::*;
+
+    fn script_ended() -> Event {
+        let place = Place::from("phase1/candidate-0/run");
+        Event::ScriptEnded { place, seconds: 1.0, score: None, failure: None, replayed: false }
+    }
+
+    #[tokio::test]
+    async fn reports_are_few_within_a_phase_and_prompt_at_its_end() {
+        let (told, mut written) = mpsc::unbounded_channel();
+        let began = Instant::now();
+        let reporting = Reporting::begin_with(move |_| told.send(()).unwrap());
+        reporting.news.hear(&script_ended());
+        written.recv().await.unwrap();
+        (0..1000).for_each(|_| reporting.news.hear(&script_ended()));
+        reporting.news.hear(&Event::PhaseStarted { phase: Phase::Phase2 });
+        written.recv().await.unwrap();
+        assert!(began.elapsed() < PAUSE, "a phase is not waited with");
+        (0..1000).for_each(|_| reporting.news.hear(&script_ended()));
+        assert_eq!(reporting.end().await, None);
+        assert!(began.elapsed() < PAUSE, "the end is not waited with");
+        let mut more = 0;
+        while written.recv().await.is_some() {
+            more += 1;
+        }
+        // A phase that begins while a report is made is told by the next one, at once.
+        assert!(more <= 1, "{more}");
+    }
+
+    #[tokio::test]
+    async fn a_report_that_takes_too_long_is_abandoned() {
+        let (begun, mut has_begun) = mpsc::unbounded_channel();
+        let (release, released) = std::sync::mpsc::channel::<()>();
+        let released = std::sync::Mutex::new(released);
+        let (told, mut saw) = mpsc::unbounded_channel();
+        let reporting = Reporting::begin_with(move |news| {
+            begun.send(()).unwrap();
+            let _ = released.lock().unwrap().recv();
+            told.send(news.is_over()).unwrap();
+        });
+        reporting.news.hear(&script_ended());
+        has_begun.recv().await.unwrap();
+        let note = reporting.end_within(Duration::from_millis(20)).await;
+        assert_eq!(note.unwrap(), "note: a report was abandoned after 0 s");
+        // When it finishes, it sees that the run is over.
+        drop(release);
+        assert_eq!(saw.recv().await, Some(true));
+    }
+}

@@ -1,0 +1,227 @@
+//! The frozen inputs in a run folder: written first, and compared on resume.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::Path;
+
+use mle_star::answers::RetrievedModel;
+use mle_star::config::Config;
+use mle_star::journal::Frozen;
+use mle_star::layout::{self, CONFIG, MODELS, PROMPTS, STAGED_CONFIG};
+use mle_star::stop::Trouble;
+use mle_star::task::Task;
+use serde::Serialize;
+use serde_json::Value;
+
+/// Limits that a resume may raise.
+const RAISABLE: [&str; 2] = ["time_limit_seconds", "max_budget_usd"];
+
+/// Writes `task.json`, `config.json`, `prompts/`, and `models.json` if the user gave models.
+///
+/// # Errors
+/// The folder cannot be written.
+pub fn write(folder: &Path, frozen: &Frozen) -> Result<(), Trouble> {
+    let all = || -> io::Result<()> {
+        write_json(&folder.join(layout::TASK), &frozen.task)?;
+        write_json(&folder.join(CONFIG), &frozen.config)?;
+        if let Some(models) = &frozen.retrieved_models {
+            write_json(&folder.join(MODELS), models)?;
+        }
+        fs::create_dir_all(folder.join(PROMPTS))?;
+        for (name, text) in &frozen.prompts {
+            write_whole(&folder.join(PROMPTS).join(name), text.as_bytes())?;
+        }
+        Ok(())
+    };
+    let start_again =
+        "free disk space or make the folder writable, then start the run again with the same --run-id";
+    all().map_err(|error| Trouble::new(unwritable(folder, &error).message, start_again))
+}
+
+/// Writes a configuration with raised limits beside `config.json`. It becomes valid when the journal records the limits.
+///
+/// # Errors
+/// As [`write_whole`].
+pub fn stage_config(folder: &Path, config: &Config) -> io::Result<()> {
+    write_partial(&folder.join(STAGED_CONFIG), &json(config)?)
+}
+
+/// Checks that the files equal what the journal froze. If a resume that raised limits was interrupted after the journal
+/// recorded them, the staged configuration replaces `config.json` now.
+///
+/// # Errors
+/// A file is missing or differs; the message names the key, the model or the template.
+pub fn check_unchanged(folder: &Path, frozen: &Frozen) -> Result<(), Trouble> {
+    same_keys::<Task>(folder, layout::TASK, &frozen.task, &[])?;
+    let differs_in_limits = same_keys::<Config>(folder, CONFIG, &frozen.config, &[]).is_err()
+        && same_keys::<Config>(folder, CONFIG, &frozen.config, &RAISABLE).is_ok();
+    if differs_in_limits && same_keys::<Config>(folder, STAGED_CONFIG, &frozen.config, &[]).is_ok() {
+        let placed = fs::rename(folder.join(STAGED_CONFIG), folder.join(CONFIG));
+        placed.map_err(|error| unwritable(folder, &error))?;
+    }
+    same_keys::<Config>(folder, CONFIG, &frozen.config, &[])?;
+    same_models(&folder.join(MODELS), frozen.retrieved_models.as_deref())?;
+    let found = templates(&folder.join(PROMPTS))?;
+    for (name, text) in &frozen.prompts {
+        if found.get(name) != Some(text) {
+            let what = if found.contains_key(name) { "has changed" } else { "is missing" };
+            return Err(differs(format!("the template {name} {what} since the run started")));
+        }
+    }
+    match found.keys().find(|name| !frozen.prompts.contains_key(*name)) {
+        Some(extra) => Err(differs(format!("the template {extra} was added after the run started"))),
+        None => Ok(()),
+    }
+}
+
+/// Writes a file atomically.
+///
+/// # Errors
+/// The disk is full or the folder not writable.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let partial = path.with_extension("part");
+    write_partial(&partial, bytes)?;
+    fs::rename(partial, path)
+}
+
+fn write_partial(partial: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = File::create(partial)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+fn json(value: &impl Serialize) -> io::Result<Vec<u8>> {
+    let mut text = serde_json::to_vec_pretty(value)?;
+    text.push(b'\n');
+    Ok(text)
+}
+
+/// Copies a file atomically, replacing the destination.
+///
+/// # Errors
+/// As [`write_whole`].
+pub fn copy_whole(from: &Path, to: &Path) -> io::Result<()> {
+    let partial = to.with_extension("part");
+    let copied = fs::copy(from, &partial).and_then(|_| fs::rename(&partial, to));
+    copied.inspect_err(|_| drop(fs::remove_file(&partial)))
+}
+
+/// Removes a file if it exists.
+///
+/// # Errors
+/// The folder is not writable.
+pub fn remove_file(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Writes a value as indented JSON, atomically.
+///
+/// # Errors
+/// As [`write_whole`].
+pub fn write_json(path: &Path, value: &impl Serialize) -> io::Result<()> {
+    write_whole(path, &json(value)?)
+}
+
+/// The error for a run folder that cannot be written.
+pub fn unwritable(folder: &Path, error: &io::Error) -> Trouble {
+    let message = format!("cannot write into the run folder {}: {error}", folder.display());
+    Trouble::resumable(message, "free disk space or make the folder writable")
+}
+
+/// Compares a file with the frozen value, except for the keys in `but`.
+fn same_keys<T: Serialize>(folder: &Path, name: &str, frozen: &T, but: &[&str]) -> Result<(), Trouble> {
+    let path = folder.join(name);
+    let text = fs::read_to_string(&path)
+        .map_err(|error| differs(format!("cannot read {name} of the run: {error}")))?;
+    let mut found: Value = serde_json::from_str(&text)
+        .map_err(|error| differs(format!("{name} of the run is no longer valid JSON: {error}")))?;
+    let mut expected = serde_json::to_value(frozen).unwrap_or_default();
+    for map in [&mut found, &mut expected].into_iter().filter_map(Value::as_object_mut) {
+        map.retain(|key, _| !but.contains(&key.as_str()));
+    }
+    match first_difference(&expected, &found) {
+        Some(key) => Err(differs(format!("{name} has another {key} than at the start of the run"))),
+        None => Ok(()),
+    }
+}
+
+fn same_models(path: &Path, frozen: Option<&[RetrievedModel]>) -> Result<(), Trouble> {
+    let Some(frozen) = frozen else {
+        let extra = || differs(format!("{MODELS} was added after the run started"));
+        return if path.exists() { Err(extra()) } else { Ok(()) };
+    };
+    let text = fs::read_to_string(path)
+        .map_err(|error| differs(format!("cannot read {MODELS} of the run: {error}")))?;
+    let found: Vec<Value> = serde_json::from_str(&text)
+        .map_err(|error| differs(format!("{MODELS} of the run is no longer a JSON list: {error}")))?;
+    let expected: Vec<Value> =
+        frozen.iter().map(|model| serde_json::to_value(model).unwrap_or_default()).collect();
+    let other = (0..found.len().max(expected.len())).find(|index| found.get(*index) != expected.get(*index));
+    match other {
+        Some(index) => {
+            Err(differs(format!("{MODELS} has another model {} than at the start of the run", index + 1)))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The first key with differing values, as a dotted path.
+fn first_difference(expected: &Value, found: &Value) -> Option<String> {
+    let (Value::Object(expected), Value::Object(found)) = (expected, found) else {
+        return (expected != found).then(String::new);
+    };
+    let keys = expected.keys().chain(found.keys().filter(|key| !expected.contains_key(*key)));
+    keys.into_iter().find_map(|key| {
+        let of = |map: &serde_json::Map<String, Value>| map.get(key).cloned().unwrap_or_default();
+        let below = first_difference(&of(expected), &of(found))?;
+        Some(if below.is_empty() { key.clone() } else { format!("{key}.{below}") })
+    })
+}
+
+fn templates(folder: &Path) -> Result<BTreeMap<String, String>, Trouble> {
+    let read = || -> io::Result<BTreeMap<String, String>> {
+        let mut found = BTreeMap::new();
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            found.insert(entry.file_name().to_string_lossy().into_owned(), fs::read_to_string(entry.path())?);
+        }
+        Ok(found)
+    };
+    read().map_err(|error| differs(format!("cannot read the templates in {}: {error}", folder.display())))
+}
+
+fn differs(message: String) -> Trouble {
+    Trouble::new(message, "restore it, or start a new run; a run can be resumed only with its own inputs")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_key_that_differs_is_named() {
+        let check = |expected: Value, found: Value, key: Option<&str>| {
+            assert_eq!(first_difference(&expected, &found).as_deref(), key);
+        };
+        check(json!({"a": 1}), json!({"a": 1}), None);
+        check(json!({"a": 1, "b": 2}), json!({"a": 1, "b": 3}), Some("b"));
+        check(json!({"p": {"x": 1}}), json!({"p": {"x": 2}}), Some("p.x"));
+        check(json!({"a": 1}), json!({"a": 1, "b": 1}), Some("b"));
+        check(json!({"a": 1, "b": null}), json!({"a": 1}), None);
+    }
+
+    #[test]
+    fn an_edited_template_is_named() {
+        let dir = tempfile::tempdir().unwrap();
+        let prompts = BTreeMap::from([("coder.md".to_owned(), "text".to_owned())]);
+        fs::create_dir(dir.path().join("prompts")).unwrap();
+        fs::write(dir.path().join("prompts/coder.md"), "text").unwrap();
+        assert_eq!(templates(&dir.path().join("prompts")).unwrap(), prompts);
+    }
+}

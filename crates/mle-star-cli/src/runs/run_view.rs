@@ -1,0 +1,285 @@
+//! Reads a run folder, also of a live run, for `list`, `show` and the report. Writes nothing.
+
+pub mod files;
+
+use std::fs::TryLockError;
+use std::path::{Path, PathBuf};
+
+use mle_star::effects::{AgentReply, Answer, Limit, Purpose, ScriptOutcome};
+use mle_star::journal::{self, EffectRecord, JournalError, Kind, Outcome, Snapshot};
+use mle_star::layout;
+use mle_star::metric::{Direction, Score};
+use mle_star::place::Phase;
+use mle_star::result::FinalResult;
+use mle_star::spending::Spending;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::runs;
+use crate::usage::{self, money};
+
+/// The largest `result.json` that is read, in bytes. A run of the paper's size has one of less than a megabyte.
+const LARGEST_RESULT: u64 = 256 << 20;
+
+/// A run at one moment.
+#[derive(Clone, Debug)]
+pub struct RunView {
+    /// Its folder.
+    pub folder: PathBuf,
+    /// Its summary.
+    pub summary: Summary,
+    /// Its records, oldest first.
+    pub steps: Vec<StepRow>,
+    /// The usage of its agents.
+    pub spending: Spending,
+    /// The journal.
+    pub snapshot: Snapshot,
+    /// The result of a finished run.
+    pub result: Option<FinalResult>,
+}
+
+/// The summary of a run. Scores are in the metric's unit, times in seconds.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Summary {
+    /// The run ID.
+    pub run_id: String,
+    /// The task's name.
+    pub task: String,
+    /// Its state.
+    pub state: State,
+    /// The phase it is in, or was in last; `None` before the first.
+    pub phase: Option<Phase>,
+    /// The metric's name.
+    pub metric: String,
+    /// Which scores win.
+    pub direction: Direction,
+    /// The best validation score so far.
+    pub best_score: Option<f64>,
+    /// When it started, RFC 3339.
+    pub created_at: String,
+    /// Time so far.
+    pub elapsed_seconds: f64,
+    /// US dollars; `None` if the cost of a call is unknown.
+    pub cost_usd: Option<f64>,
+    /// Tokens read and written, cached ones included; 0 for offline agents.
+    pub tokens: u64,
+    /// Interrupted calls, whose usage is not counted.
+    pub interrupted_calls: u64,
+    /// The path of the submission.
+    pub submission: Option<String>,
+}
+
+/// The state of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// A process works on it.
+    Running,
+    /// It has a result.
+    Finished,
+    /// It was interrupted or failed; it can be resumed.
+    Unfinished,
+}
+
+/// One record of the journal.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StepRow {
+    /// Where.
+    pub place: String,
+    /// Agent, script or decision.
+    pub kind: Kind,
+    /// Its outcome in words.
+    pub outcome: String,
+    /// Did it succeed?
+    pub ok: bool,
+    /// The score of a script.
+    pub score: Option<f64>,
+    /// Can the score be the best one?
+    pub counts: bool,
+    /// Wall-clock time without waiting for a slot; `None` while it runs.
+    pub seconds: Option<f64>,
+    /// When it ended, in seconds since the start of the run.
+    pub ended: Option<f64>,
+}
+
+/// Reads a run folder.
+///
+/// # Errors
+/// The journal is missing, damaged or of another format.
+pub fn read(folder: &Path) -> Result<RunView, JournalError> {
+    let snapshot = journal::read(folder)?;
+    let result = read_result(folder);
+    let steps: Vec<StepRow> = snapshot.effects.iter().filter(|record| is_shown(record)).map(row).collect();
+    let task = &snapshot.frozen.task;
+    let state = state(folder, result.is_some());
+    let spending = usage::of_run(&snapshot, state == State::Running);
+    let used = spending.total().usage;
+    let summary = Summary {
+        run_id: runs::name(folder).unwrap_or_else(|| snapshot.frozen.run_id.clone()),
+        task: task.competition_id.clone(),
+        state,
+        phase: snapshot.effects.iter().filter_map(|effect| effect.place.phase()).max(),
+        metric: task.evaluation_metric.clone(),
+        direction: task.metric_direction,
+        best_score: best(&snapshot, &steps),
+        created_at: snapshot.created_at.clone(),
+        elapsed_seconds: snapshot.elapsed,
+        cost_usd: used.cost_usd,
+        tokens: money::all_tokens(&used),
+        interrupted_calls: spending.interrupted_calls,
+        submission: result
+            .as_ref()
+            .map(|result| result.submission_path.clone())
+            .filter(|path| !path.is_empty()),
+    };
+    Ok(RunView { folder: folder.to_owned(), summary, steps, spending, snapshot, result })
+}
+
+/// The result of a finished run.
+pub fn read_result(folder: &Path) -> Option<FinalResult> {
+    serde_json::from_str(&files::read(folder, layout::RESULT, LARGEST_RESULT).ok()?).ok()
+}
+
+impl State {
+    /// The state as a word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Finished => "finished",
+            Self::Unfinished => "unfinished",
+        }
+    }
+}
+
+/// Does a process work on the run? It holds the lock while it does.
+pub fn is_held(folder: &Path) -> bool {
+    let lock = files::open(folder, layout::LOCK);
+    lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
+}
+
+fn state(folder: &Path, has_result: bool) -> State {
+    match (is_held(folder), has_result) {
+        (true, _) => State::Running,
+        (false, true) => State::Finished,
+        (false, false) => State::Unfinished,
+    }
+}
+
+fn is_shown(record: &EffectRecord) -> bool {
+    use mle_star::journal::EffectState::{Begun, Ended};
+    // A decision without a limit only marks the start of a phase.
+    let is_mark = record.kind == Kind::Decision && record.limit.is_none();
+    matches!(record.state, Begun | Ended) && !is_mark
+}
+
+fn best(snapshot: &Snapshot, steps: &[StepRow]) -> Option<f64> {
+    let direction = snapshot.frozen.task.metric_direction;
+    let scores =
+        steps.iter().filter(|step| step.counts).filter_map(|step| Score::new(step.score?, direction));
+    mle_star::metric::last_best(scores, |score| *score).map(Score::value)
+}
+
+fn row(record: &EffectRecord) -> StepRow {
+    let told = match (&record.outcome, record.kind) {
+        (None, _) if record.limit.is_some() => Told::of_limit(record.limit),
+        (None, _) => Told { outcome: "not ended".to_owned(), ok: false, ..Told::default() },
+        (Some(_), Kind::Decision) => Told::of_limit(record.limit),
+        (Some(outcome), Kind::Agent) => Told::of_agent(outcome),
+        (Some(outcome), Kind::Script) => Told::of_script(outcome, &record.request),
+    };
+    StepRow {
+        place: record.place.to_string(),
+        kind: record.kind,
+        outcome: told.outcome,
+        ok: told.ok,
+        score: told.score,
+        counts: told.counts,
+        seconds: told
+            .seconds
+            .or_else(|| record.elapsed_ended.map(|ended| (ended - record.elapsed_begun).max(0.0))),
+        ended: record.elapsed_ended,
+    }
+}
+
+#[derive(Default)]
+struct Told {
+    outcome: String,
+    ok: bool,
+    score: Option<f64>,
+    counts: bool,
+    /// The time that the runner measured.
+    seconds: Option<f64>,
+}
+
+impl Told {
+    fn of_limit(limit: Option<Limit>) -> Self {
+        let outcome = limit.map_or("a limit", Limit::name);
+        Self { outcome: format!("left out: {outcome}"), ..Self::default() }
+    }
+
+    fn of_agent(outcome: &Value) -> Self {
+        match serde_json::from_value::<AgentReply>(outcome.clone()).map(|reply| reply.answer) {
+            Ok(Answer::Text { .. }) => Self { outcome: "answered".to_owned(), ok: true, ..Self::default() },
+            Ok(Answer::Failed { reason }) => Self { outcome: reason, ..Self::default() },
+            Ok(Answer::Refused { limit }) => Self::of_limit(Some(limit)),
+            Err(_) => Self { outcome: "unreadable".to_owned(), ..Self::default() },
+        }
+    }
+
+    fn of_script(outcome: &Value, request: &Value) -> Self {
+        let Ok(outcome) = serde_json::from_value::<ScriptOutcome>(outcome.clone()) else {
+            return Self { outcome: "unreadable".to_owned(), ..Self::default() };
+        };
+        if let Some(limit) = outcome.limit() {
+            return Self::of_limit(Some(limit));
+        }
+        let purpose = request.get("purpose").cloned().and_then(|name| serde_json::from_value(name).ok());
+        let ok = !outcome.is_error();
+        let failure = outcome.traceback.as_deref().and_then(|text| text.lines().last());
+        let words = match (ok, failure, outcome.submission.as_ref()) {
+            (true, _, Some(submission)) if !submission.findings.is_empty() => submission.findings.join("; "),
+            (true, _, _) => "ran".to_owned(),
+            (false, Some(failure), _) => failure.to_owned(),
+            (false, None, _) => mle_star::evaluate::headline(&outcome),
+        };
+        let counts = ok && purpose == Some(Purpose::Score);
+        Self { outcome: words, ok, score: outcome.score, counts, seconds: Some(outcome.duration_seconds) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mle_star::effects::{Captured, ScriptEnd, Usage};
+    use mle_star::journal::EffectState;
+    use mle_star::place::Place;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_time_of_a_script_excludes_waiting_for_a_slot() {
+        let check = |kind: Kind, outcome: Value, seconds: f64| {
+            let record = EffectRecord {
+                seq: 1,
+                place: Place::from("phase1/candidate-0/run"),
+                kind,
+                state: EffectState::Ended,
+                request: json!({"purpose": "score"}),
+                outcome: Some(outcome),
+                limit: None,
+                usage: Usage::default(),
+                begun_at: String::new(),
+                ended_at: None,
+                elapsed_begun: 10.0,
+                elapsed_ended: Some(40.0),
+            };
+            assert_eq!(row(&record).seconds, Some(seconds));
+        };
+        let refused = ScriptOutcome::refused(Limit::Time);
+        let stdout = Captured::whole("x");
+        let script =
+            ScriptOutcome { end: ScriptEnd::Exited { code: 0 }, duration_seconds: 4.0, stdout, ..refused };
+        check(Kind::Script, serde_json::to_value(script).unwrap(), 4.0);
+        check(Kind::Agent, serde_json::to_value(AgentReply::text("x")).unwrap(), 30.0);
+    }
+}

@@ -1,0 +1,289 @@
+//! Who may ask: the right name for this machine, a token where others can reach it, and no other site's forms.
+//!
+//! A page on the web can make a browser send requests here. It cannot read an answer, unless its name is pointed at this
+//! machine (so the `Host` must be ours), and it cannot send a form that does anything (so the `Origin` must be ours).
+//! The one address that looks at more than the runs, a start with a folder in it, is for those whose browser says that
+//! they came from here, or from no page at all ([`is_own_wish`]). Browsers that say nothing, of old or over an
+//! address that is not this machine's, are answered; looking executes nothing that a folder names, and writes nothing.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use axum::extract::{ConnectInfo, Request, State};
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, COOKIE, HOST, ORIGIN, REFERRER_POLICY, SET_COOKIE,
+    X_CONTENT_TYPE_OPTIONS,
+};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Redirect, Response};
+use mle_star::stop::Trouble;
+
+use super::answer::{Refused, Shown};
+use super::peer::is_welcome;
+
+const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; \
+                      connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+/// What every answer carries. Under `no-referrer` browsers would hide the origin of our own forms, too; other sites
+/// get no referrer either way.
+const HEADERS: [(axum::http::HeaderName, &str); 4] = [
+    (CONTENT_SECURITY_POLICY, POLICY),
+    (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (REFERRER_POLICY, "same-origin"),
+    (CACHE_CONTROL, "no-store"),
+];
+/// The cookie that holds the token, followed by the port: cookies do not tell ports apart.
+const COOKIE_NAME: &str = "mle_star_token_";
+
+/// In which browsers tell whose page a request comes from.
+const SITE: &str = "sec-fetch-site";
+
+/// What is required of whoever asks.
+pub struct Access {
+    /// As given.
+    host: String,
+    address: SocketAddr,
+    /// The machine's own name.
+    machine: String,
+    token: Option<String>,
+}
+
+impl Access {
+    /// For a server that was told to listen on `host` and does on `address`. Whoever asks needs the token, where there
+    /// is one; else he must be this user.
+    pub fn new(host: &str, address: SocketAddr, token: Option<String>) -> Self {
+        let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+        Self { host: host.to_owned(), address, machine: machine.trim().to_owned(), token }
+    }
+
+    /// What to open in a browser of this machine.
+    pub fn url(&self) -> String {
+        let ip = match self.address.ip() {
+            ip if !ip.is_unspecified() => ip,
+            IpAddr::V4(_) => IpAddr::from([127, 0, 0, 1]),
+            IpAddr::V6(_) => IpAddr::from([0, 0, 0, 0, 0, 0, 0, 1]),
+        };
+        let at = SocketAddr::new(ip, self.address.port());
+        self.token
+            .as_ref()
+            .map_or_else(|| format!("http://{at}/"), |token| format!("http://{at}/?token={token}"))
+    }
+
+    /// Without a token, only this user's own processes are let in.
+    fn judge_peer(&self, peer: SocketAddr) -> Result<(), Refused> {
+        if self.token.is_some() || is_welcome(peer, self.address.port()) {
+            return Ok(());
+        }
+        let message =
+            "this page is for one user of this machine, and that is not who asks, as far as can be seen";
+        let hint = "start one for your own runs: mle-star ui --port N; one that asks for a token instead: \
+                    mle-star ui --token";
+        Err(Refused::forbidden(Trouble::new(message, hint)))
+    }
+
+    fn judge(&self, request: &Request) -> Result<(), Refused> {
+        let host = text(request.headers(), &HOST).unwrap_or_default();
+        if !self.is_ours(host) {
+            let hint = format!("open {} instead", self.url().split('?').next().unwrap_or_default());
+            return Err(Refused::forbidden(Trouble::new(
+                format!("\"{host}\" is not this page's address"),
+                hint,
+            )));
+        }
+        if !self.has_token(request.headers()) {
+            let hint = "open the address that `mle-star ui` printed when it was started, token included";
+            return Err(Refused::forbidden(Trouble::new("this page needs a token", hint)));
+        }
+        if !matches!(*request.method(), Method::GET | Method::HEAD) && !is_own_form(request.headers(), host) {
+            let message = "this was not sent by a form of this page";
+            return Err(Refused::forbidden(Trouble::new(
+                message,
+                "go to the page itself and try again there",
+            )));
+        }
+        Ok(())
+    }
+
+    /// Is this a name that only this server has?
+    fn is_ours(&self, host: &str) -> bool {
+        let (name, port) = match host.rsplit_once(':') {
+            Some((name, port)) if !port.ends_with(']') => (name, port.parse().ok()),
+            _ => (host, Some(80)),
+        };
+        let name = name.trim_start_matches('[').trim_end_matches(']');
+        port == Some(self.address.port()) && self.is_our_name(name)
+    }
+
+    fn is_our_name(&self, name: &str) -> bool {
+        if let Ok(ip) = name.parse::<IpAddr>() {
+            return match self.address.ip() {
+                ours if ours.is_unspecified() => true,
+                ours if ours.is_loopback() => ip.is_loopback(),
+                ours => ip == ours,
+            };
+        }
+        let is = |other: &str| name.eq_ignore_ascii_case(other);
+        let below_machine = name.len() > self.machine.len()
+            && name.is_char_boundary(self.machine.len())
+            && name[..self.machine.len()].eq_ignore_ascii_case(&self.machine)
+            && name[self.machine.len()..].starts_with('.');
+        let is_machine = !self.machine.is_empty() && (is(&self.machine) || below_machine);
+        // A name can be pointed anywhere by whoever owns it; without a token only these are surely ours.
+        is("localhost") || is(&self.host) || self.token.is_some() && is_machine
+    }
+
+    fn has_token(&self, headers: &HeaderMap) -> bool {
+        let Some(token) = &self.token else { return true };
+        let name = self.cookie_name();
+        let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+        let mut pairs =
+            cookies.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+        pairs.any(|(given, value)| given == name && is_same(value, token))
+    }
+
+    /// The way in: the address with the token becomes a cookie, and the token leaves the address.
+    fn let_in(&self, request: &Request) -> Option<Response> {
+        let token = self.token.as_ref()?;
+        let query = request.uri().query()?;
+        let given = query.split('&').find_map(|pair| pair.strip_prefix("token="))?;
+        let is_right = *request.method() == Method::GET
+            && is_same(given, token)
+            && self.is_ours(text(request.headers(), &HOST).unwrap_or_default());
+        is_right.then(|| {
+            let cookie = format!("{}={token}; Path=/; HttpOnly; SameSite=Strict", self.cookie_name());
+            ([(SET_COOKIE, cookie)], Redirect::to(request.uri().path())).into_response()
+        })
+    }
+
+    fn cookie_name(&self) -> String {
+        format!("{COOKIE_NAME}{}", self.address.port())
+    }
+}
+
+/// Answers who may be answered; every answer carries what browsers must know.
+pub async fn admit(
+    State(access): State<Arc<Access>>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let judged = access.judge_peer(peer).and_then(|()| access.judge(&request));
+    let mut response = match (access.let_in(&request), judged) {
+        (Some(response), _) => response,
+        (None, Ok(())) => next.run(request).await,
+        (None, Err(refused)) => Shown::from(refused).into_response(),
+    };
+    for (name, value) in HEADERS {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+/// Was it a page of this server, or a person without any page, who asked? As far as the browser tells.
+pub fn is_own_wish(headers: &HeaderMap) -> bool {
+    headers.get(SITE).is_none_or(|site| ["same-origin", "none"].iter().any(|own| site == own))
+}
+
+/// Was it sent by a page of this server? Browsers say so with every form.
+fn is_own_form(headers: &HeaderMap, host: &str) -> bool {
+    let origin = text(headers, &ORIGIN).and_then(|origin| origin.strip_prefix("http://"));
+    let site = headers.get(SITE).map(|site| site == "same-origin");
+    origin.is_some_and(|origin| origin.eq_ignore_ascii_case(host)) && site != Some(false)
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &axum::http::HeaderName) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
+}
+
+/// Equal, in a time that does not tell where they differ.
+fn is_same(given: &str, token: &str) -> bool {
+    given.len() == token.len()
+        && given.bytes().zip(token.bytes()).fold(0, |differs, (a, b)| differs | (a ^ b)) == 0
+}
+
+/// A token that cannot be guessed.
+///
+/// # Errors
+/// The system has no randomness.
+pub fn random_token() -> Result<String, getrandom::Error> {
+    let mut bytes = [0; 24];
+    getrandom::fill(&mut bytes)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+impl Refused {
+    fn forbidden(trouble: Trouble) -> Self {
+        Self { status: StatusCode::FORBIDDEN, trouble }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn access(host: &str, address: &str) -> Access {
+        let address: SocketAddr = address.parse().unwrap();
+        let token = (!address.ip().is_loopback()).then(|| random_token().unwrap());
+        Access { machine: "box".to_owned(), ..Access::new(host, address, token) }
+    }
+
+    #[test]
+    fn only_names_of_this_machine_are_ours() {
+        let check = |host: &str, address: &str, ours: &[&str], not: &[&str]| {
+            let access = access(host, address);
+            for name in ours {
+                assert!(access.is_ours(name), "{name} at {address}");
+            }
+            for name in not {
+                assert!(!access.is_ours(name), "{name} at {address}");
+            }
+        };
+        check(
+            "127.0.0.1",
+            "127.0.0.1:7575",
+            &["127.0.0.1:7575", "localhost:7575", "LOCALHOST:7575", "[::1]:7575"],
+            &[
+                "127.0.0.1",
+                "127.0.0.1:80",
+                "evil.org:7575",
+                "box:7575",
+                "10.0.0.1:7575",
+                "",
+                ":7575",
+                "localhost.evil.org:7575",
+            ],
+        );
+        check("127.0.0.1", "127.0.0.1:80", &["localhost", "[::1]"], &["evil.org", "localhost:81"]);
+        check(
+            "0.0.0.0",
+            "0.0.0.0:7575",
+            &["10.0.0.1:7575", "box:7575", "box.lan:7575", "localhost:7575"],
+            &["evil.org:7575", "boxer:7575", "box.lan:1"],
+        );
+        check(
+            "my.host",
+            "10.0.0.1:7575",
+            &["my.host:7575", "10.0.0.1:7575"],
+            &["10.0.0.2:7575", "host:7575"],
+        );
+    }
+
+    #[test]
+    fn forms_are_sent_by_our_own_pages() {
+        let check = |origin: Option<&'static str>, site: Option<&'static str>, expected: bool| {
+            let mut headers = HeaderMap::new();
+            headers.extend(origin.map(|origin| (ORIGIN, HeaderValue::from_static(origin))));
+            let site_name = axum::http::HeaderName::from_static("sec-fetch-site");
+            headers.extend(site.map(|site| (site_name, HeaderValue::from_static(site))));
+            assert_eq!(is_own_form(&headers, "localhost:1"), expected, "{origin:?} {site:?}");
+        };
+        check(Some("http://localhost:1"), None, true);
+        check(Some("http://localhost:1"), Some("same-origin"), true);
+        check(Some("http://localhost:1"), Some("cross-site"), false);
+        check(Some("http://localhost:2"), None, false);
+        check(Some("https://localhost:1"), None, false);
+        check(Some("http://evil.org"), None, false);
+        check(Some("null"), Some("same-origin"), false);
+        check(None, None, false);
+    }
+}

@@ -1,0 +1,60 @@
+//! How far a run is, measured by the steps that its configuration implies if nothing fails.
+
+use mle_star::estimate::estimate;
+use mle_star::journal::{EffectRecord, Kind, Snapshot};
+use mle_star::place::Phase;
+use mle_star::result::StoppedBy;
+use serde::Serialize;
+
+use crate::runs::run_view::{RunView, State};
+use crate::watch::phase_title;
+
+/// How far a run is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Completion {
+    /// Of 100, which only a run that did everything has.
+    pub percent: u64,
+    /// The phase it is in, or how it ended.
+    pub words: String,
+}
+
+/// Of a run.
+pub fn completion(run: &RunView) -> Completion {
+    let effects = || run.snapshot.effects.iter().filter(|effect| effect.kind != Kind::Decision);
+    let current = effects().filter_map(|effect| effect.place.phase()).max();
+    let stopped_by = run.result.as_ref().and_then(|result| result.stopped_by);
+    match (run.summary.state, stopped_by) {
+        (State::Finished, None) => Completion { percent: 100, words: "done".to_owned() },
+        (State::Finished, Some(limit)) => Completion { percent: percent(run, None), words: cut_short(limit) },
+        (State::Running | State::Unfinished, _) => Completion {
+            percent: percent(run, current),
+            words: current.map_or_else(|| "preparing".to_owned(), phase_title),
+        },
+    }
+}
+
+/// The share of the expected agent calls and scripts that were done. A phase before `current` counts whole, whatever it
+/// needed, and none counts for more than was expected of it.
+fn percent(run: &RunView, current: Option<Phase>) -> u64 {
+    let Snapshot { frozen, effects, .. } = &run.snapshot;
+    let is_done =
+        |effect: &&EffectRecord| effect.kind != Kind::Decision && effect.counts() && effect.limit.is_none();
+    let phases = estimate(&frozen.config, &frozen.task, frozen.retrieved_models.as_ref().map(Vec::len));
+    let (mut done, mut expected) = (0, 0);
+    for phase in phases {
+        let calls: u64 = phase.calls.values().map(|count| count.fewest).sum();
+        let of_phase = calls + phase.scripts.fewest;
+        let in_phase = |effect: &&EffectRecord| effect.place.phase() == Some(phase.phase);
+        let ended = effects.iter().filter(is_done).filter(in_phase).count() as u64;
+        expected += of_phase;
+        done += if Some(phase.phase) < current { of_phase } else { ended.min(of_phase) };
+    }
+    (done * 100).checked_div(expected).unwrap_or_default().min(99)
+}
+
+fn cut_short(limit: StoppedBy) -> String {
+    match limit {
+        StoppedBy::Time => "cut short by the time limit".to_owned(),
+        StoppedBy::Budget => "cut short by the money limit".to_owned(),
+    }
+}

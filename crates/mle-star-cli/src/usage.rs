@@ -1,0 +1,232 @@
+//! What the agents of a run used and cost, as a line and as tables; empty for a run without a language model.
+
+pub mod history;
+pub mod money;
+
+use mle_star::config::AgentsChoice;
+use mle_star::journal::{EffectState, Kind, Snapshot};
+use mle_star::place::Phase;
+use mle_star::result::FinalResult;
+use mle_star::role::AgentType;
+use mle_star::spending::{Calls, Spending, spending};
+use serde::Serialize;
+
+use crate::watch::{agent_name, phase_title};
+
+/// The calls of one phase, path or role.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Row {
+    /// Its name for people.
+    pub name: String,
+    /// Number of calls.
+    pub calls: u64,
+    /// `$1.23`, or `unknown`.
+    pub cost: String,
+    /// Tokens read, cached ones included.
+    pub tokens_in: String,
+    /// Cached tokens among them.
+    pub cached: String,
+    /// Tokens written.
+    pub tokens_out: String,
+    /// Share of the total cost in percent; of the tokens if the cost is unknown.
+    pub percent: u32,
+}
+
+/// Rows under a title.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Table {
+    /// `phase`, `path` or `role`.
+    pub title: &'static str,
+    /// Its rows.
+    pub rows: Vec<Row>,
+}
+
+/// The usage of a run. Calls that are in progress in a live run are not counted as interrupted.
+pub fn of_run(snapshot: &Snapshot, is_running: bool) -> Spending {
+    let mut spending = spending(&snapshot.effects);
+    let under_way = snapshot.effects.iter();
+    let under_way =
+        under_way.filter(|effect| effect.kind == Kind::Agent && effect.state == EffectState::Begun).count();
+    if is_running {
+        let under_way = u64::try_from(under_way).unwrap_or(u64::MAX);
+        spending.interrupted_calls = spending.interrupted_calls.saturating_sub(under_way);
+    }
+    without_free_calls(spending, snapshot.frozen.config.agents)
+}
+
+/// The usage of a finished run.
+pub fn of_result(result: &FinalResult) -> Spending {
+    without_free_calls(result.usage.clone(), result.config.agents)
+}
+
+/// Removes interrupted calls of the offline agents, which are free.
+pub fn without_free_calls(mut spending: Spending, agents: AgentsChoice) -> Spending {
+    if agents == AgentsChoice::Offline {
+        spending.interrupted_calls = 0;
+    }
+    spending
+}
+
+/// `$1.23 for 85 calls, 120k tokens in, 30k out`; `None` without calls to a language model.
+pub fn line(spending: &Spending) -> Option<String> {
+    let Calls { calls, usage } = spending.total();
+    if money::is_free(&usage) && spending.interrupted_calls == 0 {
+        return None;
+    }
+    let (read, written) = (money::tokens(money::tokens_in(&usage)), money::tokens(usage.output));
+    let mut line = format!(
+        "{} for {}, {read} tokens in, {written} out",
+        money::cost(usage.cost_usd),
+        counted(calls, "call")
+    );
+    line.push_str(&interrupted_remark(spending));
+    Some(line)
+}
+
+/// A remark for sums that lack interrupted calls; empty without any.
+pub fn interrupted_remark(spending: &Spending) -> String {
+    if spending.interrupted_calls == 0 {
+        return String::new();
+    }
+    let cut = counted(spending.interrupted_calls, "interrupted call");
+    format!("; the usage of {cut} is unknown and not counted")
+}
+
+/// Tables by phase, path and role; empty for a free run.
+pub fn tables(spending: &Spending) -> Vec<Table> {
+    let total = spending.total();
+    if money::is_free(&total.usage) {
+        return Vec::new();
+    }
+    let row = |name: String, calls: &Calls| row(name, *calls, total);
+    let phases = Phase::ALL.iter().filter_map(|phase| Some((phase, spending.by_phase.get(phase)?)));
+    let phases = phases.map(|(phase, calls)| row(phase_title(*phase), calls)).collect();
+    let mut paths: Vec<(usize, &Calls)> =
+        spending.by_path.iter().map(|(path, calls)| (number(path), calls)).collect();
+    paths.sort_by_key(|(path, _)| *path);
+    let paths = paths.into_iter().map(|(path, calls)| row(format!("path {}", path + 1), calls)).collect();
+    let mut roles: Vec<(&AgentType, &Calls)> = spending.by_role.iter().collect();
+    roles.sort_by(|(_, one), (_, other)| weight(**other, total).total_cmp(&weight(**one, total)));
+    let roles = roles.into_iter().map(|(role, calls)| row(agent_name(*role), calls)).collect();
+    [("phase", phases), ("path", paths), ("role", roles)]
+        .into_iter()
+        .filter(|(_, rows): &(_, Vec<Row>)| !rows.is_empty())
+        .map(|(title, rows)| Table { title, rows })
+        .collect()
+}
+
+/// The tables as lines of text.
+pub fn lines(spending: &Spending) -> Vec<String> {
+    let mut lines = Vec::new();
+    for Table { title, rows } in tables(spending) {
+        let title = format!("cost by {title}");
+        lines.push(format!(
+            "{title:<28} {:>6} {:>9} {:>10} {:>8} {:>8}",
+            "calls", "cost", "tokens in", "cached", "out"
+        ));
+        lines.extend(rows.iter().map(|row| {
+            let Row { name, calls, cost, tokens_in, cached, tokens_out, .. } = row;
+            format!("  {name:<26} {calls:>6} {cost:>9} {tokens_in:>10} {cached:>8} {tokens_out:>8}")
+        }));
+    }
+    lines
+}
+
+/// `1 call`, `2 calls`.
+pub fn counted(count: u64, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
+fn row(name: String, part: Calls, total: Calls) -> Row {
+    let percent = 100.0 * weight(part, total) / weight(total, total).max(f64::MIN_POSITIVE);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 100")]
+    let percent = percent.round() as u32;
+    Row {
+        name,
+        calls: part.calls,
+        cost: money::cost(part.usage.cost_usd),
+        tokens_in: money::tokens(money::tokens_in(&part.usage)),
+        cached: money::tokens(part.usage.cache_read),
+        tokens_out: money::tokens(part.usage.output),
+        percent,
+    }
+}
+
+/// The measure for shares: the cost if the total is known, else tokens.
+fn weight(part: Calls, total: Calls) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "used for percentages")]
+    let tokens = money::all_tokens(&part.usage) as f64;
+    if total.usage.cost_usd.is_some() { part.usage.cost_usd.unwrap_or_default() } else { tokens }
+}
+
+fn number(path: &str) -> usize {
+    path.rsplit('-').next().and_then(|number| number.parse().ok()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use mle_star::effects::Usage;
+
+    use super::*;
+
+    fn spent(cost_usd: Option<f64>, interrupted_calls: u64) -> Spending {
+        let calls = |calls, cost_usd, input| {
+            let usage = Usage { cost_usd, input, output: 5, cache_read: 100, cache_write: 0 };
+            Calls { calls, usage }
+        };
+        let (one, two) = (calls(3, Some(0.3), 300), calls(1, cost_usd, 100));
+        Spending {
+            by_role: BTreeMap::from([(AgentType::Init, two), (AgentType::Coder, one)]),
+            by_phase: BTreeMap::from([(Phase::Phase1, two), (Phase::Phase2, one)]),
+            by_path: BTreeMap::from([("path-10".to_owned(), two), ("path-2".to_owned(), one)]),
+            interrupted_calls,
+        }
+    }
+
+    #[test]
+    fn the_line_mentions_interrupted_calls() {
+        let check = |spending: Spending, expected: &str| {
+            assert_eq!(line(&spending).unwrap_or_default(), expected);
+        };
+        check(Spending::default(), "");
+        check(spent(Some(0.1), 0), "$0.40 for 4 calls, 600 tokens in, 10 out");
+        check(spent(None, 0), "unknown for 4 calls, 600 tokens in, 10 out");
+        check(
+            spent(Some(0.1), 1),
+            "$0.40 for 4 calls, 600 tokens in, 10 out; the usage of 1 interrupted call is unknown and not counted",
+        );
+        let only_cut = Spending { interrupted_calls: 2, ..Spending::default() };
+        check(
+            only_cut,
+            "$0 for 0 calls, 0 tokens in, 0 out; the usage of 2 interrupted calls is unknown and not counted",
+        );
+    }
+
+    #[test]
+    fn tables_have_phases_and_paths_in_order_and_the_most_expensive_role_first() {
+        let check = |cost, expected: &[(&str, u32)]| {
+            let rows: Vec<(String, u32)> = tables(&spent(cost, 0))
+                .into_iter()
+                .flat_map(|table| table.rows)
+                .map(|row| (row.name, row.percent))
+                .collect();
+            let rows: Vec<(&str, u32)> =
+                rows.iter().map(|(name, percent)| (name.as_str(), *percent)).collect();
+            assert_eq!(rows, expected);
+        };
+        let phases = ["Phase 1: initial solution", "Phase 2: refinement"];
+        check(
+            Some(0.1),
+            &[(phases[0], 25), (phases[1], 75), ("path 3", 75), ("path 11", 25), ("coder", 75), ("init", 25)],
+        );
+        check(
+            None,
+            &[(phases[0], 34), (phases[1], 66), ("path 3", 66), ("path 11", 34), ("coder", 66), ("init", 34)],
+        );
+        assert!(tables(&Spending::default()).is_empty() && lines(&Spending::default()).is_empty());
+        let text = lines(&spent(None, 0)).join("\n");
+        assert!(text.contains("init") && text.contains("unknown") && text.contains("$0.30"), "{text}");
+    }
+}

@@ -1,0 +1,340 @@
+//! Every solution of a run: what it was made from, what became of it, and its code.
+//!
+//! A script is shown as what it changes in the one it was made from. Its whole text is shown once where there is
+//! room for it, and always where there is nothing to compare it with.
+
+use std::collections::BTreeSet;
+
+use mle_star::agents::reply as read;
+use mle_star::evaluate::headline;
+use mle_star::place::{Phase, Place};
+use serde::Serialize;
+
+use super::diff::{Diff, diff};
+use super::steps::{Run, Step, StepKind, Steps};
+use super::text::{CODE, OUTPUT, PROSE, cut};
+use super::{Told, family};
+use crate::output::sanitize::first_line;
+use crate::runs::run_view::State;
+use crate::watch::{duration, number, phase_title, place_name, signed};
+
+/// Bytes of scripts that are shown as a whole, besides those without a parent and those on the way to the best.
+const ROOM: usize = 600_000;
+
+/// The solutions by phase.
+#[derive(Clone, Debug, Serialize)]
+pub struct Tree {
+    /// SVG: the solutions and what they were made from.
+    pub picture: Option<String>,
+    /// In their order.
+    pub groups: Vec<Group>,
+}
+
+/// The steps of a phase or path.
+#[derive(Clone, Debug, Serialize)]
+pub struct Group {
+    /// In words.
+    pub name: String,
+    /// In their order.
+    pub nodes: Vec<Node>,
+}
+
+/// One step and its solution.
+#[derive(Clone, Debug, Serialize)]
+pub struct Node {
+    /// The step, for example `phase2/path-0/t1/k2`.
+    pub place: String,
+    /// Unique in the page.
+    pub id: String,
+    /// In words.
+    pub name: String,
+    /// What it is for, in a word.
+    pub kind: &'static str,
+    /// How deep it is set below its group: attempts stand under their study.
+    pub depth: u8,
+    /// What the solution was made from; the one it is compared with comes first.
+    pub from: Vec<Origin>,
+    /// `kept`, `dropped`, `failed`, `skipped`, `open` or `done`.
+    pub status: &'static str,
+    /// The status in words.
+    pub outcome: String,
+    /// Is it on the way to the best solution?
+    pub on_way: bool,
+    /// The score.
+    pub score: Option<String>,
+    /// The score's difference from the one it was made from, `+` when better.
+    pub change: Option<String>,
+    /// From its first effect to the end of its last.
+    pub time: Option<String>,
+    /// What was planned, or the model's name.
+    pub plan: Option<String>,
+    /// Its scripts as they were run: the first, then the repaired ones.
+    pub runs: Vec<Shown>,
+}
+
+/// A link to another node.
+#[derive(Clone, Debug, Serialize)]
+pub struct Origin {
+    /// Its id.
+    pub id: String,
+    /// In words.
+    pub name: String,
+}
+
+/// One run of a script.
+#[derive(Clone, Debug, Serialize)]
+pub struct Shown {
+    /// Where it was run.
+    pub place: String,
+    /// The file that holds the whole script, relative to the run's folder.
+    pub file: String,
+    /// `run`, or `repair 1`.
+    pub name: String,
+    /// How it ended.
+    pub outcome: String,
+    /// Did it end well?
+    pub ok: bool,
+    /// Its score.
+    pub score: Option<String>,
+    /// How long it ran.
+    pub time: Option<String>,
+    /// The last traceback, or what else is known of the failure.
+    pub error: Option<String>,
+    /// What it is compared with, in words.
+    pub against: Option<String>,
+    /// What differs.
+    pub diff: Option<Diff>,
+    /// The whole script.
+    pub code: Option<String>,
+    /// Lines of the script.
+    pub lines: usize,
+}
+
+/// Of a run.
+pub fn tree(told: &Told<'_>) -> Tree {
+    let way = told.descent.best.as_ref().map(|best| told.descent.way_to(best)).unwrap_or_default();
+    let mut shelf = Shelf { shown: BTreeSet::new(), room: ROOM, way };
+    let mut groups: Vec<Group> = Vec::new();
+    for step in told.steps.iter() {
+        let name = group_name(&step.place);
+        if groups.last().is_none_or(|group| group.name != name) {
+            groups.push(Group { name, nodes: Vec::new() });
+        }
+        let node = node(told, step, &mut shelf);
+        if let Some(group) = groups.last_mut() {
+            group.nodes.push(node);
+        }
+    }
+    Tree { picture: family::picture(told), groups }
+}
+
+/// A node's id in the page.
+pub fn node_id(place: &Place) -> String {
+    // A dot in an id would have to be escaped in every style sheet and script.
+    format!("at-{}", place.file_stem().replace('.', "_"))
+}
+
+/// What decides which scripts are shown as a whole.
+struct Shelf {
+    shown: BTreeSet<String>,
+    room: usize,
+    way: BTreeSet<Place>,
+}
+
+impl Shelf {
+    /// The script when it is to be shown as a whole: each text once.
+    fn take(&mut self, step: &Place, script: &str, has_parent: bool) -> Option<String> {
+        let digest = mle_star::journal::digest(&serde_json::Value::from(script));
+        if self.shown.contains(&digest)
+            || (has_parent && !self.way.contains(step) && script.len() > self.room)
+        {
+            return None;
+        }
+        self.room = self.room.saturating_sub(script.len());
+        self.shown.insert(digest);
+        Some(cut(script, CODE))
+    }
+}
+
+fn group_name(place: &Place) -> String {
+    match (place.path(), place.phase()) {
+        (Some(path), _) => format!("{}, path {}", phase_title(Phase::Phase2), path + 1),
+        (None, Some(phase)) => phase_title(phase),
+        (None, None) => String::new(),
+    }
+}
+
+fn node(told: &Told<'_>, step: &Step<'_>, shelf: &mut Shelf) -> Node {
+    let from = told.descent.from(&step.place);
+    let parent = from.first().and_then(|place| told.steps.at(place));
+    let (status, outcome) = status(told, step);
+    let change = step.score().zip(parent.and_then(Step::score));
+    let on_way = shelf.way.contains(&step.place);
+    Node {
+        place: step.place.to_string(),
+        id: node_id(&step.place),
+        name: place_name(&step.place),
+        kind: kind(step.kind),
+        depth: u8::from(step.kind == StepKind::Attempt),
+        from: from.iter().map(|place| Origin { id: node_id(place), name: place_name(place) }).collect(),
+        status,
+        outcome,
+        on_way,
+        score: step.score().map(|score| number(score.value())),
+        change: change.map(|(score, parent)| signed(score.gain_over(parent))),
+        time: step.seconds().map(duration),
+        plan: plan(told, step).map(|plan| cut(&plan, PROSE)),
+        runs: runs(step, parent, shelf),
+    }
+}
+
+fn kind(kind: StepKind) -> &'static str {
+    match kind {
+        StepKind::Candidate => "candidate",
+        StepKind::Merge => "merge",
+        StepKind::Data => "data",
+        StepKind::LeakageCheck => "leakage check",
+        StepKind::Study => "ablation study",
+        StepKind::Attempt => "attempt",
+        StepKind::Round => "ensemble",
+        StepKind::Submission => "submission",
+    }
+}
+
+/// What became of a step, in a word for programs and in words.
+pub fn status(told: &Told<'_>, step: &Step<'_>) -> (&'static str, String) {
+    if let Some(limit) = step.limit {
+        return ("skipped", format!("left out: {}", limit.name()));
+    }
+    if step.is_open() {
+        return ("open", open(told, step).to_owned());
+    }
+    let last = step.runs.last();
+    if let Some(limit) = last.and_then(Run::limit) {
+        return ("skipped", format!("left out: {}", limit.name()));
+    }
+    let failure = last.and_then(|run| run.outcome.as_ref()).filter(|outcome| outcome.is_error());
+    if let Some(outcome) = failure {
+        return ("failed", format!("failed: {}", first_line(&headline(outcome), 160)));
+    }
+    match (step.kind, last, step.score()) {
+        (StepKind::Study, Some(_), _) => ("done", "measured".to_owned()),
+        (StepKind::Submission, Some(run), _) => submission_status(run),
+        (StepKind::LeakageCheck, None, _) => ("done", "nothing to correct".to_owned()),
+        (StepKind::Data, None, _) => ("done", "nothing to add".to_owned()),
+        (_, None, _) => ("failed", "no script to run".to_owned()),
+        (_, _, None) => ("failed", "printed no score".to_owned()),
+        (StepKind::Candidate, ..) => ("kept", "scored".to_owned()),
+        _ if told.descent.is_kept(&step.place) => ("kept", "kept".to_owned()),
+        _ => ("dropped", "not kept".to_owned()),
+    }
+}
+
+/// What a step is at that has begun and not ended.
+fn open(told: &Told<'_>, step: &Step<'_>) -> &'static str {
+    let is_at_work = || step.records.iter().any(|record| told.at_work.since(&record.place).is_some());
+    match told.run.summary.state {
+        State::Running if told.at_work.is_known() && !is_at_work() => "waits for its turn",
+        State::Running => "being worked on",
+        State::Finished | State::Unfinished => "cut off",
+    }
+}
+
+fn submission_status(run: &Run<'_>) -> (&'static str, String) {
+    match run.outcome.as_ref().and_then(|outcome| outcome.submission.as_ref()) {
+        Some(submission) if submission.findings.is_empty() => ("kept", "valid submission".to_owned()),
+        Some(submission) => {
+            ("failed", format!("no valid submission: {}", first_line(&submission.findings.join("; "), 160)))
+        }
+        None => ("failed", "wrote no submission".to_owned()),
+    }
+}
+
+/// What was planned at a step, from the replies that told it.
+pub fn plan(told: &Told<'_>, step: &Step<'_>) -> Option<String> {
+    let prose = |name: &str| told.steps.reply(&step.place.join(name)).as_ref().and_then(read::prose);
+    match step.kind {
+        StepKind::Candidate => super::models::model_of(told, &step.place),
+        StepKind::Merge => {
+            let from = told.descent.from(&step.place);
+            let model =
+                |place: &Place| super::models::model_of(told, place).unwrap_or_else(|| place_name(place));
+            Some(format!(
+                "Build {} into {}.",
+                model(from.get(1)?),
+                origin_words(from.first()?, &told.steps, told)
+            ))
+        }
+        StepKind::Attempt if step.place.last() == "k0" => {
+            super::ablation::target(told, &step.place.parent()).map(|target| target.plan)
+        }
+        StepKind::Attempt => prose("planner"),
+        StepKind::Round => prose("ens_planner"),
+        StepKind::Data | StepKind::LeakageCheck | StepKind::Study | StepKind::Submission => None,
+    }
+}
+
+fn origin_words(place: &Place, steps: &Steps<'_>, told: &Told<'_>) -> String {
+    let is_candidate = steps.at(place).is_some_and(|step| step.kind == StepKind::Candidate);
+    let model = if is_candidate { super::models::model_of(told, place) } else { None };
+    model.unwrap_or_else(|| place_name(place))
+}
+
+fn runs(step: &Step<'_>, parent: Option<&Step<'_>>, shelf: &mut Shelf) -> Vec<Shown> {
+    let mut before = parent.and_then(|parent| Some((place_name(&parent.place), parent.text()?)));
+    let mut shown = Vec::new();
+    for run in &step.runs {
+        let compared = before.take();
+        let name = run_name(run.place);
+        let code = shelf.take(&step.place, run.script, compared.is_some());
+        shown.push(Shown {
+            place: run.place.to_string(),
+            file: format!("solutions/{}.py", run.place.file_stem()),
+            outcome: outcome(run),
+            ok: run.is_ok(),
+            score: run.score.map(|score| number(score.value())),
+            time: run.outcome.as_ref().map(|outcome| duration(outcome.duration_seconds)),
+            error: error(run),
+            diff: compared.as_ref().map(|(_, text)| diff(text, run.script)),
+            against: compared.map(|(name, _)| name),
+            code,
+            lines: run.script.lines().count(),
+            name: name.clone(),
+        });
+        before = Some((name, run.script));
+    }
+    shown
+}
+
+fn run_name(place: &Place) -> String {
+    match place.parent().last().strip_prefix("debug-") {
+        Some(number) => format!("repair {number}"),
+        None => "first run".to_owned(),
+    }
+}
+
+fn outcome(run: &Run<'_>) -> String {
+    match &run.outcome {
+        None => "not ended".to_owned(),
+        Some(_) if let Some(limit) = run.limit() => format!("left out: {}", limit.name()),
+        Some(outcome) if outcome.is_error() => first_line(&headline(outcome), 160),
+        Some(_) => "ran".to_owned(),
+    }
+}
+
+/// What is known of a failure: the traceback, else the end of what was printed.
+pub fn error(run: &Run<'_>) -> Option<String> {
+    let outcome = run.outcome.as_ref().filter(|outcome| outcome.is_error())?;
+    let told = outcome.traceback.clone().unwrap_or_else(|| outcome.stderr.text());
+    let notes = outcome.notes.iter().map(|note| format!("Note: {note}"));
+    let whole = std::iter::once(told.trim_end().to_owned()).chain(notes).collect::<Vec<_>>().join("\n");
+    Some(cut(&whole, OUTPUT)).filter(|text| !text.trim().is_empty())
+}
+
+#[cfg(test)]
+impl Tree {
+    /// The node of the step at a place.
+    pub fn node(&self, place: &str) -> Option<&Node> {
+        self.groups.iter().flat_map(|group| &group.nodes).find(|node| node.place == place)
+    }
+}

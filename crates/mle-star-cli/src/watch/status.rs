@@ -1,0 +1,314 @@
+//! What stands at the bottom of the terminal: one run in some lines, or several runs with a line each.
+//!
+//! Pure functions from [`Progress`], the time and the size of the screen to [`Text`].
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use mle_star::place::{Phase, Place};
+
+use super::progress::{Best, Effect, PathState, Progress, seconds};
+use super::text::{Style, Text, sparkline};
+use super::words::{brief, count, number, phase_title, place_name, roughly, step_name};
+use crate::output;
+use crate::output::sanitize::{one_line, shortened, width};
+use crate::usage::money;
+
+/// From this width on there is room for words.
+const WIDE: usize = 60;
+/// The longest sparkline.
+const SPARKS: usize = 24;
+
+/// When and on what screen.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    /// The time.
+    pub now: Timestamp,
+    /// Where people are.
+    pub zone: TimeZone,
+    /// Width of the screen.
+    pub columns: usize,
+    /// Height of the screen.
+    pub rows: usize,
+}
+
+impl Frame {
+    /// Now, on the terminal behind stderr. A column stays free: a full line would make some terminals begin another.
+    pub fn now() -> Self {
+        let (columns, rows) = output::size();
+        Self { now: Timestamp::now(), zone: TimeZone::system(), columns: columns.saturating_sub(1), rows }
+    }
+}
+
+/// One thing that goes on.
+struct Row {
+    /// Path or step.
+    label: String,
+    /// Steps of a path.
+    at: String,
+    best: Option<f64>,
+    doing: Text,
+}
+
+/// One run.
+pub fn one(progress: &Progress, frame: &Frame) -> Vec<Text> {
+    let head = [vec![heading(progress, frame)], vec![score(progress, frame)], vec![counts(progress)]];
+    let head = head.into_iter().flatten().flat_map(|parts| flowing(parts, frame.columns)).collect();
+    bounded(head, rows(progress, frame), frame.rows)
+}
+
+/// Several runs with their names.
+pub fn several<'a>(runs: impl Iterator<Item = (&'a str, &'a Progress)> + Clone, frame: &Frame) -> Vec<Text> {
+    let going = || runs.clone().filter(|(_, progress)| progress.exit_code.is_none());
+    let elapsed = runs.clone().map(|(_, progress)| progress.elapsed(frame.now)).fold(0.0, f64::max);
+    let at_work = going().map(|(_, progress)| progress.at_work());
+    let (agents, scripts) = at_work.fold((0, 0), |(a, s), (b, t)| (a + b, s + t));
+    let parts = vec![
+        Text::of(
+            Style::Bold,
+            format!("{} of {} going", going().count(), count(runs.clone().count() as u64, "run")),
+        ),
+        Text::of(Style::Plain, brief(elapsed)),
+        Text::of(
+            Style::Plain,
+            format!("{}, {}", count(agents as u64, "agent"), count(scripts as u64, "script")),
+        ),
+    ];
+    let widest = runs.clone().map(|(name, _)| width(name)).max().unwrap_or(0);
+    let room = widest.min(frame.columns / 3);
+    let rows = runs.map(|(name, progress)| {
+        let name = Text::of(Style::Plain, shortened(&one_line(name), room)).padded(room + 2);
+        name.then(in_a_line(progress, frame))
+    });
+    bounded(flowing(parts, frame.columns), rows.collect(), frame.rows)
+}
+
+/// A run among others: phase, best score, what goes on, how long still.
+fn in_a_line(progress: &Progress, frame: &Frame) -> Text {
+    let phase = progress.phase.map_or("begins", Phase::title);
+    let best = progress.best.as_ref().map_or_else(|| "no score".to_owned(), |best| number(best.score));
+    let doing = match (progress.exit_code, longest(progress.running.iter())) {
+        (Some(0), _) => Text::of(Style::Good, "finished"),
+        (Some(code), _) => Text::of(Style::Bad, format!("ended with exit code {code}")),
+        (None, Some((place, effect))) => {
+            let at = place_name(&step_of(place));
+            Text::of(Style::Dim, format!("{at}: ")).then(activity(place, effect, frame))
+        }
+        (None, None) => Text::of(Style::Dim, "waits for its turn"),
+    };
+    let left = progress.seconds_left(frame.now).map(roughly);
+    let left = left.map_or_else(Text::default, |left| Text::of(Style::Plain, format!("{left} left, ")));
+    let (phase, gap) = if frame.columns < WIDE { ("", 0) } else { (phase, "initial solution".len() + 2) };
+    let start = Text::of(Style::Plain, phase).padded(gap).and(Style::Plain, best);
+    start.padded(gap + "0.00000".len() + 2).and(Style::Plain, " ").then(left).then(doing)
+}
+
+/// Phase, time, end.
+fn heading(progress: &Progress, frame: &Frame) -> Vec<Text> {
+    let phase = progress.phase.map_or_else(|| "Getting ready".to_owned(), phase_title);
+    let limit = progress.outline.as_ref().map_or(0, |outline| outline.time_limit);
+    #[expect(clippy::cast_precision_loss, reason = "seconds of a run are far below 2^52")]
+    let of = if limit > 0 { format!(" of {}", brief(limit as f64)) } else { String::new() };
+    let elapsed = format!("{}{of}", brief(progress.elapsed(frame.now)));
+    let mut parts = vec![Text::of(Style::Bold, phase), Text::of(Style::Plain, elapsed)];
+    if let Some(left) = progress.seconds_left(frame.now) {
+        parts.push(Text::of(Style::Plain, format!("{} left, until {}", roughly(left), end(left, frame))));
+    }
+    parts
+}
+
+/// The time of day at which the run ends, with the day where that is not today.
+fn end(left: f64, frame: &Frame) -> String {
+    let now = frame.now.to_zoned(frame.zone.clone());
+    let left = jiff::SignedDuration::try_from_secs_f64(left).unwrap_or_default();
+    let end = now.checked_add(left).unwrap_or_else(|_| now.clone());
+    let is_today = end.date() == now.date();
+    end.strftime(if is_today { "%H:%M" } else { "%a %H:%M" }).to_string()
+}
+
+/// The best score, how it came to be, and what made it.
+fn score(progress: &Progress, frame: &Frame) -> Vec<Text> {
+    let metric = progress.outline.as_ref().map_or("best", |outline| outline.metric.as_str());
+    let Some(best) = &progress.best else {
+        return vec![Text::of(Style::Plain, format!("{metric}: no score yet"))];
+    };
+    let room = SPARKS.min(frame.columns / 4);
+    let sparks = sparkline(&progress.history, room);
+    let value = Text::of(Style::Plain, format!("{metric} ")).and(Style::Bold, number(best.score));
+    let value = if sparks.is_empty() { value } else { value.and(Style::Plain, format!(" {sparks}")) };
+    vec![value, last_change(progress, best, frame)]
+}
+
+fn last_change(progress: &Progress, best: &Best, frame: &Frame) -> Text {
+    let ago = brief(seconds(best.time, frame.now));
+    let by = format!("{}, {ago} ago", place_name(&best.place));
+    match progress.score(best.score).zip(best.from.and_then(|from| progress.score(from))) {
+        None => Text::of(Style::Plain, by),
+        Some((score, before)) => {
+            let gain = number(score.gain_over(before));
+            let change = Text::of(Style::Good, format!("improved {gain}"));
+            change.and(Style::Plain, format!(" by {by}"))
+        }
+    }
+}
+
+/// Scripts, calls, money.
+fn counts(progress: &Progress) -> Vec<Text> {
+    let (run, failed) = progress.scripts;
+    let scripts = Text::of(Style::Plain, format!("{} run", count(run, "script")));
+    let scripts = match (run, failed) {
+        (0, _) => scripts,
+        (_, 0) => scripts.and(Style::Plain, ", none failed"),
+        _ => scripts.and(Style::Plain, ", ").and(Style::Bad, format!("{failed} failed")),
+    };
+    let mut parts = vec![scripts, Text::of(Style::Plain, count(progress.calls, "agent call"))];
+    let of = progress.outline.as_ref().and_then(|outline| outline.max_budget_usd);
+    if let Some(spent) = progress.spent.filter(|spent| !money::is_free(spent)) {
+        let of = of.map_or_else(String::new, |max| format!(" of {}", money::usd(max)));
+        let cost = spent.cost_usd.map_or_else(|| "cost unknown".to_owned(), money::usd);
+        parts.push(Text::of(Style::Plain, format!("{cost}{of}")));
+        parts.push(Text::of(Style::Plain, format!("{} tokens", money::tokens(money::all_tokens(&spent)))));
+    }
+    parts
+}
+
+/// Paths side by side, or the steps that go on, and what goes on beside them.
+fn rows(progress: &Progress, frame: &Frame) -> Vec<Text> {
+    let mut rows: Vec<Row> = Vec::new();
+    if progress.phase == Some(Phase::Phase2) {
+        let of_path = |(path, state): (&usize, &PathState)| {
+            let running = || progress.running.iter().filter(|(place, _)| place.path() == Some(*path));
+            path_row(*path, state, longest(running()), running().count(), frame)
+        };
+        rows.extend(progress.paths.iter().map(of_path));
+    }
+    let mut steps: Vec<Place> = progress.running.keys().map(step_of).collect();
+    steps.extend(progress.steps.keys().cloned());
+    steps.retain(|step| step.path().is_none());
+    steps.sort_by_key(order);
+    steps.dedup();
+    rows.extend(steps.iter().map(|step| step_row(step, progress, frame)));
+    in_columns(&rows, frame.columns >= WIDE)
+}
+
+/// Rows with their parts below one another; without scores where there is little room.
+fn in_columns(rows: &[Row], is_wide: bool) -> Vec<Text> {
+    let best = |row: &Row| row.best.filter(|_| is_wide).map(|best| format!("best {}", number(best)));
+    let parts = |row: &Row| [row.label.clone(), row.at.clone(), best(row).unwrap_or_default()];
+    let gap = if is_wide { 2 } else { 1 };
+    let columns = [0, 1, 2].map(|part| {
+        let widest = rows.iter().map(|row| width(&parts(row)[part])).max().unwrap_or(0);
+        if widest == 0 { 0 } else { widest + gap }
+    });
+    let line = |row: &Row| {
+        let cells = parts(row).into_iter().zip(columns);
+        let start = cells.map(|(part, columns)| Text::of(Style::Plain, part).padded(columns));
+        start.fold(Text::default(), Text::then).then(row.doing.clone())
+    };
+    rows.iter().map(line).collect()
+}
+
+fn path_row(
+    path: usize,
+    state: &PathState,
+    running: Option<(&Place, &Effect)>,
+    others: usize,
+    frame: &Frame,
+) -> Row {
+    let step = |letter: &str, step: Option<(u32, u32)>| step.map(|(at, of)| format!("{letter}{at}/{of}"));
+    let at = [step("t", state.outer), step("k", state.inner)].into_iter().flatten().collect::<Vec<_>>();
+    let doing = match running {
+        Some((place, effect)) => activity(place, effect, frame).then(more(others)),
+        None if state.is_over => Text::of(Style::Dim, "done"),
+        None => Text::of(Style::Dim, "waits for its turn"),
+    };
+    Row { label: format!("path {}", path + 1), at: at.join(" "), best: state.best, doing }
+}
+
+fn step_row(step: &Place, progress: &Progress, frame: &Frame) -> Row {
+    let within = || progress.running.iter().filter(|(place, _)| step_of(place) == *step);
+    let doing = match longest(within()) {
+        Some((place, effect)) => activity(place, effect, frame).then(more(within().count())),
+        None => Text::of(Style::Dim, "waits for its turn"),
+    };
+    // Only numbered steps are one of several.
+    let is_numbered = step.last().ends_with(|c: char| c.is_ascii_digit())
+        && step.phase().is_some_and(|phase| phase.name() != step.last());
+    let of = progress
+        .steps
+        .get(step)
+        .filter(|_| is_numbered)
+        .map_or_else(String::new, |step| format!("/{}", step.of));
+    Row { label: format!("{}{of}", place_name(step)), at: String::new(), best: None, doing }
+}
+
+/// `coder 12s of 15m`, `debugger (repair 2) 3s of 15m`, `retriever 40s of 15m, WebSearch: tabular models`.
+fn activity(place: &Place, effect: &Effect, frame: &Frame) -> Text {
+    let repair = place.names().find_map(|name| name.strip_prefix("debug-"));
+    let repair = repair.map_or_else(String::new, |repair| format!(" (repair {repair})"));
+    let of = if effect.timeout > 0.0 { format!(" of {}", brief(effect.timeout)) } else { String::new() };
+    let time = format!(" {}{of}", brief(seconds(effect.since, frame.now)));
+    let tool = effect.tool.as_ref().map_or_else(String::new, |tool| format!(", {tool}"));
+    Text::of(Style::Plain, format!("{}{repair}", effect.name)).and(Style::Dim, format!("{time}{tool}"))
+}
+
+fn more(running: usize) -> Text {
+    match running {
+        0 | 1 => Text::default(),
+        _ => Text::of(Style::Dim, format!(", +{} more", running - 1)),
+    }
+}
+
+/// The effect that has gone on longest.
+fn longest<'a>(effects: impl Iterator<Item = (&'a Place, &'a Effect)>) -> Option<(&'a Place, &'a Effect)> {
+    effects.min_by_key(|(_, effect)| effect.since)
+}
+
+/// The candidate, merge, round or path that a place belongs to; else its phase.
+fn step_of(place: &Place) -> Place {
+    let phase = place.names().next().map_or_else(Place::root, Place::from);
+    let is_within = place.names().count() > 2;
+    let second = place.names().nth(1).filter(|name| is_within && step_name(name).is_some());
+    second.map_or_else(|| phase.clone(), |name| phase.join(name))
+}
+
+/// Steps in the order of their numbers.
+fn order(step: &Place) -> (String, u32) {
+    let digits = step.last().chars().rev().take_while(char::is_ascii_digit).count();
+    let (name, number) = step.as_str().split_at(step.as_str().len() - digits);
+    (name.to_owned(), number.parse().unwrap_or(0))
+}
+
+/// The parts in a line, or in two where they do not fit.
+fn flowing(parts: Vec<Text>, columns: usize) -> Vec<Text> {
+    const BETWEEN: &str = " · ";
+    let mut lines: Vec<Text> = Vec::new();
+    for part in parts.into_iter().filter(|part| !part.is_empty()) {
+        match lines.pop() {
+            None => lines.push(part),
+            Some(line)
+                if line.width() + BETWEEN.chars().count() + part.width() <= columns || lines.len() == 1 =>
+            {
+                lines.push(line.and(Style::Dim, BETWEEN).then(part));
+            }
+            Some(line) => lines.extend([line, part]),
+        }
+    }
+    lines
+}
+
+/// As many lines as the screen has room for, one row left for the cursor; how many rows are left out is said.
+fn bounded(head: Vec<Text>, mut rows: Vec<Text>, height: usize) -> Vec<Text> {
+    let room = height.saturating_sub(1).max(1);
+    let mut lines = head;
+    lines.truncate(room);
+    let left = room - lines.len();
+    if rows.len() > left {
+        let hidden = rows.len() + 1 - left.max(1);
+        rows.truncate(left.saturating_sub(1));
+        if left > 0 {
+            rows.push(Text::of(Style::Dim, format!("+{hidden} more")));
+        }
+    }
+    lines.extend(rows);
+    lines
+}

@@ -1,0 +1,235 @@
+//! What reading a run does to its folder, and what a folder may hold without harm.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use nix::sys::stat::Mode;
+use nix::unistd::mkfifo;
+
+use super::served::Served;
+use crate::exits::{SCORE, SLOW, SMALL, SUBMIT, WHILE_SLOW, interpreter};
+use crate::sealed::{Said, Sealed};
+
+/// A user without rights of its own.
+const OTHER_USER: u32 = 65534;
+
+/// A finished run, one that was killed in its second script, and one whose second script goes on until the test ends.
+fn three_runs(sealed: &Sealed) -> Child {
+    let slow = format!("case $PWD in *candidate-1*) {WHILE_SLOW} ;; esac");
+    let python = interpreter(sealed, &format!("{slow}; {SUBMIT}; {SCORE}"));
+    let line = |id: &str| format!("run data --run-id {id} --json --set python={python} {SMALL}");
+    assert_eq!(sealed.run(&line("finished")).code, 0);
+    let begun = |id: &str| {
+        let mut run = sealed.command(&line(id));
+        let mut run = run.envs([SLOW]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        crate::events::wait_for(&mut run, &["script_started", "candidate-1"]);
+        run
+    };
+    let mut killed = begun("killed");
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    begun("live")
+}
+
+/// Everything below a folder: path, kind, size, time of the last change and of the last write to its node.
+fn listing(folder: &Path) -> Vec<String> {
+    let mut find = Command::new("find");
+    let listed = find.arg(folder).args(["-printf", "%p %y %s %T@ %C@\n"]).output().unwrap();
+    let mut lines: Vec<String> =
+        String::from_utf8(listed.stdout).unwrap().lines().map(str::to_owned).collect();
+    lines.sort();
+    lines
+}
+
+/// The binary as a user who may read the runs and nothing more.
+struct Reader<'a> {
+    sealed: &'a Sealed,
+}
+
+impl<'a> Reader<'a> {
+    fn of(sealed: &'a Sealed) -> Self {
+        // Other users need not reach the folder in which the binary was built.
+        fs::copy(env!("CARGO_BIN_EXE_mle-star"), sealed.path("mle-star")).unwrap();
+        assert!(
+            Command::new("chmod").args(["-R", "a+rX,a-w"]).arg(sealed.path("")).status().unwrap().success()
+        );
+        Self { sealed }
+    }
+
+    fn command(&self, line: &str) -> Command {
+        let mut command = Command::new(self.sealed.path("mle-star"));
+        command.args(line.split_whitespace()).current_dir(self.sealed.path("")).env_clear().env("HOME", "/");
+        // Root may write anywhere; anyone else has just lost write access.
+        if fs::metadata("/proc/self").unwrap().uid() == 0 {
+            command.uid(OTHER_USER).gid(OTHER_USER);
+        }
+        command
+    }
+
+    fn run(&self, line: &str) -> Said {
+        let output = self.command(line).output().unwrap();
+        Said {
+            code: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+#[test]
+fn runs_are_read_without_write_access_and_reading_writes_nothing() {
+    let sealed = Sealed::with(&[]);
+    let mut live = three_runs(&sealed);
+    let reader = Reader::of(&sealed);
+    let still = ["finished", "killed"].map(|id| sealed.path("runs").join(id));
+    assert!(still[1].join("journal.db-wal").exists() && !still[0].join("journal.db-wal").exists());
+    let before = still.each_ref().map(|run| listing(run));
+    let names = sealed.names("runs/live");
+
+    let listed = reader.run("list");
+    assert_eq!((listed.code, listed.stderr.as_str()), (0, ""), "{listed:?}");
+    for (id, state) in [("finished", "finished"), ("killed", "unfinished"), ("live", "running")] {
+        let row = listed.stdout.lines().find(|line| line.starts_with(&format!("{id} "))).unwrap();
+        assert!(row.contains(state) && row.contains("0.50000"), "{listed:?}");
+        let shown = reader.run(&format!("show {id} --json"));
+        // What was recorded before the second script began is in the log of a run that was killed or goes on.
+        assert!(shown.code == 0 && shown.stdout.contains("phase1/candidate-1/init"), "{shown:?}");
+    }
+    let watched = reader.run("watch finished");
+    assert_eq!(watched.code, 0, "{watched:?}");
+    let page = Served::started(reader.command("ui --json --port 0"));
+    assert!(!page.get("/").body.contains("cannot be read"));
+    for id in ["finished", "killed", "live"] {
+        let body = page.get(&format!("/runs/{id}")).body;
+        assert!(body.contains("candidate 2") && !body.contains("not a readable journal"), "{id}: {body}");
+    }
+
+    assert_eq!(still.each_ref().map(|run| listing(run)), before);
+    assert_eq!(sealed.names("runs/live"), names);
+    live.kill().unwrap();
+    live.wait().unwrap();
+    // So that whoever removes the folder may.
+    assert!(Command::new("chmod").args(["-R", "u+w"]).arg(sealed.path("")).status().unwrap().success());
+}
+
+#[test]
+fn reading_with_write_access_writes_nothing_either() {
+    let sealed = Sealed::with(&[]);
+    let mut live = three_runs(&sealed);
+    let still = ["finished", "killed"].map(|id| sealed.path("runs").join(id));
+    let before = still.each_ref().map(|run| listing(run));
+    let page = Served::of(&sealed, "");
+    for path in [
+        "/",
+        "/runs/finished",
+        "/runs/killed",
+        "/compare?run=finished&run=killed",
+        "/start",
+        "/runs/finished/files/submission.csv",
+        "/runs/killed/logs/mle-star.log",
+        "/runs/killed/resume",
+    ] {
+        assert_eq!(page.get(path).status, 200, "{path}");
+    }
+    for line in
+        ["list", "show finished", "show killed --json", "show finished --code finalization", "watch finished"]
+    {
+        assert_eq!(sealed.run(line).code, 0, "{line}");
+    }
+    assert_eq!(page.post("/runs/finished/resume", "").status, 409, "a finished run is not resumed");
+    assert_eq!(still.each_ref().map(|run| listing(run)), before);
+    live.kill().unwrap();
+    live.wait().unwrap();
+}
+
+/// A run as scripts or other users may have left it, next to one that is as it should be.
+fn with_spoiled(spoil: impl FnOnce(&Path)) -> Sealed {
+    let sealed = Sealed::with(&[]);
+    let python = interpreter(&sealed, &format!("{SUBMIT}; {SCORE}"));
+    for id in ["good", "bad"] {
+        assert_eq!(sealed.run(&format!("run data --run-id {id} --set python={python} {SMALL}")).code, 0);
+    }
+    sealed.write("secret/shadow", b"secret");
+    spoil(&sealed.path("runs/bad"));
+    sealed
+}
+
+/// The binary with half a minute and little memory.
+fn bounded(sealed: &Sealed, line: &str) -> Said {
+    let program = format!("ulimit -v 1500000; exec timeout 30 {} {line}", env!("CARGO_BIN_EXE_mle-star"));
+    let output = Command::new("sh").args(["-c", &program]).current_dir(sealed.path("")).output().unwrap();
+    Said {
+        code: output.status.code().unwrap_or(-1),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+#[test]
+fn links_in_a_run_lead_nowhere() {
+    let sealed = with_spoiled(|run| {
+        let secret = run.join("../../secret");
+        for folder in ["logs", "final"] {
+            fs::rename(run.join(folder), run.join(format!("{folder}.old"))).unwrap();
+            symlink(&secret, run.join(folder)).unwrap();
+        }
+        fs::write(secret.join("submission.csv"), "secret").unwrap();
+        fs::write(secret.join("requirements.txt"), "secret").unwrap();
+        fs::remove_file(run.join("report.html")).unwrap();
+        symlink(secret.join("shadow"), run.join("report.html")).unwrap();
+    });
+    let page = Served::of(&sealed, "");
+    for path in ["logs/shadow", "files/submission.csv", "files/report.html", "logs/..%2fconfig.json"] {
+        assert_eq!(page.get(&format!("/runs/bad/{path}")).status, 404, "{path}");
+    }
+    assert_eq!(page.get("/runs/good/files/report.html").status, 200);
+    for page in [page.get("/runs/bad").body, bounded(&sealed, "show bad").stdout] {
+        assert!(page.contains("candidate") && !page.contains("secret"), "{page}");
+    }
+}
+
+#[test]
+fn pipes_and_huge_files_hold_nothing_up() {
+    let pipe = |path: &Path| {
+        let _ = fs::remove_file(path);
+        mkfifo(path, Mode::S_IRWXU).unwrap();
+    };
+    let huge = |path: &Path| fs::File::create(path).unwrap().set_len(3 << 30).unwrap();
+    let check = |name: &str, spoil: &dyn Fn(&Path), note: &str| {
+        let sealed = with_spoiled(|run| spoil(&run.join(name)));
+        let listed = bounded(&sealed, "list");
+        assert!(listed.code == 0 && listed.stdout.contains("good "), "{name}: {listed:?}");
+        assert!(listed.stderr.contains(note), "{name}: {listed:?}");
+        for command in ["show", "watch"] {
+            let said = bounded(&sealed, &format!("{command} bad"));
+            assert!((0..=2).contains(&said.code), "{command}, {name}: {said:?}");
+        }
+        let page = Served::of(&sealed, "");
+        assert!(page.get("/").body.contains("/runs/good"), "{name}");
+        assert_eq!(page.get("/runs/bad").status, 200, "{name}");
+    };
+    check("result.json", &pipe, "");
+    check("result.json", &huge, "");
+    check("logs/events.jsonl", &pipe, "");
+    check("logs/events.jsonl", &huge, "");
+    check("journal.lock", &pipe, "");
+    check("journal.db", &pipe, "not a regular file");
+    check("journal.db", &huge, "larger than 1 GiB");
+    check("journal.db-wal", &huge, "larger than 1 GiB");
+}
+
+#[test]
+fn a_run_of_another_mode_is_a_row_that_says_so() {
+    let sealed = with_spoiled(|run| {
+        fs::set_permissions(run.join("journal.db"), fs::Permissions::from_mode(0o000)).unwrap();
+    });
+    let reader = Reader::of(&sealed);
+    fs::set_permissions(sealed.path("runs/bad/journal.db"), fs::Permissions::from_mode(0o000)).unwrap();
+    let page = Served::started(reader.command("ui --json --port 0"));
+    let body = page.get("/").body;
+    assert!(body.contains("Permission denied") && body.contains("/runs/good"), "{body}");
+    assert!(Command::new("chmod").args(["-R", "u+w"]).arg(sealed.path("")).status().unwrap().success());
+}

@@ -1,0 +1,209 @@
+//! What a data folder and its description say about the task.
+//!
+//! [`infer`] fills in what the user left out; every guess comes with its reason, so that it can be shown
+//! and corrected.
+
+mod columns;
+mod kinds;
+mod metric;
+
+use std::path::PathBuf;
+
+use mle_star::metric::Direction;
+use mle_star::stop::Trouble;
+use mle_star::task::{DataModality, TaskType};
+
+use super::profile::Profile;
+
+/// What the user said about the task; every `None` is inferred.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Given {
+    /// The kind of problem.
+    pub task_type: Option<TaskType>,
+    /// The kind of data.
+    pub data_modality: Option<DataModality>,
+    /// The metric's name.
+    pub metric: Option<String>,
+    /// Which scores win.
+    pub direction: Option<Direction>,
+    /// The column to predict.
+    pub target: Option<String>,
+    /// The column that names a row.
+    pub id: Option<String>,
+}
+
+/// One thing that was not said but found out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Guess {
+    /// The task's field, for example `target_column`.
+    pub field: &'static str,
+    /// Its value as a task file would have it.
+    pub value: String,
+    /// Why this value.
+    pub reason: String,
+}
+
+/// Everything about the task that can be known before a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inferred {
+    /// The kind of problem.
+    pub task_type: TaskType,
+    /// The kind of data.
+    pub data_modality: DataModality,
+    /// The metric's name.
+    pub metric: String,
+    /// Which scores win.
+    pub direction: Direction,
+    /// The column to predict, when it is known.
+    pub target: Option<String>,
+    /// The column that names a row, when there is one.
+    pub id: Option<String>,
+    /// What was not given, in the order of a task file.
+    pub guesses: Vec<Guess>,
+    /// Why the target is not known, and how to give it; for agents that cannot do without.
+    pub target_unknown: Option<Trouble>,
+}
+
+/// Fills in what was not given. `profile` is `None` for a folder without a training table; then `files`, those that
+/// are no tables, tell the kind of data.
+///
+/// # Errors
+/// A given column that is in no table, a metric and a direction that contradict each other, or a metric
+/// or direction that is neither given nor to be found; the hint names the option.
+pub fn infer(
+    profile: Option<&Profile>,
+    files: &[PathBuf],
+    description: &str,
+    given: &Given,
+) -> Result<Inferred, Trouble> {
+    let mut guesses = Vec::new();
+    let metric = metric::name(description, given.metric.as_deref(), &mut guesses)?;
+    let direction = metric::direction(&metric, given.direction, &mut guesses)?;
+    let id = columns::id(profile, given.id.as_deref(), &mut guesses)?;
+    let found = columns::target(profile, description, given.target.as_deref(), id.as_deref())?;
+    let (target, target_unknown) = match found {
+        columns::Target::Given(name) => (Some(name), None),
+        columns::Target::Guessed(guess) => {
+            let name = guess.value.clone();
+            guesses.push(guess);
+            (Some(name), None)
+        }
+        columns::Target::Unknown(why) => (None, Some(why)),
+    };
+    let files = profile.map_or(files, |profile| &profile.other_files);
+    let columns = kinds::Columns { profile, files, target: target.as_deref(), id: id.as_deref() };
+    let data_modality = kinds::modality(columns, given.data_modality, &mut guesses);
+    let task_type = kinds::task_type(columns, &metric, data_modality, given.task_type, &mut guesses);
+    Ok(Inferred { task_type, data_modality, metric, direction, target, id, guesses, target_unknown })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::profile;
+
+    const TRAIN: (&str, &str) = ("train.csv", "id,age,town,price\n1,20,a,10.5\n2,30,b,11.5\n3,40,a,9\n");
+    const TEST: (&str, &str) = ("test.csv", "id,age,town\n4,20,a\n5,30,b\n");
+    const SAMPLE: (&str, &str) = ("sample_submission.csv", "id,price\n4,0\n5,0\n");
+
+    fn profile_of(files: &[(&str, &str)]) -> Profile {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            fs::write(dir.path().join(name), text).unwrap();
+        }
+        profile::read(dir.path()).unwrap()
+    }
+
+    fn given(change: impl FnOnce(&mut Given)) -> Given {
+        let mut given = Given { metric: Some("RMSE".to_owned()), ..Given::default() };
+        change(&mut given);
+        given
+    }
+
+    #[test]
+    fn target_and_id_follow_from_the_tables() {
+        let check = |files: &[(&str, &str)], description: &str, target: Option<&str>, id: Option<&str>| {
+            let found = infer(Some(&profile_of(files)), &[], description, &given(|_| ())).unwrap();
+            assert_eq!((found.target.as_deref(), found.id.as_deref()), (target, id), "{files:?}");
+            assert_eq!(found.target_unknown.is_some(), target.is_none());
+            assert!(found.guesses.iter().all(|guess| !guess.reason.is_empty()));
+        };
+        check(&[TRAIN, TEST, SAMPLE], "", Some("price"), Some("id"));
+        check(&[TRAIN, TEST], "", Some("price"), Some("id"));
+        check(&[TRAIN, SAMPLE], "", Some("price"), Some("id"));
+        check(&[TRAIN], "", None, Some("id"));
+        let with_target = ("test.csv", "id,age,town,price\n4,20,a,\n5,30,b,\n");
+        check(&[TRAIN, with_target, SAMPLE], "", Some("price"), Some("id"));
+        check(&[TRAIN], "Predict the `price` of a house.", Some("price"), Some("id"));
+        check(&[("train.csv", "a,target\n1,2\n1,3\n")], "", Some("target"), None);
+        let two = ("train.csv", "id,a,x,kind\n1,1,0,cat\n2,1,0,dog\n");
+        let classes = ("sample_submission.csv", "id,cat,dog\n3,0,1\n");
+        check(&[two, ("test.csv", "id,a\n3,1\n"), classes], "", Some("kind"), Some("id"));
+    }
+
+    #[test]
+    fn kinds_follow_from_metric_target_and_features() {
+        let check = |train: &str, metric: &str, task_type, modality| {
+            let given =
+                Given { metric: Some(metric.to_owned()), target: Some("y".to_owned()), ..Given::default() };
+            let found = infer(Some(&profile_of(&[("train.csv", train)])), &[], "", &given).unwrap();
+            assert_eq!((found.task_type, found.data_modality), (task_type, modality), "{train} {metric}");
+        };
+        check("a,y\n1,0\n2,1\n", "RMSE", TaskType::Regression, DataModality::Tabular);
+        check("a,y\n1,0\n2,1\n", "accuracy", TaskType::Classification, DataModality::Tabular);
+        check("a,y\n1,x\n2,z\n", "top score", TaskType::Classification, DataModality::Tabular);
+        check("a,y\n1,0.5\n2,1.5\n", "pearson correlation", TaskType::Regression, DataModality::Tabular);
+        let text = "t,y\nwhat a fine day,0\nit rained all night,1\n";
+        check(text, "F1", TaskType::TextClassification, DataModality::Text);
+    }
+
+    #[test]
+    fn files_tell_the_kind_of_data_without_a_training_table() {
+        let check = |ending: &str, count: usize, modality, task_type, reason: &str| {
+            let files: Vec<PathBuf> =
+                (0..count).map(|number| PathBuf::from(format!("train/{number}.{ending}"))).collect();
+            let given = Given { metric: Some("accuracy".to_owned()), ..Given::default() };
+            let found = infer(None, &files, "", &given).unwrap();
+            assert_eq!((found.data_modality, found.task_type), (modality, task_type), "{ending}");
+            let guess = found.guesses.iter().find(|guess| guess.field == "data_modality").unwrap();
+            assert_eq!(guess.reason, reason);
+        };
+        let image = (DataModality::Image, TaskType::ImageClassification);
+        check("JPG", 12, image.0, image.1, "the data folder holds 12 images");
+        let audio = (DataModality::Audio, TaskType::AudioClassification);
+        check("wav", 10, audio.0, audio.1, "the data folder holds 10 sound files");
+        let unknown = (DataModality::Tabular, TaskType::Classification);
+        check("bin", 12, unknown.0, unknown.1, "no training table was read");
+    }
+
+    #[test]
+    fn metric_and_direction_are_given_or_found() {
+        let profile = profile_of(&[TRAIN, TEST, SAMPLE]);
+        let check = |description: &str, metric: Option<&str>, expected: (&str, Direction)| {
+            let given = Given { metric: metric.map(str::to_owned), ..Given::default() };
+            let found = infer(Some(&profile), &[], description, &given).unwrap();
+            assert_eq!((found.metric.as_str(), found.direction), expected);
+        };
+        check("Evaluated by mean absolute error.", None, ("MAE", Direction::Minimize));
+        check("Evaluated by mean absolute error.", Some("AUC"), ("AUC", Direction::Maximize));
+        check("", Some("word error rate"), ("word error rate", Direction::Minimize));
+        check("", Some("mean IoU"), ("mean IoU", Direction::Maximize));
+    }
+
+    #[test]
+    fn what_cannot_be_right_is_named_with_the_option_to_give() {
+        let profile = profile_of(&[TRAIN, TEST, SAMPLE]);
+        let check = |given: Given, message: &str, hint: &str| {
+            let trouble = infer(Some(&profile), &[], "", &given).unwrap_err();
+            assert!(trouble.message.contains(message), "{trouble}");
+            assert!(trouble.hint.contains(hint), "{}", trouble.hint);
+        };
+        check(Given::default(), "metric", "--metric");
+        check(given(|g| g.metric = Some("zorp".to_owned())), "zorp", "--direction");
+        check(given(|g| g.direction = Some(Direction::Maximize)), "RMSE", "minimize");
+        check(given(|g| g.target = Some("prize".to_owned())), "\"prize\" is not in train.csv", "price");
+        check(given(|g| g.id = Some("key".to_owned())), "\"key\" is not in sample_submission.csv", "id");
+    }
+}

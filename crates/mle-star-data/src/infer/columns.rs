@@ -1,0 +1,183 @@
+//! The column to predict and the column that names a row.
+
+use mle_star::stop::Trouble;
+
+use super::Guess;
+use crate::profile::{Column, Profile, ROWS_LOOKED_AT, Table};
+
+const USUAL_TARGETS: [&str; 6] = ["target", "label", "labels", "class", "y", "outcome"];
+
+/// What is known of the target.
+pub(super) enum Target {
+    Given(String),
+    Guessed(Guess),
+    Unknown(Trouble),
+}
+
+/// The id as given, else the sample's first column, else a column of unique values that is called an id.
+pub(super) fn id(
+    profile: Option<&Profile>,
+    given: Option<&str>,
+    guesses: &mut Vec<Guess>,
+) -> Result<Option<String>, Trouble> {
+    let Some(profile) = profile else { return Ok(given.map(str::to_owned)) };
+    if let Some(name) = given {
+        let tables = [profile.sample.as_ref(), profile.test.as_ref()];
+        for table in tables.into_iter().flatten() {
+            check_column(table, name, "id", "--id-column")?;
+        }
+        if profile.sample.is_none() && profile.test.is_none() {
+            check_column(&profile.train, name, "id", "--id-column")?;
+        }
+        return Ok(Some(name.to_owned()));
+    }
+    let guess = id_of_sample(profile).or_else(|| id_by_name(profile));
+    let name = guess.as_ref().map(|guess| guess.value.clone());
+    guesses.extend(guess);
+    Ok(name)
+}
+
+/// The target as given, else what the tables and the description point to.
+pub(super) fn target(
+    profile: Option<&Profile>,
+    description: &str,
+    given: Option<&str>,
+    id: Option<&str>,
+) -> Result<Target, Trouble> {
+    let Some(profile) = profile else {
+        let unknown =
+            || Target::Unknown(Trouble::new("there is no train.csv to find the target in", "give --target"));
+        return Ok(given.map_or_else(unknown, |name| Target::Given(name.to_owned())));
+    };
+    if let Some(name) = given {
+        check_column(&profile.train, name, "target", "--target")?;
+        return Ok(Target::Given(name.to_owned()));
+    }
+    let candidates = candidates(profile, id);
+    // Some test tables hold the target as well, empty or not.
+    let all: Vec<&Column> =
+        profile.train.columns.iter().filter(|column| Some(column.name.as_str()) != id).collect();
+    let guess = by_sample(profile, &candidates, id)
+        .or_else(|| by_sample(profile, &all, id))
+        .or_else(|| by_absence(profile, &candidates))
+        .or_else(|| by_classes(profile, &candidates, id))
+        .or_else(|| by_description(description, &candidates))
+        .or_else(|| by_usual_name(&candidates));
+    let Some((name, reason)) = guess else { return Ok(Target::Unknown(unknown_target(&candidates))) };
+    Ok(Target::Guessed(Guess { field: "target_column", value: name.to_owned(), reason }))
+}
+
+fn check_column(table: &Table, name: &str, role: &str, option: &str) -> Result<(), Trouble> {
+    if table.column(name).is_some() {
+        return Ok(());
+    }
+    let names: Vec<&str> = table.columns.iter().take(20).map(|column| column.name.as_str()).collect();
+    let message = format!("the {role} column \"{name}\" is not in {}", table.file.display());
+    Err(Trouble::new(message, format!("give one of its columns with {option}: {}", names.join(", "))))
+}
+
+fn id_of_sample(profile: &Profile) -> Option<Guess> {
+    let sample = profile.sample.as_ref()?;
+    let first = &sample.columns.first()?.name;
+    let in_test = profile.test.as_ref().map_or(&profile.train, |test| test).column(first).is_some();
+    in_test.then(|| Guess {
+        field: "id_column",
+        value: first.clone(),
+        reason: format!("the first column of {}", sample.file.display()),
+    })
+}
+
+fn id_by_name(profile: &Profile) -> Option<Guess> {
+    let is_id = |column: &&Column| {
+        let lower = column.name.to_lowercase();
+        let named = lower == "id" || lower.ends_with("_id") || column.name.ends_with("Id");
+        named && column.missing == 0 && column.distinct == profile.train.rows.min(ROWS_LOOKED_AT)
+    };
+    let in_test =
+        |column: &&Column| profile.test.as_ref().is_none_or(|test| test.column(&column.name).is_some());
+    let column = profile.train.columns.iter().filter(is_id).find(in_test)?;
+    let reason = "its name says so, and no two training rows share a value".to_owned();
+    Some(Guess { field: "id_column", value: column.name.clone(), reason })
+}
+
+/// Columns of the training table that a target can be: not the id, and not known for the test rows.
+fn candidates<'a>(profile: &'a Profile, id: Option<&str>) -> Vec<&'a Column> {
+    let known =
+        |column: &Column| profile.test.as_ref().is_some_and(|test| test.column(&column.name).is_some());
+    let columns = profile.train.columns.iter();
+    columns.filter(|column| Some(column.name.as_str()) != id && !known(column)).collect()
+}
+
+fn sample_columns<'a>(profile: &'a Profile, id: Option<&str>) -> Vec<&'a str> {
+    let columns = profile.sample.iter().flat_map(|sample| &sample.columns);
+    columns.map(|column| column.name.as_str()).filter(|name| Some(*name) != id).collect()
+}
+
+fn by_sample<'a>(
+    profile: &Profile,
+    candidates: &[&'a Column],
+    id: Option<&str>,
+) -> Option<(&'a str, String)> {
+    let asked = sample_columns(profile, id);
+    let mut both = candidates.iter().filter(|column| asked.contains(&column.name.as_str()));
+    let (Some(only), None) = (both.next(), both.next()) else { return None };
+    let file = profile.sample.as_ref()?.file.display();
+    Some((&only.name, format!("the column of {file} that train.csv also has")))
+}
+
+fn by_absence<'a>(profile: &Profile, candidates: &[&'a Column]) -> Option<(&'a str, String)> {
+    let test = profile.test.as_ref()?;
+    let [only] = candidates else { return None };
+    Some((&only.name, format!("the only column of train.csv that {} lacks", test.file.display())))
+}
+
+/// The sample has one column per class: the target is the column whose values those are.
+fn by_classes<'a>(
+    profile: &Profile,
+    candidates: &[&'a Column],
+    id: Option<&str>,
+) -> Option<(&'a str, String)> {
+    let asked = sample_columns(profile, id);
+    let holds_classes = |column: &&&Column| {
+        let known = |(value, _): &(String, usize)| asked.iter().any(|name| name.ends_with(value.as_str()));
+        column.distinct >= 2 && column.distinct == asked.len() && column.top_values.iter().all(known)
+    };
+    let column = candidates.iter().find(holds_classes)?;
+    Some((&column.name, "its values are the columns of the sample submission".to_owned()))
+}
+
+fn by_description<'a>(description: &str, candidates: &[&'a Column]) -> Option<(&'a str, String)> {
+    let is_about = |line: &&str| {
+        let lower = line.to_lowercase();
+        lower.contains("predict") || lower.contains("target")
+    };
+    let lines: Vec<&str> = description.lines().filter(is_about).collect();
+    let mut named = candidates.iter().filter(|column| lines.iter().any(|line| has_word(line, &column.name)));
+    let (Some(only), None) = (named.next(), named.next()) else { return None };
+    Some((&only.name, "the description names it as what to predict".to_owned()))
+}
+
+fn by_usual_name<'a>(candidates: &[&'a Column]) -> Option<(&'a str, String)> {
+    let is_usual = |column: &&&Column| USUAL_TARGETS.contains(&column.name.to_lowercase().as_str());
+    let column = candidates.iter().find(is_usual)?;
+    Some((&column.name, "targets are usually called so".to_owned()))
+}
+
+fn has_word(line: &str, word: &str) -> bool {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    line.match_indices(word).any(|(at, _)| {
+        let before = line[..at].chars().next_back().is_none_or(|c| !is_word(c));
+        before && line[at + word.len()..].chars().next().is_none_or(|c| !is_word(c))
+    })
+}
+
+fn unknown_target(candidates: &[&Column]) -> Trouble {
+    let names: Vec<&str> = candidates.iter().take(20).map(|column| column.name.as_str()).collect();
+    let hint = if names.is_empty() {
+        "every column of train.csv is in test.csv too; check the data, or give the column with --target"
+            .to_owned()
+    } else {
+        format!("give it with --target (or target_column in the task file); candidates: {}", names.join(", "))
+    };
+    Trouble::new("the column to predict is not given and cannot be inferred", hint)
+}

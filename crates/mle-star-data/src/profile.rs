@@ -1,0 +1,267 @@
+//! What the tables of a data folder hold, column by column.
+//!
+//! [`read`] is the way in. Kinds, counts and ranges come from the first [`ROWS_LOOKED_AT`] rows of a table;
+//! every row is counted and checked for its number of fields. Where the test table holds other groups of
+//! rows than the training table, their column is a [`GroupColumn`].
+
+mod column;
+mod groups;
+mod table;
+
+use std::path::{Path, PathBuf};
+
+use mle_star::stop::Trouble;
+
+use super::folder;
+
+/// How many rows of a table are looked at for its columns' kinds.
+pub const ROWS_LOOKED_AT: usize = 100_000;
+
+/// The tables of a data folder.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Profile {
+    /// The training table.
+    pub train: Table,
+    /// The table to predict, when there is one.
+    pub test: Option<Table>,
+    /// The sample submission, when there is one.
+    pub sample: Option<Table>,
+    /// Other CSV tables, by file name.
+    pub auxiliary: Vec<Table>,
+    /// Every other file of the folder, relative paths.
+    pub other_files: Vec<PathBuf>,
+    /// Columns that group the training rows while the test table's rows belong to other groups.
+    pub groups: Vec<GroupColumn>,
+}
+
+/// A column that names groups of rows: its values repeat in the training table, and the test table has
+/// none of them, or in one row of a hundred at most.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupColumn {
+    /// Its name, the same in both tables.
+    pub column: String,
+    /// Groups in the training table.
+    pub groups: usize,
+    /// The test table's values come before or after those of the training table, as times would, and as
+    /// numbers given in the order of the rows would. Texts without digits have no order.
+    pub ordered: bool,
+}
+
+/// One CSV table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// Path relative to the data folder, as scripts see it under `./input`.
+    pub file: PathBuf,
+    /// Data rows.
+    pub rows: usize,
+    /// Columns in file order.
+    pub columns: Vec<Column>,
+    /// Of an auxiliary table: the columns it shares with the training table, when together they name each of
+    /// its rows once; empty otherwise.
+    pub row_key: Vec<String>,
+}
+
+/// One column of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// The header's text.
+    pub name: String,
+    /// What its values look like.
+    pub kind: ColumnKind,
+    /// Empty or NA-like cells among the rows looked at.
+    pub missing: usize,
+    /// Distinct non-missing values among the rows looked at.
+    pub distinct: usize,
+    /// The most frequent values, most frequent first, ten at most; of a column with thousands of distinct
+    /// values, among the first two thousand of them.
+    pub top_values: Vec<(String, usize)>,
+    /// Smallest and largest value of a numeric column.
+    pub range: Option<(f64, f64)>,
+    /// Mean number of characters of non-missing values.
+    pub mean_length: f64,
+}
+
+/// What the values of a column look like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnKind {
+    /// All values are integers.
+    Integer,
+    /// All values are numbers.
+    Float,
+    /// `true`/`false`, `yes`/`no` and the like, as text.
+    Boolean,
+    /// Dates or date-times.
+    Date,
+    /// Few distinct texts, or short codes.
+    Category,
+    /// Free text: many distinct values of several words.
+    Text,
+    /// Nothing but missing values.
+    Empty,
+}
+
+/// Reads every table of a data folder, zipped ones included.
+///
+/// # Errors
+/// No such folder, an empty one, no training table, or a training, test or sample table that cannot be
+/// read: not CSV text, not UTF-8, a row with too few or too many fields, two columns of one name. An
+/// auxiliary CSV that cannot be read is listed among the other files instead.
+pub fn read(data_dir: &Path) -> Result<Profile, Trouble> {
+    let listing = folder::list(data_dir)?;
+    let Some(train) = &listing.train else {
+        let message = format!("no train.csv in {}", data_dir.display());
+        return Err(Trouble::new(message, "give the folder that holds train.csv (or train.csv.zip)"));
+    };
+    let train = table::read(data_dir, train)?;
+    let mut other_files = listing.other.clone();
+    let mut auxiliary = Vec::new();
+    for source in &listing.auxiliary {
+        match table::read(data_dir, source) {
+            Ok(table) => auxiliary.push(table::with_row_key(data_dir, source, table, &train)),
+            Err(_) => other_files.push(source.on_disk.clone()),
+        }
+    }
+    other_files.sort();
+    let optional =
+        |source: &Option<_>| source.as_ref().map(|source| table::read(data_dir, source)).transpose();
+    let test = optional(&listing.test)?;
+    let groups = match (&listing.train, &listing.test, &test) {
+        (Some(from), Some(test_from), Some(test)) => {
+            groups::find(data_dir, (from, &train), (test_from, test))
+        }
+        _ => Vec::new(),
+    };
+    let sample = optional(&listing.sample)?;
+    Ok(Profile { train, test, sample, auxiliary, other_files, groups })
+}
+
+/// The files of a data folder that are no tables; none where the folder cannot be read.
+pub fn other_files(data_dir: &Path) -> Vec<PathBuf> {
+    folder::list(data_dir).map(|listing| listing.other).unwrap_or_default()
+}
+
+impl Table {
+    /// The column with this exact name.
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        self.columns.iter().find(|column| column.name == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// A data folder with these files.
+    fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = dir.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        dir
+    }
+
+    fn only_column(values: &[&str]) -> Column {
+        let text = values.iter().fold("x,i\n".to_owned(), |text, value| format!("{text}\"{value}\",1\n"));
+        let dir = folder(&[("train.csv", &text)]);
+        read(dir.path()).unwrap().train.columns.remove(0)
+    }
+
+    #[test]
+    fn kinds_follow_from_all_values() {
+        let check = |values: &[&str], kind, missing| {
+            let column = only_column(values);
+            assert_eq!((column.kind, column.missing), (kind, missing), "{values:?}");
+        };
+        check(&["1", "-2", " 3 "], ColumnKind::Integer, 0);
+        check(&["1", "", "3"], ColumnKind::Integer, 1);
+        check(&["1", "2.5"], ColumnKind::Float, 0);
+        check(&["1e3", "nan", "NA", "4"], ColumnKind::Float, 2);
+        check(&["1", "2", "x"], ColumnKind::Category, 0);
+        check(&["True", "False", ""], ColumnKind::Boolean, 1);
+        check(&["yes", "no"], ColumnKind::Boolean, 0);
+        check(&["yes", "no", "maybe"], ColumnKind::Category, 0);
+        check(&["2024-01-01", "2024-02-30"], ColumnKind::Date, 0);
+        check(&["2024-01-01", "soon"], ColumnKind::Category, 0);
+        check(&["", "NA", "null"], ColumnKind::Empty, 3);
+        // In any other spelling, pandas reads a word as text.
+        check(&["none", "na", "Null"], ColumnKind::Category, 0);
+        check(&["a fine day at sea", "it rained all day", "nobody came to us"], ColumnKind::Text, 0);
+    }
+
+    #[test]
+    fn numbers_of_a_column_are_right() {
+        let column = only_column(&["3", "1", "3", "", "10"]);
+        assert_eq!((column.distinct, column.range), (3, Some((1.0, 10.0))));
+        assert_eq!(column.top_values[0], ("3".to_owned(), 2));
+        assert!((column.mean_length - 1.25).abs() < 1e-9);
+        assert_eq!(only_column(&["a", "b"]).range, None);
+    }
+
+    #[test]
+    fn row_keys_are_shared_columns_that_tell_rows_apart() {
+        let check = |stores: &str, expected: &[&str]| {
+            let dir = folder(&[("train.csv", "city,day,x,y\na,1,0.5,1\n"), ("stores.csv", stores)]);
+            assert_eq!(read(dir.path()).unwrap().auxiliary[0].row_key, expected, "{stores:?}");
+        };
+        check("city,day,rain\na,1,0\na,2,0\nb,1,0\n", &["city", "day"]);
+        check("city,day,rain\na,1,0\na,1,3\n", &[]);
+        check("city,rain\na,0\nb,0\n", &["city"]);
+        check("shop,rain\na,0\nb,0\n", &[]);
+        check("x,rain\n0.5,0\n1.5,0\n", &[]);
+    }
+
+    #[test]
+    fn files_are_known_by_their_names() {
+        let dir = folder(&[
+            ("train.csv", "\u{feff}id,y\n1,2\n\n2,3\n"),
+            ("test.csv", "id\n1\n"),
+            ("sampleSubmission.csv", "id,y\n1,0\n"),
+            ("stores.csv", "store,city\n1,a\n"),
+            ("broken.csv", "a,b\n1\n"),
+            ("images/1.png", "x"),
+            ("description.md", "words"),
+        ]);
+        let profile = read(dir.path()).unwrap();
+        assert_eq!((profile.train.rows, profile.train.columns[0].name.as_str()), (2, "id"));
+        assert_eq!(profile.test.unwrap().rows, 1);
+        assert_eq!(profile.sample.unwrap().file, Path::new("sampleSubmission.csv"));
+        assert_eq!(
+            profile.auxiliary.iter().map(|table| table.file.clone()).collect::<Vec<_>>(),
+            [Path::new("stores.csv")]
+        );
+        assert_eq!(profile.other_files, [Path::new("broken.csv"), Path::new("images/1.png")]);
+    }
+
+    #[test]
+    fn bad_folders_and_tables_are_named() {
+        let check = |files: &[(&str, &str)], part: &str| {
+            let dir = folder(files);
+            let trouble = read(dir.path()).unwrap_err();
+            assert!(trouble.message.contains(part), "{trouble} / {part}");
+            assert!(!trouble.hint.is_empty());
+        };
+        check(&[], "is empty");
+        check(&[("description.md", "x")], "no train.csv");
+        check(&[("train.csv", "")], "train.csv is empty");
+        check(&[("train.csv", "a,b\n")], "has no rows");
+        check(&[("train.csv", "a,b\n1,2\n3\n")], "line 3 of train.csv has 1 field, the header has 2");
+        check(&[("train.csv", "a,a\n1,2\n")], "two columns named \"a\"");
+        check(&[("train.csv", "a,b\n\0\u{1}\0,2\n")], "not a text file");
+        check(&[("train.csv", "a;b\n1;2\n")], "separated by ';'");
+        check(&[("train.csv", "a,b\n1,2\n"), ("test.csv", "a,b\n1\n")], "test.csv");
+        let missing = read(Path::new("/no/such/folder")).unwrap_err();
+        assert!(missing.message.contains("no such data folder"), "{missing}");
+    }
+
+    #[test]
+    fn text_that_is_not_utf8_is_named_with_its_line() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("train.csv"), b"a,b\n1,2\ncaf\xe9,3\n").unwrap();
+        let trouble = read(dir.path()).unwrap_err();
+        assert!(trouble.message.contains("line 3 of train.csv is not UTF-8"), "{trouble}");
+    }
+}

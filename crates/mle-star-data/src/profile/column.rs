@@ -1,0 +1,154 @@
+//! One column's values, taken in one by one.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+
+use super::{Column, ColumnKind};
+use crate::dates::is_date;
+
+/// Distinct values kept as text; further ones are only counted.
+const KEPT: usize = 2_000;
+
+/// Cells that pandas reads as missing, in exactly this spelling.
+const MISSING: [&str; 19] = [
+    "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A",
+    "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
+];
+
+const BOOLEANS: [[&str; 2]; 4] = [["false", "true"], ["no", "yes"], ["n", "y"], ["f", "t"]];
+
+type FastHasher = BuildHasherDefault<DefaultHasher>;
+
+/// What has been seen of a column so far.
+pub(super) struct Values {
+    name: String,
+    missing: usize,
+    seen: usize,
+    integers: usize,
+    numbers: usize,
+    range: Option<(f64, f64)>,
+    characters: usize,
+    words: usize,
+    counts: HashMap<String, usize, FastHasher>,
+    further: HashSet<u64, FastHasher>,
+}
+
+impl Values {
+    /// A column of which nothing has been seen.
+    pub(super) fn new(name: String) -> Self {
+        Self {
+            name,
+            missing: 0,
+            seen: 0,
+            integers: 0,
+            numbers: 0,
+            range: None,
+            characters: 0,
+            words: 0,
+            counts: HashMap::default(),
+            further: HashSet::default(),
+        }
+    }
+
+    /// Takes in one cell.
+    pub(super) fn take(&mut self, cell: &str) {
+        let value = cell.trim();
+        if is_missing(value) {
+            self.missing += 1;
+            return;
+        }
+        self.seen += 1;
+        self.take_number(value);
+        self.characters += if value.is_ascii() { value.len() } else { value.chars().count() };
+        if self.numbers < self.seen {
+            self.words += value.split_ascii_whitespace().count();
+        }
+        if let Some(count) = self.counts.get_mut(value) {
+            *count += 1;
+        } else if self.counts.len() < KEPT {
+            self.counts.insert(value.to_owned(), 1);
+        } else {
+            self.further.insert(FastHasher::default().hash_one(value));
+        }
+    }
+
+    fn take_number(&mut self, value: &str) {
+        // A column with one text among its first values is no number column: do not parse the rest of it.
+        if self.numbers + 1 < self.seen {
+            return;
+        }
+        let Ok(number) = value.parse::<f64>() else { return };
+        self.numbers += 1;
+        self.integers += usize::from(is_integer(value));
+        if number.is_finite() {
+            let (low, high) = self.range.unwrap_or((number, number));
+            self.range = Some((low.min(number), high.max(number)));
+        }
+    }
+
+    /// What the column is, after its last cell.
+    pub(super) fn finish(self) -> Column {
+        let kind = self.kind();
+        let numeric = matches!(kind, ColumnKind::Integer | ColumnKind::Float);
+        let distinct = self.counts.len() + self.further.len();
+        let mut top: Vec<(String, usize)> = self.counts.into_iter().collect();
+        top.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        top.truncate(10);
+        Column {
+            name: self.name,
+            kind,
+            missing: self.missing,
+            distinct,
+            top_values: top,
+            range: if numeric { self.range } else { None },
+            mean_length: mean(self.characters, self.seen),
+        }
+    }
+
+    fn kind(&self) -> ColumnKind {
+        if self.seen == 0 {
+            ColumnKind::Empty
+        } else if self.integers == self.seen {
+            ColumnKind::Integer
+        } else if self.numbers == self.seen {
+            ColumnKind::Float
+        } else if self.is_boolean() {
+            ColumnKind::Boolean
+        } else if self.counts.keys().all(|value| is_date(value)) {
+            ColumnKind::Date
+        } else if self.is_text() {
+            ColumnKind::Text
+        } else {
+            ColumnKind::Category
+        }
+    }
+
+    fn is_boolean(&self) -> bool {
+        let lower: Vec<String> = self.counts.keys().take(3).map(|value| value.to_lowercase()).collect();
+        let pair = |pair: &[&str; 2]| lower.iter().all(|value| pair.contains(&value.as_str()));
+        let whole_words = || lower.iter().all(|value| value.len() > 1);
+        (lower.len() == 2 || whole_words()) && lower.len() <= 2 && BOOLEANS.iter().any(pair)
+    }
+
+    /// Sentences, or long texts, that seldom repeat.
+    fn is_text(&self) -> bool {
+        let distinct = self.counts.len() + self.further.len();
+        let wordy = mean(self.words, self.seen) >= 3.0 || mean(self.characters, self.seen) >= 60.0;
+        wordy && (distinct * 5 > self.seen || distinct > 1_000)
+    }
+}
+
+/// Is this what pandas reads as a missing value?
+pub(super) fn is_missing(value: &str) -> bool {
+    value.len() <= 8 && MISSING.contains(&value)
+}
+
+fn is_integer(value: &str) -> bool {
+    let digits = value.strip_prefix(['-', '+']).unwrap_or(value);
+    !digits.is_empty() && digits.len() <= 19 && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of cells are far below 2^52")]
+fn mean(total: usize, count: usize) -> f64 {
+    if count == 0 { 0.0 } else { total as f64 / count as f64 }
+}

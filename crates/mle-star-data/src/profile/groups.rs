@@ -1,0 +1,280 @@
+//! Columns that name groups of rows, where the test table's rows belong to other groups.
+//!
+//! Had rows been split at random, values that occur in several training rows would occur in the test table
+//! too. A column of such values none of which the test table has says that whole groups were held out.
+//! [`find`] is the way in; what is found is a [`GroupColumn`]. Every row of both tables is looked at, the
+//! training table's only until each column in question has failed.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::path::Path;
+
+use csv::{ByteRecord, ReaderBuilder};
+
+use super::column::is_missing;
+use super::{Column, ColumnKind, GroupColumn, ROWS_LOOKED_AT, Table};
+use crate::folder::Source;
+
+/// Fewer groups make no folds.
+const FEWEST_GROUPS: usize = 3;
+/// On fewer rows, unseen values may be chance.
+const FEWEST_TEST_ROWS: usize = 10;
+
+/// A table and where its text is.
+pub(super) type Side<'a> = (&'a Source, &'a Table);
+
+/// The numbers in a value, which tell what comes after what: `[2024, 5]` for `2024-W05`.
+type Order = Vec<i64>;
+
+/// One column on trial.
+struct Trial {
+    name: String,
+    /// Positions among the columns of the two tables.
+    in_train: usize,
+    in_test: usize,
+    /// Rows and order of the test table's values, those not met in the training table so far.
+    unknown: HashMap<u64, (usize, Order)>,
+    test_rows: usize,
+    /// Test rows whose value the training table has as well.
+    known_rows: usize,
+    /// Rows of each training value.
+    counts: HashMap<u64, usize>,
+    range: Option<(Order, Order)>,
+    failed: bool,
+}
+
+/// The columns that group the training rows and of whose groups the test table has none, or hardly any.
+pub(super) fn find(data_dir: &Path, train: Side<'_>, test: Side<'_>) -> Vec<GroupColumn> {
+    let mut trials = trials(train.1, test.1);
+    for_each_row(data_dir, test.0, &mut trials, Trial::take_test);
+    trials.retain(|trial| !trial.failed && trial.test_rows >= FEWEST_TEST_ROWS);
+    for_each_row(data_dir, train.0, &mut trials, Trial::take_train);
+    trials.into_iter().filter_map(|trial| trial.verdict(train.1.rows)).collect()
+}
+
+/// The columns that are worth a look at every row.
+fn trials(train: &Table, test: &Table) -> Vec<Trial> {
+    let trial = |(in_train, column): (usize, &Column)| {
+        let in_test = test.columns.iter().position(|twin| twin.name == column.name)?;
+        may_group(column, train, &test.columns[in_test], test)
+            .then(|| Trial::new(column.name.clone(), in_train, in_test))
+    };
+    train.columns.iter().enumerate().filter_map(trial).collect()
+}
+
+fn may_group(column: &Column, train: &Table, twin: &Column, test: &Table) -> bool {
+    let looked = train.rows.min(ROWS_LOOKED_AT);
+    let nameable = matches!(column.kind, ColumnKind::Integer | ColumnKind::Category);
+    let repeats = column.distinct >= FEWEST_GROUPS && column.distinct < looked;
+    let is_known = |value: &String| column.top_values.iter().any(|(known, _)| known == value);
+    let shared: usize =
+        twin.top_values.iter().filter(|(value, _)| is_known(value)).map(|(_, rows)| rows).sum();
+    nameable && repeats && column.missing == 0 && is_hardly_any(shared, test.rows.min(ROWS_LOOKED_AT))
+}
+
+/// At most one in a hundred.
+fn is_hardly_any(part: usize, whole: usize) -> bool {
+    part * 100 <= whole
+}
+
+/// Shows the rows of a table to the trials, until all have failed.
+fn for_each_row(
+    data_dir: &Path,
+    source: &Source,
+    trials: &mut [Trial],
+    mut take: impl FnMut(&mut Trial, &ByteRecord),
+) {
+    let read = source.with_text(data_dir, |text| {
+        let mut reader = ReaderBuilder::new().buffer_capacity(1 << 18).from_reader(text);
+        let mut row = ByteRecord::new();
+        while trials.iter().any(|trial| !trial.failed) {
+            match reader.read_byte_record(&mut row) {
+                Ok(true) => {
+                    trials.iter_mut().filter(|trial| !trial.failed).for_each(|trial| take(trial, &row));
+                }
+                Ok(false) => return true,
+                Err(_) => return false,
+            }
+        }
+        true
+    });
+    // Nothing is known of a table that can no longer be read.
+    if !read.unwrap_or(false) {
+        trials.iter_mut().for_each(|trial| trial.failed = true);
+    }
+}
+
+impl Trial {
+    fn new(name: String, in_train: usize, in_test: usize) -> Self {
+        Self {
+            name,
+            in_train,
+            in_test,
+            unknown: HashMap::new(),
+            test_rows: 0,
+            known_rows: 0,
+            counts: HashMap::new(),
+            range: None,
+            failed: false,
+        }
+    }
+
+    fn take_test(&mut self, row: &ByteRecord) {
+        let Some(value) = cell(row, self.in_test) else { return };
+        if is_fraction(value) {
+            self.failed = true;
+            return;
+        }
+        self.test_rows += 1;
+        self.unknown.entry(digest(value)).or_insert_with(|| (0, order(value))).0 += 1;
+    }
+
+    fn take_train(&mut self, row: &ByteRecord) {
+        let Some(value) = cell(row, self.in_train).filter(|value| !is_fraction(value)) else {
+            self.failed = true;
+            return;
+        };
+        let digest = digest(value);
+        let rows = self.counts.entry(digest).or_insert(0);
+        *rows += 1;
+        if *rows > 1 {
+            return;
+        }
+        if let Some((rows, _)) = self.unknown.remove(&digest) {
+            self.known_rows += rows;
+            self.failed |= !is_hardly_any(self.known_rows, self.test_rows);
+        }
+        self.widen(order(value));
+    }
+
+    fn widen(&mut self, order: Order) {
+        match &mut self.range {
+            None => self.range = Some((order.clone(), order)),
+            Some((first, _)) if order < *first => *first = order,
+            Some((_, last)) if order > *last => *last = order,
+            Some(_) => {}
+        }
+    }
+
+    /// Most rows share their value with others, and no group holds most of them.
+    fn verdict(self, rows: usize) -> Option<GroupColumn> {
+        let single = self.counts.values().filter(|count| **count == 1).count();
+        let largest = self.counts.values().max().copied().unwrap_or(0);
+        let groups = self.counts.len();
+        let fits = !self.failed && groups >= FEWEST_GROUPS && single * 2 <= rows && largest * 2 <= rows;
+        fits.then(|| GroupColumn { ordered: self.is_ordered(), groups, column: self.name })
+    }
+
+    /// Does hardly any test value lie between the first and the last of the training table?
+    fn is_ordered(&self) -> bool {
+        let Some((first, last)) = &self.range else { return false };
+        let between = |order: &Order| order > first && order < last;
+        let rows: usize =
+            self.unknown.values().filter(|(_, order)| between(order)).map(|(rows, _)| rows).sum();
+        !first.is_empty() && is_hardly_any(rows, self.test_rows)
+    }
+}
+
+/// A cell's text, whole numbers always in the same spelling: a column with gaps has `12.0` for `12`.
+fn cell(row: &ByteRecord, position: usize) -> Option<&str> {
+    let value = std::str::from_utf8(row.get(position)?).ok()?.trim();
+    let is_whole = |whole: &&str| whole.parse::<i64>().is_ok();
+    (!is_missing(value)).then(|| value.strip_suffix(".0").filter(is_whole).unwrap_or(value))
+}
+
+fn is_fraction(value: &str) -> bool {
+    value.contains('.') && value.parse::<f64>().is_ok()
+}
+
+fn digest(value: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+fn order(value: &str) -> Order {
+    if let Ok(number) = value.parse() {
+        return vec![number];
+    }
+    let runs = value.split(|letter: char| !letter.is_ascii_digit()).filter(|run| !run.is_empty());
+    runs.map(|run| run.parse().unwrap_or(i64::MAX)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::super::read;
+    use super::*;
+
+    /// What the value of a row is.
+    type Values = fn(usize) -> String;
+
+    /// The groups found where column `g` has these values.
+    fn found(train: Values, test: Values, test_rows: usize) -> Vec<GroupColumn> {
+        let table = |values: Values, rows| {
+            (0..rows).fold("g,x\n".to_owned(), |text, row| format!("{text}{},0.{row}\n", values(row)))
+        };
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("train.csv"), table(train, 40)).unwrap();
+        fs::write(dir.path().join("test.csv"), table(test, test_rows)).unwrap();
+        read(dir.path()).unwrap().groups
+    }
+
+    #[test]
+    fn groups_are_repeated_values_that_the_test_table_does_not_have() {
+        let check = |train: Values, test: Values, groups, ordered| {
+            let column = "g".to_owned();
+            assert_eq!(found(train, test, 20), [GroupColumn { column, groups, ordered }], "{}", test(0));
+        };
+        let even: Values = |row| (row % 8 * 2).to_string();
+        check(even, |row| (row % 5 * 2 + 1).to_string(), 8, false);
+        check(|row| format!("t{}", row % 8 * 2), |row| format!("t{}", row % 5 * 2 + 1), 8, false);
+        check(|row| ["Ames", "Bonn", "Rome"][row % 3].to_owned(), |_| "Zug".to_owned(), 3, false);
+        // A gap in the test table makes pandas write its whole numbers with a point.
+        check(even, |row| if row == 3 { String::new() } else { format!("{}.0", row % 5 * 2 + 1) }, 8, false);
+        // Rising and falling, as numbers and as numbers in texts.
+        check(|row| (row / 5).to_string(), |row| (8 + row / 5).to_string(), 8, true);
+        check(|row| format!("week {}", row / 4), |row| format!("week {}", 10 + row), 10, true);
+        check(|row| (50 + row / 5).to_string(), |row| (row / 5).to_string(), 8, true);
+    }
+
+    #[test]
+    fn other_columns_are_no_groups() {
+        let check = |words: &str, train: Values, test: Values| {
+            assert_eq!(found(train, test, 20), [], "{words}");
+        };
+        let (even, odd): (Values, Values) =
+            (|row| (row % 8 * 2).to_string(), |row| (row % 5 * 2 + 1).to_string());
+        check("values in both", |row| (row % 8).to_string(), |row| (row % 5).to_string());
+        check(
+            "values in both, other ones frequent",
+            |row| (row % 15).to_string(),
+            |row| (10 + row % 10).to_string(),
+        );
+        check("one value in both", |row| (row % 8).to_string(), |row| (row % 3 + 7).to_string());
+        check("values in both, spelt otherwise", |row| (row % 8).to_string(), |row| format!("{}.0", row % 8));
+        check("row numbers", |row| row.to_string(), |row| (row + 40).to_string());
+        check("mostly single values", |row| row.max(15).to_string(), |row| (row + 80).to_string());
+        check(
+            "dates",
+            |row| format!("2024-01-{:02}", row / 5 + 1),
+            |row| format!("2024-02-{:02}", row / 5 + 1),
+        );
+        check("measurements", |row| format!("{}.5", row % 8), |row| format!("{}.25", row % 8));
+        check("measurements in test", even, |row| format!("{}.5", row % 8));
+        check("two groups", |row| (row % 2).to_string(), odd);
+        check("most rows in one group", |row| (row.max(21) - 21).to_string(), |_| "99".to_owned());
+        check("gaps", |row| if row == 3 { String::new() } else { (row % 8 * 2).to_string() }, odd);
+    }
+
+    #[test]
+    fn few_test_rows_are_no_evidence() {
+        let check = |test_rows, expected| {
+            let groups = found(|row| (row % 8 * 2).to_string(), |row| (row * 2 + 1).to_string(), test_rows);
+            assert_eq!(groups.len(), expected, "{test_rows}");
+        };
+        check(9, 0);
+        check(10, 1);
+    }
+}

@@ -1,0 +1,117 @@
+//! Plain files for zipped tables: scripts read `train.csv`, Kaggle hands out `train.csv.zip`.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use mle_star::stop::Trouble;
+
+use super::folder::{self, Source};
+use super::tree;
+
+/// One table that has to be unpacked before scripts can read it. Paths are relative to the data folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Packed {
+    /// The archive.
+    pub archive: PathBuf,
+    /// The plain file as scripts expect it.
+    pub file: PathBuf,
+    source: Source,
+}
+
+/// The zipped tables of a data folder; empty when every table is a plain file already.
+///
+/// # Errors
+/// As [`profile::read`](super::profile::read) for the folder itself.
+pub fn packed(data_dir: &Path) -> Result<Vec<Packed>, Trouble> {
+    let listing = folder::list(data_dir)?;
+    let zipped = listing.tables().filter(|source| source.member.is_some());
+    Ok(zipped
+        .map(|source| Packed {
+            archive: source.on_disk.clone(),
+            file: source.file.clone(),
+            source: source.clone(),
+        })
+        .collect())
+}
+
+/// Makes `into` a data folder for scripts: unpacked tables as files, everything else as links into
+/// `data_dir`. What is there already from an earlier attempt is replaced.
+///
+/// # Errors
+/// The archive or the disk is at fault; the message names the file.
+pub fn unpack(data_dir: &Path, packed: &[Packed], into: &Path) -> Result<(), Trouble> {
+    let trouble = |file: &Path, error: io::Error| {
+        let hint = "check the archive, or unpack it by hand; check that the disk is not full";
+        Trouble::new(format!("cannot unpack {}: {error}", file.display()), hint)
+    };
+    let cleared = if into.exists() { fs::remove_dir_all(into) } else { Ok(()) };
+    cleared.and_then(|()| fs::create_dir_all(into)).map_err(|error| trouble(into, error))?;
+    link_others(data_dir, packed, into).map_err(|error| trouble(data_dir, error))?;
+    for table in packed {
+        extract(data_dir, table, into).map_err(|error| trouble(&table.archive, error))?;
+    }
+    Ok(())
+}
+
+fn link_others(data_dir: &Path, packed: &[Packed], into: &Path) -> io::Result<()> {
+    tree::link(data_dir, into, |name| packed.iter().any(|table| table.archive == name)).map(drop)
+}
+
+/// Unpacks under another name first, so that an interruption leaves no half table.
+fn extract(data_dir: &Path, table: &Packed, into: &Path) -> io::Result<()> {
+    let partial = into.join(format!(".{}.part", table.file.display()));
+    let mut plain = File::create(&partial)?;
+    table.source.with_text(data_dir, |text| io::copy(text, &mut plain))??;
+    fs::rename(partial, into.join(&table.file))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use zip::ZipWriter;
+    use zip::write::SimpleFileOptions;
+
+    use super::*;
+    use crate::profile;
+
+    fn zip_of(path: &Path, members: &[(&str, &str)]) {
+        let mut archive = ZipWriter::new(File::create(path).unwrap());
+        for (name, text) in members {
+            archive.start_file(*name, SimpleFileOptions::default()).unwrap();
+            archive.write_all(text.as_bytes()).unwrap();
+        }
+        archive.finish().unwrap();
+    }
+
+    #[test]
+    fn zipped_tables_are_read_in_place_and_unpacked_for_scripts() {
+        let data = tempfile::tempdir().unwrap();
+        let text = "id,y\n1,0\n2,1\n";
+        zip_of(&data.path().join("train.csv.zip"), &[("__MACOSX/._train.csv", "x"), ("train.csv", text)]);
+        zip_of(&data.path().join("sampleSubmission.zip"), &[("deep/sampleSubmission.csv", "id,y\n3,0\n")]);
+        zip_of(&data.path().join("images.zip"), &[("a.jpg", "x")]);
+        fs::write(data.path().join("test.csv"), "id\n3\n").unwrap();
+
+        let profile = profile::read(data.path()).unwrap();
+        assert_eq!((profile.train.file.as_path(), profile.train.rows), (Path::new("train.csv"), 2));
+        assert_eq!(profile.sample.unwrap().file, Path::new("sampleSubmission.csv"));
+        assert_eq!(profile.other_files, [Path::new("images.zip")]);
+
+        // The runs directory may lie in the data folder.
+        fs::create_dir_all(data.path().join("runs/r")).unwrap();
+        fs::write(data.path().join("runs/r/journal.lock"), "").unwrap();
+        let into = data.path().join("runs/r/data");
+        let packed = packed(data.path()).unwrap();
+        for _ in 0..2 {
+            unpack(data.path(), &packed, &into).unwrap();
+        }
+        let mut names: Vec<String> =
+            fs::read_dir(&into).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        assert_eq!(names, ["images.zip", "sampleSubmission.csv", "test.csv", "train.csv"]);
+        assert_eq!(fs::read_to_string(into.join("train.csv")).unwrap(), text);
+        assert_eq!(fs::read_to_string(into.join("test.csv")).unwrap(), "id\n3\n");
+    }
+}

@@ -1,0 +1,124 @@
+//! The strategies that planners propose and coders carry out: each a name, a reason and an edit of one
+//! block.
+//!
+//! A plan names its strategies after the word `Strategy:`, so that the coder, who sees nothing but block
+//! and plan, knows exactly what to do. An edit that does not fit a block gives `None`.
+
+mod columns;
+mod endings;
+mod models;
+
+use crate::families::Family;
+use crate::problem::Problem;
+use crate::script::{heading, kind};
+
+/// A block of a script, with what its heading and its function's name say.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Block<'a> {
+    pub(crate) problem: &'a Problem,
+    pub(crate) text: &'a str,
+    /// The heading before the colon, `Model` for example; empty for a block without a heading.
+    pub(crate) kind: &'a str,
+    /// The model's name in identifiers; empty for blocks of the whole script.
+    pub(crate) slug: &'a str,
+}
+
+/// One thing to try.
+#[derive(Clone, Copy)]
+pub(crate) struct Strategy {
+    /// Unique, and no part of another's name.
+    pub(crate) name: &'static str,
+    /// The kind of block it changes.
+    pub(crate) part: &'static str,
+    /// Why it may help: one sentence.
+    pub(crate) reason: &'static str,
+    /// What is done: one sentence.
+    pub(crate) how: &'static str,
+    /// The new block; `None` when it does not fit or is there already.
+    pub(crate) edit: fn(&Block<'_>) -> Option<String>,
+}
+
+impl<'a> Block<'a> {
+    /// Reads a block off its heading.
+    pub(crate) fn read(problem: &'a Problem, text: &'a str) -> Self {
+        let heading = text.lines().find_map(heading).unwrap_or_default();
+        let slug = ["def features_", "def encode_", "def fit_predict_"].into_iter().find_map(|start| {
+            let at = text.find(start)? + start.len();
+            text[at..].split('(').next()
+        });
+        Self { problem, text, kind: kind(heading), slug: slug.unwrap_or_default() }
+    }
+
+    /// The model family, by the function's name.
+    pub(crate) fn family(&self) -> Option<Family> {
+        Family::by_slug(self.slug)
+    }
+
+    /// The block with lines put before its last `return`.
+    pub(crate) fn before_return(&self, lines: &str) -> Option<String> {
+        let at = self.text.rfind("\n    return ")?;
+        Some(format!("{}\n{}{}", &self.text[..at], lines.trim_matches('\n'), &self.text[at..]))
+    }
+}
+
+/// The block with an import under its heading, unless it is there already.
+pub(crate) fn with_import(text: &str, import: &str) -> String {
+    if text.lines().any(|line| line == import) {
+        return text.to_owned();
+    }
+    let (heading, rest) = text.split_once('\n').unwrap_or((text, ""));
+    let gap = if rest.starts_with("from ") || rest.starts_with("import ") { "" } else { "\n\n" };
+    format!("{heading}\n{import}\n{gap}{rest}")
+}
+
+impl Strategy {
+    /// The plan that asks for this strategy alone.
+    pub(crate) fn plan(&self) -> String {
+        format!(
+            "Strategy: {}. {} {} Everything else in the block stays as it is.",
+            self.name, self.reason, self.how
+        )
+    }
+}
+
+/// Every strategy, in the order of their promise within a part.
+fn all() -> impl Iterator<Item = &'static Strategy> {
+    columns::FEATURES.iter().chain(columns::ENCODINGS).chain(models::MODELS).chain(endings::ENDINGS)
+}
+
+/// The strategies that change this block, each path beginning elsewhere.
+pub(crate) fn applicable(block: &Block<'_>, path: usize) -> Vec<&'static Strategy> {
+    let fits = |strategy: &&Strategy| {
+        strategy.part == block.kind && (strategy.edit)(block).is_some_and(|text| text != block.text)
+    };
+    let mut strategies: Vec<_> = all().filter(fits).collect();
+    if !strategies.is_empty() {
+        let start = path % strategies.len();
+        strategies.rotate_left(start);
+    }
+    strategies
+}
+
+/// The strategies a plan names, in its order.
+pub(crate) fn named(plan: &str) -> Vec<&'static Strategy> {
+    let mut found: Vec<(usize, &Strategy)> = all()
+        .filter_map(|strategy| plan.find(&format!("Strategy: {}.", strategy.name)).map(|at| (at, strategy)))
+        .collect();
+    found.sort_by_key(|(at, _)| *at);
+    found.into_iter().map(|(_, strategy)| strategy).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_plans_name_them() {
+        for strategy in all() {
+            let names: Vec<_> = named(&strategy.plan()).iter().map(|found| found.name).collect();
+            assert_eq!(names, [strategy.name]);
+            let sentences = strategy.plan().matches(". ").count() + 1;
+            assert!((3..=5).contains(&sentences), "{}", strategy.plan());
+        }
+    }
+}

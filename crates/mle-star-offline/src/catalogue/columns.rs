@@ -1,0 +1,196 @@
+//! Strategies for columns: computed row by row (features), or learnt from the fitting rows (encoding).
+
+use serde_json::{Value, json};
+
+use super::{Block, Strategy, with_import};
+use crate::families::Family;
+use crate::templates::render;
+
+pub(super) const FEATURES: &[Strategy] = &[
+    Strategy {
+        name: "pairwise interactions",
+        part: "Features",
+        reason: "A model approximates the product or ratio of two columns only with many splits or not at all.",
+        how: "Add products and ratios of the most varied numeric columns.",
+        edit: interactions,
+    },
+    Strategy {
+        name: "calendar parts of dates",
+        part: "Features",
+        reason: "Seasons, weekends and hours often drive what is measured.",
+        how: "Add year, day, hour, weekend and the position in the year on a circle for every date column.",
+        edit: |block| insert(block, "steps/calendar", !block.problem.columns.dates.is_empty(), &json!({})),
+    },
+    Strategy {
+        name: "missing-value flags",
+        part: "Features",
+        reason: "That a value is missing can itself say something about the row.",
+        how: "Add a flag for every column with gaps and the number of gaps in the row.",
+        edit: |block| {
+            let gappy = &block.problem.gappy;
+            insert(block, "steps/missing_flags", !gappy.is_empty(), &json!({ "gappy": gappy }))
+        },
+    },
+    Strategy {
+        name: "logarithms of skewed columns",
+        part: "Features",
+        reason: "Columns with a long right tail hide differences among the many small values.",
+        how: "Add the logarithm of the columns that span several orders of magnitude.",
+        edit: |block| {
+            let skewed = &block.problem.skewed;
+            insert(block, "steps/logarithms", !skewed.is_empty(), &json!({ "skewed": skewed }))
+        },
+    },
+    Strategy {
+        name: "shape of the texts",
+        part: "Features",
+        reason: "Length, capitals and punctuation of a text carry signal that its words do not.",
+        how: "Add counts of letters, words, capitals, marks and digits for every text column.",
+        edit: |block| insert(block, "steps/text_shape", !block.problem.columns.texts.is_empty(), &json!({})),
+    },
+    Strategy {
+        name: "row statistics",
+        part: "Features",
+        reason: "Level and spread over all of a row's numbers are hard to express by single splits.",
+        how: "Add mean, spread, smallest and largest of the row's numeric columns.",
+        edit: |block| {
+            insert(block, "steps/row_statistics", block.problem.columns.numeric.len() >= 3, &json!({}))
+        },
+    },
+];
+
+pub(super) const ENCODINGS: &[Strategy] = &[
+    Strategy {
+        name: "target encoding inside the folds",
+        part: "Encoding",
+        reason: "Codes have no order that means anything, whereas a category's mean target has.",
+        how: "Add cross-fitted target means of every categorical column, learnt from the fitting rows alone.",
+        edit: |block| {
+            let wanted = !block.problem.columns.categorical.is_empty() && uses_blocks(block);
+            insert(block, "steps/target_means", wanted, &json!({}))
+        },
+    },
+    Strategy {
+        name: "quantile-transformed numbers",
+        part: "Encoding",
+        reason: "Linear models and distances suffer from long tails and outliers.",
+        how: "Map every numeric column to a normal distribution by its ranks in the fitting rows.",
+        edit: quantiles,
+    },
+    Strategy {
+        name: "piecewise curves of numbers",
+        part: "Encoding",
+        reason: "A linear model cannot bend with a column on its own.",
+        how: "Add a spline basis of the numeric columns, with knots from the fitting rows.",
+        edit: |block| {
+            let numbers = block.problem.columns.numeric.len();
+            let wanted = block.family() == Some(Family::Linear) && (1..=40).contains(&numbers);
+            insert(block, "steps/splines", wanted, &json!({}))
+        },
+    },
+    Strategy {
+        name: "category frequencies",
+        part: "Encoding",
+        reason: "How common a category is often separates the usual from the special.",
+        how: "Add the share of each category among the fitting rows.",
+        edit: frequencies,
+    },
+    Strategy {
+        name: "group statistics",
+        part: "Encoding",
+        reason: "A number means more when it is compared with the others of its group.",
+        how: "Add the distance of numeric columns to their group's mean, learnt from the fitting rows.",
+        edit: group_statistics,
+    },
+    Strategy {
+        name: "character pieces of texts",
+        part: "Encoding",
+        reason: "Pieces of words survive misspellings, endings and compounds.",
+        how: "Add components of the TF-IDF of character n-grams, learnt from the fitting rows.",
+        edit: |block| {
+            let wanted = !block.problem.columns.texts.is_empty() && uses_blocks(block);
+            insert(block, "steps/character_ngrams", wanted, &json!({}))
+        },
+    },
+    Strategy {
+        name: "distances to typical rows",
+        part: "Encoding",
+        reason: "Rows of the same kind behave alike in ways that single columns do not show.",
+        how: "Add distances to eight cluster centres of the scaled numeric columns of the fitting rows.",
+        edit: |block| {
+            let wanted = block.problem.columns.numeric.len() >= 3 && uses_blocks(block);
+            insert(block, "steps/clusters", wanted, &json!({}))
+        },
+    },
+];
+
+/// Inserts a rendered step, unless it is not wanted or there already.
+fn insert(block: &Block<'_>, template: &str, wanted: bool, values: &Value) -> Option<String> {
+    if !wanted {
+        return None;
+    }
+    let step = render(template, &json!({ "p": block.problem, "s": values })).ok()?;
+    // Imports belong under the heading: inside the function they would hide the block's own.
+    let is_import = |line: &&str| line.trim_start().starts_with("from ");
+    let lines: Vec<&str> = step.lines().filter(|line| !is_import(line) && !line.trim().is_empty()).collect();
+    let opening = lines.first()?;
+    if block.text.contains(opening) {
+        return None;
+    }
+    let text = block.before_return(&lines.join("\n"))?;
+    let mut imports: Vec<&str> = step.lines().filter(is_import).map(str::trim).collect();
+    imports.reverse();
+    Some(imports.into_iter().fold(text, |text, import| with_import(&text, import)))
+}
+
+/// The encodings that collect matrices in a list called `blocks`.
+fn uses_blocks(block: &Block<'_>) -> bool {
+    block.text.contains("    blocks")
+}
+
+fn interactions(block: &Block<'_>) -> Option<String> {
+    let chosen: Vec<&String> = block.problem.varied.iter().take(4).collect();
+    let mut pairs = Vec::new();
+    for (position, left) in chosen.iter().enumerate() {
+        pairs.extend(chosen.iter().skip(position + 1).map(|right| json!([left, right])));
+    }
+    insert(block, "steps/interactions", !pairs.is_empty(), &json!({ "pairs": pairs }))
+}
+
+fn quantiles(block: &Block<'_>) -> Option<String> {
+    let step = "make_pipeline(fill, StandardScaler())";
+    let ranks = block.problem.used_rows.min(200) / 2;
+    let transformer = format!(
+        "make_pipeline(fill, QuantileTransformer(n_quantiles={ranks}, output_distribution=\"normal\", random_state=SEED))"
+    );
+    let import = "StandardScaler";
+    let wanted = block.text.contains(step) && block.family() != Some(Family::TfidfLinear);
+    wanted.then(|| {
+        let text = block.text.replacen(step, &transformer, 1);
+        text.replacen(import, "QuantileTransformer, StandardScaler", 1)
+    })
+}
+
+/// The expression for all category columns that the script knows.
+fn categories(block: &Block<'_>) -> Option<&'static str> {
+    let columns = &block.problem.columns;
+    match (columns.categorical.is_empty(), columns.many_levels.is_empty()) {
+        (true, true) => None,
+        (false, true) => Some("CATEGORICAL"),
+        (true, false) => Some("MANY_LEVELS"),
+        (false, false) => Some("CATEGORICAL + MANY_LEVELS"),
+    }
+}
+
+fn frequencies(block: &Block<'_>) -> Option<String> {
+    let categories = categories(block)?;
+    insert(block, "steps/frequencies", uses_blocks(block), &json!({ "categories": categories }))
+}
+
+fn group_statistics(block: &Block<'_>) -> Option<String> {
+    let columns = &block.problem.columns;
+    let groups: Vec<&String> = columns.categorical.iter().chain(&columns.many_levels).take(3).collect();
+    let numbers: Vec<&String> = block.problem.varied.iter().take(3).collect();
+    let wanted = uses_blocks(block) && !groups.is_empty() && !numbers.is_empty();
+    insert(block, "steps/group_statistics", wanted, &json!({ "groups": groups, "numbers": numbers }))
+}

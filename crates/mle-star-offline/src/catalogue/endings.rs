@@ -1,0 +1,185 @@
+//! Strategies for what happens to predictions: the target's scale, blending, postprocessing.
+
+use serde_json::json;
+
+use super::{Block, Strategy};
+use crate::templates::render;
+use crate::writer;
+use mle_star_data::metric_names::KnownMetric;
+
+pub(super) const ENDINGS: &[Strategy] = &[
+    Strategy {
+        name: "logarithm of the target",
+        part: "Target",
+        reason: "A target with a long right tail makes a few rows dominate the loss.",
+        how: "Let the models learn the logarithm and turn predictions back.",
+        edit: |block| scale(block, "log", block.problem.target_range.0 >= 0.0),
+    },
+    Strategy {
+        name: "square root of the target",
+        part: "Target",
+        reason: "The spread of counts and sizes grows with their level.",
+        how: "Let the models learn the square root and turn predictions back.",
+        edit: |block| scale(block, "root", block.problem.target_range.0 >= 0.0),
+    },
+    Strategy {
+        name: "inverse hyperbolic sine of the target",
+        part: "Target",
+        reason: "Large values of both signs dominate the loss.",
+        how: "Let the models learn the inverse hyperbolic sine and turn predictions back.",
+        edit: |block| scale(block, "arcsinh", block.problem.target_range.0 < 0.0),
+    },
+    Strategy {
+        name: "target as it is",
+        part: "Target",
+        reason: "The metric counts errors in the target's own unit.",
+        how: "Let the models learn the plain target.",
+        edit: |block| scale(block, "plain", true),
+    },
+    Strategy {
+        name: "weights fitted on out-of-fold predictions",
+        part: "Blend",
+        reason: "A stronger model deserves a larger weight, and a similar one a smaller.",
+        how: "Choose convex weights greedily on out-of-fold predictions, fold by fold, so that the score stays honest.",
+        edit: |block| blend(block, "blends/weights", true),
+    },
+    Strategy {
+        name: "stacking with a linear judge",
+        part: "Blend",
+        reason: "A second model can correct what all models get wrong in the same way.",
+        how: "Fit a regularised linear model on the out-of-fold predictions, fold by fold.",
+        edit: |block| blend(block, "blends/stacking", true),
+    },
+    Strategy {
+        name: "mean of ranks",
+        part: "Blend",
+        reason: "The metric looks at the order of rows alone, and the models' probabilities have different spreads.",
+        how: "Average the models' ranks in place of their probabilities.",
+        edit: |block| {
+            let by_order =
+                matches!(block.problem.metric.id, KnownMetric::RocAuc | KnownMetric::AveragePrecision);
+            blend(block, "blends/ranks", by_order && block.problem.classes == 2)
+        },
+    },
+    Strategy {
+        name: "geometric mean of probabilities",
+        part: "Blend",
+        reason: "On the logarithmic scale a confident model outweighs a vague one.",
+        how: "Average the logarithms of the probabilities and make them add up to one.",
+        edit: |block| blend(block, "blends/geometric", block.problem.classification),
+    },
+    Strategy {
+        name: "median of the predictions",
+        part: "Blend",
+        reason: "A model that is far off for a row pulls the mean with it.",
+        how: "Take the median of the models' predictions.",
+        edit: |block| blend(block, "blends/median", !block.problem.classification),
+    },
+    Strategy {
+        name: "plain mean of the predictions",
+        part: "Blend",
+        reason: "Fitted weights can follow noise.",
+        how: "Let every model count the same.",
+        edit: |block| blend(block, "blends/mean", true),
+    },
+    Strategy {
+        name: "tuned decision threshold",
+        part: "Postprocessing",
+        reason: "The metric's best threshold is rarely one half.",
+        how: "Choose the threshold by the metric on out-of-fold predictions, fold by fold.",
+        edit: |block| {
+            let problem = block.problem;
+            post(block, "posts/thresholds", problem.metric.labels && problem.classes == 2)
+        },
+    },
+    Strategy {
+        name: "tuned factors of the classes",
+        part: "Postprocessing",
+        reason: "The most probable class is not what the metric rewards when classes are of different sizes.",
+        how: "Multiply each class's probability by a factor tuned on out-of-fold predictions, fold by fold.",
+        edit: |block| {
+            let problem = block.problem;
+            post(block, "posts/class_factors", problem.metric.labels && (3..=30).contains(&problem.classes))
+        },
+    },
+    Strategy {
+        name: "tuned limits between classes",
+        part: "Postprocessing",
+        reason: "Expected classes crowd in the middle, so rounding names the outer classes too rarely.",
+        how: "Tune the limits between neighbouring classes on out-of-fold predictions, fold by fold.",
+        edit: |block| post(block, "posts/cuts", block.problem.metric.ordinal),
+    },
+    Strategy {
+        name: "most probable class",
+        part: "Postprocessing",
+        reason: "A rule tuned on few rows follows their noise, and a rounded expectation misses likely classes far from the others.",
+        how: "Name the class with the largest probability.",
+        edit: |block| {
+            let metric = &block.problem.metric;
+            post(block, "posts/most_probable", metric.ordinal || metric.id == KnownMetric::F1)
+        },
+    },
+    Strategy {
+        name: "calibrated probabilities",
+        part: "Postprocessing",
+        reason: "Averaged and boosted probabilities are too cautious or too sure.",
+        how: "Fit a logistic curve from out-of-fold probabilities to the truth, fold by fold.",
+        edit: |block| post(block, "posts/calibration", by_probability(block)),
+    },
+    Strategy {
+        name: "softened probabilities",
+        part: "Postprocessing",
+        reason: "Certainty that turns out wrong costs most.",
+        how: "Draw every probability two percent towards the class's share.",
+        edit: |block| post(block, "posts/softening", by_probability(block)),
+    },
+    Strategy {
+        name: "clipping to the range seen in training",
+        part: "Postprocessing",
+        reason: "Values outside the range seen in training are rarely right.",
+        how: "Clip predictions to the smallest and largest target.",
+        edit: |block| post(block, "posts/clipping", !block.problem.classification),
+    },
+    Strategy {
+        name: "a line from predictions to truth",
+        part: "Postprocessing",
+        reason: "Averaged models predict too close to the mean.",
+        how: "Stretch or shrink predictions by a straight line fitted on out-of-fold predictions, fold by fold.",
+        edit: |block| {
+            post(block, "posts/shrinkage", !block.problem.classification && !block.problem.metric.positive)
+        },
+    },
+    Strategy {
+        name: "whole numbers",
+        part: "Postprocessing",
+        reason: "The target holds nothing but whole numbers.",
+        how: "Round predictions to the nearest whole number within the range seen in training.",
+        edit: |block| {
+            let problem = block.problem;
+            let few = problem.target_range.1 - problem.target_range.0 <= 30.0;
+            post(block, "posts/rounding", !problem.classification && problem.integer_target && few)
+        },
+    },
+];
+
+fn by_probability(block: &Block<'_>) -> bool {
+    block.problem.metric.id == KnownMetric::LogLoss && block.problem.stratified
+}
+
+fn scale(block: &Block<'_>, scale: &str, wanted: bool) -> Option<String> {
+    (wanted && block.text.contains("def to_model_scale"))
+        .then(|| writer::target(scale).ok().map(|s| s.text))
+        .flatten()
+}
+
+fn blend(block: &Block<'_>, template: &str, wanted: bool) -> Option<String> {
+    (wanted && block.text.contains("def blend(")).then(|| whole(block, template)).flatten()
+}
+
+fn post(block: &Block<'_>, template: &str, wanted: bool) -> Option<String> {
+    (wanted && block.text.contains("def postprocess(")).then(|| whole(block, template)).flatten()
+}
+
+fn whole(block: &Block<'_>, template: &str) -> Option<String> {
+    render(template, &json!({ "p": block.problem })).ok()
+}

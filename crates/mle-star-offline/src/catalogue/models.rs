@@ -1,0 +1,264 @@
+//! Strategies for models: presets of their parameters, early stopping, several seeds, class weights.
+
+use super::{Block, Strategy, with_import};
+use crate::families::Family;
+
+/// What happens to one parameter.
+#[derive(Clone, Copy)]
+enum Change {
+    /// A Python literal.
+    Set(&'static str),
+    /// The number there is now, multiplied.
+    Times(f64),
+}
+
+use Change::{Set, Times};
+use mle_star_data::metric_names::KnownMetric;
+
+type Preset = &'static [(&'static str, Change)];
+
+pub(super) const MODELS: &[Strategy] = &[
+    Strategy {
+        name: "balanced class weights",
+        part: "Model",
+        reason: "The metric counts rare classes as much as common ones, the model's loss does not.",
+        how: "Weight every class by the inverse of its frequency.",
+        edit: class_weights,
+    },
+    Strategy {
+        name: "smaller steps and more trees",
+        part: "Model",
+        reason: "Boosting in smaller steps averages out the noise of single trees.",
+        how: "Halve the learning rate and double the number of trees.",
+        edit: |block| preset(block, smaller_steps(block.family()?)),
+    },
+    Strategy {
+        name: "stronger regularisation",
+        part: "Model",
+        reason: "With a table of this size the model may follow noise in the fitting rows.",
+        how: "Raise the penalties and the smallest number of rows that a leaf or neighbourhood needs.",
+        edit: |block| preset(block, stronger(block.family()?)),
+    },
+    Strategy {
+        name: "row and column sampling",
+        part: "Model",
+        reason: "Trees that see different rows and columns make different errors, which cancel out.",
+        how: "Let every tree see a smaller part of the rows or columns.",
+        edit: |block| preset(block, sampling(block.family()?)),
+    },
+    Strategy {
+        name: "shallower trees",
+        part: "Model",
+        reason: "Shallow trees cannot memorise rare combinations of columns.",
+        how: "Allow fewer leaves or levels.",
+        edit: |block| preset(block, shallower(block.family()?)),
+    },
+    Strategy {
+        name: "weaker regularisation",
+        part: "Model",
+        reason: "The model may be too stiff for the structure in the data.",
+        how: "Lower the penalties, the smallest leaf or the number of neighbours.",
+        edit: |block| preset(block, weaker(block.family()?)),
+    },
+    Strategy {
+        name: "several seeds averaged",
+        part: "Model",
+        reason: "Part of the error comes from the random choices made while fitting.",
+        how: "Fit the model with three seeds and average the predictions.",
+        edit: seeds,
+    },
+    Strategy {
+        name: "early stopping",
+        part: "Model",
+        reason: "The best number of trees differs from fold to fold.",
+        how: "Set 15 % of the fitting rows aside and stop when the loss on them no longer falls.",
+        edit: early_stopping,
+    },
+    Strategy {
+        name: "city-block distance",
+        part: "Model",
+        reason: "Squared differences let a single far-off column decide which rows are near.",
+        how: "Measure distances by absolute differences.",
+        edit: |block| {
+            preset(block, if block.family()? == Family::Neighbors { &[("p", Set("1"))] } else { &[] })
+        },
+    },
+];
+
+fn smaller_steps(family: Family) -> Preset {
+    match family {
+        Family::LightGbm | Family::XgBoost => &[("learning_rate", Times(0.5)), ("n_estimators", Times(2.0))],
+        Family::CatBoost => &[("learning_rate", Times(0.5)), ("iterations", Times(2.0))],
+        Family::HistGradientBoosting => &[("learning_rate", Times(0.5)), ("max_iter", Times(2.0))],
+        _ => &[],
+    }
+}
+
+fn stronger(family: Family) -> Preset {
+    match family {
+        Family::LightGbm => &[("reg_lambda", Set("10.0")), ("min_child_samples", Times(2.0))],
+        Family::XgBoost => &[("reg_lambda", Set("10.0")), ("min_child_weight", Set("6"))],
+        Family::CatBoost => &[("l2_leaf_reg", Set("12.0"))],
+        Family::HistGradientBoosting => {
+            &[("l2_regularization", Set("10.0")), ("min_samples_leaf", Times(2.0))]
+        }
+        Family::ExtraTrees | Family::RandomForest => &[("min_samples_leaf", Set("5"))],
+        Family::Linear | Family::TfidfLinear => &[("C", Times(0.2)), ("alpha", Times(10.0))],
+        Family::Neighbors => &[("n_neighbors", Times(2.0))],
+    }
+}
+
+fn sampling(family: Family) -> Preset {
+    match family {
+        Family::LightGbm | Family::XgBoost => &[("subsample", Set("0.7")), ("colsample_bytree", Set("0.5"))],
+        Family::CatBoost => &[("rsm", Set("0.6"))],
+        Family::HistGradientBoosting => &[("max_features", Set("0.5"))],
+        Family::ExtraTrees | Family::RandomForest => &[("max_features", Set("0.35"))],
+        _ => &[],
+    }
+}
+
+fn shallower(family: Family) -> Preset {
+    match family {
+        Family::LightGbm => &[("num_leaves", Times(0.5))],
+        Family::XgBoost => &[("max_depth", Set("3"))],
+        Family::CatBoost => &[("depth", Set("4"))],
+        Family::HistGradientBoosting => &[("max_leaf_nodes", Times(0.5))],
+        _ => &[],
+    }
+}
+
+fn weaker(family: Family) -> Preset {
+    match family {
+        Family::LightGbm => &[("num_leaves", Times(2.0)), ("reg_lambda", Set("0.1"))],
+        Family::XgBoost => &[("max_depth", Set("8")), ("reg_lambda", Set("0.1"))],
+        Family::CatBoost => &[("depth", Set("8"))],
+        Family::HistGradientBoosting => &[("max_leaf_nodes", Times(2.0)), ("l2_regularization", Set("0.0"))],
+        Family::ExtraTrees | Family::RandomForest => {
+            &[("min_samples_leaf", Set("1")), ("max_features", Set("0.8"))]
+        }
+        Family::Linear | Family::TfidfLinear => &[("C", Times(5.0)), ("alpha", Times(0.1))],
+        Family::Neighbors => &[("n_neighbors", Times(0.5))],
+    }
+}
+
+/// Applies a preset to the block's parameters; `None` when it changes none.
+fn preset(block: &Block<'_>, preset: Preset) -> Option<String> {
+    let mut text = block.text.to_owned();
+    for (name, change) in preset {
+        match change {
+            Set(value) => text = set(&text, name, value)?,
+            Times(factor) => {
+                if let Some(value) = parameter(&text, name).and_then(|value| multiplied(value, *factor)) {
+                    text = set(&text, name, &value)?;
+                }
+            }
+        }
+    }
+    (text != block.text).then_some(text)
+}
+
+/// The literal that a parameter has now.
+fn parameter<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let start = format!("    \"{name}\": ");
+    text.lines().find_map(|line| line.strip_prefix(start.as_str())?.strip_suffix(','))
+}
+
+fn multiplied(value: &str, factor: f64) -> Option<String> {
+    if let Ok(whole) = value.parse::<u32>() {
+        return Some(format!("{}", (f64::from(whole) * factor).round().max(1.0)));
+    }
+    // Ten digits hide the dust of binary fractions.
+    let product = format!("{:.10}", value.parse::<f64>().ok()? * factor);
+    let short = product.trim_end_matches('0');
+    Some(if short.ends_with('.') { format!("{short}0") } else { short.to_owned() })
+}
+
+/// Sets a parameter, adding it at the end of the dictionary when it is not there.
+pub(super) fn set(text: &str, name: &str, value: &str) -> Option<String> {
+    let line = format!("    \"{name}\": {value},");
+    if let Some(old) = parameter(text, name) {
+        return Some(text.replacen(&format!("    \"{name}\": {old},"), &line, 1));
+    }
+    let at = text.find("PARAMS_")?;
+    let end = at + text[at..].find("\n}")?;
+    Some(format!("{}\n{line}{}", &text[..end], &text[end..]))
+}
+
+fn class_weights(block: &Block<'_>) -> Option<String> {
+    let problem = block.problem;
+    let counts_rare =
+        matches!(problem.metric.id, KnownMetric::BalancedAccuracy | KnownMetric::F1 | KnownMetric::MacroF1);
+    if !counts_rare || !problem.classification || problem.rarest * problem.classes as f64 > 0.8 {
+        return None;
+    }
+    match block.family()? {
+        Family::XgBoost | Family::Neighbors => None,
+        Family::CatBoost => preset(block, &[("auto_class_weights", Set("\"Balanced\""))]),
+        _ => preset(block, &[("class_weight", Set("\"balanced\""))]),
+    }
+}
+
+/// Three fits with three seeds: the body of the function becomes a loop.
+fn seeds(block: &Block<'_>) -> Option<String> {
+    if matches!(block.family()?, Family::Linear | Family::TfidfLinear | Family::Neighbors) {
+        return None;
+    }
+    let start = block.text.find("    model = ")?;
+    let (head, body) = block.text.split_at(start);
+    if !body.contains("SEED") || body.contains("for seed in") {
+        return None;
+    }
+    let looped: Vec<String> = body
+        .trim_end()
+        .lines()
+        .map(|line| {
+            let line = line.replace("=SEED", "=seed");
+            match line.strip_prefix("    return ") {
+                Some(result) => format!("        runs.append({result})"),
+                None => format!("    {line}"),
+            }
+        })
+        .collect();
+    Some(format!(
+        "{head}    runs = []\n    for seed in (SEED, SEED + 1, SEED + 2):\n{}\n    \
+         return [np.mean(predictions, axis=0) for predictions in zip(*runs)]",
+        looped.join("\n")
+    ))
+}
+
+fn early_stopping(block: &Block<'_>) -> Option<String> {
+    // Rows of the groups that are fitted on would say too late when to stop, and models see no groups.
+    if block.problem.grouping.is_some() {
+        return None;
+    }
+    let (trees, wait) = match block.family()? {
+        Family::LightGbm => (
+            "n_estimators",
+            "eval_X=(x_stop,), eval_y=(y_stop,), callbacks=[early_stopping(50, verbose=False)]",
+        ),
+        Family::XgBoost => ("n_estimators", "eval_set=[(x_stop, y_stop)], verbose=False"),
+        Family::CatBoost => ("iterations", "eval_set=(x_stop, y_stop), early_stopping_rounds=50"),
+        _ => return None,
+    };
+    // At the start of a line: a fit inside a loop over seeds stays as it is.
+    let call = "    model.fit(x, y_fit";
+    let at = block.text.find(&format!("\n{call}"))? + 1;
+    let stratify =
+        if block.problem.classification && block.problem.stratified { ", stratify=y_fit" } else { "" };
+    let split = format!(
+        "    # A part of the fitting rows says when to stop.\n    \
+         x_in, x_stop, y_in, y_stop = train_test_split(x, y_fit, test_size=0.15, random_state=SEED{stratify})\n    \
+         model.fit(x_in, y_in, {wait}"
+    );
+    let text = format!("{}{split}{}", &block.text[..at], &block.text[at + call.len()..]);
+    let text = match block.family()? {
+        Family::LightGbm => {
+            text.replacen("from lightgbm import ", "from lightgbm import early_stopping, ", 1)
+        }
+        Family::XgBoost => set(&text, "early_stopping_rounds", "50")?,
+        _ => text,
+    };
+    let text = set(&text, trees, "1000")?;
+    Some(with_import(&text, "from sklearn.model_selection import train_test_split"))
+}

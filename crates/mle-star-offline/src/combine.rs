@@ -1,0 +1,208 @@
+//! Several scripts in one: merging a reference model into a base, ensembles of refined solutions.
+
+use serde_json::json;
+
+use crate::families::Member;
+use crate::inputs::{Inputs, fenced};
+use crate::problem::Problem;
+use crate::script::{Script, Section};
+use crate::templates::{TemplateError, render};
+use crate::writer;
+use mle_star_data::metric_names::KnownMetric;
+
+/// The base script with the reference's models trained as well and blended in.
+///
+/// # Errors
+/// When a template is broken.
+pub(crate) fn merger(problem: &Problem, inputs: Inputs<'_>) -> Result<String, TemplateError> {
+    let base_code = inputs.text("base_code");
+    let (Some(mut base), Some(reference)) =
+        (Script::parse(base_code), Script::parse(inputs.text("reference_code")))
+    else {
+        return Ok(fenced(base_code));
+    };
+    for member in reference.members() {
+        let named = free_name(&base.members(), &member);
+        let sections: Vec<Section> =
+            reference.sections_of(&member).map(|s| renamed(s, &member, &named)).collect();
+        let at =
+            base.sections.iter().position(|s| s.heading == "Cross-validation").unwrap_or(base.sections.len());
+        base.sections.splice(at..at, sections);
+    }
+    let members = base.members();
+    base.replace("Training", writer::training(&members)?.text);
+    if base.section("Blend").is_none() {
+        let after = base.sections.iter().position(|s| s.heading == "Training").map_or(0, |at| at + 1);
+        base.sections.insert(after, writer::section(problem, "blends/mean")?);
+    }
+    base.preamble = writer::docstring(problem, &titles(&members));
+    Ok(fenced(&base.text()))
+}
+
+fn titles(members: &[Member]) -> String {
+    let names: Vec<&str> = members.iter().map(|member| member.title.as_str()).collect();
+    format!("Blend of {}", names.join(", "))
+}
+
+/// The member's name, with a number when the base has one of that name.
+fn free_name(taken: &[Member], member: &Member) -> Member {
+    let mut named = member.clone();
+    let mut number = 2;
+    while taken.iter().any(|other| other.slug == named.slug || other.title == named.title) {
+        named =
+            Member { title: format!("{} {number}", member.title), slug: format!("{}_{number}", member.slug) };
+        number += 1;
+    }
+    named
+}
+
+fn renamed(section: &Section, from: &Member, to: &Member) -> Section {
+    if from == to {
+        return section.clone();
+    }
+    let mut text = section.text.replacen(&format!(": {} ===", from.title), &format!(": {} ===", to.title), 1);
+    for start in ["features_", "encode_", "fit_predict_"] {
+        text = text.replace(&format!("def {start}{}(", from.slug), &format!("def {start}{}(", to.slug));
+    }
+    let parameters = |member: &Member| format!("PARAMS_{}", member.slug.to_uppercase());
+    Section::new(text.replace(&parameters(from), &parameters(to)))
+}
+
+/// A way to combine solutions: its name in plans, why, and its template.
+struct Combination {
+    name: &'static str,
+    words: &'static str,
+    template: &'static str,
+}
+
+const COMBINATIONS: [Combination; 6] = [
+    Combination {
+        name: "fitted weights",
+        words: "Choose convex weights for the solutions greedily on their out-of-fold predictions, fold by fold, so that a stronger solution counts more.",
+        template: "blends/weights",
+    },
+    Combination {
+        name: "plain mean",
+        words: "Average the solutions' predictions with equal weights; errors that differ cancel out, and nothing can be overfitted.",
+        template: "blends/mean",
+    },
+    Combination {
+        name: "stacking",
+        words: "Fit a regularised linear model on the solutions' out-of-fold predictions, fold by fold, so that common errors are corrected.",
+        template: "blends/stacking",
+    },
+    Combination {
+        name: "mean of ranks",
+        words: "Average the ranks of the rows in place of the probabilities, because the metric looks at the order alone.",
+        template: "blends/ranks",
+    },
+    Combination {
+        name: "geometric mean",
+        words: "Average the logarithms of the probabilities and make them add up to one, so that a confident solution outweighs a vague one.",
+        template: "blends/geometric",
+    },
+    Combination {
+        name: "median",
+        words: "Take the median of the solutions' predictions, so that one that is far off changes nothing.",
+        template: "blends/median",
+    },
+];
+
+fn fits(problem: &Problem, combination: &Combination) -> bool {
+    match combination.name {
+        "mean of ranks" => {
+            problem.classes == 2
+                && matches!(problem.metric.id, KnownMetric::RocAuc | KnownMetric::AveragePrecision)
+        }
+        "geometric mean" => problem.classification,
+        "median" => !problem.classification,
+        _ => true,
+    }
+}
+
+/// The next ensemble plan that was not tried yet, or the one that scored best once all were.
+pub(crate) fn ens_planner(problem: &Problem, inputs: Inputs<'_>) -> String {
+    let plans = inputs.texts("plans");
+    let fitting: Vec<&Combination> = COMBINATIONS.iter().filter(|one| fits(problem, one)).collect();
+    let tried = |one: &&&Combination| plans.iter().any(|plan| plan.contains(&marker(one)));
+    let next = fitting.iter().find(|one| !tried(one)).copied();
+    let again = fitting.get(plans.len() % fitting.len().max(1)).copied();
+    next.or(again).map_or_else(String::new, |one| {
+        format!("{} {} The solutions themselves stay as they are.", marker(one), one.words)
+    })
+}
+
+fn marker(combination: &Combination) -> String {
+    format!("Combine by: {}.", combination.name)
+}
+
+/// All solutions in one script, combined as the plan says.
+///
+/// # Errors
+/// When a template is broken.
+pub(crate) fn ensembler(problem: &Problem, inputs: Inputs<'_>) -> Result<String, TemplateError> {
+    let solutions = inputs.texts("solutions");
+    let mut distinct: Vec<&str> = Vec::new();
+    for solution in &solutions {
+        if !distinct.contains(solution) {
+            distinct.push(solution);
+        }
+    }
+    let scripts: Vec<Script> = distinct.iter().filter_map(|text| Script::parse(text)).collect();
+    let [first, _, ..] = scripts.as_slice() else {
+        // Nothing to combine: one solution is its own ensemble.
+        return Ok(fenced(distinct.first().copied().unwrap_or_default()));
+    };
+    let plan = inputs.text("plan");
+    let chosen = COMBINATIONS.iter().find(|one| plan.contains(&marker(one)) && fits(problem, one));
+    let template = chosen.map_or("blends/mean", |one| one.template);
+    let mut sections = shared(first, &["Setup", "Data", "Folds", "Metric"]);
+    if !problem.classification {
+        sections.push(writer::target(problem.scale)?);
+    }
+    let mut names = Vec::new();
+    for (position, script) in scripts.iter().enumerate() {
+        let (title, name) = (format!("Solution {}", position + 1), format!("solution_{}", position + 1));
+        sections.push(function(problem, script, &title, &name)?);
+        names.push(json!({ "title": title, "name": name }));
+    }
+    sections
+        .push(render("ensemble_training", &json!({ "p": problem, "solutions": names })).map(Section::new)?);
+    sections.push(writer::section(problem, template)?);
+    sections.push(decision(problem, &scripts)?);
+    sections.extend(shared(first, &["Validation", "Submission"]));
+    if first.section("Submission").is_none() {
+        sections.push(writer::section(problem, "submission")?);
+    }
+    let preamble = writer::docstring(problem, &format!("Ensemble of {} solutions", scripts.len()));
+    Ok(fenced(&Script { preamble, sections }.text()))
+}
+
+fn shared(script: &Script, headings: &[&str]) -> Vec<Section> {
+    headings.iter().filter_map(|heading| script.section(heading).cloned()).collect()
+}
+
+/// A solution's own sections, from the target's scale to its blend, as the body of one function.
+fn function(problem: &Problem, script: &Script, title: &str, name: &str) -> Result<Section, TemplateError> {
+    let outer = ["Setup", "Data", "Folds", "Metric", "Postprocessing", "Validation", "Submission"];
+    let own: Vec<&str> = script
+        .sections
+        .iter()
+        .filter(|section| !outer.contains(&section.heading.as_str()))
+        .map(|section| section.text.as_str())
+        .collect();
+    let indent = |line: &str| if line.trim().is_empty() { String::new() } else { format!("    {line}") };
+    let body: Vec<String> = own.join("\n\n").lines().map(indent).collect();
+    let models: Vec<String> = script.members().into_iter().map(|member| member.title).collect();
+    let words = format!("Out-of-fold and test predictions of one refined solution ({}).", models.join(", "));
+    let values =
+        json!({ "p": problem, "title": title, "name": name, "words": words, "body": body.join("\n") });
+    render("solution_function", &values).map(Section::new)
+}
+
+/// The first decision rule that refinement changed, else the plain one.
+fn decision(problem: &Problem, scripts: &[Script]) -> Result<Section, TemplateError> {
+    let plain = writer::section(problem, writer::decision_rule(problem))?;
+    let mut rules = scripts.iter().filter_map(|script| script.section("Postprocessing"));
+    Ok(rules.find(|rule| rule.text != plain.text).cloned().unwrap_or(plain))
+}

@@ -1,0 +1,121 @@
+//! The steps around the search: unused data, subsampling, the submission script, contamination.
+
+use std::collections::HashSet;
+
+use serde_json::json;
+
+use crate::families::Family;
+use crate::inputs::{Inputs, fenced};
+use crate::joins::{Join, joins};
+use crate::problem::Problem;
+use crate::script::Script;
+use crate::templates::TemplateError;
+use crate::writer;
+use mle_star_data::profile::Profile;
+
+/// Joins auxiliary tables that the solution does not read, or says that there are none.
+///
+/// # Errors
+/// When a template is broken.
+pub(crate) fn data(
+    problem: &Problem,
+    profile: &Profile,
+    inputs: Inputs<'_>,
+) -> Result<String, TemplateError> {
+    const USED: &str = "All the provided information is used.";
+    let code = inputs.text("initial_solution");
+    let unused: Vec<Join> =
+        joins(profile, &problem.target).into_iter().filter(|join| !code.contains(&join.file)).collect();
+    let Some(mut script) = Script::parse(code).filter(|_| !unused.is_empty()) else {
+        return Ok(USED.to_owned());
+    };
+    let joined = problem.with_joins(unused);
+    let mut fresh = vec![writer::section(problem, "data")?];
+    let mut wanted = vec![writer::section(&joined, "data")?];
+    for member in script.members() {
+        let Some(family) = Family::by_slug(&member.slug) else { continue };
+        fresh.extend(writer::member_sections(problem, family, &member)?);
+        wanted.extend(writer::member_sections(&joined, family, &member)?);
+    }
+    // Sections that someone changed are left alone; without the data section there is no join.
+    if !fresh.first().is_some_and(|data| script.sections.contains(data)) {
+        return Ok(USED.to_owned());
+    }
+    for (old, new) in fresh.into_iter().zip(wanted) {
+        if script.sections.contains(&old) {
+            script.replace(&old.heading, new.text);
+        }
+    }
+    Ok(fenced(&script.text()))
+}
+
+/// The script that writes the submission: the final solution itself where it does so already.
+///
+/// # Errors
+/// When a template is broken.
+pub(crate) fn test(problem: &Problem, inputs: Inputs<'_>) -> Result<String, TemplateError> {
+    let code = inputs.text("final_solution");
+    if code.contains("submission.csv") {
+        return Ok(fenced(code));
+    }
+    let mut script = match Script::parse(code) {
+        Some(script) => script,
+        // A script of another shape keeps its predictions to itself: a plain model is better than nothing.
+        None => writer::solution(problem, Family::LightGbm)?,
+    };
+    script.remove("Submission");
+    script.sections.push(writer::section(problem, "submission")?);
+    Ok(fenced(&script.text()))
+}
+
+/// The block that draws a part of the rows, or a statement that there is none.
+pub(crate) fn subsampling_extract(inputs: Inputs<'_>) -> String {
+    let code = inputs.text("final_solution");
+    subsampling_block(code)
+        .map_or_else(|| "There is no subsampling in this script.".to_owned(), |block| fenced(&block))
+}
+
+fn subsampling_block(code: &str) -> Option<String> {
+    let lines: Vec<&str> = code.lines().collect();
+    let draws = |line: &&str| {
+        let line = line.trim_start();
+        !line.starts_with('#') && (line.contains(".sample(n=") || line.contains(".sample(frac="))
+    };
+    let at = lines.iter().position(draws)?;
+    let is_guard = |line: &str| line.trim_start().starts_with("if len(") && line.trim_end().ends_with(':');
+    let start = if at > 0 && is_guard(lines[at - 1]) { at - 1 } else { at };
+    // Under a guard, the rest of its block makes use of what is drawn.
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let guarded = |line: &&&str| start < at && indent(line) > indent(lines[start]);
+    let end = at + lines[at + 1..].iter().take_while(guarded).count();
+    let block = lines[start..=end].join("\n");
+    (code.matches(&block).count() == 1).then_some(block)
+}
+
+/// What stands in place of a block that draws a part of the rows.
+pub(crate) fn subsampling_remove(inputs: Inputs<'_>) -> String {
+    let block = inputs.text("code_block_with_subsampling");
+    let indent: String = block.chars().take_while(|letter| *letter == ' ').collect();
+    let draws = block.contains(".sample(");
+    if draws { fenced(&format!("{indent}# Every training row is used.")) } else { fenced(block) }
+}
+
+/// Was the solution copied? Shared runs of words say so.
+pub(crate) fn contamination(inputs: Inputs<'_>) -> String {
+    let reference = shingles(inputs.text("reference_discussion"));
+    let solution = shingles(inputs.text("final_solution"));
+    let shared = reference.intersection(&solution).count();
+    let smaller = reference.len().min(solution.len());
+    let same = smaller >= 20 && shared * 2 > smaller;
+    json!({ "verdict": if same { "Same" } else { "Novel" } }).to_string()
+}
+
+/// Runs of six words, punctuation ignored.
+fn shingles(text: &str) -> HashSet<String> {
+    let words: Vec<String> = text
+        .split(|letter: char| !letter.is_alphanumeric() && letter != '_')
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect();
+    words.windows(6).map(|run| run.join(" ")).collect()
+}

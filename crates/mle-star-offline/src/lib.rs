@@ -1,0 +1,98 @@
+//! Agents made of rules: every role answered without a model, in the text form a model would use.
+//!
+//! [`OfflineAgents`] implements [`AgentBackend`] for tabular classification and regression. An answer is
+//! a pure function of request, task and profile, so that a run can be resumed and replayed. Scripts are
+//! written from templates in named sections (`writer`, `script`); refinement edits one section by a
+//! strategy of the `catalogue`.
+
+mod catalogue;
+mod combine;
+mod families;
+mod finish;
+mod groups;
+mod inputs;
+mod joins;
+mod leakage;
+mod metric;
+mod problem;
+mod propose;
+mod refine;
+mod repair;
+mod script;
+mod study;
+mod submission;
+mod templates;
+mod writer;
+
+use async_trait::async_trait;
+use mle_star::effects::{AgentBackend, AgentReply, AgentRequest};
+use mle_star::event::EventSink;
+use mle_star::metric::Direction;
+use mle_star::role::{AgentType, Variant};
+use mle_star::stop::{Stop, Trouble};
+use mle_star::task::Task;
+
+use inputs::Inputs;
+use mle_star_data::profile::Profile;
+use problem::Problem;
+use templates::TemplateError;
+
+/// Rule-based agents for one task.
+#[derive(Clone, Debug)]
+pub struct OfflineAgents {
+    problem: Problem,
+    profile: Profile,
+    direction: Direction,
+}
+
+impl OfflineAgents {
+    /// Agents for this task and the data it comes with. Scripts of the search read at most
+    /// `subsample_limit` training rows.
+    ///
+    /// # Errors
+    /// When the task is none that rules can do; the hint names the field to give.
+    pub fn new(task: &Task, profile: Profile, subsample_limit: u32) -> Result<Self, Trouble> {
+        let problem = Problem::new(task, &profile, subsample_limit)?;
+        Ok(Self { problem, profile, direction: task.metric_direction })
+    }
+
+    fn answer(&self, request: &AgentRequest) -> Result<String, TemplateError> {
+        let inputs = Inputs(&request.inputs);
+        let problem = &self.problem;
+        let path = request.place.path().unwrap_or(0);
+        Ok(match request.agent {
+            AgentType::Retriever => propose::retriever(problem, inputs),
+            AgentType::Init => propose::init(problem, inputs)?,
+            AgentType::Merger => combine::merger(problem, inputs)?,
+            AgentType::Ablation => study::ablation(problem, inputs, path)?,
+            AgentType::Summarize => study::summarize(inputs),
+            AgentType::Extractor => study::extractor(problem, inputs, path),
+            AgentType::Coder => refine::coder(problem, inputs),
+            AgentType::Planner => refine::planner(problem, self.direction, inputs, path),
+            AgentType::EnsPlanner => combine::ens_planner(problem, inputs),
+            AgentType::Ensembler => combine::ensembler(problem, inputs)?,
+            AgentType::Debugger => repair::debugger(problem, inputs)?,
+            AgentType::Leakage if request.variant == Some(Variant::Correction) => {
+                leakage::correction(&problem.target, inputs)
+            }
+            AgentType::Leakage => leakage::detection(&problem.target, inputs),
+            AgentType::Data => finish::data(problem, &self.profile, inputs)?,
+            AgentType::Test => match request.variant {
+                Some(Variant::SubsamplingExtract) => finish::subsampling_extract(inputs),
+                Some(Variant::SubsamplingRemove) => finish::subsampling_remove(inputs),
+                Some(Variant::Contamination) => finish::contamination(inputs),
+                _ => finish::test(problem, inputs)?,
+            },
+        })
+    }
+}
+
+#[async_trait]
+impl AgentBackend for OfflineAgents {
+    async fn ask(&self, request: &AgentRequest, _events: &dyn EventSink) -> Result<AgentReply, Stop> {
+        self.answer(request).map(AgentReply::text).map_err(|error| Stop::Bug {
+            place: request.place.clone(),
+            what: format!("a built-in template does not render: {error:#}"),
+        })
+    }
+}

@@ -1,0 +1,325 @@
+//! The task as the script templates need it: which columns play which part, what is scored, what the
+//! submission looks like.
+//!
+//! [`Problem`] is made once from task and profile; a task that rules cannot do is a [`Trouble`] here.
+
+use mle_star::stop::Trouble;
+use mle_star::task::Task;
+use serde::Serialize;
+
+use crate::groups::{Grouping, Rows, grouping};
+use crate::joins::{Join, joins};
+use crate::metric::Metric;
+use crate::submission::{Layout, layout};
+use mle_star_data::metric_names::KnownMetric;
+use mle_star_data::profile::{Column, ColumnKind, Profile, Table};
+
+/// Categorical columns with more distinct values than this are encoded by target means.
+const FEW_LEVELS: usize = 15;
+
+/// What a script has to solve.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Problem {
+    pub(crate) name: String,
+    pub(crate) metric: Metric,
+    pub(crate) classification: bool,
+    /// Classes of the target; 0 for a number.
+    pub(crate) classes: usize,
+    pub(crate) target: String,
+    pub(crate) id: Option<String>,
+    pub(crate) train_file: String,
+    pub(crate) test_file: String,
+    pub(crate) target_missing: bool,
+    /// Training rows before subsampling.
+    pub(crate) rows: usize,
+    /// Training rows that scripts of the search read.
+    pub(crate) used_rows: usize,
+    /// Row limit of the search, when the table is larger.
+    pub(crate) subsample: Option<u32>,
+    pub(crate) columns: Columns,
+    /// Numeric columns with missing values.
+    pub(crate) gappy: Vec<String>,
+    /// Numeric columns that span several orders of magnitude.
+    pub(crate) skewed: Vec<String>,
+    /// Numeric columns, the most varied first.
+    pub(crate) varied: Vec<String>,
+    /// Auxiliary tables joined so far.
+    pub(crate) joins: Vec<Join>,
+    /// Every class has enough rows to be in every fold.
+    pub(crate) stratified: bool,
+    /// Folds keep groups of rows whole.
+    pub(crate) grouping: Option<Grouping>,
+    pub(crate) folds: usize,
+    /// `binary`, `multiclass` or `continuous`, as scikit-learn's target encoder calls it.
+    pub(crate) target_type: &'static str,
+    /// Share of rows of the rarest class known; 1 for numbers.
+    pub(crate) rarest: f64,
+    /// Smallest and largest target, for numbers.
+    pub(crate) target_range: (f64, f64),
+    pub(crate) integer_target: bool,
+    /// The scale on which models learn a number: `plain` or `log`.
+    pub(crate) scale: &'static str,
+    pub(crate) layout: Layout,
+}
+
+/// The feature columns by the treatment they get.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub(crate) struct Columns {
+    pub(crate) numeric: Vec<String>,
+    /// Few levels: codes or switches.
+    pub(crate) categorical: Vec<String>,
+    /// Many levels: target means.
+    pub(crate) many_levels: Vec<String>,
+    pub(crate) dates: Vec<String>,
+    pub(crate) texts: Vec<String>,
+}
+
+impl Problem {
+    /// Reads task and profile.
+    ///
+    /// # Errors
+    /// When the task is none that rules can do; the hint names the field to give.
+    pub(crate) fn new(task: &Task, profile: &Profile, subsample_limit: u32) -> Result<Self, Trouble> {
+        let target = known_target(task, profile)?;
+        let metric_id = known_metric(task)?;
+        let test = profile.test.as_ref().ok_or_else(|| {
+            Trouble::new("the data folder has no table to predict", "put the rows to predict into `test.csv`")
+        })?;
+        let classes = if metric_id.is_for_regression() { 0 } else { target.distinct };
+        check_target(target, metric_id)?;
+        let metric = Metric::new(metric_id, classes == 2);
+        let layout = layout(task, profile, target, &metric, classes)?;
+        let rows = profile.train.rows;
+        let used = rows.min(subsample_limit as usize);
+        let rarest = rarest_class(target, classes);
+        let stratified = classes > 0 && rarest * used as f64 >= 10.0;
+        let taken = |name: &str| {
+            name == target.name || task.id_column.as_deref() == Some(name) || layout.predicts(name)
+        };
+        let unequal_classes = stratified && rarest * classes as f64 <= 0.8;
+        let seen = Rows { train: &profile.train, used, unequal_classes };
+        let grouping = grouping(&profile.groups, &seen, taken);
+        let columns = useful_columns(profile, test, grouping.as_ref(), taken);
+        let offered = joins(profile, &target.name);
+        if columns.is_empty() && offered.is_empty() {
+            return Err(Trouble::new(
+                "train and test share no usable feature column",
+                "the built-in rules need a table; use `--agents claude` for images, audio and the like",
+            ));
+        }
+        // Without a column of its own, the training table is nothing but keys into the others.
+        let at_once = if columns.is_empty() { offered } else { Vec::new() };
+        let problem = Self {
+            name: task.competition_id.clone(),
+            classification: classes > 0,
+            classes,
+            target: target.name.clone(),
+            id: task.id_column.clone().filter(|id| test.column(id).is_some()),
+            train_file: input_path(&profile.train),
+            test_file: input_path(test),
+            target_missing: target.missing > 0,
+            rows,
+            used_rows: used,
+            subsample: (rows > used).then_some(subsample_limit),
+            gappy: numeric_columns(&profile.train, &columns, |column| column.missing > 0),
+            skewed: numeric_columns(&profile.train, &columns, is_skewed),
+            varied: varied(&profile.train, &columns),
+            columns,
+            joins: Vec::new(),
+            stratified,
+            folds: folds(used, grouping.as_ref()),
+            grouping,
+            target_type: target_type(classes),
+            rarest,
+            target_range: target.range.unwrap_or((f64::NEG_INFINITY, f64::INFINITY)),
+            integer_target: target.kind == ColumnKind::Integer,
+            scale: default_scale(target, metric_id),
+            layout,
+            metric,
+        };
+        Ok(problem.with_joins(at_once))
+    }
+
+    /// Number of feature columns of every kind.
+    pub(crate) fn width(&self) -> usize {
+        let Columns { numeric, categorical, many_levels, dates, texts } = &self.columns;
+        numeric.len() + categorical.len() + many_levels.len() + dates.len() + texts.len()
+    }
+
+    /// This problem with auxiliary tables joined, their columns among the features.
+    pub(crate) fn with_joins(&self, joins: Vec<Join>) -> Self {
+        let mut joined = self.clone();
+        for join in &joins {
+            joined.columns.append(&join.gives);
+        }
+        joined.joins = joins;
+        joined
+    }
+}
+
+impl Columns {
+    /// No column of any kind.
+    pub(crate) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Adds a column under the treatment its kind asks for.
+    pub(crate) fn add(&mut self, name: String, column: &Column) {
+        match column.kind {
+            ColumnKind::Integer | ColumnKind::Float => self.numeric.push(name),
+            ColumnKind::Date => self.dates.push(name),
+            ColumnKind::Text => self.texts.push(name),
+            ColumnKind::Boolean => self.categorical.push(name),
+            ColumnKind::Category if column.distinct <= FEW_LEVELS => self.categorical.push(name),
+            ColumnKind::Category => self.many_levels.push(name),
+            ColumnKind::Empty => {}
+        }
+    }
+
+    fn append(&mut self, other: &Self) {
+        self.numeric.extend_from_slice(&other.numeric);
+        self.categorical.extend_from_slice(&other.categorical);
+        self.many_levels.extend_from_slice(&other.many_levels);
+        self.dates.extend_from_slice(&other.dates);
+        self.texts.extend_from_slice(&other.texts);
+    }
+}
+
+/// A table's path as scripts see it.
+pub(crate) fn input_path(table: &Table) -> String {
+    format!("./input/{}", table.file.display())
+}
+
+fn known_target<'a>(task: &Task, profile: &'a Profile) -> Result<&'a Column, Trouble> {
+    let name = task.target_column.as_deref().ok_or_else(|| {
+        Trouble::new("the column to predict is not known", "give `target_column` in the task, or `--target`")
+    })?;
+    profile.train.column(name).ok_or_else(|| {
+        Trouble::new(
+            format!("the target `{name}` is no column of {}", profile.train.file.display()),
+            "give `target_column` in the task, or `--target`",
+        )
+    })
+}
+
+fn known_metric(task: &Task) -> Result<KnownMetric, Trouble> {
+    KnownMetric::parse(&task.evaluation_metric).ok_or_else(|| {
+        Trouble::new(
+            format!("the built-in rules do not know the metric `{}`", task.evaluation_metric),
+            "give `evaluation_metric` in the task, or `--metric`: accuracy, balanced accuracy, F1, F1 macro, \
+             ROC-AUC, average precision, log loss, quadratic kappa, RMSE, MAE, RMSLE, MAPE or R2",
+        )
+    })
+}
+
+fn check_target(target: &Column, metric: KnownMetric) -> Result<(), Trouble> {
+    let numeric = matches!(target.kind, ColumnKind::Integer | ColumnKind::Float);
+    if metric.is_for_regression() && !numeric {
+        return Err(Trouble::new(
+            format!("the metric scores numbers, but the target `{}` holds none", target.name),
+            "give another `evaluation_metric` (`--metric`) or `target_column` (`--target`)",
+        ));
+    }
+    if target.distinct < 2 {
+        return Err(Trouble::new(
+            format!("the target `{}` has fewer than two different values", target.name),
+            "give another `target_column` (`--target`)",
+        ));
+    }
+    Ok(())
+}
+
+/// The feature columns without those that only name groups, unless these are all there is.
+fn useful_columns(
+    profile: &Profile,
+    test: &Table,
+    grouping: Option<&Grouping>,
+    taken: impl Fn(&str) -> bool,
+) -> Columns {
+    let names_groups = |name: &str| grouping.is_some_and(|grouping| grouping.names(name));
+    let columns = feature_columns(&profile.train, test, |name| taken(name) || names_groups(name));
+    if columns.is_empty() && profile.auxiliary.is_empty() {
+        return feature_columns(&profile.train, test, taken);
+    }
+    columns
+}
+
+fn feature_columns(train: &Table, test: &Table, taken: impl Fn(&str) -> bool) -> Columns {
+    let mut columns = Columns::default();
+    for column in &train.columns {
+        let Some(twin) = test.column(&column.name) else { continue };
+        if taken(&column.name) || column.distinct < 2 || is_row_name(column, train.rows) {
+            continue;
+        }
+        columns.add(column.name.clone(), &agreed(column, twin));
+    }
+    columns
+}
+
+/// Text codes that are different in almost every row say nothing about other rows.
+fn is_row_name(column: &Column, rows: usize) -> bool {
+    let present = rows.saturating_sub(column.missing);
+    column.kind == ColumnKind::Category && column.distinct > 30 && column.distinct * 10 > present * 9
+}
+
+/// Where train and test disagree about a column's kind, it is treated as a category.
+fn agreed(train: &Column, test: &Column) -> Column {
+    use ColumnKind::{Boolean, Category, Empty, Float, Integer};
+    let numeric = |kind| matches!(kind, Integer | Float | Empty);
+    let coded = |kind| matches!(kind, Category | Boolean);
+    let agree = train.kind == test.kind
+        || test.kind == Empty
+        || (numeric(train.kind) && numeric(test.kind))
+        || (coded(train.kind) && coded(test.kind))
+        || !numeric(train.kind);
+    let kind = if agree { train.kind } else { Category };
+    Column { kind, ..train.clone() }
+}
+
+fn numeric_columns(table: &Table, columns: &Columns, wanted: impl Fn(&Column) -> bool) -> Vec<String> {
+    let numeric = columns.numeric.iter();
+    numeric.filter(|name| table.column(name).is_some_and(&wanted)).cloned().collect()
+}
+
+fn is_skewed(column: &Column) -> bool {
+    column.range.is_some_and(|(low, high)| low >= 0.0 && high >= 1_000.0 && high >= 100.0 * low.max(1.0))
+}
+
+fn varied(table: &Table, columns: &Columns) -> Vec<String> {
+    let distinct = |name: &String| table.column(name).map_or(0, |column| column.distinct);
+    let mut names: Vec<String> = columns.numeric.iter().filter(|name| distinct(name) > 2).cloned().collect();
+    names.sort_by_key(|name| std::cmp::Reverse(distinct(name)));
+    names
+}
+
+fn rarest_class(target: &Column, classes: usize) -> f64 {
+    let total: usize = target.top_values.iter().map(|(_, count)| count).sum();
+    let known = target.top_values.len() == classes && total > 0;
+    match target.top_values.iter().map(|(_, count)| *count).min() {
+        _ if classes == 0 => 1.0,
+        Some(smallest) if known => smallest as f64 / total as f64,
+        _ => 0.0,
+    }
+}
+
+fn target_type(classes: usize) -> &'static str {
+    match classes {
+        0 => "continuous",
+        2 => "binary",
+        _ => "multiclass",
+    }
+}
+
+/// Fewer folds where rows are many. Where groups are what there are few of, folds are many, but not more.
+fn folds(used: usize, grouping: Option<&Grouping>) -> usize {
+    let samples = grouping.map_or(used, |grouping| grouping.groups.min(used));
+    if samples < 3_000 { samples.min(5) } else { 3 }
+}
+
+fn default_scale(target: &Column, metric: KnownMetric) -> &'static str {
+    let never_negative = target.range.is_some_and(|(low, _)| low >= 0.0);
+    match metric {
+        KnownMetric::Rmsle | KnownMetric::Mape if never_negative => "log",
+        _ => "plain",
+    }
+}

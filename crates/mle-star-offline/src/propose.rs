@@ -1,0 +1,49 @@
+//! Models to begin with: the retriever's list, and the first script for one of them.
+
+use serde_json::json;
+
+use crate::families::{Family, ranked};
+use crate::inputs::{Inputs, fenced};
+use crate::problem::Problem;
+use crate::templates::TemplateError;
+use crate::writer;
+
+/// The models that fit, as JSON, the most promising first and never more than are sensible.
+pub(crate) fn retriever(problem: &Problem, inputs: Inputs<'_>) -> String {
+    let wanted = inputs.count("num_models").unwrap_or(4);
+    let model =
+        |family: Family| json!({ "model_name": family.title(), "example_code": example(problem, family) });
+    let models: Vec<_> = ranked(problem).into_iter().take(wanted).map(model).collect();
+    json!({ "models": models }).to_string()
+}
+
+fn example(problem: &Problem, family: Family) -> String {
+    let (module, class) = family.class(problem.classification);
+    let answer = if problem.classification && !problem.metric.labels { "predict_proba" } else { "predict" };
+    let words = "from sklearn.feature_extraction.text import TfidfVectorizer\n";
+    let (import, first) = match family {
+        Family::TfidfLinear => (
+            words,
+            "words = TfidfVectorizer().fit(texts)\nx, x_new = words.transform(texts), words.transform(new_texts)\n",
+        ),
+        _ => ("", ""),
+    };
+    format!(
+        "{import}from {module} import {class}\n\n{first}model = {class}()\nmodel.fit(x, y)\npredictions = model.{answer}(x_new)\n"
+    )
+}
+
+/// A complete script with the given model; a model that rules do not know becomes the best fitting one.
+///
+/// # Errors
+/// When a template is broken.
+pub(crate) fn init(problem: &Problem, inputs: Inputs<'_>) -> Result<String, TemplateError> {
+    let family = family_of(problem, inputs.text("model_name"));
+    Ok(fenced(&writer::solution(problem, family)?.text()))
+}
+
+fn family_of(problem: &Problem, model: &str) -> Family {
+    let known = Family::by_model_name(model);
+    let fits = known.filter(|family| *family != Family::TfidfLinear || !problem.columns.texts.is_empty());
+    fits.or(known.map(|_| Family::Linear)).or(ranked(problem).first().copied()).unwrap_or(Family::LightGbm)
+}

@@ -1,0 +1,122 @@
+//! Scripts as sections under comment headings: read, edited and written back.
+//!
+//! A section begins with a line `# === Heading ===` in the first column. [`Script::parse`] accepts any
+//! text that has the sections of our own scripts, whoever wrote or edited it.
+
+use crate::families::Member;
+
+/// A script in sections.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Script {
+    /// What stands before the first heading: the docstring.
+    pub(crate) preamble: String,
+    pub(crate) sections: Vec<Section>,
+}
+
+/// A heading with the code under it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Section {
+    /// The heading's words, for example `Model: LightGBM`.
+    pub(crate) heading: String,
+    /// The whole section, heading line included, without blank lines at its end.
+    pub(crate) text: String,
+}
+
+/// The sections without which a script is none of ours.
+const REQUIRED: [&str; 7] =
+    ["Data", "Folds", "Metric", "Cross-validation", "Training", "Postprocessing", "Validation"];
+
+impl Script {
+    /// Reads a script of our own shape; `None` for any other.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let script = Self::split(text);
+        let complete = REQUIRED.iter().all(|heading| script.section(heading).is_some());
+        (complete && !script.members().is_empty()).then_some(script)
+    }
+
+    /// Splits any text at its headings.
+    pub(crate) fn split(text: &str) -> Self {
+        let mut script = Self { preamble: String::new(), sections: Vec::new() };
+        for line in text.lines() {
+            match (heading(line), script.sections.last_mut()) {
+                (Some(heading), _) => {
+                    script.sections.push(Section { heading: heading.to_owned(), text: format!("{line}\n") });
+                }
+                (None, Some(section)) => section.text.extend([line, "\n"]),
+                (None, None) => script.preamble.extend([line, "\n"]),
+            }
+        }
+        script.preamble = script.preamble.trim_end().to_owned();
+        for section in &mut script.sections {
+            section.text.truncate(section.text.trim_end().len());
+        }
+        script
+    }
+
+    /// The script as text.
+    pub(crate) fn text(&self) -> String {
+        let parts =
+            std::iter::once(self.preamble.as_str()).chain(self.sections.iter().map(|s| s.text.as_str()));
+        let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
+        format!("{}\n", parts.join("\n\n\n"))
+    }
+
+    /// The section under this heading.
+    pub(crate) fn section(&self, heading: &str) -> Option<&Section> {
+        self.sections.iter().find(|section| section.heading == heading)
+    }
+
+    /// Replaces a section's text; absent headings change nothing.
+    pub(crate) fn replace(&mut self, heading: &str, text: String) {
+        if let Some(section) = self.sections.iter_mut().find(|section| section.heading == heading) {
+            section.text = text;
+        }
+    }
+
+    /// Removes the section under this heading.
+    pub(crate) fn remove(&mut self, heading: &str) {
+        self.sections.retain(|section| section.heading != heading);
+    }
+
+    /// The models, in the script's order.
+    pub(crate) fn members(&self) -> Vec<Member> {
+        self.sections
+            .iter()
+            .filter_map(|section| {
+                let title = section.heading.strip_prefix("Model: ")?.to_owned();
+                let at = section.text.find("def fit_predict_")? + "def fit_predict_".len();
+                let slug = section.text[at..].split('(').next()?.to_owned();
+                Some(Member { title, slug })
+            })
+            .collect()
+    }
+
+    /// The sections that belong to one model.
+    pub(crate) fn sections_of<'a>(&'a self, member: &Member) -> impl Iterator<Item = &'a Section> {
+        let suffix = format!(": {}", member.title);
+        self.sections.iter().filter(move |section| section.heading.ends_with(&suffix))
+    }
+}
+
+impl Section {
+    /// A section from its text, which begins with the heading.
+    pub(crate) fn new(text: String) -> Self {
+        let heading = text.lines().next().and_then(heading).unwrap_or_default().to_owned();
+        Self { heading, text }
+    }
+
+    /// The heading before the colon: `Model` for `Model: LightGBM`.
+    pub(crate) fn kind(&self) -> &str {
+        kind(&self.heading)
+    }
+}
+
+/// The heading's words of a heading line in the first column.
+pub(crate) fn heading(line: &str) -> Option<&str> {
+    line.trim_end().strip_prefix("# === ")?.strip_suffix(" ===")
+}
+
+/// The part of a heading before the colon.
+pub(crate) fn kind(heading: &str) -> &str {
+    heading.split_once(": ").map_or(heading, |(kind, _)| kind)
+}

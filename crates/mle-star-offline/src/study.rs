@@ -1,0 +1,284 @@
+//! Ablation studies: the script that switches parts off, the summary of what it printed, and the choice
+//! of the part to work on.
+
+use serde::Serialize;
+use serde_json::json;
+
+use crate::catalogue::{self, Block};
+use crate::families::Family;
+use crate::inputs::{Inputs, fenced};
+use crate::problem::Problem;
+use crate::script::{Script, Section, heading, kind};
+use crate::templates::{TemplateError, render};
+
+/// Parts measured by one study.
+const PARTS: usize = 3;
+
+/// One part of a solution, as the ablation template needs it.
+#[derive(Clone, Debug, Serialize)]
+struct Part {
+    kind: String,
+    heading: String,
+    title: String,
+    slug: String,
+    /// Model parameters that even the library's defaults need.
+    defaults: &'static str,
+    /// The scale of the target now.
+    scale: &'static str,
+    /// The Python expression for all members.
+    members: String,
+    /// What another rule does, in a docstring and in the printed line.
+    words: &'static str,
+    change: &'static str,
+}
+
+/// The ablation script: the solution, and two or three variants of it, each measured.
+///
+/// # Errors
+/// When a template is broken.
+pub(crate) fn ablation(problem: &Problem, inputs: Inputs<'_>, path: usize) -> Result<String, TemplateError> {
+    let Some(mut script) = Script::parse(inputs.text("solution_script")) else {
+        return Ok(fenced("print(\"Nothing measured: this script has no parts that can be switched off.\")"));
+    };
+    let members = script.members();
+    let mut parts = parts(problem, &script);
+    // A part that no strategy could change is not worth measuring.
+    parts.retain(|part| script.section(&part.heading).is_some_and(|section| is_refinable(problem, section)));
+    let parts = studied(&parts, &inputs.texts("previous_ablations"), path);
+    let given = given_columns(&script);
+    let values = json!({
+        "p": problem, "parts": parts, "members": members, "single": members.len() == 1, "given": given,
+    });
+    let study = render("ablation", &values)?;
+    script.remove("Validation");
+    script.remove("Submission");
+    script.sections.push(Section::new(study));
+    Ok(fenced(&script.text()))
+}
+
+/// The Python expression for the columns that come from the tables as they are.
+fn given_columns(script: &Script) -> String {
+    let data = script.section("Data").map_or("", |section| section.text.as_str());
+    let lists = ["NUMERIC", "CATEGORICAL", "MANY_LEVELS"].into_iter();
+    let known = lists.filter(|name| data.contains(&format!("\n{name} = ")));
+    format!("[{}\"all_text\"]", known.map(|name| format!("*{name}, ")).collect::<String>())
+}
+
+/// The parts measured least often so far; each path begins elsewhere.
+fn studied(parts: &[Part], previous: &[&str], path: usize) -> Vec<Part> {
+    let mut order: Vec<Part> = parts.to_vec();
+    if !order.is_empty() {
+        let start = (path * 2) % order.len();
+        order.rotate_left(start);
+    }
+    order.sort_by_key(|part| previous.iter().filter(|text| text.contains(&part.heading)).count());
+    order.truncate(PARTS);
+    order
+}
+
+/// Every part that can be switched off, the most telling first.
+fn parts(problem: &Problem, script: &Script) -> Vec<Part> {
+    let columns = &problem.columns;
+    let encodes =
+        !(columns.categorical.is_empty() && columns.many_levels.is_empty() && columns.texts.is_empty());
+    let members = script.members();
+    let mut parts = Vec::new();
+    for (position, member) in members.iter().enumerate() {
+        for part in ["Features", "Model", "Encoding"] {
+            let heading = format!("{part}: {}", member.title);
+            // CatBoost encodes categories itself, and blank numbers would leave nothing to fit.
+            let possible = match part {
+                "Features" => !columns.numeric.is_empty() || !columns.dates.is_empty(),
+                "Encoding" => encodes,
+                _ => true,
+            };
+            if possible && script.section(&heading).is_some() {
+                let mut made = plain_part(part, &heading);
+                (made.title, made.slug) = (member.title.clone(), member.slug.clone());
+                made.defaults = defaults(&member.slug, problem.classification);
+                parts.push(made);
+            }
+        }
+        if position == 0 {
+            parts.extend(shared_parts(problem, script));
+        }
+    }
+    parts
+}
+
+fn shared_parts(problem: &Problem, script: &Script) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let members = script.members();
+    if members.len() > 1 && script.section("Blend").is_some() {
+        parts.push(plain_part("Blend", "Blend"));
+    }
+    let mut rule = plain_part("Postprocessing", "Postprocessing");
+    (rule.words, rule.change) = match (problem.classification, problem.metric.labels) {
+        (false, _) => {
+            ("Predictions drawn a little towards their mean", "predictions drawn 5 % towards their mean")
+        }
+        (true, true) => ("Classes weighted by their rarity", "rare classes named as readily as common ones"),
+        (true, false) => ("Probabilities made more extreme", "probabilities made more extreme"),
+    };
+    parts.push(rule);
+    if let (Some(section), true) = (script.section("Target"), problem.target_range.0 >= 0.0) {
+        let mut target = plain_part("Target", "Target");
+        target.scale = if section.text.contains("log1p") { "log" } else { "plain" };
+        let entry = |member: &crate::families::Member| {
+            let slug = &member.slug;
+            format!("{:?}: (features_{slug}, encode_{slug}, fit_predict_{slug})", member.title)
+        };
+        target.members = format!("{{{}}}", members.iter().map(entry).collect::<Vec<_>>().join(", "));
+        parts.push(target);
+    }
+    parts
+}
+
+fn plain_part(kind: &str, heading: &str) -> Part {
+    Part {
+        kind: kind.to_owned(),
+        heading: heading.to_owned(),
+        title: String::new(),
+        slug: String::new(),
+        defaults: "{}",
+        scale: "plain",
+        members: String::new(),
+        words: "",
+        change: "",
+    }
+}
+
+fn defaults(slug: &str, classification: bool) -> &'static str {
+    match Family::by_slug(slug) {
+        Some(Family::CatBoost) => "{\"iterations\": 100}",
+        Some(Family::Linear | Family::TfidfLinear) if classification => "{\"C\": 0.01, \"max_iter\": 3000}",
+        Some(Family::Linear | Family::TfidfLinear) => "{\"alpha\": 100.0}",
+        _ => "{}",
+    }
+}
+
+/// One measured part: its heading, the change made, and what it did to the score.
+struct Effect<'a> {
+    part: &'a str,
+    change: &'a str,
+    score: f64,
+    baseline: f64,
+}
+
+fn effects(output: &str) -> Vec<Effect<'_>> {
+    output.lines().filter_map(effect).collect()
+}
+
+fn effect(line: &str) -> Option<Effect<'_>> {
+    let rest = line.trim().strip_prefix("Without ")?;
+    let (named, numbers) = rest.split_once("): ")?;
+    let (part, change) = named.split_once(" (")?;
+    let (score, rest) = numbers.split_once(" | baseline ")?;
+    let baseline = rest.split(" | ").next()?;
+    Some(Effect { part, change, score: score.parse().ok()?, baseline: baseline.parse().ok()? })
+}
+
+/// The study's result in words.
+pub(crate) fn summarize(inputs: Inputs<'_>) -> String {
+    let output = inputs.text("raw_result");
+    let mut found = effects(output);
+    if found.is_empty() {
+        let head: String = output.trim().chars().take(600).collect();
+        return format!("The study measured no part. It printed: {head}");
+    }
+    found.sort_by(|a, b| (b.score - b.baseline).abs().total_cmp(&(a.score - a.baseline).abs()));
+    let line = |effect: &Effect<'_>| {
+        format!(
+            "- Without {} ({}): {} | baseline {} | difference {:+.6}",
+            effect.part,
+            effect.change,
+            effect.score,
+            effect.baseline,
+            effect.score - effect.baseline
+        )
+    };
+    let lines: Vec<String> = found.iter().map(line).collect();
+    let most = found.first().map_or("", |effect| effect.part);
+    let least = found.last().map_or("", |effect| effect.part);
+    format!(
+        "The ablation study switched off one part at a time; larger differences mean that more depends on \
+         the part.\n{}\n{most} matters most to the score, {least} least.",
+        lines.join("\n")
+    )
+}
+
+/// The part to work on and the first plan for it, as JSON.
+pub(crate) fn extractor(problem: &Problem, inputs: Inputs<'_>, path: usize) -> String {
+    let script = Script::split(inputs.text("solution_script"));
+    let previous = inputs.texts("previous_code_blocks");
+    let summary = inputs.text("ablation_summary").replace("- Without ", "Without ");
+    let blocks = ranked(problem, &script, &summary, &previous, path);
+    let plan = |section: &&Section| {
+        let block = Block::read(problem, &section.text);
+        let strategy = catalogue::applicable(&block, path).into_iter().next()?;
+        Some(json!({ "code_block": section.text, "plan": strategy.plan(), "category": category(section) }))
+    };
+    let plans: Vec<_> = blocks.iter().filter_map(plan).take(3).collect();
+    if plans.is_empty() {
+        whole_script(inputs.text("solution_script"))
+    } else {
+        json!({ "plans": plans }).to_string()
+    }
+}
+
+/// The kind of a section, in the words of the extractor's answer.
+fn category(section: &Section) -> &'static str {
+    match section.kind() {
+        "Features" => "feature_engineering",
+        "Encoding" | "Target" | "Data" => "preprocessing",
+        "Model" => "model_selection",
+        "Training" => "training",
+        "Blend" => "ensemble",
+        "Postprocessing" => "postprocessing",
+        _ => "other",
+    }
+}
+
+/// The blocks to work on: those not worked on yet first, among them the largest effect first. Each path
+/// takes another of the largest.
+fn ranked<'a>(
+    problem: &Problem,
+    script: &'a Script,
+    summary: &str,
+    previous: &[&str],
+    path: usize,
+) -> Vec<&'a Section> {
+    let mut blocks: Vec<&Section> = script.sections.iter().filter(|s| is_refinable(problem, s)).collect();
+    let measured = effects(summary);
+    // Several lines on one part are several ways to do without it: the mildest is its effect.
+    let size = |section: &Section| {
+        let of_part = measured.iter().filter(|effect| effect.part == section.heading);
+        of_part.map(|effect| (effect.score - effect.baseline).abs()).reduce(f64::min).unwrap_or(-1.0)
+    };
+    let times = |section: &Section| previous.iter().filter(|block| same_part(section, block)).count();
+    blocks.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    blocks.sort_by_key(|section| times(section));
+    let fresh = blocks.iter().filter(|section| times(section) == 0).count();
+    let chosen = path.min(fresh.saturating_sub(1));
+    if chosen < blocks.len() {
+        let block = blocks.remove(chosen);
+        blocks.insert(0, block);
+    }
+    blocks
+}
+
+/// A script without refinable sections is worked on as a whole, where its text allows.
+fn whole_script(script: &str) -> String {
+    let plan = "Keep the block as it is. None of the known strategies fits this script.";
+    json!({ "plans": [{ "code_block": script.trim_end(), "plan": plan }] }).to_string()
+}
+
+fn is_refinable(problem: &Problem, section: &Section) -> bool {
+    !catalogue::applicable(&Block::read(problem, &section.text), 0).is_empty()
+}
+
+fn same_part(section: &Section, block: &str) -> bool {
+    let first = block.lines().find_map(heading);
+    first == Some(section.heading.as_str())
+        || (first.is_some_and(|other| kind(other) == section.kind()) && block.trim() == section.text.trim())
+}

@@ -1,0 +1,127 @@
+//! The Python templates, and how values are written into them.
+
+use std::sync::LazyLock;
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
+use minijinja::{Environment, Error, Value};
+
+/// A rendering that failed: a defect of a template.
+pub(crate) type TemplateError = Error;
+
+macro_rules! templates {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../templates/", $name, ".py")))),*]
+    };
+}
+
+const SOURCES: &[(&str, &str)] = templates![
+    "setup",
+    "data",
+    "folds",
+    "metric",
+    "target",
+    "features",
+    "encoding_trees",
+    "encoding_scaled",
+    "encoding_catboost",
+    "members/lightgbm",
+    "members/xgboost",
+    "members/catboost",
+    "members/hist_gradient_boosting",
+    "members/extra_trees",
+    "members/random_forest",
+    "members/linear",
+    "members/neighbors",
+    "members/tfidf_linear",
+    "cross_validation",
+    "training",
+    "blends/mean",
+    "posts/plain",
+    "validation",
+    "submission",
+    "steps/calendar",
+    "steps/character_ngrams",
+    "steps/clusters",
+    "steps/frequencies",
+    "steps/group_statistics",
+    "steps/interactions",
+    "steps/logarithms",
+    "steps/missing_flags",
+    "steps/row_statistics",
+    "steps/splines",
+    "steps/target_means",
+    "steps/text_shape",
+    "blends/geometric",
+    "blends/median",
+    "blends/ranks",
+    "blends/stacking",
+    "blends/weights",
+    "posts/calibration",
+    "posts/class_factors",
+    "posts/clipping",
+    "posts/cuts",
+    "posts/most_probable",
+    "posts/rounding",
+    "posts/shrinkage",
+    "posts/softening",
+    "posts/thresholds",
+    "ablation",
+    "solution_function",
+    "ensemble_training",
+];
+
+static ENVIRONMENT: LazyLock<Result<Environment<'static>, String>> =
+    LazyLock::new(|| environment().map_err(|error| format!("{error:#}")));
+
+/// Renders the template of this name; surrounding blank lines are trimmed.
+///
+/// # Errors
+/// When a template is broken or lacks a value: a defect of this crate.
+pub(crate) fn render(name: &str, values: &serde_json::Value) -> Result<String, TemplateError> {
+    let environment = ENVIRONMENT
+        .as_ref()
+        .map_err(|error| Error::new(minijinja::ErrorKind::InvalidOperation, error.clone()))?;
+    Ok(environment.get_template(name)?.render(Value::from(Serde(values)))?.trim_matches('\n').to_owned())
+}
+
+fn environment() -> Result<Environment<'static>, TemplateError> {
+    let mut environment = Environment::new();
+    environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
+    environment.set_undefined_behavior(minijinja::UndefinedBehavior::Strict);
+    environment.add_filter("py", |value: Value| literal(&value));
+    environment.add_filter("py_list", |value: Value| list(&value));
+    for (name, source) in SOURCES {
+        environment.add_template(name, source)?;
+    }
+    Ok(environment)
+}
+
+/// A value as a Python literal; JSON strings and numbers are Python's too.
+pub(crate) fn literal(value: &Value) -> Result<String, TemplateError> {
+    serde_json::to_string(value)
+        .map_err(|error| Error::new(minijinja::ErrorKind::BadSerialization, error.to_string()))
+}
+
+/// A list of strings as a Python literal, wrapped where one line would be too long.
+fn list(value: &Value) -> Result<String, TemplateError> {
+    let items = value.try_iter()?.map(|item| literal(&item)).collect::<Result<Vec<_>, _>>()?;
+    let line = format!("[{}]", items.join(", "));
+    if line.len() <= 90 {
+        return Ok(line);
+    }
+    let mut lines = vec![String::new()];
+    for item in items {
+        let current = lines.len() - 1;
+        if lines[current].len() + item.len() > 100 {
+            lines.push(String::new());
+        }
+        let current = lines.len() - 1;
+        if !lines[current].is_empty() {
+            lines[current].push(' ');
+        }
+        lines[current].push_str(&item);
+        lines[current].push(',');
+    }
+    Ok(format!("[\n    {}\n]", lines.join("\n    ")))
+}

@@ -1,0 +1,242 @@
+//! Generated scripts, run by a real Python that has the libraries.
+//!
+//! Set `MLE_STAR_TEST_PYTHON` to such an interpreter; the gate does so and runs these tests. All
+//! scripts of a test run in one process, so that the libraries are imported once.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use mle_star::metric::Direction::{self, Maximize, Minimize};
+use mle_star::role::AgentType;
+use mle_star::score::parse_score;
+use mle_star_offline::OfflineAgents;
+use serde_json::json;
+
+use super::asked::{Asked, ensembles, merged, refinements, with_data};
+use super::tasks::{NEW_ROWS, Shape, profile, shape, task, write};
+
+pub(super) const FAMILIES: [&str; 9] = [
+    "LightGBM",
+    "XGBoost",
+    "CatBoost",
+    "Histogram gradient boosting",
+    "Extra trees",
+    "Random forest",
+    "Linear model",
+    "Nearest neighbours",
+    "TF-IDF linear model",
+];
+
+/// Runs `solution.py` of every folder named, as `__main__`, and prints which one fails.
+const RUNNER: &str = r#"
+import os, runpy, sys, traceback
+for folder in sys.argv[1:]:
+    os.chdir(folder)
+    print("@@", folder, flush=True)
+    print("@@", folder, file=sys.stderr, flush=True)
+    try:
+        runpy.run_path("solution.py", run_name="__main__")
+    except Exception:
+        traceback.print_exc()
+"#;
+
+/// Scripts to run side by side in one process.
+pub(super) struct Batch {
+    root: tempfile::TempDir,
+    scripts: Vec<(PathBuf, String)>,
+}
+
+/// What one script of a batch did.
+pub(super) struct Done {
+    pub(super) folder: PathBuf,
+    pub(super) label: String,
+    pub(super) stdout: String,
+    pub(super) stderr: String,
+}
+
+impl Batch {
+    pub(super) fn new() -> Self {
+        Self { root: tempfile::tempdir().unwrap(), scripts: Vec::new() }
+    }
+
+    pub(super) fn agents(shape: &Shape) -> OfflineAgents {
+        OfflineAgents::new(&task(shape), profile(shape), shape.subsample).unwrap()
+    }
+
+    pub(super) fn add(&mut self, shape: &Shape, label: String, script: &str) {
+        self.add_with(label, &with_few_trees(script), |input| write(shape, input));
+    }
+
+    /// Adds a script as it is; `write` fills its `input/`.
+    pub(super) fn add_with(&mut self, label: String, script: &str, write: impl FnOnce(&Path)) {
+        let folder = self.root.path().join(format!("s{}", self.scripts.len()));
+        std::fs::create_dir_all(folder.join("input")).unwrap();
+        write(&folder.join("input"));
+        std::fs::write(folder.join("solution.py"), script).unwrap();
+        self.scripts.push((folder, label));
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.scripts.len()
+    }
+
+    pub(super) fn run(&self, python: &Path) -> Vec<Done> {
+        let mut command = Command::new(python);
+        // One thread: the tables are tiny, and other tests need the cores.
+        command.env("OMP_NUM_THREADS", "1").arg("-c").arg(RUNNER);
+        let output = command.args(self.scripts.iter().map(|(folder, _)| folder)).output().unwrap();
+        let parts = |stream: &[u8], folder: &Path| {
+            let text = String::from_utf8_lossy(stream).into_owned();
+            let start = format!("@@ {}\n", folder.display());
+            let rest = text.split_once(&start).map(|(_, rest)| rest.to_owned()).unwrap_or_default();
+            rest.split("@@ ").next().unwrap_or_default().to_owned()
+        };
+        let done = |(folder, label): &(PathBuf, String)| Done {
+            folder: folder.clone(),
+            label: label.clone(),
+            stdout: parts(&output.stdout, folder),
+            stderr: parts(&output.stderr, folder),
+        };
+        self.scripts.iter().map(done).collect()
+    }
+}
+
+/// The script with its forests cut down: what is tested is that it runs.
+fn with_few_trees(script: &str) -> String {
+    let counts = regex::Regex::new(r#""(n_estimators|iterations|max_iter)": [1-6]?\d\d,"#).unwrap();
+    counts.replace_all(script, "\"$1\": 10,").into_owned()
+}
+
+pub(super) fn initial(agents: &OfflineAgents, family: &str) -> String {
+    let asked = Asked { agents, place: "phase1/candidate-0/init" };
+    asked.code(
+        AgentType::Init,
+        None,
+        json!({ "task_description": "", "model_name": family, "example_code": "" }),
+    )
+}
+
+/// What is wrong with a solution's run, in a few lines; empty when nothing is.
+pub(super) fn faults(done: &Done) -> String {
+    let submission = std::fs::read_to_string(done.folder.join("final/submission.csv")).unwrap_or_default();
+    let gaps = submission.contains(",\n") || submission.contains(",,");
+    let fine = done.stderr.is_empty()
+        && parse_score(&done.stdout).is_some()
+        && submission.lines().count() == NEW_ROWS + 1
+        && !gaps;
+    if fine { String::new() } else { fault(done) }
+}
+
+pub(super) fn fault(done: &Done) -> String {
+    let stderr: Vec<&str> = done.stderr.lines().rev().take(4).collect();
+    let stderr: Vec<&str> = stderr.into_iter().rev().collect();
+    format!("{}\n{}\n{}\n", done.label, done.stdout, stderr.join("\n"))
+}
+
+pub(super) fn assert_faultless(faults: impl Iterator<Item = String>) {
+    let found: Vec<String> = faults.filter(|fault| !fault.is_empty()).collect();
+    assert!(found.is_empty(), "{} scripts are wrong:\n{}", found.len(), found.join("\n"));
+}
+
+const METRICS: [(&str, Direction, usize); 16] = [
+    ("accuracy", Maximize, 2),
+    ("balanced accuracy", Maximize, 3),
+    ("F1", Maximize, 2),
+    ("macro F1", Maximize, 3),
+    ("ROC-AUC", Maximize, 2),
+    ("ROC-AUC", Maximize, 3),
+    ("average precision", Maximize, 2),
+    ("log loss", Minimize, 3),
+    ("quadratic weighted kappa", Maximize, 4),
+    ("RMSE", Minimize, 0),
+    ("MAE", Minimize, 0),
+    ("RMSLE", Minimize, 0),
+    ("MAPE", Minimize, 0),
+    ("R2", Maximize, 0),
+    ("accuracy", Maximize, 3),
+    ("log loss", Minimize, 2),
+];
+
+fn shapes() -> impl Iterator<Item = Shape> {
+    METRICS.into_iter().enumerate().map(|(position, (metric, direction, classes))| Shape {
+        per_class: metric == "log loss" && classes > 2,
+        text_labels: position % 3 == 1,
+        rich: position % 5 != 4,
+        ..shape(metric, direction, classes)
+    })
+}
+
+/// An interpreter with the libraries that generated scripts use.
+pub(super) fn interpreter() -> PathBuf {
+    std::env::var_os("MLE_STAR_TEST_PYTHON").unwrap().into()
+}
+
+#[test]
+#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
+fn every_family_and_every_metric_runs() {
+    let python = interpreter();
+    let mut batch = Batch::new();
+    for (position, shape) in shapes().enumerate() {
+        for step in [0, 5] {
+            let family = FAMILIES[(position + step) % FAMILIES.len()];
+            batch.add(&shape, format!("{family} {shape:?}"), &initial(&Batch::agents(&shape), family));
+        }
+    }
+    assert_faultless(batch.run(&python).iter().map(faults));
+}
+
+#[test]
+#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
+fn every_strategy_of_every_block_runs() {
+    let python = interpreter();
+    let mut batch = Batch::new();
+    let mut seen = BTreeSet::new();
+    for (position, shape) in shapes().enumerate() {
+        let agents = Batch::agents(&shape);
+        let asked = Asked { agents: &agents, place: "phase2/path-0/t0" };
+        let families = [FAMILIES[position % FAMILIES.len()], FAMILIES[(position + 4) % FAMILIES.len()]];
+        let script = merged(&asked, families);
+        for (label, changed) in refinements(&asked, &script) {
+            // Each strategy runs once for classes and once for numbers.
+            if seen.insert((label.clone(), shape.classes > 0)) {
+                batch.add(&shape, format!("{label} {shape:?}"), &changed);
+            }
+        }
+    }
+    assert!(batch.scripts.len() >= 30, "{}", batch.scripts.len());
+    assert_faultless(batch.run(&python).iter().map(faults));
+}
+
+#[test]
+#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
+fn ablations_measure_and_ensembles_run() {
+    let python = interpreter();
+    let mut batch = Batch::new();
+    let (mut ablations, mut seen) = (0, BTreeSet::new());
+    for (position, shape) in shapes().enumerate().filter(|(position, _)| position % 2 == 0) {
+        let shape = Shape { auxiliary: shape.rich, subsample: 100, ..shape };
+        let agents = Batch::agents(&shape);
+        let asked = Asked { agents: &agents, place: "phase2/path-1/t0" };
+        let families = [FAMILIES[position % FAMILIES.len()], FAMILIES[(position + 4) % FAMILIES.len()]];
+        let script = with_data(&asked, &merged(&asked, families));
+        let inputs = json!({ "solution_script": script, "previous_ablations": [] });
+        let ablation = asked.code(AgentType::Ablation, None, inputs);
+        batch.add(&shape, format!("ablation {position} {shape:?}"), &ablation);
+        ablations += 1;
+        for (label, ensemble) in ensembles(&asked, &[&script, &initial(&agents, families[0])]) {
+            if seen.insert((label.clone(), shape.classes > 0)) {
+                batch.add(&shape, format!("{label} {shape:?}"), &ensemble);
+            }
+        }
+    }
+    assert!(ablations > 0 && batch.scripts.len() > 2 * ablations, "{}", batch.scripts.len());
+    let measured = |done: &Done| {
+        let fine = done.stderr.is_empty()
+            && done.stdout.contains("Baseline: ")
+            && done.stdout.matches("Without ").count() >= 3;
+        if fine { String::new() } else { fault(done) }
+    };
+    let check = |done: &Done| if done.label.starts_with("ablation") { measured(done) } else { faults(done) };
+    assert_faultless(batch.run(&python).iter().map(check));
+}

@@ -1,0 +1,456 @@
+//! What every role promises, without running anything.
+
+use mle_star::metric::Direction::{Maximize, Minimize};
+use mle_star::role::{AgentType, Variant};
+use mle_star::solution::{Solution, SolutionPhase};
+use mle_star::task::Task;
+use mle_star_data::profile::{ColumnKind, Profile};
+use mle_star_offline::OfflineAgents;
+use serde_json::{Value, json};
+
+use super::asked::{Asked, blocks, code_of, ensembles, merged, refinements, with_data};
+use super::tasks::{Shape, column, profile, shape, task};
+
+/// Does the text parse as Python?
+fn is_code(text: &str) -> bool {
+    ruff_python_parser::parse_module(text).is_ok_and(|parsed| !parsed.suite().is_empty())
+}
+
+fn agents(shape: &Shape) -> OfflineAgents {
+    OfflineAgents::new(&task(shape), profile(shape), shape.subsample).unwrap()
+}
+
+fn asked<'a>(agents: &'a OfflineAgents, place: &'a str) -> Asked<'a> {
+    Asked { agents, place }
+}
+
+#[test]
+fn tasks_that_rules_cannot_do_name_the_field() {
+    let check = |change: fn(&mut Task, &mut Profile), hint: &str| {
+        let shape = shape("RMSE", Minimize, 0);
+        let (mut task, mut profile) = (task(&shape), profile(&shape));
+        change(&mut task, &mut profile);
+        let trouble = OfflineAgents::new(&task, profile, 30_000).unwrap_err();
+        assert!(trouble.hint.contains(hint), "{trouble:?}");
+        assert!(trouble.message.chars().next().is_some_and(char::is_lowercase), "{trouble:?}");
+    };
+    check(|task, _| task.target_column = None, "target_column");
+    check(|task, _| task.target_column = Some("absent".to_owned()), "target_column");
+    check(|task, _| task.evaluation_metric = "SSIM".to_owned(), "evaluation_metric");
+    check(|_, profile| profile.test = None, "test.csv");
+    check(|task, _| task.target_column = Some("colour".to_owned()), "--metric");
+    check(
+        |_, profile| {
+            profile.train.columns.retain(|column| ["id", "target"].contains(&column.name.as_str()));
+        },
+        "--agents claude",
+    );
+    check(
+        |_, profile| {
+            let second = column("another", ColumnKind::Float, 1);
+            profile.sample.as_mut().unwrap().columns.push(second);
+        },
+        "target_column",
+    );
+}
+
+#[test]
+fn the_retriever_offers_what_fits_and_no_more_than_asked() {
+    let check = |shape: &Shape, wanted: usize, first: &str| {
+        let agents = agents(shape);
+        let inputs = json!({ "task_description": "", "num_models": wanted });
+        let reply = asked(&agents, "phase1/retriever").json(AgentType::Retriever, None, inputs);
+        let models = reply["models"].as_array().unwrap();
+        assert!(!models.is_empty() && models.len() <= wanted, "{reply}");
+        assert_eq!(models[0]["model_name"], first);
+        let names: std::collections::BTreeSet<_> =
+            models.iter().map(|model| model["model_name"].to_string()).collect();
+        assert_eq!(names.len(), models.len());
+        assert!(models.iter().all(|model| is_code(model["example_code"].as_str().unwrap())), "{reply}");
+    };
+    check(&shape("accuracy", Maximize, 2), 4, "TF-IDF linear model");
+    check(&Shape { rich: false, ..shape("RMSE", Minimize, 0) }, 3, "LightGBM");
+    check(&Shape { rich: false, ..shape("RMSE", Minimize, 0) }, 1, "LightGBM");
+    check(&Shape { rich: false, ..shape("RMSE", Minimize, 0) }, 50, "LightGBM");
+}
+
+#[test]
+fn every_script_parses_and_keeps_the_rules() {
+    let check = |shape: &Shape| {
+        let agents = agents(shape);
+        let ask = asked(&agents, "phase2/path-0/t0");
+        let script = with_data(&ask, &merged(&ask, ["LightGBM", "Linear model"]));
+        let solo = ask.code(AgentType::Init, None, json!({ "model_name": "a model nobody knows" }));
+        let study = json!({ "solution_script": script, "previous_ablations": [] });
+        let mut scripts = vec![script.clone(), solo.clone(), ask.code(AgentType::Ablation, None, study)];
+        scripts.extend(refinements(&ask, &script).into_iter().map(|(_, text)| text));
+        scripts.extend(ensembles(&ask, &[&script, &solo]).into_iter().map(|(_, text)| text));
+        for text in scripts {
+            assert!(is_code(&text), "{text}");
+            assert!(!["exit(", "quit("].iter().any(|call| text.contains(call)), "{text}");
+            let handlers =
+                text.lines().any(|line| line.trim() == "try:" || line.trim().starts_with("except"));
+            assert!(!handlers && text.contains("./input/"), "{text}");
+            // Our own scripts are clean by our own check.
+            let found = ask.json(AgentType::Leakage, Some(Variant::Detection), json!({ "code": text }));
+            assert_eq!(found["answers"][0]["leakage_status"], "No Data Leakage", "{found}");
+        }
+    };
+    for (metric, direction, classes) in
+        [("accuracy", Maximize, 3), ("MAE", Minimize, 0), ("ROC-AUC", Maximize, 2)]
+    {
+        for rich in [true, false] {
+            check(&Shape { rich, auxiliary: rich, ..shape(metric, direction, classes) });
+        }
+    }
+}
+
+#[test]
+fn blocks_are_exact_and_edits_stay_inside() {
+    let agents = agents(&shape("F1", Maximize, 2));
+    let ask = asked(&agents, "phase2/path-0/t0/extractor");
+    let script = merged(&ask, ["LightGBM", "XGBoost"]);
+    let solution = Solution::new(script.clone(), SolutionPhase::Merged);
+    let found = blocks(&ask, &script);
+    assert!(found.len() >= 6, "{}", found.len());
+    for (quoted, plan) in found {
+        let block = solution.find_block(&quoted).unwrap();
+        let edited = ask.code(AgentType::Coder, None, json!({ "code_block": quoted, "plan": plan }));
+        assert_ne!(edited.trim(), quoted.trim(), "{plan}");
+        assert!(is_code(&solution.replace_block(&block, &edited).unwrap().text), "{edited}");
+        let sentences = plan.matches(". ").count() + 1;
+        assert!((3..=5).contains(&sentences), "{plan}");
+    }
+}
+
+#[test]
+fn the_extractor_follows_the_study_and_prefers_new_parts() {
+    let agents = agents(&shape("F1", Maximize, 2));
+    let output = "Baseline: 0.800000\n\
+        Without Model: LightGBM (the library's own defaults): 0.790000 | baseline 0.800000 | difference -0.010000\n\
+        Without Features: XGBoost (half of it): 0.700000 | baseline 0.800000 | difference -0.100000\n\
+        Without Blend (LightGBM alone): 0.805000 | baseline 0.800000 | difference +0.005000\n";
+    let ask = asked(&agents, "phase2/path-0/t0");
+    let script = merged(&ask, ["LightGBM", "XGBoost"]);
+    let summary = ask.ask(AgentType::Summarize, None, json!({ "ablation_code": "", "raw_result": output }));
+    let mut previous: Vec<Value> = Vec::new();
+    for expected in ["Features: XGBoost", "Model: LightGBM", "Blend"] {
+        let inputs = json!({
+            "solution_script": script, "ablation_summary": summary, "previous_code_blocks": previous, "note": "",
+        });
+        let plans = ask.json(AgentType::Extractor, None, inputs);
+        let block = plans["plans"][0]["code_block"].clone();
+        assert_eq!(block.as_str().unwrap().lines().next(), Some(format!("# === {expected} ===").as_str()));
+        previous.push(block);
+    }
+}
+
+#[test]
+fn paths_begin_differently_and_answers_repeat() {
+    let agents = agents(&shape("RMSE", Minimize, 0));
+    let script = merged(&asked(&agents, "phase1/merge-1"), ["LightGBM", "CatBoost"]);
+    let study = |place: &str| {
+        let inputs = json!({ "solution_script": script, "previous_ablations": [] });
+        asked(&agents, place).code(AgentType::Ablation, None, inputs)
+    };
+    assert_eq!(study("phase2/path-0/t0/ablation"), study("phase2/path-0/t0/ablation"));
+    assert_ne!(study("phase2/path-0/t0/ablation"), study("phase2/path-1/t0/ablation"));
+}
+
+#[test]
+fn planners_propose_what_was_not_tried() {
+    let agents = agents(&shape("accuracy", Maximize, 3));
+    let ask = asked(&agents, "phase2/path-0/t0");
+    let script = merged(&ask, ["LightGBM", "XGBoost"]);
+    let mut pairs = 0;
+    for (block, first) in blocks(&ask, &script) {
+        let mut plans = vec![first];
+        for _ in 0..3 {
+            let scores: Vec<Value> =
+                (0..plans.len()).map(|at| if at == 2 { Value::Null } else { json!(0.5) }).collect();
+            let inputs = json!({ "code_block": block, "plans": plans, "scores": scores });
+            let plan = ask.ask(AgentType::Planner, None, inputs);
+            assert!(!plans.contains(&plan) || plan.starts_with("Keep"), "{plan}");
+            let edited = ask.code(AgentType::Coder, None, json!({ "code_block": block, "plan": plan }));
+            assert!(is_code(&edited), "{edited}");
+            pairs += usize::from(plan.matches("Strategy: ").count() == 2 && edited != block);
+            plans.push(plan);
+        }
+    }
+    assert!(pairs > 0, "no plan builds on two that scored");
+}
+
+#[test]
+fn the_debugger_repairs_what_rules_can() {
+    let agents = agents(&shape("accuracy", Maximize, 2));
+    let ask = asked(&agents, "phase1/candidate-0/debug-1/debugger");
+    let init = |model: &str| ask.code(AgentType::Init, None, json!({ "model_name": model }));
+    let check = |code: &str, bug: &str, gone: &str, there: &str| {
+        let repaired = ask.code(AgentType::Debugger, None, json!({ "code": code, "bug": bug }));
+        assert!(is_code(&repaired), "{repaired}");
+        assert!(gone.is_empty() || !repaired.contains(gone), "{bug}: {repaired}");
+        assert!(repaired.contains(there), "{bug}: {repaired}");
+    };
+    let (boosted, linear) = (init("CatBoost"), init("LightGBM"));
+    check(
+        &boosted,
+        "ModuleNotFoundError: No module named 'catboost'",
+        "catboost import",
+        "HistGradientBoostingClassifier",
+    );
+    check(&boosted, "The script timed out after 20 seconds.", "\"iterations\": 200", "\"iterations\": 100");
+    check(&linear, "ValueError: could not convert string to float: 'x'", "", "errors=\"coerce\"");
+    check(&linear, "ValueError: Input contains NaN.", "", "nan_to_num");
+    check(&linear, "KeyError: \"['age'] not in index\"", "\"age\"", "\"size\"");
+    check("x = 1\nexit(0)\n", "The script calls exit(), which is not allowed.", "exit(0)", "pass");
+    check("import foo\nfoo.bar()\n", "AttributeError: bar", "", "foo.bar()");
+}
+
+#[test]
+fn leaks_are_found_and_corrected() {
+    let agents = agents(&shape("accuracy", Maximize, 2));
+    let ask = asked(&agents, "phase1/candidate-0/leakage");
+    let check = |code: &str, expected: &[&str]| {
+        let inputs = json!({ "code": code });
+        let found = ask.json(AgentType::Leakage, Some(Variant::Detection), inputs);
+        let answers = found["answers"].as_array().unwrap();
+        let leaks: Vec<&str> = answers
+            .iter()
+            .filter(|answer| answer["leakage_status"] == "Yes Data Leakage")
+            .map(|answer| answer["code_block"].as_str().unwrap())
+            .collect();
+        assert_eq!(leaks.len(), expected.len(), "{found}");
+        let mut solution = Solution::new(code.to_owned(), SolutionPhase::Init);
+        for (quoted, expected) in leaks.iter().zip(expected) {
+            let block = solution.find_block(quoted).unwrap();
+            let inputs = json!({ "code": solution.text, "code_block": quoted });
+            let corrected = ask.code(AgentType::Leakage, Some(Variant::Correction), inputs);
+            assert_eq!(corrected, *expected);
+            solution = solution.replace_block(&block, &corrected).unwrap();
+        }
+        let again = ask.json(AgentType::Leakage, Some(Variant::Detection), json!({ "code": solution.text }));
+        assert_eq!(again["answers"][0]["leakage_status"], "No Data Leakage", "{}", solution.text);
+    };
+    check("scaler.fit(pd.concat([train, test]))\n", &["scaler.fit(train)"]);
+    check("full = pd.concat([train, test])\nscaler.fit(full[cols])\n", &["scaler.fit(train[cols])"]);
+    check(
+        "full = pd.concat([train_df, test_df], axis=0)\nfull[c] = imputer.fit_transform(full[c])\n",
+        &["full[c] = imputer.fit(train_df[c]).transform(full[c])"],
+    );
+    check(
+        "x = StandardScaler().fit_transform(raw)\nprint(1)\na, b, c, d = train_test_split(x, y, test_size=0.2)\n",
+        &[
+            "print(1)\na, b, c, d = train_test_split(raw, y, test_size=0.2)\nfitted = StandardScaler().fit(a)\n\
+           a, b = fitted.transform(a), fitted.transform(b)",
+        ],
+    );
+    check(
+        "train[\"m\"] = train.groupby(\"colour\")[\"target\"].transform(\"mean\")\n",
+        &["groups = train.groupby(\"colour\")[\"target\"]\n\
+           others = groups.transform(\"sum\") - train[\"target\"]\n\
+           train[\"m\"] = others / (groups.transform(\"count\") - 1).clip(lower=1)"],
+    );
+    check("a, b = train_test_split(x)\nscaler.fit(a)\ny = LabelEncoder().fit_transform(y)\n", &[]);
+    check("x = = 1\n", &[]);
+    check("", &[]);
+}
+
+#[test]
+fn unused_tables_are_joined_once() {
+    let check = |auxiliary: bool, script: Option<&str>, joined: bool| {
+        let agents = agents(&Shape { auxiliary, ..shape("accuracy", Maximize, 2) });
+        let ask = asked(&agents, "phase1/data/data");
+        let own = merged(&ask, ["LightGBM", "CatBoost"]);
+        let script = script.unwrap_or(&own);
+        let inputs = json!({ "initial_solution": script, "task_description": "" });
+        let reply = ask.ask(AgentType::Data, None, inputs);
+        assert_eq!(reply.contains("places = pd.read_csv(\"./input/places.csv\")"), joined, "{reply}");
+        assert_eq!(reply == "All the provided information is used.", !joined, "{reply}");
+        if joined {
+            assert!(reply.contains("\"places_height\""), "{reply}");
+            let again = ask.ask(AgentType::Data, None, json!({ "initial_solution": code_of(&reply) }));
+            assert_eq!(again, "All the provided information is used.");
+        }
+    };
+    check(true, None, true);
+    check(false, None, false);
+    check(true, Some("print('a script from elsewhere')"), false);
+}
+
+#[test]
+fn subsampling_is_found_and_removed() {
+    let check = |subsample: u32, found: bool| {
+        let agents = agents(&Shape { subsample, ..shape("accuracy", Maximize, 2) });
+        let ask = asked(&agents, "finalization/test");
+        let script = ask.code(AgentType::Init, None, json!({ "model_name": "LightGBM" }));
+        let reply =
+            ask.ask(AgentType::Test, Some(Variant::SubsamplingExtract), json!({ "final_solution": script }));
+        assert_eq!(reply.contains("```"), found, "{reply}");
+        if found {
+            let block = code_of(&reply);
+            assert_eq!(script.matches(&block).count(), 1);
+            let inputs = json!({ "code_block_with_subsampling": block });
+            let removed = ask.code(AgentType::Test, Some(Variant::SubsamplingRemove), inputs);
+            let whole = script.replacen(&block, &removed, 1);
+            assert!(is_code(&whole) && !whole.contains(".sample("), "{whole}");
+        }
+    };
+    check(100, true);
+    check(30_000, false);
+}
+
+#[test]
+fn submission_scripts_write_a_submission() {
+    let agents = agents(&shape("accuracy", Maximize, 2));
+    let ask = asked(&agents, "finalization/test");
+    let own = ask.code(AgentType::Init, None, json!({ "model_name": "LightGBM" }));
+    let bare = own.split("# === Submission").next().unwrap().to_owned();
+    for script in [own.as_str(), bare.as_str(), "print('from elsewhere')", ""] {
+        let code =
+            ask.code(AgentType::Test, None, json!({ "task_description": "", "final_solution": script }));
+        assert!(is_code(&code) && code.contains("./final/submission.csv"), "{code}");
+    }
+}
+
+#[test]
+fn copies_are_told_from_new_work() {
+    let agents = agents(&shape("accuracy", Maximize, 2));
+    let ask = asked(&agents, "finalization/contamination-0");
+    let own = ask.code(AgentType::Init, None, json!({ "model_name": "LightGBM" }));
+    let check = |reference: &str, verdict: &str| {
+        let inputs = json!({ "reference_discussion": reference, "final_solution": own });
+        let reply = ask.json(AgentType::Test, Some(Variant::Contamination), inputs);
+        assert_eq!(reply["verdict"], verdict);
+    };
+    check(&own, "Same");
+    check(&own.replace("SEED = 42", "SEED = 7"), "Same");
+    check("I blended three neural networks with test-time augmentation and pseudo labels.", "Novel");
+    check("", "Novel");
+}
+
+#[test]
+fn scripts_of_another_shape_are_never_a_failure() {
+    let agents = agents(&shape("accuracy", Maximize, 2));
+    let ask = asked(&agents, "phase2/path-0/t0");
+    for script in ["", "print('hello')", "# === Data ===\nx = (", "def f(:\n"] {
+        for agent in [
+            AgentType::Merger,
+            AgentType::Ablation,
+            AgentType::Extractor,
+            AgentType::Coder,
+            AgentType::Ensembler,
+            AgentType::Debugger,
+            AgentType::Leakage,
+            AgentType::Data,
+            AgentType::Test,
+        ] {
+            let reply = ask.ask(
+                agent,
+                None,
+                json!({
+                    "solution_script": script, "base_code": script, "reference_code": script, "code": script,
+                    "solutions": [script], "initial_solution": script, "final_solution": script,
+                    "code_block": script, "plan": "do something clever", "bug": "", "ablation_summary": "",
+                }),
+            );
+            assert!(!reply.is_empty(), "{agent:?}");
+        }
+    }
+}
+
+#[test]
+fn submissions_follow_sample_and_metric() {
+    let check = |shape: &Shape, expected: &str| {
+        let agents = agents(shape);
+        let ask = asked(&agents, "phase1/candidate-0/init");
+        let script = ask.code(AgentType::Init, None, json!({ "model_name": "LightGBM" }));
+        assert!(script.contains(expected), "{expected}\n{script}");
+    };
+    check(&shape("accuracy", Maximize, 2), "submission[\"target\"] = np.asarray(CLASSES)[final]\n");
+    check(&shape("ROC-AUC", Maximize, 2), "submission[\"target\"] = final[:, 1]\n");
+    check(
+        &shape("log loss", Minimize, 3),
+        "submission[\"target\"] = np.asarray(CLASSES)[final.argmax(axis=1)]\n",
+    );
+    check(&shape("RMSE", Minimize, 0), "submission[\"target\"] = final\n");
+    let per_class = Shape { per_class: true, ..shape("log loss", Minimize, 3) };
+    check(&per_class, "{\"p_\" + str(label): position for position, label in enumerate(CLASSES)}");
+    check(&per_class, "for column in [\"p_0\", \"p_1\", \"p_2\"]:");
+}
+
+#[test]
+fn tables_join_by_one_key_or_several() {
+    let check = |columns: &[(&str, ColumnKind, usize)], rows: usize, key: &[&str], expected: &[&str]| {
+        let shape = Shape { auxiliary: true, ..shape("accuracy", Maximize, 2) };
+        let mut profile = profile(&shape);
+        profile.auxiliary[0].columns =
+            columns.iter().map(|(name, kind, distinct)| column(name, *kind, *distinct)).collect();
+        profile.auxiliary[0].rows = rows;
+        profile.auxiliary[0].row_key = key.iter().map(|name| (*name).to_owned()).collect();
+        let agents = OfflineAgents::new(&task(&shape), profile, 30_000).unwrap();
+        let ask = asked(&agents, "phase1/data/data");
+        let script = ask.code(AgentType::Init, None, json!({ "model_name": "LightGBM" }));
+        let reply = ask.ask(AgentType::Data, None, json!({ "initial_solution": script }));
+        for part in expected {
+            assert!(reply.contains(part), "{part}\n{reply}");
+        }
+    };
+    let (place, day) = (("place", ColumnKind::Category, 40), ("day", ColumnKind::Date, 30));
+    let rain = ("rain", ColumnKind::Float, 900);
+    check(&[place, rain], 40, &["place"], &["on=[\"place\"]", "drop_duplicates", "\"places_rain\""]);
+    check(
+        &[place, day, rain],
+        900,
+        &["place", "day"],
+        &["on=[\"place\", \"day\"]", "drop_duplicates", "\"places_rain\""],
+    );
+    check(&[place, day, rain], 900, &[], &["on=[\"place\", \"day\"]", "groupby", "\"places_rain_mean\""]);
+    check(
+        &[place, rain],
+        5000,
+        &[],
+        &["on=[\"place\"]", "groupby", "\"places_rain_mean\"", "\"places_rows\""],
+    );
+    check(&[("other", ColumnKind::Category, 40), rain], 40, &[], &["All the provided information is used."]);
+}
+
+#[test]
+fn any_two_strategies_fit_into_one_block() {
+    let check = |shape: &Shape, families: [&str; 2]| {
+        let agents = agents(shape);
+        let ask = asked(&agents, "phase2/path-0/t0");
+        let script = merged(&ask, families);
+        for (block, _) in blocks(&ask, &script) {
+            let names: Vec<String> = strategies(&ask, &block);
+            for (first, second) in names.iter().flat_map(|one| names.iter().map(move |two| (one, two))) {
+                let plan = format!("{first}. {second}. Carry out both.");
+                let edited = ask.code(AgentType::Coder, None, json!({ "code_block": block, "plan": plan }));
+                assert!(is_code(&edited), "{plan}\n{edited}");
+                assert_eq!(edited.lines().next(), block.lines().next(), "the heading stays");
+            }
+        }
+    };
+    check(&shape("F1", Maximize, 2), ["LightGBM", "Linear model"]);
+    check(&shape("macro F1", Maximize, 3), ["XGBoost", "Nearest neighbours"]);
+    check(&shape("log loss", Minimize, 3), ["CatBoost", "Extra trees"]);
+    check(&shape("RMSE", Minimize, 0), ["CatBoost", "Histogram gradient boosting"]);
+    check(&shape("quadratic weighted kappa", Maximize, 4), ["TF-IDF linear model", "Random forest"]);
+}
+
+/// The names of all strategies that the planner has for a block, each with its `Strategy: `.
+fn strategies(ask: &Asked<'_>, block: &str) -> Vec<String> {
+    let mut plans: Vec<String> = Vec::new();
+    loop {
+        // Nothing scored, so that the planner never builds on two plans.
+        let scores = vec![Value::Null; plans.len()];
+        let plan = ask.ask(
+            AgentType::Planner,
+            None,
+            json!({ "code_block": block, "plans": plans, "scores": scores }),
+        );
+        if !plan.starts_with("Strategy: ") {
+            return plans.iter().map(|plan| plan.split(". ").next().unwrap().to_owned()).collect();
+        }
+        plans.push(plan);
+    }
+}

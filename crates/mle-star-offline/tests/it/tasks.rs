@@ -1,0 +1,222 @@
+//! Small tasks with their profiles, and the data that belongs to them.
+
+use std::path::Path;
+
+use mle_star::metric::Direction;
+use mle_star::task::{DataModality, Task, TaskType};
+use mle_star_data::profile::{Column, ColumnKind, GroupColumn, Profile, Table};
+
+/// Rows of a generated training table.
+pub(crate) const ROWS: usize = 160;
+/// Rows of one patient, in a table that has patients.
+pub(crate) const PATIENT_ROWS: usize = 4;
+/// Rows of a generated test table.
+pub(crate) const NEW_ROWS: usize = 40;
+
+/// What a generated task looks like.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    pub(crate) metric: &'static str,
+    pub(crate) direction: Direction,
+    /// Distinct labels; 0 for numbers.
+    pub(crate) classes: usize,
+    /// Labels are texts such as `c0`.
+    pub(crate) text_labels: bool,
+    /// Columns besides the two numbers: dates, texts, few and many categories, gaps.
+    pub(crate) rich: bool,
+    /// One sample column for every class.
+    pub(crate) per_class: bool,
+    /// A second table that joins by `place`.
+    pub(crate) auxiliary: bool,
+    /// Rows of four belong to one patient; the test table has other patients.
+    pub(crate) grouped: bool,
+    /// Row limit of the search.
+    pub(crate) subsample: u32,
+}
+
+pub(crate) fn shape(metric: &'static str, direction: Direction, classes: usize) -> Shape {
+    Shape {
+        metric,
+        direction,
+        classes,
+        text_labels: false,
+        rich: true,
+        per_class: false,
+        auxiliary: false,
+        grouped: false,
+        subsample: 30_000,
+    }
+}
+
+pub(crate) fn task(shape: &Shape) -> Task {
+    Task {
+        competition_id: "small".to_owned(),
+        task_type: if shape.classes > 0 { TaskType::Classification } else { TaskType::Regression },
+        data_modality: DataModality::Tabular,
+        evaluation_metric: shape.metric.to_owned(),
+        metric_direction: shape.direction,
+        description: "Predict the target.".to_owned(),
+        data_dir: "/data".into(),
+        output_dir: None,
+        target_column: Some("target".to_owned()),
+        id_column: Some("id".to_owned()),
+        reference_discussions: Vec::new(),
+        baseline_solution: None,
+    }
+}
+
+pub(crate) fn column(name: &str, kind: ColumnKind, distinct: usize) -> Column {
+    Column {
+        name: name.to_owned(),
+        kind,
+        missing: 0,
+        distinct,
+        top_values: Vec::new(),
+        range: matches!(kind, ColumnKind::Integer | ColumnKind::Float).then_some((0.0, 5_000.0)),
+        mean_length: 5.0,
+    }
+}
+
+pub(crate) fn label(shape: &Shape, class: usize) -> String {
+    if shape.text_labels { format!("c{class}") } else { class.to_string() }
+}
+
+fn target(shape: &Shape) -> Column {
+    let kind = match (shape.classes, shape.text_labels) {
+        (0, _) => ColumnKind::Float,
+        (_, true) => ColumnKind::Category,
+        (_, false) => ColumnKind::Integer,
+    };
+    let distinct = if shape.classes == 0 { ROWS } else { shape.classes };
+    let top_values = (0..shape.classes).map(|class| (label(shape, class), ROWS / shape.classes)).collect();
+    Column { top_values, ..column("target", kind, distinct) }
+}
+
+fn features(shape: &Shape) -> Vec<Column> {
+    let mut columns = vec![
+        column("id", ColumnKind::Integer, ROWS),
+        column("size", ColumnKind::Float, ROWS),
+        column("weight", ColumnKind::Float, ROWS),
+    ];
+    if shape.rich {
+        columns.extend([
+            Column { missing: 20, ..column("age", ColumnKind::Integer, 50) },
+            column("colour", ColumnKind::Category, 4),
+            column("place", ColumnKind::Category, 40),
+            column("active", ColumnKind::Boolean, 2),
+            column("day", ColumnKind::Date, 120),
+            column("note", ColumnKind::Text, ROWS),
+        ]);
+    }
+    if shape.grouped {
+        columns.push(column("patient_id", ColumnKind::Integer, ROWS / PATIENT_ROWS));
+    }
+    columns
+}
+
+fn table(file: &str, rows: usize, columns: Vec<Column>) -> Table {
+    Table { file: file.into(), rows, columns, row_key: Vec::new() }
+}
+
+pub(crate) fn profile(shape: &Shape) -> Profile {
+    let mut train = features(shape);
+    train.push(target(shape));
+    let mut test = features(shape);
+    test[0].distinct = NEW_ROWS;
+    let id = column("id", ColumnKind::Integer, NEW_ROWS);
+    let wanted: Vec<Column> = if shape.per_class {
+        let name = |class| format!("p_{}", label(shape, class));
+        (0..shape.classes).map(|class| column(&name(class), ColumnKind::Float, 1)).collect()
+    } else {
+        vec![column("target", ColumnKind::Float, 1)]
+    };
+    let sample = std::iter::once(id).chain(wanted).collect();
+    let places = vec![
+        column("place", ColumnKind::Category, 40),
+        column("height", ColumnKind::Float, 40),
+        column("region", ColumnKind::Category, 3),
+    ];
+    Profile {
+        train: table("train.csv", ROWS, train),
+        test: Some(table("test.csv", NEW_ROWS, test)),
+        sample: Some(table("sample_submission.csv", NEW_ROWS, sample)),
+        auxiliary: if shape.auxiliary { vec![table("places.csv", 40, places)] } else { Vec::new() },
+        other_files: Vec::new(),
+        groups: if shape.grouped { vec![patients()] } else { Vec::new() },
+    }
+}
+
+fn patients() -> GroupColumn {
+    GroupColumn { column: "patient_id".to_owned(), groups: ROWS / PATIENT_ROWS, ordered: true }
+}
+
+/// Writes the tables that [`profile`] describes.
+pub(crate) fn write(shape: &Shape, folder: &Path) {
+    let header: Vec<String> = features(shape).into_iter().map(|column| column.name).collect();
+    let mut random = Random(7);
+    let mut train = format!("{},target\n", header.join(","));
+    for row in 0..ROWS {
+        let (cells, signal) = cells(shape, &mut random, row);
+        let target = match shape.classes {
+            0 => format!("{:.3}", 20.0 + 10.0 * signal + random.next()),
+            classes => label(
+                shape,
+                ((signal * classes as f64) as usize + usize::from(random.next() > 0.9)) % classes,
+            ),
+        };
+        train.push_str(&format!("{cells},{target}\n"));
+    }
+    let mut test = format!("{}\n", header.join(","));
+    let sample_header: Vec<String> =
+        profile(shape).sample.unwrap().columns.into_iter().map(|column| column.name).collect();
+    let mut sample = format!("{}\n", sample_header.join(","));
+    for row in 0..NEW_ROWS {
+        test.push_str(&format!("{}\n", cells(shape, &mut random, ROWS + row).0));
+        // The sample's order is not the test table's.
+        let id = ROWS + NEW_ROWS - 1 - row;
+        sample.push_str(&format!("{id}{}\n", ",0".repeat(sample_header.len() - 1)));
+    }
+    std::fs::write(folder.join("train.csv"), train).unwrap();
+    std::fs::write(folder.join("test.csv"), test).unwrap();
+    std::fs::write(folder.join("sample_submission.csv"), sample).unwrap();
+    let places: String = (0..40).map(|place| format!("p{place},{place}.5,r{}\n", place % 3)).collect();
+    if shape.auxiliary {
+        std::fs::write(folder.join("places.csv"), format!("place,height,region\n{places}")).unwrap();
+    }
+}
+
+/// One row's cells, and a number in 0..1 that the target follows.
+fn cells(shape: &Shape, random: &mut Random, row: usize) -> (String, f64) {
+    let (size, weight) = (random.next(), random.next());
+    let mut cells = vec![row.to_string(), format!("{size:.4}"), format!("{:.4}", weight * 1000.0)];
+    if shape.rich {
+        let colour = (size * 4.0) as usize;
+        let age =
+            if random.next() < 0.12 { String::new() } else { format!("{}", 20 + (weight * 50.0) as usize) };
+        let words = ["good", "bad", "fine", "poor", "great"];
+        let note: Vec<&str> = (0..4).map(|_| words[(random.next() * 5.0) as usize % 5]).collect();
+        cells.extend([
+            age,
+            format!("colour{colour}"),
+            format!("p{}", (random.next() * 40.0) as usize),
+            if weight > 0.5 { "yes".to_owned() } else { "no".to_owned() },
+            format!("2024-{:02}-{:02}", 1 + row % 12, 1 + row % 28),
+            note.join(" "),
+        ]);
+    }
+    if shape.grouped {
+        cells.push((row / PATIENT_ROWS).to_string());
+    }
+    (cells.join(","), 0.7 * size + 0.3 * weight)
+}
+
+/// A tiny generator, so that the data is the same everywhere.
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    /// Uniform in 0..1.
+    pub(crate) fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}

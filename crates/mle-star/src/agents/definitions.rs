@@ -1,0 +1,63 @@
+//! The fourteen agents as the SDK knows them: one entry each of its `agents` map.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use crate::config::Config;
+use crate::prompts::BUILT_IN;
+use crate::role::AgentType;
+
+/// Every agent by its name, with `description`, `prompt`, `tools` and `model`.
+///
+/// The values of a template are known only when an agent is asked, so `prompt` is the template itself: the one
+/// in `prompts`, by file name, else the built-in one. An agent without a model of its own has that of the run.
+pub fn definitions(config: &Config, prompts: &BTreeMap<String, String>) -> Map<String, Value> {
+    let definition = |agent: AgentType| {
+        let (role, file) = (agent.definition(), template(agent));
+        let built_in = || BUILT_IN.iter().find(|(name, _)| *name == file).map(|(_, text)| *text);
+        let prompt = prompts.get(&file).map(String::as_str).or_else(built_in).unwrap_or_default();
+        let model = config.agent_models.get(&agent).map_or("inherit", String::as_str);
+        let entry = json!({
+            "description": role.description, "prompt": prompt, "tools": role.tools, "model": model,
+        });
+        (agent.name().to_owned(), entry)
+    };
+    AgentType::ALL.into_iter().map(definition).collect()
+}
+
+/// The template of an agent's first task. Leakage alone has no template of its own name.
+fn template(agent: AgentType) -> String {
+    match agent {
+        AgentType::Leakage => "leakage_detection.md".to_owned(),
+        agent => format!("{}.md", agent.name()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_agent_is_defined_with_its_template_tools_and_model() {
+        let mut config = Config::default();
+        config.agent_models.insert(AgentType::Coder, "haiku".to_owned());
+        let replaced = BTreeMap::from([("coder.md".to_owned(), "Write code.".to_owned())]);
+        let definitions = definitions(&config, &replaced);
+        assert_eq!(definitions.len(), 14);
+        assert_eq!(
+            definitions["coder"],
+            json!({
+                "description": AgentType::Coder.definition().description,
+                "prompt": "Write code.", "tools": [], "model": "haiku",
+            })
+        );
+        assert_eq!(definitions["debugger"]["tools"], json!(["Read", "Bash"]));
+        for agent in AgentType::ALL {
+            let entry = &definitions[agent.name()];
+            let is_empty = |name: &str| entry[name].as_str().is_none_or(str::is_empty);
+            assert!(!is_empty("description") && !is_empty("prompt"), "{entry}");
+            assert!(agent == AgentType::Coder || entry["model"] == "inherit", "{entry}");
+        }
+    }
+}

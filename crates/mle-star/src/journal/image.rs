@@ -1,0 +1,184 @@
+//! A journal as bytes in memory, for everyone who only looks.
+//!
+//! SQLite writes beside a database with a log even if it only reads it: it makes a shared-memory file, and an empty log
+//! where there is none. So a viewer does not let SQLite near the files. It reads both files, writes the log's pages over
+//! the database's as a checkpoint would, and opens the result in memory. It takes no lock of SQLite's and needs write
+//! access to nothing.
+//!
+//! Such a reading is of one moment: a writer only adds to its log, and what a checkpoint copies from it meanwhile is in
+//! the log, which is read last. Only where the log was begun anew in between, the files are read again.
+
+#![expect(clippy::disallowed_types, reason = "the journal is a file")]
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Read as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::Path;
+
+use rusqlite::{Connection, MAIN_DB};
+
+use super::birth::LOGGING;
+use super::{JournalError, check, lock, seal, wal};
+
+/// The largest file that is read, in bytes.
+const LARGEST: usize = 1 << 30;
+/// How often a reading that was overtaken is tried again. The log is begun anew once in a thousand pages.
+const ATTEMPTS: usize = 20;
+const HEADER: usize = 32;
+
+/// A journal at one moment, and what is wrong with its log.
+pub(super) fn open(path: &Path) -> Result<(Connection, Option<JournalError>), JournalError> {
+    // While no process works on the run, every frame of the log must be whole.
+    let folder = path.parent().unwrap_or(path);
+    let still = lock::look(folder);
+    let (mut database, log) = read(path).map_err(|error| unreadable(path, &error))?;
+    let damage = still.and_then(|_| wal::damage(&check::log_of(path), &log));
+    if let Some(versions) = database.get_mut(LOGGING).filter(|versions| *versions == [2, 2]) {
+        // A database in memory has no log.
+        versions.fill(1);
+        wal::apply(&log, &mut database, LARGEST);
+        // The log holds the first page, too.
+        database.get_mut(LOGGING).into_iter().for_each(|versions| versions.fill(1));
+    }
+    if database.is_empty() {
+        return Err(check::damaged(path, "it is empty"));
+    }
+    let broken = |error: rusqlite::Error| check::damaged(path, error.to_string());
+    let mut db = Connection::open_in_memory().map_err(broken)?;
+    db.deserialize_read_exact(MAIN_DB, database.as_slice(), database.len(), true).map_err(broken)?;
+    seal::provide(&db).map_err(broken)?;
+    check::is_known(&db, path)?;
+    Ok((db, damage))
+}
+
+/// Opens a regular file, without following a link and without waiting for whoever writes to a pipe.
+pub(super) fn open_regular(path: &Path) -> io::Result<File> {
+    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+    let file = File::options().read(true).custom_flags(flags).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(ErrorKind::InvalidInput, "it is not a regular file"));
+    }
+    Ok(file)
+}
+
+/// The bytes of a database and of its log, of one moment.
+fn read(path: &Path) -> io::Result<(Vec<u8>, Vec<u8>)> {
+    let log = check::log_of(path);
+    for _ in 0..ATTEMPTS {
+        let before = stamp(path, &log)?;
+        let bytes = (whole(path)?, if_there(whole(&log))?);
+        if stamp(path, &log)? == before {
+            return Ok(bytes);
+        }
+    }
+    Err(io::Error::new(ErrorKind::ResourceBusy, "it changes faster than it can be read"))
+}
+
+/// Changes whenever the log is begun anew or pages are moved from it to the database.
+fn stamp(path: &Path, log: &Path) -> io::Result<(Vec<u8>, u64, i64, i64)> {
+    let meta = open_regular(path)?.metadata()?;
+    let mut header = Vec::new();
+    if let Some(log) = if_there(open_regular(log).map(Some))? {
+        log.take(HEADER as u64).read_to_end(&mut header)?;
+    }
+    Ok((header, meta.len(), meta.mtime(), meta.mtime_nsec()))
+}
+
+fn whole(path: &Path) -> io::Result<Vec<u8>> {
+    let file = open_regular(path)?;
+    let length = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
+    if length > LARGEST {
+        return Err(io::Error::new(ErrorKind::FileTooLarge, "it is larger than 1 GiB"));
+    }
+    let mut bytes = Vec::with_capacity(length);
+    file.take(LARGEST as u64).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn if_there<T: Default>(found: io::Result<T>) -> io::Result<T> {
+    match found {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(T::default()),
+        found => found,
+    }
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> JournalError {
+    match error.raw_os_error() {
+        Some(libc::ELOOP) => check::damaged(path, "it is a link"),
+        _ => check::damaged(path, error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::{fs, thread};
+
+    use super::*;
+    use crate::effects::Limit;
+    use crate::journal::{Journal, store};
+    use crate::place::Place;
+    use crate::testing::frozen;
+
+    fn records(db: &Connection) -> i64 {
+        let structure: String = db.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+        assert_eq!(structure, "ok");
+        db.query_row("SELECT count(*) FROM effects", [], |row| row.get(0)).unwrap()
+    }
+
+    #[test]
+    fn what_is_read_beside_a_writer_is_whole_and_never_older_than_before() {
+        const RECORDS: i64 = 6000;
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::create(folder.path(), &frozen()).unwrap();
+        let path = folder.path().join(store::FILE);
+        let is_over = AtomicBool::new(false);
+        let readings = thread::scope(|scope| {
+            scope.spawn(|| {
+                for number in 0..RECORDS {
+                    journal.decide(&Place::from(format!("{number}").as_str()), Limit::Time).unwrap();
+                }
+                is_over.store(true, Ordering::SeqCst);
+            });
+            let (mut last, mut readings) = (0, 0);
+            while !is_over.load(Ordering::SeqCst) {
+                let found = records(&open(&path).unwrap().0);
+                assert!(found >= last, "{found} after {last}");
+                (last, readings) = (found, readings + 1);
+            }
+            readings
+        });
+        assert!(readings > 10, "{readings}");
+        assert_eq!(records(&open(&path).unwrap().0), RECORDS);
+        drop(journal);
+        assert!(!check::log_of(&path).exists());
+        assert_eq!(records(&open(&path).unwrap().0), RECORDS);
+    }
+
+    #[test]
+    fn only_regular_files_of_a_sensible_size_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(store::FILE);
+        drop(Journal::create(folder.path(), &frozen()).unwrap());
+        let check = |spoil: &dyn Fn(&Path), expected: &str| {
+            let kept = fs::read(&path).unwrap();
+            spoil(&path);
+            let error = open(&path).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+            fs::remove_file(&path).unwrap();
+            fs::write(&path, kept).unwrap();
+        };
+        let link = |path: &Path| {
+            fs::rename(path, path.with_extension("old")).unwrap();
+            std::os::unix::fs::symlink(path.with_extension("old"), path).unwrap();
+        };
+        check(&link, "it is a link");
+        check(&|path| File::options().write(true).open(path).unwrap().set_len(3 << 30).unwrap(), "1 GiB");
+        check(&|path| fs::write(path, "").unwrap(), "it is empty");
+        let socket = |path: &Path| {
+            fs::remove_file(path).unwrap();
+            drop(std::os::unix::net::UnixListener::bind(path).unwrap());
+        };
+        check(&socket, "No such device");
+    }
+}

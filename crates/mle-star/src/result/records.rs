@@ -1,0 +1,207 @@
+//! Records of steps: how each is made, and the verdict that closes its step.
+
+use super::{
+    CodeBlockRecord, EnsembleAttempt, Merge, PathRecord, PathStatus, RefinementAttempt, SolutionScript,
+    StepRecord,
+};
+use crate::answers::RefinePlan;
+use crate::effects::Limit;
+use crate::evaluate::{Evaluation, Failure};
+use crate::metric::last_best;
+use crate::solution::{CodeBlock, Scored, Solution, SolutionPhase};
+use crate::verdict::{Best, Verdict};
+
+impl Merge {
+    /// Of a merge of `reference`.
+    pub(crate) fn of(reference: &Scored, merged: Option<&Scored>, accepted: bool) -> Self {
+        let reference_model = reference.solution().source_model.clone().unwrap_or_default();
+        Self { reference_model, score: merged.map(|merged| merged.score().value()), accepted }
+    }
+
+    /// What was done, and why it was not kept.
+    pub(crate) fn words(&self) -> String {
+        let why = match (self.accepted, self.score) {
+            (true, _) => "",
+            (false, Some(_)) => ": it scores worse",
+            (false, None) => ": it does not run",
+        };
+        format!("merged with {}{why}", self.reference_model)
+    }
+}
+
+impl StepRecord {
+    /// A step in which no block was refined: none was named, or `limit` left it out.
+    pub(crate) fn skipped(ablation_summary: String, limit: Option<Limit>) -> Self {
+        let reason = limit.map_or("no usable code block was named", Limit::name).to_owned();
+        let failed = limit.map(|_| true);
+        Self { ablation_summary, was_skipped: true, failed, reason: Some(reason), limit, ..Self::empty() }
+    }
+
+    /// A step that its path did not live to end.
+    pub(crate) fn failed(cause: &str) -> Self {
+        Self { was_skipped: true, failed: Some(true), reason: Some(cause.to_owned()), ..Self::empty() }
+    }
+
+    /// A step in which `block` was refined.
+    pub(crate) fn refined(
+        ablation_summary: String,
+        block: &CodeBlock,
+        plan: RefinePlan,
+        inner_loop_attempts: Vec<RefinementAttempt>,
+    ) -> Self {
+        let RefinePlan { plan, category, .. } = plan;
+        let code_block = block.as_str().to_owned();
+        Self { ablation_summary, code_block, category, plan, inner_loop_attempts, ..Self::empty() }
+    }
+
+    /// T_abl: the summaries of the studies in these steps.
+    pub(crate) fn summaries(steps: &[Self]) -> Vec<String> {
+        let summaries = steps.iter().map(|step| step.ablation_summary.clone());
+        summaries.filter(|summary| !summary.is_empty()).collect()
+    }
+
+    /// C: the blocks refined in these steps.
+    pub(crate) fn blocks(steps: &[Self]) -> Vec<String> {
+        steps.iter().map(|step| step.code_block.clone()).filter(|block| !block.is_empty()).collect()
+    }
+
+    /// The record of outer step `outer_step`, after which `best` is the path's best solution.
+    pub(crate) fn ended(self, outer_step: u32, best: &Scored) -> Self {
+        Self { outer_step, best_score_after_step: best.score().value(), ..self }
+    }
+
+    /// How the step ended that began with `current`.
+    pub(crate) fn verdict(&self, current: &Scored, best: &Scored) -> Verdict {
+        let kept = self.inner_loop_attempts.iter().filter(|attempt| attempt.was_improvement).count();
+        let note = || format!("{kept} of {} attempts kept", self.inner_loop_attempts.len());
+        Verdict {
+            score: (kept > 0).then(|| best.score().value()),
+            kept: kept > 0,
+            limit: self.limit,
+            note: self.reason.clone().unwrap_or_else(note),
+            ..Verdict::default()
+        }
+        .made_from([current])
+        .best(best)
+    }
+
+    fn empty() -> Self {
+        Self {
+            outer_step: 0,
+            ablation_summary: String::new(),
+            code_block: String::new(),
+            category: None,
+            plan: String::new(),
+            inner_loop_attempts: Vec::new(),
+            best_score_after_step: f64::NAN,
+            was_skipped: false,
+            failed: None,
+            reason: None,
+            limit: None,
+        }
+    }
+}
+
+impl RefinementAttempt {
+    /// An attempt that `limit` left out.
+    pub(crate) fn skipped(limit: Limit) -> Self {
+        Self { limit: Some(limit), ..Self::failed(String::new(), String::new()) }
+    }
+
+    /// An attempt for which the planner gave no plan.
+    pub(crate) fn without_plan() -> Self {
+        Self::failed("[planner failed]".to_owned(), String::new())
+    }
+
+    /// An attempt whose block, empty when there is none, made no solution that runs.
+    pub(crate) fn failed(plan: String, code_block: String) -> Self {
+        Self { plan, score: None, code_block, was_improvement: false, limit: None }
+    }
+
+    /// An attempt whose solution was evaluated.
+    pub(crate) fn evaluated(plan: String, code_block: String, scored: &Result<Scored, Failure>) -> Self {
+        let score = scored.as_ref().ok().map(|scored| scored.score().value());
+        let limit = scored.as_ref().err().and_then(|failure| failure.limit);
+        Self { score, limit, ..Self::failed(plan, code_block) }
+    }
+
+    /// How the attempt ended that began with `current`.
+    pub(crate) fn verdict(&self, current: &Scored, best: &Scored) -> Verdict {
+        let (score, kept, limit) = (self.score, self.was_improvement, self.limit);
+        let verdict = Verdict { score, kept, limit, ..Verdict::default() };
+        verdict.made_from([current]).best(best).note(&self.plan)
+    }
+}
+
+impl EnsembleAttempt {
+    /// A round that `limit` left out.
+    pub(crate) fn skipped(limit: Limit) -> Self {
+        Self { limit: Some(limit), ..Self::without_script(String::new()) }
+    }
+
+    /// A round for which the planner gave no plan.
+    pub(crate) fn without_plan() -> Self {
+        Self::without_script("[ens_planner failed]".to_owned())
+    }
+
+    /// A round for which the ensembler wrote no script.
+    pub(crate) fn without_script(plan: String) -> Self {
+        let solution = SolutionScript::failed(&Solution::new(String::new(), SolutionPhase::Ensemble));
+        Self { plan, score: None, solution, limit: None }
+    }
+
+    /// A round whose script was evaluated.
+    pub(crate) fn evaluated(plan: String, evaluation: &Evaluation) -> Self {
+        let limit = evaluation.scored.as_ref().err().and_then(|failure| failure.limit);
+        let solution = SolutionScript::from(evaluation);
+        Self { plan, score: solution.score, solution, limit }
+    }
+
+    /// Was nothing of the round begun?
+    pub(crate) fn was_left_out(&self) -> bool {
+        self.limit.is_some() && self.plan.is_empty()
+    }
+
+    /// How the round ended that combined `solutions`, after which `best` is the best ensemble.
+    pub(crate) fn verdict(&self, solutions: &[Scored], best: Option<&Scored>, kept: bool) -> Verdict {
+        let (score, best) = (self.score, best.map(Best::from));
+        let verdict = Verdict { score, kept, best, limit: self.limit, ..Verdict::default() };
+        verdict.made_from(best_first(solutions)).note(&self.plan)
+    }
+}
+
+/// The solutions, the one to compare an ensemble with before the others.
+fn best_first(solutions: &[Scored]) -> impl Iterator<Item = &Scored> {
+    let best = last_best(solutions, |one| one.score()).map(Scored::step);
+    let (first, others): (Vec<_>, Vec<_>) = solutions.iter().partition(|one| Some(one.step()) == best);
+    first.into_iter().chain(others)
+}
+
+impl PathRecord {
+    /// Of a path that a limit cut short, or an error ended early.
+    pub(crate) fn of(path: u32, limit: Option<Limit>, cause: Option<String>) -> Self {
+        let limit = limit.map(Limit::name);
+        let status = match (&cause, limit) {
+            (Some(_), _) => PathStatus::Failed,
+            (None, Some(_)) => PathStatus::Cancelled,
+            (None, None) => PathStatus::Finished,
+        };
+        Self { path, status, cause: cause.or_else(|| limit.map(str::to_owned)) }
+    }
+}
+
+impl From<&StepRecord> for CodeBlockRecord {
+    fn from(step: &StepRecord) -> Self {
+        let (content, category, outer_step) = (step.code_block.clone(), step.category, step.outer_step);
+        Self { content, category, outer_step }
+    }
+}
+
+impl From<&Evaluation> for SolutionScript {
+    fn from(evaluation: &Evaluation) -> Self {
+        match &evaluation.scored {
+            Ok(scored) => Self::from(scored),
+            Err(_) => Self::failed(&evaluation.solution),
+        }
+    }
+}
