@@ -17,7 +17,7 @@ use crate::role::AgentType;
 /// change nothing: a tenth of an hour is more.
 const RESERVE: f64 = 0.1;
 
-/// What a run may still do. All times are seconds into the run.
+/// What a run may still do. Times are seconds since the start of the run.
 pub(crate) struct Limits {
     total: f64,
     max_usd: Option<f64>,

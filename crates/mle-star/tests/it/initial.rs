@@ -304,7 +304,7 @@ async fn with_one_slot_the_scripts_of_the_candidates_run_one_after_the_other() {
 }
 
 #[tokio::test]
-async fn init_and_merger_are_told_how_many_rows_to_use() {
+async fn the_prompts_of_init_and_merger_limit_the_training_samples() {
     let check = async |limit: Option<u32>, expected: &str| {
         let mut inputs = frozen();
         inputs.config.subsample_limit = limit.unwrap_or(inputs.config.subsample_limit);
