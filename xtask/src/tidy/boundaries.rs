@@ -6,7 +6,7 @@ use std::path::Path;
 use toml::{Table, Value};
 
 /// Everything that the crate of the algorithms may use. A new one is a decision, made here.
-const ALGORITHMS: [&str; 16] = [
+const ALGORITHMS: [&str; 17] = [
     "async-trait",
     "blake3",
     "futures-util",
