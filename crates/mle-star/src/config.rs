@@ -88,17 +88,17 @@ pub struct Config {
     pub script_timeout_seconds: Option<u64>,
     /// Limit of one agent call, in seconds.
     pub agent_timeout_seconds: u64,
-    /// How long an overloaded service is waited for, in seconds per call.
+    /// How long a call waits for an overloaded service, in seconds.
     pub overload_patience_seconds: u64,
     /// Agent calls at once.
     pub max_concurrent_agents: u32,
     /// Scripts at once; `None`: one per GPU, else one.
     pub max_concurrent_scripts: Option<u32>,
-    /// A Python interpreter to use as it is; `None`: the program's own environment.
+    /// The Python interpreter to use; `None`: the program's own environment.
     pub python: Option<PathBuf>,
     /// Network access of scripts.
     pub network: Switch,
-    /// Memory limit of one script with everything it starts, in MiB.
+    /// Memory limit of one script with its child processes, in MiB.
     pub memory_limit_mb: Option<u64>,
     /// Models for single agents.
     pub agent_models: BTreeMap<AgentType, String>,
@@ -106,20 +106,20 @@ pub struct Config {
     pub claude_path: Option<PathBuf>,
     /// Web search by the retriever.
     pub search: Switch,
-    /// Pages the retriever may not read: domains with or without a path. Unless given, the competition's own
+    /// Pages the retriever may not read: domains with or without a path. The default is the competition's own
     /// discussion and code pages.
     pub search_blocked_domains: Vec<String>,
     /// Commands that agents may not run, as parts of a command line.
     pub blocked_commands: Vec<String>,
-    /// A file with models given by hand; the retriever is not asked then.
+    /// A file with models to use instead of asking the retriever.
     pub retrieved_models: Option<PathBuf>,
-    /// Start scripts in processes that have imported their libraries already.
+    /// Start scripts in processes that have already imported their libraries.
     pub warm_start: Switch,
     /// A folder with templates that replace the built-in ones.
     pub prompts: Option<PathBuf>,
 }
 
-/// What `claude` knows.
+/// The modes that `claude` accepts.
 const PERMISSION_MODES: [&str; 7] =
     ["bypassPermissions", "default", "manual", "acceptEdits", "auto", "dontAsk", "plan"];
 
@@ -135,7 +135,7 @@ const TEN_YEARS: u64 = 315_360_000;
 pub struct OutOfRange {
     /// The key.
     pub field: &'static str,
-    /// What holds for its value.
+    /// The range of its values.
     pub constraint: &'static str,
 }
 
@@ -285,19 +285,76 @@ impl PhaseTimeBudget {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
     fn defaults_are_the_papers_and_survive_json() {
         let config = Config::default();
         assert_eq!(config.validate(), Ok(()));
-        let json = serde_json::to_string(&config).unwrap();
-        assert_eq!(serde_json::from_str::<Config>(&json).unwrap(), config);
-        let counts = (config.num_retrieved_models, config.outer_loop_steps, config.inner_loop_steps);
-        assert_eq!((counts, config.num_parallel_solutions, config.ensemble_rounds), ((4, 4, 4), 2, 5));
-        assert_eq!((config.subsample_limit, config.max_debug_attempts), (30_000, 3));
-        assert_eq!((config.time_limit_seconds, config.max_budget_usd), (86_400, None));
-        assert_eq!((config.permission_mode.as_str(), config.model.as_str()), ("bypassPermissions", "sonnet"));
+        let expected = json!({
+            "num_retrieved_models": 4,
+            "outer_loop_steps": 4,
+            "inner_loop_steps": 4,
+            "num_parallel_solutions": 2,
+            "ensemble_rounds": 5,
+            "time_limit_seconds": 86_400,
+            "subsample_limit": 30_000,
+            "max_debug_attempts": 3,
+            "max_budget_usd": null,
+            "permission_mode": "bypassPermissions",
+            "model": "sonnet",
+            "log_level": "INFO",
+            "log_file": null,
+            "phase_time_budget": {
+                "phase1_pct": 10.0, "phase2_pct": 65.0, "phase3_pct": 15.0, "finalization_pct": 10.0,
+            },
+            "agents": "auto",
+            "script_timeout_seconds": null,
+            "agent_timeout_seconds": 900,
+            "overload_patience_seconds": 3600,
+            "max_concurrent_agents": 8,
+            "max_concurrent_scripts": null,
+            "python": null,
+            "network": "off",
+            "memory_limit_mb": null,
+            "agent_models": {},
+            "claude_path": null,
+            "search": "on",
+            "search_blocked_domains": [],
+            "blocked_commands": ["rm -rf /", "mkfs", "dd if=", ":(){ :|:& };:"],
+            "retrieved_models": null,
+            "warm_start": "on",
+            "prompts": null,
+        });
+        assert_eq!(serde_json::to_value(&config).unwrap(), expected);
+        assert_eq!(serde_json::from_value::<Config>(expected).unwrap(), config);
+        assert_eq!(serde_json::from_str::<Config>("{}").unwrap(), config);
+    }
+
+    #[test]
+    fn every_count_is_at_least_one() {
+        for field in [
+            "num_retrieved_models",
+            "outer_loop_steps",
+            "inner_loop_steps",
+            "num_parallel_solutions",
+            "ensemble_rounds",
+            "time_limit_seconds",
+            "subsample_limit",
+            "max_debug_attempts",
+            "script_timeout_seconds",
+            "agent_timeout_seconds",
+            "max_concurrent_agents",
+            "max_concurrent_scripts",
+            "memory_limit_mb",
+        ] {
+            let with = |value: u32| serde_json::from_value::<Config>(json!({field: value}));
+            let error = with(0).unwrap_err().to_string();
+            assert!(error.contains(&format!("{field} must be at least 1")), "{error}");
+            assert!(with(1).is_ok(), "{field}");
+        }
     }
 
     #[test]
@@ -311,14 +368,7 @@ mod tests {
             let is_nan = config.max_budget_usd.is_some_and(f64::is_nan);
             assert!(is_nan || read.unwrap_err().to_string().contains(field), "{field}");
         };
-        check(|c| c.num_retrieved_models = 0, "num_retrieved_models");
-        check(|c| c.outer_loop_steps = 0, "outer_loop_steps");
-        check(|c| c.inner_loop_steps = 0, "inner_loop_steps");
-        check(|c| c.num_parallel_solutions = 0, "num_parallel_solutions");
-        check(|c| c.ensemble_rounds = 0, "ensemble_rounds");
-        check(|c| c.max_debug_attempts = 0, "max_debug_attempts");
         check(|c| c.subsample_limit = 0, "subsample_limit");
-        check(|c| c.time_limit_seconds = 0, "time_limit_seconds");
         check(|c| c.max_budget_usd = Some(f64::NAN), "max_budget_usd");
         check(|c| c.max_budget_usd = Some(0.0), "max_budget_usd");
         check(|c| c.log_level = "LOUD".to_owned(), "log_level");
@@ -326,7 +376,9 @@ mod tests {
         check(|c| c.phase_time_budget.phase1_pct = 20.0, "phase_time_budget");
         check(|c| c.time_limit_seconds = u64::MAX, "time_limit_seconds");
         check(|c| c.max_concurrent_scripts = Some(u32::MAX), "max_concurrent_scripts");
-        check(|c| c.script_timeout_seconds = Some(0), "script_timeout_seconds");
+        check(|c| c.overload_patience_seconds = u64::MAX, "overload_patience_seconds");
+        check(|c| c.max_concurrent_agents = 1025, "max_concurrent_agents");
+        check(|c| c.num_parallel_solutions = 1025, "num_parallel_solutions");
         check(
             |c| c.search_blocked_domains = vec!["a.org".to_owned(), "/x".to_owned()],
             "search_blocked_domains",

@@ -28,7 +28,7 @@ use crate::place::{Name, Phase, Place};
 use crate::prefetch::{self, Likely};
 use crate::prompts::{Prompts, Values};
 use crate::role::{AgentType, Form, Variant};
-use crate::slots::{Company, Share, Slots};
+use crate::slots::{Exclusivity, Share, Slots};
 use crate::stop::{Stop, Trouble};
 use crate::task::Task;
 
@@ -244,7 +244,7 @@ impl<'a> Ctx<'a> {
 
     async fn perform_ask(&self, mut request: AgentRequest) -> Result<AgentReply, Stop> {
         self.fence()?;
-        let turn = self.run.agents.lease(request.place.path(), Company::Welcome);
+        let turn = self.run.agents.lease(request.place.path(), Exclusivity::Shared);
         let _lease = self.or_interrupted(turn).await?;
         let limits = &self.run.limits;
         let refused = |limit| Ok(AgentReply::refused(limit, Usage::free()));
@@ -321,14 +321,14 @@ impl<'a> Ctx<'a> {
         purpose: Purpose,
     ) -> Result<ScriptOutcome, Stop> {
         self.fence()?;
-        let lease = self.or_interrupted(self.run.scripts.lease(place.path(), Company::Welcome)).await?;
+        let lease = self.or_interrupted(self.run.scripts.lease(place.path(), Exclusivity::Shared)).await?;
         let first = self.run_in_slot(place, script, purpose, lease.index()).await?;
-        let may_help = |cause: OutOfMemory| lease.had_company() || cause.may_pass();
+        let may_help = |cause: OutOfMemory| lease.overlapped() || cause.may_pass();
         if !first.out_of_memory.is_some_and(may_help) {
             return Ok(first);
         }
         drop(lease);
-        let lease = self.or_interrupted(self.run.scripts.lease(place.path(), Company::Excluded)).await?;
+        let lease = self.or_interrupted(self.run.scripts.lease(place.path(), Exclusivity::Exclusive)).await?;
         let second = self.run_in_slot(place, script, purpose, lease.index()).await?;
         Ok(second.after_out_of_memory(first))
     }

@@ -1,8 +1,8 @@
-//! How many agent calls and script runs a configuration implies, before anything is done.
+//! How many agent calls and script runs a configuration implies.
 //!
 //! [`estimate`] counts along the algorithms, phase by phase. *Fewest* is a run in which everything works at once and
-//! every merge helps. *Most* is one in which every repair is made, every check finds one leak that is corrected,
-//! every answer that can be asked for again is, and unused data and subsampling are found.
+//! every merge helps. *Most* is one that makes every repair, corrects one leak in every check, repeats every question
+//! that can be repeated, and finds unused data and subsampling.
 
 use std::collections::BTreeMap;
 use std::ops::{AddAssign, Mul};
@@ -14,27 +14,28 @@ use crate::place::Phase;
 use crate::role::AgentType;
 use crate::task::Task;
 
-/// A number between two bounds.
+/// A lower and an upper bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Count {
     /// When all goes well.
     pub fewest: u64,
-    /// When everything is needed that there is.
+    /// When every optional step is needed.
     pub most: u64,
 }
 
 /// What one phase does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PhaseEstimate {
-    /// Which.
+    /// The phase.
     pub phase: Phase,
-    /// Agent calls by role; roles that are never asked are not there.
+    /// Agent calls by role, without roles that are never asked.
     pub calls: BTreeMap<AgentType, Count>,
     /// Script runs.
     pub scripts: Count,
 }
 
-/// What every phase does, Phase 3 only where there is one. `models_by_hand` is how many models the user gives.
+/// What every phase does, in order; Phase 3 only with several paths. `models_by_hand` is the number of models that the
+/// user gives.
 pub fn estimate(config: &Config, task: &Task, models_by_hand: Option<usize>) -> Vec<PhaseEstimate> {
     let mut phases = vec![initial(config, task, models_by_hand), refinement(config)];
     if config.num_parallel_solutions > 1 {
@@ -60,7 +61,7 @@ fn initial(config: &Config, task: &Task, models_by_hand: Option<usize>) -> Phase
     tally.evaluate(Count::exactly(candidates.saturating_sub(1))); // 10
     tally.ask(AgentType::Data, Count::exactly(1));
     tally.evaluate(Count { fewest: 0, most: 1 });
-    // The last check makes an evaluation only of what it corrects.
+    // The last check evaluates only a corrected script.
     tally.ask(AgentType::Leakage, Count { fewest: 1, most: 0 });
     tally.evaluate(Count { fewest: 0, most: 1 });
     tally.phase

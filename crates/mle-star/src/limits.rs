@@ -1,6 +1,6 @@
-//! Time and money: what may still be begun, and for how long it may run.
+//! Time and money: what may still begin, and for how long it may run.
 //!
-//! Nothing here stops anything. [`Limits`] answers questions from the clock and the purse; the context
+//! Nothing here stops anything. [`Limits`] answers questions from the clock and the money spent; the context
 //! records every refusal, so that a resume decides the same.
 
 use std::collections::{HashMap, HashSet};
@@ -13,12 +13,11 @@ use crate::journal::{EffectRecord, Kind};
 use crate::place::{Phase, Place};
 use crate::role::AgentType;
 
-/// Share of the time, and of the money, that is kept for finalization.
+/// Share of the time, and of the money, that is kept for finalization. A minimum of five minutes for long runs would
+/// change nothing: a tenth of an hour is more.
 const RESERVE: f64 = 0.1;
-/// For limits of an hour or more, search ends at least this long before the limit, in seconds.
-const LONG_RUN_RESERVE: f64 = 300.0;
 
-/// What a run may still do. All times are seconds into the run.
+/// What a run may still do. Times are seconds since the start of the run.
 pub(crate) struct Limits {
     total: f64,
     max_usd: Option<f64>,
@@ -39,16 +38,16 @@ struct State {
     /// Expected cost of the calls that are under way.
     in_flight: f64,
     dearest: HashMap<AgentType, f64>,
-    /// What was told already.
-    told: HashSet<Warning>,
+    /// The warnings given so far.
+    given: HashSet<Warning>,
 }
 
-/// What a person should know about money, once.
+/// A warning about money. Each is given once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Warning {
     /// 80 % of the limit is spent.
     MostIsSpent,
-    /// A call's cost is unknown, so that nobody can say when the limit is reached.
+    /// A call's cost is unknown, so the limit cannot be enforced.
     CannotHold,
 }
 
@@ -73,7 +72,7 @@ impl Limits {
                 spent: 0.0,
                 in_flight: 0.0,
                 dearest: HashMap::new(),
-                told: HashSet::new(),
+                given: HashSet::new(),
             }),
         }
     }
@@ -104,7 +103,7 @@ impl Limits {
         state.path_allowance = if slots >= paths { f64::INFINITY } else { share };
     }
 
-    /// The time that refuses work at this place now, if any does.
+    /// The time limit that refuses work at this place now, if any does.
     pub fn out_of_time(&self, place: &Place, now: f64) -> Option<Limit> {
         if now >= self.search_ends(place) {
             return Some(Limit::Time);
@@ -114,7 +113,7 @@ impl Limits {
         (now >= self.phase_ends(&state, place) || path_is_spent).then_some(Limit::Share)
     }
 
-    /// The money that refuses an agent call, or what the call is expected to cost.
+    /// What an agent call is expected to cost, or the limit that refuses it.
     pub fn out_of_money(&self, place: &Place, agent: AgentType) -> Result<Estimate, Limit> {
         let mut state = self.state();
         let expected = state.expected(agent);
@@ -130,8 +129,8 @@ impl Limits {
         Ok(Estimate(expected))
     }
 
-    /// Counts what earlier processes spent, also on calls that do not count any more. A call that was cut off has
-    /// cost what the dearest of its kind did, for all that is known. Gives what a person should know now.
+    /// Counts what earlier processes spent, also on calls whose answers were discarded. An interrupted call counts as
+    /// much as the dearest call of its agent. Returns the warnings that are new.
     pub fn remember(&self, effects: &[EffectRecord]) -> Vec<Warning> {
         let asked = || effects.iter().filter(|effect| effect.kind == Kind::Agent);
         let agent = |effect: &EffectRecord| {
@@ -149,13 +148,13 @@ impl Limits {
         warnings
     }
 
-    /// A call is over. Gives what a person should know now.
+    /// A call is over. Returns the warnings that are new.
     pub fn settle(&self, estimate: Estimate, agent: AgentType, usage: &Usage) -> Vec<Warning> {
         self.state().in_flight -= estimate.0;
         self.spend(agent, usage)
     }
 
-    /// Counts money. An unknown cost counts as nothing, and is told.
+    /// Counts money. An unknown cost counts as nothing, with a warning.
     fn spend(&self, agent: AgentType, usage: &Usage) -> Vec<Warning> {
         let mut state = self.state();
         let cost = usage.cost_usd.unwrap_or(0.0);
@@ -168,10 +167,10 @@ impl Limits {
             (Warning::CannotHold, usage.cost_usd.is_none()),
         ];
         let now = holds.into_iter().filter(|(_, holds)| *holds).map(|(warning, _)| warning);
-        now.filter(|warning| state.told.insert(*warning)).collect()
+        now.filter(|warning| state.given.insert(*warning)).collect()
     }
 
-    /// How long an agent call begun now may take, and how long with all its waiting for the service.
+    /// How long an agent call begun now may take, without and with the time it waits for the service.
     pub fn agent_timeout(&self, place: &Place, now: f64) -> (Duration, Duration) {
         let left = self.left(place, now).max(1.0);
         (Duration::from_secs_f64(self.agent_timeout.min(left)), Duration::from_secs_f64(left))
@@ -193,7 +192,7 @@ impl Limits {
         }
     }
 
-    /// There is a solution now: Phase 1 has to keep to its share.
+    /// There is a solution now, so Phase 1 has to keep to its share.
     pub fn found_solution(&self) {
         self.state().has_solution = true;
     }
@@ -203,13 +202,12 @@ impl Limits {
         self.phase_ends(&state, place).min(self.search_ends(place)) - now
     }
 
-    /// When the finalize-now flag rises; finalization itself may use all the time there is.
+    /// When search ends and finalization has to begin; finalization itself may use all the time there is.
     fn search_ends(&self, place: &Place) -> f64 {
         if place.phase() == Some(Phase::Finalization) {
             return self.total;
         }
-        let reserve = self.total * RESERVE;
-        self.total - if self.total >= 3600.0 { reserve.max(LONG_RUN_RESERVE) } else { reserve }
+        self.total * (1.0 - RESERVE)
     }
 
     fn phase_ends(&self, state: &State, place: &Place) -> f64 {
@@ -226,7 +224,7 @@ impl Limits {
 }
 
 impl Warning {
-    /// In words.
+    /// The warning's text.
     pub fn text(self) -> &'static str {
         match self {
             Self::MostIsSpent => "80 % of the budget is spent",
@@ -253,4 +251,146 @@ impl State {
 #[expect(clippy::cast_precision_loss, reason = "seconds of a run are far below 2^52")]
 fn seconds(whole: u64) -> f64 {
     whole as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::place::Step;
+
+    /// Limits of a run of this many seconds, with a first solution.
+    fn limits(total: u64, config: Config) -> (Limits, Config) {
+        let config = Config { time_limit_seconds: total, ..config };
+        let limits = Limits::new(&config);
+        limits.found_solution();
+        (limits, config)
+    }
+
+    /// The second at which the first work is refused at `place`.
+    fn refused_at(limits: &Limits, place: &Place) -> Option<(u32, Limit)> {
+        (0..=100_000).find_map(|second| Some((second, limits.out_of_time(place, f64::from(second))?)))
+    }
+
+    #[test]
+    fn each_phase_gets_its_share_of_what_is_left() {
+        use Phase::{Finalization, Phase1, Phase2, Phase3};
+        let check = |config: &Config, began: &[(Phase, f64, u32)]| {
+            let (limits, config) = limits(1000, config.clone());
+            for (phase, now, ends) in began {
+                limits.begin_phase(*phase, &config, *now);
+                // Search as a whole ends at 900, when the reserve is left; the phase itself may end before that.
+                let place = Place::from(*phase);
+                let expected = if *ends == 900 { Limit::Time } else { Limit::Share };
+                let expected = if *phase == Finalization { Limit::Time } else { expected };
+                assert_eq!(refused_at(&limits, &place), Some((*ends, expected)), "{phase:?} at {now}");
+            }
+        };
+        let defaults = Config::default();
+        // 10, 65, 15 and 10 percent, when each phase uses all of its time.
+        check(&defaults, &[(Phase1, 0.0, 100), (Phase2, 100.0, 750), (Phase3, 750.0, 900)]);
+        check(&defaults, &[(Finalization, 900.0, 1000)]);
+        // What Phase 1 leaves is divided 65 to 15 to 10, and what Phase 2 leaves 15 to 10.
+        check(&defaults, &[(Phase1, 0.0, 100), (Phase2, 10.0, 725), (Phase3, 500.0, 800)]);
+        // A phase that is late takes from the later ones in proportion.
+        check(&defaults, &[(Phase2, 460.0, 850)]);
+        // Without an ensemble, refinement has its time.
+        let one_path = Config { num_parallel_solutions: 1, ..Config::default() };
+        check(&one_path, &[(Phase1, 0.0, 100), (Phase2, 100.0, 900)]);
+        let phase_time_budget = crate::config::PhaseTimeBudget {
+            phase1_pct: 40.0,
+            phase2_pct: 30.0,
+            phase3_pct: 10.0,
+            finalization_pct: 20.0,
+        };
+        let other = Config { phase_time_budget, ..Config::default() };
+        check(&other, &[(Phase1, 0.0, 400), (Phase2, 400.0, 700), (Phase3, 700.0, 800)]);
+    }
+
+    #[test]
+    fn search_leaves_a_tenth_of_the_time_for_finalization() {
+        for (total, ends) in [(60, 54), (1000, 900), (3600, 3240), (86_400, 77_760)] {
+            let (limits, _) = limits(total, Config::default());
+            // No phase has begun, so that only the reserve can refuse.
+            assert_eq!(refused_at(&limits, &Place::of_path(0)), Some((ends, Limit::Time)), "{total}");
+            let finalization = Place::from(Phase::Finalization);
+            let all = u32::try_from(total).unwrap();
+            assert_eq!(refused_at(&limits, &finalization), Some((all, Limit::Time)), "{total}");
+        }
+    }
+
+    #[test]
+    fn scripts_and_agents_have_what_is_left_of_their_phase() {
+        let (limits, config) =
+            limits(1000, Config { agent_timeout_seconds: 300, outer_loop_steps: 4, ..Config::default() });
+        limits.begin_phase(Phase::Phase2, &config, 100.0);
+        let path = Place::of_path(0);
+        let seconds = |ablation: bool, now: f64| limits.script_timeout(&path, ablation, now).as_secs();
+        // Phase 2 ends at 750; an ablation study has an eighth of the whole: once per step and half of that.
+        assert_eq!((seconds(false, 150.0), seconds(true, 150.0), seconds(true, 700.0)), (600, 125, 50));
+        // What begins at the last moment still has a second.
+        assert_eq!(seconds(false, 749.9), 1);
+        let agent = |now| {
+            let (call, all) = limits.agent_timeout(&path, now);
+            (call.as_secs(), all.as_secs())
+        };
+        assert_eq!((agent(150.0), agent(650.0)), ((300, 600), (100, 100)));
+        let finalization = Place::from(Phase::Finalization);
+        assert_eq!(limits.script_timeout(&finalization, false, 750.0).as_secs(), 250);
+    }
+
+    #[test]
+    fn paths_that_share_slots_share_the_time_of_their_scripts() {
+        let check = |slots: usize, path_seconds: Option<u64>| {
+            let (limits, config) = limits(1000, Config::default());
+            limits.begin_phase(Phase::Phase2, &config, 100.0);
+            limits.divide_among_paths(2, slots, 100.0);
+            let [place, other] = [0, 1].map(Place::of_path);
+            let left = |place| limits.script_timeout(place, false, 100.0).as_secs();
+            assert_eq!(left(&place), path_seconds.unwrap_or(650), "{slots} slots");
+            limits.use_script_time(&place, 300.0);
+            assert_eq!(left(&place), path_seconds.map_or(650, |all| all - 300), "{slots} slots");
+            assert_eq!(limits.out_of_time(&place, 200.0), None);
+            limits.use_script_time(&place, 25.0);
+            let spent = path_seconds.map(|_| Limit::Share);
+            assert_eq!(limits.out_of_time(&place, 200.0), spent, "{slots} slots");
+            // The other path's time is its own, and so is the phases' own work.
+            assert_eq!(limits.out_of_time(&other, 200.0), None);
+            assert_eq!(limits.out_of_time(&Step::Round(0).place(), 200.0), None);
+        };
+        check(1, Some(325));
+        check(2, None);
+        check(3, None);
+    }
+
+    #[test]
+    fn before_the_first_solution_phase_1_may_use_the_time_of_the_others() {
+        let config = Config { time_limit_seconds: 1000, ..Config::default() };
+        let limits = Limits::new(&config);
+        limits.begin_phase(Phase::Phase1, &config, 0.0);
+        let place = Place::from(Phase::Phase1);
+        assert_eq!(refused_at(&limits, &place), Some((900, Limit::Time)));
+        limits.found_solution();
+        assert_eq!(refused_at(&limits, &place), Some((100, Limit::Share)));
+    }
+
+    #[test]
+    fn money_is_kept_for_finalization_and_for_calls_under_way() {
+        let config = Config { max_budget_usd: Some(10.0), ..Config::default() };
+        let limits = Limits::new(&config);
+        let [search, last] = [Phase::Phase2, Phase::Finalization].map(Place::from);
+        let paid = |cost: f64| Usage { cost_usd: Some(cost), ..Usage::free() };
+        let pay = |cost: f64| {
+            let estimate = limits.out_of_money(&last, AgentType::Coder).unwrap();
+            limits.settle(estimate, AgentType::Coder, &paid(cost))
+        };
+        assert_eq!(pay(3.0), []);
+        assert_eq!(pay(3.0), []);
+        // 6 spent and 1 kept: one more call of 3 fits, but no second one beside it.
+        let under_way = limits.out_of_money(&search, AgentType::Coder).unwrap();
+        assert_eq!(limits.out_of_money(&search, AgentType::Coder).err(), Some(Limit::Budget));
+        assert_eq!(limits.out_of_money(&last, AgentType::Coder).err(), Some(Limit::Budget));
+        assert_eq!(limits.settle(under_way, AgentType::Coder, &paid(2.5)), [Warning::MostIsSpent]);
+        // 8.5 spent: an agent of unknown cost is expected to cost as much as the dearest.
+        assert_eq!(limits.out_of_money(&last, AgentType::Planner).err(), Some(Limit::Budget));
+    }
 }

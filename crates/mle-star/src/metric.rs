@@ -1,7 +1,7 @@
-//! Scores that know which way is better.
+//! Scores with their direction.
 //!
-//! [`Direction`] says whether larger or smaller wins; a [`Score`] carries its direction, so that no
-//! comparison elsewhere in the program ever mentions `<` or `>`.
+//! [`Direction`] says whether larger or smaller scores win. A [`Score`] carries its direction, so that no other code
+//! compares scores with `<` or `>`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ pub struct Score {
 }
 
 impl Direction {
-    /// The word planners are told to aim for: `higher` or `lower`.
+    /// The word for better scores in prompts: `higher` or `lower`.
     pub fn comparative(self) -> &'static str {
         match self {
             Self::Maximize => "higher",
@@ -60,7 +60,7 @@ impl Score {
         }
     }
 
-    /// Strictly better: a tie is no improvement.
+    /// Strictly better: a tie is not an improvement.
     pub fn beats(self, other: Self) -> bool {
         self.gain_over(other) > 0.0
     }

@@ -11,6 +11,8 @@ mod initial;
 mod refine;
 mod retrieve;
 mod target;
+#[cfg(test)]
+mod tests;
 
 use std::time::Duration;
 

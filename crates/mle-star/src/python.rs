@@ -1,11 +1,10 @@
-//! What the program knows about Python: does a text parse, and does it end its own process?
+//! Static checks of Python scripts: is a text code, does it end its own process, does it hide errors?
 
 use ruff_python_ast::visitor::{Visitor, walk_expr};
 use ruff_python_ast::{ExceptHandler, Expr, Stmt};
 use ruff_python_parser::parse_module;
 
-/// Does the text parse as Python and do something? Bare words and strings, as in a sentence of prose that
-/// happens to parse, do not count as code.
+/// Does the text parse as Python and do something? Bare words and strings do not count: a sentence of prose can parse.
 pub fn is_code(text: &str) -> bool {
     let Ok(parsed) = parse_module(&dedent(text)) else { return false };
     parsed.suite().iter().any(|statement| match statement {
@@ -28,7 +27,7 @@ pub fn exit_call(text: &str) -> Option<&'static str> {
     search.0
 }
 
-/// Places where a script hides its own errors, one sentence each; advice, nothing is refused for it.
+/// Places where a script hides its own errors, one sentence each. This is advice; the script still runs.
 pub fn hidden_errors(text: &str) -> Vec<&'static str> {
     let Ok(parsed) = parse_module(text) else { return Vec::new() };
     let mut search = HiddenErrors::default();
@@ -103,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn code_is_told_from_prose() {
+    fn prose_is_not_code() {
         let check = |text: &str, expected: bool| assert_eq!(is_code(text), expected, "{text:?}");
         check("x = 1", true);
         check("    x = 1\n    y = f(x)", true);

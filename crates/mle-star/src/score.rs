@@ -1,4 +1,4 @@
-//! The score line: found in a stream of any length with a few kilobytes of memory.
+//! Finds the score line in a stream of any length with a few kilobytes of memory.
 
 use std::sync::LazyLock;
 
@@ -7,7 +7,7 @@ use regex::bytes::Regex;
 static PATTERN: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"Final Validation Performance:\s*([0-9.eE+-]+)").ok());
 
-/// How far back a match may begin before the end of what was fed so far.
+/// How many bytes are kept between pieces; a match must not be longer.
 const OVERLAP: usize = 4096;
 
 /// Finds the last score line of a stream that arrives in pieces.
@@ -28,18 +28,18 @@ impl ScoreScanner {
         self.recent.drain(..surplus);
     }
 
-    /// The value of the last score line; `None` without one, or when it is no finite number.
+    /// The value of the last score line; `None` without one, or when it is not a finite number.
     pub fn score(&self) -> Option<f64> {
         self.last
     }
 }
 
-/// The score in a text that is there as a whole.
+/// The score in a complete text.
 pub fn parse_score(stdout: &str) -> Option<f64> {
     last_match(stdout.as_bytes()).flatten()
 }
 
-/// Outer `None`: no line matches. Inner `None`: the last one that matches holds no finite number.
+/// Outer `None`: no line matches. Inner `None`: the last match is not a finite number.
 fn last_match(text: &[u8]) -> Option<Option<f64>> {
     let found = PATTERN.as_ref()?.captures_iter(text).last()?;
     let number = std::str::from_utf8(found.get(1)?.as_bytes()).ok()?;

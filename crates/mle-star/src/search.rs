@@ -1,17 +1,20 @@
-//! What the retriever may look up: addresses that are blocked, and addresses that may become links.
+//! Which addresses the retriever may read, and which addresses a page may link to.
 //!
 //! [`is_blocked`] is asked before a page is read. A rule is a domain with or without a path
 //! (`kaggle.com/competitions/titanic/code`); it covers the domain's subdomains and everything below the path.
-//! [`solution_pages`] are the rules of a run that was given none. Where an address can be read in more than one
-//! way, it is blocked when any of them is.
+//! [`solution_pages`] is the default set of rules. An address that can be read in more than one way is blocked when any
+//! of its readings is.
 
-/// Where a competition's solutions are told, below its own page.
-const TOLD_AT: [&str; 6] = ["code", "discussion", "discussions", "kernels", "notebooks", "writeups"];
+use percent_encoding::percent_decode_str;
+use url::Url;
+
+/// Where a competition's solutions are published, below its own page.
+const PUBLISHED_AT: [&str; 6] = ["code", "discussion", "discussions", "kernels", "notebooks", "writeups"];
 /// The two addresses of a competition's page.
 const COMPETITION_AT: [&str; 2] = ["competitions", "c"];
-/// Where notebooks are, whose addresses do not say which competition they are for.
+/// All notebooks: their addresses do not name the competition.
 const NOTEBOOKS: &str = "kaggle.com/code";
-/// How often an address is decoded at most; no server does it more often.
+/// How often an address is decoded at most. No server decodes more often.
 const DECODINGS: usize = 4;
 
 /// A rule, or the page that an address names: lower-case host and path segments.
@@ -21,40 +24,39 @@ struct Page {
     path: Vec<String>,
 }
 
-/// The pages on which others tell how they solved the competition: its discussion and code pages and all notebooks, as rules
-/// for [`is_blocked`]. None for an id that cannot be a competition's short name.
+/// The pages on which others publish their solutions of a competition: its discussion and code pages and all
+/// notebooks, as rules for [`is_blocked`]. Empty for an id that cannot be a competition's short name.
 pub fn solution_pages(competition_id: &str) -> Vec<String> {
     let id = competition_id.trim().to_ascii_lowercase();
     let is_name = id.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
     if id.is_empty() || !is_name {
         return Vec::new();
     }
-    let below =
-        |at: &str| TOLD_AT.map(|told| format!("kaggle.com/{at}/{id}/{told}")).into_iter().collect::<Vec<_>>();
+    let below = |at: &str| PUBLISHED_AT.map(|name| format!("kaggle.com/{at}/{id}/{name}"));
     let pages = COMPETITION_AT.into_iter().flat_map(below);
     pages.chain([NOTEBOOKS.to_owned()]).collect()
 }
 
-/// Does one of the rules in `blocked` cover `url`? Upper case, percent-encoding, ports, trailing dots, user
+/// Does one of the rules in `blocked` cover `address`? Upper case, percent-encoding, ports, trailing dots, user
 /// names, dot segments and backslashes make no difference, nor does an address inside another one, as archives
 /// and proxies have it. A text that names no host is not blocked.
-pub fn is_blocked(url: &str, blocked: &[String]) -> bool {
+pub fn is_blocked(address: &str, blocked: &[String]) -> bool {
     let rules: Vec<Page> = blocked.iter().filter_map(|rule| page(&plain_rule(rule)?)).collect();
-    !rules.is_empty() && readings(url).iter().any(|page| rules.iter().any(|rule| page.is_within(rule)))
+    !rules.is_empty() && readings(address).iter().any(|page| rules.iter().any(|rule| page.is_within(rule)))
 }
 
-/// A rule as search services want it, `domain` or `domain/path`: what a browser adds (scheme, `www.`, `*.`, port,
-/// query) is left out. `None` for what can be no rule.
+/// A rule as search services want it, `domain` or `domain/path`, without what a browser adds (scheme, `www.`, `*.`,
+/// port, query). `None` for a text that is no rule.
 pub fn plain_rule(text: &str) -> Option<String> {
-    let (authority, path) = authority_and_path(text.trim())?;
-    let host = host(authority);
-    let host = host.trim_start_matches("*.").trim_start_matches("www.");
-    let is_host = host.contains('.') && host.chars().all(|c| c.is_alphanumeric() || "-._".contains(c));
-    let path = path.trim_matches('/');
+    let url = parsed(text.trim())?;
+    let host = host(&url)?.trim_start_matches("*.").trim_start_matches("www.");
+    let is_host = host.contains('.') && host.chars().all(|c| c.is_ascii_alphanumeric() || "-._".contains(c));
+    let path = url.path().trim_matches('/');
     is_host.then(|| if path.is_empty() { host.to_owned() } else { format!("{host}/{path}") })
 }
 
-/// Is this an address that a browser may be sent to? Plain `http` or `https` with a host, nothing hidden in it.
+/// Is this an address that a browser may be sent to? Stricter than a parser of addresses, which mends what it reads:
+/// `http` or `https`, two slashes, a host, and no white space, quotes or angle brackets.
 pub fn is_link(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let rest = lower.strip_prefix("https://").or_else(|| lower.strip_prefix("http://"));
@@ -70,16 +72,16 @@ impl Page {
     }
 }
 
-/// Every page that an address can be said to name.
-fn readings(url: &str) -> Vec<Page> {
+/// Every page that an address can name.
+fn readings(address: &str) -> Vec<Page> {
     let mut pages = Vec::new();
-    let mut text: String = url.trim().chars().filter(|c| !c.is_control()).collect();
+    let mut text: String = address.trim().chars().filter(|c| !c.is_control()).collect();
     for _ in 0..DECODINGS {
         pages.extend(page(&text));
         // An archive or a proxy has the other address behind its own, with or without its scheme.
-        let inner = text.match_indices('/').map(|(at, _)| &text[at + 1..]);
+        let inner = text.match_indices(['/', '\\']).map(|(at, _)| &text[at + 1..]);
         pages.extend(inner.filter_map(page));
-        let decoded = percent_decoded(&text);
+        let decoded = decoded(&text);
         if decoded == text {
             break;
         }
@@ -90,82 +92,27 @@ fn readings(url: &str) -> Vec<Page> {
 
 /// Host and path as a browser would take them; `None` without a host.
 fn page(address: &str) -> Option<Page> {
-    let address = address.replace('\\', "/");
-    let (authority, path) = authority_and_path(&address)?;
-    let host = host(authority);
-    (!host.is_empty()).then(|| Page { host, path: segments(path) })
+    let url = parsed(address)?;
+    let segments = url.path_segments()?.filter(|segment| !segment.is_empty());
+    let path = segments.map(|segment| decoded(segment).to_lowercase()).collect();
+    Some(Page { host: host(&url)?.to_owned(), path })
 }
 
-fn authority_and_path(address: &str) -> Option<(&str, &str)> {
-    let rest = without_scheme(address).trim_start_matches('/').split(['?', '#']).next()?;
-    Some(rest.split_once('/').unwrap_or((rest, "")))
+/// The address as one of the web: people and models leave out the scheme or its slashes.
+fn parsed(address: &str) -> Option<Url> {
+    let is_web = |scheme: &str| ["", "http", "https"].contains(&scheme.to_ascii_lowercase().as_str());
+    let without_scheme = address.split_once(':').filter(|(scheme, _)| is_web(scheme)).map(|(_, rest)| rest);
+    let rest = without_scheme.unwrap_or(address).trim_start_matches(['/', '\\']);
+    Url::parse(&format!("https://{rest}")).ok()
 }
 
-fn without_scheme(address: &str) -> &str {
-    let Some((scheme, rest)) = address.split_once(':') else { return address };
-    let is_scheme =
-        scheme.is_empty() || ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
-    if is_scheme { rest } else { address }
+/// The host in lower case and ASCII, without the dots of the root.
+fn host(url: &Url) -> Option<&str> {
+    url.host_str().map(|host| host.trim_matches('.')).filter(|host| !host.is_empty())
 }
 
-/// Without user name, port and trailing dots, in lower case and plain letters.
-fn host(authority: &str) -> String {
-    let authority = percent_decoded(authority);
-    let named = authority.rsplit('@').next().unwrap_or_default();
-    let without_port = match named.rsplit_once(':') {
-        Some((host, port)) if port.chars().all(|c| c.is_ascii_digit()) => host,
-        _ => named,
-    };
-    let plain: String = without_port.chars().filter_map(plain_letter).collect();
-    plain.trim_matches('.').to_lowercase()
-}
-
-/// What browsers make of letters in a host that only look like others: wide forms, other dots, invisible ones.
-fn plain_letter(letter: char) -> Option<char> {
-    match letter {
-        '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' => None,
-        '\u{3002}' | '\u{ff0e}' | '\u{ff61}' => Some('.'),
-        '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(letter) - 0xfee0),
-        other => Some(other),
-    }
-}
-
-/// The segments of a path in lower case, decoded; empty ones and dot segments resolved.
-fn segments(path: &str) -> Vec<String> {
-    let mut path = path.to_owned();
-    for _ in 0..DECODINGS {
-        path = percent_decoded(&path);
-    }
-    let mut segments: Vec<String> = Vec::new();
-    for segment in path.replace('\\', "/").split(['/', '?', '#']) {
-        match segment {
-            "" | "." => {}
-            ".." => drop(segments.pop()),
-            name => segments.push(name.to_lowercase()),
-        }
-    }
-    segments
-}
-
-/// `%41` becomes `A`; what is no code stays.
-fn percent_decoded(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let (mut decoded, mut at) = (Vec::with_capacity(bytes.len()), 0);
-    while let Some(byte) = bytes.get(at) {
-        let code = bytes.get(at + 1..at + 3).filter(|_| *byte == b'%');
-        let code = code.and_then(|code| std::str::from_utf8(code).ok());
-        match code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
-            Some(value) => {
-                decoded.push(value);
-                at += 3;
-            }
-            None => {
-                decoded.push(*byte);
-                at += 1;
-            }
-        }
-    }
-    String::from_utf8_lossy(&decoded).into_owned()
+fn decoded(text: &str) -> String {
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 #[cfg(test)]

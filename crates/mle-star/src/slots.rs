@@ -1,8 +1,8 @@
-//! What only so many may do at once in this process: run a script, ask an agent.
+//! Limits how many scripts run and how many agents work at the same time.
 //!
-//! [`Slots`] is shared by all runs of a process. Each run has a [`Share`] and waits for a [`Lease`]; the next free
-//! slot goes to the run that holds fewest, among those to the one that was served longest ago, and within the run
-//! to the path that was. A lease is given back when it is dropped, however that comes about.
+//! All runs of a process share [`Slots`]. Each run has a [`Share`] and waits for a [`Lease`]. The next free slot goes
+//! to the run that holds fewest, among those to the one that has waited longest since its last lease, and within the
+//! run to the path that has. Dropping a lease returns its slot.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,9 +11,9 @@ use tokio::sync::oneshot;
 
 /// A fixed number of slots; a clone is another handle to the same ones.
 #[derive(Clone)]
-pub struct Slots(Arc<Shared>);
+pub struct Slots(Arc<Pool>);
 
-struct Shared {
+struct Pool {
     count: usize,
     state: Mutex<State>,
 }
@@ -25,23 +25,23 @@ pub(crate) struct Share {
     most: usize,
 }
 
-/// May others hold slots at the same time?
+/// May other leases exist at the same time?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Company {
-    /// As many as there are slots.
-    Welcome,
-    /// None at all.
-    Excluded,
+pub(crate) enum Exclusivity {
+    /// Yes, as many as there are slots.
+    Shared,
+    /// No.
+    Exclusive,
 }
 
-/// One slot, given back when dropped.
+/// One slot, returned on drop.
 pub(crate) struct Lease {
     slots: Slots,
     run: usize,
     index: usize,
 }
 
-/// A place in the queue, given up when dropped.
+/// A place in the queue, given up on drop.
 struct Queued<'a> {
     slots: &'a Slots,
     ticket: u64,
@@ -50,23 +50,23 @@ struct Queued<'a> {
 #[derive(Default)]
 struct State {
     free: Vec<usize>,
-    /// By slot: has another one been in use since it was lent?
-    company: Vec<bool>,
-    /// The one lease there is excludes others.
-    alone: bool,
+    /// By slot: has another slot been in use since this one was leased?
+    overlapped: Vec<bool>,
+    /// An exclusive lease is out.
+    exclusive: bool,
     queue: Vec<Waiting>,
     runs: Vec<Client>,
-    /// Counts what was asked and lent.
+    /// Counts requests and leases.
     clock: u64,
-    /// The ticket of one that waits for company to leave: nobody else is served before it.
-    next_alone: Option<u64>,
+    /// The ticket of an exclusive request whose turn it is: no other request is served before it.
+    next_exclusive: Option<u64>,
 }
 
 struct Waiting {
     ticket: u64,
     run: usize,
     path: Option<usize>,
-    company: Company,
+    exclusivity: Exclusivity,
     grant: oneshot::Sender<Lease>,
 }
 
@@ -80,19 +80,19 @@ struct Client {
 }
 
 impl Slots {
-    /// So many slots, at least one.
+    /// `count` slots, at least one.
     pub fn new(count: usize) -> Self {
         let count = count.max(1);
-        let (free, company) = ((0..count).rev().collect(), vec![false; count]);
-        Self(Arc::new(Shared { count, state: Mutex::new(State { free, company, ..State::default() }) }))
+        let (free, overlapped) = ((0..count).rev().collect(), vec![false; count]);
+        Self(Arc::new(Pool { count, state: Mutex::new(State { free, overlapped, ..State::default() }) }))
     }
 
-    /// How many there are.
+    /// The number of slots.
     pub fn count(&self) -> usize {
         self.0.count
     }
 
-    /// The access of one more run, which holds at most `most` slots at a time.
+    /// The share of one more run, which holds at most `most` slots at a time.
     pub(crate) fn share(&self, most: usize) -> Share {
         let most = most.clamp(1, self.count());
         let mut state = self.state();
@@ -100,17 +100,17 @@ impl Slots {
         Share { slots: self.clone(), run: state.runs.len() - 1, most }
     }
 
-    /// Serves whoever can be served now.
+    /// Serves every request that can be served now.
     fn serve(&self) {
         loop {
             let Some((index, waiting)) = self.state().next() else { return };
             let lease = Lease { slots: self.clone(), run: waiting.run, index };
-            // Whoever has gone away meanwhile hands it back by not taking it.
+            // When the receiver is gone, this drops the lease, which returns the slot.
             drop(waiting.grant.send(lease));
         }
     }
 
-    /// Hold it for one statement only.
+    /// Hold the guard for one statement only.
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -123,15 +123,15 @@ impl Share {
     }
 
     /// Waits for a slot on behalf of one of the run's paths.
-    pub async fn lease(&self, path: Option<usize>, company: Company) -> Lease {
+    pub async fn lease(&self, path: Option<usize>, exclusivity: Exclusivity) -> Lease {
         let (grant, granted) = oneshot::channel();
         let ticket =
-            self.slots.state().enqueue(|ticket| Waiting { ticket, run: self.run, path, company, grant });
+            self.slots.state().enqueue(|ticket| Waiting { ticket, run: self.run, path, exclusivity, grant });
         let _queued = Queued { slots: &self.slots, ticket };
         self.slots.serve();
         match granted.await {
             Ok(lease) => lease,
-            // Only a place that was given up loses its grant unanswered.
+            // Only a request that left the queue loses its sender.
             Err(_) => std::future::pending().await,
         }
     }
@@ -143,9 +143,9 @@ impl Lease {
         self.index
     }
 
-    /// Has any other slot been in use since this one was lent?
-    pub fn had_company(&self) -> bool {
-        self.slots.state().company[self.index]
+    /// Has any other slot been in use since this one was leased?
+    pub fn overlapped(&self) -> bool {
+        self.slots.state().overlapped[self.index]
     }
 }
 
@@ -171,38 +171,38 @@ impl State {
         self.clock
     }
 
-    /// Whether it was still waiting.
+    /// Returns whether the request was still waiting.
     fn leave(&mut self, ticket: u64) -> bool {
         let before = self.queue.len();
         self.queue.retain(|waiting| waiting.ticket != ticket);
-        self.next_alone = self.next_alone.filter(|next| *next != ticket);
+        self.next_exclusive = self.next_exclusive.filter(|next| *next != ticket);
         self.queue.len() < before
     }
 
-    /// Takes the one to be served now out of the queue, with its slot; `None` when nobody can be.
+    /// Takes the next request out of the queue, with its slot; `None` when no request can be served.
     fn next(&mut self) -> Option<(usize, Waiting)> {
         let position = self.first_in_turn()?;
         let waiting = &self.queue[position];
-        if waiting.company == Company::Excluded && self.free.len() < self.company.len() {
-            self.next_alone = Some(waiting.ticket);
+        if waiting.exclusivity == Exclusivity::Exclusive && self.free.len() < self.overlapped.len() {
+            self.next_exclusive = Some(waiting.ticket);
             return None;
         }
         let index = self.free.pop()?;
         let waiting = self.queue.swap_remove(position);
-        self.next_alone = None;
-        self.alone = waiting.company == Company::Excluded;
+        self.next_exclusive = None;
+        self.exclusive = waiting.exclusivity == Exclusivity::Exclusive;
         self.lend(index, &waiting);
         Some((index, waiting))
     }
 
     fn first_in_turn(&self) -> Option<usize> {
-        if self.alone || self.free.is_empty() {
+        if self.exclusive || self.free.is_empty() {
             return None;
         }
         let turn = |waiting: &Waiting| {
             let run = &self.runs[waiting.run];
             let path_served = run.paths_served.get(&waiting.path).copied().unwrap_or_default();
-            (Some(waiting.ticket) != self.next_alone, run.held, run.served, path_served, waiting.ticket)
+            (Some(waiting.ticket) != self.next_exclusive, run.held, run.served, path_served, waiting.ticket)
         };
         let may = |waiting: &&Waiting| self.runs[waiting.run].held < self.runs[waiting.run].most;
         let first = self.queue.iter().filter(may).min_by_key(|waiting| turn(waiting))?.ticket;
@@ -215,16 +215,16 @@ impl State {
         run.held += 1;
         run.served = self.clock;
         run.paths_served.insert(waiting.path, self.clock);
-        self.company[index] = false;
-        if self.free.len() + 1 < self.company.len() {
-            self.company.fill(true);
+        self.overlapped[index] = false;
+        if self.free.len() + 1 < self.overlapped.len() {
+            self.overlapped.fill(true);
         }
     }
 
     fn take_back(&mut self, run: usize, index: usize) {
         self.runs[run].held -= 1;
         self.free.push(index);
-        self.alone = false;
+        self.exclusive = false;
     }
 }
 
@@ -237,14 +237,14 @@ mod tests {
 
     use super::*;
 
-    /// What is asked for at once, in this order: run, path, company. What is lent is given back in the order of
-    /// lending, one at a time; the runs and paths in the order in which they were served, `|` before each return.
-    async fn served(count: usize, most: &[usize], asked: &[(usize, usize, Company)]) -> String {
+    /// Requests (run, path, exclusivity) made at once, in this order. The leases are returned one at a time, oldest
+    /// first. Gives runs and paths in the order in which they were served, with `|` before each return.
+    async fn served(count: usize, most: &[usize], asked: &[(usize, usize, Exclusivity)]) -> String {
         let slots = Slots::new(count);
         let shares: Vec<Share> = most.iter().map(|most| slots.share(*most)).collect();
         let mut waiting: Vec<_> = asked
             .iter()
-            .map(|(run, path, company)| ((*run, *path), Box::pin(shares[*run].lease(Some(*path), *company))))
+            .map(|(run, path, how)| ((*run, *path), Box::pin(shares[*run].lease(Some(*path), *how))))
             .collect();
         let (mut held, mut order) = (std::collections::VecDeque::new(), Vec::new());
         while !waiting.is_empty() || !held.is_empty() {
@@ -258,34 +258,34 @@ mod tests {
             order.extend(granted.iter().map(|((run, path), _)| format!("{run}.{path}")));
             held.extend(granted);
             order.push("|".to_owned());
-            assert!(held.pop_front().is_some(), "nobody is served: {order:?}");
+            assert!(held.pop_front().is_some(), "no request is served: {order:?}");
         }
         order.join(" ")
     }
 
     #[tokio::test]
     async fn slots_go_round_among_runs_and_then_among_paths() {
-        use Company::{Excluded, Welcome};
-        let check = async |count, most: &[usize], asked: &[(usize, usize, Company)], expected: &str| {
+        use Exclusivity::{Exclusive, Shared};
+        let check = async |count, most: &[usize], asked: &[(usize, usize, Exclusivity)], expected: &str| {
             assert_eq!(served(count, most, asked).await, expected, "{asked:?}");
         };
-        let many = [(0, 0, Welcome), (0, 1, Welcome), (0, 2, Welcome), (1, 0, Welcome), (1, 1, Welcome)];
+        let many = [(0, 0, Shared), (0, 1, Shared), (0, 2, Shared), (1, 0, Shared), (1, 1, Shared)];
         check(1, &[9], &many[..3], "0.0 | 0.1 | 0.2 |").await;
         check(1, &[9, 9], &many, "0.0 | 1.0 | 0.1 | 1.1 | 0.2 |").await;
         check(2, &[9, 9], &many, "0.0 0.1 | 1.0 | 0.2 | 1.1 | |").await;
-        // A run that may hold one slot leaves the other to the rest.
+        // A run limited to one slot leaves the other to the rest.
         check(2, &[1, 9], &many, "0.0 1.0 | 0.1 | 1.1 | 0.2 | |").await;
-        // Who excludes others waits for them to end, and nobody is served before it.
-        let alone = [(0, 0, Welcome), (1, 0, Excluded), (0, 1, Welcome), (0, 2, Welcome)];
-        check(2, &[9, 9], &alone, "0.0 | 1.0 | 0.1 0.2 | |").await;
-        check(1, &[9], &[(0, 0, Excluded), (0, 1, Welcome)], "0.0 | 0.1 |").await;
+        // An exclusive request waits for the others to end, and no other request is served before it.
+        let exclusive = [(0, 0, Shared), (1, 0, Exclusive), (0, 1, Shared), (0, 2, Shared)];
+        check(2, &[9, 9], &exclusive, "0.0 | 1.0 | 0.1 0.2 | |").await;
+        check(1, &[9], &[(0, 0, Exclusive), (0, 1, Shared)], "0.0 | 0.1 |").await;
     }
 
     #[tokio::test]
     async fn leases_are_distinct_and_come_back_however_they_go() {
         let slots = Slots::new(2);
         let share = slots.share(2);
-        let lease = || share.lease(None, Company::Welcome);
+        let lease = || share.lease(None, Exclusivity::Shared);
         let (a, b) = (lease().await, lease().await);
         assert_ne!(a.index(), b.index());
         let (freed, kept) = (a.index(), b.index());
@@ -293,29 +293,29 @@ mod tests {
         let mut second = pin!(lease());
         assert!(poll!(&mut first).is_pending() && poll!(&mut second).is_pending());
         drop(a);
-        // Lent to the first, which goes away without having taken it.
+        // Leased to the first, which is dropped before it takes the lease.
         drop(first);
         assert_eq!(second.await.index(), freed);
         assert_eq!(lease().await.index(), freed);
-        // So does one that keeps others waiting.
-        let mut alone = Box::pin(share.lease(None, Company::Excluded));
-        assert!(poll!(&mut alone).is_pending());
+        // A dropped exclusive request stops blocking the others.
+        let mut exclusive = Box::pin(share.lease(None, Exclusivity::Exclusive));
+        assert!(poll!(&mut exclusive).is_pending());
         let mut behind = pin!(lease());
         assert!(poll!(&mut behind).is_pending());
-        drop(alone);
+        drop(exclusive);
         assert_ne!(behind.await.index(), kept);
     }
 
     #[tokio::test]
-    async fn company_is_remembered() {
+    async fn a_lease_knows_whether_it_overlapped_another() {
         let slots = Slots::new(2);
         let share = slots.share(2);
-        let (a, alone) = (share.lease(None, Company::Welcome).await, |lease: &Lease| !lease.had_company());
+        let (a, alone) = (share.lease(None, Exclusivity::Shared).await, |lease: &Lease| !lease.overlapped());
         assert!(alone(&a));
-        let b = share.lease(None, Company::Welcome).await;
+        let b = share.lease(None, Exclusivity::Shared).await;
         drop(b);
-        assert!(a.had_company());
+        assert!(a.overlapped());
         drop(a);
-        assert!(alone(&share.lease(None, Company::Welcome).await));
+        assert!(alone(&share.lease(None, Exclusivity::Shared).await));
     }
 }

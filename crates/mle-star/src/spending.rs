@@ -1,8 +1,8 @@
 //! What agent calls used, by role, phase and path.
 //!
-//! [`spending`] reads it off the records of a journal. Every call that was made counts, also one whose record does
-//! not count any more: it was paid for. A call that was cut off in flight ([`Spending::interrupted_calls`]) has
-//! neither cost nor tokens, because nobody told them; it is left out of every sum and has to be named beside it.
+//! [`spending`] sums up the records of a journal. Every call that was made counts, even when its record was discarded,
+//! because it was paid for. The cost and tokens of an interrupted call ([`Spending::interrupted_calls`]) are unknown: no
+//! sum contains them, so show their number next to the sum.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ pub struct Spending {
     pub by_phase: BTreeMap<Phase, Calls>,
     /// By refinement path, `path-0` first.
     pub by_path: BTreeMap<String, Calls>,
-    /// Calls that began and never ended: their process was stopped. What they used is not known.
+    /// Calls that began and never ended because their process was stopped. Their usage is unknown.
     pub interrupted_calls: u64,
 }
 
@@ -54,7 +54,7 @@ pub fn role(effect: &EffectRecord) -> Option<AgentType> {
     serde_json::from_value(effect.request.get("agent")?.clone()).ok()
 }
 
-/// Was an agent really asked, and did the call come to an end? One that a limit refused was not.
+/// Was the agent asked, and did the call end? `false` for a call that a limit refused.
 pub fn was_made(effect: &EffectRecord) -> bool {
     let refused = effect.limit.is_some() && effect.usage == Usage::free();
     effect.kind == Kind::Agent && effect.outcome.is_some() && !refused

@@ -6,7 +6,7 @@ use std::path::Path;
 use toml::{Table, Value};
 
 /// Everything that the crate of the algorithms may use. A new one is a decision, made here.
-const ALGORITHMS: [&str; 16] = [
+const ALGORITHMS: [&str; 17] = [
     "async-trait",
     "blake3",
     "futures-util",
@@ -14,16 +14,17 @@ const ALGORITHMS: [&str; 16] = [
     // Constants for opening files; its functions are unsafe, which the crate forbids.
     "libc",
     "minijinja",
+    "percent-encoding",
     "regex",
     "ruff_python_ast",
     "ruff_python_parser",
-    "ruff_text_size",
     "rusqlite",
     "schemars",
     "serde",
     "serde_json",
     "thiserror",
     "tokio",
+    "url",
 ];
 /// Parts of tokio without processes, sockets, files and signals. Several threads are for `block_in_place`.
 const TOKIO: [&str; 5] = ["macros", "rt", "rt-multi-thread", "sync", "time"];

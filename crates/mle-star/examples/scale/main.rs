@@ -2,13 +2,15 @@
 //!
 //! `cargo run --release --example scale -p mle-star -- runs [RUNS] [AGENTS AT ONCE]`: concurrent runs whose agents
 //! take 50 ms, against the ideal schedule of calls that take what one takes alone, and of calls of exactly 50 ms; the
-//! agents remember nothing of what they were asked. `paths`: one run of eight paths. `journal [RECORDS]`: appending to
-//! a journal that already has so many records. Each in a fresh process, because memory is read as its peak.
+//! agents keep no record of their calls. `paths`: one run of eight paths. `transitions`: the time from the last effect of
+//! a phase to the first of the next, at most 100 ms. `journal [RECORDS]`: appending to a journal of that many records.
+//! Each measurement needs a fresh process, because it reads the peak memory.
 
 #![expect(clippy::print_stdout, reason = "a benchmark is read on the terminal")]
 #![expect(clippy::disallowed_methods, reason = "it looks at its own process")]
 
 mod appends;
+mod transitions;
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -16,7 +18,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mle_star::ctx::Outside;
-use mle_star::event::NoEvents;
+use mle_star::event::{EventSink, NoEvents};
 use mle_star::journal::{Frozen, Journal};
 use mle_star::pipeline;
 use mle_star::prompts::Prompts;
@@ -48,8 +50,9 @@ async fn main() -> Result<(), Failure> {
             inputs.config.max_concurrent_scripts = Some(8);
             runs(1, 8, inputs).await?;
         }
+        Some("transitions") => transitions::transitions().await?,
         Some("journal") => appends::appends(number(1, 100_000)?).await?,
-        _ => return Err("say runs, paths or journal".into()),
+        _ => return Err("say runs, paths, transitions or journal".into()),
     }
     println!("peak memory of the process: {:.0} MB", peak_mb()?);
     Ok(())
@@ -116,20 +119,32 @@ async fn run(
 ) -> Result<(usize, u32), Failure> {
     let world = World::new().agents_take(AGENT).only_traces();
     let journal = Journal::create(folder, inputs)?;
+    run_in(&world, inputs, &journal, &NoEvents, script_slots, agent_slots).await?;
+    let asked: Vec<String> = world.trace().into_iter().filter(|place| !place.ends_with("/run")).collect();
+    Ok((asked.len(), chain(&asked)))
+}
+
+async fn run_in(
+    world: &World,
+    inputs: &Frozen,
+    journal: &Journal,
+    events: &dyn EventSink,
+    script_slots: &Slots,
+    agent_slots: &Slots,
+) -> Result<(), Failure> {
     let (_keep, cancel) = tokio::sync::watch::channel(false);
     let prompts = Prompts::new(BTreeMap::new())?;
     let outside = Outside {
-        agents: &world,
-        scripts: &world,
-        events: &NoEvents,
+        agents: world,
+        scripts: world,
+        events,
         cancel: &cancel,
         environment: "Python 3",
         script_slots,
         agent_slots,
     };
-    pipeline::run(inputs, &prompts, &journal, outside).await?;
-    let asked: Vec<String> = world.trace().into_iter().filter(|place| !place.ends_with("/run")).collect();
-    Ok((asked.len(), chain(&asked)))
+    pipeline::run(inputs, &prompts, journal, outside).await?;
+    Ok(())
 }
 
 /// Candidates and paths go side by side; everything else waits for what was before.

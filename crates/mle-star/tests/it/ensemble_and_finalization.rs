@@ -1,12 +1,13 @@
 //! Phase 3 and the submission.
 
 use mle_star::answers::Contamination;
+use mle_star::effects::ScriptOutcome;
 use mle_star::journal::Frozen;
 use mle_star::metric::Direction;
 use mle_star::pipeline::Finished;
 use mle_star::testing::{World, failed, frozen, ran, submitted};
 
-use crate::run;
+use crate::{run, warnings};
 
 async fn finish(world: &World, rounds: u32, direction: Direction) -> Finished {
     let mut inputs = frozen();
@@ -57,6 +58,20 @@ async fn a_round_that_fails_keeps_its_plan_and_the_rest_go_on() {
     assert!(third.prompt.contains("1st Python Solution") && third.prompt.contains("2nd Python Solution"));
     assert!(!world.request("phase3/r0/ens_planner").unwrap().prompt.contains("## Score:"));
     assert!(world.request("phase3/r0/ensembler").is_none());
+}
+
+#[tokio::test]
+async fn an_ensemble_without_a_valid_submission_keeps_its_score_with_a_warning() {
+    let words = "the ensemble left no valid ./final/submission.csv";
+    let check = async |outcome: ScriptOutcome, warned: usize| {
+        let world = World::new().script("phase3/r0/run", ScriptOutcome { score: Some(0.8), ..outcome });
+        let phase3 = finish(&world, 1, Direction::Maximize).await.result.phase3.unwrap();
+        assert_eq!(phase3.ensemble_scores, [Some(0.8)]);
+        assert_eq!(warnings(&world, "phase3/r0", words), warned);
+    };
+    check(ran(None), 1).await;
+    check(submitted(&["column target: row 3 is empty"]), 1).await;
+    check(submitted(&[]), 0).await;
 }
 
 #[tokio::test]
@@ -114,7 +129,7 @@ async fn when_no_submission_script_works_the_validation_script_stands() {
     assert!(!finished.result.phases_completed.contains(&"finalization".to_owned()));
 
     // An ensemble that wrote a valid submission of its own is the submission.
-    let wrote = mle_star::effects::ScriptOutcome { score: Some(0.9), ..submitted(&[]) };
+    let wrote = ScriptOutcome { score: Some(0.9), ..submitted(&[]) };
     let world = always_failing(World::new(), "finalization").script("phase3/r0/run", wrote);
     let finished = finish(&world, 1, Direction::Maximize).await;
     assert_eq!(finished.submission.unwrap().as_str(), "phase3/r0/run");
@@ -143,6 +158,21 @@ async fn subsampling_is_removed_where_it_is_found() {
     check(found, "nothing", "print('start')").await;
     check("There is none.", "", "print('start')").await;
     check("```python\ndf = df.sample(10)\n```", "", "print('start')").await;
+}
+
+#[tokio::test]
+async fn subsampling_that_occurs_twice_is_removed_where_it_stands_first() {
+    let script = "```python\ndf = df.head(10)\nblock = 1\ndf = df.head(10)\n```";
+    let mut inputs = frozen();
+    (inputs.config.num_retrieved_models, inputs.config.num_parallel_solutions) = (1, 1);
+    let world = World::new()
+        .agent("phase1/candidate-0/init", script)
+        .scores("phase1/candidate-0/run", 0.9)
+        .agent("finalization/subsampling_extract", "```python\ndf = df.head(10)\n```")
+        .agent("finalization/subsampling_remove", "```python\ndf = df.copy()\n```");
+    run(&world, &inputs).await.unwrap();
+    let request = world.request("finalization/test").unwrap();
+    assert_eq!(request.inputs["final_solution"], "df = df.copy()\nblock = 1\ndf = df.head(10)");
 }
 
 #[tokio::test]

@@ -1,11 +1,15 @@
 //! Phase 1: candidates, merges, the data check and the last leakage check.
 
+use mle_star::effects::ScriptOutcome;
+use mle_star::event::Event;
 use mle_star::metric::Direction;
+use mle_star::place::Place;
 use mle_star::result::{FinalResult, Phase1Result};
 use mle_star::stop::Stop;
 use mle_star::testing::{World, failed, frozen, ran};
+use serde_json::json;
 
-use crate::run;
+use crate::{run, warnings};
 
 /// M candidates with these scores, and merges with these; `None` fails to the end.
 fn world(candidates: &[Option<f64>], merges: &[Option<f64>]) -> World {
@@ -127,6 +131,26 @@ async fn a_failing_script_is_repaired_and_checked_again() {
 }
 
 #[tokio::test]
+async fn a_script_that_prints_a_traceback_has_failed_even_with_exit_code_0() {
+    let handled = ScriptOutcome { traceback: failed("KeyError: 'x'").traceback, ..ran(Some(0.9)) };
+    let world = World::new().script("phase1/candidate-0/run", handled);
+    assert_eq!(phase1(&world, 1, Direction::Maximize).await.candidate_scores, [Some(0.5)]);
+    let bug = world.request("phase1/candidate-0/debug-1/debugger").unwrap().inputs["bug"].clone();
+    assert!(bug.as_str().unwrap().ends_with("KeyError: 'x'"), "{bug}");
+}
+
+#[tokio::test]
+async fn a_script_that_hides_errors_runs_with_a_warning() {
+    let hidden = "```python\ntry:\n    fit()\nexcept:\n    pass\nblock = 'x'\n```";
+    let world = World::new().agent("phase1/candidate-0/init", hidden).agent("finalization/test", hidden);
+    let phase1 = phase1(&world, 1, Direction::Maximize).await;
+    assert_eq!(phase1.candidate_scores, [Some(0.5)]);
+    for place in ["phase1/candidate-0", "finalization"] {
+        assert_eq!(warnings(&world, place, "a bare `except:` hides every error"), 1, "{place}");
+    }
+}
+
+#[tokio::test]
 async fn scripts_that_must_not_run_go_to_the_debugger_unrun() {
     let check = async |answer: &str, words: &str| {
         let world = World::new().agent("phase1/candidate-0/init", answer);
@@ -162,6 +186,36 @@ async fn leaks_are_corrected_before_the_run() {
     phase1(&world, 1, Direction::Maximize).await;
     let script = world.script_run("phase1/candidate-0/run").unwrap().script;
     assert_eq!(script, "print('start')\nblock = 'clean'\nprint(block)");
+}
+
+#[tokio::test]
+async fn a_leaking_block_that_occurs_twice_is_corrected_where_it_stands_first() {
+    let check = async |block: &str, script: &str, corrected: &str| {
+        let leak = json!([{"leakage_status": "Yes Data Leakage", "code_block": block}]).to_string();
+        let world = World::new()
+            .agent("phase1/candidate-0/init", &format!("```python\n{script}\n```"))
+            .agent("phase1/candidate-0/leakage", &leak)
+            .agent("phase1/candidate-0/leakage-fix-1", "```python\nclean = 1\n```");
+        phase1(&world, 1, Direction::Maximize).await;
+        assert_eq!(world.script_run("phase1/candidate-0/run").unwrap().script, corrected);
+    };
+    check("x = fit(all)", "x = fit(all)\nblock = 1\nx = fit(all)", "clean = 1\nblock = 1\nx = fit(all)")
+        .await;
+    // Compared by lines, without trailing blanks.
+    check("a = 1\nb = 2", "a = 1 \nb = 2\nblock = 1\na = 1 \nb = 2", "clean = 1\nblock = 1\na = 1 \nb = 2")
+        .await;
+}
+
+#[tokio::test]
+async fn a_correction_that_changes_nothing_is_unusable() {
+    let leak = r#"[{"leakage_status": "Yes Data Leakage", "code_block": "print(block)"}]"#;
+    for same in ["```python\nprint(block)\n```", "```python\n\n  print(block)  \n```"] {
+        let world =
+            World::new().agent("phase1/final/leakage", leak).agent("phase1/final/leakage-fix-1", same);
+        assert!(result(&world, 1, Direction::Maximize).await.leakage_suspected, "{same}");
+        assert_eq!(warnings(&world, "phase1/final", "its correction is unusable"), 1, "{same}");
+        assert!(world.script_run("phase1/final/run").is_none(), "{same}");
+    }
 }
 
 #[tokio::test]
@@ -227,6 +281,44 @@ async fn the_last_leakage_check_keeps_what_runs_and_says_what_it_suspects() {
     });
     let result_broken = result(&broken, 1, Direction::Maximize).await;
     assert_eq!((result_broken.phase1.initial_score, result_broken.leakage_suspected), (0.8, true));
+}
+
+#[tokio::test(start_paused = true)]
+async fn with_one_slot_the_scripts_of_the_candidates_run_one_after_the_other() {
+    let world = World::new().takes(1, 10);
+    let candidates = phase1(&world, 4, Direction::Maximize).await.candidate_solutions;
+    let of_candidates = |place: &Place| place.as_str().strip_prefix("phase1/candidate-").map(str::to_owned);
+    let seen: Vec<String> = world
+        .events()
+        .iter()
+        .filter_map(|event| match event {
+            Event::ScriptStarted { place, .. } => Some(format!("{} starts", of_candidates(place)?)),
+            Event::ScriptEnded { place, .. } => Some(format!("{} ends", of_candidates(place)?)),
+            _ => None,
+        })
+        .collect();
+    let expected = (0..4).flat_map(|n| [format!("{n}/run starts"), format!("{n}/run ends")]);
+    assert_eq!(seen, expected.collect::<Vec<_>>());
+    let models: Vec<&str> = candidates.iter().filter_map(|one| one.source_model.as_deref()).collect();
+    assert_eq!(models, ["model-0", "model-1", "model-2", "model-3"]);
+}
+
+#[tokio::test]
+async fn the_prompts_of_init_and_merger_limit_the_training_samples() {
+    let check = async |limit: Option<u32>, expected: &str| {
+        let mut inputs = frozen();
+        inputs.config.subsample_limit = limit.unwrap_or(inputs.config.subsample_limit);
+        let world = World::new();
+        run(&world, &inputs).await.unwrap();
+        for place in ["phase1/candidate-0/init", "phase1/merge-1/merger"] {
+            let prompt = world.request(place).unwrap().prompt;
+            assert_eq!(prompt.matches(expected).count(), 2, "{place}: {prompt}");
+        }
+        let other = world.request("phase3/r0/ensembler").unwrap().prompt;
+        assert!(!other.contains(expected), "{other}");
+    };
+    check(None, "30000").await;
+    check(Some(1234), "1234").await;
 }
 
 #[tokio::test]

@@ -1,13 +1,16 @@
 //! Time and money.
 
+use std::ops::RangeInclusive;
+
 use mle_star::effects::Usage;
 use mle_star::event::Event;
 use mle_star::journal::{Frozen, Journal};
 use mle_star::result::{FinalResult, StoppedBy};
+use mle_star::slots::Slots;
 use mle_star::stop::Stop;
 use mle_star::testing::{World, frozen};
 
-use crate::{Folder, go_on, run};
+use crate::{Folder, go_on, go_on_with, run};
 
 fn timed(limit: u64) -> Frozen {
     let mut inputs = frozen();
@@ -54,12 +57,63 @@ async fn a_run_ends_in_time_with_all_its_records() {
 
 #[tokio::test(start_paused = true)]
 async fn paths_that_share_a_slot_share_the_time() {
-    let world = World::new().takes(0, 10);
-    run(&world, &timed(600)).await.unwrap();
-    let scripts =
-        |path: &str| world.trace().iter().filter(|p| p.starts_with(path) && p.ends_with("/run")).count();
-    let (first, second) = (scripts("phase2/path-0"), scripts("phase2/path-1"));
-    assert!(first.abs_diff(second) <= 1 && first > 5, "{first} {second}");
+    // The first path's scripts all fail and are repaired, which takes 800 s; the second needs 40 s.
+    let attempts = (0..16).map(|n| format!("phase2/path-0/t{}/k{}", n / 4, n % 4));
+    let runs = attempts.flat_map(|at| {
+        (1..=3)
+            .map(move |n| format!("debug-{n}/"))
+            .chain([String::new()])
+            .map(move |to| format!("{at}/{to}run"))
+    });
+    let slow = || runs.clone().fold(World::new().takes(0, 10), |world, place| world.fails(&place));
+    let check = async |slots: usize, scripts: RangeInclusive<usize>| {
+        let world = (0..4).fold(slow(), |world, step| {
+            ["extractor", "extractor-2", "extractor-3"]
+                .iter()
+                .fold(world, |world, name| world.agent(&format!("phase2/path-1/t{step}/{name}"), "no block"))
+        });
+        let (inputs, folder) = (timed(600), Folder::fresh());
+        let journal = Journal::create(folder.path(), &inputs).unwrap();
+        let result = go_on_with(&world, &inputs, &journal, &Slots::new(slots)).await.unwrap().result;
+        let of_path = |path: &str| {
+            world.trace().iter().filter(|place| place.starts_with(path) && place.ends_with("/run")).count()
+        };
+        let (first, second) = (of_path("phase2/path-0"), of_path("phase2/path-1"));
+        assert!(scripts.contains(&first) && second == 4, "{first} and {second} with {slots} slots");
+        assert_eq!(result.paths[0].cause.as_deref(), Some("time share"));
+        assert_eq!(result.paths[1].cause, None);
+    };
+    // Phase 1 takes 30 s with one slot and 20 s with two; Phase 2 gets 65/90 of the rest, 411 s and 418 s.
+    check(1, 20..=22).await; // half of 411 s
+    check(2, 41..=43).await; // all of 418 s
+}
+
+#[tokio::test(start_paused = true)]
+async fn scripts_may_take_the_share_of_their_phase() {
+    let check = async |paths: u32, expected: &[(&str, f64)]| {
+        let mut inputs = frozen();
+        inputs.config.time_limit_seconds = 1000;
+        inputs.config.num_parallel_solutions = paths;
+        let world = World::new();
+        run(&world, &inputs).await.unwrap();
+        for (place, seconds) in expected {
+            let timeout = world.script_run(place).unwrap().timeout.as_secs_f64();
+            assert!((timeout - seconds).abs() < 1.0, "{place}: {timeout} s with {paths} paths");
+        }
+    };
+    // Nothing takes time here, so that each phase divides the whole again: 10, then 65 of 90, 15 of 25.
+    let whole = 1000.0;
+    check(
+        2,
+        &[
+            ("phase1/merge-1/run", 0.1 * whole),
+            ("phase2/path-0/t0/k0/run", 65.0 / 90.0 * whole / 2.0),
+            ("phase3/r0/run", 15.0 / 25.0 * whole),
+            ("finalization/run", whole),
+        ],
+    )
+    .await;
+    check(1, &[("phase2/path-0/t0/k0/run", 80.0 / 90.0 * whole), ("finalization/run", whole)]).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -107,15 +161,15 @@ async fn money_stops_the_search_and_finalization_uses_its_reserve() {
     }
 }
 
-/// Warnings with this in them.
+/// The number of warnings that contain `part`.
 fn warnings(world: &World, part: &str) -> usize {
-    let told = |event: &&Event| matches!(event, Event::Warning { text, .. } if text.contains(part));
-    world.events().iter().filter(told).count()
+    let is_meant = |event: &&Event| matches!(event, Event::Warning { text, .. } if text.contains(part));
+    world.events().iter().filter(is_meant).count()
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_money_limit_holds_with_eight_calls_in_flight() {
-    // What a call costs beyond what was expected of it nobody can take back: that is all there may be over the cap.
+    // Only what calls cost beyond their estimate may exceed the limit.
     let check = async |max: f64, cost: f64, jumps: &[&str]| {
         let mut inputs = frozen();
         inputs.config.max_budget_usd = Some(max);
@@ -199,7 +253,7 @@ async fn a_decision_from_the_clock_stands_after_a_resume() {
 }
 
 #[tokio::test]
-async fn nothing_is_scored_that_was_not_checked_even_when_money_runs_out() {
+async fn only_checked_scripts_are_scored_even_when_money_runs_out() {
     for cents in 60..100 {
         let mut inputs = frozen();
         inputs.config.max_budget_usd = Some(f64::from(cents) / 100.0);
@@ -250,7 +304,7 @@ async fn an_ensemble_that_was_never_begun_is_none() {
 }
 
 #[tokio::test]
-async fn a_call_that_was_not_let_in_costs_what_is_told_of_it() {
+async fn a_refused_call_costs_what_the_service_reports() {
     let mut inputs = frozen();
     // Alone: nothing else is cut off with it.
     inputs.config.num_parallel_solutions = 1;

@@ -22,6 +22,7 @@ mod trace;
 mod verdicts;
 mod words;
 
+use mle_star::event::Event;
 use mle_star::journal::{Frozen, Journal};
 use mle_star::pipeline::Finished;
 use mle_star::slots::Slots;
@@ -41,6 +42,12 @@ impl Folder {
     pub fn path(&self) -> &std::path::Path {
         self.0.path()
     }
+}
+
+/// How many warnings at `at` contain `part`.
+pub fn warnings(world: &World, at: &str, part: &str) -> usize {
+    let is_meant = |event: &&Event| matches!(event, Event::Warning { place, text } if place.as_str() == at && text.contains(part));
+    world.events().iter().filter(is_meant).count()
 }
 
 /// A fresh run of `frozen` in `world`.

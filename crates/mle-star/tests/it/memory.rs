@@ -19,14 +19,14 @@ fn place(name: &str) -> String {
     format!("{STEP}/{name}")
 }
 
-/// How often the script of [`STEP`] runs, and what the debugger is told.
+/// How often the script of [`STEP`] runs, the prompt of the debugger, and the recorded outcome.
 async fn attempts(world: World, slots: usize) -> (usize, Option<String>, ScriptOutcome) {
     let (folder, inputs) = (Folder::fresh(), frozen());
     let world = world.takes(1, 1);
     let journal = Journal::create(folder.path(), &inputs).unwrap();
     go_on_with(&world, &inputs, &journal, &Slots::new(slots)).await.unwrap();
     let runs = world.trace().iter().filter(|at| **at == place("run")).count();
-    let told = world.request(&place("debug-1/debugger")).map(|request| request.prompt);
+    let prompt = world.request(&place("debug-1/debugger")).map(|request| request.prompt);
     let records = journal.effects().unwrap();
     let mut recorded = records.iter().filter(|effect| effect.place.as_str() == place("run"));
     let outcome = recorded.next().unwrap().outcome.clone().unwrap();
@@ -37,7 +37,7 @@ async fn attempts(world: World, slots: usize) -> (usize, Option<String>, ScriptO
     let (journal, _) = Journal::open(folder.path()).unwrap();
     go_on(&world, &inputs, &journal).await.unwrap();
     assert_eq!(world.trace().len(), effects, "nothing is done again");
-    (runs, told, serde_json::from_value(outcome).unwrap())
+    (runs, prompt, serde_json::from_value(outcome).unwrap())
 }
 
 #[tokio::test(start_paused = true)]
@@ -53,18 +53,18 @@ async fn a_script_without_memory_runs_once_more_alone_before_it_counts_as_failed
         (Allocation, 4, 2),
         (Limit, 4, 2),
     ] {
-        let told_in = |told: Option<String>| told.is_some_and(|told| told.contains(memory.words()));
+        let is_named = |prompt: Option<String>| prompt.is_some_and(|prompt| prompt.contains(memory.words()));
         let once = World::new().at_first(&place("run"), out_of(memory));
-        let (ran, told, outcome) = attempts(once, slots).await;
-        assert_eq!((ran, told_in(told)), (runs, runs == 1), "{memory:?} with {slots} slots");
+        let (ran, prompt, outcome) = attempts(once, slots).await;
+        assert_eq!((ran, is_named(prompt)), (runs, runs == 1), "{memory:?} with {slots} slots");
         assert_eq!(outcome.notes.iter().any(|note| note.contains("alone")), runs == 2, "{:?}", outcome.notes);
         assert_eq!(outcome.duration_seconds as usize, runs, "{memory:?} with {slots} slots");
         let always = World::new().script(&place("run"), out_of(memory));
-        let (ran, told, _) = attempts(always, slots).await;
-        assert_eq!((ran, told_in(told)), (runs, true), "{memory:?} with {slots} slots");
+        let (ran, prompt, _) = attempts(always, slots).await;
+        assert_eq!((ran, is_named(prompt)), (runs, true), "{memory:?} with {slots} slots");
     }
-    let (ran, told, _) = attempts(World::new().script(&place("run"), failed("KeyError: 1")), 4).await;
-    assert_eq!((ran, told.is_some_and(|told| told.contains("out of memory"))), (1, false));
+    let (ran, prompt, _) = attempts(World::new().script(&place("run"), failed("KeyError: 1")), 4).await;
+    assert_eq!((ran, prompt.is_some_and(|prompt| prompt.contains("out of memory"))), (1, false));
 }
 
 #[tokio::test(start_paused = true)]

@@ -139,6 +139,9 @@ async fn blocks_that_cannot_be_used_are_asked_for_again() {
     check([absent, good, ""], "print('start')", 2).await;
     check(["no json", empty, good], "print('start')", 3).await;
     check([absent, repeated, "no json"], "", 3).await;
+    // A block that occurs twice is asked for again, not replaced where it stands first.
+    check([repeated, good, ""], "print('start')", 2).await;
+    check([repeated, repeated, repeated], "", 3).await;
     check([r#"[{"code_block": "print('start')", "plan": " "}]"#, good, ""], "print('start')", 2).await;
     // After three calls, the first usable plan of any reply.
     let second = r#"[{"code_block": "absent", "plan": "p"}, {"code_block": "print(block)", "plan": "q"}]"#;

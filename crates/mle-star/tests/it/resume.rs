@@ -31,7 +31,7 @@ fn inputs() -> Frozen {
 fn timeless(mut result: FinalResult) -> FinalResult {
     result.durations = mle_star::result::Durations::default();
     result.total_duration_seconds = 0.0;
-    // A call cut off by the kill is told, and made again.
+    // A call interrupted by the kill is reported, and repeated.
     result.usage.interrupted_calls = 0;
     let path = |path: &mut mle_star::result::Phase2Result| path.best_solution.created_at.clear();
     result.phase2_results.iter_mut().for_each(path);
@@ -118,7 +118,7 @@ async fn a_run_whose_retriever_searched_in_vain_ends_the_same_wherever_it_was_ki
 
 #[tokio::test(start_paused = true)]
 async fn a_run_cut_short_by_a_share_of_time_and_killed_ends_the_same() {
-    // Two paths share a slot and 60 seconds; what was done before a kill is not paid for twice.
+    // Two paths share a slot and 60 seconds; effects before a kill are not paid for twice.
     let mut inputs = inputs();
     inputs.config.time_limit_seconds = 60;
     (inputs.config.outer_loop_steps, inputs.config.inner_loop_steps) = (4, 4);

@@ -48,7 +48,7 @@ fn asked(world: &World) -> Vec<String> {
     world.trace().into_iter().filter(|place| place.starts_with("phase1/retriever")).collect()
 }
 
-/// What was told of the retrieval itself.
+/// The warnings about the retrieval itself.
 fn warnings(world: &World) -> Vec<String> {
     let warning = |event| match event {
         Event::Warning { place, text, .. } if place.as_str() == "phase1" => Some(text),
@@ -69,9 +69,12 @@ async fn a_run_says_where_its_models_come_from() {
         assert_eq!(result.retrieval, retrieval, "{warning:?}");
         assert_eq!(result.candidate_solutions.len(), result.retrieved_models.len());
         assert_eq!(asked(&world), calls, "{warning:?}");
-        let told = warnings(&world);
-        assert_eq!(told.len(), usize::from(warning.is_some()), "{told:?} / {warning:?}");
-        assert!(told.iter().all(|told| told.contains(warning.unwrap_or_default())), "{told:?} / {warning:?}");
+        let given = warnings(&world);
+        assert_eq!(given.len(), usize::from(warning.is_some()), "{given:?} / {warning:?}");
+        assert!(
+            given.iter().all(|text| text.contains(warning.unwrap_or_default())),
+            "{given:?} / {warning:?}"
+        );
     };
     let (once, twice) = (["phase1/retriever"], ["phase1/retriever", "phase1/retriever-2"]);
     let dead = || World::new().agent_fails("phase1/retriever");

@@ -27,6 +27,25 @@ fn blocks_are_found_exactly_or_by_their_lines() {
     check("x = 1 \ny = 2\nx = 1 \ny = 2", "x = 1\ny = 2", Err(BlockError::Repeated));
 }
 
+#[test]
+fn the_first_of_equal_blocks_is_replaced() {
+    let check = |text: &str, quoted: &str, expected: Result<&str, BlockError>| {
+        let script = solution(text);
+        let found = script.find_first_block(quoted);
+        let replaced = found.and_then(|block| script.replace_block(&block, "new")).map(|new| new.text);
+        assert_eq!(replaced, expected.map(str::to_owned), "{quoted:?} in {text:?}");
+    };
+    check("a = 1\nb = 2\na = 1\n", "a = 1", Ok("new\nb = 2\na = 1\n"));
+    check("a = 1\na = 1\na = 1\n", "a = 1\n", Ok("new\na = 1\na = 1\n"));
+    check("x = 1 \ny = 2\nz\nx = 1 \ny = 2", "x = 1\ny = 2", Ok("new\nz\nx = 1 \ny = 2"));
+    check("x = 1 \ny = 2\nz\nx = 1\ty = 2\n", "x = 1\ny = 2", Ok("new\nz\nx = 1\ty = 2\n"));
+    check("a = 1\nb = 2\n", "b = 2", Ok("a = 1\nnew\n"));
+    check("a = 1\n", "c = 3", Err(BlockError::Absent));
+    check("a = 1\n", " \n", Err(BlockError::Empty));
+    let other = solution("b = 2").find_block("b = 2").unwrap();
+    assert_eq!(solution("a = 1").replace_block(&other, "new"), Err(BlockError::Absent));
+}
+
 /// Lines as scripts have them: indented, with braces, quotes, unicode and trailing blanks.
 fn line() -> impl Strategy<Value = String> {
     "[ \\t]{0,4}[a-zé_{}()'\"$#=.,:\\\\ü漢 0-9]{0,12}[ \\t]{0,2}"

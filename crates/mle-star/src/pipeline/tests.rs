@@ -1,0 +1,84 @@
+//! Rules that no run can break from outside: what an agent is never asked, and an ensemble of one solution.
+
+use std::collections::BTreeMap;
+
+use super::ensemble::ensemble;
+use crate::agents::{ens_planner, ensembler, planner};
+use crate::ctx::{Ctx, Outside, Run};
+use crate::journal::Journal;
+use crate::metric::{Direction, Score};
+use crate::place::{Place, Step};
+use crate::prompts::Prompts;
+use crate::slots::Slots;
+use crate::solution::{Evidence, Scored, Solution, SolutionPhase};
+use crate::stop::Stop;
+use crate::testing::{World, frozen};
+
+/// Lets `check` look at a run that has not begun.
+async fn in_a_run(world: &World, check: impl AsyncFnOnce(&Ctx<'_>)) {
+    let (folder, inputs) = (tempfile::tempdir().unwrap(), frozen());
+    let journal = Journal::create(folder.path(), &inputs).unwrap();
+    let prompts = Prompts::new(BTreeMap::new()).unwrap();
+    let (_sender, cancel) = tokio::sync::watch::channel(false);
+    let outside = Outside {
+        agents: world,
+        scripts: world,
+        events: world,
+        cancel: &cancel,
+        environment: "Python 3",
+        script_slots: &Slots::new(1),
+        agent_slots: &Slots::new(1),
+    };
+    let run = Run::new(&inputs, &prompts, &journal, outside).unwrap();
+    check(&run.root().at(Step::Round(0))).await;
+}
+
+fn scored(text: &str) -> Scored {
+    let evidence = Evidence {
+        step: Step::Candidate(0),
+        place: Place::root(),
+        ran_at: jiff::Timestamp::UNIX_EPOCH,
+        wrote_submission: false,
+        leaks: false,
+    };
+    let score = Score::new(0.5, Direction::Maximize).unwrap();
+    Scored::new(Solution::new(text.to_owned(), SolutionPhase::Refined), score, evidence)
+}
+
+fn refused<T>(answer: Result<T, Stop>, expected: &str) {
+    let Err(Stop::Bug { what, .. }) = answer else { panic!("{expected:?} is not checked") };
+    assert_eq!(what, expected);
+}
+
+#[tokio::test]
+async fn agents_are_not_asked_for_plans_and_scripts_without_what_they_need() {
+    let world = World::new();
+    in_a_run(&world, async |ctx| {
+        let (one, two) = (scored("block = 1"), scored("block = 2"));
+        let block = one.solution().find_block("block = 1").unwrap();
+        let least = "At least one previous plan is required for A_planner";
+        refused(planner(ctx, &block, &[]).await, least);
+        let least = "A_ens_planner requires at least 2 solutions for ensembling";
+        refused(ens_planner(ctx, &[], &[]).await, least);
+        refused(ens_planner(ctx, std::slice::from_ref(&one), &[]).await, least);
+        let least = "A_ensembler requires at least 2 solutions for ensembling";
+        refused(ensembler(ctx, "a plan", std::slice::from_ref(&one)).await, least);
+        let plan = "A_ensembler requires a non-empty ensemble plan";
+        refused(ensembler(ctx, " \n", &[one, two]).await, plan);
+        refused(ensembler(ctx, "", &[]).await, plan);
+    })
+    .await;
+    assert_eq!(world.trace(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn an_ensemble_of_one_solution_is_that_solution() {
+    let world = World::new();
+    in_a_run(&world, async |ctx| {
+        let only = scored("block = 1");
+        let ensemble = ensemble(ctx, std::slice::from_ref(&only)).await.unwrap().unwrap();
+        assert_eq!((ensemble.best, ensemble.rounds), (only, Vec::new()));
+    })
+    .await;
+    assert_eq!((world.trace(), world.events()), (Vec::new(), Vec::new()));
+}
