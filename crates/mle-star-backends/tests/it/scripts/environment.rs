@@ -52,7 +52,12 @@ impl Fake {
     /// Starts a process of its own that wants the program's own environment.
     fn start(&self) -> Child {
         let mut command = Command::new(env::current_exe().unwrap());
-        command.args(["--exact", "scripts::environment::program_environment_maker", "--ignored", "--nocapture"]);
+        command.args([
+            "--exact",
+            "scripts::environment::program_environment_maker",
+            "--ignored",
+            "--nocapture",
+        ]);
         command.env("PATH", self.path("bin")).env("MLE_STAR_CACHE", self.path("cache"));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap()
     }
