@@ -1,5 +1,5 @@
-//! Running cargo and friends from the workspace's root, and saying what happens.
-#![expect(clippy::print_stdout, reason = "a gate talks")]
+//! Running cargo and other programs from the workspace's root.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a gate reports what it does")]
 
 use std::env;
 use std::io::{self, BufRead, BufReader};
@@ -12,16 +12,21 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().map_or_else(|| PathBuf::from("."), Path::to_path_buf)
 }
 
-/// One line for whoever watches.
+/// Prints a line.
 pub fn say(line: &str) {
     println!("{line}");
+}
+
+/// Prints a line to standard error.
+pub fn complain(line: &str) {
+    eprintln!("{line}");
 }
 
 /// A cargo command, its arguments split at blanks.
 pub fn cargo(line: &str) -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(line.split_whitespace()).current_dir(root());
-    // The package that runs is xtask; what cargo said about it is not about others.
+    // Cargo describes the package that it runs, xtask, in these; build scripts and tests would take it for themselves.
     for (name, _) in env::vars_os() {
         if name.to_str().is_some_and(|name| name.starts_with("CARGO_PKG_") || name == "CARGO_MANIFEST_DIR") {
             command.env_remove(name);
@@ -30,14 +35,21 @@ pub fn cargo(line: &str) -> Command {
     command
 }
 
-/// Is this cargo subcommand there?
+/// Is this cargo subcommand installed?
 pub fn has(line: &str) -> bool {
     let mut command = cargo(line);
     command.stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
 }
 
-/// Runs a command, shows what it prints, and keeps it; `true` when it succeeded.
+/// Prints a command and runs it; `true` when it succeeded.
+pub fn succeeds(mut command: Command) -> bool {
+    let words: Vec<String> = command.get_args().map(|word| word.to_string_lossy().into_owned()).collect();
+    say(&format!("--- cargo {}", words.join(" ")));
+    command.status().is_ok_and(|status| status.success())
+}
+
+/// Runs a command, prints its output, and returns it; `true` when the command succeeded.
 ///
 /// # Errors
 /// The command cannot be started.

@@ -1,20 +1,28 @@
-//! Tests on a kernel of their own: Debian's, in a virtual machine that sees this system's files read-only.
+//! The tests of control groups, on a kernel of their own: Debian's, in a virtual machine that sees this system's files
+//! read-only.
 //!
-//! Limits by control groups need a group that was delegated, which hardly any machine that builds has. In the virtual
-//! machine there are groups of every kind (`xtask/kernel/job.sh`). The processor is emulated: nothing there is fast, and
-//! no device of the host is needed. QEMU and BusyBox come from the system, the kernel from Debian's package.
+//! Limits by control groups need a delegated group, which hardly any build machine has. The virtual machine has groups
+//! of every kind (`xtask/kernel/job.sh`). Its processor is emulated: nothing there is fast, and it needs no device of
+//! the host. QEMU and BusyBox come from the system, the kernel from Debian's package.
+//!
+//! Since this takes minutes, the gate runs it only if the files that it tests have changed: `xtask/kernel/proven.txt`
+//! holds their digest from the last time it passed.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::command::{cargo, root, say, watched};
+use sha2::{Digest as _, Sha256};
+
+use crate::command::{root, say, watched};
 use crate::packages::succeeds;
+use crate::programs::Programs;
+use crate::tidy;
 
 /// Debian's package that depends on its newest kernel.
 const PACKAGE: &str = "linux-image-amd64";
-/// Where in a kernel's modules those lie that bring the host's files.
+/// The kernel modules that bring the host's files, and what they need.
 const MODULES: [&str; 8] = [
     "drivers/virtio",
     "drivers/block/virtio_blk.ko",
@@ -25,39 +33,94 @@ const MODULES: [&str; 8] = [
     "lib",
     "net/9p",
 ];
-/// What is done in the virtual machine.
+/// What the virtual machine does.
 const JOB: &str = include_str!("../kernel/job.sh");
+/// A test that it runs, to find the program that has them all.
+const TEST: &str = "where_nothing_is_delegated_it_is_said";
 /// Seconds that all of it may take.
 const LIMIT: &str = "900";
+/// The files that it tests: processes, isolation and control groups, and the virtual machine itself.
+const TESTED: [&str; 6] = [
+    "crates/mle-star-backends/src/process",
+    "crates/mle-star-backends/src/script",
+    "crates/mle-star-backends/python",
+    "crates/mle-star-backends/tests/it/scripts",
+    "xtask/kernel/init.sh",
+    "xtask/kernel/job.sh",
+];
+/// Holds the digest of those files from when the tests last passed.
+const PROVEN: &str = "xtask/kernel/proven.txt";
 
-/// Why this system cannot: the kernel is a package of Debian's for one kind of processor.
+/// Why this system cannot run it: the kernel is a package of Debian's for one kind of processor.
 pub fn not_here() -> Option<&'static str> {
     let has_packages = || Command::new("apt-cache").arg("--version").output().is_ok();
     (std::env::consts::ARCH != "x86_64" || !has_packages()).then_some("only on Debian and x86_64")
 }
 
+/// Has it passed with exactly these files?
+pub fn is_proven() -> bool {
+    fs::read_to_string(root().join(PROVEN)).is_ok_and(|text| text.trim() == digest(&root()))
+}
+
+/// Runs it, and records the files' digest when it passes.
+pub fn prove() -> bool {
+    let digest = digest(&root());
+    let passes = Programs::build().is_ok_and(|programs| passes(&programs));
+    passes && write(&root().join(PROVEN), &format!("{digest}\n")).map_err(|why| say(&why)).is_ok()
+}
+
+/// Do all scenarios pass?
+pub fn passes(programs: &Programs) -> bool {
+    say("--- virtual machine");
+    match run(programs) {
+        Ok((passed, failed)) => {
+            say(&format!("{passed} scenarios passed, {failed} failed"));
+            failed == 0 && passed > 0
+        }
+        Err(why) => {
+            say(&why);
+            false
+        }
+    }
+}
+
+/// Entries of the table that name no file: then a change could go unnoticed.
+pub fn findings(root: &Path) -> Vec<String> {
+    let missing = TESTED.iter().filter(|path| !root.join(path).exists());
+    missing.map(|path| format!("xtask/src/kernel.rs: there is no {path}")).collect()
+}
+
+/// One digest of the names and contents of all files that it tests.
+fn digest(root: &Path) -> String {
+    let mut digest = Sha256::new();
+    for file in TESTED.iter().flat_map(|path| tidy::files(&root.join(path), "")) {
+        let content = fs::read(&file).unwrap_or_default();
+        let name = file.strip_prefix(root).unwrap_or(&file).display();
+        digest.update(format!("{name} {}\n", content.len()));
+        digest.update(content);
+    }
+    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// Boots the kernel and runs the tests; how many scenarios passed and failed.
-///
-/// # Errors
-/// Something is missing, or cannot be started; in words.
-pub fn run() -> Result<(usize, usize), String> {
+fn run(programs: &Programs) -> Result<(usize, usize), String> {
     let folder = root().join("target/kernel");
     fs::create_dir_all(folder.join("job")).map_err(|error| broken(&folder, &error))?;
     let kernel = kernel(&folder)?;
     let initial = initial_files(&folder, &kernel)?;
-    copy(&tests()?, &folder.join("job/tests"))?;
+    copy(programs.with_test(TEST)?, &folder.join("job/tests"))?;
     write(&folder.join("job/job.sh"), JOB)?;
     let (_, said) = watched(machine(&kernel, &initial, &folder.join("job"))).map_err(|error| {
         format!("qemu-system-x86_64: {error} (Debian: apt-get install qemu-system-x86 busybox-static)")
     })?;
-    // Those that were not come to have failed.
+    // A scenario that was not reached has failed.
     let all = JOB.lines().filter(|line| line.starts_with("scenario \"")).count();
     let is_ok = |line: &&str| line.starts_with("scenario ") && line.trim_end().ends_with(": ok");
     let passed = said.lines().filter(is_ok).count();
     Ok((passed, all.saturating_sub(passed)))
 }
 
-/// What a Debian package unpacked, below `folder`: the newest kernel.
+/// The newest kernel of Debian, unpacked below `folder`.
 fn kernel(folder: &Path) -> Result<PathBuf, String> {
     let output = Command::new("apt-cache").args(["depends", "--important", PACKAGE]).output();
     let output = output.map_err(|error| format!("apt-cache: {error}; the kernel is Debian's"))?;
@@ -80,7 +143,7 @@ fn kernel(folder: &Path) -> Result<PathBuf, String> {
     Ok(unpacked)
 }
 
-/// The archive of what the kernel finds when it starts: BusyBox, some modules, the first process.
+/// The initial file system: BusyBox, some modules, the first process.
 fn initial_files(folder: &Path, kernel: &Path) -> Result<PathBuf, String> {
     let (tree, archive) = (folder.join("initial"), folder.join("initial.cpio"));
     let _ = fs::remove_dir_all(&tree);
@@ -106,16 +169,6 @@ fn initial_files(folder: &Path, kernel: &Path) -> Result<PathBuf, String> {
     let pack = "find . | busybox cpio -o -H newc > ../initial.cpio";
     succeeds(Command::new("sh").args(["-c", pack]).current_dir(&tree).stderr(Stdio::null()))?;
     Ok(archive)
-}
-
-/// The test program of the backends, built.
-fn tests() -> Result<PathBuf, String> {
-    let mut command = cargo("test --package mle-star-backends --test it --no-run --message-format json");
-    let output = command.stderr(Stdio::inherit()).output().map_err(|error| format!("cargo: {error}"))?;
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    let messages = said.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-    let mut programs = messages.filter_map(|message| message.get("executable")?.as_str().map(PathBuf::from));
-    programs.next_back().ok_or_else(|| "the tests cannot be built".to_owned())
 }
 
 fn machine(kernel: &Path, initial: &Path, job: &Path) -> Command {
@@ -173,4 +226,29 @@ fn write(to: &Path, text: &str) -> Result<(), String> {
 
 fn broken(path: &Path, error: &io::Error) -> String {
     format!("{}: {error}", path.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_of_any_tested_file_changes_the_digest() {
+        let dir = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = dir.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+            digest(dir.path())
+        };
+        let first = write(&format!("{}/a.rs", TESTED[0]), "a");
+        let second = write(&format!("{}/deep/b.rs", TESTED[1]), "b");
+        let third = write(&format!("{}/deep/b.rs", TESTED[1]), "c");
+        assert!(first != second && second != third && first.len() == 64);
+        assert_eq!(write("crates/mle-star/src/lib.rs", "x"), third);
+        assert_eq!(write(&format!("{}/deep/b.rs", TESTED[1]), "b"), second);
+        fs::remove_file(dir.path().join(TESTED[1]).join("deep/b.rs")).unwrap();
+        assert_eq!(digest(dir.path()), first);
+        assert_eq!(findings(dir.path()).len(), TESTED.len() - 2);
+    }
 }

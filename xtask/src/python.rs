@@ -1,20 +1,27 @@
-//! The Python environment that some tests need: the program's own, made when it is not there.
+//! The Python environment that some tests need: the program's own, created if it does not exist.
 
 use std::path::PathBuf;
 
-use mle_star_backends::script::environment::{EnvironmentChoice, python_environment};
-use tokio::runtime::Builder;
+use crate::command::{say, watched};
+use crate::programs::{Programs, ignored_test};
 
-use crate::command::say;
+/// The test that creates the environment and prints it. It is compiled with all others, so xtask does not have to
+/// depend on the program.
+const MAKER: &str = "program_environment_maker";
 
 /// Its interpreter.
 ///
 /// # Errors
-/// It cannot be made; in words.
-pub fn prepare() -> Result<PathBuf, String> {
-    let runtime = Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
-    let environment = runtime.block_on(python_environment(EnvironmentChoice::Own, &|line: &str| say(line)));
-    environment
-        .map(|environment| environment.python)
-        .map_err(|trouble| format!("{trouble}; {}", trouble.hint))
+/// It cannot be created.
+pub fn prepare(programs: &Programs) -> Result<PathBuf, String> {
+    say("--- Python environment for tests");
+    let maker = ignored_test(programs.with_test(MAKER)?, MAKER);
+    let (_, text) = watched(maker).map_err(|error| format!("{MAKER}: {error}"))?;
+    let found = text.lines().find_map(|line| line.split_once("found: "));
+    let found: serde_json::Value =
+        found.and_then(|(_, json)| serde_json::from_str(json).ok()).unwrap_or_default();
+    match found["Ok"]["python"].as_str() {
+        Some(python) => Ok(python.into()),
+        None => Err(format!("the Python environment cannot be created: {}", found["Err"])),
+    }
 }

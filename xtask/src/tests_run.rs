@@ -1,100 +1,103 @@
-//! All tests, with nextest where it is installed, and how many there were.
+//! Runs the tests, with nextest where it is installed, and counts them.
 
 use std::env;
+use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
+use std::thread;
 
 use crate::browser::Browser;
-use crate::command::{cargo, has, watched};
+use crate::command::{cargo, has, say, watched};
+use crate::programs::TESTS;
+use crate::report::Count;
 
-/// Programs that other tests start; they are no tests.
-const PROGRAMS: [&str; 2] = ["scripts::environment::maker", "scripts::runner::orchestrator"];
-/// Tests that run in the virtual machine.
-const OF_KERNEL: &str = "scripts::cgroups::";
-/// Part of the name of every test that drives the real `claude`.
-const REAL_CLAUDE: &str = "real_claude";
-/// Part of the name of every test that needs torch, which is too large to be installed for it.
-const TORCH: &str = "with_torch";
+/// Tests that are never run here: programs that other tests start, and what runs in the virtual machine.
+const NEVER: [&str; 2] = ["::program_", "cgroups::"];
 
-/// Tests that passed, failed, and were not run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Count {
-    /// Passed.
-    pub passed: usize,
-    /// Failed; one for a build that failed.
-    pub failed: usize,
-    /// Not run, since this machine lacks what they need.
-    pub skipped: usize,
-}
-
-/// What tests need beside the workspace.
+/// What tests need beside the workspace. An error says why something is missing.
 pub struct Needs {
     /// An interpreter with the libraries that scripts use.
     pub python: PathBuf,
-    /// What opens the web page.
-    pub browser: Browser,
-    /// The `claude` executable, where it and a closed network can be had.
-    pub claude: Option<PathBuf>,
+    /// The browser that opens the web page.
+    pub browser: Result<Browser, String>,
+    /// The `claude` executable.
+    pub claude: Result<PathBuf, String>,
 }
 
-/// Runs every test of the workspace.
+impl Needs {
+    /// Parts of the names of tests that cannot be run here, and why.
+    fn missing(&self) -> Vec<(&'static str, &str)> {
+        let is_root = fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0);
+        let torch = env::var_os("MLE_STAR_TEST_TORCH");
+        let missing = [
+            ("browser::", self.browser.as_ref().err().map(String::as_str)),
+            ("real_claude", self.claude.as_ref().err().map(String::as_str)),
+            // Too large to be installed for one test.
+            ("with_torch", torch.is_none().then_some("MLE_STAR_TEST_TORCH names no interpreter")),
+            ("as_root", (!is_root).then_some("not root")),
+        ];
+        missing.into_iter().filter_map(|(part, why)| Some((part, why?))).collect()
+    }
+
+    fn variables(&self) -> Vec<(&'static str, PathBuf)> {
+        let mut variables = vec![("MLE_STAR_TEST_PYTHON", self.python.clone())];
+        if let Ok(Browser { chromium, driver, axe }) = &self.browser {
+            variables.push(("MLE_STAR_TEST_CHROMIUM", chromium.clone()));
+            variables.push(("MLE_STAR_TEST_CHROMEDRIVER", driver.clone()));
+            variables.push(("MLE_STAR_TEST_AXE", axe.clone()));
+        }
+        variables.extend(self.claude.iter().map(|claude| ("MLE_STAR_TEST_CLAUDE", claude.clone())));
+        variables
+    }
+}
+
+/// Runs every test of the workspace that can be run here.
 ///
 /// # Errors
 /// Cargo cannot be started.
 pub fn run(needs: &Needs, doc_tests: bool) -> io::Result<Count> {
-    let mut left_out = PROGRAMS.to_vec();
-    left_out.push(OF_KERNEL);
+    let (missing, names) = (needs.missing(), names()?);
     let mut total = Count::default();
-    if needs.claude.is_none() {
-        left_out.push(REAL_CLAUDE);
-        total.skipped = listed(REAL_CLAUDE)?;
+    for (part, why) in &missing {
+        let count = names.iter().filter(|name| name.contains(part)).count();
+        say(&format!("{count} tests with {part} in their name are skipped: {why}"));
+        total.skipped += count;
     }
-    if env::var_os("MLE_STAR_TEST_TORCH").is_none() {
-        left_out.push(TORCH);
-        total.skipped += listed(TORCH)?;
-    }
-    let mut lines = vec![command_line(&left_out)];
-    if doc_tests {
-        lines.push("test --workspace --doc".to_owned());
-    }
-    for line in lines {
+    let left_out: Vec<&str> = NEVER.into_iter().chain(missing.iter().map(|(part, _)| *part)).collect();
+    let doc_tests = doc_tests.then(|| "test --workspace --doc".to_owned());
+    for line in [command_line(&left_out)].into_iter().chain(doc_tests) {
         let mut command = cargo(&line);
-        command.env("MLE_STAR_TEST_PYTHON", &needs.python).env("CARGO_TERM_COLOR", "never");
-        let Browser { chromium, driver, axe } = &needs.browser;
-        command.env("MLE_STAR_TEST_CHROMIUM", chromium).env("MLE_STAR_TEST_CHROMEDRIVER", driver);
-        command.env("MLE_STAR_TEST_AXE", axe);
-        if let Some(claude) = &needs.claude {
-            command.env("MLE_STAR_TEST_CLAUDE", claude);
-        }
+        command.envs(needs.variables()).env("CARGO_TERM_COLOR", "never");
+        // A snapshot that differs fails its test; none is written.
+        command.env("INSTA_UPDATE", "no").env_remove("INSTA_FORCE_PASS");
         let (ok, text) = watched(command)?;
-        let mut count = counted(&text);
-        if !ok && count.failed == 0 {
-            count.failed = 1;
-        }
-        total.passed += count.passed;
-        total.failed += count.failed;
+        let count = counted(&text);
+        let failed_otherwise = usize::from(!ok && count.failed == 0);
+        total.add(Count { failed: count.failed + failed_otherwise, ..count });
     }
     Ok(total)
 }
 
-/// All tests, those included that need what is prepared here.
+/// All tests but these, those included that need what is prepared here.
 fn command_line(left_out: &[&str]) -> String {
     if has("nextest --version") {
         let names: Vec<String> = left_out.iter().map(|name| format!("test({name})")).collect();
         let options = "--no-fail-fast --status-level slow --final-status-level fail --run-ignored all";
-        format!("nextest run --workspace {options} --filterset not({})", names.join("|"))
+        // Tests wait for processes half of their time.
+        let threads = 2 * thread::available_parallelism().map_or(1, usize::from);
+        format!("nextest run {TESTS} {options} --test-threads {threads} --filterset not({})", names.join("|"))
     } else {
         let skips: Vec<String> = left_out.iter().map(|name| format!("--skip {name}")).collect();
-        let options = "--no-fail-fast --lib --bins --tests -- --include-ignored";
-        format!("test --workspace {options} {}", skips.join(" "))
+        format!("test {TESTS} --no-fail-fast -- --include-ignored {}", skips.join(" "))
     }
 }
 
-/// How many tests have this in their name.
-fn listed(name: &str) -> io::Result<usize> {
-    let list = format!("test --workspace --quiet --lib --bins --tests -- --list {name}");
-    let output = cargo(&list).output()?;
-    Ok(String::from_utf8_lossy(&output.stdout).lines().filter(|line| line.ends_with(": test")).count())
+/// The names of all tests.
+fn names() -> io::Result<Vec<String>> {
+    let output = cargo(&format!("test {TESTS} --quiet -- --list")).output()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    Ok(text.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect())
 }
 
 /// The totals of nextest's summary, or of every `test result` line of cargo's own runner.

@@ -1,4 +1,4 @@
-//! What compilers do not check: crate boundaries, file sizes, documents that name what exists.
+//! Rules that no compiler checks: crate boundaries, file sizes, and documents that name only what exists.
 
 mod boundaries;
 mod documents;
@@ -7,19 +7,20 @@ mod http;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::kernel;
+
 /// Lines that a source file may have.
 const LONGEST_FILE: usize = 600;
-/// The one file with a limit of its own: Python imports it under a name that must be one file, before any other can be
-/// imported without scripts seeing it.
-const LONGER_FILE: (&str, usize) = ("crates/mle-star-process/python/worker.py", 800);
+/// The one exception: the worker has to be a single file, since scripts would see whatever else it imports.
+const LONGER_FILE: (&str, usize) = ("python/worker.py", 800);
 
-/// Everything that is not tidy, one line each.
+/// Every violation, one line each.
 pub fn findings(root: &Path) -> Vec<String> {
     let sources = sources(root);
     let mut findings = long_files(root);
     findings.extend(boundaries::findings(root));
     findings.extend(documents::findings(root, &sources));
-    findings.extend(http::findings());
+    findings.extend(kernel::findings(root));
     findings
 }
 
@@ -33,7 +34,7 @@ pub fn has_doc_tests(root: &Path) -> bool {
 }
 
 fn long_files(root: &Path) -> Vec<String> {
-    let written = [sources(root), files(root, "py")].concat();
+    let written = [sources(root), code(root, "py")].concat();
     written.iter().filter_map(|file| too_long(root, file)).collect()
 }
 
@@ -41,38 +42,30 @@ fn too_long(root: &Path, file: &Path) -> Option<String> {
     let lines = read(file).lines().count();
     let shown = file.strip_prefix(root).unwrap_or(file);
     let (longer, its_limit) = LONGER_FILE;
-    let limit = if shown == Path::new(longer) { its_limit } else { LONGEST_FILE };
+    let limit = if shown.ends_with(longer) { its_limit } else { LONGEST_FILE };
     (lines > limit).then(|| format!("{}: {lines} lines; split it before {limit}", shown.display()))
 }
 
 /// Every Rust file of the workspace.
 fn sources(root: &Path) -> Vec<PathBuf> {
-    files(root, "rs")
+    code(root, "rs")
 }
 
-/// Every file of the workspace's code with this ending.
-fn files(root: &Path, ending: &str) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for folder in ["crates", "xtask"] {
-        walk(&root.join(folder), &mut found);
+fn code(root: &Path, ending: &str) -> Vec<PathBuf> {
+    ["crates", "xtask"].iter().flat_map(|folder| files(&root.join(folder), ending)).collect()
+}
+
+/// The files below a folder, or the file itself, in order: those with this ending, or all where it is empty.
+pub fn files(path: &Path, ending: &str) -> Vec<PathBuf> {
+    if path.is_file() {
+        let fits = ending.is_empty() || path.extension().is_some_and(|found| found == ending);
+        return if fits { vec![path.to_owned()] } else { Vec::new() };
     }
-    found.retain(|file| file.extension().is_some_and(|found| found == ending));
-    found
-}
-
-fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
     let mut entries: Vec<PathBuf> =
-        fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+        fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    entries.retain(|entry| entry.file_name().is_none_or(|name| name != "target" && name != "__pycache__"));
     entries.sort();
-    for path in entries {
-        if path.is_dir() {
-            if path.file_name().is_some_and(|name| name != "target") {
-                walk(&path, found);
-            }
-        } else {
-            found.push(path);
-        }
-    }
+    entries.iter().flat_map(|entry| files(entry, ending)).collect()
 }
 
 fn read(file: &Path) -> String {
@@ -100,7 +93,8 @@ mod tests {
         }
         check("crates/x/long.txt", LONGEST_FILE + 1, false);
         let (name, limit) = LONGER_FILE;
-        check(name, limit, false);
-        check(name, limit + 1, true);
+        let name = format!("crates/x/{name}");
+        check(&name, limit, false);
+        check(&name, limit + 1, true);
     }
 }

@@ -1,128 +1,154 @@
-//! The gate: every step runs, whatever the ones before said; the last line counts.
+//! The gate: every step runs, whatever the earlier ones found.
 
-use std::path::PathBuf;
-use std::process::{Command, ExitCode};
+use std::thread;
 use std::time::Instant;
 
-use crate::command::{cargo, root, say};
-use crate::{browser, claude, faults, kernel, python, tests_run, tidy};
+use crate::browser::Browser;
+use crate::command::{cargo, root, say, succeeds};
+use crate::programs::Programs;
+use crate::report::{Count, Report};
+use crate::tests_run::{self, Needs};
+use crate::{browser, claude, faults, kernel, python, tidy};
 
-/// What `cargo xtask verify` does besides the tests, one check each.
-const CHECKS: [(&str, &[&str]); 3] = [
-    ("fmt", &["fmt --all --check"]),
-    ("clippy", &["clippy --workspace --all-targets -- -D warnings"]),
-    (
-        "docs",
-        &[
-            // For those who work on it: links lead to private items, too.
-            "doc --workspace --lib --no-deps --document-private-items",
-            // A binary called like a library would overwrite its pages.
-            "doc --package mle-star-cli --bins --no-deps --document-private-items --target-dir target/doc-bins",
-        ],
-    ),
-];
+/// What is checked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Scope {
+    /// Also what needs more than Rust and Python.
+    all: bool,
+    /// The virtual machine in any case.
+    kernel: bool,
+}
 
-/// Runs everything. Tests and checks are counted alike in the last line.
-pub fn verify() -> ExitCode {
-    let began = Instant::now();
-    let mut count = tests_run::Count::default();
-    let mut verdicts = Vec::new();
-    let mut judge = |name: &str, ok: bool| {
-        *if ok { &mut count.passed } else { &mut count.failed } += 1;
-        verdicts.push(format!("{name}: {}", if ok { "ok" } else { "FAILED" }));
-    };
-    for (name, lines) in CHECKS {
-        judge(name, lines.iter().all(|line| succeeds(cargo(line))));
+impl Scope {
+    /// Reads the options; `None` for an unknown one.
+    pub fn parse(options: &[&str]) -> Option<Self> {
+        options.iter().try_fold(Self::default(), |scope, option| match *option {
+            "--all" => Some(Self { all: true, ..scope }),
+            "--kernel" => Some(Self { kernel: true, ..scope }),
+            _ => None,
+        })
     }
-    judge("tidy", is_tidy());
-    judge("faults", faults::campaign(faults::SHORT));
-    if let Some(why) = kernel::not_here() {
-        say(&format!("--- kernel of its own: {why}, skipped"));
-        count.skipped += 1;
+}
+
+/// Runs all steps; `true` when nothing failed. Checks and tests count alike in the last line.
+pub fn verify(scope: Scope) -> bool {
+    let (began, mut report) = (Instant::now(), Report::default());
+    // Downloads need the network, compilation the processor.
+    let downloads = thread::spawn(move || download(scope));
+    report.check("fmt", || succeeds(cargo("fmt --all --check")));
+    report.check("tidy", is_tidy);
+    let programs = built(&mut report);
+    let python = thread::scope(|threads| {
+        let python = threads.spawn(|| python::prepare(programs.as_ref().map_err(Clone::clone)?));
+        report.check("clippy", || succeeds(cargo("clippy --workspace --all-targets -- -D warnings")));
+        report.check("docs", documents);
+        python.join().unwrap_or_else(|_| Err("the thread that prepares Python panicked".to_owned()))
+    });
+    let (browser, claude) = downloads.join().unwrap_or_else(|_| (Err(PANICKED.into()), Err(PANICKED.into())));
+    let needed =
+        [("python", python.as_ref().err()), ("browser", browser.as_ref().err().filter(|_| scope.all))];
+    for (name, why) in needed {
+        if let Some(why) = why {
+            say(why);
+            report.check(name, || false);
+        }
+    }
+    if let (Ok(python), Ok(_)) = (python, &programs) {
+        tests(&mut report, &Needs { python, browser, claude });
+    }
+    if scope.all {
+        let (began, outcome) = (Instant::now(), faults::campaign(&faults::SHORT));
+        report.add("faults", began, Count { skipped: outcome.skipped, ..Count::check(outcome.ok) });
     } else {
-        judge("kernel", has_limits());
+        report.skip("faults", ONLY_WITH_ALL);
     }
-    say("--- python environment for tests");
-    let python = python::prepare();
-    judge("python environment", python.is_ok());
-    say("--- browser for tests");
-    let browser = browser::prepare();
-    judge("browser", browser.is_ok());
-    match python.and_then(|python| Ok((python, browser?))) {
-        Ok((python, browser)) => {
-            let needs = tests_run::Needs { python, browser, claude: claude_for_tests() };
-            say("--- tests");
-            let tests = tests_run::run(&needs, tidy::has_doc_tests(&root())).unwrap_or_else(|error| {
-                say(&format!("tests cannot be run: {error}"));
-                tests_run::Count { failed: 1, ..tests_run::Count::default() }
-            });
-            verdicts.push(format!("tests: {}", in_words(tests)));
-            count.passed += tests.passed;
-            count.failed += tests.failed;
-            count.skipped += tests.skipped;
-        }
-        Err(why) => say(&why),
-    }
-    say(&format!("--- {} ({} s)", verdicts.join("; "), began.elapsed().as_secs()));
-    say(&in_words(count));
-    exit(count.failed == 0)
+    virtual_machine(&mut report, scope, programs.as_ref());
+    report.close(began)
 }
 
-/// The tidy checks alone.
-pub fn tidy_only() -> ExitCode {
-    exit(is_tidy())
-}
+const ONLY_WITH_ALL: &str = "only with --all";
+const PANICKED: &str = "the thread that downloads it panicked";
 
-/// The tests in the virtual machine alone.
-pub fn kernel_only() -> ExitCode {
-    exit(has_limits())
-}
-
-/// Do the tests pass that need a kernel of their own?
-fn has_limits() -> bool {
-    say("--- kernel of its own");
-    match kernel::run() {
-        Ok((passed, failed)) => {
-            say(&format!("{passed} scenarios passed, {failed} failed"));
-            failed == 0
-        }
-        Err(why) => {
-            say(&why);
-            false
-        }
-    }
-}
-
-/// The real `claude`; without it, or without a network that can be closed, its tests are skipped and counted.
-fn claude_for_tests() -> Option<PathBuf> {
-    say("--- claude for tests");
-    if !claude::networks_can_be_closed() {
-        say("network namespaces are not permitted here: tests with the real claude are skipped");
-        return None;
-    }
-    claude::prepare().map_err(|why| say(&format!("{why}; tests with the real claude are skipped"))).ok()
-}
-
-fn in_words(count: tests_run::Count) -> String {
-    let skipped = if count.skipped == 0 { String::new() } else { format!(", {} skipped", count.skipped) };
-    format!("{} passed, {} failed{skipped}", count.passed, count.failed)
-}
-
-fn is_tidy() -> bool {
+/// The tidy checks.
+pub fn is_tidy() -> bool {
     say("--- tidy");
     let findings = tidy::findings(&root());
     findings.iter().for_each(|finding| say(finding));
     findings.is_empty()
 }
 
-fn succeeds(mut command: Command) -> bool {
-    let words: Vec<String> = command.get_args().map(|word| word.to_string_lossy().into_owned()).collect();
-    say(&format!("--- cargo {}", words.join(" ")));
-    // Private items are documented as well: links to them are fine.
-    command.env("RUSTDOCFLAGS", "-D warnings -A rustdoc::private-intra-doc-links");
-    command.status().is_ok_and(|status| status.success())
+/// What the tests of `--all` need. The real `claude` is proprietary: without it, or without a network that can be
+/// closed, its tests are skipped and counted.
+fn download(scope: Scope) -> (Result<Browser, String>, Result<std::path::PathBuf, String>) {
+    if !scope.all {
+        return (Err(ONLY_WITH_ALL.to_owned()), Err(ONLY_WITH_ALL.to_owned()));
+    }
+    let claude = if claude::networks_can_be_closed() {
+        claude::prepare()
+    } else {
+        Err("network namespaces are not permitted here".to_owned())
+    };
+    (browser::prepare(), claude)
 }
 
-fn exit(ok: bool) -> ExitCode {
-    if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+fn built(report: &mut Report) -> Result<Programs, String> {
+    let (began, programs) = (Instant::now(), Programs::build());
+    report.add("build", began, Count::check(programs.is_ok()));
+    programs
+}
+
+/// Library and binary have the same name, and with it the same folder of pages. The binary's go elsewhere; what is
+/// compiled on the way stays in the one build folder.
+fn documents() -> bool {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), Into::into);
+    let with_warnings = |line: &str| {
+        let mut command = cargo(line);
+        // Private items are documented as well: links to them are fine.
+        command.env("RUSTDOCFLAGS", "-D warnings -A rustdoc::private-intra-doc-links");
+        command.env("CARGO_BUILD_BUILD_DIR", &target);
+        succeeds(command)
+    };
+    let libraries = with_warnings("doc --workspace --lib --no-deps --document-private-items");
+    let binaries =
+        "doc --workspace --bins --no-deps --document-private-items --target-dir target/doc-of-binaries";
+    with_warnings(binaries) && libraries
+}
+
+fn tests(report: &mut Report, needs: &Needs) {
+    say("--- tests");
+    let began = Instant::now();
+    let count = tests_run::run(needs, tidy::has_doc_tests(&root())).unwrap_or_else(|error| {
+        say(&format!("the tests cannot be run: {error}"));
+        Count::check(false)
+    });
+    report.add("tests", began, count);
+}
+
+fn virtual_machine(report: &mut Report, scope: Scope, programs: Result<&Programs, &String>) {
+    let why_not = match kernel::not_here() {
+        Some(why) => Some(why),
+        None if scope.kernel => None,
+        None if !scope.all => Some(ONLY_WITH_ALL),
+        None => kernel::is_proven().then_some("its files have not changed since it last passed"),
+    };
+    match (why_not, programs) {
+        (Some(why), _) => report.skip("kernel", why),
+        (None, Ok(programs)) => report.check("kernel", || kernel::passes(programs)),
+        (None, Err(_)) => report.check("kernel", || false),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_options_are_refused() {
+        let parsed = |options: &[&str]| Scope::parse(options).map(|scope| (scope.all, scope.kernel));
+        assert_eq!(parsed(&[]), Some((false, false)));
+        assert_eq!(parsed(&["--all"]), Some((true, false)));
+        assert_eq!(parsed(&["--kernel", "--all"]), Some((true, true)));
+        assert_eq!(parsed(&["--al"]), None);
+        assert_eq!(parsed(&["all"]), None);
+    }
 }

@@ -1,4 +1,5 @@
-//! What the program itself costs, beside its agents and scripts.
+//! What the program itself costs, beside its agents and scripts. Times are compared with others of the same run, since
+//! machines differ and are busy with other work.
 
 use std::time::{Duration, Instant};
 
@@ -8,26 +9,50 @@ use mle_star::testing::{World, frozen};
 
 use crate::run;
 
+/// The shortest of many times: the one that other work on the machine disturbed least.
+fn shortest(mut done: impl FnMut()) -> Duration {
+    let mut once = || {
+        let began = Instant::now();
+        done();
+        began.elapsed()
+    };
+    (0..30).map(|_| once()).min().unwrap()
+}
+
+/// Eight times the input may take 24 times as long. If the time grew with the square, it would be 64 times.
+fn assert_linear(time: Duration, of_eight_times_the_input: Duration) {
+    assert!(of_eight_times_the_input < 24 * time, "{time:?}, then {of_eight_times_the_input:?}");
+}
+
 #[tokio::test]
-async fn a_run_of_the_papers_size_costs_the_program_seconds() {
-    let mut inputs = frozen();
-    inputs.config = Config::default();
-    let (world, started) = (World::new(), Instant::now());
-    run(&world, &inputs).await.unwrap();
-    let (taken, effects) = (started.elapsed(), world.trace().len());
-    assert!(effects > 150, "{effects} effects");
-    assert!(taken < Duration::from_secs(5), "{effects} effects took {taken:?}");
+async fn an_effect_costs_as_much_in_a_long_run_as_in_a_short_one() {
+    let mut of_paper = frozen();
+    of_paper.config = Config::default();
+    let mut costs = [Duration::MAX; 2];
+    let mut effects = [0; 2];
+    for _ in 0..3 {
+        for (n, inputs) in [frozen(), of_paper.clone()].iter().enumerate() {
+            let (world, began) = (World::new(), Instant::now());
+            run(&world, inputs).await.unwrap();
+            effects[n] = world.trace().len();
+            costs[n] = costs[n].min(began.elapsed() / u32::try_from(effects[n]).unwrap());
+        }
+    }
+    assert!(effects[1] > 150 && effects[1] > 3 * effects[0], "{effects:?}");
+    assert!(costs[1] < 3 * costs[0], "{costs:?} for each of {effects:?} effects");
 }
 
 #[test]
-fn blocks_of_long_scripts_are_found_at_once() {
-    let lines: Vec<String> = (0..2000).map(|n| format!("feature_{n} = compute({n})  ")).collect();
-    let script = Solution::new(lines.join("\n"), SolutionPhase::Init);
-    assert!(script.text.len() > 50_000);
-    let quoted = lines[1000..1400].iter().map(|line| line.trim_end()).collect::<Vec<_>>().join("\n");
-    let started = Instant::now();
-    script.find_block(&quoted).unwrap();
-    assert!(started.elapsed() < Duration::from_millis(50), "{:?}", started.elapsed());
+fn blocks_of_long_scripts_are_found_in_linear_time() {
+    let [small, large] = [250, 2000].map(|length| {
+        let lines: Vec<String> = (0..length).map(|n| format!("feature_{n} = compute({n})  ")).collect();
+        let script = Solution::new(lines.join("\n"), SolutionPhase::Init);
+        let quoted: Vec<&str> =
+            lines[length / 2..length / 2 + length / 5].iter().map(|line| line.trim_end()).collect();
+        let quoted = quoted.join("\n");
+        shortest(|| drop(script.find_block(&quoted).unwrap()))
+    });
+    assert_linear(small, large);
 }
 
 #[tokio::test(start_paused = true)]
@@ -83,12 +108,11 @@ async fn candidates_and_paths_go_on_side_by_side() {
 }
 
 #[test]
-fn a_megabyte_of_output_is_searched_for_its_score_at_once() {
+fn output_is_searched_for_its_score_in_linear_time() {
     let line = "epoch 17: loss 0.123456, accuracy 0.98765, Final Validation Perf\n";
-    let output = line.repeat((1 << 20) / line.len()) + "Final Validation Performance: 0.75\n";
-    // What is meant is an optimised build; others are an order of magnitude slower.
-    let allowed = Duration::from_millis(if cfg!(debug_assertions) { 200 } else { 10 });
-    let started = Instant::now();
-    assert_eq!(mle_star::score::parse_score(&output), Some(0.75));
-    assert!(started.elapsed() < allowed, "{:?}", started.elapsed());
+    let [small, large] = [1 << 17, 1 << 20].map(|bytes| {
+        let output = line.repeat(bytes / line.len()) + "Final Validation Performance: 0.75\n";
+        shortest(|| assert_eq!(mle_star::score::parse_score(&output), Some(0.75)))
+    });
+    assert_linear(small, large);
 }

@@ -52,7 +52,12 @@ impl Fake {
     /// Starts a process of its own that wants the program's own environment.
     fn start(&self) -> Child {
         let mut command = Command::new(env::current_exe().unwrap());
-        command.args(["--exact", "scripts::environment::maker", "--ignored", "--nocapture"]);
+        command.args([
+            "--exact",
+            "scripts::environment::program_environment_maker",
+            "--ignored",
+            "--nocapture",
+        ]);
         command.env("PATH", self.path("bin")).env("MLE_STAR_CACHE", self.path("cache"));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap()
     }
@@ -73,7 +78,7 @@ impl Fake {
 /// Makes the environment and says what came of it; other tests start this as a process of its own.
 #[tokio::test]
 #[ignore = "run by other tests as a program of its own"]
-async fn maker() {
+async fn program_environment_maker() {
     let found = python_environment(EnvironmentChoice::Own, &|line| println!("progress: {line}")).await;
     assert_eq!(made_environment().await.as_ref(), found.as_ref().ok());
     let found = found.map_err(|trouble| format!("{}; {}", trouble.message, trouble.hint));

@@ -233,17 +233,14 @@ async fn dropping_the_future_ends_everything() {
 #[tokio::test]
 async fn scripts_side_by_side_end_each_by_itself() {
     let worlds = [World::new().await, World::new().await];
-    let mut pulses = worlds.each_ref().map(|world| Pulse::new(world.folder.path()));
-    let mut running = Vec::new();
-    for (world, pulse) in worlds.iter().zip(&mut pulses) {
-        let runner = world.runner();
+    let (mut pulses, mut running) = (Vec::new(), Vec::new());
+    for world in &worlds {
+        let (runner, pulse) = (world.runner(), Pulse::new(world.folder.path()));
         let request = request(&pulse.family("time.sleep(600)"), Duration::from_secs(600));
         running.push(tokio::spawn(async move { runner.run(&request).await }));
-        while !pulse.is_alive_within(AT_ONCE) {
-            tokio::task::yield_now().await;
-        }
+        pulses.push(pulse.alive().await);
     }
-    let [first, second] = &mut pulses;
+    let [first, second] = pulses.as_mut_slice() else { unreachable!() };
     running[0].abort();
     assert!((&mut running[0]).await.unwrap_err().is_cancelled());
     assert!(first.is_dead_within(AT_ONCE), "the second guard keeps the first script");
@@ -382,7 +379,7 @@ async fn a_full_disk_stops_the_run() {
 /// Runs the script that `MLE_STAR_TEST_SCRIPT` names; other tests start this as a process of its own.
 #[tokio::test]
 #[ignore = "run by other tests as a program of its own"]
-async fn orchestrator() {
+async fn program_orchestrator() {
     let world = World::new().await;
     let script = fs::read_to_string(env::var("MLE_STAR_TEST_SCRIPT").unwrap()).unwrap();
     let is_warm = env::var_os("MLE_STAR_TEST_WARM").is_some();
@@ -421,7 +418,7 @@ fn orchestrator_command(folder: &Path, script: &str) -> Command {
     let file = folder.join("script.py");
     fs::write(&file, script).unwrap();
     let mut command = Command::new(env::current_exe().unwrap());
-    command.args(["--exact", "scripts::runner::orchestrator", "--ignored", "--nocapture"]);
+    command.args(["--exact", "scripts::runner::program_orchestrator", "--ignored", "--nocapture"]);
     command
         .env("MLE_STAR_TEST_SCRIPT", file)
         .env("TMPDIR", folder)
@@ -462,7 +459,7 @@ fn the_next_program_removes_the_links_of_a_killed_one_and_no_others() {
         let begun = Instant::now();
         while !is_so() {
             assert!(begun.elapsed() < SOON, "{what}: {:?}", short_links(folder.path()));
-            std::thread::yield_now();
+            std::thread::sleep(Duration::from_millis(10));
         }
     };
     let mut living = script("import time; time.sleep(600)").spawn().unwrap();

@@ -5,7 +5,7 @@ use std::net::{TcpListener, UdpSocket};
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use mle_star::effects::{ScriptEnd, ScriptOutcome, ScriptRunner};
 use mle_star_backends::script::local::LocalRunner;
@@ -120,9 +120,7 @@ impl Target {
         let limit = if matches!(expected, Ends::Late) { 2 } else { 60 };
         let script = self.script(&pulse.path, attack);
         let outcome = runner.run(&request(&script, Duration::from_secs(limit))).await.unwrap();
-        let ended = Instant::now();
-        assert!(pulse.is_dead_within(Duration::from_secs(1)), "{attack}: somebody lives on");
-        assert!(ended.elapsed() < Duration::from_secs(1), "{attack}");
+        assert!(pulse.is_dead_within(Duration::from_secs(1)), "{attack}: a process survived");
         fs::remove_file(&pulse.path).unwrap();
         assert_ended(&outcome, attack, expected);
         assert!(!outcome.stdout.text().contains(SECRET), "{attack}: {outcome:?}");

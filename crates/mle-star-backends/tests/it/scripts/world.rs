@@ -153,11 +153,6 @@ impl Pulse {
         waited.await.unwrap()
     }
 
-    /// Has somebody written, or does so within `patience`?
-    pub fn is_alive_within(&mut self, patience: Duration) -> bool {
-        self.next(patience).is_some_and(|heard| !heard.is_empty())
-    }
-
     /// Are all writers dead, or will they be within `patience`?
     pub fn is_dead_within(&mut self, patience: Duration) -> bool {
         while let Some(bytes) = self.next(patience) {

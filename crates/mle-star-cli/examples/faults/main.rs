@@ -1,0 +1,122 @@
+//! The fault campaign: runs the real binary on a small task, injects faults of every kind, and resumes each time.
+//!
+//! The agents are the built-in rules and the interpreter is a shell script whose scores depend on the script's
+//! text, so that a run takes about a second, makes real decisions, and ends the same every time. [`world`] sets up
+//! a run and checks it; each of the other modules is one family of faults. `cargo xtask faults` builds and starts it.
+#![expect(clippy::print_stdout, reason = "the campaign prints its figures")]
+
+mod damage;
+mod disk;
+mod figures;
+mod kills;
+mod outside;
+mod processes;
+mod signals;
+mod world;
+
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Instant;
+
+pub use figures::Figures;
+use world::{Baseline, Random, Res};
+
+/// Worlds that are used side by side.
+const SIDE_BY_SIDE: usize = 3;
+
+/// How much is done.
+#[derive(Clone, Copy, Debug)]
+struct Options {
+    /// Kills; the other families follow in proportion.
+    count: u64,
+    /// Every random choice follows from it.
+    seed: u64,
+}
+
+/// One family: its name, how many of it for this many kills, and what does number `n` of it.
+type Family = (&'static str, fn(u64) -> u64, fn(&Baseline, &mut Random, u64) -> Res<Figures>);
+
+const FAMILIES: [Family; 10] = [
+    ("killed at a random moment", |count| count, kills::killed),
+    ("a file of the journal damaged", |count| count, damage::damaged),
+    ("of another format, or no journal", |_| damage::STRANGERS, damage::stranger),
+    ("the volume full", |count| count.div_ceil(8), disk::full),
+    ("the volume read-only, the logs' disk full", |_| 2, disk::closed),
+    (
+        "Ctrl-C, SIGTERM, SIGHUP, closed streams",
+        |count| count.div_ceil(6).max(signals::KINDS),
+        signals::signalled,
+    ),
+    ("two processes", |count| count.div_ceil(10).max(2), processes::two),
+    ("scripts killed from outside", |count| count.div_ceil(20), outside::scripts_killed),
+    ("too few file descriptors", |count| count.div_ceil(8), outside::few_descriptors),
+    ("the clock stepped back, the output folder gone", |_| 2, outside::clock_and_output),
+];
+
+fn main() -> ExitCode {
+    let mut options = Options { count: 100, seed: 1 };
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    for pair in arguments.chunks(2) {
+        match (pair[0].as_str(), pair.get(1).and_then(|value| value.parse().ok())) {
+            ("--count", Some(count)) => options.count = count,
+            ("--seed", Some(seed)) => options.seed = seed,
+            _ => {
+                println!("Usage: cargo xtask faults [--count N] [--seed S]");
+                return ExitCode::from(2);
+            }
+        }
+    }
+    if campaign(options) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Runs the campaign and prints its figures; true when every invariant held.
+fn campaign(options: Options) -> bool {
+    let began = Instant::now();
+    println!("count {}, seed {}", options.count, options.seed);
+    let baseline = match Baseline::make() {
+        Ok(baseline) => baseline,
+        Err(error) => {
+            println!("the undisturbed run failed: {error}");
+            return false;
+        }
+    };
+    println!("{} {:>6}", Figures::HEAD, "s");
+    let mut total = Figures::default();
+    for (name, count, inject) in FAMILIES {
+        let family = Instant::now();
+        let figures = side_by_side(count(options.count), |number| {
+            // The name's length sets families apart that share a seed.
+            let mut random = Random::new(options.seed ^ (number << 16) ^ ((name.len() as u64) << 40));
+            inject(&baseline, &mut random, number)
+        });
+        println!("{} {:>6.1}", figures.line(name), family.elapsed().as_secs_f64());
+        figures.problems.iter().for_each(|problem| println!("  FAILED: {problem}"));
+        total.add(figures);
+    }
+    println!("{} {:>6.1}", total.line("all"), began.elapsed().as_secs_f64());
+    total.problems.is_empty()
+}
+
+fn side_by_side(count: u64, inject: impl Fn(u64) -> Res<Figures> + Sync) -> Figures {
+    let (next, total) = (AtomicU64::new(0), Mutex::new(Figures::default()));
+    thread::scope(|scope| {
+        for _ in 0..SIDE_BY_SIDE {
+            scope.spawn(|| {
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= count {
+                        return;
+                    }
+                    let figures =
+                        inject(number).unwrap_or_else(|error| Figures::broken(number, &error.to_string()));
+                    if let Ok(mut total) = total.lock() {
+                        total.add(figures);
+                    }
+                }
+            });
+        }
+    });
+    total.into_inner().unwrap_or_default()
+}

@@ -1,0 +1,95 @@
+//! What the gate found: one line for each step, and one total.
+
+use std::time::Instant;
+
+use crate::command::say;
+
+/// Checks and tests that passed, failed, and were not run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Passed.
+    pub passed: usize,
+    /// Failed; a build that failed counts once.
+    pub failed: usize,
+    /// Not run: this machine lacks something, or the command line leaves them out.
+    pub skipped: usize,
+}
+
+/// The steps so far.
+#[derive(Default)]
+pub struct Report {
+    lines: Vec<String>,
+    total: Count,
+}
+
+impl Count {
+    /// One check.
+    pub fn check(ok: bool) -> Self {
+        Self { passed: usize::from(ok), failed: usize::from(!ok), skipped: 0 }
+    }
+
+    /// Adds another count.
+    pub fn add(&mut self, other: Self) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.skipped += other.skipped;
+    }
+
+    fn in_words(self) -> String {
+        let skipped = if self.skipped == 0 { String::new() } else { format!(", {} skipped", self.skipped) };
+        format!("{} passed, {} failed{skipped}", self.passed, self.failed)
+    }
+}
+
+impl Report {
+    /// Runs a step that is one check.
+    pub fn check(&mut self, name: &str, step: impl FnOnce() -> bool) {
+        let began = Instant::now();
+        self.add(name, began, Count::check(step()));
+    }
+
+    /// Adds a step that has ended.
+    pub fn add(&mut self, name: &str, began: Instant, count: Count) {
+        let is_one_check = count.passed + count.failed == 1 && count.skipped == 0;
+        let outcome = match count.failed {
+            0 if is_one_check => "ok".to_owned(),
+            1 if is_one_check => "FAILED".to_owned(),
+            _ => count.in_words(),
+        };
+        self.lines.push(format!("{name:<12} {outcome} ({:.1} s)", began.elapsed().as_secs_f64()));
+        self.total.add(count);
+    }
+
+    /// Counts a step that is not run.
+    pub fn skip(&mut self, name: &str, why: &str) {
+        self.lines.push(format!("{name:<12} skipped: {why}"));
+        self.total.skipped += 1;
+    }
+
+    /// Prints everything, the total alone on the last line; `true` when nothing failed.
+    pub fn close(&self, began: Instant) -> bool {
+        say(&format!("--- all steps ({} s)", began.elapsed().as_secs()));
+        self.lines.iter().for_each(|line| say(line));
+        say(&self.total.in_words());
+        self.total.failed == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_skipped_is_counted() {
+        let (mut report, began) = (Report::default(), Instant::now());
+        report.check("fmt", || true);
+        report.add("tests", began, Count { passed: 5, failed: 0, skipped: 2 });
+        report.skip("kernel", "not here");
+        assert_eq!(report.total.in_words(), "6 passed, 0 failed, 3 skipped");
+        assert!(report.close(began));
+        report.check("clippy", || false);
+        assert_eq!(report.total.in_words(), "6 passed, 1 failed, 3 skipped");
+        assert!(!report.close(began));
+        assert_eq!(Count::check(true).in_words(), "1 passed, 0 failed");
+    }
+}
