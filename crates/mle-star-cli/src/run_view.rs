@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use crate::{bill, money, runs};
 
-/// The largest `result.json` that is read, in bytes. A run of the paper's size has one of less than a megabyte.
+/// The largest `result.json` that is read, in bytes. A full-size run has less than a megabyte.
 const LARGEST_RESULT: u64 = 256 << 20;
 
 /// A run at one moment.
@@ -25,11 +25,11 @@ const LARGEST_RESULT: u64 = 256 << 20;
 pub struct RunView {
     /// Its folder.
     pub folder: PathBuf,
-    /// What can be said in a line.
+    /// The summary.
     pub summary: Summary,
     /// Its records, oldest first.
     pub steps: Vec<StepRow>,
-    /// What its agents used.
+    /// Tokens and money of its agents.
     pub spending: Spending,
     /// The journal.
     pub snapshot: Snapshot,
@@ -37,16 +37,16 @@ pub struct RunView {
     pub result: Option<FinalResult>,
 }
 
-/// A run in a line. Scores are in the metric's unit, times in seconds.
+/// A summary of a run. Scores are in the metric's unit, times in seconds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
     /// The run's name.
     pub run_id: String,
     /// The task's name.
     pub task: String,
-    /// How far it is.
+    /// Its state.
     pub state: State,
-    /// The phase it is in, or was in last; `None` before the first.
+    /// The current phase, or the last one of a run that has ended; `None` before the first.
     pub phase: Option<Phase>,
     /// The metric's name.
     pub metric: String,
@@ -56,19 +56,19 @@ pub struct Summary {
     pub best_score: Option<f64>,
     /// When it began, RFC 3339.
     pub created_at: String,
-    /// Time taken so far.
+    /// Elapsed time.
     pub elapsed_seconds: f64,
     /// US dollars; `None` when a call's cost is unknown.
     pub cost_usd: Option<f64>,
-    /// Tokens read and written, from a cache or not; 0 for agents that ask no model.
+    /// Tokens read and written, cached or not; 0 for agents without a model.
     pub tokens: u64,
-    /// Calls that were cut off; what they used is not counted.
+    /// Calls that were cut off; their usage is not counted.
     pub interrupted_calls: u64,
     /// The submission; `None` when there is none.
     pub submission: Option<String>,
 }
 
-/// How far a run is.
+/// The state of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
@@ -89,13 +89,13 @@ pub struct StepRow {
     pub kind: Kind,
     /// How it ended, in words.
     pub outcome: String,
-    /// Did it do what it was for?
+    /// Did it succeed?
     pub ok: bool,
     /// A script's score.
     pub score: Option<f64>,
-    /// Is the score a candidate for the best one?
+    /// Can its score be the best one?
     pub counts: bool,
-    /// Wall-clock time, a script's wait for its turn not included; `None` while it goes on.
+    /// Wall-clock time without a script's wait for its slot; `None` while it runs.
     pub seconds: Option<f64>,
     /// Seconds into the run at which it ended.
     pub ended: Option<f64>,
@@ -150,7 +150,7 @@ impl State {
     }
 }
 
-/// Does a process work on the run? It does while it holds the lock.
+/// Does a process work on the run? It holds the lock while it does.
 pub fn is_held(folder: &Path) -> bool {
     let lock = files::open(folder, layout::LOCK);
     lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
@@ -179,21 +179,21 @@ fn best(snapshot: &Snapshot, steps: &[StepRow]) -> Option<f64> {
 }
 
 fn row(record: &EffectRecord) -> StepRow {
-    let told = match (&record.outcome, record.kind) {
-        (None, _) if record.limit.is_some() => Told::of_limit(record.limit),
-        (None, _) => Told { outcome: "not ended".to_owned(), ok: false, ..Told::default() },
-        (Some(_), Kind::Decision) => Told::of_limit(record.limit),
-        (Some(outcome), Kind::Agent) => Told::of_agent(outcome),
-        (Some(outcome), Kind::Script) => Told::of_script(outcome, &record.request),
+    let text = match (&record.outcome, record.kind) {
+        (None, _) if record.limit.is_some() => RowText::of_limit(record.limit),
+        (None, _) => RowText { outcome: "not ended".to_owned(), ok: false, ..RowText::default() },
+        (Some(_), Kind::Decision) => RowText::of_limit(record.limit),
+        (Some(outcome), Kind::Agent) => RowText::of_agent(outcome),
+        (Some(outcome), Kind::Script) => RowText::of_script(outcome, &record.request),
     };
     StepRow {
         place: record.place.to_string(),
         kind: record.kind,
-        outcome: told.outcome,
-        ok: told.ok,
-        score: told.score,
-        counts: told.counts,
-        seconds: told
+        outcome: text.outcome,
+        ok: text.ok,
+        score: text.score,
+        counts: text.counts,
+        seconds: text
             .seconds
             .or_else(|| record.elapsed_ended.map(|ended| (ended - record.elapsed_begun).max(0.0))),
         ended: record.elapsed_ended,
@@ -201,16 +201,16 @@ fn row(record: &EffectRecord) -> StepRow {
 }
 
 #[derive(Default)]
-struct Told {
+struct RowText {
     outcome: String,
     ok: bool,
     score: Option<f64>,
     counts: bool,
-    /// What a script measured itself.
+    /// A script's own measurement.
     seconds: Option<f64>,
 }
 
-impl Told {
+impl RowText {
     fn of_limit(limit: Option<Limit>) -> Self {
         let outcome = limit.map_or("a limit", Limit::name);
         Self { outcome: format!("left out: {outcome}"), ..Self::default() }
@@ -256,7 +256,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_scripts_time_is_its_own_and_not_that_of_the_queue() {
+    fn the_time_of_a_script_does_not_include_its_wait() {
         let check = |kind: Kind, outcome: Value, seconds: f64| {
             let record = EffectRecord {
                 seq: 1,

@@ -1,4 +1,4 @@
-//! Files of a run, to be saved: the result, and the report that opens without this page.
+//! Downloads: the result of a run, and its report.
 
 use std::fs::File as Opened;
 use std::io;
@@ -37,7 +37,7 @@ pub fn present(folder: &FilePath) -> Vec<&'static str> {
 /// A file of a run, to be saved.
 ///
 /// # Errors
-/// There is no such run, or the file is none that may be saved.
+/// There is no such run or file.
 pub async fn file(
     Of(site): Of<Arc<Site>>,
     Path((id, wanted)): Path<(String, String)>,
@@ -64,7 +64,7 @@ pub fn stream(file: Opened, saved_as: Option<&str>) -> Response {
     response
 }
 
-/// The next piece and what is left to read from. An error is told, so that what is saved is not taken for the whole.
+/// The next piece and the rest of the file. An error is passed on, so that a partial file is not taken for a whole one.
 async fn next_piece(file: Option<File>) -> Option<(io::Result<Vec<u8>>, Option<File>)> {
     let mut file = file?;
     let mut piece = vec![0; PIECE];

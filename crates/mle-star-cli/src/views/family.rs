@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use mle_star::place::Place;
 
-use super::Told;
+use super::Context;
 use super::chart::{self, About, Dot, Fate};
 use super::solutions::status;
 use super::steps::{Step, StepKind};
 
 /// SVG; nothing before there are two solutions.
-pub fn picture(told: &Told<'_>) -> Option<String> {
-    let (columns, dots) = arranged(told);
+pub fn picture(context: &Context<'_>) -> Option<String> {
+    let (columns, dots) = arranged(context);
     let description = format!(
         "{} solutions from the candidates on the left to the submission on the right, each with lines from what it \
          was made from. The list below says the same in words.",
@@ -26,9 +26,9 @@ pub fn picture(told: &Told<'_>) -> Option<String> {
 }
 
 /// The names of the columns, and every solution in its place.
-fn arranged(told: &Told<'_>) -> (Vec<String>, Vec<Dot>) {
+fn arranged(context: &Context<'_>) -> (Vec<String>, Vec<Dot>) {
     let steps: Vec<&Step<'_>> =
-        told.steps.iter().filter(|step| step.kind != StepKind::Study && !step.runs.is_empty()).collect();
+        context.steps.iter().filter(|step| step.kind != StepKind::Study && !step.runs.is_empty()).collect();
     let columns: BTreeMap<Column, usize> = {
         let mut found: Vec<Column> = steps.iter().map(|step| column(step)).collect();
         found.sort();
@@ -37,14 +37,19 @@ fn arranged(told: &Told<'_>) -> (Vec<String>, Vec<Dot>) {
     };
     // Paths lie below one another, a line apart.
     let lanes = 1 + steps.iter().filter_map(|step| attempt(step)).max().unwrap_or_default();
-    let way = told.descent.best.as_ref().map(|best| told.descent.way_to(best)).unwrap_or_default();
+    let way = context.descent.best.as_ref().map(|best| context.descent.way_to(best)).unwrap_or_default();
     let index: BTreeMap<&Place, usize> = steps.iter().map(|step| &step.place).zip(0..).collect();
     let dot = |step: &&Step<'_>| Dot {
         column: columns.get(&column(step)).copied().unwrap_or_default(),
-        row: row(told, step, lanes),
-        fate: fate(told, step),
+        row: row(context, step, lanes),
+        fate: fate(context, step),
         on_way: way.contains(&step.place) || step.kind == StepKind::Submission,
-        from: told.descent.from(&step.place).iter().filter_map(|place| index.get(place).copied()).collect(),
+        from: context
+            .descent
+            .from(&step.place)
+            .iter()
+            .filter_map(|place| index.get(place).copied())
+            .collect(),
     };
     let dots = steps.iter().map(dot).collect();
     (columns.keys().map(Column::name).collect(), dots)
@@ -80,13 +85,13 @@ fn column(step: &Step<'_>) -> Column {
     }
 }
 
-fn row(told: &Told<'_>, step: &Step<'_>, lanes: usize) -> usize {
+fn row(context: &Context<'_>, step: &Step<'_>, lanes: usize) -> usize {
     match step.kind {
         StepKind::Candidate | StepKind::Round => number(step.place.last()),
         StepKind::Attempt => step.place.path().unwrap_or_default() * (lanes + 1) + number(step.place.last()),
         // What was not kept does not stand in the way.
         StepKind::Merge | StepKind::Data | StepKind::LeakageCheck => {
-            usize::from(!told.descent.is_kept(&step.place))
+            usize::from(!context.descent.is_kept(&step.place))
         }
         StepKind::Study | StepKind::Submission => 0,
     }
@@ -101,8 +106,8 @@ fn number(name: &str) -> usize {
     name.trim_start_matches(|c: char| !c.is_ascii_digit()).parse().unwrap_or_default()
 }
 
-fn fate(told: &Told<'_>, step: &Step<'_>) -> Fate {
-    match status(told, step).0 {
+fn fate(context: &Context<'_>, step: &Step<'_>) -> Fate {
+    match status(context, step).0 {
         "kept" => Fate::Kept,
         "failed" => Fate::Failed,
         "open" => Fate::Open,
@@ -121,8 +126,8 @@ mod tests {
     async fn solutions_stand_right_of_what_they_were_made_from() {
         let world = World::new().fails("phase2/path-1/t0/k1/run").scores("phase3/r0/run", 0.9);
         let made = made(&world, &frozen()).await;
-        let told = Told::of(&made.view);
-        let (columns, dots) = arranged(&told);
+        let context = Context::of(&made.view);
+        let (columns, dots) = arranged(&context);
         assert_eq!(columns, ["first", "merge 1", "step 1", "ensemble", "final"]);
         assert!(
             dots.iter().all(|dot| dot.from.iter().all(|from| dots[*from].column < dot.column)),
@@ -133,6 +138,6 @@ mod tests {
         places.dedup();
         assert_eq!(places.len(), dots.len(), "no two at one place");
         assert!(dots.iter().any(|dot| dot.from.len() == 2));
-        assert!(picture(&told).unwrap().contains("<desc id=\"family-desc\">10 solutions"));
+        assert!(picture(&context).unwrap().contains("<desc id=\"family-desc\">10 solutions"));
     }
 }

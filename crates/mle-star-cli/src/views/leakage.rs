@@ -7,7 +7,7 @@ use mle_star::role::AgentType;
 use mle_star::spending::role;
 use serde::Serialize;
 
-use super::Told;
+use super::Context;
 use super::diff::{Diff, diff};
 use super::solutions::node_id;
 use super::steps::{Step, reply};
@@ -39,10 +39,10 @@ pub struct Finding {
 }
 
 /// Of a run.
-pub fn leakage(told: &Told<'_>) -> Leakage {
+pub fn leakage(context: &Context<'_>) -> Leakage {
     let detections = || {
         let records =
-            told.steps.iter().flat_map(|step| step.records.iter().map(move |record| (step, *record)));
+            context.steps.iter().flat_map(|step| step.records.iter().map(move |record| (step, *record)));
         records.filter(|(_, record)| {
             record.place.last() == "leakage" && role(record) == Some(AgentType::Leakage)
         })
@@ -51,12 +51,12 @@ pub fn leakage(told: &Told<'_>) -> Leakage {
         checked: detections()
             .filter(|(_, record)| record.outcome.is_some() && record.limit.is_none())
             .count(),
-        findings: detections().flat_map(|(step, record)| findings(told, step, record)).collect(),
-        suspected: told.result().is_some_and(|result| result.leakage_suspected),
+        findings: detections().flat_map(|(step, record)| findings(context, step, record)).collect(),
+        suspected: context.result().is_some_and(|result| result.leakage_suspected),
     }
 }
 
-fn findings(told: &Told<'_>, step: &Step<'_>, record: &EffectRecord) -> Vec<Finding> {
+fn findings(context: &Context<'_>, step: &Step<'_>, record: &EffectRecord) -> Vec<Finding> {
     let answers = reply(record).and_then(|reply| read::list::<LeakageAnswer>(&reply, "answers"));
     let mut blocks: Vec<String> = Vec::new();
     for answer in answers.map(|found| found.items).unwrap_or_default() {
@@ -66,7 +66,7 @@ fn findings(told: &Told<'_>, step: &Step<'_>, record: &EffectRecord) -> Vec<Find
     }
     let at = record.place.parent();
     let finding = |(index, block): (usize, String)| {
-        let fixed = told.steps.reply(&at.join(format_args!("leakage-fix-{}", index + 1)));
+        let fixed = context.steps.reply(&at.join(format_args!("leakage-fix-{}", index + 1)));
         let fixed = fixed.as_ref().and_then(read::code).filter(|code| code.trim() != block.trim());
         Finding {
             name: place_name(&at),

@@ -1,4 +1,4 @@
-//! Every accepted edit of an existing solution: what was planned, what changed, and what it bought.
+//! Every accepted edit of an existing solution: plan, diff and gain.
 
 use mle_star::agents::reply as read;
 use mle_star::metric::Score;
@@ -8,7 +8,7 @@ use super::diff::{Diff, diff};
 use super::solutions::{node_id, plan};
 use super::steps::{Step, StepKind};
 use super::text::{OUTPUT, PROSE, cut};
-use super::{Told, ablation};
+use super::{Context, ablation};
 use crate::watch::{number, place_name, signed};
 
 /// The accepted edits in the order of the algorithms.
@@ -29,9 +29,9 @@ pub struct Entry {
     pub name: String,
     /// The id of its node.
     pub node: String,
-    /// What was planned, or built in.
+    /// The plan.
     pub plan: String,
-    /// What the block is for.
+    /// The category of the block.
     pub category: Option<String>,
     /// The score before.
     pub before: String,
@@ -50,11 +50,11 @@ pub struct Entry {
 }
 
 /// Of a run.
-pub fn ledger(told: &Told<'_>) -> Ledger {
-    let edits = || told.steps.iter().filter(|step| is_edit(step.kind) && step.score().is_some());
-    let way = told.descent.best.as_ref().map(|best| told.descent.way_to(best)).unwrap_or_default();
-    let kept = edits().filter(|step| told.descent.is_kept(&step.place));
-    let entries = kept.filter_map(|step| entry(told, step, way.contains(&step.place))).collect();
+pub fn ledger(context: &Context<'_>) -> Ledger {
+    let edits = || context.steps.iter().filter(|step| is_edit(step.kind) && step.score().is_some());
+    let way = context.descent.best.as_ref().map(|best| context.descent.way_to(best)).unwrap_or_default();
+    let kept = edits().filter(|step| context.descent.is_kept(&step.place));
+    let entries = kept.filter_map(|step| entry(context, step, way.contains(&step.place))).collect();
     Ledger { entries, tried: edits().count() }
 }
 
@@ -63,13 +63,13 @@ fn is_edit(kind: StepKind) -> bool {
     matches!(kind, Merge | Data | LeakageCheck | Attempt | Round)
 }
 
-fn entry(told: &Told<'_>, step: &Step<'_>, on_way: bool) -> Option<Entry> {
+fn entry(context: &Context<'_>, step: &Step<'_>, on_way: bool) -> Option<Entry> {
     let score = step.score()?;
-    let parent = told.steps.at(told.descent.from(&step.place).first()?)?;
+    let parent = context.steps.at(context.descent.from(&step.place).first()?)?;
     // An attempt is accepted against the best attempt before it, which may be another than the one it edits.
-    let before = incumbent(told, step).or_else(|| parent.score())?;
-    let target = ablation::target(told, &step.place.parent()).filter(|_| step.kind == StepKind::Attempt);
-    let coded = told.steps.reply(&step.place.join("coder")).as_ref().and_then(read::code);
+    let before = incumbent(context, step).or_else(|| parent.score())?;
+    let target = ablation::target(context, &step.place.parent()).filter(|_| step.kind == StepKind::Attempt);
+    let coded = context.steps.reply(&step.place.join("coder")).as_ref().and_then(read::code);
     let diff = match (&target, coded) {
         (Some(target), Some(code)) => diff(&target.code_block, &code),
         _ => diff(parent.text()?, step.text()?),
@@ -79,7 +79,7 @@ fn entry(told: &Told<'_>, step: &Step<'_>, on_way: bool) -> Option<Entry> {
         place: step.place.to_string(),
         name: place_name(&step.place),
         node: node_id(&step.place),
-        plan: cut(&plan(told, step).unwrap_or_else(|| words(step.kind).to_owned()), PROSE),
+        plan: cut(&plan(context, step).unwrap_or_else(|| words(step.kind).to_owned()), PROSE),
         category: target.as_ref().and_then(ablation::category),
         before: number(before.value()),
         score: number(score.value()),
@@ -92,11 +92,11 @@ fn entry(told: &Told<'_>, step: &Step<'_>, on_way: bool) -> Option<Entry> {
 }
 
 /// The best score of the same outer step before this attempt.
-fn incumbent(told: &Told<'_>, step: &Step<'_>) -> Option<Score> {
+fn incumbent(context: &Context<'_>, step: &Step<'_>) -> Option<Score> {
     let siblings =
-        told.steps.of_kind(StepKind::Attempt).filter(|other| other.place.parent() == step.place.parent());
+        context.steps.of_kind(StepKind::Attempt).filter(|other| other.place.parent() == step.place.parent());
     let before = siblings.take_while(|other| other.place != step.place);
-    before.filter(|other| told.descent.is_kept(&other.place)).filter_map(Step::score).last()
+    before.filter(|other| context.descent.is_kept(&other.place)).filter_map(Step::score).last()
 }
 
 fn words(kind: StepKind) -> &'static str {

@@ -25,8 +25,8 @@ enum Level {
 }
 
 impl Log {
-    /// Opens every file for appending; `level` is the configuration's `log_level`. A run goes on without the
-    /// files that cannot be opened; they are named with the reason.
+    /// Opens every file for appending; `level` is `log_level` of the configuration. The run continues without files that
+    /// cannot be opened; notes say why.
     pub fn open(paths: &[&Path], level: &str) -> (Self, Vec<String>) {
         let open = |path: &Path| {
             if let Some(folder) = path.parent() {
@@ -44,12 +44,12 @@ impl Log {
         (Self { files: Mutex::new(files), level: Level::of(level) }, notes)
     }
 
-    /// What is only wanted when something has to be found out.
+    /// A line for debugging.
     pub fn debug(&self, text: &str) {
         self.write(Level::Debug, text);
     }
 
-    /// What ended the run badly.
+    /// The error that ended the run.
     pub fn error(&self, text: &str) {
         self.write(Level::Error, text);
     }

@@ -18,26 +18,26 @@ pub enum Weight {
     Warning,
 }
 
-/// What the events before say about one that ends a step.
+/// What earlier events say about a step that ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Ended {
-    /// How long the step's agent calls and scripts took, in seconds; waiting for a slot is not in it.
+    /// Seconds of the step's agent calls and scripts, without their wait for a slot.
     pub seconds: Option<f64>,
     /// Did it give the best score of the run so far?
     pub is_best: bool,
 }
 
-/// An event as one line; `None` for those that only move the display.
+/// An event as one line; `None` for events that only change the status.
 pub fn line(event: &Event, ended: Ended) -> Option<(Weight, String)> {
     let told = match event {
         Event::PhaseStarted { phase } => (Weight::News, format!("=== {} ===", phase_title(*phase))),
         Event::StepEnded { place, score, accepted, note } => {
-            // A step that never began was told when it was left out.
+            // A step that never began was reported when it was skipped.
             let weight = if is_about_limit(note) { Weight::Detail } else { Weight::News };
             (weight, step_line(place, *score, *accepted, note, ended))
         }
         Event::Skipped { place, limit } => {
-            // Steps are news; the calls and scripts inside one that ran out of time are not.
+            // Skipped steps are news; skipped calls and scripts inside a step are not.
             let is_step = step_name(place.last()).is_some() && place.parent().last() != place.last();
             let weight = if is_step { Weight::News } else { Weight::Detail };
             (weight, format!("  {:<28} left out: {}", place_name(place), limit.name()))
@@ -90,7 +90,7 @@ pub fn line(event: &Event, ended: Ended) -> Option<(Weight, String)> {
     Some(told)
 }
 
-/// Does the text say no more than that a limit left something out?
+/// Is the text only about a limit?
 fn is_about_limit(text: &str) -> bool {
     let text = text.trim_end_matches(']');
     [Limit::Time, Limit::Budget, Limit::Share]
@@ -106,7 +106,7 @@ pub fn phase_title(phase: Phase) -> String {
     }
 }
 
-/// A place as people would say it: `path 1, step 2, attempt 3`.
+/// A place in words: `path 1, step 2, attempt 3`.
 pub fn place_name(place: &Place) -> String {
     let mut words: Vec<String> = place.names().filter_map(step_name).collect();
     // The step `data` asks the agent `data`.
@@ -118,7 +118,7 @@ pub fn place_name(place: &Place) -> String {
     }
 }
 
-/// One name of a place as people would say it; `None` for those of agents and scripts.
+/// One name of a place in words; `None` for the names of agents and scripts.
 pub fn step_name(name: &str) -> Option<String> {
     let numbered = |prefix: &str, word: &str, first: usize| {
         let number: usize = name.strip_prefix(prefix)?.parse().ok()?;
@@ -170,7 +170,7 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
-/// Seconds in few letters, for what is redrawn: `8s`, `3m 12s`, `15m`, `2h 05m`, `24h`.
+/// Seconds in short form, for the status lines: `8s`, `3m 12s`, `15m`, `2h 05m`, `24h`.
 pub fn brief(seconds: f64) -> String {
     let whole = jiff::SignedDuration::try_from_secs_f64(seconds.max(0.0)).unwrap_or_default().as_secs();
     let (hours, minutes, seconds) = (whole / 3600, whole % 3600 / 60, whole % 60);
@@ -183,7 +183,7 @@ pub fn brief(seconds: f64) -> String {
     }
 }
 
-/// Seconds that are only guessed: `under a minute`, `about 12m`, `about 2h 05m`.
+/// Estimated seconds: `under a minute`, `about 12m`, `about 2h 05m`.
 pub fn roughly(seconds: f64) -> String {
     // From an hour on, to five minutes.
     let step = if seconds < 3600.0 { 60.0 } else { 300.0 };
@@ -206,7 +206,7 @@ pub fn signed(gain: f64) -> String {
     }
 }
 
-/// A score with the digits that tell scores apart.
+/// A score with enough digits to compare it with others.
 pub fn number(score: f64) -> String {
     let size = score.abs();
     if size != 0.0 && !(1e-4..1e6).contains(&size) {
@@ -222,7 +222,7 @@ pub fn number(score: f64) -> String {
     format!("{score:.digits$}")
 }
 
-/// Of a text of several lines, or a long one, what fits into a line beside other words.
+/// The first line of a text, shortened to fit beside other words.
 pub fn in_line(text: &str) -> String {
     first_line(text, 120)
 }
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_limit_left_out_is_told_once() {
+    fn a_skipped_step_is_reported_once() {
         let weight = |event: Event| line(&event, Ended::default()).unwrap().0;
         let skipped = |place: &str| Event::Skipped { place: Place::from(place), limit: Limit::Share };
         assert_eq!(weight(skipped("phase2/path-0/t1")), Weight::News);

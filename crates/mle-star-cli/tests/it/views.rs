@@ -2,12 +2,12 @@
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 use mle_star::journal::{Journal, MadeWith};
 use serde_json::Value;
 
 use crate::claude::{KEY, WELL, claude, run_line, say};
+use crate::events::until_files;
 use crate::sealed::Sealed;
 
 /// A run whose agent at `place` is being asked and does not answer until its input ends.
@@ -33,15 +33,11 @@ fn interrupted(mut run: Child) -> Option<i32> {
 
 /// The run's report once it says all of this.
 pub fn report_with(sealed: &Sealed, parts: &[&str]) -> String {
-    let began = Instant::now();
-    loop {
-        let report = std::fs::read_to_string(sealed.path("runs/r/report.html")).unwrap_or_default();
-        if parts.iter().all(|part| report.contains(part)) {
-            return report;
-        }
-        assert!(began.elapsed() < Duration::from_secs(60), "{parts:?} are not in {report}");
-        std::thread::yield_now();
-    }
+    let folder = sealed.path("runs/r");
+    until_files(&folder, || {
+        let report = std::fs::read_to_string(folder.join("report.html")).ok()?;
+        parts.iter().all(|part| report.contains(part)).then_some(report)
+    })
 }
 
 #[test]

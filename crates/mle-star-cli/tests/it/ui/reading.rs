@@ -193,13 +193,13 @@ fn links_in_a_run_lead_nowhere() {
 
 #[test]
 fn pipes_and_huge_files_hold_nothing_up() {
-    let pipe = |path: &Path| {
-        let _ = fs::remove_file(path);
-        mkfifo(path, Mode::S_IRWXU).unwrap();
-    };
+    let pipe = |path: &Path| mkfifo(path, Mode::S_IRWXU).unwrap();
     let huge = |path: &Path| fs::File::create(path).unwrap().set_len(3 << 30).unwrap();
+    let sealed = with_spoiled(|_| ());
     let check = |name: &str, spoil: &dyn Fn(&Path), note: &str| {
-        let sealed = with_spoiled(|run| spoil(&run.join(name)));
+        let (path, kept) = (sealed.path("runs/bad").join(name), sealed.path("kept"));
+        let had_one = fs::rename(&path, &kept).is_ok();
+        spoil(&path);
         let listed = bounded(&sealed, "list");
         assert!(listed.code == 0 && listed.stdout.contains("good "), "{name}: {listed:?}");
         assert!(listed.stderr.contains(note), "{name}: {listed:?}");
@@ -210,6 +210,10 @@ fn pipes_and_huge_files_hold_nothing_up() {
         let page = Served::of(&sealed, "");
         assert!(page.get("/").body.contains("/runs/good"), "{name}");
         assert_eq!(page.get("/runs/bad").status, 200, "{name}");
+        fs::remove_file(&path).unwrap();
+        if had_one {
+            fs::rename(&kept, &path).unwrap();
+        }
     };
     check("result.json", &pipe, "");
     check("result.json", &huge, "");
@@ -219,6 +223,7 @@ fn pipes_and_huge_files_hold_nothing_up() {
     check("journal.db", &pipe, "not a regular file");
     check("journal.db", &huge, "larger than 1 GiB");
     check("journal.db-wal", &huge, "larger than 1 GiB");
+    assert_eq!(bounded(&sealed, "list").stderr, "");
 }
 
 #[test]
