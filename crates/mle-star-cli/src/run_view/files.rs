@@ -1,8 +1,8 @@
 //! The one place that opens files of a run for reading.
 //!
-//! Scripts and other users may have put anything into a run folder. [`open`] opens only regular files below it. It follows
-//! no symbolic link, not even for a folder on the path, and does not block on a pipe. Readers of whole files set a size
-//! limit.
+//! Scripts and other users may have put anything into a run folder. [`open`] opens only regular files below it. It
+//! follows no symbolic link, not even for a folder on the path, and does not block on a pipe. Readers of whole files
+//! set a size limit.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};

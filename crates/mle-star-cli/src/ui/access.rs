@@ -1,10 +1,10 @@
 //! Who may use the page: the right host name, a token where others can reach it, and no other site's forms.
 //!
-//! A page on the web can make a browser send requests here. It cannot read an answer, unless its name is pointed at this
+//! A page on the web can make a browser send requests here. It cannot read an answer unless its name is pointed at this
 //! machine (so the `Host` must be ours), and it cannot send a form that does anything (so the `Origin` must be ours).
-//! The one address that reads more than the runs, a start with a folder in it, is for requests that the browser marks as
-//! coming from here or from no page at all ([`is_own_wish`]). Browsers without that mark, old ones or those on another
-//! address, are answered: looking at a folder executes nothing that it names, and writes nothing.
+//! The one address that reads more than the runs, a start with a folder in it, is for requests that the browser marks
+//! as coming from here or from no page at all ([`is_own_wish`]). Browsers without that mark, old ones or those on
+//! another address, are answered: looking at a folder executes nothing that it names, and writes nothing.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;

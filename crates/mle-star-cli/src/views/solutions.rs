@@ -1,7 +1,7 @@
 //! Every solution of a run: its parents, its outcome and its code.
 //!
-//! A script is shown as a diff against the one it was made from. Its whole text is shown once if there is room for it, and
-//! always if it has no parent.
+//! A script is shown as a diff against the one it was made from. Its whole text is shown once if there is room for it,
+//! and always if it has no parent.
 
 use std::collections::BTreeSet;
 

@@ -1,7 +1,7 @@
 //! Lines that stay at the bottom of a terminal while others scroll above them.
 //!
-//! Every line of the block ends with a line feed, so that output after a killed program starts on a new line. The cursor
-//! is never hidden and no terminal mode is changed, so there is nothing to restore.
+//! Every line of the block ends with a line feed, so that output after a killed program starts on a new line. The
+//! cursor is never hidden and no terminal mode is changed, so there is nothing to restore.
 
 /// A line with its colours.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub struct Drawn {
     pub width: usize,
 }
 
-/// The bytes that replace `before`, which ends just above the cursor, with the lines of `above` and, below them, `after`.
+/// The bytes that replace `before`, which ends just above the cursor, with the lines of `above` and then `after`.
 pub fn replaced(before: &[Drawn], above: Option<&str>, after: &[Drawn], columns: usize) -> String {
     let mut bytes = String::new();
     let rows: usize = before.iter().map(|line| rows(line, columns)).sum();

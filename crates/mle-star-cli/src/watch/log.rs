@@ -25,8 +25,8 @@ enum Level {
 }
 
 impl Log {
-    /// Opens every file for appending; `level` is `log_level` of the configuration. The run continues without files that
-    /// cannot be opened; notes say why.
+    /// Opens every file for appending; `level` is `log_level` of the configuration. The run continues without files
+    /// that cannot be opened; notes say why.
     pub fn open(paths: &[&Path], level: &str) -> (Self, Vec<String>) {
         let open = |path: &Path| {
             if let Some(folder) = path.parent() {

@@ -1,7 +1,8 @@
 //! Events that a resumed run repeats.
 //!
-//! The events of a resumed run begin with those of earlier processes. [`Replay`] decides which of them the terminal leaves
-//! out: those of steps that were replayed whole, and those before the first new step. Event files and streams have all.
+//! The events of a resumed run begin with those of earlier processes. [`Replay`] decides which of them the terminal
+//! leaves out: those of steps that were replayed whole, and those before the first new step. Event files and streams
+//! have all.
 
 use std::collections::HashSet;
 

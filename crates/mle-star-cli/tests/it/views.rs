@@ -46,6 +46,8 @@ fn the_report_follows_the_run_and_is_there_when_it_is_stopped() {
     let run = hanging(&sealed, "phase2/path-0/t0/ablation");
     let report = report_with(&sealed, &["<dd>running</dd>", "Phase 2: refinement", "ablation, since "]);
     assert!(!report.contains("can be resumed"));
+    let shown: Value = serde_json::from_str(&sealed.run("show r --json").stdout).unwrap();
+    assert_eq!((&shown["run"]["state"], &shown["run"]["phase"]), (&"running".into(), &"phase2".into()));
     assert_eq!(interrupted(run), Some(130));
     report_with(&sealed, &["<dd>unfinished</dd>", "can be resumed", "Best script so far"]);
     claude(&sealed, WELL);

@@ -1,6 +1,7 @@
 //! What reading a run does to its folder, and what a folder may hold without harm.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -10,6 +11,7 @@ use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 
 use super::served::Served;
+use crate::events::wait_for;
 use crate::exits::{SCORE, SLOW, SMALL, SUBMIT, WHILE_SLOW, interpreter};
 use crate::sealed::{Said, Sealed};
 
@@ -25,7 +27,7 @@ fn three_runs(sealed: &Sealed) -> Child {
     let begun = |id: &str| {
         let mut run = sealed.command(&line(id));
         let mut run = run.envs([SLOW]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-        crate::events::wait_for(&mut run, &["script_started", "candidate-1"]);
+        wait_for(&mut run, &["script_started", "candidate-1"]);
         run
     };
     let mut killed = begun("killed");
@@ -143,6 +145,26 @@ fn reading_with_write_access_writes_nothing_either() {
     assert_eq!(still.each_ref().map(|run| listing(run)), before);
     live.kill().unwrap();
     live.wait().unwrap();
+}
+
+#[test]
+fn a_script_that_waits_for_its_slot_is_shown_as_waiting() {
+    let sealed = Sealed::with(&[]);
+    let python = interpreter(&sealed, "exec sleep 600");
+    let line = format!("run data --run-id r --json --jobs 1 --set python={python} {SMALL}");
+    let mut run = sealed.command(&line).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    wait_for(&mut run, &["script_started"]);
+    let page = Served::of(&sealed, "");
+    // Both candidates have their script by then, and there is one slot.
+    let mut events = BufReader::new(page.stream("GET", "/runs/r/events?since=0", &[], "")).lines();
+    let shown = events.find_map(|line| line.ok().filter(|line| line.contains("script, waits for its turn")));
+    let shown = shown.unwrap();
+    assert_eq!(shown.matches("script, since ").count(), 1, "{shown}");
+    assert_eq!(shown.matches("script, waits for its turn").count(), 1, "{shown}");
+    let said = sealed.run("show r").stdout;
+    assert!(said.contains(": script, since ") && said.contains(": script, waits for its turn"), "{said}");
+    run.kill().unwrap();
+    run.wait().unwrap();
 }
 
 /// A run as scripts or other users may have left it, next to one that is as it should be.
