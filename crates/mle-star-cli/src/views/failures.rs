@@ -3,6 +3,7 @@
 use mle_star::effects::Answer;
 use mle_star::evaluate::headline;
 use mle_star::journal::{EffectState, Kind};
+use mle_star::layout::LOGS;
 use mle_star::place::Place;
 use mle_star::spending::role;
 use serde::Serialize;
@@ -89,7 +90,7 @@ fn tried(run: &Run<'_>) -> Try {
         outcome,
         ok: run.is_ok(),
         error: error(run),
-        log: format!("logs/{}", run.place.file_stem()),
+        log: format!("{LOGS}/{}", run.place.file_stem()),
     }
 }
 

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use mle_star::agents::reply as read;
 use mle_star::evaluate::headline;
+use mle_star::layout::SOLUTIONS;
 use mle_star::place::{Phase, Place};
 use serde::Serialize;
 
@@ -289,7 +290,7 @@ fn runs(step: &Step<'_>, parent: Option<&Step<'_>>, shelf: &mut Shelf) -> Vec<Sh
         let code = shelf.take(&step.place, run.script, compared.is_some());
         shown.push(Shown {
             place: run.place.to_string(),
-            file: format!("solutions/{}.py", run.place.file_stem()),
+            file: format!("{SOLUTIONS}/{}.py", run.place.file_stem()),
             outcome: outcome(run),
             ok: run.is_ok(),
             score: run.score.map(|score| number(score.value())),
