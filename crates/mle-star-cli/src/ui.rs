@@ -1,9 +1,9 @@
-//! The runs directory as a web page, for people who would rather look than type.
+//! The runs directory as a web page.
 //!
-//! Pages are made on this side, of the same parts as a run's report, and read without JavaScript; with it they follow a
-//! run as it goes. [`server`] listens, [`access`] says who may ask, [`live`] renders what changed once for everyone who
-//! looks. The pages are [`list`] and the ones beside it. Nothing here writes into a run: stop, resume and start are
-//! signals to, and beginnings of, processes of their own.
+//! Pages are rendered on the server from the same parts as a run's report and can be read without JavaScript; with it, they
+//! update while a run goes on. [`server`] listens, [`access`] decides who may use the page, [`live`] renders each change
+//! once for all viewers. The pages are [`list`] and the modules beside it. Nothing here writes into a run: stop sends a
+//! signal, resume and start create separate processes.
 
 mod access;
 mod act;

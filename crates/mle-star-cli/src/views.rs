@@ -1,9 +1,9 @@
-//! What people look at after and during a run: views over its journal and result.
+//! Views of a run, during and after it: functions of its journal and result.
 //!
-//! [`of_run`] makes [`Views`] of a run, however far it is: small structs of figures and cut texts, one file per view.
-//! `page` renders each as a `<section>` of HTML, which the report and the web page share; `chart` draws. The views
-//! start from `steps`, the records by step of the algorithm, and `descent`, what was made from what.
-//! The same run gives the same bytes: nothing here asks the clock.
+//! [`of_run`] makes the [`Views`] of a run at any stage: small structs of figures and shortened texts, one file per view.
+//! `page` renders each as a `<section>` of HTML, which the report and the web page share; `chart` draws. The views start
+//! from `steps`, the records grouped by step of the algorithm, and `descent`, which solution was made from which. The
+//! same run gives the same bytes: nothing here reads the clock.
 
 mod ablation;
 mod at_work;
@@ -41,10 +41,10 @@ pub use ledger::Entry;
 pub use page::{PARTS, SCRIPT, STYLE, environment, part};
 pub use scores::course;
 
-/// Everything that is shown of a run. Scores are in the metric's unit, times in seconds.
+/// All views of a run. Scores are in the metric's unit, times in seconds.
 #[derive(Clone, Debug, Serialize)]
 pub struct Views {
-    /// What the run is and how far.
+    /// Task, state, best score.
     pub overview: overview::Overview,
     /// Scores over the run.
     pub scores: scores::Scores,
@@ -58,46 +58,46 @@ pub struct Views {
     pub leakage: leakage::Leakage,
     /// The models that were tried.
     pub models: models::Models,
-    /// What went wrong.
+    /// Failed scripts and agents.
     pub failures: failures::Failures,
     /// Money and time.
     pub costs: costs::Costs,
-    /// The final script and the run's inputs.
+    /// The final script, and the inputs of the run.
     pub script: script::Script,
 }
 
-/// A run as its views start from it.
-pub(crate) struct Told<'a> {
+/// The input of every view.
+pub(crate) struct Context<'a> {
     run: &'a RunView,
     steps: Steps<'a>,
     descent: Descent,
     at_work: AtWork,
 }
 
-/// The whole final script of a run; the best one so far in a run that has no result.
+/// The final script of a run, or the best one so far if it has no result.
 pub fn last_script(run: &RunView) -> Option<String> {
-    script::last(&Told::of(run))
+    script::last(&Context::of(run))
 }
 
 /// The views of a run.
 pub fn of_run(run: &RunView) -> Views {
-    let told = Told::of(run);
-    let tree = solutions::tree(&told);
+    let context = Context::of(run);
+    let tree = solutions::tree(&context);
     Views {
-        overview: overview::overview(&told),
-        scores: scores::scores(&told),
-        ledger: ledger::ledger(&told),
-        ablation: ablation::ablation(&told),
-        leakage: leakage::leakage(&told),
-        models: models::models(&told),
-        failures: failures::failures(&told),
-        costs: costs::costs(&told),
-        script: script::script(&told),
+        overview: overview::overview(&context),
+        scores: scores::scores(&context),
+        ledger: ledger::ledger(&context),
+        ablation: ablation::ablation(&context),
+        leakage: leakage::leakage(&context),
+        models: models::models(&context),
+        failures: failures::failures(&context),
+        costs: costs::costs(&context),
+        script: script::script(&context),
         tree,
     }
 }
 
-impl<'a> Told<'a> {
+impl<'a> Context<'a> {
     fn of(run: &'a RunView) -> Self {
         let recorded = run.snapshot.verdicts();
         let verdicts = match &run.result {

@@ -1,7 +1,7 @@
-//! Those who watch a run: the terminal, JSON lines, the log files. Each takes the [`Line`]s in its own way.
+//! The outputs of a running run: the terminal, JSON lines, the log files.
 //!
-//! [`Watchers`] stamps what the algorithms emit and hands it on. [`Terminal`] shows it: `progress` is the state that
-//! the lines add up to, `status` what of it is shown, `block` how it stays at the bottom of the screen.
+//! [`Watchers`] adds time and run ID to each event and passes the [`Line`] to every output. In the terminal, `progress` is
+//! the state after the lines so far, `status` the text for it, and `block` keeps that text at the bottom of the screen.
 
 mod asked;
 mod block;
@@ -30,17 +30,17 @@ pub use progress::{Effect, Progress};
 pub use terminal::{Look, OfRun, Show, Terminal};
 pub use words::{agent_name, duration, number, phase_title, place_name, signed};
 
-/// Takes lines as they happen, without holding the run up.
+/// An output for lines, which must not block.
 pub trait Watch: Send + Sync {
-    /// Takes one.
+    /// Takes one line.
     fn see(&self, line: &Line);
 }
 
-/// Hands every event of a run to each of several watchers.
+/// Passes every event of a run to several outputs.
 pub struct Watchers<'a> {
     /// The run's name.
     pub run_id: String,
-    /// The watchers.
+    /// The outputs.
     pub all: Vec<&'a dyn Watch>,
 }
 

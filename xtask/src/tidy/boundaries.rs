@@ -18,7 +18,14 @@ const ARROWS: [(&str, &[&str]); 8] = [
     ("mle-star-backends", &["mle-star", "mle-star-data", "mle-star-process"]),
     (
         PROGRAM,
-        &["mle-star", "mle-star-backends", "mle-star-claude", "mle-star-data", "mle-star-offline", "mle-star-process"],
+        &[
+            "mle-star",
+            "mle-star-backends",
+            "mle-star-claude",
+            "mle-star-data",
+            "mle-star-offline",
+            "mle-star-process",
+        ],
     ),
     ("xtask", &[]),
 ];

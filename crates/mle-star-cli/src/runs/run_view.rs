@@ -18,7 +18,7 @@ use serde_json::Value;
 use crate::runs;
 use crate::usage::{self, money};
 
-/// The largest `result.json` that is read, in bytes. A run of the paper's size has one of less than a megabyte.
+/// The largest `result.json` that is read, in bytes. A full-size run has less than a megabyte.
 const LARGEST_RESULT: u64 = 256 << 20;
 
 /// A run at one moment.
@@ -47,7 +47,7 @@ pub struct Summary {
     pub task: String,
     /// Its state.
     pub state: State,
-    /// The phase it is in, or was in last; `None` before the first.
+    /// The current phase, or the last one of a run that has ended; `None` before the first.
     pub phase: Option<Phase>,
     /// The metric's name.
     pub metric: String,

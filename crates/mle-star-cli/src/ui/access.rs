@@ -1,10 +1,10 @@
-//! Who may ask: the right name for this machine, a token where others can reach it, and no other site's forms.
+//! Who may use the page: the right host name, a token where others can reach it, and no other site's forms.
 //!
-//! A page on the web can make a browser send requests here. It cannot read an answer, unless its name is pointed at this
+//! A page on the web can make a browser send requests here. It cannot read an answer unless its name is pointed at this
 //! machine (so the `Host` must be ours), and it cannot send a form that does anything (so the `Origin` must be ours).
-//! The one address that looks at more than the runs, a start with a folder in it, is for those whose browser says that
-//! they came from here, or from no page at all ([`is_own_wish`]). Browsers that say nothing, of old or over an
-//! address that is not this machine's, are answered; looking executes nothing that a folder names, and writes nothing.
+//! The one address that reads more than the runs, a start with a folder in it, is for requests that the browser marks
+//! as coming from here or from no page at all ([`is_own_wish`]). Browsers without that mark, old ones or those on
+//! another address, are answered: looking at a folder executes nothing that it names, and writes nothing.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -35,10 +35,10 @@ const HEADERS: [(axum::http::HeaderName, &str); 4] = [
 /// The cookie that holds the token, followed by the port: cookies do not tell ports apart.
 const COOKIE_NAME: &str = "mle_star_token_";
 
-/// In which browsers tell whose page a request comes from.
+/// The header in which browsers name the site of a request.
 const SITE: &str = "sec-fetch-site";
 
-/// What is required of whoever asks.
+/// The conditions for a request.
 pub struct Access {
     /// As given.
     host: String,
@@ -49,8 +49,8 @@ pub struct Access {
 }
 
 impl Access {
-    /// For a server that was told to listen on `host` and does on `address`. Whoever asks needs the token, where there
-    /// is one; else he must be this user.
+    /// For a server that was asked to listen on `host` and does on `address`. Requests need the token if there is one;
+    /// otherwise they must come from this user.
     pub fn new(host: &str, address: SocketAddr, token: Option<String>) -> Self {
         let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
         Self { host: host.to_owned(), address, machine: machine.trim().to_owned(), token }
@@ -75,9 +75,9 @@ impl Access {
             return Ok(());
         }
         let message =
-            "this page is for one user of this machine, and that is not who asks, as far as can be seen";
-        let hint = "start one for your own runs: mle-star ui --port N; one that asks for a token instead: \
-                    mle-star ui --token";
+            "this page is for one user of this machine, and the connection is not known to be that user's";
+        let hint = "start a page for your own runs with `mle-star ui --port N`, or one with a token with \
+                    `mle-star ui --token`";
         Err(Refused::forbidden(Trouble::new(message, hint)))
     }
 
@@ -98,7 +98,7 @@ impl Access {
             let message = "this was not sent by a form of this page";
             return Err(Refused::forbidden(Trouble::new(
                 message,
-                "go to the page itself and try again there",
+                "open the page itself and try again there",
             )));
         }
         Ok(())
@@ -128,7 +128,7 @@ impl Access {
             && name[..self.machine.len()].eq_ignore_ascii_case(&self.machine)
             && name[self.machine.len()..].starts_with('.');
         let is_machine = !self.machine.is_empty() && (is(&self.machine) || below_machine);
-        // A name can be pointed anywhere by whoever owns it; without a token only these are surely ours.
+        // The owner of a name can point it anywhere; without a token, only these names are safe.
         is("localhost") || is(&self.host) || self.token.is_some() && is_machine
     }
 
@@ -141,7 +141,7 @@ impl Access {
         pairs.any(|(given, value)| given == name && is_same(value, token))
     }
 
-    /// The way in: the address with the token becomes a cookie, and the token leaves the address.
+    /// Turns a token in the address into a cookie and redirects to the address without it.
     fn let_in(&self, request: &Request) -> Option<Response> {
         let token = self.token.as_ref()?;
         let query = request.uri().query()?;
@@ -160,7 +160,7 @@ impl Access {
     }
 }
 
-/// Answers who may be answered; every answer carries what browsers must know.
+/// Refuses requests that [`Access`] does not allow, and adds the security headers to every answer.
 pub async fn admit(
     State(access): State<Arc<Access>>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
@@ -179,12 +179,12 @@ pub async fn admit(
     response
 }
 
-/// Was it a page of this server, or a person without any page, who asked? As far as the browser tells.
+/// Does the browser say that the request comes from this server's pages, or from no page?
 pub fn is_own_wish(headers: &HeaderMap) -> bool {
     headers.get(SITE).is_none_or(|site| ["same-origin", "none"].iter().any(|own| site == own))
 }
 
-/// Was it sent by a page of this server? Browsers say so with every form.
+/// Does the browser say that the form was sent by a page of this server?
 fn is_own_form(headers: &HeaderMap, host: &str) -> bool {
     let origin = text(headers, &ORIGIN).and_then(|origin| origin.strip_prefix("http://"));
     let site = headers.get(SITE).map(|site| site == "same-origin");
@@ -195,7 +195,7 @@ fn text<'a>(headers: &'a HeaderMap, name: &axum::http::HeaderName) -> Option<&'a
     headers.get(name)?.to_str().ok()
 }
 
-/// Equal, in a time that does not tell where they differ.
+/// Are they equal? The time it takes does not depend on where they differ.
 fn is_same(given: &str, token: &str) -> bool {
     given.len() == token.len()
         && given.bytes().zip(token.bytes()).fold(0, |differs, (a, b)| differs | (a ^ b)) == 0

@@ -16,7 +16,7 @@ use super::site::{Site, page_of};
 use crate::runs;
 use crate::runs::run_view::{self, RunView, State};
 
-/// Larger limits for a run that goes on; empty for none.
+/// Larger limits for a run to resume; empty to keep them.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Limits {
@@ -28,14 +28,14 @@ pub struct Limits {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct StopWish {
-    /// `yes` for a process that was asked already.
+    /// `yes` for a process that was asked to stop before.
     at_once: String,
 }
 
-/// Asks whether to stop a run; or to stop it at once, when it was asked to before.
+/// The form that stops a run, or ends it at once if it was asked to stop before.
 ///
 /// # Errors
-/// There is no such run, nothing works on it, or what does is not ours.
+/// There is no such run, no process works on it, or the process belongs to another user or program.
 pub async fn stop_page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> Answer {
     let of = id.clone();
     let (worker, folder, is_asked) = in_background(move || {
@@ -50,10 +50,10 @@ pub async fn stop_page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> Answe
     Shown::page("ui/stop.html", &json!({"id": id, "others": others, "is_asked": is_asked}))
 }
 
-/// Stops a run. What is sent twice, as by a double click, asks once; at once is a wish of its own.
+/// Stops a run. A form that is sent twice, as by a double click, asks once.
 ///
 /// # Errors
-/// As for the page before.
+/// As [`stop_page`].
 pub async fn stop(
     Of(site): Of<Arc<Site>>,
     Path(id): Path<String>,
@@ -69,10 +69,10 @@ pub async fn stop(
     Ok(to)
 }
 
-/// Asks whether to go on with a run, and with which limits.
+/// The form that resumes a run, with its limits.
 ///
 /// # Errors
-/// There is no such run, or it cannot go on.
+/// There is no such run, or it cannot be resumed.
 pub async fn resume_page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> Answer {
     let of = id.clone();
     let view = in_background(move || resumable(&site.find(&of)?)).await?;
@@ -84,10 +84,10 @@ pub async fn resume_page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> Ans
     Shown::page("ui/resume.html", &values)
 }
 
-/// Goes on with a run, in a process of its own.
+/// Resumes a run in a separate process.
 ///
 /// # Errors
-/// As for the page before; what `resume` says when it ends at once.
+/// As [`resume_page`]; the error of a `resume` that ends at once.
 pub async fn resume(
     Of(site): Of<Arc<Site>>,
     Path(id): Path<String>,
@@ -116,12 +116,12 @@ pub async fn resume(
 fn working(folder: &FilePath) -> Result<Worker, Refused> {
     let worker = processes::worker(folder).map_err(Refused::conflict)?;
     worker.ok_or_else(|| {
-        let hint = "it has ended, or was stopped already; its page tells how far it came";
-        Refused::conflict(Trouble::new("nothing works on this run", hint))
+        let hint = "it has ended, or was stopped before; its page shows how far it came";
+        Refused::conflict(Trouble::new("no process works on this run", hint))
     })
 }
 
-/// A run that is not over, or that a limit cut short.
+/// A run that was interrupted or cut short by a limit.
 fn resumable(folder: &FilePath) -> Result<RunView, Refused> {
     let unreadable = |error: mle_star::journal::JournalError| Trouble::new(error.to_string(), error.hint());
     let view = run_view::read(folder).map_err(|error| Refused::conflict(unreadable(error)))?;
@@ -130,8 +130,8 @@ fn resumable(folder: &FilePath) -> Result<RunView, Refused> {
         State::Finished if view.result.as_ref().is_some_and(|result| result.stopped_by.is_some()) => {
             return Ok(view);
         }
-        State::Running => "this run is going on already",
+        State::Running => "this run is already running",
         State::Finished => "this run has finished",
     };
-    Err(Refused::conflict(Trouble::new(why, "its page shows what there is")))
+    Err(Refused::conflict(Trouble::new(why, "its page shows the result so far")))
 }

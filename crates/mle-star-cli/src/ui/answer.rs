@@ -35,22 +35,22 @@ pub struct Shown {
     html: String,
 }
 
-/// Something that cannot be shown or done, and what to do about it.
+/// A request that cannot be answered, and what to do about it.
 #[derive(Debug)]
 pub struct Refused {
-    /// What browsers are told.
+    /// The status code.
     pub status: StatusCode,
-    /// What people are told.
+    /// The message and hint.
     pub trouble: Trouble,
 }
 
-/// What a page is asked for.
+/// The answer to a request for a page.
 pub type Answer = Result<Shown, Shown>;
 
 /// A page out of its template; every text is escaped.
 ///
 /// # Errors
-/// The template does not suit the values: a defect of the program.
+/// The template does not fit the values: a defect of the program.
 pub fn render(template: &str, values: &impl Serialize) -> Result<String, Refused> {
     let page = pages()?.get_template(template).map_err(|error| Refused::defect(&error))?;
     page.render(Serde(values)).map_err(|error| Refused::defect(&error))
@@ -64,7 +64,7 @@ pub fn pages() -> Result<&'static Environment<'static>, Refused> {
     PAGES.as_ref().map_err(Refused::defect)
 }
 
-/// Does work that waits for the disk where it holds up nobody.
+/// Does work that waits for the disk on a thread for such work.
 ///
 /// # Errors
 /// As the work; a panic in it.
@@ -91,7 +91,7 @@ impl Shown {
 }
 
 impl Refused {
-    /// A template does not suit what it shall show.
+    /// A template does not fit its values.
     pub fn defect(error: &minijinja::Error) -> Self {
         let message = format!("the page cannot be made: {error}");
         let trouble = Trouble::new(message, "this is a defect of mle-star; please report it");

@@ -15,7 +15,7 @@ use crate::runs::run_view::{self, RunView};
 use crate::views::{self, About, Course, Point};
 use crate::watch::{duration, number};
 
-/// More lines than this cannot be told apart.
+/// More lines cannot be distinguished.
 const MOST: usize = 8;
 /// Longer values are cut, in characters.
 const LONGEST: usize = 400;

@@ -58,3 +58,31 @@ fn cut_short(limit: StoppedBy) -> String {
         StoppedBy::Budget => "cut short by the money limit".to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use mle_star::journal::Journal;
+    use mle_star::slots::Slots;
+    use mle_star::testing::{World, frozen};
+
+    use super::*;
+    use crate::runs::inputs::write_json;
+    use crate::runs::run_view::read;
+
+    #[tokio::test]
+    async fn only_a_run_that_did_everything_is_done() {
+        let (folder, inputs) = (tempfile::tempdir().unwrap(), frozen());
+        let journal = Journal::create(folder.path(), &inputs).unwrap();
+        let finished = World::new().solve(&inputs, &journal, &Slots::new(1)).await.unwrap();
+        drop(journal);
+        let check = |stopped_by: Option<StoppedBy>, words: &str| {
+            let result = mle_star::result::FinalResult { stopped_by, ..finished.result.clone() };
+            write_json(&folder.path().join("result.json"), &result).unwrap();
+            let found = completion(&read(folder.path()).unwrap());
+            assert_eq!((found.words.as_str(), found.percent == 100), (words, stopped_by.is_none()));
+        };
+        check(None, "done");
+        check(Some(StoppedBy::Time), "cut short by the time limit");
+        check(Some(StoppedBy::Budget), "cut short by the money limit");
+    }
+}

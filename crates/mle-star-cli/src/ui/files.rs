@@ -1,4 +1,4 @@
-//! Files of a run, to be saved: the result, and the report that opens without this page.
+//! Downloads: the result of a run, and its report.
 
 use std::fs::File as Opened;
 use std::io;
@@ -10,6 +10,7 @@ use axum::extract::{Path, State as Of};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::unfold;
+use mle_star::layout::{FINAL, LOG, LOGS, REPORT, REQUIREMENTS, RESULT, SOLUTION, SUBMISSION};
 use mle_star::stop::Trouble;
 use tokio::fs::File;
 use tokio::io::AsyncReadExt;
@@ -19,33 +20,33 @@ use super::site::Site;
 use crate::runs::run_view::files;
 
 /// What may be saved, relative to the run's folder.
-const FILES: [&str; 6] = [
-    "final/submission.csv",
-    "final/solution.py",
-    "final/requirements.txt",
-    "report.html",
-    "result.json",
-    "logs/mle-star.log",
+const FILES: [(&str, &str); 6] = [
+    (FINAL, SUBMISSION),
+    (FINAL, SOLUTION),
+    (FINAL, REQUIREMENTS),
+    (".", REPORT),
+    (".", RESULT),
+    (LOGS, LOG),
 ];
 const PIECE: usize = 64 * 1024;
 
 /// The names of the files that are there.
 pub fn present(folder: &FilePath) -> Vec<&'static str> {
-    FILES.into_iter().filter(|file| files::open(folder, file).is_ok()).map(name).collect()
+    FILES.into_iter().filter(|file| open(folder, *file).is_ok()).map(|(_, name)| name).collect()
 }
 
 /// A file of a run, to be saved.
 ///
 /// # Errors
-/// There is no such run, or the file is none that may be saved.
+/// There is no such run or file.
 pub async fn file(
     Of(site): Of<Arc<Site>>,
     Path((id, wanted)): Path<(String, String)>,
 ) -> Result<Response, Shown> {
     let found = in_background(move || {
         let folder = site.find(&id)?;
-        let known = FILES.into_iter().find(|file| name(file) == wanted);
-        let file = known.and_then(|file| Some((files::open(&folder, file).ok()?, name(file))));
+        let known = FILES.into_iter().find(|(_, name)| *name == wanted);
+        let file = known.and_then(|file| Some((open(&folder, file).ok()?, file.1)));
         let missing =
             || Refused::missing(Trouble::new(format!("no file called {wanted}"), "look at the run's page"));
         file.ok_or_else(missing)
@@ -64,7 +65,7 @@ pub fn stream(file: Opened, saved_as: Option<&str>) -> Response {
     response
 }
 
-/// The next piece and what is left to read from. An error is told, so that what is saved is not taken for the whole.
+/// The next piece and the rest of the file. An error is passed on, so that a partial file is not taken for a whole one.
 async fn next_piece(file: Option<File>) -> Option<(io::Result<Vec<u8>>, Option<File>)> {
     let mut file = file?;
     let mut piece = vec![0; PIECE];
@@ -78,8 +79,8 @@ async fn next_piece(file: Option<File>) -> Option<(io::Result<Vec<u8>>, Option<F
     }
 }
 
-fn name(file: &'static str) -> &'static str {
-    file.rsplit('/').next().unwrap_or(file)
+fn open(run: &FilePath, (folder, name): (&str, &str)) -> io::Result<Opened> {
+    files::open(run, &if folder == "." { name.to_owned() } else { format!("{folder}/{name}") })
 }
 
 #[cfg(test)]

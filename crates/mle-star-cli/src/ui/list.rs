@@ -1,4 +1,4 @@
-//! The list of runs: filtered and sorted by its address, rows renewed while runs go on.
+//! The list of runs: filtered and sorted by the query of its address, with rows that update while runs go on.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -23,7 +23,7 @@ use crate::runs::run_view::{self, State, Summary};
 use crate::usage::money;
 use crate::watch::{duration, number};
 
-/// What can be asked of the list; every one may be left out.
+/// The query of the list; every field is optional.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Wanted {
@@ -118,7 +118,7 @@ impl Runs {
         runs::all(&self.runs_dir).into_iter().filter(is_inside).collect()
     }
 
-    /// What was read last; only what has changed since is read again. Nobody waits for the lock meanwhile.
+    /// Reads the runs that have changed since the last time. The lock is not held meanwhile.
     fn read(&self) -> Vec<Entry> {
         let mut known = self.known().clone();
         let read = |folder: PathBuf| {
@@ -189,7 +189,7 @@ impl Entry {
         })
     }
 
-    /// By this column, first the one that comes first going up.
+    /// Ascending by this column.
     fn compare(&self, other: &Self, column: &str) -> Ordering {
         let (Ok((a, a_completion)), Ok((b, b_completion))) = (&self.read, &other.read) else {
             return other.read.is_ok().cmp(&self.read.is_ok());
@@ -222,7 +222,7 @@ fn best_first(a: &Summary, b: &Summary) -> Ordering {
     }
 }
 
-/// What a run cost; agents that ask no model have no cost to show.
+/// The cost of a run; agents without a model have none.
 pub fn cost(summary: &Summary) -> String {
     let is_free = money::costs_nothing(summary.tokens, summary.cost_usd);
     if is_free { "none".to_owned() } else { money::cost(summary.cost_usd) }
@@ -266,7 +266,7 @@ impl Wanted {
         });
     }
 
-    /// The headings, each with the order that its link asks for and the one that the table has.
+    /// The headings, each with the order that its link requests and the current one.
     fn columns(&self) -> Vec<serde_json::Value> {
         let (column, is_up) = self.sorted_by();
         let heading = |(name, title, first): &(&str, &str, &str)| {

@@ -1,7 +1,7 @@
-//! What changes while people look: rendered once, sent to everyone.
+//! Live updates: each change is rendered once and sent to every viewer.
 //!
-//! A [`Live`] holds the sections of a page as they were last rendered. While someone follows it, one task looks for
-//! changes, however many follow; whoever follows gets the sections that are newer than what he has.
+//! A [`Live`] holds the sections of a page as last rendered. While it has followers, one task looks for changes; each
+//! follower gets the sections that are newer than the ones it has.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -23,7 +23,7 @@ const SHARE: u32 = 10;
 
 /// Where sections come from.
 pub trait Source: Send + Sync + 'static {
-    /// Something that differs when the sections may. Cheap.
+    /// Changes whenever the sections may change. Cheap.
     fn stamp(&self) -> String;
     /// Every section by its id, as HTML.
     fn sections(&self) -> Vec<(String, String)>;
@@ -39,9 +39,9 @@ pub struct Sections {
 
 #[derive(Clone, Debug)]
 struct Section {
-    /// When it came; 0 for those that were there at first.
+    /// The revision in which it appeared; 0 for those of the first look.
     came: u64,
-    /// When it last changed.
+    /// The revision in which it last changed.
     revision: u64,
     /// Empty when it is gone.
     html: Arc<str>,
@@ -51,9 +51,16 @@ struct Section {
 pub struct Live<S> {
     source: Arc<S>,
     latest: watch::Sender<Arc<Sections>>,
-    /// The stamp of what was rendered last; whoever holds it renders.
+    /// The stamp of the last rendering; locked while rendering.
     rendered: Mutex<Option<String>>,
     is_watched: AtomicBool,
+}
+
+/// Which look at the source this is. Sections of the first look are not new.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Look {
+    First,
+    Later,
 }
 
 /// A section as it is sent.
@@ -61,7 +68,7 @@ pub struct Live<S> {
 struct Sent<'a> {
     id: &'a str,
     html: &'a str,
-    /// Did it come after what the follower has?
+    /// Did it appear after the revision that the follower has?
     is_new: bool,
 }
 
@@ -85,9 +92,10 @@ impl<S: Source> Live<S> {
             let stamp = source.stamp();
             (known.as_ref() != Some(&stamp)).then(|| (stamp, source.sections()))
         };
-        // A panic has been told; the next look tries again.
+        // A panic was reported; the next look tries again.
         if let Ok(Some((stamp, sections))) = tokio::task::spawn_blocking(work).await {
-            let next = self.latest.borrow().with(sections);
+            let look = if rendered.is_none() { Look::First } else { Look::Later };
+            let next = self.latest.borrow().with(sections, look);
             if let Some(next) = next {
                 self.latest.send_replace(Arc::new(next));
             }
@@ -125,7 +133,7 @@ impl<S: Source> Live<S> {
         Following { receiver, since }
     }
 
-    /// Looks for changes until nobody follows any more.
+    /// Looks for changes until there are no followers.
     fn watch(self: &Arc<Self>) {
         if self.is_watched.swap(true, Ordering::SeqCst) {
             return;
@@ -140,7 +148,7 @@ impl<S: Source> Live<S> {
                     continue;
                 }
                 live.is_watched.store(false, Ordering::SeqCst);
-                // Someone may have come between the two.
+                // A follower may have come in between.
                 if live.followers() == 0 || live.is_watched.swap(true, Ordering::SeqCst) {
                     return;
                 }
@@ -149,7 +157,7 @@ impl<S: Source> Live<S> {
     }
 }
 
-/// What a follower has: the last thing that reached him, else what his page was made of.
+/// The revision that a follower has: the last event it received, or the one its page was made from.
 pub fn since(headers: &HeaderMap, of_page: u64) -> u64 {
     let last = headers.get("last-event-id").and_then(|value| value.to_str().ok()?.parse().ok());
     last.unwrap_or(of_page)
@@ -162,12 +170,15 @@ impl Sections {
     }
 
     /// With these in place of what was; `None` when that is the same.
-    fn with(&self, sections: Vec<(String, String)>) -> Option<Self> {
+    fn with(&self, sections: Vec<(String, String)>, look: Look) -> Option<Self> {
         let revision = next_revision();
         let mut next = Self { revision, by_id: self.by_id.clone() };
         let mut gone: Vec<String> = self.by_id.keys().cloned().collect();
         let mut changed = false;
-        let came = if self.revision == 0 { 0 } else { revision };
+        let came = match look {
+            Look::First => 0,
+            Look::Later => revision,
+        };
         for (id, html) in sections {
             gone.retain(|known| *known != id);
             changed |= next.put(id, html, came);
@@ -284,16 +295,19 @@ mod tests {
 
     #[test]
     fn only_what_comes_after_the_first_look_is_new() {
-        let with = |before: &Sections, sections: &[(&str, &str)]| {
+        let seen = |before: &Sections, sections: &[(&str, &str)], look: Look| {
             let owned = sections.iter().map(|(id, html)| ((*id).to_owned(), (*html).to_owned()));
-            before.with(owned.collect()).unwrap()
+            before.with(owned.collect(), look).unwrap()
         };
+        let with = |before: &Sections, sections: &[(&str, &str)]| seen(before, sections, Look::Later);
         let new = |sections: &Sections, since: u64| {
             let sent = sections.newer_than(since).into_iter().filter(|sent| sent.is_new);
             sent.map(|sent| sent.id.to_owned()).collect::<Vec<_>>()
         };
-        let first = with(&Sections::default(), &[("a", "1")]);
+        let first = seen(&Sections::default(), &[("a", "1")], Look::First);
         assert_eq!(new(&first, 0), Vec::<String>::new());
+        // There was nothing at the first look.
+        assert_eq!(new(&with(&Sections::default(), &[("a", "1")]), 0), ["a"]);
         let second = with(&first, &[("a", "2"), ("b", "1")]);
         assert_eq!(new(&second, first.revision), ["b"]);
         let third = with(&second, &[("a", "3"), ("b", "2")]);
@@ -305,7 +319,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nobody_looks_where_nobody_follows() {
+    async fn without_followers_there_is_no_look() {
         let live = Arc::new(Live::new(Counter::default()));
         let mut one = live.following(0);
         one.next().await.unwrap();

@@ -1,4 +1,4 @@
-//! What scripts print while they run, and what the program said when it stopped: the ends of the files that hold it.
+//! The end of the output of running scripts, and of the program's log.
 
 use std::fs::File;
 use std::path::Path;
@@ -19,7 +19,7 @@ use super::site::Site;
 use crate::runs::run_view::{RunView, files};
 use crate::watch::place_name;
 
-/// How much of the end of a stream is shown, in bytes.
+/// Bytes of the end of a stream that are shown.
 const SHOWN: u64 = 16 * 1024;
 /// The streams of a script, as its files end.
 const STREAMS: [&str; 2] = ["stdout", "stderr"];
@@ -45,7 +45,7 @@ pub fn running(view: &RunView) -> Vec<(Place, String)> {
     begun.map(|effect| (effect.place.clone(), effect.begun_at.clone())).collect()
 }
 
-/// Differs when one of them has printed something.
+/// Changes when one of them has printed something.
 pub fn stamp(folder: &Path, running: &[(Place, String)]) -> String {
     let stamps = files_of(running).map(|(_, _, file)| files::stamp(folder, &in_logs(&file)));
     format!("{:?}", stamps.collect::<Vec<_>>())
@@ -108,13 +108,13 @@ fn is_of_now(file: &File, begun: &str) -> bool {
 
 fn log(title: String, name: String, file: File) -> Option<Log> {
     let (text, is_cut) = files::tail(file, SHOWN).ok().filter(|(text, _)| !text.is_empty())?;
-    // The first line is cut somewhere; a progress bar has a line that is never ended.
+    // The first line is incomplete. A progress bar may have no line end.
     let text = if is_cut { text.split_once('\n').map_or(text.as_str(), |(_, rest)| rest) } else { &text };
     let text: String = text.split('\n').map(last_state).collect::<Vec<_>>().join("\n");
     Some(Log { title, file: name, text, is_cut })
 }
 
-/// What a terminal would show of a line that goes back to its start.
+/// What a terminal would show of a line with carriage returns.
 fn last_state(line: &str) -> &str {
     let line = line.trim_end_matches('\r');
     line.rsplit_once('\r').map_or(line, |(_, last)| last)

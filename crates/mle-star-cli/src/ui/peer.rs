@@ -1,8 +1,7 @@
-//! Which user of this machine is asking: everyone on it can reach its loopback addresses, and what the page can do is
-//! for its owner.
+//! Which user of this machine is connected: every user can reach its loopback addresses, and the page is for one.
 //!
-//! The system's tables of connections tell. They know the other end while it is open and in this network namespace;
-//! whoever is not found there is not let in.
+//! The system's connection tables name the owner of the other end while it is open and in this network namespace. A
+//! connection that is not found there is refused.
 
 use std::fs;
 use std::net::{IpAddr, SocketAddr};
@@ -11,15 +10,15 @@ use nix::unistd::geteuid;
 
 /// The tables of connections; a socket of the second kind can speak to an address of the first.
 const TABLES: [&str; 2] = ["/proc/net/tcp", "/proc/net/tcp6"];
-/// Both ends are open. What is closing is no longer anyone's, and has user 0 in the table.
+/// Both ends are open. A closing connection has user 0 in the table.
 const ESTABLISHED: &str = "01";
 
-/// Can users be told apart on this machine?
+/// Can this machine tell which user a connection belongs to?
 pub fn can_tell() -> bool {
     fs::read_to_string(TABLES[0]).is_ok()
 }
 
-/// May whoever asks from `peer` use a page of this user that listens on `port`? This user and the administrator may.
+/// May the user behind `peer` use this user's page on `port`? This user and root may.
 pub fn is_welcome(peer: SocketAddr, port: u16) -> bool {
     let tables = TABLES.map(|table| fs::read_to_string(table).unwrap_or_default());
     let users: Vec<u32> = tables.iter().flat_map(|table| users(table, peer, port)).collect();

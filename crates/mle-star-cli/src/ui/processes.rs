@@ -1,4 +1,4 @@
-//! The processes behind runs: which one works on a run, asking it to stop, and starting one that outlives the page.
+//! The processes behind runs: finding, stopping and starting them.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
@@ -19,17 +19,17 @@ use tempfile::NamedTempFile;
 use crate::runs;
 use crate::runs::run_view::{self, files};
 
-/// The longest note in a lock that is read, in bytes.
+/// Bytes of a lock file that are read.
 const LONGEST_NOTE: u64 = 100;
-/// How long is waited for a process to take hold of its run; it looks through the data before.
+/// How long to wait for a process to lock its run, after it has read the data.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// One that ends this soon after it took hold has something to say.
+/// A process that ends this soon after it locked its run has failed.
 const FIRST_STEPS: Duration = Duration::from_millis(700);
 const LOOK: Duration = Duration::from_millis(50);
-/// How much of what it said is shown, in bytes.
+/// Bytes of its output that are shown.
 const LAST_WORDS: u64 = 8 * 1024;
 
-/// A process of ours that works on runs.
+/// An `mle-star` process of this user that works on runs.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Worker {
     id: Pid,
@@ -40,7 +40,7 @@ pub struct Worker {
 /// The process that works on the run in this folder; `None` when there is none.
 ///
 /// # Errors
-/// There is one, and it is not a `mle-star` of this user, as far as can be seen from here.
+/// There is one, and it is not known to be an `mle-star` process of this user.
 pub fn worker(folder: &Path) -> Result<Option<Worker>, Trouble> {
     if !run_view::is_held(folder) {
         return Ok(None);
@@ -53,23 +53,24 @@ pub fn worker(folder: &Path) -> Result<Option<Worker>, Trouble> {
     match found.filter(holds) {
         Some(worker) => Ok(Some(worker)),
         None => {
-            let message =
-                format!("the run is held by {holder}, which is no mle-star of yours on this machine");
+            let message = format!(
+                "the run is held by {holder}, which is not an mle-star process of yours on this machine"
+            );
             Err(Trouble::new(message, "stop it where it was started, with Ctrl-C"))
         }
     }
 }
 
-/// The processes that were asked to stop, with the moments they started at: numbers are used again.
+/// The processes that were asked to stop, with their start times, since process IDs are reused.
 #[derive(Debug, Default)]
 pub struct Interrupted(Mutex<HashSet<(Pid, String)>>);
 
 /// How a process is to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stopping {
-    /// After it has put away what it is at. Asking again changes nothing.
+    /// After it has recorded its state. Asking again changes nothing.
     InOrder,
-    /// At once, although it was asked already.
+    /// At once, after it was asked before.
     AtOnce,
 }
 
@@ -79,10 +80,10 @@ impl Interrupted {
         self.known().contains(&worker.key())
     }
 
-    /// Does what Ctrl-C does: the first time it asks the process to stop, the second time it ends it at once.
+    /// Does what Ctrl-C does: the first time asks the process to stop, the second time ends it at once.
     ///
     /// # Errors
-    /// It has gone away, or is not to be signalled.
+    /// It has ended, or cannot be signalled.
     pub fn interrupt(&self, worker: &Worker, stopping: Stopping) -> Result<(), Trouble> {
         let mut known = self.known();
         if stopping == Stopping::InOrder && known.contains(&worker.key()) {
@@ -107,7 +108,7 @@ impl Worker {
     }
 }
 
-/// When a process started, in the system's words; empty when it is gone.
+/// The start time of a process, as `/proc` has it; empty if it has ended.
 fn started(id: Pid) -> String {
     let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
     // The second column is a name in brackets, which may hold anything; this is the twenty-second.
@@ -115,73 +116,73 @@ fn started(id: Pid) -> String {
     rest.split_whitespace().nth(19).unwrap_or_default().to_owned()
 }
 
-/// How far a process has come that was started.
+/// The stage of a process that was started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Begun {
-    /// It works on its run, or had nothing to do.
+    /// It works on its run, or has ended successfully.
     Going,
-    /// It goes on and has no run yet.
+    /// It has no run yet.
     Preparing,
 }
 
-/// Starts `mle-star` with these arguments, in a session of its own, and waits until it has hold of the run in `folder`.
-/// What it says goes to a file beside the runs, and into `logs/` of the run once it has one.
+/// Starts `mle-star` with these arguments in a separate session and waits until it has locked the run in `folder`. Its
+/// output goes to a file beside the runs, and to `logs/` of the run once that exists.
 ///
 /// # Errors
-/// It cannot be started, or ended before it did anything; then with its own words.
+/// It cannot be started, or it ended early; then with its error.
 pub fn begin(runs_dir: &Path, folder: &Path, arguments: &[OsString], late: &Late) -> Result<Begun, Trouble> {
     let cannot = |error: std::io::Error| {
         let message = format!("cannot start mle-star: {error}");
         Trouble::new(message, "check the runs directory and that the system allows more processes")
     };
     fs::create_dir_all(runs_dir).map_err(cannot)?;
-    let mut told = tempfile::Builder::new();
-    let told = told.prefix(".started-").suffix(".log").tempfile_in(runs_dir).map_err(cannot)?;
-    let (out, err) = (told.reopen().map_err(cannot)?, told.reopen().map_err(cannot)?);
+    let mut output = tempfile::Builder::new();
+    let output = output.prefix(".started-").suffix(".log").tempfile_in(runs_dir).map_err(cannot)?;
+    let (out, err) = (output.reopen().map_err(cannot)?, output.reopen().map_err(cannot)?);
     let mut command = Command::new(std::env::current_exe().map_err(cannot)?);
     command.args(arguments).stdin(Stdio::null()).stdout(out).stderr(err);
     let mut child = in_own_session(&mut command).spawn().map_err(cannot)?;
     let id = Pid::from_raw(i32::try_from(child.id()).unwrap_or_default());
     let holds = || worker(folder).is_ok_and(|worker| worker.is_some_and(|worker| worker.id == id));
     let far = came_far(&mut child, holds).map_err(cannot)?;
-    let Some(begun) = far else { return Err(last_words(told.path())) };
+    let Some(begun) = far else { return Err(last_words(output.path())) };
     if begun == Begun::Going {
-        // Someone has to take note of its end.
+        // Otherwise it stays a zombie.
         std::thread::spawn(move || child.wait());
-        keep(told, folder).map_err(cannot)?;
+        keep(output, folder).map_err(cannot)?;
     } else {
-        late.follow(child, told, folder);
+        late.follow(child, output, folder);
     }
     Ok(begun)
 }
 
-/// What a process says goes into its run's folder. It goes on writing to the same file, wherever that is.
-fn keep(told: NamedTempFile, folder: &Path) -> std::io::Result<()> {
+/// Moves the output of a process into its run's folder. The process keeps writing to the same file.
+fn keep(output: NamedTempFile, folder: &Path) -> std::io::Result<()> {
     let logs = folder.join(LOGS);
     if fs::create_dir_all(&logs).is_ok() {
-        told.persist(logs.join(STARTED_LOG)).map(drop).map_err(|e| e.error)
+        output.persist(logs.join(STARTED_LOG)).map(drop).map_err(|e| e.error)
     } else {
-        told.keep().map(drop).map_err(|e| e.error)
+        output.keep().map(drop).map_err(|e| e.error)
     }
 }
 
-/// Starts that were still looking through the data when they were left to themselves, by their run's name; with what
-/// went wrong, once they ended without a run.
+/// Starts that were still reading the data when the page stopped waiting, by run ID, with the error of those that ended
+/// without a run.
 #[derive(Clone, Debug, Default)]
 pub struct Late(Arc<Mutex<BTreeMap<String, Option<Trouble>>>>);
 
 impl Late {
-    /// Every one that goes on, or ended without a run.
+    /// Every start that is under way, or ended without a run.
     pub fn all(&self) -> BTreeMap<String, Option<Trouble>> {
         self.known().clone()
     }
 
-    fn follow(&self, child: Child, told: NamedTempFile, folder: &Path) {
+    fn follow(&self, child: Child, output: NamedTempFile, folder: &Path) {
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         self.known().insert(name.clone(), None);
         let (late, folder) = (self.clone(), folder.to_owned());
         std::thread::spawn(move || {
-            let trouble = late_end(child, told, &folder);
+            let trouble = late_end(child, output, &folder);
             let mut known = late.known();
             match trouble {
                 Some(trouble) => known.insert(name, Some(trouble)),
@@ -195,18 +196,18 @@ impl Late {
     }
 }
 
-/// Waits for a process; what went wrong when it ended without a run. Its words are kept with the run, or not at all.
-fn late_end(mut child: Child, told: NamedTempFile, folder: &Path) -> Option<Trouble> {
+/// Waits for a process and returns its error if it ended without a run. Its output is kept with the run, or removed.
+fn late_end(mut child: Child, output: NamedTempFile, folder: &Path) -> Option<Trouble> {
     let is_well = child.wait().is_ok_and(|status| status.success());
     if is_well || runs::is_run(folder) {
-        // Where they cannot be kept, the run still has its own log.
-        drop(keep(told, folder));
+        // If it cannot be kept, the run still has its own log.
+        drop(keep(output, folder));
         return None;
     }
-    Some(last_words(told.path()))
+    Some(last_words(output.path()))
 }
 
-/// How far a process comes; `None` when it ends before it has its run.
+/// Waits for a process to lock its run; `None` if it ends before.
 fn came_far(child: &mut Child, holds: impl Fn() -> bool) -> std::io::Result<Option<Begun>> {
     let mut until = Instant::now() + PATIENCE;
     let mut begun = Begun::Preparing;
@@ -222,7 +223,7 @@ fn came_far(child: &mut Child, holds: impl Fn() -> bool) -> std::io::Result<Opti
     Ok(Some(begun))
 }
 
-/// What a process said last: its error and hint, else all of it.
+/// The error and hint in a process's output, or all of the output.
 fn last_words(file: &Path) -> Trouble {
     let end = fs::File::open(file).and_then(|file| files::tail(file, LAST_WORDS));
     let text = end.map(|(text, _)| text).unwrap_or_default();
@@ -242,7 +243,7 @@ fn is_ours(id: Pid) -> bool {
     is_own && runs.is_some() && runs == std::env::current_exe().ok().and_then(name)
 }
 
-/// The folders of the runs that a process has hold of.
+/// The folders of the runs that a process has locked.
 fn runs_of(id: Pid) -> Vec<PathBuf> {
     let open = fs::read_dir(format!("/proc/{id}/fd")).into_iter().flatten().flatten();
     let files = open.filter_map(|entry| fs::read_link(entry.path()).ok());
@@ -295,16 +296,16 @@ mod tests {
     }
 
     #[test]
-    fn a_late_end_without_a_run_is_told() {
+    fn a_late_end_without_a_run_is_an_error() {
         let check = |folder: &str, script: &str, expected: Option<&str>| {
             let runs_dir = tempfile::tempdir().unwrap();
             fs::create_dir(runs_dir.path().join("run")).unwrap();
             fs::write(runs_dir.path().join("run/task.json"), "{}").unwrap();
-            let told = NamedTempFile::new_in(runs_dir.path()).unwrap();
-            let (out, path) = (told.reopen().unwrap(), told.path().to_owned());
+            let output = NamedTempFile::new_in(runs_dir.path()).unwrap();
+            let (out, path) = (output.reopen().unwrap(), output.path().to_owned());
             let child = Command::new("sh").args(["-c", script]).stdout(out).spawn().unwrap();
             let folder = runs_dir.path().join(folder);
-            let trouble = late_end(child, told, &folder);
+            let trouble = late_end(child, output, &folder);
             assert_eq!(trouble.map(|trouble| trouble.message).as_deref(), expected, "{script}");
             assert!(!path.exists(), "{script}");
             assert_eq!(folder.join("logs/started.log").exists(), expected.is_none(), "{script}");

@@ -1,4 +1,4 @@
-//! A run's page: the parts of its report, what can be done with it, and what its scripts print, renewed as it goes.
+//! A run's page: the parts of its report, the actions on it and the output of its scripts, updated while it runs.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,9 +16,9 @@ use super::{files, logs};
 use crate::runs::run_view::{self, RunView, State};
 use crate::views;
 
-/// What comes before the parts.
+/// The section before the parts.
 const FIRST: &str = "doing";
-/// What comes after the first of them.
+/// The section after the first part.
 const LOGS: &str = "logs";
 
 /// A run's sections.
@@ -28,12 +28,12 @@ pub struct RunSections {
     known: Mutex<Known>,
 }
 
-/// What was rendered of the journal, and what it left to look at.
+/// The rendered parts, and which scripts run.
 #[derive(Default)]
 struct Known {
     stamp: String,
     parts: Vec<(String, String)>,
-    /// `None` before anything was read, and where nothing can be.
+    /// `None` before the first reading, and for a run that cannot be read.
     state: Option<State>,
     /// Places of scripts that have begun and not ended.
     running: Vec<(Place, String)>,
@@ -111,7 +111,7 @@ impl RunSections {
         parts
     }
 
-    /// What can be done with the run now.
+    /// The actions on the run.
     fn first(&self, view: &RunView) -> String {
         let summary = &view.summary;
         let is_cut_short = view.result.as_ref().is_some_and(|result| result.stopped_by.is_some());
@@ -152,7 +152,7 @@ impl RunSections {
     }
 }
 
-/// The parts of a run that cannot be read: what is wrong, and nothing.
+/// The parts of a run that cannot be read: the error, and empty sections.
 fn unreadable(why: &str) -> Vec<(String, String)> {
     let names = std::iter::once(FIRST).chain(views::PARTS.map(|(name, _)| name));
     names
@@ -165,7 +165,7 @@ fn trouble(name: &str, why: &str) -> String {
     page.unwrap_or_else(|_| nothing(name))
 }
 
-/// A place for a part that may come.
+/// An empty section for a part that may follow.
 fn nothing(name: &str) -> String {
     format!("<section id=\"{name}\" hidden></section>")
 }

@@ -20,20 +20,20 @@ use super::site::Site;
 use super::{act, compare, files, list, logs, run, start};
 use crate::views;
 
-/// An address that is listened on, before anyone is answered.
+/// A bound address, before requests are answered.
 pub struct Bound {
     listener: TcpListener,
     access: Access,
     /// What to open, with the token where one is required.
     pub url: String,
-    /// Can others than this machine reach it?
+    /// Can other machines reach it?
     pub is_open: bool,
 }
 
-/// Whom a page that only this machine can reach asks for the token.
+/// Who needs the token on a page that only this machine can reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
-    /// Nobody, where the system tells users apart: every process of this user is let in, and no other.
+    /// No one, if the system knows the user of a connection: this user's processes are let in, and no others.
     Nobody,
     /// Everyone.
     Everyone,
@@ -47,7 +47,7 @@ const FILES: [(&str, &str, &str); 4] = [
     ("/live.js", "text/javascript; charset=utf-8", include_str!("../../templates/ui/live.js")),
 ];
 
-/// Takes the port; 0 takes any that is free. Where others than this machine reach the page, it always asks for a token.
+/// Takes the port; 0 takes any free one. A page that other machines can reach always needs a token.
 ///
 /// # Errors
 /// The port is taken, or the host is none of this machine.
@@ -102,7 +102,7 @@ fn routes(site: Arc<Site>) -> Router {
 
 async fn nowhere(request: Request) -> Response {
     let path = request.uri().path();
-    let trouble = Trouble::new(format!("there is no page {path}"), "the list of runs leads to all there are");
+    let trouble = Trouble::new(format!("there is no page {path}"), "the list of runs links to every page");
     Shown::from(Refused::missing(trouble)).into_response()
 }
 
@@ -110,7 +110,7 @@ fn unbound(host: &str, port: u16, error: &std::io::Error) -> Trouble {
     match error.kind() {
         ErrorKind::AddrInUse => Trouble::new(
             format!("port {port} of {host} is taken by another program"),
-            "choose another one with --port; or open what runs there already",
+            "choose another port with --port, or open the page that runs there",
         ),
         ErrorKind::PermissionDenied => {
             Trouble::new(format!("port {port} may not be taken"), "choose one above 1023 with --port")

@@ -1,4 +1,4 @@
-//! What is served: one runs directory.
+//! The runs directory that is served.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use super::run::RunSections;
 use crate::runs;
 use crate::runs::run_view::{self, files};
 
-/// So many pages that nobody follows stay rendered.
+/// How many pages without followers stay rendered.
 const KEPT: usize = 8;
 
 /// A runs directory and what is known of it.
@@ -24,9 +24,9 @@ pub struct Site {
     pub runs_dir: PathBuf,
     /// The rows of the list.
     pub list: Arc<Live<Runs>>,
-    /// The processes that were asked to stop from here.
+    /// Processes that were asked to stop from this page.
     pub interrupted: Interrupted,
-    /// Starts that take long.
+    /// Starts that take a long time.
     pub late: Late,
     /// The pages of runs that were looked at last.
     runs: Mutex<HashMap<String, Arc<Live<RunSections>>>>,
@@ -77,7 +77,7 @@ pub fn page_of(id: &str) -> String {
     format!("/runs/{}", encoded.collect::<String>())
 }
 
-/// The run folder called `id`, which is one name and no path, and no way out of the runs directory.
+/// The run folder with this ID, which must be a plain name of a folder directly in the runs directory.
 pub fn folder_of(runs_dir: &Path, id: &str) -> Option<PathBuf> {
     let is_name = !id.is_empty() && ![".", ".."].contains(&id) && !id.contains(['/', '\0']);
     let folder = runs_dir.join(id);
@@ -87,7 +87,7 @@ pub fn folder_of(runs_dir: &Path, id: &str) -> Option<PathBuf> {
     .then_some(folder)
 }
 
-/// What tells whether anything of a run may have changed: sizes and times of its files, and whether it is held.
+/// Changes whenever a run may have changed: sizes and times of its files, and whether it is locked.
 pub fn stamp(folder: &Path) -> String {
     let log = format!("{}-wal", layout::JOURNAL);
     let seen = [layout::JOURNAL, &log, layout::RESULT, layout::REPORT].map(|name| files::stamp(folder, name));

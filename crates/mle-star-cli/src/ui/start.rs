@@ -1,4 +1,4 @@
-//! Beginning a run from a folder: what can be guessed is guessed, shown, and may be changed first.
+//! Starting a run from a folder: the inferred task is shown and can be changed first.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use crate::prepare::task_source;
 use crate::prepare::{self, Intent, Prepared};
 use crate::settings::process_environment;
 
-/// What a person entered; empty where nothing was.
+/// The fields of the form; empty if not filled in.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Entered {
@@ -37,7 +37,7 @@ pub struct Entered {
     settings: String,
 }
 
-/// Shows the form: empty, or with what the folder says. Another site's page can lead here; it gets nothing looked at.
+/// Shows the form: empty, or filled in from the folder. A request from another site's page does not read the folder.
 ///
 /// # Errors
 /// The page cannot be made.
@@ -53,10 +53,10 @@ pub async fn page(headers: HeaderMap, Query(entered): Query<Entered>) -> Answer 
     Shown::page("ui/start.html", &values)
 }
 
-/// Begins the run, in a process of its own, and goes to its page.
+/// Starts the run in a separate process and redirects to its page.
 ///
 /// # Errors
-/// What is wrong with the folder or what was entered, as `run` says it.
+/// The folder or a field is wrong; with the error of `run`.
 pub async fn start(Of(site): Of<Arc<Site>>, Form(entered): Form<Entered>) -> Result<Redirect, Shown> {
     let entered = entered.with_plain_lines();
     let to = in_background(move || {
@@ -64,7 +64,7 @@ pub async fn start(Of(site): Of<Arc<Site>>, Form(entered): Form<Entered>) -> Res
         let id = run_id(&prepared.task.competition_id, &jiff::Zoned::now());
         let arguments = entered.command_line(&site.runs_dir, &id);
         let begun = processes::begin(&site.runs_dir, &site.runs_dir.join(&id), &arguments, &site.late);
-        // Much data takes a while to be looked through; the list tells when the run is there.
+        // Reading much data takes a while; the list shows the run once it exists.
         Ok(match begun.map_err(Refused::conflict)? {
             Begun::Going => page_of(&id),
             Begun::Preparing => "/".to_owned(),
@@ -74,7 +74,7 @@ pub async fn start(Of(site): Of<Arc<Site>>, Form(entered): Form<Entered>) -> Res
     Ok(Redirect::to(&to))
 }
 
-/// What the folder says, or what is wrong with it, for the form.
+/// The task inferred from the folder, or the error, for the form.
 fn looked_at(entered: &Entered) -> Value {
     let folder = entered.path();
     let tasks = task_source::all(std::slice::from_ref(&folder));
@@ -97,7 +97,7 @@ fn prepared(intent: Intent, entered: &Entered) -> Result<Prepared, Trouble> {
     prepared.map_err(|failure| failure.trouble)
 }
 
-/// What was found out, with the reasons.
+/// The inferred task, with the reasons.
 fn seen(prepared: &Prepared) -> Value {
     let guesses = prepared.guesses.iter().map(|guess| {
         let value: String = guess.value.chars().take(300).collect();
@@ -120,14 +120,14 @@ fn seen(prepared: &Prepared) -> Value {
     })
 }
 
-/// What a run with this configuration executes because it is named there.
+/// Programs that a run executes because the configuration names them.
 fn programs(config: &Config) -> Vec<Value> {
     let named = [("python", &config.python), ("claude_path", &config.claude_path)].into_iter();
     let named = named.filter_map(|(key, program)| Some((key, program.as_ref()?.display().to_string())));
     named.map(|(key, path)| json!({"key": key, "path": path})).collect()
 }
 
-/// A name for a run of the task, allowed as an id whatever the task is called.
+/// A valid run ID made from the task's name.
 fn run_id(task: &str, now: &jiff::Zoned) -> String {
     let allowed = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
     let name: String = task.chars().map(allowed).take(60).collect();
@@ -137,7 +137,7 @@ fn run_id(task: &str, now: &jiff::Zoned) -> String {
 }
 
 impl Entered {
-    /// Browsers end lines as the network does.
+    /// Browsers send CRLF line ends.
     fn with_plain_lines(self) -> Self {
         Self { settings: self.settings.replace("\r\n", "\n"), ..self }
     }
@@ -189,7 +189,7 @@ impl Entered {
         line
     }
 
-    /// With what was found out in the fields that were left empty.
+    /// With inferred values in the empty fields.
     fn with(&self, prepared: &Prepared) -> Self {
         let task = &prepared.task;
         let or = |given: &str, found: Option<&str>| match given.trim() {

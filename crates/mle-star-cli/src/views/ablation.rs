@@ -12,7 +12,7 @@ use mle_star::role::AgentType;
 use mle_star::solution::{Solution, SolutionPhase};
 use serde::Serialize;
 
-use super::Told;
+use super::Context;
 use super::chart::{self, About, Bar, Mood};
 use super::solutions::node_id;
 use super::steps::{Step, StepKind};
@@ -73,22 +73,22 @@ pub struct Effect {
 }
 
 /// Of a run.
-pub fn ablation(told: &Told<'_>) -> Ablation {
-    let begun = told.steps.of_kind(StepKind::Study).filter(|step| !step.records.is_empty());
-    Ablation { studies: begun.map(|step| study(told, step)).collect() }
+pub fn ablation(context: &Context<'_>) -> Ablation {
+    let begun = context.steps.of_kind(StepKind::Study).filter(|step| !step.records.is_empty());
+    Ablation { studies: begun.map(|step| study(context, step)).collect() }
 }
 
 /// The block that an outer step refines and the first plan for it, as the algorithm takes them from the extractor's
 /// replies.
-pub fn target(told: &Told<'_>, study: place::Step) -> Option<RefinePlan> {
-    let current = told.steps.at(*told.descent.from(study).first()?)?.text()?;
+pub fn target(context: &Context<'_>, study: place::Step) -> Option<RefinePlan> {
+    let current = context.steps.at(*context.descent.from(study).first()?)?.text()?;
     let solution = Solution::new(current.to_owned(), SolutionPhase::Refined);
     let usable = |plan: RefinePlan| {
         let block = solution.find_block(&plan.code_block).ok().filter(|_| !plan.plan.trim().is_empty())?;
         Some(RefinePlan { code_block: block.as_str().to_owned(), ..plan })
     };
     let plans = |name: Name| -> Vec<RefinePlan> {
-        let reply = told.steps.reply(&study.place().named(name));
+        let reply = context.steps.reply(&study.place().named(name));
         reply.and_then(|reply| read::list(&reply, "plans")).map(|found| found.items).unwrap_or_default()
     };
     let again = |call| Name::Again(AgentType::Extractor, call);
@@ -97,14 +97,14 @@ pub fn target(told: &Told<'_>, study: place::Step) -> Option<RefinePlan> {
     first.or_else(|| calls.into_iter().flatten().find_map(usable))
 }
 
-fn study(told: &Told<'_>, step: &Step<'_>) -> Study {
-    let direction = told.run.snapshot.frozen.task.metric_direction;
+fn study(context: &Context<'_>, step: &Step<'_>) -> Study {
+    let direction = context.run.snapshot.frozen.task.metric_direction;
     let output = step.runs.iter().rev().find(|run| run.is_ok()).and_then(|run| run.outcome.as_ref());
     let output = output.map(|outcome| outcome.stdout.text());
     let effects = output.as_deref().map(measured).unwrap_or_default();
-    let reply = told.steps.reply(&step.place.named(Name::Agent(AgentType::Summarize)));
+    let reply = context.steps.reply(&step.place.named(Name::Agent(AgentType::Summarize)));
     let summary = reply.as_ref().and_then(|reply: &AgentReply| read::prose(reply));
-    let target = target(told, step.step);
+    let target = target(context, step.step);
     let name = place_name(&step.place);
     Study {
         chart: draw(&step.place, &name, &effects, direction),

@@ -1,6 +1,6 @@
 //! Which agent calls and scripts of a running run have their slot.
 //!
-//! A record of the journal begins when its step asks for the call or script. Only the events tell when it has its slot.
+//! A journal record begins when its step requests the call or script. Only the events show when it gets a slot.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use mle_star::place::Place;
 use crate::runs::run_view::{RunView, State};
 use crate::watch::{Follow, Progress};
 
-/// What is at work, each with the seconds into the run at which it began to be.
+/// Places of calls and scripts with a slot, each with the seconds into the run at which it got the slot.
 pub struct AtWork(Option<BTreeMap<Place, f64>>);
 
 impl AtWork {
-    /// Of a run, as its events tell.
+    /// Reads them from the events of a run.
     pub fn of(run: &RunView) -> Self {
         if run.summary.state != State::Running {
             return Self(None);
@@ -26,17 +26,17 @@ impl AtWork {
         let began = |(place, effect): (&Place, &crate::watch::Effect)| {
             (place.clone(), progress.elapsed(effect.began))
         };
-        // A process that has not begun, or has ended, tells nothing of this one.
-        let is_told = progress.outline.is_some() && progress.exit_code.is_none();
-        Self(is_told.then(|| progress.running.iter().map(began).collect()))
+        // Events before the start or after the end of a process do not describe the current one.
+        let is_known = progress.outline.is_some() && progress.exit_code.is_none();
+        Self(is_known.then(|| progress.running.iter().map(began).collect()))
     }
 
-    /// Do the events of the process tell? Without them nothing can be said.
+    /// Are there events of the current process?
     pub fn is_known(&self) -> bool {
         self.0.is_some()
     }
 
-    /// Seconds into the run at which this began to work; `None` while it waits for its slot.
+    /// Seconds into the run at which this place got its slot; `None` while it waits.
     pub fn since(&self, place: &Place) -> Option<f64> {
         self.0.as_ref()?.get(place).copied()
     }

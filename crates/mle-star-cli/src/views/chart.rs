@@ -304,7 +304,7 @@ fn label<'a>(size: TextSize) -> TextStyle<'a> {
     ("sans-serif", size).into_font().color(&ink::TEXT)
 }
 
-/// Bounds of the vertical axis: what lies far off is left out, so that the rest can be told apart.
+/// Bounds of the vertical axis. Outliers are left out, so that the other scores stay distinguishable.
 ///
 /// They have a finite distance that numbers of their size can tell apart: the search for round labels
 /// between any others may never end.

@@ -3,7 +3,7 @@
 use mle_star::place::Place;
 use similar::TextDiff;
 
-use super::Told;
+use super::Context;
 use super::steps::{Run, Step};
 use crate::runs::run_view::RunView;
 
@@ -22,28 +22,33 @@ pub struct Code {
 /// The script at a step or a run of `run`; of a step, the one with the score, else the last. `Err` holds the places
 /// that there are.
 pub fn at(run: &RunView, place: &str) -> Result<Code, Vec<String>> {
-    let told = Told::of(run);
+    let context = Context::of(run);
     let wanted = Place::from(place.trim_matches('/'));
-    for step in told.steps.iter() {
+    for step in context.steps.iter() {
         let chosen = if step.place == wanted {
             step.scored().or(step.runs.last())
         } else {
             step.runs.iter().find(|run| *run.place == wanted || run.place.parent() == wanted)
         };
         if let Some(run) = chosen {
-            let parent = parent(&told, step, run);
+            let parent = parent(&context, step, run);
             return Ok(Code { place: run.place.to_string(), script: run.script.to_owned(), parent });
         }
     }
-    Err(told.steps.iter().filter(|step| !step.runs.is_empty()).map(|step| step.place.to_string()).collect())
+    Err(context
+        .steps
+        .iter()
+        .filter(|step| !step.runs.is_empty())
+        .map(|step| step.place.to_string())
+        .collect())
 }
 
-fn parent(told: &Told<'_>, step: &Step<'_>, run: &Run<'_>) -> Option<(String, String)> {
+fn parent(context: &Context<'_>, step: &Step<'_>, run: &Run<'_>) -> Option<(String, String)> {
     let text = |run: &Run<'_>| (run.place.to_string(), run.script.to_owned());
     if let Some(before) = step.runs.iter().take_while(|other| other.place != run.place).last() {
         return Some(text(before));
     }
-    let origin = told.steps.at(*told.descent.from(step.step).first()?)?;
+    let origin = context.steps.at(*context.descent.from(step.step).first()?)?;
     origin.scored().or(origin.runs.last()).map(text)
 }
 

@@ -8,7 +8,7 @@ use mle_star::role::AgentType;
 use mle_star::spending::{Calls, Spending, role};
 use serde::Serialize;
 
-use super::Told;
+use super::Context;
 use super::chart::{self, About, Bar, Mood};
 use super::steps::took;
 use crate::usage::{self, money};
@@ -69,13 +69,13 @@ struct Seconds {
 }
 
 /// Of a run.
-pub fn costs(told: &Told<'_>) -> Costs {
-    let spending = &told.run.spending;
+pub fn costs(context: &Context<'_>) -> Costs {
+    let spending = &context.run.spending;
     let tables = usage::tables(spending).into_iter();
     Costs {
         line: usage::line(spending),
         money: tables.map(|table| money_table(table, spending)).collect(),
-        time: times(told),
+        time: times(context),
     }
 }
 
@@ -109,12 +109,12 @@ fn path_name(path: &str) -> String {
     format!("path {}", mle_star::place::path_of_session(path).unwrap_or_default() + 1)
 }
 
-fn times(told: &Told<'_>) -> Vec<TimeTable> {
+fn times(context: &Context<'_>) -> Vec<TimeTable> {
     let mut phases: BTreeMap<Phase, Seconds> = BTreeMap::new();
     let mut paths: BTreeMap<usize, Seconds> = BTreeMap::new();
     let mut roles: BTreeMap<AgentType, Seconds> = BTreeMap::new();
     let mut scripts = Seconds::default();
-    for record in &told.run.snapshot.effects {
+    for record in &context.run.snapshot.effects {
         let Some(seconds) = took(record) else { continue };
         let took = match record.kind {
             Kind::Script => Seconds { agents: 0.0, scripts: seconds },

@@ -1,13 +1,14 @@
-//! What went wrong: scripts with their tracebacks and every attempt at repair, agents, and what ended the run.
+//! Failures: scripts with their tracebacks and repairs, and agents.
 
 use mle_star::effects::Answer;
 use mle_star::evaluate::headline;
 use mle_star::journal::{EffectState, Kind};
+use mle_star::layout::LOGS;
 use mle_star::place::Place;
 use mle_star::spending::role;
 use serde::Serialize;
 
-use super::Told;
+use super::Context;
 use super::solutions::{error, node_id};
 use super::steps::{Run, Step, reply};
 use crate::output::sanitize::first_line;
@@ -16,9 +17,9 @@ use crate::watch::{agent_name, place_name};
 /// Failed scripts and agents.
 #[derive(Clone, Debug, Serialize)]
 pub struct Failures {
-    /// Scripts that failed, with what became of them.
+    /// Scripts that failed at least once.
     pub scripts: Vec<Failed>,
-    /// Agents that failed, those that ended the run included.
+    /// Agents that failed, including those that ended the run.
     pub agents: Vec<Silent>,
 }
 
@@ -29,9 +30,9 @@ pub struct Failed {
     pub name: String,
     /// The id of its node.
     pub node: String,
-    /// Did it run in the end?
+    /// Did a repaired script run?
     pub repaired: bool,
-    /// Every run, the last one included that went well.
+    /// Every run, including a last one that succeeded.
     pub runs: Vec<Try>,
 }
 
@@ -42,7 +43,7 @@ pub struct Try {
     pub name: String,
     /// How it ended.
     pub outcome: String,
-    /// Did it end well?
+    /// Did it succeed?
     pub ok: bool,
     /// The traceback.
     pub error: Option<String>,
@@ -59,13 +60,13 @@ pub struct Silent {
     pub agent: String,
     /// Why.
     pub reason: String,
-    /// Was it asked again, so that this does not count?
+    /// Was it asked again? Then this failure does not count.
     pub again: bool,
 }
 
 /// Of a run.
-pub fn failures(told: &Told<'_>) -> Failures {
-    Failures { scripts: told.steps.iter().filter_map(failed).collect(), agents: agents(told) }
+pub fn failures(context: &Context<'_>) -> Failures {
+    Failures { scripts: context.steps.iter().filter_map(failed).collect(), agents: agents(context) }
 }
 
 fn failed(step: &Step<'_>) -> Option<Failed> {
@@ -89,7 +90,7 @@ fn tried(run: &Run<'_>) -> Try {
         outcome,
         ok: run.is_ok(),
         error: error(run),
-        log: format!("logs/{}", run.place.file_stem()),
+        log: format!("{LOGS}/{}", run.place.file_stem()),
     }
 }
 
@@ -100,8 +101,8 @@ fn try_name(place: &Place) -> String {
     }
 }
 
-fn agents(told: &Told<'_>) -> Vec<Silent> {
-    let records = told.run.snapshot.effects.iter().filter(|record| record.kind == Kind::Agent);
+fn agents(context: &Context<'_>) -> Vec<Silent> {
+    let records = context.run.snapshot.effects.iter().filter(|record| record.kind == Kind::Agent);
     records
         .filter_map(|record| {
             let Answer::Failed { reason } = reply(record)?.answer else { return None };

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use mle_star::place;
 
-use super::Told;
+use super::Context;
 use super::chart::{self, About, Dot, Fate};
 use super::solutions::status;
 use super::steps::{Step, StepKind};
 
 /// SVG; nothing before there are two solutions.
-pub fn picture(told: &Told<'_>) -> Option<String> {
-    let (columns, dots) = arranged(told);
+pub fn picture(context: &Context<'_>) -> Option<String> {
+    let (columns, dots) = arranged(context);
     let description = format!(
         "{} solutions from the candidates on the left to the submission on the right, each with lines from what it \
          was made from. The list below says the same in words.",
@@ -26,9 +26,9 @@ pub fn picture(told: &Told<'_>) -> Option<String> {
 }
 
 /// The names of the columns, and every solution in its place.
-fn arranged(told: &Told<'_>) -> (Vec<String>, Vec<Dot>) {
+fn arranged(context: &Context<'_>) -> (Vec<String>, Vec<Dot>) {
     let steps: Vec<&Step<'_>> =
-        told.steps.iter().filter(|step| step.kind != StepKind::Study && !step.runs.is_empty()).collect();
+        context.steps.iter().filter(|step| step.kind != StepKind::Study && !step.runs.is_empty()).collect();
     let columns: BTreeMap<Column, usize> = {
         let mut found: Vec<Column> = steps.iter().map(|step| column(step)).collect();
         found.sort();
@@ -37,14 +37,14 @@ fn arranged(told: &Told<'_>) -> (Vec<String>, Vec<Dot>) {
     };
     // Paths lie below one another, a line apart.
     let lanes = 1 + steps.iter().filter_map(|step| attempt(step)).max().unwrap_or_default();
-    let way = told.descent.way_to_best();
+    let way = context.descent.way_to_best();
     let index: BTreeMap<place::Step, usize> = steps.iter().map(|step| step.step).zip(0..).collect();
     let dot = |step: &&Step<'_>| Dot {
         column: columns.get(&column(step)).copied().unwrap_or_default(),
         row: row(step, lanes),
-        fate: fate(told, step),
+        fate: fate(context, step),
         on_way: way.contains(&step.step) || step.kind == StepKind::Submission,
-        from: told.descent.from(step.step).iter().filter_map(|from| index.get(from).copied()).collect(),
+        from: context.descent.from(step.step).iter().filter_map(|from| index.get(from).copied()).collect(),
     };
     let dots = steps.iter().map(dot).collect();
     (columns.keys().map(Column::name).collect(), dots)
@@ -114,8 +114,8 @@ fn outer(step: &Step<'_>) -> usize {
     }
 }
 
-fn fate(told: &Told<'_>, step: &Step<'_>) -> Fate {
-    match status(told, step).0 {
+fn fate(context: &Context<'_>, step: &Step<'_>) -> Fate {
+    match status(context, step).0 {
         "kept" => Fate::Kept,
         "failed" => Fate::Failed,
         "open" => Fate::Open,
@@ -134,8 +134,8 @@ mod tests {
     async fn solutions_stand_right_of_what_they_were_made_from() {
         let world = World::new().fails("phase2/path-1/t0/k1/run").scores("phase3/r0/run", 0.9);
         let made = made(&world, &frozen()).await;
-        let told = Told::of(&made.view);
-        let (columns, dots) = arranged(&told);
+        let context = Context::of(&made.view);
+        let (columns, dots) = arranged(&context);
         assert_eq!(columns, ["first", "merge 1", "step 1", "ensemble", "final"]);
         assert!(
             dots.iter().all(|dot| dot.from.iter().all(|from| dots[*from].column < dot.column)),
@@ -146,6 +146,6 @@ mod tests {
         places.dedup();
         assert_eq!(places.len(), dots.len(), "no two at one place");
         assert!(dots.iter().any(|dot| dot.from.len() == 2));
-        assert!(picture(&told).unwrap().contains("<desc id=\"family-desc\">10 solutions"));
+        assert!(picture(&context).unwrap().contains("<desc id=\"family-desc\">10 solutions"));
     }
 }

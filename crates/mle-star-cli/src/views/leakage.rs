@@ -8,7 +8,7 @@ use mle_star::role::AgentType;
 use mle_star::spending::role;
 use serde::Serialize;
 
-use super::Told;
+use super::Context;
 use super::diff::{Diff, diff};
 use super::solutions::node_id;
 use super::steps::{Step, reply};
@@ -40,10 +40,10 @@ pub struct Finding {
 }
 
 /// Of a run.
-pub fn leakage(told: &Told<'_>) -> Leakage {
+pub fn leakage(context: &Context<'_>) -> Leakage {
     let detections = || {
         let records =
-            told.steps.iter().flat_map(|step| step.records.iter().map(move |record| (step, *record)));
+            context.steps.iter().flat_map(|step| step.records.iter().map(move |record| (step, *record)));
         records.filter(|(_, record)| {
             role(record) == Some(AgentType::Leakage)
                 && record.place == record.place.parent().named(Name::Agent(AgentType::Leakage))
@@ -53,12 +53,12 @@ pub fn leakage(told: &Told<'_>) -> Leakage {
         checked: detections()
             .filter(|(_, record)| record.outcome.is_some() && record.limit.is_none())
             .count(),
-        findings: detections().flat_map(|(step, record)| findings(told, step, record)).collect(),
-        suspected: told.result().is_some_and(|result| result.leakage_suspected),
+        findings: detections().flat_map(|(step, record)| findings(context, step, record)).collect(),
+        suspected: context.result().is_some_and(|result| result.leakage_suspected),
     }
 }
 
-fn findings(told: &Told<'_>, step: &Step<'_>, record: &EffectRecord) -> Vec<Finding> {
+fn findings(context: &Context<'_>, step: &Step<'_>, record: &EffectRecord) -> Vec<Finding> {
     let answers = reply(record).and_then(|reply| read::list::<LeakageAnswer>(&reply, "answers"));
     let mut blocks: Vec<String> = Vec::new();
     for answer in answers.map(|found| found.items).unwrap_or_default() {
@@ -68,7 +68,7 @@ fn findings(told: &Told<'_>, step: &Step<'_>, record: &EffectRecord) -> Vec<Find
     }
     let at = record.place.parent();
     let finding = |(count, block): (u32, String)| {
-        let fixed = told.steps.reply(&at.named(Name::Correction(count)));
+        let fixed = context.steps.reply(&at.named(Name::Correction(count)));
         let fixed = fixed.as_ref().and_then(read::code).filter(|code| code.trim() != block.trim());
         Finding {
             name: place_name(&at),

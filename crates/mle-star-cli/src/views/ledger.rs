@@ -1,4 +1,4 @@
-//! Every accepted edit of an existing solution: what was planned, what changed, and what it bought.
+//! Every accepted edit of an existing solution: plan, diff and gain.
 
 use mle_star::agents::reply as read;
 use mle_star::place::{self, Name};
@@ -9,7 +9,7 @@ use super::diff::{Diff, diff};
 use super::solutions::{node_id, plan};
 use super::steps::{Step, StepKind};
 use super::text::{OUTPUT, PROSE, cut};
-use super::{Told, ablation};
+use super::{Context, ablation};
 use crate::watch::{number, place_name, signed};
 
 /// The accepted edits in the order of the algorithms.
@@ -30,9 +30,9 @@ pub struct Entry {
     pub name: String,
     /// The id of its node.
     pub node: String,
-    /// What was planned, or built in.
+    /// The plan.
     pub plan: String,
-    /// What the block is for.
+    /// The category of the block.
     pub category: Option<String>,
     /// The score before.
     pub before: String,
@@ -51,11 +51,11 @@ pub struct Entry {
 }
 
 /// Of a run.
-pub fn ledger(told: &Told<'_>) -> Ledger {
-    let edits = || told.steps.iter().filter(|step| is_edit(step.kind) && step.score().is_some());
-    let way = told.descent.way_to_best();
+pub fn ledger(context: &Context<'_>) -> Ledger {
+    let edits = || context.steps.iter().filter(|step| is_edit(step.kind) && step.score().is_some());
+    let way = context.descent.way_to_best();
     let kept = edits().filter(|step| step.is_kept());
-    let entries = kept.filter_map(|step| entry(told, step, way.contains(&step.step))).collect();
+    let entries = kept.filter_map(|step| entry(context, step, way.contains(&step.step))).collect();
     Ledger { entries, tried: edits().count() }
 }
 
@@ -64,18 +64,18 @@ fn is_edit(kind: StepKind) -> bool {
     matches!(kind, Merge | Data | LeakageCheck | Attempt | Round)
 }
 
-fn entry(told: &Told<'_>, step: &Step<'_>, on_way: bool) -> Option<Entry> {
+fn entry(context: &Context<'_>, step: &Step<'_>, on_way: bool) -> Option<Entry> {
     let score = step.score()?;
-    let parent = told.steps.at(*told.descent.from(step.step).first()?)?;
+    let parent = context.steps.at(*context.descent.from(step.step).first()?)?;
     let before = parent.score()?;
     let target = match step.step {
         place::Step::Attempt { path, outer, .. } => {
-            ablation::target(told, place::Step::Outer { path, outer })
+            ablation::target(context, place::Step::Outer { path, outer })
         }
         _ => None,
     };
     let coded =
-        told.steps.reply(&step.place.named(Name::Agent(AgentType::Coder))).as_ref().and_then(read::code);
+        context.steps.reply(&step.place.named(Name::Agent(AgentType::Coder))).as_ref().and_then(read::code);
     let diff = match (&target, coded) {
         (Some(target), Some(code)) => diff(&target.code_block, &code),
         _ => diff(parent.text()?, step.text()?),
@@ -85,7 +85,7 @@ fn entry(told: &Told<'_>, step: &Step<'_>, on_way: bool) -> Option<Entry> {
         place: step.place.to_string(),
         name: place_name(&step.place),
         node: node_id(&step.place),
-        plan: cut(&plan(told, step).unwrap_or_else(|| words(step.kind).to_owned()), PROSE),
+        plan: cut(&plan(context, step).unwrap_or_else(|| words(step.kind).to_owned()), PROSE),
         category: target.as_ref().and_then(ablation::category),
         before: number(before.value()),
         score: number(score.value()),

@@ -14,7 +14,7 @@ use mle_star::search::is_link;
 use mle_star::spending::role;
 use serde::Serialize;
 
-use super::Told;
+use super::Context;
 use super::solutions::node_id;
 use super::steps::reply;
 use super::text::{OUTPUT, cut};
@@ -72,36 +72,36 @@ pub struct Looked {
 }
 
 /// Of a run.
-pub fn models(told: &Told<'_>) -> Models {
-    let lookups = match told.result() {
+pub fn models(context: &Context<'_>) -> Models {
+    let lookups = match context.result() {
         Some(result) => result.phase1.lookups.clone(),
-        None => retrievals(told).into_iter().flat_map(|reply| reply.lookups).collect(),
+        None => retrievals(context).into_iter().flat_map(|reply| reply.lookups).collect(),
     };
-    let models = known(told);
+    let models = known(context);
     let model = |(index, model): (u32, &RetrievedModel)| {
         let candidate = Step::Candidate(index);
-        let score = told.steps.at(candidate).and_then(super::steps::Step::score);
+        let score = context.steps.at(candidate).and_then(super::steps::Step::score);
         Model {
             name: first_line(&model.model_name, 200),
-            node: told.steps.at(candidate).map(|_| node_id(&candidate.place())).unwrap_or_default(),
+            node: context.steps.at(candidate).map(|_| node_id(&candidate.place())).unwrap_or_default(),
             score: score.map(|score| number(score.value())),
             sources: model.sources.iter().take(30).map(|source| self::source(source, &lookups)).collect(),
             example: cut(&model.example_code, OUTPUT),
         }
     };
     Models {
-        origin: (!models.is_empty()).then(|| origin(told, &lookups)),
+        origin: (!models.is_empty()).then(|| origin(context, &lookups)),
         models: (0..).zip(&models).map(model).collect(),
         lookups: lookups.iter().take(500).map(looked).collect(),
     }
 }
 
 /// The model that a candidate was written for.
-pub fn model_of(told: &Told<'_>, step: Step) -> Option<String> {
+pub fn model_of(context: &Context<'_>, step: Step) -> Option<String> {
     let Step::Candidate(index) = step else { return None };
-    told.steps.at(step)?;
+    context.steps.at(step)?;
     let index = index as usize;
-    let models = known(told);
+    let models = known(context);
     match models.get(index) {
         Some(model) => Some(first_line(&model.model_name, 200)),
         None => (index == models.len()).then(|| "the given baseline".to_owned()),
@@ -109,13 +109,13 @@ pub fn model_of(told: &Told<'_>, step: Step) -> Option<String> {
 }
 
 /// The models that are tried: the result's, else those given by hand, else those of the last reply that names any.
-fn known(told: &Told<'_>) -> Vec<RetrievedModel> {
-    if let Some(result) = told.result() {
+fn known(context: &Context<'_>) -> Vec<RetrievedModel> {
+    if let Some(result) = context.result() {
         return result.phase1.retrieved_models.clone();
     }
-    let frozen = &told.run.snapshot.frozen;
+    let frozen = &context.run.snapshot.frozen;
     let named = || {
-        let lists = retrievals(told).into_iter().rev();
+        let lists = retrievals(context).into_iter().rev();
         let found = lists.filter_map(|reply| read::list::<RetrievedModel>(&reply, "models"));
         let mut models = found.map(|found| found.items).find(|models| !models.is_empty()).unwrap_or_default();
         models.retain(|model| !model.model_name.trim().is_empty() && !model.example_code.trim().is_empty());
@@ -127,14 +127,14 @@ fn known(told: &Told<'_>) -> Vec<RetrievedModel> {
 }
 
 /// What the retriever said, asked once or twice.
-fn retrievals(told: &Told<'_>) -> Vec<AgentReply> {
+fn retrievals(context: &Context<'_>) -> Vec<AgentReply> {
     let of = |record: &&EffectRecord| record.counts() && role(record) == Some(AgentType::Retriever);
-    told.run.snapshot.effects.iter().filter(of).filter_map(reply).collect()
+    context.run.snapshot.effects.iter().filter(of).filter_map(reply).collect()
 }
 
-fn origin(told: &Told<'_>, lookups: &[Lookup]) -> &'static str {
-    let frozen = &told.run.snapshot.frozen;
-    let retrieval = told.result().map(|result| result.phase1.retrieval).unwrap_or_else(|| {
+fn origin(context: &Context<'_>, lookups: &[Lookup]) -> &'static str {
+    let frozen = &context.run.snapshot.frozen;
+    let retrieval = context.result().map(|result| result.phase1.retrieval).unwrap_or_else(|| {
         match (&frozen.retrieved_models, frozen.config.agents) {
             (Some(_), _) => Retrieval::File,
             (None, AgentsChoice::Offline) => Retrieval::Rules,

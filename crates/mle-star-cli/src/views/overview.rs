@@ -1,4 +1,4 @@
-//! What a run is, how far it is, and what is going on.
+//! What a run is, how far it is, and what runs now.
 
 use mle_star::effects::{DATA_CHANGED, ScriptOutcome};
 use mle_star::journal::{EffectRecord, EffectState, Kind, first_limit};
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::steps::StepKind;
 use super::text::{PROSE, cut};
-use super::{Told, steps};
+use super::{Context, steps};
 use crate::runs::run_view::State;
 use crate::usage;
 use crate::watch::{agent_name, duration, number, phase_title, place_name};
@@ -22,7 +22,7 @@ pub struct Overview {
     pub task: String,
     /// `running`, `finished` or `unfinished`.
     pub state: &'static str,
-    /// Will nothing change any more unless the run is resumed?
+    /// Has it ended? Then it changes only after a resume.
     pub is_over: bool,
     /// The metric, and which scores win.
     pub metric: String,
@@ -30,13 +30,13 @@ pub struct Overview {
     pub direction: &'static str,
     /// The best validation score so far.
     pub best: Option<String>,
-    /// Where it was reached, in words.
+    /// The step that reached it.
     pub best_at: Option<String>,
-    /// What the first scored script had.
+    /// The first score.
     pub first: Option<String>,
     /// When the run began, RFC 3339.
     pub begun: String,
-    /// The same for people.
+    /// The same, for people.
     pub begun_shown: String,
     /// Time taken.
     pub time: String,
@@ -44,17 +44,17 @@ pub struct Overview {
     pub cost: Option<String>,
     /// The submission's path.
     pub submission: Option<String>,
-    /// What a reader has to know first.
+    /// Notes to read first.
     pub notes: Vec<String>,
     /// The phases that have begun.
     pub phases: Vec<PhaseRow>,
     /// Scripts run.
     pub scripts: usize,
-    /// Those of them that failed.
+    /// Scripts that failed.
     pub failed: usize,
     /// Agent calls made.
     pub calls: usize,
-    /// What is being done, in a running run.
+    /// Agent calls and scripts under way.
     pub now: Vec<Now>,
     /// The task's description.
     pub description: String,
@@ -71,20 +71,20 @@ pub struct PhaseRow {
     pub best: Option<String>,
 }
 
-/// An agent that is asked or a script that runs, or waits to.
+/// An agent call or a script that runs, or waits for its slot.
 #[derive(Clone, Debug, Serialize)]
 pub struct Now {
     /// Where, in words.
     pub place: String,
     /// The agent's name, or `script`.
     pub what: String,
-    /// Since when, or that it waits for its turn.
+    /// When it began to run, or that it waits.
     pub since: String,
 }
 
 /// Of a run.
-pub fn overview(told: &Told<'_>) -> Overview {
-    let Told { run, steps, descent, at_work: _ } = told;
+pub fn overview(context: &Context<'_>) -> Overview {
+    let Context { run, steps, descent, at_work: _ } = context;
     let summary = &run.summary;
     let first = steps.of_kind(StepKind::Candidate).find_map(steps::Step::score);
     let has_run = |run: &&steps::Run<'_>| run.outcome.is_some() && run.limit().is_none();
@@ -105,12 +105,12 @@ pub fn overview(told: &Told<'_>) -> Overview {
         time: duration(summary.elapsed_seconds),
         cost: usage::line(&run.spending),
         submission: summary.submission.clone(),
-        notes: notes(told, runs().filter_map(|run| run.outcome.as_ref()).any(data_changed)),
-        phases: phases(told),
+        notes: notes(context, runs().filter_map(|run| run.outcome.as_ref()).any(data_changed)),
+        phases: phases(context),
         scripts: runs().count(),
         failed: runs().filter(|run| !run.is_ok()).count(),
         calls: counting.filter(|effect| effect.kind == Kind::Agent && effect.limit.is_none()).count(),
-        now: now(told),
+        now: now(context),
         description: cut(&run.snapshot.frozen.task.description, PROSE),
     }
 }
@@ -125,11 +125,11 @@ fn data_changed(outcome: &ScriptOutcome) -> bool {
     outcome.notes.iter().any(|note| note.starts_with(DATA_CHANGED))
 }
 
-fn notes(told: &Told<'_>, data_changed: bool) -> Vec<String> {
-    let result = told.result();
+fn notes(context: &Context<'_>, data_changed: bool) -> Vec<String> {
+    let result = context.result();
     let stopped = match result.map(|result| result.stopped_by) {
         Some(stopped_by) => stopped_by,
-        None => first_limit(&told.run.snapshot.effects).and_then(Into::into),
+        None => first_limit(&context.run.snapshot.effects).and_then(Into::into),
     };
     let limit = stopped.map(|limit| match limit {
         StoppedBy::Time => "The run was cut short by its time limit.",
@@ -139,15 +139,16 @@ fn notes(told: &Told<'_>, data_changed: bool) -> Vec<String> {
     let leaks = leaks.then_some("The solution may leak the answers it is scored on.");
     let data = "The data changed while the run lasted: scores from before and after do not compare.";
     let data = data_changed.then_some(data);
-    let ended = told.run.summary.state == State::Unfinished;
+    let ended = context.run.summary.state == State::Unfinished;
     let ended = ended.then_some("The run did not come to its end; it can be resumed.");
-    let damage = told.run.snapshot.damage.as_ref().map(|damage| format!("The journal is damaged: {damage}."));
+    let damage =
+        context.run.snapshot.damage.as_ref().map(|damage| format!("The journal is damaged: {damage}."));
     [limit, leaks, data, ended].into_iter().flatten().map(str::to_owned).chain(damage).collect()
 }
 
 /// The phases as their marks in the journal tell.
-fn phases(told: &Told<'_>) -> Vec<PhaseRow> {
-    let effects = &told.run.snapshot.effects;
+fn phases(context: &Context<'_>) -> Vec<PhaseRow> {
+    let effects = &context.run.snapshot.effects;
     let began = |place: &Place| {
         let is_mark = |record: &&EffectRecord| {
             record.kind == Kind::Decision
@@ -159,36 +160,36 @@ fn phases(told: &Told<'_>) -> Vec<PhaseRow> {
     };
     let begun: Vec<(Phase, f64)> =
         Phase::ALL.iter().filter_map(|phase| Some((*phase, began(&Place::from(*phase))?))).collect();
-    let end = began(&Place::root().end()).unwrap_or(told.run.summary.elapsed_seconds);
+    let end = began(&Place::root().end()).unwrap_or(context.run.summary.elapsed_seconds);
     let ends = begun.iter().skip(1).map(|(_, at)| *at).chain([end]);
     let rows = begun.iter().zip(ends).map(|((phase, from), to)| PhaseRow {
         name: phase_title(*phase),
         time: duration(to - from),
-        best: best_until(told, to).map(number),
+        best: best_until(context, to).map(number),
     });
     rows.collect()
 }
 
 /// The best score among the scripts that had ended so many seconds into the run.
-fn best_until(told: &Told<'_>, seconds: f64) -> Option<f64> {
-    let direction = told.run.snapshot.frozen.task.metric_direction;
+fn best_until(context: &Context<'_>, seconds: f64) -> Option<f64> {
+    let direction = context.run.snapshot.frozen.task.metric_direction;
     let steps =
-        told.run.steps.iter().filter(|step| step.counts && step.ended.is_some_and(|at| at <= seconds));
+        context.run.steps.iter().filter(|step| step.counts && step.ended.is_some_and(|at| at <= seconds));
     let scores = steps.filter_map(|step| mle_star::metric::Score::new(step.score?, direction));
     mle_star::metric::last_best(scores, |score| *score).map(mle_star::metric::Score::value)
 }
 
-fn now(told: &Told<'_>) -> Vec<Now> {
-    if told.run.summary.state != State::Running {
+fn now(context: &Context<'_>) -> Vec<Now> {
+    if context.run.summary.state != State::Running {
         return Vec::new();
     }
-    let open = told.run.snapshot.effects.iter().filter(|record| record.state == EffectState::Begun);
+    let open = context.run.snapshot.effects.iter().filter(|record| record.state == EffectState::Begun);
     let what = |record: &EffectRecord| match record.kind {
         Kind::Agent => mle_star::spending::role(record).map(agent_name).unwrap_or_default(),
         _ => "script".to_owned(),
     };
-    let since = |record: &EffectRecord| match told.at_work.since(&record.place) {
-        None if told.at_work.is_known() => "waits for its turn".to_owned(),
+    let since = |record: &EffectRecord| match context.at_work.since(&record.place) {
+        None if context.at_work.is_known() => "waits for its turn".to_owned(),
         since => format!("since {} into the run", duration(since.unwrap_or(record.elapsed_begun))),
     };
     open.map(|record| Now { place: place_name(&record.place), what: what(record), since: since(record) })

@@ -4,7 +4,7 @@ use mle_star::metric::Score;
 use mle_star::place::Place;
 use serde::Serialize;
 
-use super::Told;
+use super::Context;
 use super::chart::{self, About, Axis, Point, range};
 use crate::runs::run_view::RunView;
 use crate::watch::{duration, number, place_name};
@@ -50,8 +50,8 @@ struct Scored {
 }
 
 /// Of a run.
-pub fn scores(told: &Told<'_>) -> Scores {
-    let scored = scored(told.run);
+pub fn scores(context: &Context<'_>) -> Scores {
+    let scored = scored(context.run);
     let points = |x: fn(usize, &Scored) -> f64| -> Vec<Point> {
         let point = |(index, one): (usize, &Scored)| Point {
             x: x(index, one),
@@ -68,7 +68,7 @@ pub fn scores(told: &Told<'_>) -> Scores {
     let outside = range(&by_script).map_or(0, |(low, high)| {
         by_script.iter().filter(|point| !(low..=high).contains(&point.score)).count()
     });
-    let metric = &told.run.summary.metric;
+    let metric = &context.run.summary.metric;
     let description = match (scored.first(), scored.last()) {
         (Some(first), Some(last)) => format!(
             "{} scores of {metric}, from {} at first to {} at best; {improvements} improvements.",

@@ -5,7 +5,7 @@ use mle_star::journal::in_words;
 use mle_star::layout;
 use serde::Serialize;
 
-use super::Told;
+use super::Context;
 use super::text::{CODE, PROSE, cut};
 use crate::runs::run_view::files;
 
@@ -42,57 +42,57 @@ pub struct Script {
 }
 
 /// Of a run.
-pub fn script(told: &Told<'_>) -> Script {
-    let frozen = &told.run.snapshot.frozen;
-    let result = told.result();
-    let best = told.descent.best;
-    let code = last(told);
+pub fn script(context: &Context<'_>) -> Script {
+    let frozen = &context.run.snapshot.frozen;
+    let result = context.result();
+    let best = context.descent.best;
+    let code = last(context);
     let contamination = result.and_then(|result| result.contamination).map(|verdict| match verdict {
         Contamination::Novel => "not a copy of any of the given discussions",
         Contamination::Same => "the same as one of the given discussions",
     });
     let name = format!("{}/{}", layout::FINAL, layout::REQUIREMENTS);
-    let requirements = files::read(&told.run.folder, &name, LARGEST_REQUIREMENTS).ok();
+    let requirements = files::read(&context.run.folder, &name, LARGEST_REQUIREMENTS).ok();
     Script {
         code: code.map(|code| cut(&code, CODE)),
         is_final: result.is_some(),
         origin: best.map(|best| crate::watch::place_name(&best.place())),
         contamination,
         requirements: requirements.filter(|_| result.is_some()).map(|text| cut(&text, PROSE)),
-        command: command(told),
-        agents: agents(told),
+        command: command(context),
+        agents: agents(context),
         task: cut(&serde_json::to_string_pretty(&frozen.task).unwrap_or_default(), PROSE),
         config: cut(&serde_json::to_string_pretty(&frozen.config).unwrap_or_default(), PROSE),
-        own_prompts: own_prompts(told),
+        own_prompts: own_prompts(context),
         data_id: frozen.data_id.clone(),
-        made_with: in_words(&told.run.snapshot.made_with),
+        made_with: in_words(&context.run.snapshot.made_with),
     }
 }
 
 /// The whole final script; the best one so far in a run that has no result.
-pub(super) fn last(told: &Told<'_>) -> Option<String> {
-    let best = told.descent.best;
-    let so_far = best.and_then(|best| told.steps.at(best)?.text()).map(str::to_owned);
-    told.result().map(|result| result.final_solution.content.clone()).or(so_far)
+pub(super) fn last(context: &Context<'_>) -> Option<String> {
+    let best = context.descent.best;
+    let so_far = best.and_then(|best| context.steps.at(best)?.text()).map(str::to_owned);
+    context.result().map(|result| result.final_solution.content.clone()).or(so_far)
 }
 
-fn command(told: &Told<'_>) -> String {
-    let prompts = if own_prompts(told).is_empty() { "" } else { " --prompts prompts" };
+fn command(context: &Context<'_>) -> String {
+    let prompts = if own_prompts(context).is_empty() { "" } else { " --prompts prompts" };
     format!("mle-star run task.json --config config.json{prompts}")
 }
 
-fn agents(told: &Told<'_>) -> String {
-    let config = &told.run.snapshot.frozen.config;
+fn agents(context: &Context<'_>) -> String {
+    let config = &context.run.snapshot.frozen.config;
     let choice = serde_json::to_value(config.agents).ok();
     let name = choice.as_ref().and_then(|name| name.as_str()).unwrap_or_default().to_owned();
     let model = &config.model;
     if name == "offline" || model.is_empty() { name } else { format!("{name}, {model}") }
 }
 
-fn own_prompts(told: &Told<'_>) -> Vec<String> {
+fn own_prompts(context: &Context<'_>) -> Vec<String> {
     let built_in = mle_star::prompts::Prompts::new(std::collections::BTreeMap::new());
     let Ok(built_in) = built_in else { return Vec::new() };
-    let frozen = told.run.snapshot.frozen.prompts.iter();
+    let frozen = context.run.snapshot.frozen.prompts.iter();
     let own = frozen.filter(|(name, text)| built_in.texts().get(*name) != Some(text));
     own.map(|(name, _)| name.clone()).collect()
 }

@@ -1,7 +1,7 @@
-//! Every solution of a run: what it was made from, what became of it, and its code.
+//! Every solution of a run: its parents, its outcome and its code.
 //!
-//! A script is shown as what it changes in the one it was made from. Its whole text is shown once where there is
-//! room for it, and always where there is nothing to compare it with.
+//! A script is shown as a diff against the one it was made from. Its whole text is shown once if there is room for it,
+//! and always if it has no parent.
 
 use std::collections::BTreeSet;
 
@@ -14,12 +14,12 @@ use serde::Serialize;
 use super::diff::{Diff, diff};
 use super::steps::{Run, Step, StepKind};
 use super::text::{CODE, OUTPUT, PROSE, cut};
-use super::{Told, family};
+use super::{Context, family};
 use crate::output::sanitize::first_line;
 use crate::runs::run_view::State;
 use crate::watch::{duration, number, phase_title, place_name, signed};
 
-/// Bytes of scripts that are shown as a whole, besides those without a parent and those on the way to the best.
+/// Bytes of whole scripts, not counting those without a parent and those that led to the best.
 const ROOM: usize = 600_000;
 
 /// The solutions by phase.
@@ -49,11 +49,11 @@ pub struct Node {
     pub id: String,
     /// In words.
     pub name: String,
-    /// What it is for, in a word.
+    /// Its kind.
     pub kind: &'static str,
-    /// How deep it is set below its group: attempts stand under their study.
+    /// Indentation: attempts are below their study.
     pub depth: u8,
-    /// What the solution was made from; the one it is compared with comes first.
+    /// Its parents; it is compared with the first.
     pub from: Vec<Origin>,
     /// `kept`, `dropped`, `failed`, `skipped`, `open` or `done`.
     pub status: &'static str,
@@ -101,7 +101,7 @@ pub struct Shown {
     pub time: Option<String>,
     /// The last traceback, or what else is known of the failure.
     pub error: Option<String>,
-    /// What it is compared with, in words.
+    /// The script it is compared with.
     pub against: Option<String>,
     /// What differs.
     pub diff: Option<Diff>,
@@ -112,21 +112,21 @@ pub struct Shown {
 }
 
 /// Of a run.
-pub fn tree(told: &Told<'_>) -> Tree {
-    let way = told.descent.way_to_best();
+pub fn tree(context: &Context<'_>) -> Tree {
+    let way = context.descent.way_to_best();
     let mut shelf = Shelf { shown: BTreeSet::new(), room: ROOM, way };
     let mut groups: Vec<Group> = Vec::new();
-    for step in told.steps.iter() {
+    for step in context.steps.iter() {
         let name = group_name(&step.place);
         if groups.last().is_none_or(|group| group.name != name) {
             groups.push(Group { name, nodes: Vec::new() });
         }
-        let node = node(told, step, &mut shelf);
+        let node = node(context, step, &mut shelf);
         if let Some(group) = groups.last_mut() {
             group.nodes.push(node);
         }
     }
-    Tree { picture: family::picture(told), groups }
+    Tree { picture: family::picture(context), groups }
 }
 
 /// A node's id in the page.
@@ -135,7 +135,7 @@ pub fn node_id(place: &Place) -> String {
     format!("at-{}", place.file_stem().replace('.', "_"))
 }
 
-/// What decides which scripts are shown as a whole.
+/// Decides which scripts are shown whole.
 struct Shelf {
     shown: BTreeSet<String>,
     room: usize,
@@ -165,10 +165,10 @@ fn group_name(place: &Place) -> String {
     }
 }
 
-fn node(told: &Told<'_>, step: &Step<'_>, shelf: &mut Shelf) -> Node {
-    let from = told.descent.from(step.step);
-    let parent = from.first().and_then(|step| told.steps.at(*step));
-    let (status, outcome) = status(told, step);
+fn node(context: &Context<'_>, step: &Step<'_>, shelf: &mut Shelf) -> Node {
+    let from = context.descent.from(step.step);
+    let parent = from.first().and_then(|step| context.steps.at(*step));
+    let (status, outcome) = status(context, step);
     let change = step.score().zip(parent.and_then(Step::score));
     let on_way = shelf.way.contains(&step.step);
     Node {
@@ -188,7 +188,7 @@ fn node(told: &Told<'_>, step: &Step<'_>, shelf: &mut Shelf) -> Node {
         score: step.score().map(|score| number(score.value())),
         change: change.map(|(score, parent)| signed(score.gain_over(parent))),
         time: step.seconds().map(duration),
-        plan: plan(told, step).map(|plan| cut(&plan, PROSE)),
+        plan: plan(context, step).map(|plan| cut(&plan, PROSE)),
         runs: runs(step, parent, shelf),
     }
 }
@@ -206,13 +206,13 @@ fn kind(kind: StepKind) -> &'static str {
     }
 }
 
-/// What became of a step, in a word for programs and in words.
-pub fn status(told: &Told<'_>, step: &Step<'_>) -> (&'static str, String) {
+/// The outcome of a step: a word for programs and a phrase for people.
+pub fn status(context: &Context<'_>, step: &Step<'_>) -> (&'static str, String) {
     if let Some(limit) = step.limit {
         return ("skipped", format!("left out: {}", limit.name()));
     }
     if step.is_open() {
-        return ("open", open(told, step).to_owned());
+        return ("open", open(context, step).to_owned());
     }
     let last = step.runs.last();
     if let Some(limit) = last.and_then(Run::limit) {
@@ -235,11 +235,11 @@ pub fn status(told: &Told<'_>, step: &Step<'_>) -> (&'static str, String) {
     }
 }
 
-/// What a step is at that has begun and not ended.
-fn open(told: &Told<'_>, step: &Step<'_>) -> &'static str {
-    let is_at_work = || step.records.iter().any(|record| told.at_work.since(&record.place).is_some());
-    match told.run.summary.state {
-        State::Running if told.at_work.is_known() && !is_at_work() => "waits for its turn",
+/// The outcome of a step that has begun and not ended.
+fn open(context: &Context<'_>, step: &Step<'_>) -> &'static str {
+    let is_at_work = || step.records.iter().any(|record| context.at_work.since(&record.place).is_some());
+    match context.run.summary.state {
+        State::Running if context.at_work.is_known() && !is_at_work() => "waits for its turn",
         State::Running => "being worked on",
         State::Finished | State::Unfinished => "cut off",
     }
@@ -255,23 +255,23 @@ fn submission_status(run: &Run<'_>) -> (&'static str, String) {
     }
 }
 
-/// What was planned at a step, from the replies that told it.
-pub fn plan(told: &Told<'_>, step: &Step<'_>) -> Option<String> {
+/// The plan of a step, from the agents' replies.
+pub fn plan(context: &Context<'_>, step: &Step<'_>) -> Option<String> {
     let prose = |agent: AgentType| {
-        told.steps.reply(&step.place.named(Name::Agent(agent))).as_ref().and_then(read::prose)
+        context.steps.reply(&step.place.named(Name::Agent(agent))).as_ref().and_then(read::prose)
     };
     match step.kind {
-        StepKind::Candidate => super::models::model_of(told, step.step),
+        StepKind::Candidate => super::models::model_of(context, step.step),
         StepKind::Merge => {
-            let from = told.descent.from(step.step);
+            let from = context.descent.from(step.step);
             let name = |step: place::Step| {
-                super::models::model_of(told, step).unwrap_or_else(|| place_name(&step.place()))
+                super::models::model_of(context, step).unwrap_or_else(|| place_name(&step.place()))
             };
             Some(format!("Build {} into {}.", name(*from.get(1)?), name(*from.first()?)))
         }
         StepKind::Attempt => match step.step {
             place::Step::Attempt { path, outer, inner: 0 } => {
-                super::ablation::target(told, place::Step::Outer { path, outer }).map(|target| target.plan)
+                super::ablation::target(context, place::Step::Outer { path, outer }).map(|target| target.plan)
             }
             _ => prose(AgentType::Planner),
         },
@@ -289,7 +289,7 @@ fn runs(step: &Step<'_>, parent: Option<&Step<'_>>, shelf: &mut Shelf) -> Vec<Sh
         let code = shelf.take(step.step, run.script, compared.is_some());
         shown.push(Shown {
             place: run.place.to_string(),
-            file: format!("solutions/{}.py", run.place.file_stem()),
+            file: format!("{}/{}.py", mle_star::layout::SOLUTIONS, run.place.file_stem()),
             outcome: outcome(run),
             ok: run.is_ok(),
             score: run.score.map(|score| number(score.value())),
@@ -322,12 +322,12 @@ fn outcome(run: &Run<'_>) -> String {
     }
 }
 
-/// What is known of a failure: the traceback, else the end of what was printed.
+/// The traceback of a failed run, or the end of its stderr.
 pub fn error(run: &Run<'_>) -> Option<String> {
     let outcome = run.outcome.as_ref().filter(|outcome| outcome.is_error())?;
-    let told = outcome.traceback.clone().unwrap_or_else(|| outcome.stderr.text());
+    let text = outcome.traceback.clone().unwrap_or_else(|| outcome.stderr.text());
     let notes = outcome.notes.iter().map(|note| format!("Note: {note}"));
-    let whole = std::iter::once(told.trim_end().to_owned()).chain(notes).collect::<Vec<_>>().join("\n");
+    let whole = std::iter::once(text.trim_end().to_owned()).chain(notes).collect::<Vec<_>>().join("\n");
     Some(cut(&whole, OUTPUT)).filter(|text| !text.trim().is_empty())
 }
 

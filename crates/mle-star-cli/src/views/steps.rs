@@ -1,4 +1,4 @@
-//! The records of a run arranged by step of the algorithm: what the views start from.
+//! The records of a run, grouped by step of the algorithm.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub struct Step<'a> {
     pub place: Place,
     /// What it is for.
     pub kind: StepKind,
-    /// Its script as it was run, then every repaired one.
+    /// Its first script and the repaired ones, as they were run.
     pub runs: Vec<Run<'a>>,
     /// Every record that counts, oldest first.
     pub records: Vec<&'a EffectRecord>,
@@ -60,7 +60,7 @@ pub struct Run<'a> {
     pub place: &'a Place,
     /// The text that was run.
     pub script: &'a str,
-    /// What it did; `None` while it runs.
+    /// Its outcome; `None` while it runs.
     pub outcome: Option<ScriptOutcome>,
     /// Its score, when it counts.
     pub score: Option<Score>,
@@ -142,7 +142,7 @@ impl<'a> Step<'a> {
         self.scored().or(self.runs.last()).map(|run| run.script)
     }
 
-    /// Is something of it under way, or was cut off?
+    /// Does one of its records have no end, because it runs or was cut off?
     pub fn is_open(&self) -> bool {
         self.records.iter().any(|record| record.state == EffectState::Begun)
     }

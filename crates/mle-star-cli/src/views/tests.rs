@@ -101,12 +101,12 @@ async fn plans_blocks_and_verdicts_are_those_of_the_result() {
         let Made { view, .. } = made(&world, &frozen()).await;
         let result = view.result.clone().unwrap();
         let views = of_run(&view);
-        let told = Told::of(&view);
+        let context = Context::of(&view);
         for (path, refined) in result.phase2_results.iter().enumerate() {
             for step in &refined.step_history {
                 let (path, outer) = (u32::try_from(path).unwrap(), step.outer_step);
                 let study = Step::Outer { path, outer };
-                let target = ablation::target(&told, study).unwrap();
+                let target = ablation::target(&context, study).unwrap();
                 assert_eq!(
                     (&target.plan, &target.code_block),
                     (&step.plan, &step.code_block),
@@ -119,7 +119,7 @@ async fn plans_blocks_and_verdicts_are_those_of_the_result() {
                     assert_eq!(node.status == "kept", attempt.was_improvement, "{name} {place}");
                     assert_eq!(node.plan.as_deref(), Some(attempt.plan.as_str()), "{name} {place}");
                     assert_eq!(
-                        told.steps.at(attempted).unwrap().score().map(mle_star::metric::Score::value),
+                        context.steps.at(attempted).unwrap().score().map(mle_star::metric::Score::value),
                         attempt.score
                     );
                     let entry = views.ledger.entries.iter().any(|entry| entry.place == place.as_str());

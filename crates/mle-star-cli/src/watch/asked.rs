@@ -1,4 +1,4 @@
-//! What agents are asked and what they answer, in the log file at level `DEBUG`.
+//! Prompts and replies of agents, in the log file at level `DEBUG`.
 
 use async_trait::async_trait;
 use mle_star::effects::{AgentBackend, AgentReply, AgentRequest, Answer};
@@ -8,9 +8,9 @@ use mle_star::stop::Stop;
 use super::log::Log;
 use super::words::agent_name;
 
-/// An agent backend whose questions and answers are written down.
+/// An agent backend whose prompts and replies are logged.
 pub struct Asked<'a> {
-    /// Who answers.
+    /// The backend.
     pub agents: &'a dyn AgentBackend,
     /// Where it is written.
     pub log: &'a Log<'a>,

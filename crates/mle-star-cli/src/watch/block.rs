@@ -1,19 +1,18 @@
 //! Lines that stay at the bottom of a terminal while others scroll above them.
 //!
-//! Every line of the block ends with a line feed, so that whatever comes after a program that was killed begins on a
-//! line of its own. The cursor is never hidden and no mode of the terminal is changed: nothing has to be put back.
+//! Every line of the block ends with a line feed, so that output after a killed program starts on a new line. The
+//! cursor is never hidden and no terminal mode is changed, so there is nothing to restore.
 
-/// A line as it is written, with its colours.
+/// A line with its colours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Drawn {
-    /// What is written, without a line feed.
+    /// The text, without a line feed.
     pub text: String,
     /// Columns that it takes.
     pub width: usize,
 }
 
-/// What to write so that `before`, which ends just above the cursor, gives way to the lines of `above` and, below
-/// them, to `after`, on a terminal with so many columns.
+/// The bytes that replace `before`, which ends just above the cursor, with the lines of `above` and then `after`.
 pub fn replaced(before: &[Drawn], above: Option<&str>, after: &[Drawn], columns: usize) -> String {
     let mut bytes = String::new();
     let rows: usize = before.iter().map(|line| rows(line, columns)).sum();

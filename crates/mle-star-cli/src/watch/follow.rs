@@ -10,9 +10,9 @@ use serde::de::IgnoredAny;
 
 use crate::runs::run_view::files;
 
-/// So much of the file is read at a time, in bytes.
+/// Bytes that are read at a time.
 const PIECE: u64 = 1 << 20;
-/// A longer line is no event of ours, in bytes.
+/// A longer line is not an event, in bytes.
 const LONGEST: usize = 8 << 20;
 /// The largest file that is read, in bytes. An event takes a few hundred.
 const LARGEST: u64 = 1 << 30;
@@ -28,11 +28,11 @@ pub struct Follow {
     rest: Vec<u8>,
 }
 
-/// A line as it stands in the file, and as far as this version knows it.
+/// A line of the file, as text and as an event.
 pub struct Found {
-    /// As it stands there.
+    /// The text.
     pub text: String,
-    /// What it says; `None` for an event that this version does not know.
+    /// The event; `None` if this version does not know it.
     pub line: Option<Line>,
 }
 
@@ -76,7 +76,7 @@ impl Follow {
         self.rest.drain(..whole);
     }
 
-    /// Opens the file where it is there by now; one that has become shorter is read from its beginning.
+    /// Opens the file if it exists by now. A file that became shorter is read from its beginning.
     fn open(&mut self) -> io::Result<()> {
         if self.file.is_none() {
             self.file = match files::open(&self.folder, &format!("{LOGS}/{EVENTS}")) {
@@ -144,7 +144,7 @@ mod tests {
         check(&[&format!("{START}\"event\":\"of_tomorrow\"}}\n{one}")], &[&["None", "one"]]);
         let more = one.replace("\"text\"", "\"of_tomorrow\":1,\"text\"");
         check(&[&more], &[&["one"]]);
-        // What is no line of ours is not kept in memory.
+        // A line that does not end is not kept in memory.
         let endless = "\0".repeat(LONGEST + 2);
         check(&[&endless, &format!("\n{one}")], &[&[], &["one"]]);
     }

@@ -11,7 +11,7 @@ use super::Watch;
 use super::queue::Queue;
 use crate::output;
 
-/// One JSON object per line on stdout. Nothing is left out for a slow reader; a reader that has gone away is no error.
+/// One JSON object per line on stdout. A slow reader loses no line; a closed pipe is not an error.
 pub struct JsonLines {
     queue: Queue<String>,
 }
@@ -53,7 +53,7 @@ impl Watch for JsonLines {
 }
 
 impl Recorder {
-    /// Opens the file for appending. A run goes on without it; the note says why it has to.
+    /// Opens the file for appending. Without it the run continues, and a note says why.
     pub fn open(path: &Path) -> (Self, Option<String>) {
         match Appended::open(path) {
             Ok(file) => (Self { file: Mutex::new(Some(file)) }, None),

@@ -51,12 +51,12 @@ impl<'a> Log<'a> {
         Self { console: Some(console), ..self }
     }
 
-    /// What is only wanted when something has to be found out.
+    /// A line for debugging.
     pub fn debug(&self, text: &str) {
         self.write(Level::Debug, text);
     }
 
-    /// What ended the run badly.
+    /// The error that ended the run.
     pub fn error(&self, text: &str) {
         self.write(Level::Error, text);
     }

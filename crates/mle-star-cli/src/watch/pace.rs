@@ -1,13 +1,13 @@
-//! How long a run will still take: what is planned, what is done, and how fast it went so far.
+//! Estimates the time left from the planned effects, the finished ones and their speed.
 
 use std::collections::BTreeMap;
 
 use mle_star::event::Planned;
 use mle_star::place::Phase;
 
-/// Scripts that must have ended before anything is said.
+/// Scripts that must have ended before there is an estimate.
 const SCRIPTS_NEEDED: u64 = 3;
-/// The share of all planned effects that must be done before anything is said.
+/// The share of all planned effects that must have ended before there is an estimate.
 const SHARE_NEEDED: f64 = 0.1;
 
 /// Counts and times of the effects that ended.
@@ -35,20 +35,20 @@ pub struct EndedEffect {
     pub phase: Phase,
     /// How long it took.
     pub seconds: f64,
-    /// Was it read back from the journal?
+    /// Was it replayed from the journal?
     pub replayed: bool,
 }
 
 /// How far a run is at one moment.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment<'a> {
-    /// What the whole run does when all goes well.
+    /// The planned effects of the whole run.
     pub planned: &'a [Planned],
-    /// The phase that goes on.
+    /// The current phase.
     pub phase: Phase,
     /// Seconds that this process has worked.
     pub own: f64,
-    /// Seconds for which each agent call that goes on has done so.
+    /// Seconds that each agent call under way has taken so far.
     pub calls: &'a [f64],
     /// The same of scripts.
     pub scripts: &'a [f64],
@@ -65,10 +65,9 @@ impl Pace {
         self.scripts.take(effect);
     }
 
-    /// Seconds that are left; `None` while it is too early to say.
+    /// Estimated seconds left; `None` while it is too early to say.
     ///
-    /// What is left of the plan takes as long for each effect as those before it did, with as many repairs, and as
-    /// many at the same time.
+    /// The remaining effects are assumed to take as long as those before, with as many repairs and as many at a time.
     pub fn seconds_left(&self, moment: Moment<'_>) -> Option<f64> {
         let planned: u64 = moment.planned.iter().map(|phase| phase.calls + phase.scripts).sum();
         let done = self.calls.count() + self.scripts.count();

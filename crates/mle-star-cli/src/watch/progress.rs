@@ -1,4 +1,4 @@
-//! The state that the lines of a run add up to. Time comes from the lines and from who asks, never from a clock.
+//! The state of a run after the lines so far. Time comes from the lines and the caller, never from a clock.
 
 use std::collections::BTreeMap;
 
@@ -12,24 +12,24 @@ use mle_star::verdict::Verdict;
 use super::pace::{EndedEffect, Moment, Pace};
 use super::words::{Ended, agent_name, in_line};
 
-/// The run as its lines tell it.
+/// The state of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Progress {
-    /// What it is about to do.
+    /// Its outline.
     pub outline: Option<Outline>,
-    /// The phase that goes on.
+    /// The current phase.
     pub phase: Option<Phase>,
     /// The best score.
     pub best: Option<Best>,
-    /// The best score as it was after each step, oldest first.
+    /// The best score after each step, oldest first.
     pub history: Vec<f64>,
-    /// What goes on now.
+    /// Agent calls and scripts that have their slot.
     pub running: BTreeMap<Place, Effect>,
     /// Steps that have begun and not ended.
     pub steps: BTreeMap<Step, StepState>,
     /// Refinement paths that have begun.
     pub paths: BTreeMap<usize, PathState>,
-    /// Scripts that ended, and those among them that failed.
+    /// Scripts that ended, and how many of them failed.
     pub scripts: (u64, u64),
     /// Agent calls that ended.
     pub calls: u64,
@@ -60,33 +60,33 @@ pub struct Best {
     pub time: Timestamp,
 }
 
-/// An agent call or a script that goes on.
+/// An agent call or a script under way.
 #[derive(Clone, Debug)]
 pub struct Effect {
-    /// Who is asked, or that it is a script.
+    /// The agent's name, or `script`.
     pub name: String,
     /// Is it a script?
     pub is_script: bool,
-    /// When it had its slot.
+    /// When it got its slot.
     pub began: Timestamp,
-    /// When it began to do what it does now: to work, or to wait for the service.
+    /// When it began its current activity: work, or waiting for the service.
     pub since: Timestamp,
-    /// Seconds that it may take; 0: no limit is known.
+    /// Its timeout in seconds; 0 if unknown.
     pub timeout: f64,
-    /// The tool that an agent used last, and for what.
+    /// The tool that an agent used last, with its argument.
     pub tool: Option<String>,
 }
 
-/// A step that goes on.
+/// A step under way.
 #[derive(Clone, Copy, Debug)]
 pub struct StepState {
     /// How many of its kind there are.
     pub of: u32,
-    /// Seconds of its agent calls and scripts that ended. Waiting for a slot is not in it.
+    /// Seconds of its agent calls and scripts that ended, without their wait for a slot.
     pub worked: f64,
 }
 
-/// Where a refinement path is.
+/// The position of a refinement path.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PathState {
     /// Outer step and how many there are, counted from 1.
@@ -100,7 +100,7 @@ pub struct PathState {
 }
 
 impl Progress {
-    /// Takes in a line; tells what is known about it when it ends a step.
+    /// Takes a line. If it ends a step, returns what is known about the step.
     pub fn take(&mut self, line: &Line) -> Ended {
         let time = line.time;
         match &line.event {
@@ -145,9 +145,9 @@ impl Progress {
                 self.begin(place, script_name(place), *timeout, time);
                 self.running.entry(place.clone()).and_modify(|effect| effect.is_script = true);
             }
-            Event::AgentEnded { place, usage, seconds: told, replayed, .. } => {
-                // What is told includes the wait for a slot.
-                let seconds = self.running.remove(place).map_or(*told, |effect| seconds(effect.began, time));
+            Event::AgentEnded { place, usage, seconds: whole, replayed, .. } => {
+                // The event's seconds include the wait for a slot.
+                let seconds = self.running.remove(place).map_or(*whole, |effect| seconds(effect.began, time));
                 self.worked(place, seconds);
                 self.calls += 1;
                 if !replayed {
@@ -174,12 +174,12 @@ impl Progress {
         }
     }
 
-    /// Seconds of the whole run.
+    /// Elapsed seconds of the run.
     pub fn elapsed(&self, now: Timestamp) -> f64 {
         self.outline.as_ref().map_or(0.0, |outline| outline.elapsed) + self.own(now)
     }
 
-    /// Seconds that are left at the pace so far, no more than the time limit leaves; `None` while nobody can say.
+    /// Estimated seconds left, at most what the time limit leaves; `None` while it is too early to say.
     pub fn seconds_left(&self, now: Timestamp) -> Option<f64> {
         let outline = self.outline.as_ref().filter(|_| self.exit_code.is_none())?;
         let (own, planned, phase) = (self.own(now), &outline.planned, self.phase?);
@@ -199,13 +199,13 @@ impl Progress {
         Score::new(value, self.outline.as_ref()?.direction)
     }
 
-    /// How many agents are being asked, and how many scripts run.
+    /// How many agent calls and scripts are under way.
     pub fn at_work(&self) -> (usize, usize) {
         let scripts = self.running.values().filter(|effect| effect.is_script).count();
         (self.running.len() - scripts, scripts)
     }
 
-    /// What an earlier process did is told once more by this one.
+    /// A process that resumes a run emits the events of earlier processes again.
     fn start(&mut self, outline: &Outline) {
         *self = Self { outline: Some(outline.clone()), spent: Some(outline.spent), ..Self::default() };
     }
@@ -278,7 +278,7 @@ impl Progress {
     }
 }
 
-/// Seconds between two moments; 0 when a clock was put back in between.
+/// Seconds between two times; 0 if the clock was set back in between.
 pub fn seconds(from: Timestamp, to: Timestamp) -> f64 {
     to.duration_since(from).as_secs_f64().max(0.0)
 }
@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_goes_on_is_told_anew() {
+    fn a_resumed_run_starts_from_its_outline() {
         let script = json!({"event": "script_ended", "place": "phase1/candidate-0/run", "seconds": 1.0,
             "score": null, "failure": "KeyError", "replayed": false});
         let mut events = vec![(1, started("maximize", 0.0, &used(Some(0.0), 0))), (2, script)];
@@ -447,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn scripts_that_ablate_are_told_from_the_others() {
+    fn ablation_scripts_have_their_own_name() {
         let check = |place: &str, expected: &str| assert_eq!(script_name(&Place::from(place)), expected);
         check("phase2/path-0/t0/run", "ablation script");
         check("phase2/path-0/t0/debug-1/run", "ablation script");

@@ -1,4 +1,4 @@
-//! Work behind a queue: a reader who is slow or stuck never holds a run up.
+//! Work behind a queue, so that a slow or stuck reader does not block a run.
 
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Mutex, PoisonError};
@@ -10,8 +10,7 @@ pub struct Queue<T> {
 }
 
 impl<T: Send + 'static> Queue<T> {
-    /// Begins the work, which lasts until the queue is closed. Where the system has no room for a thread, what is
-    /// sent is lost.
+    /// Starts the work, which lasts until the queue is closed. If the system cannot start a thread, items are lost.
     pub fn new(work: impl FnOnce(&Receiver<T>) + Send + 'static) -> Self {
         let (sender, receiver) = mpsc::channel();
         let thread = thread::Builder::new().name("watch".to_owned()).spawn(move || work(&receiver));
@@ -21,7 +20,7 @@ impl<T: Send + 'static> Queue<T> {
     /// Hands an item over.
     pub fn send(&self, item: T) {
         if let Some((sender, _)) = &*self.fed.lock().unwrap_or_else(PoisonError::into_inner) {
-            // Fails when the work has panicked, which has been told.
+            // Fails if the work panicked, which was reported.
             let _ = sender.send(item);
         }
     }

@@ -1,39 +1,39 @@
-//! What a run that goes on tells once more, and a person has seen before.
+//! Events that a resumed run repeats.
 //!
-//! The events of a resumed run begin with what earlier processes did. [`Replay`] knows which lines of it are to be
-//! left out where lines scroll: those of steps in which everything was read back, and what was told before anything
-//! new began. Files and streams of events have all of it.
+//! The events of a resumed run begin with those of earlier processes. [`Replay`] decides which of them the terminal
+//! leaves out: those of steps that were replayed whole, and those before the first new step. Event files and streams
+//! have all.
 
 use std::collections::HashSet;
 
 use mle_star::event::Event;
 use mle_star::place::{Phase, Place};
 
-/// What has been told once more so far. The default is that of a run that was not resumed.
+/// The events so far. The default is for a run that was not resumed.
 #[derive(Debug, Default)]
 pub struct Replay {
     is_resumed: bool,
-    /// Has anything been done that was not read back?
+    /// Has a new effect begun?
     has_begun: bool,
-    /// The phase that was told last, while nothing new has begun.
+    /// The last phase, as long as no new effect has begun.
     phase: Option<Phase>,
-    /// Steps in which something was read back.
+    /// Steps with a replayed effect.
     known: HashSet<Place>,
-    /// Steps in which something is new.
+    /// Steps with a new effect.
     fresh: HashSet<Place>,
 }
 
 /// What is shown of an event.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Passed {
-    /// The phase in which something new begins here, to be told first.
+    /// The phase of the first new effect, to be shown first.
     pub phase: Option<Phase>,
     /// Is the event itself shown?
     pub is_shown: bool,
 }
 
 impl Replay {
-    /// Takes in an event; tells what is shown of it.
+    /// Takes an event and returns what is shown of it.
     pub fn take(&mut self, event: &Event) -> Passed {
         if let Event::RunStarted(outline) = event {
             *self = Self { is_resumed: outline.resumed, ..Self::default() };
@@ -45,7 +45,7 @@ impl Replay {
         Passed { phase, is_shown: self.is_shown(event) }
     }
 
-    /// Notes what is known and what is new; gives the phase in which the first new thing begins.
+    /// Sorts steps into replayed and new; returns the phase in which the first new effect begins.
     fn note(&mut self, event: &Event) -> Option<Phase> {
         match event {
             Event::AgentStarted { place, .. } | Event::ScriptStarted { place, .. } => {

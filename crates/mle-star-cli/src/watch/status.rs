@@ -1,4 +1,4 @@
-//! What stands at the bottom of the terminal: one run in some lines, or several runs with a line each.
+//! The status at the bottom of the terminal: several lines for one run, or one line for each of several.
 //!
 //! Pure functions from [`Progress`], the time and the size of the screen to [`Text`].
 
@@ -39,7 +39,7 @@ impl Frame {
     }
 }
 
-/// One thing that goes on.
+/// A path or step under way.
 struct Row {
     /// Path or step.
     label: String,
@@ -82,7 +82,7 @@ pub fn several<'a>(runs: impl Iterator<Item = (&'a str, &'a Progress)> + Clone, 
     bounded(flowing(parts, frame.columns), rows.collect(), frame.rows)
 }
 
-/// A run among others: phase, best score, what goes on, how long still.
+/// One of several runs: phase, best score, current activity, time left.
 fn in_a_line(progress: &Progress, frame: &Frame) -> Text {
     let phase = progress.phase.map_or("begins", Phase::title);
     let best = progress.best.as_ref().map_or_else(|| "no score".to_owned(), |best| number(best.score));
@@ -102,7 +102,7 @@ fn in_a_line(progress: &Progress, frame: &Frame) -> Text {
     start.padded(gap + "0.00000".len() + 2).and(Style::Plain, " ").then(left).then(doing)
 }
 
-/// Phase, time, end.
+/// Phase, elapsed time, estimated end.
 fn heading(progress: &Progress, frame: &Frame) -> Vec<Text> {
     let phase = progress.phase.map_or_else(|| "Getting ready".to_owned(), phase_title);
     let limit = progress.outline.as_ref().map_or(0, |outline| outline.time_limit);
@@ -125,7 +125,7 @@ fn end(left: f64, frame: &Frame) -> String {
     end.strftime(if is_today { "%H:%M" } else { "%a %H:%M" }).to_string()
 }
 
-/// The best score, how it came to be, and what made it.
+/// The best score, its history, and the step that made it.
 fn score(progress: &Progress, frame: &Frame) -> Vec<Text> {
     let metric = progress.outline.as_ref().map_or("best", |outline| outline.metric.as_str());
     let Some(best) = &progress.best else {
@@ -171,7 +171,7 @@ fn counts(progress: &Progress) -> Vec<Text> {
     parts
 }
 
-/// Paths side by side, or the steps that go on, and what goes on beside them.
+/// The paths of Phase 2, and the other steps under way.
 fn rows(progress: &Progress, frame: &Frame) -> Vec<Text> {
     let mut rows: Vec<Row> = Vec::new();
     if progress.phase == Some(Phase::Phase2) {
@@ -190,7 +190,7 @@ fn rows(progress: &Progress, frame: &Frame) -> Vec<Text> {
     in_columns(&rows, frame.columns >= WIDE)
 }
 
-/// Rows with their parts below one another; without scores where there is little room.
+/// Rows in aligned columns; without scores on a narrow screen.
 fn in_columns(rows: &[Row], is_wide: bool) -> Vec<Text> {
     let best = |row: &Row| row.best.filter(|_| is_wide).map(|best| format!("best {}", number(best)));
     let parts = |row: &Row| [row.label.clone(), row.at.clone(), best(row).unwrap_or_default()];
@@ -255,7 +255,7 @@ fn more(running: usize) -> Text {
     }
 }
 
-/// The effect that has gone on longest.
+/// The effect that began first.
 fn longest<'a>(effects: impl Iterator<Item = (&'a Place, &'a Effect)>) -> Option<(&'a Place, &'a Effect)> {
     effects.min_by_key(|(_, effect)| effect.since)
 }
@@ -270,7 +270,7 @@ fn step_of(place: &Place) -> Place {
     }
 }
 
-/// The parts in a line, or in two where they do not fit.
+/// The parts on one line, or on two if they do not fit.
 fn flowing(parts: Vec<Text>, columns: usize) -> Vec<Text> {
     const BETWEEN: &str = " · ";
     let mut lines: Vec<Text> = Vec::new();
@@ -288,7 +288,7 @@ fn flowing(parts: Vec<Text>, columns: usize) -> Vec<Text> {
     lines
 }
 
-/// As many lines as the screen has room for, one row left for the cursor; how many rows are left out is said.
+/// At most as many lines as the screen has room for, with one row for the cursor; says how many rows are hidden.
 fn bounded(head: Vec<Text>, mut rows: Vec<Text>, height: usize) -> Vec<Text> {
     let room = height.saturating_sub(1).max(1);
     let mut lines = head;

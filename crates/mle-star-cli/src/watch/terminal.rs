@@ -1,7 +1,7 @@
-//! The terminal: what has ended scrolls, what goes on stands below it.
+//! The terminal: lines about what has ended scroll, the status below them shows what runs now.
 //!
-//! [`Terminal`] is the one there is; each run writes to it through its [`OfRun`]. A thread of its own does the
-//! writing, so that a terminal that is stopped (Ctrl-S) or slow holds no run up.
+//! There is one [`Terminal`]; each run writes to it through its [`OfRun`]. A separate thread writes, so that a stopped
+//! (Ctrl-S) or slow terminal does not block a run.
 
 use std::io::{self, IsTerminal};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,15 +20,15 @@ use super::words::{self, Ended, Weight};
 use super::{Progress, Watch};
 use crate::output;
 
-/// How often what goes on is drawn anew.
+/// How often the status is redrawn.
 const TICK: Duration = Duration::from_millis(250);
 
 /// How much is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Show {
-    /// Lines that scroll; on a terminal also what goes on.
+    /// Lines that scroll and, on a terminal, the status.
     Everything,
-    /// What begins and ends the run; the events go elsewhere.
+    /// Only the start and the end of the run; the events go elsewhere.
     Frame,
     /// Nothing.
     Nothing,
@@ -37,7 +37,7 @@ pub enum Show {
 /// What the terminal can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Look {
-    /// Lines can be written over.
+    /// Lines can be overwritten.
     pub live: bool,
     /// There are colours.
     pub colour: bool,
@@ -49,14 +49,14 @@ pub struct Terminal {
     runs: AtomicUsize,
 }
 
-/// The terminal as one run sees it. The run is over when this is dropped.
+/// The terminal for one run. Dropping it ends the run's output.
 pub struct OfRun<'a> {
     terminal: &'a Terminal,
     run: usize,
 }
 
 enum Message {
-    /// A run that is called so, the first one 0.
+    /// A run with its name, numbered from 0.
     Run {
         run: usize,
         name: Option<String>,
@@ -76,7 +76,7 @@ enum Message {
     Error(Trouble),
 }
 
-/// What the thread knows.
+/// The state of the thread.
 struct Screen {
     show: Show,
     look: Look,
@@ -98,8 +98,7 @@ impl Look {
         Self { live: false, colour: false }
     }
 
-    /// Of the terminal behind stderr, given the environment. `NO_COLOR` turns colours off; where output is kept
-    /// (`CI`) or the terminal cannot go back (`TERM=dumb`), nothing is written over.
+    /// What the terminal behind stderr can do. `NO_COLOR` turns colours off; `CI` and `TERM=dumb` turn overwriting off.
     pub fn of(environment: &dyn Fn(&str) -> Option<String>) -> Self {
         let is_dumb = environment("TERM").is_none_or(|term| term == "dumb");
         let live = io::stderr().is_terminal() && !is_dumb && environment("CI").is_none();
@@ -115,12 +114,12 @@ impl Terminal {
         Self { queue, runs: AtomicUsize::new(0) }
     }
 
-    /// The only run there is.
+    /// The only run.
     pub fn only_run(&self) -> OfRun<'_> {
         self.add(None, Progress::default())
     }
 
-    /// The only run there is, which began earlier.
+    /// The only run, which began earlier.
     pub fn run_with(&self, past: Progress) -> OfRun<'_> {
         self.add(None, past)
     }
@@ -130,7 +129,7 @@ impl Terminal {
         self.add(Some(name.to_owned()), Progress::default())
     }
 
-    /// What ended a run badly: shown even where nothing else is.
+    /// An error that ended a run. It is shown even if nothing else is.
     pub fn error(&self, trouble: &Trouble) {
         match &self.queue {
             Some(queue) => queue.send(Message::Error(trouble.clone())),
@@ -138,7 +137,7 @@ impl Terminal {
         }
     }
 
-    /// Writes what is left to write, and takes away what stands at the bottom.
+    /// Writes the remaining lines and removes the status.
     pub fn finish(&self) {
         if let Some(queue) = &self.queue {
             queue.finish();
@@ -210,10 +209,10 @@ impl Screen {
                 let ended = of_run.progress.take(&line);
                 let passed = of_run.replay.take(&line.event);
                 if let Some(phase) = passed.phase {
-                    self.tell(run, &Event::PhaseStarted { phase }, Ended::default());
+                    self.report(run, &Event::PhaseStarted { phase }, Ended::default());
                 }
                 if passed.is_shown {
-                    self.tell(run, &line.event, ended);
+                    self.report(run, &line.event, ended);
                 }
             }
             Message::Words { run, text } => {
@@ -224,17 +223,17 @@ impl Screen {
         }
     }
 
-    /// Writes an event as a line, where it is to be shown.
-    fn tell(&self, run: usize, event: &Event, ended: Ended) {
-        if let Some(text) = self.told(run, event, ended) {
+    /// Writes an event as a line, if it is to be shown.
+    fn report(&self, run: usize, event: &Event, ended: Ended) {
+        if let Some(text) = self.text_of(run, event, ended) {
             // A step's note may be long; the log has it whole.
             let is_whole = matches!(event, Event::Said { .. });
             self.write(&text, if is_whole { None } else { Some(output::columns()) });
         }
     }
 
-    /// A line in words, as far as it is to be shown.
-    fn told(&self, run: usize, event: &Event, ended: Ended) -> Option<Text> {
+    /// An event as a line; `None` if it is not shown.
+    fn text_of(&self, run: usize, event: &Event, ended: Ended) -> Option<Text> {
         let is_wanted = match self.show {
             Show::Everything => true,
             Show::Frame => matches!(event, Event::Said { .. }),
@@ -258,7 +257,7 @@ impl Screen {
         output::drawn(&text.drawn(columns, self.look.colour));
     }
 
-    /// What stands at the bottom now.
+    /// The status now.
     fn standing(&self, frame: &Frame) -> Vec<Drawn> {
         let lines = match self.runs.as_slice() {
             [] => Vec::new(),

@@ -20,16 +20,16 @@ pub enum Weight {
     Warning,
 }
 
-/// What the events before say about one that ends a step.
+/// What earlier events say about a step that ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Ended {
-    /// How long the step's agent calls and scripts took, in seconds; waiting for a slot is not in it.
+    /// Seconds of the step's agent calls and scripts, without their wait for a slot.
     pub seconds: Option<f64>,
     /// Did it give the best score of the run so far?
     pub is_best: bool,
 }
 
-/// An event as one line; `None` for those that only move the display.
+/// An event as one line; `None` for events that only change the status.
 pub fn line(event: &Event, ended: Ended) -> Option<(Weight, String)> {
     let told = match event {
         Event::PhaseStarted { phase } => (Weight::News, format!("=== {} ===", phase_title(*phase))),
@@ -124,7 +124,7 @@ pub fn phase_title(phase: Phase) -> String {
     }
 }
 
-/// A place as people would say it: `path 1, step 2, attempt 3`.
+/// A place in words: `path 1, step 2, attempt 3`.
 pub fn place_name(place: &Place) -> String {
     let name = match (place.step(), place.path(), place.phase()) {
         (Some(step), _, _) => step_name(step),
@@ -203,7 +203,7 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
-/// Seconds in few letters, for what is redrawn: `8s`, `3m 12s`, `15m`, `2h 05m`, `24h`.
+/// Seconds in short form, for the status lines: `8s`, `3m 12s`, `15m`, `2h 05m`, `24h`.
 pub fn brief(seconds: f64) -> String {
     let whole = jiff::SignedDuration::try_from_secs_f64(seconds.max(0.0)).unwrap_or_default().as_secs();
     let (hours, minutes, seconds) = (whole / 3600, whole % 3600 / 60, whole % 60);
@@ -216,7 +216,7 @@ pub fn brief(seconds: f64) -> String {
     }
 }
 
-/// Seconds that are only guessed: `under a minute`, `about 12m`, `about 2h 05m`.
+/// Estimated seconds: `under a minute`, `about 12m`, `about 2h 05m`.
 pub fn roughly(seconds: f64) -> String {
     // From an hour on, to five minutes.
     let step = if seconds < 3600.0 { 60.0 } else { 300.0 };
@@ -239,7 +239,7 @@ pub fn signed(gain: f64) -> String {
     }
 }
 
-/// A score with the digits that tell scores apart.
+/// A score with enough digits to compare it with others.
 pub fn number(score: f64) -> String {
     let size = score.abs();
     if size != 0.0 && !(1e-4..1e6).contains(&size) {
@@ -255,7 +255,7 @@ pub fn number(score: f64) -> String {
     format!("{score:.digits$}")
 }
 
-/// Of a text of several lines, or a long one, what fits into a line beside other words.
+/// The first line of a text, shortened to fit beside other words.
 pub fn in_line(text: &str) -> String {
     first_line(text, 120)
 }
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_limit_left_out_is_told_once() {
+    fn a_skipped_step_is_reported_once() {
         let weight = |event: Event| line(&event, Ended::default()).unwrap().0;
         use mle_star::effects::Limit;
         let skipped = |place: &str| Event::Skipped { place: Place::from(place), limit: Limit::Share };

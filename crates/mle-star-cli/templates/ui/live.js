@@ -1,4 +1,4 @@
-// Follows what the page shows. Everything can be read without this file.
+// Updates the page while runs go on. The page can be read without this file.
 "use strict";
 
 (function () {
@@ -8,7 +8,7 @@
   let source = null;
   const unseen = new Set();
 
-  // Browsers open few connections to one address: only a page that is seen holds one.
+  // Browsers limit connections to one address, so only a visible page holds one.
   function connect() {
     if (source || document.hidden) return;
     source = new EventSource(main.dataset.events + "?since=" + since);
@@ -38,7 +38,7 @@
     restore(fresh, kept);
   }
 
-  // Text that a person is selecting stays until it is no longer selected.
+  // A section with selected text is replaced after the selection ends.
   const waiting = new Map();
 
   function isBeingSelected(section) {
@@ -53,7 +53,7 @@
     for (const [id, html] of late) renew(id, html);
   });
 
-  // What a person did to a section: opened details, scrolled, put the focus somewhere.
+  // The user's state of a section: open details, scroll positions, checked boxes, focus.
   function state(section) {
     const open = new Map();
     for (const [key, details] of keyed(section, "details")) open.set(key, details.open);
@@ -86,7 +86,7 @@
     }
   }
 
-  // Elements by what they are about, so that they are found again after others came before them.
+  // Elements by a key that survives insertions before them.
   function keyed(section, selector) {
     const seen = new Map();
     return Array.from(section.querySelectorAll(selector), function (element) {
@@ -100,7 +100,7 @@
     });
   }
 
-  // Counts each run that began after the page was made. A row that is not here may also be one that the filter hides.
+  // Counts runs that began after the page was made. The filter may hide other rows that are not on the page.
   function announce(id, html, isNew) {
     const news = document.getElementById("news");
     if (!news) return;

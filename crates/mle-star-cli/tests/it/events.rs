@@ -2,12 +2,15 @@
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use mle_star::event::Line;
 use nix::fcntl::{FcntlArg, fcntl};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
 use nix::unistd::pipe;
 use serde_json::Value;
 
@@ -20,6 +23,23 @@ const FILE: &str = "runs/r/logs/events.jsonl";
 pub fn wait_for(run: &mut Child, parts: &[&str]) {
     let mut lines = BufReader::new(run.stdout.take().unwrap()).lines().map_while(Result::ok);
     assert!(lines.any(|line| parts.iter().all(|part| line.contains(part))), "no event with {parts:?}");
+}
+
+/// Waits for a result of looking at a folder: looks now, and whenever a file in it is written or put in place.
+pub fn until_files<T>(folder: &Path, mut look: impl FnMut() -> Option<T>) -> T {
+    let watch = Inotify::init(InitFlags::IN_CLOEXEC).unwrap();
+    watch.add_watch(folder, AddWatchFlags::IN_MOVED_TO | AddWatchFlags::IN_CLOSE_WRITE).unwrap();
+    let deadline = Instant::now() + Duration::from_secs(120);
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        let left = deadline.saturating_duration_since(Instant::now());
+        let mut ready = [PollFd::new(watch.as_fd(), PollFlags::POLLIN)];
+        let changes = poll(&mut ready, PollTimeout::try_from(left).unwrap()).unwrap();
+        assert!(changes > 0, "it never comes: {}", folder.display());
+        watch.read_events().unwrap();
+    }
 }
 
 fn schema() -> Value {
@@ -139,13 +159,11 @@ fn a_reader_that_does_not_read_holds_nothing_up() {
         };
         let mut child = command.spawn().unwrap();
         drop(command);
-        let result = sealed.path("runs/r/result.json");
-        let begun = Instant::now();
-        while !result.exists() {
-            assert!(begun.elapsed().as_secs() < 120, "the run is held up");
-            assert!(child.try_wait().unwrap().is_none(), "nothing was left to print");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        let run = sealed.path("runs/r");
+        // Its folder is there before anything is watched.
+        fs::create_dir_all(&run).unwrap();
+        until_files(&run, || run.join("result.json").exists().then_some(()));
+        assert!(child.try_wait().unwrap().is_none(), "nothing was left to print");
         let mut text = String::new();
         File::from(reader).read_to_string(&mut text).unwrap();
         assert_eq!(child.wait().unwrap().code(), Some(0));

@@ -2,12 +2,12 @@
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 use mle_star::journal::{Journal, MadeWith};
 use serde_json::Value;
 
 use crate::claude::{KEY, WELL, claude, run_line, say};
+use crate::events::until_files;
 use crate::sealed::Sealed;
 
 /// A run whose agent at `place` is being asked and does not answer until its input ends.
@@ -33,15 +33,11 @@ fn interrupted(mut run: Child) -> Option<i32> {
 
 /// The run's report once it says all of this.
 pub fn report_with(sealed: &Sealed, parts: &[&str]) -> String {
-    let began = Instant::now();
-    loop {
-        let report = std::fs::read_to_string(sealed.path("runs/r/report.html")).unwrap_or_default();
-        if parts.iter().all(|part| report.contains(part)) {
-            return report;
-        }
-        assert!(began.elapsed() < Duration::from_secs(60), "{parts:?} are not in {report}");
-        std::thread::yield_now();
-    }
+    let folder = sealed.path("runs/r");
+    until_files(&folder, || {
+        let report = std::fs::read_to_string(folder.join("report.html")).ok()?;
+        parts.iter().all(|part| report.contains(part)).then_some(report)
+    })
 }
 
 #[test]
@@ -50,6 +46,8 @@ fn the_report_follows_the_run_and_is_there_when_it_is_stopped() {
     let run = hanging(&sealed, "phase2/path-0/t0/ablation");
     let report = report_with(&sealed, &["<dd>running</dd>", "Phase 2: refinement", "ablation, since "]);
     assert!(!report.contains("can be resumed"));
+    let shown: Value = serde_json::from_str(&sealed.run("show r --json").stdout).unwrap();
+    assert_eq!((&shown["run"]["state"], &shown["run"]["phase"]), (&"running".into(), &"phase2".into()));
     assert_eq!(interrupted(run), Some(130));
     report_with(&sealed, &["<dd>unfinished</dd>", "can be resumed", "Best script so far"]);
     claude(&sealed, WELL);

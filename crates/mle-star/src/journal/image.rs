@@ -1,12 +1,12 @@
-//! A journal as bytes in memory, for everyone who only looks.
+//! A journal as bytes in memory, for readers.
 //!
-//! SQLite writes beside a database with a log even if it only reads it: it makes a shared-memory file, and an empty log
-//! where there is none. So a viewer does not let SQLite near the files. It reads both files, writes the log's pages over
-//! the database's as a checkpoint would, and opens the result in memory. It takes no lock of SQLite's and needs write
-//! access to nothing.
+//! SQLite writes beside a database with a log even when it only reads: it creates a shared-memory file, and an empty
+//! log if there is none. Readers therefore do not open the files with SQLite. They read both files, copy the log's
+//! pages over the database's as a checkpoint would, and open the result in memory. They take no SQLite lock and need no
+//! write access.
 //!
-//! Such a reading is of one moment: a writer only adds to its log, and what a checkpoint copies from it meanwhile is in
-//! the log, which is read last. Only where the log was begun anew in between, the files are read again.
+//! The result is consistent. A writer only appends to its log, and whatever a checkpoint copies from the log during the
+//! reading is still in the log, which is read last. If the log is restarted in between, the files are read again.
 
 #![expect(clippy::disallowed_types, reason = "the journal is a file")]
 
@@ -22,11 +22,11 @@ use super::{JournalError, check, lock, seal, wal};
 
 /// The largest file that is read, in bytes.
 const LARGEST: usize = 1 << 30;
-/// How often a reading that was overtaken is tried again. The log is begun anew once in a thousand pages.
+/// How often a reading is repeated. SQLite restarts a log about every thousand pages.
 const ATTEMPTS: usize = 20;
 const HEADER: usize = 32;
 
-/// A journal at one moment, and what is wrong with its log.
+/// Reads a journal, and what is wrong with its log.
 pub(super) fn open(path: &Path) -> Result<(Connection, Option<JournalError>), JournalError> {
     // While no process works on the run, every frame of the log must be whole.
     let folder = path.parent().unwrap_or(path);
@@ -51,7 +51,7 @@ pub(super) fn open(path: &Path) -> Result<(Connection, Option<JournalError>), Jo
     Ok((db, damage))
 }
 
-/// Opens a regular file, without following a link and without waiting for whoever writes to a pipe.
+/// Opens a regular file. Does not follow a link and does not block on a pipe.
 pub(super) fn open_regular(path: &Path) -> io::Result<File> {
     let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
     let file = File::options().read(true).custom_flags(flags).open(path)?;
@@ -61,7 +61,7 @@ pub(super) fn open_regular(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// The bytes of a database and of its log, of one moment.
+/// A consistent copy of a database and its log.
 fn read(path: &Path) -> io::Result<(Vec<u8>, Vec<u8>)> {
     let log = check::log_of(path);
     for _ in 0..ATTEMPTS {
@@ -74,7 +74,7 @@ fn read(path: &Path) -> io::Result<(Vec<u8>, Vec<u8>)> {
     Err(io::Error::new(ErrorKind::ResourceBusy, "it changes faster than it can be read"))
 }
 
-/// Changes whenever the log is begun anew or pages are moved from it to the database.
+/// Changes whenever the log is restarted or a checkpoint writes to the database.
 fn stamp(path: &Path, log: &Path) -> io::Result<(Vec<u8>, u64, i64, i64)> {
     let meta = open_regular(path)?.metadata()?;
     let mut header = Vec::new();

@@ -113,8 +113,8 @@ pub fn cost(effects: &[EffectRecord], belongs: impl Fn(&Place) -> bool) -> Optio
     calls.filter(|effect| belongs(&effect.place)).map(|effect| effect.usage.cost_usd).sum()
 }
 
-/// Reads the journal in a run folder, also while the run goes on, and as much as can be read of a damaged one. Nothing is
-/// written, so that a folder without write access can be read.
+/// Reads the journal in a run folder, also while the run goes on. Of a damaged journal, reads as much as possible.
+/// Nothing is written, so read access is enough.
 ///
 /// # Errors
 /// When it is missing, of another format, or so damaged that not even the run's inputs can be read.

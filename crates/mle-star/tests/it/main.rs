@@ -46,7 +46,7 @@ impl Folder {
 
 /// How many warnings at `at` contain `part`.
 pub fn warnings(world: &World, at: &str, part: &str) -> usize {
-    let is_meant = |event: &&Event| matches!(event, Event::Warning { place, text } if place.as_str() == at && text.contains(part));
+    let is_meant = |event: &&Event| matches!(event, Event::Warning { place, text, .. } if place.as_str() == at && text.contains(part));
     world.events().iter().filter(is_meant).count()
 }
 

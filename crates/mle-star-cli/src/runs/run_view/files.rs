@@ -1,8 +1,8 @@
 //! The one place that opens files of a run for reading.
 //!
-//! Scripts and other users may have put anything into a run folder. [`open`] gives regular files below it and nothing
-//! else: it follows no link, not even between the folders on the way, and a pipe without a writer does not hold it up.
-//! Whoever reads a whole file says how large it may be.
+//! Scripts and other users may have put anything into a run folder. [`open`] opens only regular files below it. It
+//! follows no symbolic link, not even for a folder on the path, and does not block on a pipe. Readers of whole files
+//! set a size limit.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
@@ -12,13 +12,13 @@ use std::path::{Component, Path};
 use nix::fcntl::{OFlag, open as open_folder, openat};
 use nix::sys::stat::Mode;
 
-/// Opens a regular file by its path below a folder, which itself may be a link.
+/// Opens a regular file by its path below a folder. The folder itself may be a symbolic link.
 ///
-/// `openat2` does this in one call, but not on macOS nor below every container's system call filter; cap-std follows
+/// `openat2` does this in one call, but macOS and the system call filters of older containers lack it. cap-std follows
 /// links that stay below the folder.
 ///
 /// # Errors
-/// It is missing, cannot be read, or is anything but a regular file.
+/// The file is missing, not readable or not a regular file.
 pub fn open(folder: &Path, name: &str) -> io::Result<File> {
     let always = OFlag::O_RDONLY | OFlag::O_CLOEXEC;
     let mut at = open_folder(folder, always | OFlag::O_DIRECTORY, Mode::empty())?;
@@ -35,7 +35,7 @@ pub fn open(folder: &Path, name: &str) -> io::Result<File> {
 /// The text of a file of at most `most` bytes.
 ///
 /// # Errors
-/// As [`open`]; it is larger, or not UTF-8.
+/// As [`open`]; the file is larger than `most`, or not UTF-8.
 pub fn read(folder: &Path, name: &str, most: u64) -> io::Result<String> {
     let file = open(folder, name)?;
     if file.metadata()?.len() > most {
@@ -46,10 +46,10 @@ pub fn read(folder: &Path, name: &str, most: u64) -> io::Result<String> {
     Ok(text)
 }
 
-/// The end of a file: at most `most` bytes, and whether there is more before them.
+/// The last `most` bytes of a file, and whether the file is longer.
 ///
 /// # Errors
-/// It cannot be read.
+/// The file is not readable.
 pub fn tail(mut file: File, most: u64) -> io::Result<(String, bool)> {
     let start = file.metadata()?.len().saturating_sub(most);
     file.seek(SeekFrom::Start(start))?;
@@ -58,7 +58,7 @@ pub fn tail(mut file: File, most: u64) -> io::Result<(String, bool)> {
     Ok((String::from_utf8_lossy(&bytes).into_owned(), start > 0))
 }
 
-/// Differs after a file has changed; `None` without one, or for an empty one.
+/// Changes when the file does; `None` if it is missing or empty.
 pub fn stamp(folder: &Path, name: &str) -> Option<(u64, i64, i64, u64)> {
     let meta = folder.join(name).symlink_metadata().ok().filter(|meta| meta.len() > 0)?;
     Some((meta.len(), meta.mtime(), meta.mtime_nsec(), meta.ino()))

@@ -14,7 +14,7 @@ use super::{Look, Message, Run, Screen, Show};
 
 /// A real run of `examples/flight-delays` with two paths.
 const REAL: &str = include_str!("../../../tests/streams/flight-delays.jsonl");
-/// The beginning of a run with a language model that goes on with three paths, put together by hand.
+/// The beginning of a resumed run with a language model and three paths, written by hand.
 const MODEL: &str = include_str!("../../../tests/streams/model.jsonl");
 
 fn lines(stream: &str) -> Vec<Line> {
@@ -120,7 +120,7 @@ fn on_a_terminal_steps_scroll_and_the_rest_stands_below_them() {
                 hidden = hidden.max((written + 1).saturating_sub(height.into()));
             };
             let ended = screen.runs[0].progress.take(&line);
-            if let Some(text) = screen.told(0, &line.event, ended) {
+            if let Some(text) = screen.text_of(0, &line.event, ended) {
                 let text = text.drawn(usize::from(columns) - 1, true).text;
                 scrolled.push(readable(&text));
                 let bytes = replaced(&standing, Some(&text), &standing, columns.into());

@@ -227,7 +227,7 @@ impl Browser {
 
     fn asked(&self, method: &str, path: &str, body: &str) -> std::io::Result<String> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
-        stream.set_read_timeout(Some(Duration::from_secs(90)))?;
+        stream.set_read_timeout(Some(Duration::from_millis(SCRIPT_TIME.into()) + PATIENCE))?;
         let head = format!("{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n");
         let head = format!("{head}Content-Type: application/json\r\nContent-Length: {}\r\n\r\n", body.len());
         stream.write_all(head.as_bytes())?;

@@ -1,6 +1,7 @@
 //! What reading a run does to its folder, and what a folder may hold without harm.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -10,6 +11,7 @@ use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 
 use super::served::Served;
+use crate::events::wait_for;
 use crate::exits::{SCORE, SLOW, SMALL, SUBMIT, WHILE_SLOW, interpreter};
 use crate::sealed::{Said, Sealed};
 
@@ -25,7 +27,7 @@ fn three_runs(sealed: &Sealed) -> Child {
     let begun = |id: &str| {
         let mut run = sealed.command(&line(id));
         let mut run = run.envs([SLOW]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-        crate::events::wait_for(&mut run, &["script_started", "candidate-1"]);
+        wait_for(&mut run, &["script_started", "candidate-1"]);
         run
     };
     let mut killed = begun("killed");
@@ -145,6 +147,26 @@ fn reading_with_write_access_writes_nothing_either() {
     live.wait().unwrap();
 }
 
+#[test]
+fn a_script_that_waits_for_its_slot_is_shown_as_waiting() {
+    let sealed = Sealed::with(&[]);
+    let python = interpreter(&sealed, "exec sleep 600");
+    let line = format!("run data --run-id r --json --jobs 1 --set python={python} {SMALL}");
+    let mut run = sealed.command(&line).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    wait_for(&mut run, &["script_started"]);
+    let page = Served::of(&sealed, "");
+    // Both candidates have their script by then, and there is one slot.
+    let mut events = BufReader::new(page.stream("GET", "/runs/r/events?since=0", &[], "")).lines();
+    let shown = events.find_map(|line| line.ok().filter(|line| line.contains("script, waits for its turn")));
+    let shown = shown.unwrap();
+    assert_eq!(shown.matches("script, since ").count(), 1, "{shown}");
+    assert_eq!(shown.matches("script, waits for its turn").count(), 1, "{shown}");
+    let said = sealed.run("show r").stdout;
+    assert!(said.contains(": script, since ") && said.contains(": script, waits for its turn"), "{said}");
+    run.kill().unwrap();
+    run.wait().unwrap();
+}
+
 /// A run as scripts or other users may have left it, next to one that is as it should be.
 fn with_spoiled(spoil: impl FnOnce(&Path)) -> Sealed {
     let sealed = Sealed::with(&[]);
@@ -193,13 +215,13 @@ fn links_in_a_run_lead_nowhere() {
 
 #[test]
 fn pipes_and_huge_files_hold_nothing_up() {
-    let pipe = |path: &Path| {
-        let _ = fs::remove_file(path);
-        mkfifo(path, Mode::S_IRWXU).unwrap();
-    };
+    let pipe = |path: &Path| mkfifo(path, Mode::S_IRWXU).unwrap();
     let huge = |path: &Path| fs::File::create(path).unwrap().set_len(3 << 30).unwrap();
+    let sealed = with_spoiled(|_| ());
     let check = |name: &str, spoil: &dyn Fn(&Path), note: &str| {
-        let sealed = with_spoiled(|run| spoil(&run.join(name)));
+        let (path, kept) = (sealed.path("runs/bad").join(name), sealed.path("kept"));
+        let had_one = fs::rename(&path, &kept).is_ok();
+        spoil(&path);
         let listed = bounded(&sealed, "list");
         assert!(listed.code == 0 && listed.stdout.contains("good "), "{name}: {listed:?}");
         assert!(listed.stderr.contains(note), "{name}: {listed:?}");
@@ -210,6 +232,10 @@ fn pipes_and_huge_files_hold_nothing_up() {
         let page = Served::of(&sealed, "");
         assert!(page.get("/").body.contains("/runs/good"), "{name}");
         assert_eq!(page.get("/runs/bad").status, 200, "{name}");
+        fs::remove_file(&path).unwrap();
+        if had_one {
+            fs::rename(&kept, &path).unwrap();
+        }
     };
     check("result.json", &pipe, "");
     check("result.json", &huge, "");
@@ -219,6 +245,7 @@ fn pipes_and_huge_files_hold_nothing_up() {
     check("journal.db", &pipe, "not a regular file");
     check("journal.db", &huge, "larger than 1 GiB");
     check("journal.db-wal", &huge, "larger than 1 GiB");
+    assert_eq!(bounded(&sealed, "list").stderr, "");
 }
 
 #[test]

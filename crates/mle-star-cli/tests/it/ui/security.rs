@@ -79,7 +79,7 @@ fn looking_at_a_folder_executes_nothing_that_it_names() {
     let check = |path: &str, site: Option<&str>, is_looked_at: bool| {
         let headers: Vec<(&str, &str)> = site.into_iter().map(|site| ("Sec-Fetch-Site", site)).collect();
         let body = page.ask("GET", path, &headers, "").body;
-        assert_eq!(body.contains("What was found out"), is_looked_at, "{path} {site:?}: {body}");
+        assert_eq!(body.contains("The inferred task"), is_looked_at, "{path} {site:?}: {body}");
         assert_eq!(body.contains("names: <bdi>"), is_looked_at, "{path} {site:?}: {body}");
         assert!(
             !sealed.path("program.executed").exists() && !sealed.path("made").exists(),
@@ -177,7 +177,7 @@ fn a_port_that_is_taken_is_told() {
     let said = sealed.run(&format!("ui --port {port}"));
     assert_eq!(said.code, 2, "{said:?}");
     assert!(said.stderr.starts_with(&format!("error: port {port} of 127.0.0.1 is taken")), "{said:?}");
-    assert!(said.stderr.contains("hint: choose another one with --port"), "{said:?}");
+    assert!(said.stderr.contains("hint: choose another port with --port"), "{said:?}");
     let said = sealed.run("ui --port 0 --host 192.0.2.1");
     assert!(said.code == 2 && said.stderr.contains("192.0.2.1"), "{said:?}");
 }
