@@ -1,8 +1,8 @@
 //! Checks a submission file against the sample submission.
 //!
-//! Both files are read row by row, side by side, so that memory does not grow with the submission; the sample's ids are
-//! collected only once they turn out to differ. Nothing about the submission is taken on trust: the file, its header and
-//! its rows have limits, and findings name only the first of what is wrong, shortened.
+//! Both files are read row by row, side by side, so that memory use does not grow with the submission. The sample's IDs
+//! are collected only if they differ. A submission is untrusted: the file, its header and its rows have size limits, and
+//! findings quote only the first wrong values, shortened.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -21,9 +21,9 @@ const LISTED: usize = 20;
 /// How much of a name or value a finding quotes, in characters.
 const QUOTED: usize = 100;
 
-/// No submission is larger, in bytes: honest ones of images' pixels have some hundred MiB.
+/// The size limit in bytes. Submissions with the pixels of images have a few hundred MiB.
 const LARGEST: u64 = 1 << 30;
-/// Except where the sample is large itself: a cell `0` may become a number with all its digits.
+/// With a large sample, the limit is this many times its size: a cell `0` may become a number with all its digits.
 const TIMES_THE_SAMPLE: u64 = 16;
 
 /// Checks the CSV file `file`.
@@ -60,7 +60,7 @@ pub(super) fn largest(sample: Option<&Path>) -> u64 {
     LARGEST.max(sample.saturating_mul(TIMES_THE_SAMPLE))
 }
 
-/// What is known of a submission of so many `bytes` without reading it.
+/// The result for a submission that is too large to be read.
 pub(super) fn too_large(bytes: u64, sample: Option<&Path>) -> Submission {
     let (mib, most) = (bytes >> 20, largest(sample) >> 20);
     let finding = format!("the file has {mib} MiB; a submission has at most {most} MiB");
@@ -335,7 +335,7 @@ fn is_finite_number(value: &str) -> bool {
     value.parse::<f64>().is_ok_and(f64::is_finite)
 }
 
-/// For findings, which stand in journals and prompts.
+/// Quotes a name or value for findings, which appear in journals and prompts.
 fn quoted(name: &str) -> String {
     match name.char_indices().nth(QUOTED) {
         None => format!("`{name}`"),

@@ -185,7 +185,7 @@ async fn what_goes_wrong_warm_is_run_cold_once() {
     check("import sys, os; os.write(2, b'bad luck\\n'); os._exit(3)", "print(1)", "1\n", "bad luck").await;
     let thread =
         "import threading, time\nthreading.Thread(target=time.sleep, args=(600,), daemon=True).start()";
-    check(thread, "print(1)", "1\n", "a library started a thread when it was imported").await;
+    check(thread, "print(1)", "1\n", "a library started a thread on import").await;
 }
 
 #[tokio::test]
