@@ -6,6 +6,7 @@
 //! `signals` handles interrupts.
 
 mod backends;
+pub mod provisional;
 mod results;
 mod shared;
 mod signals;
@@ -199,16 +200,19 @@ async fn perform(
     note_versions(start, &backends.environment, say)?;
     let agents = answering(start, &backends.data_dir)?;
     let reporting = Reporting::start(&start.folder);
+    let answers = provisional::Writer::start(&start.folder, &backends);
+    let events = answers.beside(events);
     let outside = Outside {
         agents: &Asked { agents: agents.as_ref(), log },
         scripts: &backends.scripts,
-        events: &reporting.beside(events),
+        events: &reporting.beside(&events),
         cancel: signals.cancel(),
         environment: &backends.environment_text,
         script_slots: &backends.slots,
         agent_slots: around.shared.agent_slots(),
     };
     let finished = pipeline::run(&start.frozen, &start.prompts, &start.journal, outside).await;
+    answers.end().await.iter().for_each(|note| say(note));
     // Removes their folder.
     drop(agents);
     reporting.end().await.iter().for_each(|note| say(note));

@@ -124,7 +124,7 @@ const PERMISSION_MODES: [&str; 7] =
     ["bypassPermissions", "default", "manual", "acceptEdits", "auto", "dontAsk", "plan"];
 
 /// Keys of earlier versions, which the files of their finished runs still have.
-const RETIRED: [&str; 1] = ["executor"];
+const RETIRED: [&str; 2] = ["executor", "own_tools"];
 
 /// In seconds.
 const TEN_YEARS: u64 = 315_360_000;

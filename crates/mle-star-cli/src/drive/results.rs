@@ -42,6 +42,7 @@ pub async fn finish(
         let path = last.join(layout::SUBMISSION);
         // An earlier end of this run may have left one.
         remove_file(&path)?;
+        remove_file(&last.join(layout::PROVISIONAL))?;
         if let Some(submission) = &submission {
             copy_whole(submission, &path)?;
             result.submission_path = path.canonicalize()?.display().to_string();
@@ -59,7 +60,7 @@ pub async fn finish(
 }
 
 /// Lets `python final/solution.py` find the data from the run folder.
-fn link_data(link: &Path, data_dir: &Path) -> io::Result<()> {
+pub(super) fn link_data(link: &Path, data_dir: &Path) -> io::Result<()> {
     match std::os::unix::fs::symlink(data_dir.canonicalize()?, link) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         made => made,
