@@ -138,10 +138,10 @@ pub(crate) async fn execute(ctx: &Ctx<'_>, checked: Checked, purpose: Purpose) -
 /// Finds leaks and has each leaking block corrected.
 pub(crate) async fn without_leakage(ctx: &Ctx<'_>, solution: Solution) -> Result<Checked, Stop> {
     let mut checked = Checked::unchecked(solution);
-    if checked.solution.text.trim().is_empty() {
+    if checked.solution.text().trim().is_empty() {
         return Ok(checked);
     }
-    let text = checked.solution.text.clone();
+    let text = checked.solution.text().to_owned();
     let leaks = match agents::detect_leakage(ctx, &checked.solution).await? {
         Ok(leaks) => leaks,
         Err(limit) => return Ok(Checked { refused: Some(limit), ..checked }),
@@ -168,7 +168,7 @@ pub(crate) async fn without_leakage(ctx: &Ctx<'_>, solution: Solution) -> Result
             }
         }
     }
-    let (found, changed) = (leaks.len(), checked.solution.text != text);
+    let (found, changed) = (leaks.len(), checked.solution.text() != text);
     ctx.info(format!(
         "leakage check: {found} leaks found, {}",
         if changed { "script changed" } else { "script unchanged" }
@@ -189,13 +189,13 @@ async fn attempt(ctx: &Ctx<'_>, checked: Checked, purpose: Purpose) -> Result<Ex
     if let Some(limit) = refused.filter(|_| purpose == Purpose::Score) {
         return Ok(Execution { solution, leaks, result: Err(Failure::refused(limit)) });
     }
-    if let Some(error) = rejection(&solution.text) {
+    if let Some(error) = rejection(&solution.text()) {
         return Ok(Execution { solution, leaks, result: Err(Failure { error, limit: None }) });
     }
-    for advice in hidden_errors(&solution.text) {
+    for advice in hidden_errors(&solution.text()) {
         ctx.warn(advice);
     }
-    let run = ctx.run(&solution.text, purpose).await?;
+    let run = ctx.run(&solution.text(), purpose).await?;
     let result = match failure(&run.value, purpose) {
         Some(failure) => Err(failure),
         None => Ok(Ran { outcome: run.value, place: ctx.place().named(Name::Run), at: run.at }),
@@ -290,7 +290,7 @@ fn exception(traceback: &str) -> Option<&str> {
 
 /// A repaired script that lost its score line gets it back.
 fn with_score_line(ctx: &Ctx<'_>, repaired: &Solution) -> Solution {
-    let text = &repaired.text;
+    let text = &repaired.text();
     if text.contains("Final Validation Performance") {
         return repaired.clone();
     }

@@ -180,7 +180,7 @@ pub enum Event {
     Warning {
         place: Place,
         text: String,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(default)]
         limit: Option<Limit>,
     },
 }

@@ -315,11 +315,11 @@ impl SolutionScript {
     /// A script that never ran to a score.
     pub fn failed(solution: &Solution) -> Self {
         Self {
-            content: solution.text.clone(),
-            phase: solution.phase,
+            content: solution.text().to_owned(),
+            phase: solution.phase(),
             score: None,
             is_executable: false,
-            source_model: solution.source_model.clone(),
+            source_model: solution.source_model().map(str::to_owned),
             created_at: String::new(),
         }
     }

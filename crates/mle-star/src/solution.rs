@@ -25,11 +25,11 @@ pub enum SolutionPhase {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Solution {
     /// The whole script.
-    pub text: String,
+    text: String,
     /// What produced it.
-    pub phase: SolutionPhase,
+    phase: SolutionPhase,
     /// The retrieved model it was written for (Phase 1 candidates only).
-    pub source_model: Option<String>,
+    source_model: Option<String>,
 }
 
 /// A solution with the score of exactly that text.
@@ -79,6 +79,27 @@ impl Solution {
     /// A script fresh from an agent.
     pub fn new(text: String, phase: SolutionPhase) -> Self {
         Self { text, phase, source_model: None }
+    }
+
+    /// The whole script.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// What produced it.
+    pub fn phase(&self) -> SolutionPhase {
+        self.phase
+    }
+
+    /// The retrieved model it was written for (Phase 1 candidates only).
+    pub fn source_model(&self) -> Option<&str> {
+        self.source_model.as_deref()
+    }
+
+    /// The same text as what `phase` produced.
+    #[must_use]
+    pub(crate) fn in_phase(self, phase: SolutionPhase) -> Self {
+        Self { phase, source_model: None, ..self }
     }
 
     /// The same script, written for this model.

@@ -117,7 +117,7 @@ fn blocks_are_exact_and_edits_stay_inside() {
         let block = solution.find_block(&quoted).unwrap();
         let edited = ask.code(AgentType::Coder, None, json!({ "code_block": quoted, "plan": plan }));
         assert_ne!(edited.trim(), quoted.trim(), "{plan}");
-        assert!(is_code(&solution.replace_block(&block, &edited).unwrap().text), "{edited}");
+        assert!(is_code(&solution.replace_block(&block, &edited).unwrap().text()), "{edited}");
         let sentences = plan.matches(". ").count() + 1;
         assert!((3..=5).contains(&sentences), "{plan}");
     }
@@ -223,13 +223,14 @@ fn leaks_are_found_and_corrected() {
         let mut solution = Solution::new(code.to_owned(), SolutionPhase::Init);
         for (quoted, expected) in leaks.iter().zip(expected) {
             let block = solution.find_block(quoted).unwrap();
-            let inputs = json!({ "code": solution.text, "code_block": quoted });
+            let inputs = json!({ "code": solution.text(), "code_block": quoted });
             let corrected = ask.code(AgentType::Leakage, Some(Variant::Correction), inputs);
             assert_eq!(corrected, *expected);
             solution = solution.replace_block(&block, &corrected).unwrap();
         }
-        let again = ask.json(AgentType::Leakage, Some(Variant::Detection), json!({ "code": solution.text }));
-        assert_eq!(again["answers"][0]["leakage_status"], "No Data Leakage", "{}", solution.text);
+        let again =
+            ask.json(AgentType::Leakage, Some(Variant::Detection), json!({ "code": solution.text() }));
+        assert_eq!(again["answers"][0]["leakage_status"], "No Data Leakage", "{}", solution.text());
     };
     check("scaler.fit(pd.concat([train, test]))\n", &["scaler.fit(train)"]);
     check("full = pd.concat([train, test])\nscaler.fit(full[cols])\n", &["scaler.fit(train[cols])"]);

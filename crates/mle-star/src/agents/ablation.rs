@@ -14,7 +14,7 @@ pub(crate) async fn ablation(
     solution: &Solution,
     summaries: &[String],
 ) -> Result<Solution, Stop> {
-    let inputs = json!({"solution_script": solution.text, "previous_ablations": summaries});
+    let inputs = json!({"solution_script": solution.text(), "previous_ablations": summaries});
     let answer = ctx.ask(Call::new(AgentType::Ablation, "ablation.md", inputs)).await?;
     Ok(Solution::new(reply::code(&answer).unwrap_or_default(), SolutionPhase::Refined))
 }

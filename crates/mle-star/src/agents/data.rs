@@ -13,7 +13,7 @@ const ALL_USED: &str = "all the provided information is used.";
 
 /// The revised solution; `None` when everything is used already, or the reply held no code.
 pub(crate) async fn data(ctx: &Ctx<'_>, solution: &Solution) -> Result<Option<Solution>, Stop> {
-    let inputs = json!({"initial_solution": solution.text, "task_description": ctx.task().description});
+    let inputs = json!({"initial_solution": solution.text(), "task_description": ctx.task().description});
     let answer = ctx.ask(Call::new(AgentType::Data, "data.md", inputs)).await?;
     if reply::text(&answer).is_some_and(|text| text.to_lowercase().contains(ALL_USED)) {
         return Ok(None);
@@ -25,5 +25,5 @@ pub(crate) async fn data(ctx: &Ctx<'_>, solution: &Solution) -> Result<Option<So
             reply::excerpt(&answer)
         ));
     }
-    Ok(code.filter(|text| *text != solution.text).map(|text| solution.with_text(text)))
+    Ok(code.filter(|text| *text != solution.text()).map(|text| solution.with_text(text)))
 }

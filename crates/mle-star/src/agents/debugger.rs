@@ -14,7 +14,7 @@ pub(crate) async fn debugger(
     broken: &Solution,
     error: &str,
 ) -> Result<Option<Solution>, Stop> {
-    let inputs = json!({"code": broken.text, "bug": error});
+    let inputs = json!({"code": broken.text(), "bug": error});
     let answer = ctx.ask(Call::new(AgentType::Debugger, "debugger.md", inputs)).await?;
     let code = reply::code(&answer);
     if code.is_none() {

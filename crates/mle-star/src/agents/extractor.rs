@@ -29,7 +29,7 @@ pub(crate) async fn extractor(
     question: &Question<'_>,
 ) -> Result<Extraction, Stop> {
     let inputs = json!({
-        "solution_script": solution.text,
+        "solution_script": solution.text(),
         "ablation_summary": question.summary,
         "previous_code_blocks": question.refined_blocks,
         "note": question.note,

@@ -17,7 +17,7 @@ pub(crate) async fn detect_leakage(
     ctx: &Ctx<'_>,
     solution: &Solution,
 ) -> Result<Result<Vec<String>, Limit>, Stop> {
-    let call = Call::new(AgentType::Leakage, "leakage_detection.md", json!({"code": solution.text}));
+    let call = Call::new(AgentType::Leakage, "leakage_detection.md", json!({"code": solution.text()}));
     let call = call.variant(Variant::Detection);
     let answer = ctx.ask(call).await?;
     if let Answer::Refused { limit } = answer.answer {
@@ -45,7 +45,7 @@ pub(crate) async fn correct_leakage(
     solution: &Solution,
     block: &CodeBlock,
 ) -> Result<Option<String>, Stop> {
-    let inputs = json!({"code": solution.text, "code_block": block.as_str()});
+    let inputs = json!({"code": solution.text(), "code_block": block.as_str()});
     let call = Call::new(AgentType::Leakage, "leakage_correction.md", inputs);
     let answer = ctx.ask(call.variant(Variant::Correction).named(Name::Correction(count))).await?;
     Ok(reply::code(&answer).filter(|code| code.trim() != block.as_str().trim()))

@@ -10,7 +10,7 @@ use crate::stop::Stop;
 
 /// The merged solution; its text is empty when the reply held no code, and then fails like a script.
 pub(crate) async fn merger(ctx: &Ctx<'_>, base: &Solution, reference: &Solution) -> Result<Solution, Stop> {
-    let inputs = json!({"base_code": base.text, "reference_code": reference.text});
+    let inputs = json!({"base_code": base.text(), "reference_code": reference.text()});
     let answer = ctx.ask(Call::new(AgentType::Merger, "merger.md", inputs)).await?;
     Ok(Solution::new(reply::code(&answer).unwrap_or_default(), SolutionPhase::Merged))
 }

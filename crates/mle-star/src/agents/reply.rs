@@ -75,11 +75,16 @@ pub(crate) fn text(reply: &AgentReply) -> Option<&str> {
     }
 }
 
-/// The first characters of a failed reply, for a warning.
+/// The first 200 characters of a failed reply, for a warning.
 pub(crate) fn excerpt(reply: &AgentReply) -> String {
+    excerpt_of(reply, 200)
+}
+
+/// The first characters of a failed reply, for an error.
+pub(crate) fn excerpt_of(reply: &AgentReply, characters: usize) -> String {
     match &reply.answer {
-        Answer::Text { text, .. } => text.chars().take(200).collect(),
-        Answer::Failed { reason } => reason.chars().take(200).collect(),
+        Answer::Text { text, .. } => text.chars().take(characters).collect(),
+        Answer::Failed { reason } => reason.chars().take(characters).collect(),
         Answer::Refused { limit } => limit.name().to_owned(),
     }
 }

@@ -13,7 +13,7 @@ use crate::stop::Stop;
 
 /// The submission script; its text is empty when the reply held no code, and then fails like a script.
 pub(crate) async fn test(ctx: &Ctx<'_>, solution: &Solution) -> Result<Solution, Stop> {
-    let inputs = json!({"task_description": ctx.task().description, "final_solution": solution.text});
+    let inputs = json!({"task_description": ctx.task().description, "final_solution": solution.text()});
     let answer = ctx.ask(Call::new(AgentType::Test, "test.md", inputs)).await?;
     let code = reply::code(&answer);
     if code.is_none() {
@@ -27,7 +27,7 @@ pub(crate) async fn subsampling_extract(
     ctx: &Ctx<'_>,
     solution: &Solution,
 ) -> Result<Option<CodeBlock>, Stop> {
-    let inputs = json!({"final_solution": solution.text});
+    let inputs = json!({"final_solution": solution.text()});
     let call = Call::new(AgentType::Test, "test_subsampling_extract.md", inputs);
     let answer = ctx
         .ask(call.variant(Variant::SubsamplingExtract).named(Name::Task(Variant::SubsamplingExtract)))
@@ -61,7 +61,7 @@ pub(crate) async fn contamination(
     solution: &Solution,
     reference: &str,
 ) -> Result<Option<Contamination>, Stop> {
-    let inputs = json!({"reference_discussion": reference, "final_solution": solution.text});
+    let inputs = json!({"reference_discussion": reference, "final_solution": solution.text()});
     let call = Call::new(AgentType::Test, "test_contamination.md", inputs);
     let call = call.variant(Variant::Contamination).named(Name::Comparison(count));
     let answer = ctx.ask(call).await?;

@@ -133,7 +133,7 @@ async fn check_once_more(ctx: &Ctx<'_>, best: Scored) -> Result<(Scored, bool), 
 
 fn report_order(ctx: &Ctx<'_>, ranked: &[Scored]) {
     let one = |scored: &Scored| {
-        let model = scored.solution().source_model.as_deref().unwrap_or_default();
+        let model = scored.solution().source_model().unwrap_or_default();
         format!("{model} {}", scored.score().value())
     };
     ctx.info(format!("candidates, best first: {}", ranked.iter().map(one).collect::<Vec<_>>().join(", ")));

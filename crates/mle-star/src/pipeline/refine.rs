@@ -100,7 +100,7 @@ async fn carry_out(
         return Ok((RefinementAttempt::failed(plan, String::new()), None));
     }; // 9, 18
     let replaced = match current.solution().replace_block(block, &code) {
-        Ok(replaced) => Solution::new(replaced.text, SolutionPhase::Refined), // 10, 19
+        Ok(replaced) => replaced.in_phase(SolutionPhase::Refined), // 10, 19
         Err(error) => {
             ctx.warn(format!("the coder's block cannot be put in place: {error}"));
             return Ok((RefinementAttempt::failed(plan, code), None));
@@ -114,7 +114,7 @@ async fn carry_out(
 async fn study(ctx: &Ctx<'_>, ablation: Solution) -> Result<String, Stop> {
     let execution = execute(ctx, Checked::unchecked(ablation), Purpose::Ablation).await?; // 6
     match execution.result {
-        Ok(ran) => agents::summarize(ctx, &execution.solution.text, &ran.outcome.stdout.text()).await, // 7
+        Ok(ran) => agents::summarize(ctx, &execution.solution.text(), &ran.outcome.stdout.text()).await, // 7
         Err(failure) => {
             ctx.warn(format!("the ablation study does not run: {}", failure.headline()));
             Ok("Ablation study failed for this step".to_owned())

@@ -14,7 +14,7 @@ use crate::verdict::{Best, Verdict};
 impl Merge {
     /// Of a merge of `reference`.
     pub(crate) fn of(reference: &Scored, merged: Option<&Scored>, accepted: bool) -> Self {
-        let reference_model = reference.solution().source_model.clone().unwrap_or_default();
+        let reference_model = reference.solution().source_model().unwrap_or_default().to_owned();
         Self { reference_model, score: merged.map(|merged| merged.score().value()), accepted }
     }
 

@@ -32,7 +32,8 @@ fn the_first_of_equal_blocks_is_replaced() {
     let check = |text: &str, quoted: &str, expected: Result<&str, BlockError>| {
         let script = solution(text);
         let found = script.find_first_block(quoted);
-        let replaced = found.and_then(|block| script.replace_block(&block, "new")).map(|new| new.text);
+        let replaced =
+            found.and_then(|block| script.replace_block(&block, "new")).map(|new| new.text().to_owned());
         assert_eq!(replaced, expected.map(str::to_owned), "{quoted:?} in {text:?}");
     };
     check("a = 1\nb = 2\na = 1\n", "a = 1", Ok("new\nb = 2\na = 1\n"));
@@ -73,8 +74,8 @@ proptest! {
             Ok(found) => {
                 prop_assert_eq!(text.matches(found.as_str()).count(), 1);
                 let (head, tail) = text.split_once(found.as_str()).unwrap();
-                let replaced = script.replace_block(&found, &replacement).unwrap().text;
-                prop_assert_eq!(replaced, format!("{head}{replacement}{tail}"));
+                let replaced = script.replace_block(&found, &replacement).unwrap();
+                prop_assert_eq!(replaced.text(), format!("{head}{replacement}{tail}"));
             }
             Err(BlockError::Empty) => prop_assert!(quoted.trim().is_empty()),
             Err(BlockError::Repeated) => {}
