@@ -189,13 +189,13 @@ async fn attempt(ctx: &Ctx<'_>, checked: Checked, purpose: Purpose) -> Result<Ex
     if let Some(limit) = refused.filter(|_| purpose == Purpose::Score) {
         return Ok(Execution { solution, leaks, result: Err(Failure::refused(limit)) });
     }
-    if let Some(error) = rejection(&solution.text()) {
+    if let Some(error) = rejection(solution.text()) {
         return Ok(Execution { solution, leaks, result: Err(Failure { error, limit: None }) });
     }
-    for advice in hidden_errors(&solution.text()) {
+    for advice in hidden_errors(solution.text()) {
         ctx.warn(advice);
     }
-    let run = ctx.run(&solution.text(), purpose).await?;
+    let run = ctx.run(solution.text(), purpose).await?;
     let result = match failure(&run.value, purpose) {
         Some(failure) => Err(failure),
         None => Ok(Ran { outcome: run.value, place: ctx.place().named(Name::Run), at: run.at }),

@@ -117,7 +117,7 @@ fn blocks_are_exact_and_edits_stay_inside() {
         let block = solution.find_block(&quoted).unwrap();
         let edited = ask.code(AgentType::Coder, None, json!({ "code_block": quoted, "plan": plan }));
         assert_ne!(edited.trim(), quoted.trim(), "{plan}");
-        assert!(is_code(&solution.replace_block(&block, &edited).unwrap().text()), "{edited}");
+        assert!(is_code(solution.replace_block(&block, &edited).unwrap().text()), "{edited}");
         let sentences = plan.matches(". ").count() + 1;
         assert!((3..=5).contains(&sentences), "{plan}");
     }

@@ -105,7 +105,7 @@ async fn without_subsampling(ctx: &Ctx<'_>, solution: &Solution) -> Result<Solut
 fn changes(best: &Solution, script: &str, subsampled: bool) -> String {
     let lines =
         |text: &str, other: &str| text.lines().filter(|line| !other.lines().any(|one| one == *line)).count();
-    let (added, removed) = (lines(script, &best.text()), lines(&best.text(), script));
+    let (added, removed) = (lines(script, best.text()), lines(best.text(), script));
     let subsampling = if subsampled { "subsampling removed" } else { "no subsampling removed" };
     format!("{subsampling}; {added} lines added, {removed} removed")
 }
