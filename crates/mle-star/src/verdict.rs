@@ -23,16 +23,16 @@ pub struct Verdict {
     /// Did the algorithm go on with that solution?
     pub kept: bool,
     /// The steps whose solutions it was made from; the one to compare it with comes first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub from: Vec<Step>,
     /// The best solution after the step, of Phase 1, of the step's path, or of the ensembles.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub best: Option<Best>,
     /// The limit that left the step out or cut it short.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub limit: Option<Limit>,
     /// What was done, or what failed, in one line.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[serde(default)]
     pub note: String,
 }
 

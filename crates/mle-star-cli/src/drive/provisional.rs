@@ -92,8 +92,10 @@ struct Files {
     data_dir: PathBuf,
     requirements: String,
     /// The submission that a script wrote, by the file stem of its run and its text.
-    submission: Box<dyn Fn(&str, &str) -> Option<PathBuf> + Send + Sync>,
+    submission: Submissions,
 }
+
+type Submissions = Box<dyn Fn(&str, &str) -> Option<PathBuf> + Send + Sync>;
 
 /// Writes until the sender is gone. A failure does not stop it: the next answer may succeed.
 async fn write_on(files: Files, mut answers: watch::Receiver<Option<Answer>>) -> Result<(), String> {
