@@ -15,6 +15,7 @@ use mle_star::spending::Spending;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::drive::provisional::Provisional;
 use crate::runs;
 use crate::usage::{self, money};
 
@@ -67,6 +68,30 @@ pub struct Summary {
     pub interrupted_calls: u64,
     /// The path of the submission.
     pub submission: Option<String>,
+    /// The submission so far of a run that is not finished.
+    pub so_far: Option<SoFar>,
+    /// The refinement paths that failed, each with its cause.
+    pub failed_paths: Vec<FailedPath>,
+}
+
+/// A checked submission of a run that is not finished.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SoFar {
+    /// Its path.
+    pub path: String,
+    /// The run of the script that wrote it.
+    pub place: String,
+    /// The validation score of that script.
+    pub score: f64,
+}
+
+/// A refinement path that failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FailedPath {
+    /// From 0.
+    pub path: usize,
+    /// Its error.
+    pub cause: String,
 }
 
 /// The state of a run.
@@ -131,8 +156,23 @@ pub fn read(folder: &Path) -> Result<RunView, JournalError> {
             .as_ref()
             .map(|result| result.submission_path.clone())
             .filter(|path| !path.is_empty()),
+        so_far: if result.is_none() { so_far(folder) } else { None },
+        failed_paths: failed_paths(&snapshot),
     };
     Ok(RunView { folder: folder.to_owned(), summary, steps, spending, snapshot, result })
+}
+
+fn so_far(folder: &Path) -> Option<SoFar> {
+    let name = format!("{}/{}", layout::FINAL, layout::PROVISIONAL);
+    let Provisional { place, score, .. } =
+        serde_json::from_str(&files::read(folder, &name, LARGEST_RESULT).ok()?).ok()?;
+    let path = folder.join(layout::FINAL).join(layout::SUBMISSION).display().to_string();
+    Some(SoFar { path, place, score })
+}
+
+fn failed_paths(snapshot: &Snapshot) -> Vec<FailedPath> {
+    let failures = snapshot.failures().into_iter();
+    failures.filter_map(|(place, cause)| Some(FailedPath { path: place.path()?, cause })).collect()
 }
 
 /// The result of a finished run.

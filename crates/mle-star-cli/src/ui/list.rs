@@ -308,6 +308,8 @@ mod tests {
             tokens: 0,
             interrupted_calls: 0,
             submission: None,
+            so_far: None,
+            failed_paths: Vec::new(),
         };
         Entry { id: id.to_owned(), read: Ok((summary, Completion { percent: 0, words: String::new() })) }
     }

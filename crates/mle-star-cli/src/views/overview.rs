@@ -141,9 +141,30 @@ fn notes(context: &Context<'_>, data_changed: bool) -> Vec<String> {
     let data = data_changed.then_some(data);
     let ended = context.run.summary.state == State::Unfinished;
     let ended = ended.then_some("The run did not come to its end; it can be resumed.");
+    let so_far = context.run.summary.so_far.as_ref().map(|so_far| {
+        format!(
+            "A checked submission so far: {} ({}, score {}).",
+            so_far.path,
+            so_far.place,
+            number(so_far.score)
+        )
+    });
+    let is_unfinished = context.run.summary.state == State::Unfinished;
+    let stopped = context.run.snapshot.stopped.as_ref().filter(|_| is_unfinished);
+    let stopped = stopped.map(|stopped| format!("It was stopped: {}.", stopped.error));
+    let failed = context.run.summary.failed_paths.iter();
+    let failed = failed.map(|failed| format!("Path {} failed: {}.", failed.path + 1, failed.cause));
     let damage =
         context.run.snapshot.damage.as_ref().map(|damage| format!("The journal is damaged: {damage}."));
-    [limit, leaks, data, ended].into_iter().flatten().map(str::to_owned).chain(damage).collect()
+    [limit, leaks, data, ended]
+        .into_iter()
+        .flatten()
+        .map(str::to_owned)
+        .chain(stopped)
+        .chain(so_far)
+        .chain(failed)
+        .chain(damage)
+        .collect()
 }
 
 /// The phases as their marks in the journal tell.

@@ -52,6 +52,9 @@ fn a_run_killed_at_random_moments_ends_like_an_undisturbed_one() {
         std::thread::sleep(Duration::from_secs_f64(longest * random.next()));
         kill(&sealed, child, place);
         in_the_middle += usize::from(is_cut_off(&sealed, place));
+        if !place.starts_with("phase1") {
+            has_an_answer(&sealed, place);
+        }
         child = start(&sealed, "resume killed --json");
     }
     assert!(
@@ -61,7 +64,19 @@ fn a_run_killed_at_random_moments_ends_like_an_undisturbed_one() {
     std::io::copy(child.stdout.as_mut().unwrap(), &mut std::io::sink()).unwrap();
     assert!(child.wait().unwrap().success());
     assert_eq!(without_cuts(&sealed, "killed"), without_cuts(&sealed, "whole"));
+    assert!(!sealed.path("runs/killed/final/provisional.json").exists());
     assert_eq!(effects(&sealed, "killed"), effects(&sealed, "whole"));
+}
+
+/// From the end of Phase 1 on, a killed run leaves its best solution and a checked submission.
+fn has_an_answer(sealed: &Sealed, place: &str) {
+    let last = |name: &str| sealed.read(&format!("runs/killed/final/{name}"));
+    let provisional: Value = serde_json::from_str(&last("provisional.json")).unwrap();
+    let solution = provisional["solution"]["run"].as_str().unwrap().replace('/', ".");
+    assert_eq!(last("solution.py"), sealed.read(&format!("runs/killed/solutions/{solution}.py")), "{place}");
+    let rows = last("submission.csv").lines().count();
+    let sample = sealed.read("example/data/sample_submission.csv").lines().count();
+    assert_eq!(rows, sample, "{place}: {provisional}");
 }
 
 /// The outcome of a run, less the number of calls that were cut off: rules answer within a moment, and a kill may find

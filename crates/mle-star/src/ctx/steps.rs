@@ -42,6 +42,13 @@ impl<'a> Ctx<'a> {
         Self { run: self.run, place: step.place() }
     }
 
+    /// The same run at a step that no limit leaves out as a whole; it begins.
+    #[must_use]
+    pub(crate) fn begin(&self, step: Step) -> Self {
+        self.emit(Event::StepStarted { place: step, of: 1 });
+        self.at(step)
+    }
+
     /// The same run at attempt `inner` of the outer step that this is in.
     pub(crate) fn attempt(&self, inner: u32) -> Result<Self, Stop> {
         match self.step()? {

@@ -28,6 +28,7 @@ pub(super) struct Last {
 
 /// Section 3.4 and Figures 25 to 28: the best solution becomes a submission.
 pub(super) async fn finalize(ctx: &Ctx<'_>, best: &Scored) -> Result<Last, Stop> {
+    let ctx = &ctx.begin(Step::Finalization);
     let whole = without_subsampling(ctx, best.solution()).await?;
     let script = agents::test(ctx, &whole).await?;
     let checked = without_leakage(ctx, script).await?;

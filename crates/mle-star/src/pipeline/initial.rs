@@ -58,8 +58,8 @@ pub(super) async fn initial_solution(ctx: &Ctx<'_>) -> Result<Initial, Stop> {
             }
         }
     }
-    let best = use_all_data(&ctx.at(Step::DataCheck), best).await?;
-    let (best, leakage_suspected) = check_once_more(&ctx.at(Step::LeakageCheck), best).await?;
+    let best = use_all_data(&ctx.begin(Step::DataCheck), best).await?;
+    let (best, leakage_suspected) = check_once_more(&ctx.begin(Step::LeakageCheck), best).await?;
     ctx.end_phase(Some(&best))?;
     Ok(Initial { retrieved, candidates, merges, best, leakage_suspected }) // 18
 }
@@ -73,7 +73,7 @@ async fn evaluate_candidates(ctx: &Ctx<'_>, models: &[RetrievedModel]) -> Result
     });
     let mut candidates = try_join_all(candidates).await?;
     if let Some(baseline) = &ctx.task().baseline_solution {
-        let ctx = &ctx.at(Step::Candidate(u32::try_from(models.len()).unwrap_or(u32::MAX)));
+        let ctx = &ctx.begin(Step::Candidate(u32::try_from(models.len()).unwrap_or(u32::MAX)));
         let solution = Solution::new(baseline.clone(), SolutionPhase::Init).of_model("baseline");
         candidates.push(close_candidate(ctx, evaluate(ctx, solution).await?, "baseline")?);
     }
