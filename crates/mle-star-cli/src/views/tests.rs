@@ -8,13 +8,14 @@ pub(super) mod world;
 use mle_star::place::{Place, Step};
 
 use mle_star::effects::{DATA_CHANGED, ScriptOutcome};
+use mle_star::journal::Kind;
 use mle_star::metric::Direction;
 use mle_star::testing::{World, failed, frozen, ran};
 
 use super::*;
 use crate::report;
 use crate::runs::run_view::State;
-use world::{Made, leaking, made};
+use world::{Made, begun, leaking, made};
 
 /// Worlds that end in different ways through the algorithms.
 fn worlds() -> Vec<(&'static str, World)> {
@@ -253,4 +254,35 @@ async fn leaks_and_their_fixes_are_shown() {
     let fix = finding.fix.as_ref().unwrap();
     assert_eq!((fix.added, fix.removed), (1, 1));
     assert!(leakage.checked > 2);
+}
+
+/// The result of a run whose journal has no verdicts still tells what was kept and what the best came from.
+#[tokio::test]
+async fn finished_runs_of_the_earlier_format_are_shown_by_their_result() {
+    for (name, world) in worlds() {
+        let Made { mut view, folder: _folder } = made(&world, &frozen()).await;
+        let shown = of_run(&view);
+        view.snapshot.effects.retain(|effect| effect.kind != Kind::Verdict);
+        let earlier = of_run(&view);
+        assert_eq!(earlier.overview.best_at, shown.overview.best_at, "{name}");
+        let nodes = |views: &Views| -> Vec<(String, &'static str, bool)> {
+            let nodes = views.tree.groups.iter().flat_map(|group| &group.nodes);
+            // Rounds that are not on the way were not marked.
+            let known = nodes.filter(|node| node.on_way || !node.place.starts_with("phase3"));
+            known.map(|node| (node.place.clone(), node.status, node.on_way)).collect()
+        };
+        assert_eq!(nodes(&earlier), nodes(&shown), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn failed_paths_and_what_stopped_a_run_are_named() {
+    let world = World::new().panics("phase2/path-1/t0/ablation").breaks_once("phase3/r0/ens_planner");
+    let Made { view, folder: _folder } = begun(&world, &frozen()).await;
+    let notes = of_run(&view).overview.notes;
+    for part in
+        ["It was stopped: the outside is broken.", "Path 2 failed: ", "a defect at phase2/path-1/t0/ablation"]
+    {
+        assert!(notes.iter().any(|note| note.contains(part)), "{part}: {notes:?}");
+    }
 }
