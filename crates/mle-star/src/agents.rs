@@ -1,8 +1,7 @@
-//! The agents: one file each, from typed input through a template to a typed answer.
+//! The agents, one file each: typed input, a template, a typed answer.
 //!
-//! No loops and no retries here; those are the pipeline's. Each function says in its result what the rule
-//! for a failed answer needs: `None` where the algorithm goes on without one. [`reply`] reads what models
-//! really send.
+//! Loops and retries belong to the pipeline. The result of each function tells a failed answer apart: `None` where
+//! the algorithm continues without one. [`reply`] parses the models' replies.
 
 mod ablation;
 mod coder;
@@ -46,7 +45,7 @@ pub(crate) use self::{
 use crate::place::Name;
 use crate::role::{AgentType, Form, Variant};
 
-/// One question before it is rendered.
+/// An agent call before its template is rendered.
 pub(crate) struct Call {
     /// The last name of its place.
     pub name: Name,
@@ -62,7 +61,7 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// A call of the agent's default task, at a place called like the agent.
+    /// A call of the agent's default task, at a place named like the agent.
     fn new(agent: AgentType, template: &'static str, inputs: Value) -> Self {
         let inputs = if let Value::Object(inputs) = inputs { inputs } else { Map::new() };
         let Form { tools, schema } = Form::of(agent, None);

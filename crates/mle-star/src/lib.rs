@@ -1,7 +1,7 @@
 //! MLE-STAR: search for models, then targeted refinement of code blocks, then ensembles.
 //!
-//! This crate is the paper. It knows no process, no socket and no terminal: everything outside is reached
-//! through two effects ([`effects`]), and every effect is remembered in a journal ([`journal`]).
+//! This crate implements the paper's algorithms. It has no processes, sockets or terminal: it reaches the outside
+//! only through two effects ([`effects`]), and records every effect in a journal ([`journal`]).
 
 pub mod agents;
 pub mod answers;

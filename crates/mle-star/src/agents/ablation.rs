@@ -8,7 +8,7 @@ use crate::role::AgentType;
 use crate::solution::{Solution, SolutionPhase};
 use crate::stop::Stop;
 
-/// The ablation script; its text is empty when the reply held no code, and then fails like a script.
+/// The ablation script. Its text is empty if the reply had no code; an empty script fails when it runs.
 pub(crate) async fn ablation(
     ctx: &Ctx<'_>,
     solution: &Solution,

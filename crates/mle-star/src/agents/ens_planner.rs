@@ -1,4 +1,4 @@
-//! `A_ens_planner` (Figure 17): how to combine the solutions.
+//! `A_ens_planner` (Figure 17): plans how to combine the solutions.
 
 use serde_json::json;
 
@@ -10,7 +10,7 @@ use crate::role::AgentType;
 use crate::solution::Scored;
 use crate::stop::Stop;
 
-/// The next ensemble plan; `None` when the reply was empty.
+/// The next ensemble plan; `None` if the reply was empty.
 pub(crate) async fn ens_planner(
     ctx: &Ctx<'_>,
     solutions: &[Scored],

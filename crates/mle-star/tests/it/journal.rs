@@ -143,7 +143,7 @@ async fn foreign_and_damaged_files_are_refused_untouched() {
     let kept = spoiled(&run, "journal.db", |_| ());
     let edit = "UPDATE effects SET outcome = replace(outcome, 'code', 'Code') WHERE place = 'phase1/candidate-0/run'";
     rusqlite::Connection::open(kept.path().join("journal.db")).unwrap().execute(edit, []).unwrap();
-    check_refused(&kept, "(phase1/candidate-0/run) is not what was written");
+    check_refused(&kept, "(phase1/candidate-0/run) does not match its checksum");
     let (whole, shown) = (read(run.path()).unwrap(), read(kept.path()).unwrap());
     assert_eq!(shown.effects.len() + 1, whole.effects.len(), "the others are shown");
     assert!(shown.damage.unwrap().contains("record "));
