@@ -257,7 +257,7 @@ fn error_text(outcome: &ScriptOutcome) -> String {
     });
     let memory = outcome
         .out_of_memory
-        .map(|how| format!("the script ran out of memory: {}. It has to do with less memory.", how.words()));
+        .map(|how| format!("the script ran out of memory: {}. Reduce its memory use.", how.words()));
     for note in memory.iter().chain(&outcome.notes) {
         text.push_str("\nNote: ");
         text.push_str(note);

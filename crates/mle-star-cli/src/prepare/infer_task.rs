@@ -173,7 +173,7 @@ fn outside_the_data(key: &str, path: Option<&Path>, data_dir: &Path) -> Result<(
     if !real(&absolute(path)?).starts_with(data_dir) {
         return Ok(());
     }
-    let message = format!("{key} lies inside the data folder: {}", path.display());
+    let message = format!("{key} is inside the data folder: {}", path.display());
     Err(Trouble::new(message, format!("set {key} to a path outside {}", data_dir.display())))
 }
 

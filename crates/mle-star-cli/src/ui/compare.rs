@@ -103,8 +103,7 @@ fn chart(runs: &[One]) -> Option<String> {
         format!("{}: {best} after {}", one.letter, duration(one.view.summary.elapsed_seconds))
     });
     let description = described.collect::<Vec<_>>().join("; ");
-    let about =
-        About { id: "compared", title: "Best scores over the time of each run", description: &description };
+    let about = About { id: "compared", title: "Best scores over time", description: &description };
     views::courses(&about, &courses)
 }
 

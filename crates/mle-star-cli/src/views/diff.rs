@@ -62,7 +62,7 @@ pub fn diff(before: &str, after: &str) -> Diff {
             changes.take(left).map(|change| Line::new(change.tag(), change.value())).collect();
         left -= lines.len();
         if lines.is_empty() || left == 0 {
-            shown.note = "the rest is left out";
+            shown.note = "the rest is omitted";
         }
         if !lines.is_empty() {
             shown.hunks.push(Hunk { line, lines });
@@ -111,7 +111,7 @@ mod tests {
         let lines = |count: usize| (0..count).map(|n| format!("{n}\n")).collect::<String>();
         assert_eq!(diff("", &lines(COMPARABLE + 1)).note, "too long to be compared");
         let most = diff("", &lines(SHOWN + 5));
-        assert_eq!((most.added, most.note), (SHOWN + 5, "the rest is left out"));
+        assert_eq!((most.added, most.note), (SHOWN + 5, "the rest is omitted"));
         assert_eq!(most.hunks[0].lines.len(), SHOWN);
     }
 }

@@ -15,14 +15,10 @@ pub fn picture(context: &Context<'_>) -> Option<String> {
     let (columns, dots) = arranged(context);
     let description = format!(
         "{} solutions from the candidates on the left to the submission on the right, each with lines from what it \
-         was made from. The list below says the same in words.",
+         was made from. The list below has the same content as text.",
         dots.len()
     );
-    let about = About {
-        id: "family",
-        title: "The solutions and what they were made from",
-        description: &description,
-    };
+    let about = About { id: "family", title: "The solutions and their parents", description: &description };
     (dots.len() > 1).then(|| chart::family(&about, &columns, &dots)).flatten()
 }
 

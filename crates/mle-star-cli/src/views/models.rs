@@ -144,7 +144,7 @@ fn origin(context: &Context<'_>, lookups: &[Lookup]) -> &'static str {
     });
     match retrieval {
         Retrieval::Web => "Found by the retriever on the web.",
-        Retrieval::Knowledge => "From what the language model knows; nothing on the web went into them.",
+        Retrieval::Knowledge => "From the knowledge of the language model, without a web search.",
         Retrieval::File => "Given by hand; the retriever was not asked.",
         Retrieval::Rules => "Picked by the rules of the offline agents.",
     }

@@ -84,7 +84,7 @@ pub fn scores(context: &Context<'_>) -> Scores {
     };
     Scores {
         by_script: draw("scores-by-script", "Score of every scored script", &by_script, Axis::Scripts),
-        by_time: draw("scores-by-time", "Scores over the time of the run", &by_time, Axis::Time),
+        by_time: draw("scores-by-time", "Scores over time", &by_time, Axis::Time),
         rows: scored.iter().enumerate().map(|(index, one)| row(index + 1, one)).collect(),
         outside,
         improvements,

@@ -209,14 +209,14 @@ fn kind(kind: StepKind) -> &'static str {
 /// The outcome of a step: a word for programs and a phrase for people.
 pub fn status(context: &Context<'_>, step: &Step<'_>) -> (&'static str, String) {
     if let Some(limit) = step.limit {
-        return ("skipped", format!("left out: {}", limit.name()));
+        return ("skipped", format!("skipped: {}", limit.name()));
     }
     if step.is_open() {
         return ("open", open(context, step).to_owned());
     }
     let last = step.runs.last();
     if let Some(limit) = last.and_then(Run::limit) {
-        return ("skipped", format!("left out: {}", limit.name()));
+        return ("skipped", format!("skipped: {}", limit.name()));
     }
     let failure = last.and_then(|run| run.outcome.as_ref()).filter(|outcome| outcome.is_error());
     if let Some(outcome) = failure {
@@ -316,7 +316,7 @@ fn run_name(place: &Place) -> String {
 fn outcome(run: &Run<'_>) -> String {
     match &run.outcome {
         None => "not ended".to_owned(),
-        Some(_) if let Some(limit) = run.limit() => format!("left out: {}", limit.name()),
+        Some(_) if let Some(limit) = run.limit() => format!("skipped: {}", limit.name()),
         Some(outcome) if outcome.is_error() => first_line(&headline(outcome), 160),
         Some(_) => "ran".to_owned(),
     }

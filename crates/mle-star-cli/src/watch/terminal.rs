@@ -183,8 +183,8 @@ impl Screen {
         let mut drawn = Instant::now();
         loop {
             // Without a status, only messages matter.
-            let patience = if is_drawn { TICK.saturating_sub(drawn.elapsed()) } else { Duration::MAX };
-            match messages.recv_timeout(patience) {
+            let timeout = if is_drawn { TICK.saturating_sub(drawn.elapsed()) } else { Duration::MAX };
+            match messages.recv_timeout(timeout) {
                 Ok(message) => self.take(message),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,

@@ -42,7 +42,7 @@ pub fn line(event: &Event, ended: Ended) -> Option<(Weight, String)> {
             // A skipped step is shown; skipped calls and scripts inside a step are not.
             let is_step = place.step().is_some_and(|step| step.place() == *place);
             let weight = if is_step { Weight::News } else { Weight::Detail };
-            (weight, format!("  {:<28} left out: {}", place_name(place), limit.name()))
+            (weight, format!("  {:<28} skipped: {}", place_name(place), limit.name()))
         }
         Event::Best { score, from, .. } => {
             let before = from.map_or_else(String::new, |from| format!(" (was {})", number(from)));

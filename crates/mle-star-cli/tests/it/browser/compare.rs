@@ -47,7 +47,7 @@ fn runs_are_compared() {
     );
     browser.audit("compare");
     browser.open(&page.at("/compare?run=one&run=three"));
-    assert!(browser.text("main").contains("It is the same for all."));
+    assert!(browser.text("main").contains("All values are the same."));
     for wrong in ["", "?run=one", "?run=one&run=one"] {
         assert_eq!(page.get(&format!("/compare{wrong}")).status, 409, "{wrong}");
     }
