@@ -5,17 +5,17 @@ use std::os::unix::fs::PermissionsExt;
 
 use crate::sealed::{Said, Sealed};
 
-/// A mistake, and what the answer must name.
+/// A mistake, and the required error.
 struct Mistake {
-    /// What it is, for messages.
+    /// A name for messages.
     what: &'static str,
-    /// Files that make it.
+    /// The files that contain it.
     files: &'static [(&'static str, &'static str)],
     /// The command line.
     line: &'static str,
-    /// In the error.
+    /// Expected in the error.
     error: &'static str,
-    /// In the hint.
+    /// Expected in the hint.
     hint: &'static str,
 }
 

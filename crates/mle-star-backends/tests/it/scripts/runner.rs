@@ -200,7 +200,7 @@ async fn nothing_survives_the_script_however_it_ends() {
         let mut pulse = Pulse::new(world.folder.path());
         let script = pulse.family(last);
         let outcome = world.runner().run(&request(&script, limit)).await.unwrap();
-        assert!(pulse.is_dead_within(AT_ONCE), "{last}: somebody lives on");
+        assert!(pulse.is_dead_within(AT_ONCE), "{last}: a process is still alive");
         assert_eq!((outcome.end, outcome.stdout.text().as_str()), (expected, "started\n"), "{last}");
         let note = outcome.notes.iter().find(|note| note.contains("left running")).map(String::as_str);
         let stopped = limit < SOON;
@@ -226,7 +226,7 @@ async fn dropping_the_future_ends_everything() {
     let mut pulse = pulse.alive().await;
     running.abort();
     assert!(running.await.unwrap_err().is_cancelled());
-    assert!(pulse.is_dead_within(AT_ONCE), "somebody lives on");
+    assert!(pulse.is_dead_within(AT_ONCE), "a process is still alive");
     assert_eq!(fs::read_dir(world.file("work")).unwrap().count(), 0);
 }
 
@@ -247,7 +247,7 @@ async fn scripts_side_by_side_end_each_by_itself() {
     assert!(!second.is_dead_within(AT_ONCE) && !running[1].is_finished(), "the first took the second along");
     running[1].abort();
     assert!((&mut running[1]).await.unwrap_err().is_cancelled());
-    assert!(second.is_dead_within(AT_ONCE), "somebody lives on");
+    assert!(second.is_dead_within(AT_ONCE), "a process is still alive");
 }
 
 #[tokio::test]
@@ -259,7 +259,7 @@ async fn a_script_that_kills_its_supervisor_dies_with_its_family() {
     let outcome = world.run(&pulse.family("os.kill(os.getppid(), 9)\ntime.sleep(600)")).await;
     assert_eq!(outcome.end, ScriptEnd::Signalled { signal: 9 });
     assert!(outcome.notes[0].contains("supervisor"), "{:?}", outcome.notes);
-    assert!(pulse.is_dead_within(AT_ONCE), "somebody lives on");
+    assert!(pulse.is_dead_within(AT_ONCE), "a process is still alive");
 }
 
 #[tokio::test]
@@ -447,7 +447,7 @@ fn the_death_of_the_orchestrator(is_warm: Option<(&str, &str)>, before: &str) {
     assert!(!pulse.is_dead_within(AT_ONCE), "it ended before it was killed");
     let killed = Instant::now();
     orchestrator.kill().unwrap();
-    assert!(pulse.is_dead_within(SOON), "somebody lives on after {:?}", killed.elapsed());
+    assert!(pulse.is_dead_within(SOON), "a process is still alive after {:?}", killed.elapsed());
     assert!(!orchestrator.wait().unwrap().success());
 }
 

@@ -301,7 +301,7 @@ async fn nothing_survives_a_forked_script_however_it_ends() {
         let mut pulse = Pulse::new(world.folder.path());
         let script = pulse.family(last);
         let outcome = runner.run(&request(&script, limit)).await.unwrap();
-        assert!(pulse.is_dead_within(Duration::ZERO), "{last}: somebody lives on");
+        assert!(pulse.is_dead_within(Duration::ZERO), "{last}: a process is still alive");
         assert_eq!(
             (&outcome.end, outcome.stdout.text().as_str()),
             (&expected, "started\n"),
@@ -329,7 +329,7 @@ async fn a_dropped_run_ends_the_forked_script() {
     let mut pulse = pulse.alive().await;
     running.abort();
     assert!(running.await.unwrap_err().is_cancelled());
-    assert!(pulse.is_dead_within(Duration::ZERO), "somebody lives on");
+    assert!(pulse.is_dead_within(Duration::ZERO), "a process is still alive");
     runner.warmed_up(0).await;
     assert!(is_warm(&runner).await, "the slot has no worker any more");
 }

@@ -143,7 +143,7 @@ impl Pulse {
     /// Waits until a process has written.
     pub fn wait_for_life(&mut self) {
         let heard = self.next(Duration::from_secs(30)).expect("no process wrote");
-        assert!(!heard.is_empty(), "ended before anybody wrote");
+        assert!(!heard.is_empty(), "ended before a process wrote");
     }
 
     /// Like [`Self::wait_for_life`], without blocking the thread.

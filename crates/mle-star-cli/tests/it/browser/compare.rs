@@ -1,4 +1,4 @@
-//! Runs side by side.
+//! Comparison of runs.
 
 use std::fs;
 
@@ -37,7 +37,7 @@ fn runs_are_compared() {
     ] {
         browser.until(&format!("document.querySelector('{selector}').textContent.includes('{part}')"));
     }
-    // The one that is called second in the list comes first in the address.
+    // The second run of the list is first in the address.
     assert!(
         browser
             .run("return document.querySelectorAll('pre.diff ins, pre.diff del').length")
