@@ -24,5 +24,5 @@ $busybox mount -t tmpfs -o mode=1777 tmp /root/tmp
 $busybox mount -t tmpfs run /root/run
 $busybox mount -t 9p -o ro,$options job /root/dev/job
 $busybox ip link set lo up
-# Not by chroot: the kernel gives no user namespaces to whoever is in one.
+# Not with chroot: the kernel does not allow user namespaces in it.
 exec $busybox switch_root -c /dev/console /root /bin/sh -c 'sh /dev/job/job.sh; echo o > /proc/sysrq-trigger; while :; do :; done'

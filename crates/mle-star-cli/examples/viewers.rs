@@ -1,5 +1,5 @@
-//! What ten pages that look at a running run cost it: its time with and without them, and whether its journal is the
-//! same. Build the program first: `cargo build --release && cargo run --release --example viewers`.
+//! Measures the cost of ten pages that show a running run: its time with and without them, and whether its journal
+//! is the same. Build the program first: `cargo build --release && cargo run --release --example viewers`.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -92,7 +92,7 @@ fn run(root: &Path, id: &str) -> f64 {
 
 /// The run with pages open on it from its first moment; its seconds, and the bytes that the pages were sent.
 fn watched(root: &Path, id: &str) -> (f64, usize) {
-    // The pages look before anything of the run is there but its folder.
+    // The pages are opened when the run has only its folder.
     let mut page = program(root, "ui --json --port 0").stdout(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(page.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -104,7 +104,7 @@ fn watched(root: &Path, id: &str) -> (f64, usize) {
     (took, viewers.into_iter().map(|viewer| viewer.join().unwrap()).sum())
 }
 
-/// Opens the page as soon as there is one, and follows it until the server goes away.
+/// Opens the page as soon as it exists and follows it until the server ends.
 fn viewer(host: String, id: String) -> JoinHandle<usize> {
     std::thread::spawn(move || {
         loop {

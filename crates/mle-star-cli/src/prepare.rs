@@ -79,7 +79,7 @@ pub fn prepare(args: &RunArgs, task: &Path, environment: &Environment<'_>) -> Re
 /// Prepares the inputs of a new run, or a preview of them.
 ///
 /// # Errors
-/// As [`prepare()`]. A preview assumes that what it cannot check is right.
+/// As [`prepare()`]. A preview assumes that values it cannot check are valid.
 pub fn prepare_for(
     intent: Intent,
     args: &RunArgs,
@@ -103,7 +103,8 @@ pub fn prepare_for(
     Ok(Prepared { task, config, invocation, prompts, retrieved_models, chosen, profile, guesses, sources })
 }
 
-/// A preview does not execute the `claude` that the settings name: they may come from anybody who reaches the page.
+/// A preview does not execute the `claude` that the settings name: they may come from anyone who can reach the
+/// page.
 fn choose_agents(intent: Intent, config: &Config, environment: &Environment<'_>) -> Result<Choice, Failure> {
     match (intent, &config.claude_path) {
         (Intent::Look, Some(named)) => Ok(provider::presume(config, named, environment)?),

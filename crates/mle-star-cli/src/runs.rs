@@ -1,4 +1,5 @@
-//! The runs directory: creates run folders and finds them. [`inputs`] is what a run froze, [`run_view`] what it did.
+//! The runs directory: creates run folders and finds them. [`inputs`] handles the frozen inputs of a run,
+//! [`run_view`] its records.
 
 pub mod inputs;
 pub mod run_view;
@@ -84,7 +85,7 @@ fn take(folder: &Path) -> Result<Option<Hold>, Trouble> {
     }
 }
 
-/// Does the folder hold only files that are written before a run does anything?
+/// Whether the folder has only files that are written before a run does anything.
 pub fn holds_only_beginnings(folder: &Path) -> bool {
     let known = |entry: fs::DirEntry| {
         let name = entry.file_name();
@@ -126,7 +127,7 @@ pub fn name(folder: &Path) -> Option<String> {
     Some(whole.file_name()?.to_string_lossy().into_owned())
 }
 
-/// Is this a run folder?
+/// Whether this is a run folder.
 pub fn is_run(folder: &Path) -> bool {
     [layout::JOURNAL, layout::TASK].iter().any(|file| folder.join(file).is_file())
 }

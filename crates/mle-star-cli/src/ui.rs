@@ -21,5 +21,5 @@ mod server;
 mod site;
 mod start;
 
-pub use server::{Asked, Bound, bind, serve};
+pub use server::{Bound, Token, bind, serve};
 pub use site::Site;

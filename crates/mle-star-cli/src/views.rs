@@ -44,23 +44,23 @@ pub use scores::course;
 /// All views of a run. Scores are in the metric's unit, times in seconds.
 #[derive(Clone, Debug, Serialize)]
 pub struct Views {
-    /// Task, state, best score.
+    /// The overview.
     pub overview: overview::Overview,
     /// Scores over the run.
     pub scores: scores::Scores,
-    /// Every solution, and what it was made from.
+    /// Every solution with its parents.
     pub tree: solutions::Tree,
     /// The accepted edits.
     pub ledger: ledger::Ledger,
     /// The ablation studies.
     pub ablation: ablation::Ablation,
-    /// Leaks that were found.
+    /// The leaks that were found.
     pub leakage: leakage::Leakage,
     /// The models that were tried.
     pub models: models::Models,
     /// Failed scripts and agents.
     pub failures: failures::Failures,
-    /// Money and time.
+    /// Cost and time.
     pub costs: costs::Costs,
     /// The final script, and the inputs of the run.
     pub script: script::Script,
@@ -109,7 +109,7 @@ impl<'a> Context<'a> {
         Self { run, steps, descent, at_work: AtWork::of(run) }
     }
 
-    /// The run's result, when it has one.
+    /// The run's result, if any.
     fn result(&self) -> Option<&mle_star::result::FinalResult> {
         self.run.result.as_ref()
     }

@@ -38,7 +38,7 @@ pub trait Watch: Send + Sync {
 
 /// Passes every event of a run to several outputs.
 pub struct Watchers<'a> {
-    /// The run's name.
+    /// The run ID.
     pub run_id: String,
     /// The outputs.
     pub all: Vec<&'a dyn Watch>,

@@ -1,4 +1,4 @@
-// Copying a script. Everything can be read without this.
+// Copies scripts. The page can be read without this file.
 "use strict";
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("button[data-copy]");
@@ -15,7 +15,7 @@ document.addEventListener("click", async (event) => {
     say("selected; copy with the keyboard");
   }
 });
-// A link to something inside a closed part opens the parts around it.
+// A link to something inside closed sections opens these sections.
 const reveal = () => {
   const id = decodeURIComponent(location.hash.slice(1));
   let element = id && document.getElementById(id);
@@ -26,7 +26,7 @@ const reveal = () => {
   element.scrollIntoView();
 };
 addEventListener("hashchange", reveal);
-// The same link clicked twice changes no address.
+// A second click on the same link does not change the address.
 document.addEventListener("click", (event) => {
   if (event.target.closest('a[href^="#"]')) setTimeout(reveal);
 });

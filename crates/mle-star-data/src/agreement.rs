@@ -1,4 +1,4 @@
-//! Do the test table and the sample submission speak of the same rows?
+//! Checks that the test table and the sample submission have the same rows.
 
 use std::collections::HashSet;
 use std::io::Read;
@@ -12,10 +12,10 @@ use super::profile::Profile;
 
 const HINT: &str = "check that both files belong to the same data set";
 
-/// Checks that test and sample have the same rows: as many, and with the same ids where both name them.
+/// Checks that test and sample have the same number of rows, and the same IDs if both have an ID column.
 ///
 /// # Errors
-/// They disagree; the message gives the counts or the first id that only one of them has.
+/// They differ. The message gives the counts or the first ID that only one of them has.
 pub fn check(data_dir: &Path, profile: &Profile, id: Option<&str>) -> Result<(), Trouble> {
     let (Some(test), Some(sample)) = (&profile.test, &profile.sample) else { return Ok(()) };
     let (test_name, sample_name) = (test.file.display(), sample.file.display());

@@ -1,9 +1,9 @@
-//! Telling dates from other texts.
+//! Recognizes dates.
 
 const MONTHS: [&str; 12] =
     ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
-/// Does this text read as a date, with or without a time of day?
+/// Whether this text is a date, with or without a time of day.
 ///
 /// Accepted: `2024-01-31`, `2024/1/31`, `31.01.2024`, `1/31/2024`, `2024-01`, `31-Jan-2024`, `Jan 31, 2024`, each
 /// optionally followed by a time and an offset.
@@ -36,7 +36,7 @@ fn is_numeric_date(date: &str) -> bool {
     })
 }
 
-/// Year first, or last; day and month in either order.
+/// Year first or last; day and month in either order.
 fn in_order(parts: &[u32; 3]) -> bool {
     let [a, b, c] = *parts;
     let day_and_month = |x: u32, y: u32| x.min(y) >= 1 && x.min(y) <= 12 && x.max(y) <= 31;

@@ -1,4 +1,4 @@
-//! What identifies a data folder: a run that is resumed must find the data it began with.
+//! A digest of a data folder, because a resumed run must find the data it began with.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -7,11 +7,11 @@ use std::path::Path;
 use blake3::Hasher;
 use mle_star::stop::Trouble;
 
-/// Files up to this size are read as a whole; of larger ones, so much of each end.
+/// Files up to this size are read completely. Of larger files, this much is read at each end.
 const WHOLE: u64 = 64 << 20;
 
-/// A digest of every file's path, size and contents (of very large files, both ends). Hidden files and
-/// `task.*`, `config.*` and `description.md` at the top do not count: they are frozen elsewhere.
+/// A digest of the path, size and contents of every file (of both ends of very large files). Hidden files and
+/// `task.*`, `config.*` and `description.md` at the top do not count; the run stores them separately.
 ///
 /// # Errors
 /// The folder or a file cannot be read.

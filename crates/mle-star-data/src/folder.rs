@@ -1,4 +1,4 @@
-//! Which file of a data folder is which table.
+//! The roles of the files in a data folder.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use mle_star::stop::Trouble;
 use zip::ZipArchive;
 
-/// Files that say what the task is; they are not data.
+/// Files that describe the task; they are not data.
 const ABOUT_THE_TASK: [&str; 7] =
     ["description.md", "task.yaml", "task.yml", "task.toml", "config.yaml", "config.yml", "config.toml"];
 
-/// The files of a data folder by what they are for.
+/// The files of a data folder by role.
 #[derive(Debug, Default)]
 pub(super) struct Listing {
     pub(super) train: Option<Source>,
@@ -28,7 +28,7 @@ pub(super) struct Source {
     pub(super) file: PathBuf,
     /// The file on disk, relative to the data folder.
     pub(super) on_disk: PathBuf,
-    /// The member of a zip archive, when `on_disk` is one.
+    /// The member of the archive, if `on_disk` is a zip archive.
     pub(super) member: Option<String>,
 }
 
@@ -79,7 +79,7 @@ impl Listing {
 }
 
 impl Source {
-    /// Hands the table's text to `take`.
+    /// Calls `take` with the table's text.
     ///
     /// # Errors
     /// The file or the archive cannot be opened.
@@ -95,7 +95,7 @@ impl Source {
     }
 }
 
-/// Every file of a data folder, relative paths in order; hidden ones and those about the task left out.
+/// Every file of a data folder, as sorted relative paths, without hidden files and those that describe the task.
 ///
 /// # Errors
 /// The folder is missing, not a folder, unreadable, or empty.
@@ -123,7 +123,7 @@ pub(super) fn files(data_dir: &Path) -> Result<Vec<PathBuf>, Trouble> {
     Ok(found)
 }
 
-/// The table in this file; `None` for anything that is not a CSV of the top level, zipped or not.
+/// The table in this file; `None` unless it is a top-level CSV file, zipped or not.
 fn source_of(data_dir: &Path, path: &Path) -> Option<Source> {
     let name = path.to_str().filter(|_| path.components().count() == 1)?;
     let lower = name.to_lowercase();
@@ -136,7 +136,7 @@ fn source_of(data_dir: &Path, path: &Path) -> Option<Source> {
     Some(Source { file: file.into(), on_disk: path.to_owned(), member: Some(member) })
 }
 
-/// The CSV in an archive: the one named like the archive, else the only one.
+/// The CSV member of an archive: the one named like the archive, otherwise the only one.
 fn csv_member(archive: &Path, stem: &str) -> Option<String> {
     let archive = ZipArchive::new(File::open(archive).ok()?).ok()?;
     let is_data = |name: &String| name.to_lowercase().ends_with(".csv") && !name.starts_with("__MACOSX");

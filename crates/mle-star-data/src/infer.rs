@@ -1,7 +1,7 @@
-//! What a data folder and its description say about the task.
+//! Infers the task from a data folder and its description.
 //!
-//! [`infer`] fills in what the user left out; every guess comes with its reason, so that it can be shown
-//! and corrected.
+//! [`infer`] fills in what the user left out. Each inferred value has a reason, so that it can be shown and
+//! corrected.
 
 mod columns;
 mod kinds;
@@ -15,7 +15,7 @@ use mle_star::task::{DataModality, TaskType};
 
 use super::profile::Profile;
 
-/// What the user said about the task; every `None` is inferred.
+/// The values that the user gave; every `None` is inferred.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Given {
     /// The kind of problem.
@@ -28,22 +28,22 @@ pub struct Given {
     pub direction: Option<Direction>,
     /// The column to predict.
     pub target: Option<String>,
-    /// The column that names a row.
+    /// The column with the row IDs.
     pub id: Option<String>,
 }
 
-/// One thing that was not said but found out.
+/// One inferred value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Guess {
     /// The task's field, for example `target_column`.
     pub field: &'static str,
-    /// Its value as a task file would have it.
+    /// Its value, as in a task file.
     pub value: String,
-    /// Why this value.
+    /// The reason for this value.
     pub reason: String,
 }
 
-/// Everything about the task that can be known before a run.
+/// The task as given and inferred.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inferred {
     /// The kind of problem.
@@ -54,22 +54,22 @@ pub struct Inferred {
     pub metric: String,
     /// Which scores win.
     pub direction: Direction,
-    /// The column to predict, when it is known.
+    /// The column to predict, if known.
     pub target: Option<String>,
-    /// The column that names a row, when there is one.
+    /// The column with the row IDs, if any.
     pub id: Option<String>,
-    /// What was not given, in the order of a task file.
+    /// The inferred values, in the order of a task file.
     pub guesses: Vec<Guess>,
-    /// Why the target is not known, and how to give it; for agents that cannot do without.
+    /// Why the target is unknown and how to set it, for agents that need it.
     pub target_unknown: Option<Trouble>,
 }
 
-/// Fills in what was not given. `profile` is `None` for a folder without a training table; then `files`, those that
-/// are no tables, tell the kind of data.
+/// Infers what was not given. `profile` is `None` for a folder without a training table; the kind of data is then
+/// inferred from `files`, the files that are not tables.
 ///
 /// # Errors
-/// A given column that is in no table, a metric and a direction that contradict each other, or a metric
-/// or direction that is neither given nor to be found; the hint names the option.
+/// A given column is in no table, the metric and the direction contradict each other, or the metric or direction
+/// is neither given nor inferable. The hint names the option to set.
 pub fn infer(
     profile: Option<&Profile>,
     files: &[PathBuf],

@@ -1,7 +1,7 @@
-//! Data folders: what is in them, and what they say about the task.
+//! Reads data folders and infers the task from them.
 //!
-//! [`profile::read`] reads a folder's tables, [`infer::infer`] finds out what they are for, and
-//! [`unzip`] makes the plain files that scripts expect where a table is zipped.
+//! [`profile::read`] profiles a folder's tables, [`infer::infer`] infers the task from them, and [`unzip`] unpacks
+//! zipped tables for scripts.
 
 pub mod agreement;
 mod dates;

@@ -1,4 +1,4 @@
-//! The metrics the program knows by name, and the spellings people use for them.
+//! Known metrics and their usual spellings.
 
 use std::fmt;
 
@@ -27,7 +27,7 @@ pub enum KnownMetric {
 /// A metric found in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mention {
-    /// Which one.
+    /// The metric.
     pub metric: KnownMetric,
     /// The line of the text that names it, trimmed.
     pub line: String,
@@ -159,7 +159,7 @@ const SPELLINGS: [(KnownMetric, &[&str]); 13] = [
     ),
 ];
 
-/// Words of a line that says how submissions are judged.
+/// Words of a line about how submissions are evaluated.
 const ABOUT_EVALUATION: [&str; 6] = ["evaluat", "metric", "scored", "judged", "leaderboard", "measured by"];
 
 impl KnownMetric {
@@ -200,12 +200,12 @@ impl KnownMetric {
         }
     }
 
-    /// Does it compare numbers, not classes?
+    /// Whether it compares numbers instead of classes.
     pub fn is_for_regression(self) -> bool {
         matches!(self, Self::Rmse | Self::Mae | Self::Rmsle | Self::Mape | Self::R2)
     }
 
-    /// Is it computed from probabilities or scores, not from classes?
+    /// Whether it is computed from probabilities or scores instead of classes.
     pub fn wants_probabilities(self) -> bool {
         matches!(self, Self::RocAuc | Self::AveragePrecision | Self::LogLoss)
     }
@@ -229,11 +229,10 @@ impl KnownMetric {
         }
     }
 
-    /// The metric a task description names.
+    /// The metric named in a task description.
     ///
-    /// Lines about evaluation count first (one that says so, or one below a heading that does); the
-    /// longest spelling of a line wins over those inside it. Without such a line, a metric counts when it
-    /// is the only one in the whole text.
+    /// Lines about evaluation, or below a heading about it, take precedence. In a line, the longest spelling wins
+    /// over those inside it. Without such a line, a metric counts if it is the only one in the text.
     pub fn find_in(description: &str) -> Option<Mention> {
         let mut under_evaluation = false;
         let mut elsewhere = Vec::new();
@@ -261,15 +260,15 @@ impl fmt::Display for KnownMetric {
     }
 }
 
-/// The metric with the longest spelling in a normalised line; of equals the first in the line.
+/// The metric with the longest spelling in a normalized line; the first of equals.
 fn longest_in(line: &str) -> Option<KnownMetric> {
     let padded = format!(" {line} ");
     let hits = SPELLINGS.iter().flat_map(|(metric, spellings)| {
         spellings.iter().filter_map(|spelling| {
-            // Averages that are none of the known metrics.
+            // Averages that are not known metrics.
             let other =
                 |at: usize| ["micro", "weighted", "averaged"].iter().any(|word| padded[..at].ends_with(word));
-            // "acc" and "f score" are too short to be trusted inside a sentence.
+            // "acc" and "f score" are too ambiguous inside a sentence.
             let at = (!matches!(*spelling, "acc" | "f score"))
                 .then(|| padded.find(&format!(" {spelling} ")))??;
             (!other(at)).then_some((spelling.len(), std::cmp::Reverse(at), *metric))

@@ -1,8 +1,8 @@
-//! What the tables of a data folder hold, column by column.
+//! Profiles the tables of a data folder, column by column.
 //!
-//! [`read`] is the way in. Kinds, counts and ranges come from the first [`ROWS_LOOKED_AT`] rows of a table;
-//! every row is counted and checked for its number of fields. Where the test table holds other groups of
-//! rows than the training table, their column is a [`GroupColumn`].
+//! Start with [`read`]. Kinds, counts and ranges come from the first [`ROWS_LOOKED_AT`] rows of a table; every row
+//! is counted and its number of fields checked. A column whose groups of rows differ between the training and the
+//! test table is a [`GroupColumn`].
 
 mod column;
 mod groups;
@@ -14,7 +14,7 @@ use mle_star::stop::Trouble;
 
 use super::folder;
 
-/// How many rows of a table are looked at for its columns' kinds.
+/// The number of rows from which the kinds of the columns are inferred.
 pub const ROWS_LOOKED_AT: usize = 100_000;
 
 /// The tables of a data folder.
@@ -22,28 +22,28 @@ pub const ROWS_LOOKED_AT: usize = 100_000;
 pub struct Profile {
     /// The training table.
     pub train: Table,
-    /// The table to predict, when there is one.
+    /// The table to predict, if any.
     pub test: Option<Table>,
-    /// The sample submission, when there is one.
+    /// The sample submission, if any.
     pub sample: Option<Table>,
     /// Other CSV tables, by file name.
     pub auxiliary: Vec<Table>,
     /// Every other file of the folder, relative paths.
     pub other_files: Vec<PathBuf>,
-    /// Columns that group the training rows while the test table's rows belong to other groups.
+    /// Columns that group the training rows, if the rows of the test table belong to other groups.
     pub groups: Vec<GroupColumn>,
 }
 
-/// A column that names groups of rows: its values repeat in the training table, and the test table has
-/// none of them, or in one row of a hundred at most.
+/// A column that identifies groups of rows: its values repeat in the training table, and at most one percent of
+/// the test rows have one of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupColumn {
     /// Its name, the same in both tables.
     pub column: String,
     /// Groups in the training table.
     pub groups: usize,
-    /// The test table's values come before or after those of the training table, as times would, and as
-    /// numbers given in the order of the rows would. Texts without digits have no order.
+    /// Whether the test table's values come before or after those of the training table, like times or row
+    /// numbers. Texts without digits have no order.
     pub ordered: bool,
 }
 
@@ -56,8 +56,8 @@ pub struct Table {
     pub rows: usize,
     /// Columns in file order.
     pub columns: Vec<Column>,
-    /// Of an auxiliary table: the columns it shares with the training table, when together they name each of
-    /// its rows once; empty otherwise.
+    /// For an auxiliary table: the columns shared with the training table, if together they identify each row;
+    /// otherwise empty.
     pub row_key: Vec<String>,
 }
 
@@ -66,14 +66,14 @@ pub struct Table {
 pub struct Column {
     /// The header's text.
     pub name: String,
-    /// What its values look like.
+    /// The kind of its values.
     pub kind: ColumnKind,
-    /// Empty or NA-like cells among the rows looked at.
+    /// Empty or NA-like cells in the inspected rows.
     pub missing: usize,
-    /// Distinct non-missing values among the rows looked at.
+    /// Distinct non-missing values in the inspected rows.
     pub distinct: usize,
-    /// The most frequent values, most frequent first, ten at most; of a column with thousands of distinct
-    /// values, among the first two thousand of them.
+    /// Up to ten values, most frequent first. Only the first two thousand distinct values of a column are
+    /// considered.
     pub top_values: Vec<(String, usize)>,
     /// Smallest and largest value of a numeric column.
     pub range: Option<(f64, f64)>,
@@ -81,7 +81,7 @@ pub struct Column {
     pub mean_length: f64,
 }
 
-/// What the values of a column look like.
+/// The kind of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnKind {
     /// All values are integers.
@@ -96,16 +96,16 @@ pub enum ColumnKind {
     Category,
     /// Free text: many distinct values of several words.
     Text,
-    /// Nothing but missing values.
+    /// All values are missing.
     Empty,
 }
 
-/// Reads every table of a data folder, zipped ones included.
+/// Reads every table of a data folder, including zipped ones.
 ///
 /// # Errors
-/// No such folder, an empty one, no training table, or a training, test or sample table that cannot be
-/// read: not CSV text, not UTF-8, a row with too few or too many fields, two columns of one name. An
-/// auxiliary CSV that cannot be read is listed among the other files instead.
+/// The folder is missing or empty, there is no training table, or the training, test or sample table is invalid:
+/// not CSV, not UTF-8, a row with too few or too many fields, or two columns with the same name. An invalid
+/// auxiliary CSV is listed among the other files instead.
 pub fn read(data_dir: &Path) -> Result<Profile, Trouble> {
     let listing = folder::list(data_dir)?;
     let Some(train) = &listing.train else {
@@ -135,7 +135,7 @@ pub fn read(data_dir: &Path) -> Result<Profile, Trouble> {
     Ok(Profile { train, test, sample, auxiliary, other_files, groups })
 }
 
-/// The files of a data folder that are no tables; none where the folder cannot be read.
+/// The files of a data folder that are not tables; none if the folder cannot be read.
 pub fn other_files(data_dir: &Path) -> Vec<PathBuf> {
     folder::list(data_dir).map(|listing| listing.other).unwrap_or_default()
 }
@@ -187,9 +187,9 @@ mod tests {
         check(&["2024-01-01", "2024-02-30"], ColumnKind::Date, 0);
         check(&["2024-01-01", "soon"], ColumnKind::Category, 0);
         check(&["", "NA", "null"], ColumnKind::Empty, 3);
-        // In any other spelling, pandas reads a word as text.
+        // pandas reads any other spelling as text.
         check(&["none", "na", "Null"], ColumnKind::Category, 0);
-        check(&["a fine day at sea", "it rained all day", "nobody came to us"], ColumnKind::Text, 0);
+        check(&["a fine day at sea", "it rained all day", "no ship came to us"], ColumnKind::Text, 0);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Plain files for zipped tables: scripts read `train.csv`, Kaggle hands out `train.csv.zip`.
+//! Unpacks zipped tables: scripts read `train.csv`, but Kaggle provides `train.csv.zip`.
 
 use std::fs::{self, File};
 use std::io;
@@ -9,7 +9,7 @@ use mle_star::stop::Trouble;
 use super::folder::{self, Source};
 use super::walk;
 
-/// One table that has to be unpacked before scripts can read it. Paths are relative to the data folder.
+/// A table that must be unpacked before scripts can read it. Paths are relative to the data folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packed {
     /// The archive.
@@ -19,7 +19,7 @@ pub struct Packed {
     source: Source,
 }
 
-/// The zipped tables of a data folder; empty when every table is a plain file already.
+/// The zipped tables of a data folder; empty if every table is a plain file.
 ///
 /// # Errors
 /// As [`profile::read`](super::profile::read) for the folder itself.
@@ -35,11 +35,11 @@ pub fn packed(data_dir: &Path) -> Result<Vec<Packed>, Trouble> {
         .collect())
 }
 
-/// Makes `into` a data folder for scripts: unpacked tables as files, everything else as links into
-/// `data_dir`. What is there already from an earlier attempt is replaced.
+/// Makes `into` a data folder for scripts: unpacked tables as files, everything else as links into `data_dir`.
+/// Replaces files of an earlier attempt.
 ///
 /// # Errors
-/// The archive or the disk is at fault; the message names the file.
+/// The archive cannot be read or the files cannot be written. The message names the file.
 pub fn unpack(data_dir: &Path, packed: &[Packed], into: &Path) -> Result<(), Trouble> {
     let trouble = |file: &Path, error: io::Error| {
         let hint = "check the archive, or unpack it by hand; check that the disk is not full";
@@ -58,7 +58,7 @@ fn link_others(data_dir: &Path, packed: &[Packed], into: &Path) -> io::Result<()
     walk::link(data_dir, into, |name| packed.iter().any(|table| table.archive == name)).map(drop)
 }
 
-/// Unpacks under another name first, so that an interruption leaves no half table.
+/// Unpacks under a temporary name first, so that an interruption leaves no incomplete table.
 fn extract(data_dir: &Path, table: &Packed, into: &Path) -> io::Result<()> {
     let partial = into.join(format!(".{}.part", table.file.display()));
     let mut plain = File::create(&partial)?;
@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(profile.sample.unwrap().file, Path::new("sampleSubmission.csv"));
         assert_eq!(profile.other_files, [Path::new("images.zip")]);
 
-        // The runs directory may lie in the data folder.
+        // The runs directory may be inside the data folder.
         fs::create_dir_all(data.path().join("runs/r")).unwrap();
         fs::write(data.path().join("runs/r/journal.lock"), "").unwrap();
         let into = data.path().join("runs/r/data");

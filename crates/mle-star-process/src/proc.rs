@@ -172,8 +172,8 @@ mod tests {
 
     #[test]
     fn a_process_that_ended_has_nothing() {
-        let nobody = u32::MAX;
-        assert!(children(nobody).is_empty() && thread_times(nobody).is_empty());
-        assert_eq!((super::memory(nobody).private_kib, unnamed_files_kib(&[nobody])), (0, 0));
+        let missing = u32::MAX;
+        assert!(children(missing).is_empty() && thread_times(missing).is_empty());
+        assert_eq!((super::memory(missing).private_kib, unnamed_files_kib(&[missing])), (0, 0));
     }
 }

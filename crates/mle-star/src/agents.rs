@@ -1,8 +1,7 @@
-//! The agents: one file each, from typed input through a template to a typed answer.
+//! The agents, one file each: typed input, a template, a typed answer.
 //!
-//! No loops and no retries here; those are the pipeline's. Each function says in its result what the rule
-//! for a failed answer needs: `None` where the algorithm goes on without one. [`reply`] reads what models
-//! really send.
+//! Loops and retries belong to the pipeline. The result of each function tells a failed answer apart: `None` where
+//! the algorithm continues without one. [`reply`] parses the models' replies.
 
 mod ablation;
 mod coder;
@@ -17,14 +16,9 @@ mod init;
 mod leakage;
 mod merger;
 mod planner;
-pub mod reply;
 mod retriever;
 mod summarize;
 mod test;
-
-use std::sync::Arc;
-
-use serde_json::{Map, Value};
 
 pub use self::definitions::definitions;
 pub(crate) use self::{
@@ -43,48 +37,3 @@ pub(crate) use self::{
     summarize::summarize,
     test::{contamination, subsampling_extract, subsampling_remove, test},
 };
-use crate::place::Name;
-use crate::role::{AgentType, Form, Variant};
-
-/// One question before it is rendered.
-pub(crate) struct Call {
-    /// The last name of its place.
-    pub name: Name,
-    pub agent: AgentType,
-    pub variant: Option<Variant>,
-    pub template: &'static str,
-    /// The typed values of the template, which also determine the answer.
-    pub inputs: Map<String, Value>,
-    /// Values derived from the inputs for the template alone.
-    pub rendered_only: Map<String, Value>,
-    pub tools: &'static [&'static str],
-    pub schema: Option<Arc<Value>>,
-}
-
-impl Call {
-    /// A call of the agent's default task, at a place called like the agent.
-    fn new(agent: AgentType, template: &'static str, inputs: Value) -> Self {
-        let inputs = if let Value::Object(inputs) = inputs { inputs } else { Map::new() };
-        let Form { tools, schema } = Form::of(agent, None);
-        let (rendered_only, name) = (Map::new(), Name::Agent(agent));
-        Self { name, agent, variant: None, template, inputs, rendered_only, tools, schema }
-    }
-
-    fn named(self, name: Name) -> Self {
-        Self { name, ..self }
-    }
-
-    fn variant(self, variant: Variant) -> Self {
-        let Form { tools, schema } = Form::of(self.agent, Some(variant));
-        Self { variant: Some(variant), tools, schema, ..self }
-    }
-
-    fn tools(self, tools: &'static [&'static str]) -> Self {
-        Self { tools, ..self }
-    }
-
-    fn rendering(mut self, name: &str, value: impl Into<Value>) -> Self {
-        self.rendered_only.insert(name.to_owned(), value.into());
-        self
-    }
-}

@@ -1,4 +1,4 @@
-//! The structured answers of agents, with the shapes that their schemas are made from.
+//! Structured answers of agents. Their JSON schemas are derived from these types.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -11,7 +11,7 @@ pub struct RetrievedModel {
     pub model_name: String,
     /// Short, simple sample code.
     pub example_code: String,
-    /// Addresses of the pages it was taken from, as they were named; nobody checked them.
+    /// The addresses of its sources as the agent gave them, unchecked.
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "texts")]
     #[schemars(with = "Vec<String>")]
     pub sources: Vec<String>,
@@ -21,18 +21,18 @@ pub struct RetrievedModel {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Retrieval {
-    /// The retriever looked things up on the web.
+    /// The retriever searched the web.
     Web,
-    /// The retriever looked nothing up: `search` is off, or the search did not work.
+    /// The retriever did not search: `search` is off, or the search failed.
     Knowledge,
-    /// The user gave them; the retriever was not asked.
+    /// The user provided them; the retriever was not asked.
     File,
-    /// The offline agents picked them.
+    /// The offline agents chose them.
     #[default]
     Rules,
 }
 
-/// The shape of the answer, for its schema.
+/// The type of the answer, for its schema.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used; answers are read item by item")]
 pub(crate) struct RetrieverOutput {
@@ -40,14 +40,14 @@ pub(crate) struct RetrieverOutput {
     models: Vec<RetrievedModel>,
 }
 
-/// A block as the agent quotes it, and what to do with it.
+/// A block as the agent quotes it, with a plan for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RefinePlan {
     /// An exact excerpt of the solution.
     pub code_block: String,
     /// Three to five sentences.
     pub plan: String,
-    /// The kind of the block; `None` when the agent names none of them.
+    /// The kind of the block; `None` if the agent names no known kind.
     #[serde(default, deserialize_with = "known_category")]
     pub category: Option<CodeBlockCategory>,
 }
@@ -67,7 +67,7 @@ pub enum CodeBlockCategory {
     Other,
 }
 
-/// A category that is none loses nothing but itself.
+/// An unknown category becomes `None`; the rest of the answer stays valid.
 fn known_category<'de, D: Deserializer<'de>>(source: D) -> Result<Option<CodeBlockCategory>, D::Error> {
     Ok(serde_json::from_value(Value::deserialize(source)?).ok())
 }
@@ -83,19 +83,19 @@ pub(crate) struct ExtractorOutput {
 /// The verdict on one preprocessing block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LeakageAnswer {
-    /// Does it leak?
+    /// Whether the block leaks.
     pub leakage_status: LeakageStatus,
     /// An exact excerpt of the solution.
     pub code_block: String,
 }
 
-/// Does a block leak?
+/// Whether a block leaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum LeakageStatus {
-    /// Validation or test rows influence training.
+    /// It does: validation or test rows influence training.
     #[serde(rename = "Yes Data Leakage")]
     Yes,
-    /// They do not.
+    /// It does not.
     #[serde(rename = "No Data Leakage")]
     No,
 }
@@ -108,7 +108,7 @@ pub(crate) struct LeakageDetectionOutput {
     answers: Vec<LeakageAnswer>,
 }
 
-/// Is a solution a copy of a known one?
+/// Whether a solution is a copy of a known one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Contamination {
     /// Sufficiently different.
@@ -122,7 +122,7 @@ pub(crate) struct DataContaminationResult {
     pub verdict: Contamination,
 }
 
-/// The texts of a list, or one text alone; a model is not lost for the shape of its sources.
+/// Reads a list of texts or a single text, so that an unexpected form of the sources does not cost a model.
 fn texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     let values = match Value::deserialize(deserializer)? {
         Value::Array(values) => values,

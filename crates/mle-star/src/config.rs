@@ -1,7 +1,7 @@
-//! The configuration of a run: every key, its default and its range.
+//! The configuration of a run: keys, defaults and ranges.
 //!
-//! [`Config`] is what `config.json` holds; every value is present. The command line layers options, config file and
-//! environment over the defaults.
+//! [`Config`] is the content of `config.json`, with a value for every key. The CLI layers environment, config file
+//! and options over the defaults.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -13,13 +13,13 @@ use serde_json::{Map, Value};
 use crate::role::AgentType;
 use crate::search;
 
-/// Which agents answer.
+/// Which agents answer prompts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AgentsChoice {
-    /// `claude` where it and its credentials are found, else `offline`.
+    /// `claude` if it and its credentials are found, otherwise `offline`.
     Auto,
-    /// The `claude` command line.
+    /// The `claude` CLI.
     Claude,
     /// Rules built into the program.
     Offline,
@@ -35,7 +35,7 @@ pub enum Switch {
     Off,
 }
 
-/// Each phase's share of the time, in percent; the four add up to 100.
+/// The phases' shares of the time in percent, which add up to 100.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PhaseTimeBudget {
@@ -49,69 +49,70 @@ pub struct PhaseTimeBudget {
     pub finalization_pct: f64,
 }
 
-/// Every setting of a run. Counts follow the paper's letters: M, T, K, L, R. Reading one checks every range.
+/// All settings of a run. Counts carry the paper's letters: M, T, K, L, R. Deserialization checks every range.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-// `remote` leaves the two traits to us: what the derive makes knows no ranges.
+// `remote` makes the derive generate functions instead of the two traits, which are implemented below with range
+// checks.
 #[serde(default, deny_unknown_fields, remote = "Self")]
 pub struct Config {
-    /// M: how many models are retrieved and tried.
+    /// M: number of models to retrieve and try.
     pub num_retrieved_models: u32,
     /// T: outer steps of refinement on each path.
     pub outer_loop_steps: u32,
     /// K: attempts at each code block.
     pub inner_loop_steps: u32,
-    /// L: refinement paths side by side.
+    /// L: parallel refinement paths.
     pub num_parallel_solutions: u32,
     /// R: ensemble rounds.
     pub ensemble_rounds: u32,
     /// Wall-clock limit of the run, in seconds.
     pub time_limit_seconds: u64,
-    /// Training rows that scripts may use before finalization.
+    /// Maximum number of training rows for scripts before finalization.
     pub subsample_limit: u32,
-    /// Repairs of one failing script.
+    /// Maximum number of repairs of one failing script.
     pub max_debug_attempts: u32,
-    /// Money limit of the run, in US dollars.
+    /// Budget of the run, in US dollars.
     pub max_budget_usd: Option<f64>,
-    /// Permission mode handed to the agents.
+    /// Permission mode of the agents.
     pub permission_mode: String,
-    /// Model handed to the agents.
+    /// Model of the agents.
     pub model: String,
     /// Level of `mle-star.log`: `ERROR`, `WARN`, `INFO` or `DEBUG`.
     pub log_level: String,
-    /// A second log file, appended to.
+    /// A second log file, which is appended to.
     pub log_file: Option<PathBuf>,
     /// Each phase's share of the time.
     pub phase_time_budget: PhaseTimeBudget,
     /// Which agents answer.
     pub agents: AgentsChoice,
-    /// Limit of one script, in seconds; `None`: what its phase has left.
+    /// Time limit of one script, in seconds; `None` for the rest of its phase.
     pub script_timeout_seconds: Option<u64>,
-    /// Limit of one agent call, in seconds.
+    /// Time limit of one agent call, in seconds.
     pub agent_timeout_seconds: u64,
-    /// How long a call waits for an overloaded service, in seconds.
+    /// Maximum time that a call waits for an overloaded service, in seconds.
     pub overload_patience_seconds: u64,
-    /// Agent calls at once.
+    /// Maximum number of concurrent agent calls.
     pub max_concurrent_agents: u32,
-    /// Scripts at once; `None`: one per GPU, else one.
+    /// Maximum number of concurrent scripts; `None` for one per GPU, at least one.
     pub max_concurrent_scripts: Option<u32>,
-    /// The Python interpreter to use; `None`: the program's own environment.
+    /// The Python interpreter; `None` for the program's own environment.
     pub python: Option<PathBuf>,
     /// Network access of scripts.
     pub network: Switch,
     /// Memory limit of one script with its child processes, in MiB.
     pub memory_limit_mb: Option<u64>,
-    /// Models for single agents.
+    /// Models of individual agents.
     pub agent_models: BTreeMap<AgentType, String>,
     /// The `claude` executable.
     pub claude_path: Option<PathBuf>,
     /// Web search by the retriever.
     pub search: Switch,
-    /// Pages the retriever may not read: domains with or without a path. The default is the competition's own
+    /// Pages that the retriever may not read: domains with or without a path. The default is the competition's
     /// discussion and code pages.
     pub search_blocked_domains: Vec<String>,
-    /// Commands that agents may not run, as parts of a command line.
+    /// Commands that agents may not run, as substrings of a command line.
     pub blocked_commands: Vec<String>,
-    /// A file with models to use instead of asking the retriever.
+    /// A file with models to use instead of the retriever's.
     pub retrieved_models: Option<PathBuf>,
     /// Start scripts in processes that have already imported their libraries.
     pub warm_start: Switch,
@@ -119,23 +120,23 @@ pub struct Config {
     pub prompts: Option<PathBuf>,
 }
 
-/// The modes that `claude` accepts.
+/// The permission modes of `claude`.
 const PERMISSION_MODES: [&str; 7] =
     ["bypassPermissions", "default", "manual", "acceptEdits", "auto", "dontAsk", "plan"];
 
-/// Keys of earlier versions, which the files of their finished runs still have.
+/// Keys of earlier versions, which occur in the files of finished runs.
 const RETIRED: [&str; 2] = ["executor", "own_tools"];
 
 /// In seconds.
 const TEN_YEARS: u64 = 315_360_000;
 
-/// A value out of its range.
+/// A value outside its range.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{field} must be {constraint}")]
 pub struct OutOfRange {
     /// The key.
     pub field: &'static str,
-    /// The range of its values.
+    /// The valid range.
     pub constraint: &'static str,
 }
 
@@ -200,8 +201,8 @@ impl<'de> Deserialize<'de> for Config {
 }
 
 impl Config {
-    /// Reads some of the keys, the defaults for the others. Ranges are not checked: a key's value may depend on
-    /// another one in a later layer.
+    /// Reads some keys and uses the defaults for the others. Ranges are not checked, because they may depend on a
+    /// later layer.
     ///
     /// # Errors
     /// An unknown key, or a value of the wrong type.
@@ -212,7 +213,7 @@ impl Config {
     /// Checks every range.
     ///
     /// # Errors
-    /// The first key whose value is out of its range.
+    /// The first key whose value is outside its range.
     pub fn validate(&self) -> Result<(), OutOfRange> {
         let at_least_one = [
             ("num_retrieved_models", u64::from(self.num_retrieved_models)),
@@ -364,7 +365,7 @@ mod tests {
             change(&mut config);
             assert_eq!(config.validate().unwrap_err().field, field);
             let read = serde_json::from_str::<Config>(&serde_json::to_string(&config).unwrap());
-            // JSON has no NaN: it is written as null.
+            // JSON has no NaN; it is written as null.
             let is_nan = config.max_budget_usd.is_some_and(f64::is_nan);
             assert!(is_nan || read.unwrap_err().to_string().contains(field), "{field}");
         };

@@ -1,8 +1,8 @@
-//! The way to the two effects: named by place, remembered, limited and reported.
+//! Performs the two effects for the algorithms: records, limits and reports each by its place.
 //!
-//! The algorithms see a [`Ctx`] and nothing else. [`Ctx::ask`] and [`Ctx::run`] perform an effect at most
-//! once per place over all the processes a run may need; a limit that refuses one makes it an outcome
-//! (`Refused`), which every rule of the algorithms already handles as a failure.
+//! The algorithms use only a [`Ctx`]. [`Ctx::ask`] and [`Ctx::run`] perform an effect at most once per place, over
+//! all processes of a run. An effect that a limit refuses has the outcome `Refused`, which the algorithms handle
+//! like any failure.
 
 mod steps;
 
@@ -12,9 +12,8 @@ use std::sync::Mutex;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::agents::Call;
-use crate::agents::reply::text as answer_text;
 use crate::answers::RetrievedModel;
+use crate::call::Call;
 use crate::config::Config;
 use crate::effects::{
     AgentBackend, AgentReply, AgentRequest, Answer, OutOfMemory, Purpose, ScriptOutcome, ScriptRequest,
@@ -27,31 +26,33 @@ use crate::metric::Score;
 use crate::place::{Name, Phase, Place};
 use crate::prefetch::{self, Likely};
 use crate::prompts::{Prompts, Values};
+use crate::reply::text as reply_text;
 use crate::role::{AgentType, Form, Variant};
 use crate::slots::{Exclusivity, Share, Slots};
 use crate::stop::{Stop, Trouble};
 use crate::task::Task;
 
-/// Everything outside that a run is given.
+/// Everything that a run needs from outside.
 #[derive(Clone, Copy)]
 pub struct Outside<'a> {
-    /// Who answers.
+    /// Answers the agents' prompts.
     pub agents: &'a dyn AgentBackend,
-    /// Who runs scripts.
+    /// Runs the scripts.
     pub scripts: &'a dyn ScriptRunner,
-    /// Who watches.
+    /// Receives the events.
     pub events: &'a dyn EventSink,
-    /// Whether the user wants the run to stop: completes when so.
+    /// Becomes true when the user wants the run to stop.
     pub cancel: &'a tokio::sync::watch::Receiver<bool>,
-    /// What scripts will find, in a few lines for the prompts: Python, libraries, cores, GPUs, network.
+    /// The scripts' environment, described in a few lines for the prompts: Python, libraries, cores, GPUs,
+    /// network.
     pub environment: &'a str,
-    /// Where scripts run, shared with the other runs of this process.
+    /// The script slots, shared with the other runs of this process.
     pub script_slots: &'a Slots,
-    /// How many agents may be asked at once, shared likewise.
+    /// The slots for agent calls, shared with the other runs of this process.
     pub agent_slots: &'a Slots,
 }
 
-/// One run under way.
+/// A run in progress.
 pub(crate) struct Run<'a> {
     pub task: &'a Task,
     pub config: &'a Config,
@@ -66,12 +67,12 @@ pub(crate) struct Run<'a> {
     history: Mutex<steps::History>,
     /// The paths and phases that failed in earlier processes, each with its cause.
     failures: Vec<(Place, String)>,
-    /// What every template may name.
+    /// Values available in every template.
     common: Map<String, Value>,
 }
 
-/// Everything that determines an agent's answer. The journal keeps the digest of this as JSON, so the fields stay in
-/// the order of the alphabet.
+/// Everything that determines an agent's answer. The journal stores the digest of its JSON, so the fields must
+/// stay in alphabetical order.
 #[derive(Serialize)]
 struct Input<'a> {
     agent: AgentType,
@@ -83,7 +84,7 @@ struct Input<'a> {
     variant: Option<Variant>,
 }
 
-/// What the journal keeps of a question for people.
+/// The part of a request that the journal stores for people.
 #[derive(Serialize)]
 struct Question<'a> {
     agent: AgentType,
@@ -92,7 +93,7 @@ struct Question<'a> {
     variant: Option<Variant>,
 }
 
-/// A place in the algorithm of a run under way.
+/// A place in the algorithms of a run in progress.
 #[derive(Clone)]
 pub struct Ctx<'a> {
     run: &'a Run<'a>,
@@ -135,7 +136,7 @@ impl<'a> Run<'a> {
 }
 
 impl<'a> Ctx<'a> {
-    /// Where this is.
+    /// The place.
     pub fn place(&self) -> &Place {
         &self.place
     }
@@ -150,12 +151,12 @@ impl<'a> Ctx<'a> {
         self.run.config
     }
 
-    /// The models that the user gave; `None`: the retriever is asked.
+    /// The models that the user provided; `None` if the retriever chooses them.
     pub(crate) fn models_by_hand(&self) -> Option<&'a [RetrievedModel]> {
         self.run.models_by_hand
     }
 
-    /// A score on the task's metric; `None` when the number is not finite.
+    /// A score on the task's metric; `None` if the number is not finite.
     pub fn score(&self, value: f64) -> Option<Score> {
         Score::new(value, self.run.task.metric_direction)
     }
@@ -189,7 +190,7 @@ impl<'a> Ctx<'a> {
         Ok(reply.value)
     }
 
-    /// Runs a script at `run` below this place.
+    /// Runs a script at the place `run` of this step or repair.
     pub(crate) async fn run(&self, script: &str, purpose: Purpose) -> Result<Recorded<ScriptOutcome>, Stop> {
         let place = self.place.named(Name::Run);
         let input = json!({"script": script, "purpose": purpose, "data": self.run.data_id});
@@ -206,38 +207,38 @@ impl<'a> Ctx<'a> {
         Ok(self.run.journal.mark(&Place::from(phase))?)
     }
 
-    /// Seconds into the run at which it first ended.
+    /// Seconds into the run at which the phase first ended.
     pub(crate) fn ended(&self) -> Result<f64, Stop> {
         Ok(self.run.journal.mark(&Place::root().end())?)
     }
 
-    /// Every record of the journal, without its texts.
+    /// All records of the journal, without their texts.
     pub(crate) fn ledger(&self) -> Result<Vec<EffectRecord>, Stop> {
         Ok(self.run.journal.ledger()?)
     }
 
-    /// The programs that made the run so far.
+    /// The program versions used for the run so far.
     pub(crate) fn made_with(&self) -> Result<Vec<MadeWith>, Stop> {
         Ok(self.run.journal.made_with()?)
     }
 
-    /// Tells whoever watches.
+    /// Emits an event.
     pub(crate) fn emit(&self, event: Event) {
         self.run.emit(event);
     }
 
-    /// A fact about the run.
+    /// Emits a note about the run.
     pub(crate) fn info(&self, text: impl Into<String>) {
         self.emit(Event::Info { place: self.place.clone(), text: text.into() });
     }
 
-    /// Something a person should know that stops nothing.
+    /// Emits a warning. The run goes on.
     pub(crate) fn warn(&self, text: impl Into<String>) {
         let limit = self.place.step().and_then(|step| self.refused_in(step));
         self.emit(Event::Warning { place: self.place.clone(), text: text.into(), limit });
     }
 
-    /// The reply called `name` ended the run: a resume asks again.
+    /// Discards the reply called `name`, which ended the run. A resume asks again.
     pub(crate) fn forget(&self, name: Name) -> Result<(), Stop> {
         Ok(self.run.journal.void(&self.place.named(name))?)
     }
@@ -266,7 +267,7 @@ impl<'a> Ctx<'a> {
         });
         let agents = self.run.outside.agents;
         let asked = agents.ask(&request, self.run.outside.events);
-        // While this one answers, the next can be prepared.
+        // The backend can prepare for the next calls while this one is answered.
         let prepared = async { agents.prefetch(&self.likely_after(&request)) };
         let asked = async { tokio::join!(asked, prepared).0 };
         let reply = self.or_interrupted(asked).await.and_then(|reply| reply);
@@ -280,7 +281,7 @@ impl<'a> Ctx<'a> {
         Ok(self.refused_if_late(&request.place, reply?))
     }
 
-    /// The calls that are likely to follow: all that is known of them before they are asked.
+    /// The calls that are likely to follow, as far as they are known in advance.
     fn likely_after(&self, request: &AgentRequest) -> Vec<AgentRequest> {
         let (place, agent, variant) = (request.place.clone(), request.agent, request.variant);
         let likely = prefetch::after(&Likely { place, agent, variant }, self.run.config);
@@ -305,7 +306,7 @@ impl<'a> Ctx<'a> {
         likely.into_iter().map(request).collect()
     }
 
-    /// A call that failed when the time was up came to nothing because of the time: more time asks again.
+    /// A call that fails at the time limit counts as refused by it, so a resume with more time asks again.
     fn refused_if_late(&self, place: &Place, reply: AgentReply) -> AgentReply {
         let late = || self.run.limits.out_of_time(place, self.run.journal.elapsed());
         match (&reply.answer, late()) {
@@ -333,7 +334,7 @@ impl<'a> Ctx<'a> {
         Ok(second.after_out_of_memory(first))
     }
 
-    /// Runs a script in the slot that is held for it, unless the time is up by now.
+    /// Runs a script in its leased slot, unless the time ran out while it waited.
     async fn run_in_slot(
         &self,
         place: &Place,
@@ -353,11 +354,11 @@ impl<'a> Ctx<'a> {
         self.or_interrupted(self.run.outside.scripts.run(&request)).await?
     }
 
-    /// The value of `effect`, which is dropped when the user interrupts the run.
+    /// Awaits `effect`, or drops it when the user interrupts the run.
     async fn or_interrupted<T>(&self, effect: impl Future<Output = T>) -> Result<T, Stop> {
         let mut cancel = self.run.outside.cancel.clone();
         let cancelled = async move {
-            // A sender that is gone can interrupt nothing.
+            // Without a sender, no interrupt can come.
             if cancel.wait_for(|wanted| *wanted).await.is_err() {
                 std::future::pending::<()>().await;
             }
@@ -373,7 +374,7 @@ impl<'a> Ctx<'a> {
         self.run.config.agent_models.get(&agent).unwrap_or(&self.run.config.model).clone()
     }
 
-    /// The templates of a call and of every call, filled in.
+    /// Renders the template of a call and the template that every call shares.
     fn render(&self, call: &Call) -> Result<(String, String), Stop> {
         let of_call = call.inputs.iter().chain(&call.rendered_only);
         let values: BTreeMap<&String, &Value> = of_call.chain(&self.run.common).collect();
@@ -391,7 +392,7 @@ impl<'a> Ctx<'a> {
         };
         let seconds = if reply.replayed { 0.0 } else { self.run.journal.elapsed() - started };
         let (place, usage, replayed) = (place.clone(), reply.value.usage, reply.replayed);
-        let text = answer_text(&reply.value).unwrap_or_default();
+        let text = reply_text(&reply.value).unwrap_or_default();
         let (characters, reply) = (text.chars().count() as u64, beginning(text));
         self.emit(Event::AgentEnded { place, agent, seconds, usage, failure, characters, reply, replayed });
     }
@@ -402,7 +403,7 @@ impl<'a> Ctx<'a> {
         }
         let (seconds, score, replayed) =
             (outcome.value.duration_seconds, outcome.value.score, outcome.replayed);
-        let failure = outcome.value.is_error().then(|| crate::evaluate::headline(&outcome.value));
+        let failure = outcome.value.is_error().then(|| outcome.value.headline());
         for note in &outcome.value.notes {
             self.emit(Event::Warning { place: place.clone(), text: note.clone(), limit: None });
         }
@@ -425,7 +426,7 @@ fn common(task: &Task, config: &Config, environment: &str) -> Map<String, Value>
     values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// What an agent is given, in one line: lengths of texts, sizes of lists, beginnings of plans.
+/// Describes an agent's input in one line: lengths of texts, sizes of lists, beginnings of plans.
 fn summary(inputs: &Map<String, Value>) -> String {
     let one = |(name, value): (&String, &Value)| match value {
         Value::String(text) if name == "plan" || text.chars().count() <= 40 => {

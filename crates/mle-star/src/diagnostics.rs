@@ -1,4 +1,4 @@
-//! What a run that ends early leaves: how far it came, what it used, what exists.
+//! Diagnostics of a run that ended early: its progress, its usage and its best results.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,20 +9,20 @@ use crate::place::{Phase, Place};
 use crate::spending::spending;
 use crate::verdict::Best;
 
-/// How far a run came that something ended early.
+/// Progress and results of a run that ended early.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Diagnostics {
-    /// What ended it.
+    /// The error that ended it.
     pub error: String,
     /// Seconds of the run, over all its processes.
     pub elapsed_seconds: f64,
-    /// Money and tokens of all its agent calls.
+    /// Cost and tokens of all its agent calls.
     pub spent: Usage,
     /// The phase it was in.
     pub phase: Option<Phase>,
-    /// The agent call or script that ended last without an error of its own.
+    /// The last agent call or script that succeeded.
     pub last_success: Option<Place>,
-    /// Scripts that gave a score.
+    /// The number of scored scripts.
     pub scored: u64,
     /// The solution it would submit.
     pub solution: Option<Best>,
@@ -31,7 +31,7 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// Of a run with these records, ended by `error` after `elapsed_seconds`.
+    /// Diagnostics of a run with these records, ended by `error` after `elapsed_seconds`.
     pub(crate) fn new(error: String, elapsed_seconds: f64, effects: &[EffectRecord]) -> Self {
         let ended = |effect: &&EffectRecord| {
             effect.counts() && effect.limit.is_none() && matches!(effect.kind, Kind::Agent | Kind::Script)

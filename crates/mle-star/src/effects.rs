@@ -1,8 +1,8 @@
-//! The two effects, as the outside sees them: ask an agent, run a script.
+//! The interface of the two effects: asking an agent and running a script.
 //!
-//! [`AgentBackend`] and [`ScriptRunner`] are what an implementation provides; the types here are what
-//! crosses the border and, for answers and outcomes, what the journal keeps. The algorithms do not call
-//! the backends: they go through [`Ctx`](crate::ctx::Ctx).
+//! Backends implement [`AgentBackend`] and [`ScriptRunner`]. The other types are their parameters and results; the
+//! journal stores answers and outcomes in this form. The algorithms do not call backends directly but use
+//! [`Ctx`](crate::ctx::Ctx).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,51 +20,51 @@ use crate::stop::Stop;
 /// Answers agents' prompts.
 #[async_trait]
 pub trait AgentBackend: Send + Sync {
-    /// Asks one agent once; `events` hears what happens meanwhile. A reply that failed is a reply; only
-    /// what ends the run is a [`Stop`]. Dropping the future ends everything the call started.
+    /// Asks one agent once and reports progress to `events`. A failed call is a reply; only what ends the run is a
+    /// [`Stop`]. Dropping the future ends everything that the call started.
     async fn ask(&self, request: &AgentRequest, events: &dyn EventSink) -> Result<AgentReply, Stop>;
 
-    /// Prepares for calls that are likely to follow, soonest first; their prompts and inputs are not known yet and
-    /// empty. It affects speed alone.
+    /// Prepares for calls that are likely to follow, soonest first. Their prompts and inputs are empty, because
+    /// they are not known yet. This affects only speed.
     fn prefetch(&self, _likely: &[AgentRequest]) {}
 }
 
 /// Runs Python scripts.
 #[async_trait]
 pub trait ScriptRunner: Send + Sync {
-    /// Runs one script to its end or its deadline. A script that failed is an outcome; only what ends the
-    /// run is a [`Stop`]. Dropping the future ends the script and everything it started.
+    /// Runs one script to its end or its deadline. A failed script is an outcome; only what ends the run is a
+    /// [`Stop`]. Dropping the future ends the script and everything that it started.
     async fn run(&self, request: &ScriptRequest) -> Result<ScriptOutcome, Stop>;
 }
 
-/// One question to one agent.
+/// One call of one agent.
 #[derive(Clone, Debug)]
 pub struct AgentRequest {
-    /// Where in the algorithm.
+    /// The place of the call.
     pub place: Place,
-    /// Who is asked.
+    /// The agent.
     pub agent: AgentType,
-    /// Which of the agent's several tasks, when it has more than one.
+    /// The task, for agents with several.
     pub variant: Option<Variant>,
-    /// Persona, task, metric and machine.
+    /// The system prompt: persona, task, metric and machine.
     pub system: String,
     /// The rendered template.
     pub prompt: String,
-    /// The typed values the template was rendered from, by variable name.
+    /// The values that the template was rendered with, by name.
     pub inputs: Map<String, Value>,
-    /// Tools the agent may use; empty means none at all.
+    /// Tools that the agent may use; empty for none.
     pub tools: &'static [&'static str],
-    /// JSON schema of a structured answer.
+    /// The JSON schema of a structured answer.
     pub schema: Option<Arc<Value>>,
     /// The model to use.
     pub model: String,
-    /// Limit of the call, without the time it waits for an overloaded service.
+    /// Time limit of the call, without waiting for an overloaded service.
     pub timeout: Duration,
-    /// What is left for the call and all its waiting.
+    /// Time limit of the call, including all waiting.
     pub time_left: Duration,
 }
 
-/// What came back from an agent, and what it cost.
+/// An agent's reply and its cost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AgentReply {
     /// The answer or the failure.
@@ -72,7 +72,7 @@ pub struct AgentReply {
     /// Money and tokens.
     #[serde(default)]
     pub usage: Usage,
-    /// What was looked up on the web for it.
+    /// The web searches and fetches made for it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lookups: Vec<Lookup>,
 }
@@ -84,7 +84,7 @@ pub struct Lookup {
     pub tool: String,
     /// The query, or the address.
     pub what: String,
-    /// Why nothing came of it; `None` when something did.
+    /// The error; `None` on success.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
 }
@@ -97,23 +97,23 @@ pub enum Answer {
     Text {
         /// The whole text.
         text: String,
-        /// The structured answer, when one was asked for and given.
+        /// The structured answer, if one was requested and given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         structured: Option<Value>,
     },
-    /// It did not answer; the rule for this agent decides what follows.
+    /// The call failed; the algorithms decide what follows.
     Failed {
-        /// Why, in words.
+        /// The reason.
         reason: String,
     },
-    /// It was not asked: a limit had been reached.
+    /// It was not asked because a limit had been reached.
     Refused {
-        /// Which one.
+        /// The limit.
         limit: Limit,
     },
 }
 
-/// Money and tokens of one agent call.
+/// Cost and tokens of one agent call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Usage {
     /// US dollars; `None` when unknown.
@@ -131,70 +131,71 @@ pub struct Usage {
 /// One script to run.
 #[derive(Clone, Debug)]
 pub struct ScriptRequest {
-    /// Where in the algorithm; names the files kept of the run.
+    /// The place of the run. It names the files that are kept.
     pub place: Place,
     /// The whole script.
     pub script: String,
-    /// What is wanted from it.
+    /// The purpose of the run.
     pub purpose: Purpose,
     /// Wall-clock limit.
     pub timeout: Duration,
-    /// Which of the script slots it occupies, from 0; no two scripts of this process share one.
+    /// The number of its script slot, from 0. No two running scripts of this process share one.
     pub slot: usize,
 }
 
-/// What a script is run for.
+/// The purpose of a script run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
-    /// A validation score.
+    /// To get a validation score.
     Score,
-    /// The printed effects of an ablation study.
+    /// To get the printed results of an ablation study.
     Ablation,
-    /// `./final/submission.csv`.
+    /// To get `./final/submission.csv`.
     Submission,
 }
 
-/// How a note begins that tells of data which changed while the run lasted: scores before and after are of different
-/// data.
+/// The prefix of a note about data that changed during the run. Scores before and after the change are not
+/// comparable.
 pub const DATA_CHANGED: &str = "THE DATA IS NO LONGER WHAT IT WAS";
 
-/// What a script did.
+/// The outcome of a script run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ScriptOutcome {
     /// How it ended.
     pub end: ScriptEnd,
     /// Wall-clock seconds.
     pub duration_seconds: f64,
-    /// What it printed.
+    /// Standard output.
     pub stdout: Captured,
-    /// What it printed to standard error.
+    /// Standard error.
     pub stderr: Captured,
-    /// The last score line's value in the whole of stdout, as [`ScoreScanner`](crate::score::ScoreScanner) finds it.
+    /// The score in the last score line of the complete standard output, see
+    /// [`ScoreScanner`](crate::score::ScoreScanner).
     pub score: Option<f64>,
-    /// The last traceback of stderr.
+    /// The last traceback in standard error.
     pub traceback: Option<String>,
-    /// `./final/submission.csv` checked, when the script wrote one.
+    /// The check of `./final/submission.csv`, if the script wrote one.
     pub submission: Option<Submission>,
-    /// What was stopped, cut or cleaned up, in words a debugger can use; [`DATA_CHANGED`].
+    /// Notes for the debugger about what was stopped, truncated or cleaned up. See also [`DATA_CHANGED`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// How it ran out of memory, when that is why it failed.
+    /// How it ran out of memory, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub out_of_memory: Option<OutOfMemory>,
 }
 
-/// Whose memory was not enough for a script.
+/// Which memory a script ran out of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OutOfMemory {
-    /// The machine's or the container's: the kernel killed the script or a part of it.
+    /// The memory of the machine or container: the kernel killed the script or one of its processes.
     Machine,
-    /// What a script may use: it was stopped.
+    /// The memory limit of scripts: the script was stopped.
     Limit,
-    /// What an allocation could get: it failed inside the script.
+    /// An allocation inside the script failed.
     Allocation,
-    /// A GPU's.
+    /// The memory of a GPU.
     Gpu,
 }
 
@@ -202,79 +203,79 @@ pub enum OutOfMemory {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ScriptEnd {
-    /// By itself.
+    /// It exited.
     Exited {
         /// Its exit code.
         code: i32,
     },
-    /// By a signal.
+    /// A signal killed it.
     Signalled {
         /// The signal's number.
         signal: i32,
     },
-    /// It was stopped at its limit.
+    /// It was stopped at its time limit.
     TimedOut,
-    /// It was not run: a limit had been reached.
+    /// It was not run because a limit had been reached.
     Refused {
-        /// Which one.
+        /// The limit.
         limit: Limit,
     },
 }
 
-/// Head and tail of a stream; the whole of it is in the run's `logs/`.
+/// Head and tail of a stream. The complete stream is in the run's `logs/`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Captured {
-    /// The first bytes, as text; everything, when `tail` is empty.
+    /// The first bytes as text; the complete stream if `tail` is empty.
     pub head: String,
-    /// The last bytes, as text, when something between is missing.
+    /// The last bytes as text, if the stream was truncated.
     pub tail: String,
-    /// How many bytes the stream had in all.
+    /// The length of the complete stream in bytes.
     pub bytes: u64,
 }
 
-/// A submission file and what is wrong with it.
+/// The check of a submission file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Submission {
     /// Size of the file in bytes.
     pub bytes: u64,
-    /// Data rows; `None` when it does not parse.
+    /// Data rows; `None` if the file does not parse.
     pub rows: Option<u64>,
-    /// What is wrong, one sentence each; empty when it is valid.
+    /// The defects, one sentence each; empty if the file is valid.
     pub findings: Vec<String>,
 }
 
-/// A limit that makes the run do less than it was asked for.
+/// A limit that makes the run skip work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
-    /// The run's time.
+    /// The time limit of the run.
     Time,
-    /// The run's money.
+    /// The budget of the run.
     Budget,
-    /// The share of time of a phase or a path; the run itself goes on.
+    /// The time share of a phase or a path. The run goes on.
     Share,
 }
 
 impl AgentReply {
-    /// A plain answer that cost nothing.
+    /// A text answer without cost.
     pub fn text(text: impl Into<String>) -> Self {
         let answer = Answer::Text { text: text.into(), structured: None };
         Self { answer, usage: Usage::free(), lookups: Vec::new() }
     }
 
-    /// A failure whose cost is given.
+    /// A failed call with this usage.
     pub fn failed(reason: impl Into<String>, usage: Usage) -> Self {
         Self { answer: Answer::Failed { reason: reason.into() }, usage, lookups: Vec::new() }
     }
 
-    /// A call that was not made, or came to nothing, because of a limit.
+    /// A call that was not made, or failed, because of a limit.
     pub fn refused(limit: Limit, usage: Usage) -> Self {
         Self { answer: Answer::Refused { limit }, usage, lookups: Vec::new() }
     }
 }
 
 impl Usage {
-    /// Nothing used, nothing paid.
+    /// No cost and no tokens.
     pub fn free() -> Self {
         Self { cost_usd: Some(0.0), ..Self::default() }
     }
@@ -283,7 +284,7 @@ impl Usage {
 impl std::ops::Add for Usage {
     type Output = Self;
 
-    /// What two calls used together; unknown when either cost is.
+    /// The sum of two usages. The cost is unknown if either is.
     fn add(self, other: Self) -> Self {
         Self {
             cost_usd: self.cost_usd.zip(other.cost_usd).map(|(one, two)| one + two),
@@ -296,7 +297,25 @@ impl std::ops::Add for Usage {
 }
 
 impl ScriptOutcome {
-    /// Did it fail as a program? Non-zero exit, signal, time-out, refusal, or a traceback on stderr.
+    /// The error in one line for people.
+    pub fn headline(&self) -> String {
+        if let Some(how) = self.out_of_memory {
+            return format!("The script ran out of memory: {}.", how.words());
+        }
+        match self.end {
+            ScriptEnd::TimedOut => {
+                format!("The script was stopped at its time limit after {:.0} s.", self.duration_seconds)
+            }
+            ScriptEnd::Signalled { signal } => format!("The script was killed by signal {signal}."),
+            ScriptEnd::Refused { limit } => format!("not run: {}", limit.name()),
+            ScriptEnd::Exited { code } => match self.traceback.as_deref().and_then(exception) {
+                Some(exception) => exception.to_owned(),
+                None => format!("The script ended with exit code {code}."),
+            },
+        }
+    }
+
+    /// Whether the program failed: non-zero exit code, signal, timeout, refusal, or a traceback in standard error.
     pub fn is_error(&self) -> bool {
         self.end != ScriptEnd::Exited { code: 0 } || self.traceback.is_some()
     }
@@ -316,7 +335,7 @@ impl ScriptOutcome {
         }
     }
 
-    /// What a script did that was run once more, alone, because it had run out of memory the first time.
+    /// Adds a note: the script ran a second time, alone, because it ran out of memory the first time.
     pub(crate) fn after_out_of_memory(self, first: Self) -> Self {
         let how = first.out_of_memory.map_or("", OutOfMemory::words);
         if let ScriptEnd::Refused { limit } = self.end {
@@ -332,8 +351,13 @@ impl ScriptOutcome {
     }
 }
 
+/// The line of the exception: the last line of a traceback that is not indented.
+fn exception(traceback: &str) -> Option<&str> {
+    traceback.lines().rev().find(|line| !line.trim().is_empty() && !line.starts_with([' ', '\t']))
+}
+
 impl ScriptEnd {
-    /// How it ended, in words.
+    /// Describes how the script ended.
     pub fn words(&self) -> String {
         match self {
             Self::Exited { code } => format!("exit code {code}"),
@@ -345,7 +369,7 @@ impl ScriptEnd {
 }
 
 impl OutOfMemory {
-    /// What happened, to be put behind "ran out of memory: ".
+    /// Describes what happened, to follow "ran out of memory: ".
     pub fn words(self) -> &'static str {
         match self {
             Self::Machine => "the machine had none left, and the kernel killed it",
@@ -355,20 +379,21 @@ impl OutOfMemory {
         }
     }
 
-    /// May there be more of it another time, whoever else of this process runs? Others use the machine, too.
+    /// Whether a second run can have more memory even if no other script of this process ran. Other programs use
+    /// the machine, too.
     pub(crate) fn may_pass(self) -> bool {
         matches!(self, Self::Machine | Self::Gpu)
     }
 }
 
 impl Captured {
-    /// A stream short enough to be kept whole.
+    /// A stream that is kept complete.
     pub fn whole(text: impl Into<String>) -> Self {
         let head = text.into();
         Self { bytes: head.len() as u64, head, tail: String::new() }
     }
 
-    /// The stream as text, with the cut named.
+    /// The stream as text. A line marks what is missing.
     pub fn text(&self) -> String {
         if self.tail.is_empty() {
             return self.head.clone();
@@ -379,7 +404,7 @@ impl Captured {
 }
 
 impl Limit {
-    /// The limit in words.
+    /// Describes the limit.
     pub fn name(self) -> &'static str {
         match self {
             Self::Time => "time limit",

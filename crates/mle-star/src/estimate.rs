@@ -1,8 +1,8 @@
-//! How many agent calls and script runs a configuration implies.
+//! Estimates the number of agent calls and script runs of a configuration.
 //!
-//! [`estimate`] counts along the algorithms, phase by phase. *Fewest* is a run in which everything works at once and
-//! every merge helps. *Most* is one that makes every repair, corrects one leak in every check, repeats every question
-//! that can be repeated, and finds unused data and subsampling.
+//! [`estimate`] counts along the algorithms, phase by phase. *Fewest* is a run in which everything succeeds the
+//! first time and every merge helps. *Most* is a run that makes every repair, corrects one leak in every check,
+//! repeats every call that can be repeated, and finds unused data and subsampling.
 
 use std::collections::BTreeMap;
 use std::ops::{AddAssign, Mul};
@@ -17,25 +17,25 @@ use crate::task::Task;
 /// A lower and an upper bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Count {
-    /// When all goes well.
+    /// If everything succeeds.
     pub fewest: u64,
-    /// When every optional step is needed.
+    /// If every optional step is needed.
     pub most: u64,
 }
 
-/// What one phase does.
+/// The work of one phase.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PhaseEstimate {
     /// The phase.
     pub phase: Phase,
-    /// Agent calls by role, without roles that are never asked.
+    /// Agent calls by role, without roles that are not called.
     pub calls: BTreeMap<AgentType, Count>,
     /// Script runs.
     pub scripts: Count,
 }
 
-/// What every phase does, in order; Phase 3 only with several paths. `models_by_hand` is the number of models that the
-/// user gives.
+/// The work of each phase, in order. Phase 3 is included only with several paths. `models_by_hand` is the number
+/// of models that the user provides.
 pub fn estimate(config: &Config, task: &Task, models_by_hand: Option<usize>) -> Vec<PhaseEstimate> {
     let mut phases = vec![initial(config, task, models_by_hand), refinement(config)];
     if config.num_parallel_solutions > 1 {
@@ -119,13 +119,13 @@ impl Tally {
         }
     }
 
-    /// Scripts that are run, and repaired while they fail.
+    /// Counts scripts that are run, and repaired while they fail.
     fn execute(&mut self, scripts: Count) {
         self.ask(AgentType::Debugger, Count { fewest: 0, most: scripts.most * self.repairs });
         self.phase.scripts += Count { most: scripts.most * (1 + self.repairs), ..scripts };
     }
 
-    /// h(s): a check before each run, with at most one correction.
+    /// Counts h(s): a check before each run, with at most one correction.
     fn evaluate(&mut self, solutions: Count) {
         let most = solutions.most * 2 * (1 + self.repairs);
         self.ask(AgentType::Leakage, Count { most, ..solutions });
@@ -134,7 +134,7 @@ impl Tally {
 }
 
 impl Count {
-    /// No more and no less.
+    /// A count whose bounds are equal.
     pub fn exactly(count: u64) -> Self {
         Self { fewest: count, most: count }
     }
@@ -150,7 +150,7 @@ impl AddAssign for Count {
 impl Mul<(f64, f64)> for Count {
     type Output = (f64, f64);
 
-    /// From the fewest at the lower of two amounts to the most at the higher.
+    /// The count from the fewest at the lower of two amounts to the most at the higher.
     #[expect(clippy::cast_precision_loss, reason = "counts of calls are far below 2^52")]
     fn mul(self, (low, high): (f64, f64)) -> (f64, f64) {
         (self.fewest as f64 * low, self.most as f64 * high)

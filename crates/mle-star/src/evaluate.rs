@@ -1,83 +1,47 @@
-//! h(s): leakage check, run, and repair on failure. The only maker of a [`Scored`] solution.
+//! h(s): leakage check, run, and repair on failure. Only this module creates a [`Scored`] solution.
 
 use crate::agents;
 use crate::ctx::Ctx;
 use crate::effects::{Limit, Purpose, ScriptEnd, ScriptOutcome};
+use crate::evaluation::{Evaluation, Failure};
 use crate::place::Name;
 use crate::python::{exit_call, hidden_errors};
 use crate::solution::{Evidence, Scored, Solution};
 use crate::stop::Stop;
 
-/// What became of a script.
+/// The outcome of a script after all repairs.
 pub(crate) struct Execution {
-    /// The text that was run last.
+    /// The last text that ran.
     pub solution: Solution,
-    /// A leak was found in that text that could not be corrected.
+    /// Whether that text has a leak that could not be corrected.
     pub leaks: bool,
-    /// What it did; `Err` when it failed to the end.
+    /// Its last run; `Err` if every repair failed.
     pub result: Result<Ran, Failure>,
 }
 
-/// A script that did what was wanted of it.
+/// A successful run of a script.
 pub(crate) struct Ran {
     pub outcome: ScriptOutcome,
     pub place: crate::place::Place,
     pub at: jiff::Timestamp,
 }
 
-/// Why a script did not.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Failure {
-    /// The error as the debugger sees it.
-    pub error: String,
-    /// The limit that kept it from running.
-    pub limit: Option<Limit>,
-}
-
-/// h(s): the solution with its score, or how it failed.
-pub(crate) struct Evaluation {
-    /// The text that was run last.
-    pub solution: Solution,
-    pub scored: Result<Scored, Failure>,
-}
-
 /// A solution after the leakage check.
 pub(crate) struct Checked {
     pub solution: Solution,
-    /// A leak was found that could not be corrected.
+    /// Whether a leak was found that could not be corrected.
     pub leaks: bool,
-    /// The limit that kept it from being checked.
+    /// The limit that prevented the check.
     pub refused: Option<Limit>,
 }
 
-impl Evaluation {
-    /// A solution that a limit kept from being made or scored.
-    pub fn refused(solution: Solution, limit: Limit) -> Self {
-        Self { solution, scored: Err(Failure::refused(limit)) }
-    }
-}
-
-impl Failure {
-    /// The line of the error that names it, without traceback and notes.
-    pub fn headline(&self) -> &str {
-        let names_it = |line: &&str| {
-            !line.trim().is_empty() && !line.starts_with([' ', '\t']) && !line.starts_with("Note: ")
-        };
-        self.error.lines().rev().find(names_it).unwrap_or_default()
-    }
-
-    fn refused(limit: Limit) -> Self {
-        Self { error: format!("not run: {}", limit.name()), limit: Some(limit) }
-    }
-}
-
-/// h(s) of the paper: checks the solution for leakage, runs it, and has it repaired while it fails.
+/// h(s) of the paper: checks the solution for leakage, runs it, and lets the debugger repair it while it fails.
 pub(crate) async fn evaluate(ctx: &Ctx<'_>, solution: Solution) -> Result<Evaluation, Stop> {
     let checked = without_leakage(ctx, solution).await?;
     evaluate_checked(ctx, checked).await
 }
 
-/// h(s) of a solution that has been through the leakage check.
+/// h(s) of a solution after its leakage check.
 pub(crate) async fn evaluate_checked(ctx: &Ctx<'_>, checked: Checked) -> Result<Evaluation, Stop> {
     if let Some(limit) = checked.refused {
         return Ok(Evaluation::refused(checked.solution, limit));
@@ -97,7 +61,7 @@ pub(crate) async fn evaluate_checked(ctx: &Ctx<'_>, checked: Checked) -> Result<
     Ok(Evaluation { solution, scored })
 }
 
-/// Runs a script; while it fails, the debugger repairs it and the repaired text is checked and run.
+/// Runs a script. While it fails, the debugger repairs it, and the repaired text is checked and run.
 pub(crate) async fn execute(ctx: &Ctx<'_>, checked: Checked, purpose: Purpose) -> Result<Execution, Stop> {
     let mut execution = attempt(ctx, checked, purpose).await?;
     for count in 1..=ctx.config().max_debug_attempts {
@@ -135,7 +99,7 @@ pub(crate) async fn execute(ctx: &Ctx<'_>, checked: Checked, purpose: Purpose) -
     Ok(execution)
 }
 
-/// Finds leaks and has each leaking block corrected.
+/// Finds leaks and lets the agent correct each leaking block.
 pub(crate) async fn without_leakage(ctx: &Ctx<'_>, solution: Solution) -> Result<Checked, Stop> {
     let mut checked = Checked::unchecked(solution);
     if checked.solution.text().trim().is_empty() {
@@ -177,13 +141,13 @@ pub(crate) async fn without_leakage(ctx: &Ctx<'_>, solution: Solution) -> Result
 }
 
 impl Checked {
-    /// A text that nobody looked at: it is not scored, or holds nothing to look at.
+    /// A text without a leakage check: it is not scored, or it is empty.
     pub fn unchecked(solution: Solution) -> Self {
         Self { solution, leaks: false, refused: None }
     }
 }
 
-/// Runs a script once. A text that is to be scored has to have been checked.
+/// Runs a script once. Its type ensures that a scored text has passed the leakage check.
 async fn attempt(ctx: &Ctx<'_>, checked: Checked, purpose: Purpose) -> Result<Execution, Stop> {
     let Checked { solution, leaks, refused } = checked;
     if let Some(limit) = refused.filter(|_| purpose == Purpose::Score) {
@@ -203,7 +167,7 @@ async fn attempt(ctx: &Ctx<'_>, checked: Checked, purpose: Purpose) -> Result<Ex
     Ok(Execution { solution, leaks, result })
 }
 
-/// Why a script is not run at all.
+/// Why a script cannot be run.
 fn rejection(text: &str) -> Option<String> {
     if text.trim().is_empty() {
         return Some("The script is empty: there was no code in the reply.".to_owned());
@@ -240,7 +204,7 @@ fn no_score() -> Failure {
     Failure { error: error.to_owned(), limit: None }
 }
 
-/// What went wrong, for the debugger: the traceback where there is one, else what is known.
+/// The error for the debugger: the traceback if there is one, otherwise what is known.
 fn error_text(outcome: &ScriptOutcome) -> String {
     let mut text = outcome.traceback.clone().unwrap_or_else(|| {
         let output = outcome.stderr.text();
@@ -253,11 +217,11 @@ fn error_text(outcome: &ScriptOutcome) -> String {
             .rev()
             .collect::<Vec<_>>()
             .join("\n");
-        format!("{}\n{tail}", headline(outcome))
+        format!("{}\n{tail}", outcome.headline())
     });
     let memory = outcome
         .out_of_memory
-        .map(|how| format!("the script ran out of memory: {}. It has to do with less memory.", how.words()));
+        .map(|how| format!("the script ran out of memory: {}. Reduce its memory use.", how.words()));
     for note in memory.iter().chain(&outcome.notes) {
         text.push_str("\nNote: ");
         text.push_str(note);
@@ -265,30 +229,7 @@ fn error_text(outcome: &ScriptOutcome) -> String {
     text.trim_end().to_owned()
 }
 
-/// What went wrong, in one line for people.
-pub fn headline(outcome: &ScriptOutcome) -> String {
-    if let Some(how) = outcome.out_of_memory {
-        return format!("The script ran out of memory: {}.", how.words());
-    }
-    match outcome.end {
-        ScriptEnd::TimedOut => {
-            format!("The script was stopped at its time limit after {:.0} s.", outcome.duration_seconds)
-        }
-        ScriptEnd::Signalled { signal } => format!("The script was killed by signal {signal}."),
-        ScriptEnd::Refused { limit } => format!("not run: {}", limit.name()),
-        ScriptEnd::Exited { code } => match outcome.traceback.as_deref().and_then(exception) {
-            Some(exception) => exception.to_owned(),
-            None => format!("The script ended with exit code {code}."),
-        },
-    }
-}
-
-/// The exception's own line: the last of a traceback that is not indented.
-fn exception(traceback: &str) -> Option<&str> {
-    traceback.lines().rev().find(|line| !line.trim().is_empty() && !line.starts_with([' ', '\t']))
-}
-
-/// A repaired script that lost its score line gets it back.
+/// Restores the score line of a repaired script that lost it.
 fn with_score_line(ctx: &Ctx<'_>, repaired: &Solution) -> Solution {
     let text = &repaired.text();
     if text.contains("Final Validation Performance") {
@@ -301,23 +242,4 @@ fn with_score_line(ctx: &Ctx<'_>, repaired: &Solution) -> Solution {
     let (before, after) = lines.split_at(main);
     let end = if after.is_empty() { String::new() } else { format!("{}\n", after.join("\n")) };
     repaired.with_text(format!("{}\n{LINE}{end}", before.join("\n")))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_failure_is_named_by_its_own_line() {
-        let check = |error: &str, expected: &str| {
-            let failure = Failure { error: error.to_owned(), limit: None };
-            assert_eq!(failure.headline(), expected, "{error:?}");
-        };
-        check("Traceback (most recent call last):\n  File \"a.py\", line 1\nKeyError: 'x'", "KeyError: 'x'");
-        check(
-            "The script was stopped at its time limit after 2 s.\nNote: stopped after 2.0 s",
-            "The script was stopped at its time limit after 2 s.",
-        );
-        check("", "");
-    }
 }

@@ -1,9 +1,9 @@
-//! What a person may want to see, as it happens.
+//! The events of a run.
 //!
-//! The algorithms emit an [`Event`]; with time and run it is a [`Line`], the form in which events are printed, kept in
-//! `logs/events.jsonl` and followed from elsewhere. Every process that works on a run begins with
-//! [`Event::RunStarted`] and, unless it is killed, ends with [`Event::RunEnded`]; a run that goes on tells what was
-//! done before once more, marked as replayed.
+//! The algorithms emit an [`Event`]. With a time and a run ID it is a [`Line`], the form in which events are
+//! printed, stored in `logs/events.jsonl` and watched. Every process that works on a run begins with
+//! [`Event::RunStarted`] and, unless it is killed, ends with [`Event::RunEnded`]. A resumed run repeats earlier
+//! events, marked as replayed.
 
 use jiff::Timestamp;
 use schemars::{JsonSchema, Schema, schema_for};
@@ -21,20 +21,20 @@ use crate::verdict::{Best, Verdict};
 
 /// An event with its time and its run: one line of JSON.
 ///
-/// Later versions may add fields and events; readers pass over what they do not know.
+/// Later versions may add fields and events; readers ignore unknown ones.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Line {
     /// When it happened, RFC 3339, UTC.
     #[schemars(with = "String", extend("format" = "date-time"))]
     pub time: Timestamp,
-    /// The run's name.
+    /// The run ID.
     pub run_id: String,
     /// What happened.
     #[serde(flatten)]
     pub event: Event,
 }
 
-/// What a run is about to do, and what earlier processes did for it.
+/// The plan of a run and its progress in earlier processes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Outline {
     /// The task's name.
@@ -43,11 +43,11 @@ pub struct Outline {
     pub metric: String,
     /// Which scores win.
     pub direction: Direction,
-    /// Does the run go on from an earlier process?
+    /// Whether the run continues an earlier process.
     pub resumed: bool,
     /// Seconds that earlier processes took.
     pub elapsed: f64,
-    /// What earlier processes spent.
+    /// Cost and tokens of earlier processes.
     pub spent: Usage,
     /// L, refinement paths.
     pub paths: u32,
@@ -57,18 +57,18 @@ pub struct Outline {
     pub inner_steps: u32,
     /// R, ensemble rounds.
     pub rounds: u32,
-    /// Seconds that the run may take.
+    /// Time limit of the run in seconds.
     pub time_limit: u64,
-    /// US dollars that it may spend.
+    /// Budget of the run in US dollars.
     pub max_budget_usd: Option<f64>,
-    /// What each phase does when all goes well, phases in their order.
+    /// The minimal work of each phase, in order.
     pub planned: Vec<Planned>,
 }
 
-/// What a phase does when all goes well.
+/// The minimal work of a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Planned {
-    /// Which.
+    /// The phase.
     pub phase: Phase,
     /// Agent calls.
     pub calls: u64,
@@ -78,49 +78,50 @@ pub struct Planned {
 
 /// One thing that happened in a run. Scores are in the metric's unit, times in seconds, money in US dollars.
 ///
-/// `replayed` marks what was read back from the journal instead of done again.
+/// `replayed` marks what was read back from the journal instead of performed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "fields are named after what they hold")]
 pub enum Event {
-    /// A process begins to work on the run; what it does follows.
+    /// A process starts work on the run.
     RunStarted(Box<Outline>),
-    /// Words for people, such as which Python is used or where the submission is.
+    /// A message for people, such as the Python version or the path of the submission.
     Said { text: String },
-    /// Something ended the run early; what exists stays.
+    /// Something ended the run early. Its results so far are kept.
     Stopped(Box<Diagnostics>),
-    /// The process has ended with this exit code; `error` and `hint` say why where it was no success.
+    /// The process ended with this exit code. After a failure, `error` and `hint` say why.
     RunEnded { exit_code: u8, error: Option<String>, hint: Option<String> },
     /// A phase begins.
     PhaseStarted { phase: Phase },
-    /// A phase is over after `seconds` and so many steps; `best` is the solution that the next phase starts from.
+    /// A phase ended after `seconds` and `steps` steps. The next phase starts from `best`.
     PhaseEnded { phase: Phase, seconds: f64, steps: u64, best: Option<Best> },
-    /// A refinement path is over; `cause` is the error of a failed path or the limit that cut one short.
+    /// A refinement path ended. `cause` is the error of a failed path or the limit that cut one short.
     PathEnded { path: u32, status: PathStatus, cause: Option<String>, best: Best },
-    /// A step of the algorithm begins: a candidate, a merge, an outer step, an attempt, a round.
+    /// A step of the algorithms begins, such as a candidate, a merge, an outer step, an attempt or a round.
     StepStarted { place: Step, of: u32 },
-    /// A step is over.
+    /// A step ended.
     StepEnded {
         place: Step,
         #[serde(flatten)]
         verdict: Verdict,
     },
-    /// The run's answer changed: the solution it would submit if it ended now, and the best solution whose run left a
-    /// valid submission.
+    /// The run's answer changed. `solution` is what it would submit if it ended now, `submission` the best
+    /// solution with a valid submission.
     Answer { solution: Best, submission: Option<Best> },
-    /// A step or an effect was left out because of a limit.
+    /// A limit skipped a step or an effect.
     Skipped { place: Place, limit: Limit },
-    /// An agent is being asked.
+    /// An agent call begins.
     AgentStarted {
         place: Place,
         agent: AgentType,
         variant: Option<Variant>,
         timeout: f64,
-        /// What it is given: sizes of texts and lists, beginnings of plans.
+        /// A summary of its input: sizes of texts and lists, beginnings of plans.
         #[serde(default)]
         about: String,
     },
-    /// An agent answered or failed (`failure` says how); `reply` is how the answer begins, `characters` its length.
+    /// An agent answered or failed; `failure` is the reason. `reply` is the beginning of the answer and
+    /// `characters` its length.
     AgentEnded {
         place: Place,
         agent: AgentType,
@@ -133,7 +134,7 @@ pub enum Event {
         reply: String,
         replayed: bool,
     },
-    /// The service behind an agent is busy or out of reach; it is asked again in `seconds`.
+    /// The agent's service is overloaded or unreachable. The call is retried in `seconds`.
     AgentWaits { place: Place, agent: AgentType, seconds: f64, reason: String },
     /// An agent used a tool; `about` is the command, file, query or address. `session` groups the calls of a
     /// path, `seconds` is the time since the call began. `failures` counts the failures in a row of this
@@ -150,15 +151,15 @@ pub enum Event {
         failure: Option<String>,
         failures: u32,
     },
-    /// A script of this length has its slot and runs.
+    /// A script of this length has a slot and starts.
     ScriptStarted {
         place: Place,
         timeout: f64,
         #[serde(default)]
         characters: u64,
     },
-    /// A script ended; `end` says how, `output` is the length of what it printed in bytes, `failure` the first words
-    /// of what went wrong.
+    /// A script ended. `end` says how, `output` is the length of its output in bytes, and `failure` is the
+    /// beginning of the error.
     ScriptEnded {
         place: Place,
         seconds: f64,
@@ -174,9 +175,9 @@ pub enum Event {
     },
     /// The best score of the run so far changed; `from` is `None` for the first one.
     Best { place: Place, score: f64, from: Option<f64> },
-    /// A fact about the run.
+    /// A note about the run.
     Info { place: Place, text: String },
-    /// Something a person should know that stops nothing. `limit` is the one that had refused something in this step.
+    /// A warning. The run goes on. `limit` is the limit that refused an effect in this step.
     Warning {
         place: Place,
         text: String,
@@ -186,7 +187,7 @@ pub enum Event {
 }
 
 impl Outline {
-    /// Of a run with these inputs, of which `elapsed` seconds and `spent` are behind it.
+    /// The plan of a run with these inputs that has used `elapsed` seconds and `spent` so far.
     pub fn new(frozen: &Frozen, resumed: bool, elapsed: f64, spent: Usage) -> Self {
         let Frozen { task, config, retrieved_models, .. } = frozen;
         let phases = estimate(config, task, retrieved_models.as_ref().map(Vec::len));
@@ -218,13 +219,13 @@ pub fn line_schema() -> Schema {
     schema_for!(Line)
 }
 
-/// Takes events as they happen. Implementations must not block.
+/// Receives events as they happen. Implementations must not block.
 pub trait EventSink: Send + Sync {
-    /// Takes one event.
+    /// Receives one event.
     fn emit(&self, event: Event);
 }
 
-/// Forgets every event.
+/// Discards every event.
 #[derive(Debug, Default)]
 pub struct NoEvents;
 

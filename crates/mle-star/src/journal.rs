@@ -1,20 +1,20 @@
-//! The run's memory: every effect once, durable before its value is used.
+//! The journal of a run. It performs each effect at most once and stores the outcome before the run uses it.
 //!
-//! A [`Journal`] is one SQLite file in the run folder with one writer. [`Journal::once`] is the heart: an
-//! effect whose outcome is recorded is read back, any other is performed and recorded. Decisions taken from
-//! the clock or the purse are records too ([`Journal::decide`]), so a run is a function of its journal.
-//! Everything that only looks (reports, lists) uses [`read`].
+//! A [`Journal`] is one SQLite file in the run folder with one writer. [`Journal::once`] is the central method: it
+//! reads back an effect whose outcome is recorded, and performs and records any other. Decisions that depend on
+//! the time or the budget are records too ([`Journal::decide`]), so a run is a function of its journal. Readers
+//! such as reports and lists use [`read`].
 
 #![expect(clippy::disallowed_types, reason = "the journal and its lock are files, the only ones here")]
 
 mod birth;
 mod check;
+mod checksum;
 mod error;
 mod image;
 mod lock;
 mod made_with;
 mod reader;
-mod seal;
 mod store;
 mod wait;
 mod wal;
@@ -43,54 +43,54 @@ use crate::stop::Stop;
 use crate::task::Task;
 use crate::verdict::Verdict;
 
-/// The inputs of a run as they were frozen before anything was done.
+/// The inputs of a run, fixed when the run is created.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Frozen {
-    /// The run's name.
+    /// The run ID.
     pub run_id: String,
-    /// The task, every guess made.
+    /// The task, with every inferred value.
     pub task: Task,
-    /// The configuration, every default filled in.
+    /// The configuration, with every default.
     pub config: Config,
-    /// Every template by its file name.
+    /// The prompt templates by file name.
     pub prompts: std::collections::BTreeMap<String, String>,
-    /// The models that the user gave, as they were in the file; `None`: the retriever is asked.
+    /// The models from the user's file; `None` if the retriever chooses them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retrieved_models: Option<Vec<RetrievedModel>>,
     /// A digest of the data folder.
     pub data_id: String,
 }
 
-/// The one writer of a run's journal.
+/// The only writer of a run's journal.
 pub struct Journal {
     store: Mutex<Store>,
     visited: Mutex<HashSet<Place>>,
     closed: Mutex<HashSet<Step>>,
-    /// When this process began to work on the run; until then no time passes.
+    /// When this process started work on the run. The run's clock stands still until then.
     started: OnceLock<Instant>,
     elapsed_before: f64,
-    /// May there be records of another process? None of this one is ever asked for again.
+    /// Whether there can be records of an earlier process. Records of this process are never looked up.
     has_past: bool,
     hold: Hold,
 }
 
-/// What kind of effect a record is of.
+/// The kind of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// An agent was asked.
+    /// An agent call.
     Agent,
-    /// A script was run.
+    /// A script run.
     Script,
-    /// Something was decided from the clock or the purse.
+    /// A decision that depends on the time or the budget.
     Decision,
-    /// A step ended.
+    /// The verdict of a step.
     Verdict,
     /// A path or a phase failed and the run went on without it.
     Failure,
 }
 
-/// What identifies an effect before it is performed.
+/// The identity and the input of an effect.
 pub struct Entry<'a> {
     place: &'a Place,
     kind: Kind,
@@ -98,41 +98,41 @@ pub struct Entry<'a> {
     request: String,
 }
 
-/// A value that is in the journal.
+/// A value from the journal.
 #[derive(Clone, Debug)]
 pub struct Recorded<T> {
     /// The value.
     pub value: T,
     /// When the effect ended.
     pub at: jiff::Timestamp,
-    /// Was it read back instead of done again?
+    /// Whether the value was read back. Otherwise, the effect was performed now.
     pub replayed: bool,
 }
 
-/// An outcome as the journal sees it.
+/// An outcome that the journal can store.
 pub trait Outcome: Serialize + DeserializeOwned + Send {
-    /// Money and tokens, for an agent's reply.
+    /// The cost and tokens of an agent's reply.
     fn usage(&self) -> Option<Usage> {
         None
     }
 
-    /// The limit that refused the effect, when one did.
+    /// The limit that refused the effect, if any.
     fn limit(&self) -> Option<Limit> {
         None
     }
 
-    /// What is kept of an effect that a stop ended; `None` when nothing is known of it.
+    /// The outcome to store for an effect that `stop` interrupted; `None` if nothing is known about it.
     fn of_stop(_stop: &Stop) -> Option<Self> {
         None
     }
 }
 
 impl<'a> Entry<'a> {
-    /// Where, what, everything that determines the outcome (a resume must bring the same JSON), and what is kept of the
-    /// request for people.
+    /// An effect of this kind at `place`. `input` is everything that determines the outcome; on a resume, it must
+    /// serialize to the same JSON. `request` is what the journal stores of it for people.
     ///
     /// # Errors
-    /// What cannot be JSON.
+    /// `input` or `request` cannot be serialized as JSON.
     pub fn new(
         place: &'a Place,
         kind: Kind,
@@ -146,15 +146,15 @@ impl<'a> Entry<'a> {
 }
 
 impl Journal {
-    /// Makes the journal of a new run in `folder`, which exists: whole, or not at all.
+    /// Creates the journal of a new run in the existing `folder`, atomically.
     ///
     /// # Errors
-    /// When the folder already holds a journal or cannot be written.
+    /// The folder already has a journal or cannot be written.
     pub fn create(folder: &Path, frozen: &Frozen) -> Result<Self, JournalError> {
         Self::create_in(hold(folder)?, frozen)
     }
 
-    /// The same in a folder that this process already has hold of.
+    /// Like [`Journal::create`], in a folder whose lock this process already holds.
     ///
     /// # Errors
     /// As for [`Journal::create`].
@@ -167,11 +167,11 @@ impl Journal {
         Ok(Self::new(store, hold, None))
     }
 
-    /// Opens the journal of an interrupted run for writing; effects that had begun and not ended will be
-    /// done again.
+    /// Opens the journal of an interrupted run for writing. Effects without an outcome will be performed again.
     ///
     /// # Errors
-    /// When another process holds it, or it is missing, damaged or of another format; then nothing of it was changed.
+    /// Another process has locked it, or it is missing, damaged or of another format. The file is unchanged in
+    /// each case.
     pub fn open(folder: &Path) -> Result<(Self, Frozen), JournalError> {
         let path = folder.join(store::FILE);
         if !path.exists() {
@@ -190,17 +190,18 @@ impl Journal {
         self.hold.folder()
     }
 
-    /// Seconds the run has taken so far, earlier processes included.
+    /// Seconds that the run has taken so far, including earlier processes.
     pub fn elapsed(&self) -> f64 {
         self.elapsed_before + self.started.get().map_or(0.0, |started| started.elapsed().as_secs_f64())
     }
 
-    /// The run's time begins to pass, or goes on; what was done before, such as making an environment, is free.
+    /// Starts or continues the run's clock. Work before this call, such as creating an environment, does not
+    /// count.
     pub fn start_clock(&self) {
         self.started.get_or_init(Instant::now);
     }
 
-    /// Notes the time, so that a killed process loses little of it.
+    /// Records the elapsed time, so that little of it is lost if the process is killed.
     ///
     /// # Errors
     /// When the journal cannot be written.
@@ -208,10 +209,10 @@ impl Journal {
         Ok(self.store().heartbeat(self.elapsed())?)
     }
 
-    /// The outcome recorded at this place, or `effect` performed and recorded.
+    /// Returns the outcome recorded at this place, or performs and records `effect`.
     ///
     /// # Errors
-    /// The effect's own stop; another input than the recorded one; a place used twice in one run.
+    /// The effect returned a stop, the recorded input differs, or the place was already used in this run.
     pub async fn once<T: Outcome>(
         &self,
         entry: Entry<'_>,
@@ -239,7 +240,7 @@ impl Journal {
         }
     }
 
-    /// The limit that was recorded for leaving out the step at `place`.
+    /// The recorded limit that skipped the step at `place`, if any.
     ///
     /// # Errors
     /// When the journal cannot be read.
@@ -247,7 +248,7 @@ impl Journal {
         Ok(self.store().decided(place)?)
     }
 
-    /// Has any effect below `place` ended? Then its step was begun, whatever the clock says now.
+    /// Whether any effect below `place` has ended. If so, its step was begun, whatever the clock says now.
     ///
     /// # Errors
     /// When the journal cannot be read.
@@ -255,7 +256,7 @@ impl Journal {
         Ok(self.store().ended_below(place)?)
     }
 
-    /// Records that the step at `place` is left out because of `limit`.
+    /// Records that `limit` skips the step at `place`.
     ///
     /// # Errors
     /// When the journal cannot be written.
@@ -263,10 +264,10 @@ impl Journal {
         Ok(self.store().decide(place, limit, self.elapsed())?)
     }
 
-    /// Records how the step ended. A replay that comes to another verdict than the recorded one does not go on.
+    /// Records the verdict of a step. A replay that reaches another verdict than the recorded one stops the run.
     ///
     /// # Errors
-    /// Another verdict than the recorded one; a step closed twice; a journal that cannot be written.
+    /// The recorded verdict differs, the step was already closed, or the journal cannot be written.
     pub fn close(&self, step: Step, verdict: &Verdict) -> Result<(), Stop> {
         let place = step.place();
         let entry = Entry::new(&place, Kind::Verdict, verdict, &())?;
@@ -289,7 +290,7 @@ impl Journal {
         }
     }
 
-    /// Is there a verdict of this step from an earlier process?
+    /// Whether an earlier process recorded a verdict of this step.
     ///
     /// # Errors
     /// When the journal cannot be read.
@@ -318,7 +319,7 @@ impl Journal {
         Ok(self.store().failures()?)
     }
 
-    /// The elapsed seconds at which the stage called `place` first began.
+    /// The elapsed seconds at which the stage at `place` first began. The first call records them.
     ///
     /// # Errors
     /// When the journal cannot be read or written.
@@ -326,7 +327,7 @@ impl Journal {
         Ok(self.store().mark(place, self.elapsed())?)
     }
 
-    /// Makes the record at `place` not count: it ended the run, and a resume does it again.
+    /// Discards the record at `place`, which ended the run. A resume performs the effect again.
     ///
     /// # Errors
     /// When the journal cannot be written.
@@ -334,9 +335,8 @@ impl Journal {
         Ok(self.store().void(place)?)
     }
 
-    /// Goes back to the first step that a limit left out, under `frozen` with a larger limit. What was recorded
-    /// after that step is set aside and counts again only where exactly the same is asked for. Both happen, or
-    /// neither.
+    /// Returns to the first step that a limit skipped, with the larger limit in `frozen`. Later records are set
+    /// aside and count again only for identical requests. Both changes are one transaction.
     ///
     /// # Errors
     /// When the journal cannot be written.
@@ -344,8 +344,8 @@ impl Journal {
         Ok(self.store().reopen_with(frozen)?)
     }
 
-    /// Notes the programs that this process works with, unless the process before it worked with the same; gives
-    /// those of the process before it where they were others.
+    /// Records the versions of the programs that this process uses, unless the previous process used the same.
+    /// Returns the previous versions if they differ.
     ///
     /// # Errors
     /// When the journal cannot be written.
@@ -361,8 +361,8 @@ impl Journal {
         Ok(before)
     }
 
-    /// The programs that made the run so far, one entry for each change; none in a journal of a version that did
-    /// not note them.
+    /// The program versions used for the run so far, one entry for each change. Empty if the journal's version did
+    /// not record them.
     ///
     /// # Errors
     /// When the journal cannot be read.
@@ -370,7 +370,7 @@ impl Journal {
         Ok(self.store().made_with()?)
     }
 
-    /// Notes what ended the run early; the last of several counts.
+    /// Records what ended the run early. A later call replaces it.
     ///
     /// # Errors
     /// When the journal cannot be written.
@@ -378,7 +378,7 @@ impl Journal {
         Ok(self.store().set_stopped(diagnostics)?)
     }
 
-    /// Every record, oldest first.
+    /// All records, oldest first.
     ///
     /// # Errors
     /// When the journal cannot be read.
@@ -386,8 +386,8 @@ impl Journal {
         Ok(self.store().effects()?)
     }
 
-    /// Every record without its texts, oldest first: of a request it has the agent alone, and an outcome is `null`
-    /// where there is one. It takes little memory however long the run was.
+    /// All records without their texts, oldest first: a request holds only the agent, and an outcome is `null` if
+    /// there is one. This takes little memory even for long runs.
     ///
     /// # Errors
     /// When the journal cannot be read.
@@ -395,7 +395,7 @@ impl Journal {
         Ok(self.store().ledger()?)
     }
 
-    /// With the seconds that earlier processes took, where there were any.
+    /// `elapsed` is the time that earlier processes took; `None` for a new run.
     fn new(store: Store, hold: Hold, elapsed: Option<f64>) -> Self {
         let (store, visited, closed) = (Mutex::new(store), Mutex::default(), Mutex::default());
         let started = OnceLock::new();
@@ -438,7 +438,7 @@ impl Journal {
 }
 
 impl Drop for Journal {
-    /// Moves what the log holds to where it belongs; what fails here is done when the journal is opened again.
+    /// Copies the log into the database. After a failure, the next process that opens the journal does it.
     fn drop(&mut self) {
         drop(wait::for_disk(|| self.store().empty_log()));
     }
@@ -456,7 +456,7 @@ impl Outcome for AgentReply {
         }
     }
 
-    /// Done again on a resume, and paid for all the same.
+    /// A resume performs the call again, but this one was paid for.
     fn of_stop(stop: &Stop) -> Option<Self> {
         match stop {
             Stop::Agents { trouble, usage } if usage.cost_usd.is_some() => {
@@ -476,7 +476,7 @@ impl Outcome for ScriptOutcome {
     }
 }
 
-/// The digest of an input: the same for the same JSON value.
+/// The digest of an input. Equal JSON values have equal digests.
 pub fn digest(input: &Value) -> String {
     hash(&input.to_string())
 }

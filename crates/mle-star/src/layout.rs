@@ -8,11 +8,11 @@ pub const LOCK: &str = "journal.lock";
 pub const TASK: &str = "task.json";
 /// The frozen configuration.
 pub const CONFIG: &str = "config.json";
-/// The configuration with raised limits, before the journal knows them.
+/// The configuration with raised limits, before they are in the journal.
 pub const STAGED_CONFIG: &str = "config.part";
 /// The frozen prompt templates, a folder.
 pub const PROMPTS: &str = "prompts";
-/// Models that the user gave.
+/// The models that the user provided.
 pub const MODELS: &str = "models.json";
 /// Every script that ran, a folder.
 pub const SOLUTIONS: &str = "solutions";
@@ -24,7 +24,7 @@ pub const LOGS: &str = "logs";
 pub const EVENTS: &str = "events.jsonl";
 /// The program's log, in [`LOGS`].
 pub const LOG: &str = "mle-star.log";
-/// What a process printed that the web page started, in [`LOGS`].
+/// The output of a process that the web page started, in [`LOGS`].
 pub const STARTED_LOG: &str = "started.log";
 /// Working directories of scripts and agents, a folder; empty when the run is over.
 pub const WORK: &str = "work";
@@ -42,7 +42,7 @@ pub const SUBMISSION: &str = "submission.csv";
 pub const SOLUTION: &str = "solution.py";
 /// Exact versions of the libraries, in [`FINAL`].
 pub const REQUIREMENTS: &str = "requirements.txt";
-/// Which step made what lies in [`FINAL`] while the run is not finished, in [`FINAL`].
+/// The step that produced the files in [`FINAL`] of an unfinished run, in [`FINAL`].
 pub const PROVISIONAL: &str = "provisional.json";
 /// The `FinalResult`, written last.
 pub const RESULT: &str = "result.json";

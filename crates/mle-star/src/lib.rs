@@ -1,16 +1,18 @@
 //! MLE-STAR: search for models, then targeted refinement of code blocks, then ensembles.
 //!
-//! This crate is the paper. It knows no process, no socket and no terminal: everything outside is reached
-//! through two effects ([`effects`]), and every effect is remembered in a journal ([`journal`]).
+//! This crate implements the paper's algorithms. It has no processes, sockets or terminal: it reaches the outside
+//! only through two effects ([`effects`]), and records every effect in a journal ([`journal`]).
 
 pub mod agents;
 pub mod answers;
+mod call;
 pub mod config;
 pub mod ctx;
 pub mod diagnostics;
 pub mod effects;
 pub mod estimate;
-pub mod evaluate;
+mod evaluate;
+mod evaluation;
 pub mod event;
 pub mod journal;
 pub mod layout;
@@ -21,6 +23,7 @@ pub mod place;
 mod prefetch;
 pub mod prompts;
 mod python;
+pub mod reply;
 pub mod result;
 pub mod role;
 pub mod score;

@@ -1,7 +1,7 @@
-//! Time and money: what may still begin, and for how long it may run.
+//! Time and budget: what may still begin, and for how long it may run.
 //!
-//! Nothing here stops anything. [`Limits`] answers questions from the clock and the money spent; the context
-//! records every refusal, so that a resume decides the same.
+//! [`Limits`] only answers questions, based on the elapsed time and the money spent. The context records every
+//! refusal, so that a resume decides the same.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,11 +13,11 @@ use crate::journal::{EffectRecord, Kind};
 use crate::place::{Phase, Place};
 use crate::role::AgentType;
 
-/// Share of the time, and of the money, that is kept for finalization. A minimum of five minutes for long runs would
-/// change nothing: a tenth of an hour is more.
+/// The share of the time and the budget that is reserved for finalization. A minimum of five minutes for long runs
+/// would change nothing: a tenth of an hour is more.
 const RESERVE: f64 = 0.1;
 
-/// What a run may still do. Times are seconds since the start of the run.
+/// The limits of a run. Times are seconds since the start of the run.
 pub(crate) struct Limits {
     total: f64,
     max_usd: Option<f64>,
@@ -35,14 +35,14 @@ struct State {
     path_used: HashMap<usize, f64>,
     has_solution: bool,
     spent: f64,
-    /// Expected cost of the calls that are under way.
+    /// Expected cost of the calls in progress.
     in_flight: f64,
     dearest: HashMap<AgentType, f64>,
     /// The warnings given so far.
     given: HashSet<Warning>,
 }
 
-/// A warning about money. Each is given once.
+/// A warning about the budget. Each is issued once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Warning {
     /// 80 % of the limit is spent.
@@ -51,7 +51,7 @@ pub(crate) enum Warning {
     CannotHold,
 }
 
-/// The expected cost of a call under way.
+/// The expected cost of a call in progress.
 #[derive(Clone, Copy)]
 pub(crate) struct Estimate(f64);
 
@@ -77,7 +77,7 @@ impl Limits {
         }
     }
 
-    /// A phase begins at `now`: it gets its share of what is left, against the phases still to come.
+    /// Begins a phase at `now`. It gets its share of the remaining time, relative to the phases that follow.
     pub fn begin_phase(&self, phase: Phase, config: &Config, now: f64) {
         let shares = config.phase_time_budget;
         // Without an ensemble, refinement gets its time.
@@ -94,7 +94,7 @@ impl Limits {
         self.state().phase_ends = now + (self.total - now).max(0.0) * own / (own + later);
     }
 
-    /// Divides what Phase 2 has left among its paths, when they share the script slots.
+    /// Divides the remaining time of Phase 2 among its paths if they share the script slots.
     pub fn divide_among_paths(&self, paths: usize, slots: usize, now: f64) {
         let mut state = self.state();
         let left = (state.phase_ends - now).max(0.0);
@@ -103,7 +103,7 @@ impl Limits {
         state.path_allowance = if slots >= paths { f64::INFINITY } else { share };
     }
 
-    /// The time limit that refuses work at this place now, if any does.
+    /// The time limit that refuses work at this place now, if any.
     pub fn out_of_time(&self, place: &Place, now: f64) -> Option<Limit> {
         if now >= self.search_ends(place) {
             return Some(Limit::Time);
@@ -113,7 +113,7 @@ impl Limits {
         (now >= self.phase_ends(&state, place) || path_is_spent).then_some(Limit::Share)
     }
 
-    /// What an agent call is expected to cost, or the limit that refuses it.
+    /// The expected cost of an agent call, or the limit that refuses it.
     pub fn out_of_money(&self, place: &Place, agent: AgentType) -> Result<Estimate, Limit> {
         let mut state = self.state();
         let expected = state.expected(agent);
@@ -129,8 +129,8 @@ impl Limits {
         Ok(Estimate(expected))
     }
 
-    /// Counts what earlier processes spent, also on calls whose answers were discarded. An interrupted call counts as
-    /// much as the dearest call of its agent. Returns the warnings that are new.
+    /// Counts the cost of earlier processes, including calls whose answers were discarded. An interrupted call
+    /// counts as much as the most expensive call of its agent. Returns new warnings.
     pub fn remember(&self, effects: &[EffectRecord]) -> Vec<Warning> {
         let asked = || effects.iter().filter(|effect| effect.kind == Kind::Agent);
         let agent = |effect: &EffectRecord| {
@@ -148,13 +148,13 @@ impl Limits {
         warnings
     }
 
-    /// A call is over. Returns the warnings that are new.
+    /// Counts a completed call. Returns new warnings.
     pub fn settle(&self, estimate: Estimate, agent: AgentType, usage: &Usage) -> Vec<Warning> {
         self.state().in_flight -= estimate.0;
         self.spend(agent, usage)
     }
 
-    /// Counts money. An unknown cost counts as nothing, with a warning.
+    /// Counts a cost. An unknown cost counts as zero, with a warning.
     fn spend(&self, agent: AgentType, usage: &Usage) -> Vec<Warning> {
         let mut state = self.state();
         let cost = usage.cost_usd.unwrap_or(0.0);
@@ -170,13 +170,13 @@ impl Limits {
         now.filter(|warning| state.given.insert(*warning)).collect()
     }
 
-    /// How long an agent call begun now may take, without and with the time it waits for the service.
+    /// The time limits of an agent call that begins now, without and with waiting for the service.
     pub fn agent_timeout(&self, place: &Place, now: f64) -> (Duration, Duration) {
         let left = self.left(place, now).max(1.0);
         (Duration::from_secs_f64(self.agent_timeout.min(left)), Duration::from_secs_f64(left))
     }
 
-    /// How long a script begun now may take.
+    /// The time limit of a script that begins now.
     pub fn script_timeout(&self, place: &Place, ablation: bool, now: f64) -> Duration {
         let cap = if ablation { self.script_timeout.min(self.ablation_timeout) } else { self.script_timeout };
         let state = self.state();
@@ -192,7 +192,7 @@ impl Limits {
         }
     }
 
-    /// There is a solution now, so Phase 1 has to keep to its share.
+    /// Records that there is a solution. From now on, Phase 1 is limited to its share.
     pub fn found_solution(&self) {
         self.state().has_solution = true;
     }
@@ -202,7 +202,7 @@ impl Limits {
         self.phase_ends(&state, place).min(self.search_ends(place)) - now
     }
 
-    /// When search ends and finalization has to begin; finalization itself may use all the time there is.
+    /// When search ends and finalization begins. Finalization itself may use all the remaining time.
     fn search_ends(&self, place: &Place) -> f64 {
         if place.phase() == Some(Phase::Finalization) {
             return self.total;
@@ -238,7 +238,7 @@ impl State {
         self.path_used.get(&path).copied().unwrap_or(0.0)
     }
 
-    /// What a call of this agent is expected to cost.
+    /// The expected cost of a call of this agent.
     fn expected(&self, agent: AgentType) -> f64 {
         self.dearest.get(&agent).copied().unwrap_or_else(|| self.dearest_of_all())
     }
@@ -310,7 +310,7 @@ mod tests {
     fn search_leaves_a_tenth_of_the_time_for_finalization() {
         for (total, ends) in [(60, 54), (1000, 900), (3600, 3240), (86_400, 77_760)] {
             let (limits, _) = limits(total, Config::default());
-            // No phase has begun, so that only the reserve can refuse.
+            // No phase has begun, so only the reserve can refuse.
             assert_eq!(refused_at(&limits, &Place::of_path(0)), Some((ends, Limit::Time)), "{total}");
             let finalization = Place::from(Phase::Finalization);
             let all = u32::try_from(total).unwrap();
@@ -353,7 +353,7 @@ mod tests {
             limits.use_script_time(&place, 25.0);
             let spent = path_seconds.map(|_| Limit::Share);
             assert_eq!(limits.out_of_time(&place, 200.0), spent, "{slots} slots");
-            // The other path's time is its own, and so is the phases' own work.
+            // The other path and the work outside paths have their own time.
             assert_eq!(limits.out_of_time(&other, 200.0), None);
             assert_eq!(limits.out_of_time(&Step::Round(0).place(), 200.0), None);
         };
@@ -390,7 +390,7 @@ mod tests {
         assert_eq!(limits.out_of_money(&search, AgentType::Coder).err(), Some(Limit::Budget));
         assert_eq!(limits.out_of_money(&last, AgentType::Coder).err(), Some(Limit::Budget));
         assert_eq!(limits.settle(under_way, AgentType::Coder, &paid(2.5)), [Warning::MostIsSpent]);
-        // 8.5 spent: an agent of unknown cost is expected to cost as much as the dearest.
+        // 8.5 spent: an agent of unknown cost is expected to cost as much as the most expensive one.
         assert_eq!(limits.out_of_money(&last, AgentType::Planner).err(), Some(Limit::Budget));
     }
 }

@@ -1,8 +1,7 @@
-//! The run: initial solution, L refinements side by side, ensemble, finalization.
+//! The pipeline: initial solution, L parallel refinements, ensemble, finalization.
 //!
-//! Each algorithm has a file of its own that reads like the paper's listing. Where to read next:
-//! [`crate::ctx`] for what happens around every effect, [`crate::evaluate`] for h(s), [`crate::verdict`] for what is
-//! recorded of each step.
+//! Each algorithm has its own file, which follows the paper's listing. See [`crate::ctx`] for what happens around
+//! every effect, [`crate::evaluate`] for h(s), and [`crate::verdict`] for the record of each step.
 
 mod assemble;
 mod ensemble;
@@ -27,13 +26,13 @@ use crate::solution::Scored;
 use crate::stop::Stop;
 use crate::verdict::best_of_all;
 
-/// How often the journal notes the time.
+/// How often the journal records the elapsed time.
 const HEARTBEAT: Duration = Duration::from_secs(5);
 
-/// Runs the whole pipeline, or what the journal does not hold of it yet.
+/// Runs the pipeline. Recorded effects are read back from the journal.
 ///
 /// # Errors
-/// Whatever ended the run; the journal is ready for a resume.
+/// The stop that ended the run. The journal is ready for a resume.
 pub async fn run(
     frozen: &Frozen,
     prompts: &Prompts,
@@ -54,9 +53,9 @@ pub async fn run(
 /// A finished run.
 #[derive(Clone, Debug)]
 pub struct Finished {
-    /// The result; `submission_path` is empty until the submission is in its final place.
+    /// The result. `submission_path` is empty until the submission is in its final place.
     pub result: FinalResult,
-    /// The place of the run that wrote a valid submission; `None` when no run did.
+    /// The place of the run that wrote a valid submission, if any.
     pub submission: Option<Place>,
 }
 
@@ -75,7 +74,7 @@ async fn solve(ctx: &Ctx<'_>) -> Result<Finished, Stop> {
     assemble::assemble(ctx, &initial, &refined, ensemble.as_ref(), last)
 }
 
-/// L times Algorithm 2, side by side. A path that fails keeps its best solution, and the others go on.
+/// Runs Algorithm 2 on L paths in parallel. A failed path keeps its best solution, and the others continue.
 async fn refine_paths(ctx: &Ctx<'_>, initial: &Scored) -> Result<Vec<(refine::Refined, PathRecord)>, Stop> {
     let paths = ctx.config().num_parallel_solutions;
     ctx.divide_among_paths(paths)?;
@@ -92,14 +91,14 @@ async fn refine_paths(ctx: &Ctx<'_>, initial: &Scored) -> Result<Vec<(refine::Re
     Ok(refined)
 }
 
-/// Algorithm 3; without it when it fails.
+/// Runs Algorithm 3. If it fails, the run continues without an ensemble.
 async fn combine(ctx: &Ctx<'_>, solutions: &[Scored]) -> Result<Option<ensemble::Ensemble>, Stop> {
     let ensemble = ctx.isolated(ensemble::ensemble(ctx, solutions)).await?.ok().flatten();
     ctx.end_phase(ensemble.as_ref().map(|ensemble| &ensemble.best))?;
     Ok(ensemble)
 }
 
-/// The submission; the best validation script's own when finalization fails.
+/// Finalizes the run. If that fails, the submission is the one of the best validation script.
 async fn submit(ctx: &Ctx<'_>, best: &Scored) -> Result<finalize::Last, Stop> {
     let last = ctx.isolated(finalize::finalize(ctx, best)).await?;
     let last = last.or_else(|cause| finalize::after_failure(ctx, best, cause))?;

@@ -1,4 +1,4 @@
-//! Where in the algorithms something happens. This module alone writes and reads the names of places.
+//! Places in the algorithms. Only this module formats and parses their names.
 //!
 //! A [`Place`] is a path of names such as `phase2/path-0/t1/k2/coder`. Every agent call and every script run has
 //! exactly one; it is unique in its run and the same after a resume. The journal, the logs, the saved solutions and
@@ -51,12 +51,12 @@ pub enum Step {
     Finalization,
 }
 
-/// What the last name of a place stands for: an agent that is asked, or a script that runs.
+/// The meaning of a place's last name: an agent call or a script run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Name {
     /// An agent's default task.
     Agent(AgentType),
-    /// The same agent asked again in the same step, counted from 2.
+    /// Another call of the same agent in the same step, counted from 2.
     Again(AgentType, u32),
     /// A correction of one leak, counted from 1.
     Correction(u32),
@@ -78,14 +78,14 @@ pub enum Phase {
     Phase2,
     /// Algorithm 3: ensemble.
     Phase3,
-    /// Subsampling removed, submission script written, run and checked.
+    /// Finalization: remove subsampling, then write, run and check the submission script.
     Finalization,
 }
 
 /// The names of the steps that have no counter.
 const DATA_CHECK: &str = "data";
 const LEAKAGE_CHECK: &str = "final";
-/// What stands before the counters of the others.
+/// The prefixes of the names with a counter.
 const CANDIDATE: &str = "candidate-";
 const MERGE: &str = "merge-";
 const PATH: &str = "path-";
@@ -93,7 +93,7 @@ const OUTER: &str = "t";
 const INNER: &str = "k";
 const ROUND: &str = "r";
 const REPAIR: &str = "debug-";
-/// The mark of an end.
+/// The name of the record that marks an end.
 const END: &str = "end";
 
 impl Place {
@@ -126,7 +126,7 @@ impl Place {
         Self::from(Phase::Phase2).join(format_args!("{PATH}{path}"))
     }
 
-    /// The mark of when the phase at this place ended; of the whole run, for the root.
+    /// The place that marks the end of the phase at this place, or of the run for the root.
     #[must_use]
     pub fn end(&self) -> Self {
         self.join(END)
@@ -142,13 +142,13 @@ impl Place {
         self.names().next_back().unwrap_or_default()
     }
 
-    /// The place one name up.
+    /// The parent place.
     #[must_use]
     pub fn parent(&self) -> Self {
         Self(self.0.rsplit_once('/').map_or(String::new(), |(parent, _)| parent.to_owned()))
     }
 
-    /// Is this place `above`, or below it?
+    /// Whether this place is `above` or below it.
     pub fn is_within(&self, above: &Self) -> bool {
         self.0.strip_prefix(above.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
@@ -165,7 +165,7 @@ impl Place {
         names.next()?.strip_prefix(PATH)?.parse().ok()
     }
 
-    /// The step this place belongs to; `None` for phases, paths and what is asked before the first step.
+    /// The step this place belongs to; `None` for phases, paths and calls before the first step.
     pub fn step(&self) -> Option<Step> {
         let mut names = self.names();
         match (self.phase()?, names.nth(1)) {
@@ -185,7 +185,7 @@ impl Place {
         }
     }
 
-    /// The number of the repair that this place belongs to, from 1; `None` for what was done before any repair.
+    /// The number of the repair that this place belongs to, from 1; `None` before any repair.
     pub fn repair(&self) -> Option<u32> {
         self.names().rev().take(2).find_map(|name| counter(name, REPAIR))
     }
@@ -209,7 +209,7 @@ impl Place {
     }
 }
 
-/// The path that a session's label names, see [`Place::session`].
+/// The path in the label of a session, see [`Place::session`].
 pub fn path_of_session(label: &str) -> Option<u32> {
     counter(label, PATH)
 }

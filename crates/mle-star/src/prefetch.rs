@@ -1,7 +1,7 @@
-//! Which agent calls are likely to follow one when all goes well.
+//! Predicts the agent calls that are likely to follow a call.
 //!
-//! The order is that of the algorithms and affects speed alone: a backend may prepare for the calls named here. A wrong
-//! guess costs a preparation that is thrown away.
+//! The predictions follow the order of the algorithms. They affect only speed: a backend may prepare for these
+//! calls, and a wrong prediction costs an unused preparation.
 
 use crate::config::Config;
 use crate::place::{Name, Phase, Place, Step};
@@ -43,7 +43,7 @@ fn next(call: &Likely, config: &Config) -> Vec<Likely> {
         (AgentType::Test, Some(Variant::SubsamplingRemove)) => here(AgentType::Test),
         (AgentType::Test, Some(_)) => Vec::new(),
         (AgentType::Leakage, _) => after_evaluation(step, config),
-        // What was written is checked.
+        // New code is checked for leakage.
         _ => vec![check(&call.place.parent())],
     }
 }
@@ -53,7 +53,7 @@ fn after_extractor(step: Step) -> Vec<Likely> {
     vec![first(Step::Attempt { path, outer, inner: 0 }, AgentType::Coder)]
 }
 
-/// What follows when the solution of a step has been checked and has run.
+/// The calls after a step's solution has been checked and has run.
 fn after_evaluation(step: Step, config: &Config) -> Vec<Likely> {
     let has_next = |index: u32, count: u32| index + 1 < count;
     let data = first(Step::DataCheck, AgentType::Data);

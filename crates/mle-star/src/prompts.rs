@@ -1,4 +1,4 @@
-//! The agents' templates: built in, each replaceable by a user's file of the same name.
+//! The agents' templates. A user's file replaces the built-in template of the same name.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -48,24 +48,24 @@ pub struct Prompts {
 #[derive(Debug)]
 pub struct Values(minijinja::Value);
 
-/// What is wrong with a template.
+/// An error of a template.
 #[derive(Debug, thiserror::Error)]
 pub enum PromptError {
-    /// A file that replaces nothing.
+    /// There is no built-in template with the file's name.
     #[error("there is no template called {0}")]
     Unknown(String),
-    /// It does not compile, or names a value that is not there.
+    /// It does not compile, or it uses an unknown value.
     #[error("template {name}: {source}")]
     Template {
         /// The file's name.
         name: String,
-        /// What the engine says.
+        /// The template engine's message.
         source: minijinja::Error,
     },
 }
 
 impl Values {
-    /// From a map of them.
+    /// Compiles templates from a map.
     pub fn new(values: &impl Serialize) -> Self {
         Self(minijinja::Value::from(Serde(values)))
     }
@@ -101,17 +101,17 @@ impl Prompts {
         self.texts.get(name).map_or("", String::as_str)
     }
 
-    /// A template with its values filled in, in one pass: what is inserted is never interpreted.
+    /// Renders a template in one pass: inserted values are never interpreted.
     ///
     /// # Errors
-    /// A value that the template names and `values` lacks.
+    /// `values` lacks a value that the template uses.
     pub fn render(&self, name: &str, values: &Values) -> Result<String, PromptError> {
         let render = || self.environment.get_template(name)?.render(values.0.clone());
         render().map_err(|source| PromptError::Template { name: name.to_owned(), source })
     }
 }
 
-/// The built-in templates. They are compiled once: with many runs in a process that would take a while.
+/// The built-in templates, compiled once per process, because compiling them for each of many runs takes long.
 fn built_in() -> Result<Environment<'static>, PromptError> {
     static COMPILED: OnceLock<Environment<'static>> = OnceLock::new();
     if let Some(environment) = COMPILED.get() {

@@ -1,10 +1,11 @@
-//! Static checks of Python scripts: is a text code, does it end its own process, does it hide errors?
+//! Static checks of Python scripts: whether a text is code, ends its own process, or hides errors.
 
 use ruff_python_ast::visitor::{Visitor, walk_expr};
 use ruff_python_ast::{ExceptHandler, Expr, Stmt};
 use ruff_python_parser::parse_module;
 
-/// Does the text parse as Python and do something? Bare words and strings do not count: a sentence of prose can parse.
+/// Whether the text parses as Python and does something. Bare words and strings do not count, because a sentence
+/// of prose can parse.
 pub fn is_code(text: &str) -> bool {
     let Ok(parsed) = parse_module(&dedent(text)) else { return false };
     parsed.suite().iter().any(|statement| match statement {
@@ -18,8 +19,8 @@ pub fn is_code(text: &str) -> bool {
 
 /// The first call that would end the script's own process: `exit`, `quit`, `sys.exit` or `os._exit`.
 ///
-/// Looks at the syntax tree, so that names in strings and methods such as `parser.exit` pass; a text that
-/// does not parse is searched as text.
+/// This searches the syntax tree, so names in strings and methods such as `parser.exit` pass. A script that does
+/// not parse is searched as plain text.
 pub fn exit_call(text: &str) -> Option<&'static str> {
     let Ok(parsed) = parse_module(text) else { return exit_text(text) };
     let mut search = ExitSearch(None);
@@ -90,7 +91,7 @@ fn exit_text(text: &str) -> Option<&'static str> {
     })
 }
 
-/// The text without the white space that all its lines begin with.
+/// Removes the common indentation of all lines.
 fn dedent(text: &str) -> String {
     let indent = |line: &str| line.len() - line.trim_start_matches([' ', '\t']).len();
     let common = text.lines().filter(|line| !line.trim().is_empty()).map(indent).min().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! What a run leaves behind: `result.json`, with the field names of the specification.
+//! The contents of `result.json`, with the field names of the specification.
 
 mod records;
 
@@ -14,31 +14,31 @@ use crate::solution::{Scored, Solution, SolutionPhase};
 use crate::spending::Spending;
 use crate::task::Task;
 
-/// The whole result of a run.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FinalResult {
-    /// The task as it was frozen.
+    /// The task.
     pub task: Task,
-    /// The configuration as it was frozen.
+    /// The configuration.
     pub config: Config,
-    /// Algorithm 1.
+    /// The result of Algorithm 1.
     pub phase1: Phase1Result,
-    /// Algorithm 2, one per path; empty when it never began.
+    /// The results of Algorithm 2, one per path; empty if it never began.
     pub phase2_results: Vec<Phase2Result>,
-    /// How each refinement path ended, in their order.
+    /// How each refinement path ended, in order.
     #[serde(default)]
     pub paths: Vec<PathRecord>,
-    /// Algorithm 3; `None` when it was skipped or failed.
+    /// The result of Algorithm 3; `None` if it was skipped or failed.
     pub phase3: Option<Phase3Result>,
-    /// The script that made the submission, or the best validation script when none could be made.
+    /// The script that wrote the submission, or the best validation script if there is no submission.
     pub final_solution: SolutionScript,
-    /// Absolute path of the submission; empty when there is none.
+    /// The absolute path of the submission; empty if there is none.
     pub submission_path: String,
-    /// Was the solution copied from a reference? `None` when not asked or not clear.
+    /// Whether the solution was copied from a reference; `None` if not checked or unclear.
     pub contamination: Option<Contamination>,
-    /// Wall-clock seconds of the run, over all its processes.
+    /// Wall-clock seconds of the run over all processes.
     pub total_duration_seconds: f64,
-    /// US dollars; `None` when a call's cost is unknown.
+    /// Cost in US dollars; `None` if the cost of a call is unknown.
     pub total_cost_usd: Option<f64>,
     /// Seconds by phase.
     pub durations: Durations,
@@ -49,15 +49,15 @@ pub struct FinalResult {
     /// Calls, cost and tokens by role, phase and path.
     #[serde(default)]
     pub usage: Spending,
-    /// How the final solution came about, from the candidates on.
+    /// The steps that led to the final solution, from the candidates on.
     pub lineage: Vec<Lineage>,
-    /// A leak was found in the solution and could not be removed.
+    /// Whether a leak was found in the solution and could not be removed.
     pub leakage_suspected: bool,
-    /// The phases that ran to their end, by name.
+    /// The names of the completed phases.
     pub phases_completed: Vec<String>,
-    /// The run's own limit that cut it short.
+    /// The limit of the whole run that cut it short.
     pub stopped_by: Option<StoppedBy>,
-    /// The programs that made it, one entry for each change on a resume; none where that was not noted.
+    /// The program versions used, one entry for each change on a resume; empty if they were not recorded.
     #[serde(default)]
     pub made_with: Vec<MadeWith>,
 }
@@ -77,53 +77,53 @@ pub enum StoppedBy {
 pub struct SolutionScript {
     /// The script.
     pub content: String,
-    /// What produced it.
+    /// The kind of step that produced it.
     pub phase: SolutionPhase,
-    /// The score of exactly this text; `None` when it has none.
+    /// The score of exactly this text, if any.
     pub score: Option<f64>,
-    /// Did it run?
+    /// Whether it ran successfully.
     pub is_executable: bool,
     /// The model it was written for (Phase 1 candidates only).
     pub source_model: Option<String>,
-    /// When it ran, RFC 3339; empty when it never did.
+    /// When it ran, RFC 3339; empty if it never did.
     pub created_at: String,
 }
 
-/// Algorithm 1's result.
+/// The result of Algorithm 1.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Phase1Result {
-    /// The models tried.
+    /// The models that were tried.
     pub retrieved_models: Vec<RetrievedModel>,
-    /// Where they come from.
+    /// Where the models come from.
     #[serde(default)]
     pub retrieval: Retrieval,
-    /// What was looked up on the web for them, failures included.
+    /// The web searches and fetches made for them, including failed ones.
     #[serde(default)]
     pub lookups: Vec<Lookup>,
-    /// One solution per model, failed ones included, then the user's baseline if there is one.
+    /// One solution per model, including failed ones, then the user's baseline, if any.
     pub candidate_solutions: Vec<SolutionScript>,
-    /// Their scores; `None` for failed ones.
+    /// Their scores; `None` for failed solutions.
     pub candidate_scores: Vec<Option<f64>>,
     /// s_0.
     pub initial_solution: SolutionScript,
     /// h(s_0).
     pub initial_score: f64,
-    /// The merges in order.
+    /// The merges, in order.
     pub merges: Vec<Merge>,
 }
 
 /// One merge.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Merge {
-    /// The model of the solution that was built in.
+    /// The model of the merged reference solution.
     pub reference_model: String,
-    /// The merged solution's score; `None` when it failed.
+    /// The score of the merged solution; `None` if it failed.
     pub score: Option<f64>,
-    /// Did it become s_0?
+    /// Whether it became s_0.
     pub accepted: bool,
 }
 
-/// Algorithm 2's result on one path.
+/// The result of Algorithm 2 on one path.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Phase2Result {
     /// One per outer step; empty text for a skipped one.
@@ -138,14 +138,14 @@ pub struct Phase2Result {
     pub step_history: Vec<StepRecord>,
 }
 
-/// A block that was refined.
+/// A refined block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CodeBlockRecord {
     /// Its text.
     pub content: String,
     /// Its kind, when known.
     pub category: Option<CodeBlockCategory>,
-    /// The outer step that refined it.
+    /// The outer step in which it was refined.
     pub outer_step: u32,
 }
 
@@ -154,11 +154,11 @@ pub struct CodeBlockRecord {
 pub struct StepRecord {
     /// From 0.
     pub outer_step: u32,
-    /// The study in words.
+    /// The summary of the ablation study.
     pub ablation_summary: String,
     /// c_t.
     pub code_block: String,
-    /// What c_t is for, when known.
+    /// The kind of c_t, when known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<CodeBlockCategory>,
     /// p_0.
@@ -167,15 +167,15 @@ pub struct StepRecord {
     pub inner_loop_attempts: Vec<RefinementAttempt>,
     /// h_best after the step.
     pub best_score_after_step: f64,
-    /// Was no block refined?
+    /// Whether no block was refined.
     pub was_skipped: bool,
-    /// Was the path cut short here?
+    /// Whether the path was cut short here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<bool>,
-    /// Why it was skipped or cut short.
+    /// Why the step was skipped or the path cut short.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The limit that left it out.
+    /// The limit that skipped it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<Limit>,
 }
@@ -185,29 +185,29 @@ pub struct StepRecord {
 pub struct RefinementAttempt {
     /// p_k.
     pub plan: String,
-    /// h(s_t_k); `None` when it failed.
+    /// h(s_t_k); `None` if the solution failed.
     pub score: Option<f64>,
-    /// c_t_k; empty when the coder gave none.
+    /// c_t_k; empty if the coder returned none.
     pub code_block: String,
-    /// Did it become the best solution?
+    /// Whether it became the best solution.
     pub was_improvement: bool,
     /// The limit that left it out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<Limit>,
 }
 
-/// Algorithm 3's result.
+/// The result of Algorithm 3.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Phase3Result {
     /// The solutions of the paths.
     pub input_solutions: Vec<SolutionScript>,
     /// e_r, one per round.
     pub ensemble_plans: Vec<String>,
-    /// h(s_ens_r), one per round; `None` for failed ones.
+    /// h(s_ens_r), one per round; `None` for failed rounds.
     pub ensemble_scores: Vec<Option<f64>>,
     /// The rounds.
     pub attempts: Vec<EnsembleAttempt>,
-    /// The best round's solution, or the best input when every round failed.
+    /// The solution of the best round, or the best input if every round failed.
     pub best_ensemble: SolutionScript,
     /// Its score.
     pub best_ensemble_score: f64,
@@ -218,9 +218,9 @@ pub struct Phase3Result {
 pub struct EnsembleAttempt {
     /// e_r.
     pub plan: String,
-    /// h(s_ens_r); `None` when it failed.
+    /// h(s_ens_r); `None` if the round failed.
     pub score: Option<f64>,
-    /// s_ens_r; empty content when there is none.
+    /// s_ens_r; its content is empty if there is none.
     pub solution: SolutionScript,
     /// The limit that left it out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -238,7 +238,7 @@ pub struct Durations {
     pub total_duration_seconds: f64,
 }
 
-/// US dollars; `None` means unknown.
+/// US dollars; `None` if unknown.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "named after what they hold")]
 pub struct Costs {
@@ -267,11 +267,11 @@ pub struct Lineage {
     pub place: Place,
     /// Its phase's name.
     pub phase: String,
-    /// The score of what it made.
+    /// The score of its solution.
     pub score: Option<f64>,
-    /// The steps it was made from.
+    /// The steps that its solution was made from.
     pub from: Vec<Place>,
-    /// What was done, in one line.
+    /// A one-line description.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
 }
@@ -281,20 +281,20 @@ pub struct Lineage {
 pub struct PathRecord {
     /// From 0.
     pub path: u32,
-    /// How.
+    /// Its outcome.
     pub status: PathStatus,
     /// The error of a failed path, or the limit that cut one short.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
 }
 
-/// How a refinement path ended. Its best solution stands in each case.
+/// How a refinement path ended. Its best solution is used in each case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PathStatus {
-    /// It took every step.
+    /// It completed every step.
     Finished,
-    /// A defect ended it; the other paths go on.
+    /// An internal error ended it; the other paths continued.
     Failed,
     /// A limit cut it short.
     Cancelled,
@@ -312,7 +312,7 @@ impl PathStatus {
 }
 
 impl SolutionScript {
-    /// A script that never ran to a score.
+    /// A script without a score.
     pub fn failed(solution: &Solution) -> Self {
         Self {
             content: solution.text().to_owned(),

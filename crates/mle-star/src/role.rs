@@ -20,11 +20,11 @@ pub enum AgentType {
     Merger,
     /// Writes an ablation study.
     Ablation,
-    /// Puts the study's result into words.
+    /// Summarizes the study's result.
     Summarize,
     /// Picks the code block that matters most, with a first plan for it.
     Extractor,
-    /// Carries out a plan on a code block.
+    /// Applies a plan to a code block.
     Coder,
     /// Proposes the next plan for a code block.
     Planner,
@@ -42,30 +42,30 @@ pub enum AgentType {
     Test,
 }
 
-/// The several tasks of `leakage` and `test`.
+/// The tasks of `leakage` and `test`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Variant {
-    /// Leakage: is there any?
+    /// Leakage: find it.
     Detection,
-    /// Leakage: rewrite the block without it.
+    /// Leakage: rewrite a block without it.
     Correction,
-    /// Test: which block subsamples?
+    /// Test: find the block that subsamples.
     SubsamplingExtract,
-    /// Test: the block without subsampling.
+    /// Test: rewrite the block without subsampling.
     SubsamplingRemove,
-    /// Test: is the solution a copy of a discussion?
+    /// Test: check whether the solution is a copy of a discussion.
     Contamination,
 }
 
-/// What is fixed about an agent: its task in one sentence and its tools.
+/// The fixed properties of an agent: its task in one sentence and its tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AgentDefinition {
     /// The agent.
     pub agent: AgentType,
-    /// What it is for.
+    /// Its task in one sentence.
     pub description: &'static str,
-    /// What it may use; empty means nothing at all.
+    /// The tools it may use; empty for none.
     pub tools: &'static [&'static str],
 }
 
@@ -74,13 +74,13 @@ static EXTRACTOR: Schema = LazyLock::new(|| Arc::new(schema_for!(ExtractorOutput
 static LEAKAGE_DETECTION: Schema = LazyLock::new(|| Arc::new(schema_for!(LeakageDetectionOutput).to_value()));
 static CONTAMINATION: Schema = LazyLock::new(|| Arc::new(schema_for!(DataContaminationResult).to_value()));
 
-/// Made once, since that takes long and every call needs one or several.
+/// Generated once, because generation is slow and every call needs a schema.
 type Schema = LazyLock<Arc<Value>>;
 
-/// What is fixed about one task of an agent.
+/// The fixed properties of one task of an agent.
 pub(crate) struct Form {
     pub tools: &'static [&'static str],
-    /// JSON schema of a structured answer.
+    /// The JSON schema of a structured answer.
     pub schema: Option<Arc<Value>>,
 }
 
@@ -140,7 +140,7 @@ impl AgentType {
         }
     }
 
-    /// What is fixed about the agent.
+    /// The fixed properties of the agent.
     pub fn definition(self) -> AgentDefinition {
         let (description, tools): (_, &[&str]) = match self {
             Self::Retriever => {

@@ -7,10 +7,10 @@ use regex::bytes::Regex;
 static PATTERN: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"Final Validation Performance:\s*([0-9.eE+-]+)").ok());
 
-/// How many bytes are kept between pieces; a match must not be longer.
+/// Bytes kept between pieces. A longer match is not found.
 const OVERLAP: usize = 4096;
 
-/// Finds the last score line of a stream that arrives in pieces.
+/// Finds the last score line of a stream, which arrives in pieces.
 #[derive(Debug, Default)]
 pub struct ScoreScanner {
     recent: Vec<u8>,
@@ -28,7 +28,7 @@ impl ScoreScanner {
         self.recent.drain(..surplus);
     }
 
-    /// The value of the last score line; `None` without one, or when it is not a finite number.
+    /// The value of the last score line; `None` without one, or if it is not a finite number.
     pub fn score(&self) -> Option<f64> {
         self.last
     }

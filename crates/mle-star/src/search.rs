@@ -2,30 +2,30 @@
 //!
 //! [`is_blocked`] is asked before a page is read. A rule is a domain with or without a path
 //! (`kaggle.com/competitions/titanic/code`); it covers the domain's subdomains and everything below the path.
-//! [`solution_pages`] is the default set of rules. An address that can be read in more than one way is blocked when any
-//! of its readings is.
+//! [`solution_pages`] is the default set of rules. If an address can be read in several ways, it is blocked if any
+//! reading is.
 
 use percent_encoding::percent_decode_str;
 use url::Url;
 
-/// Where a competition's solutions are published, below its own page.
+/// The pages below a competition's page on which solutions are published.
 const PUBLISHED_AT: [&str; 6] = ["code", "discussion", "discussions", "kernels", "notebooks", "writeups"];
 /// The two addresses of a competition's page.
 const COMPETITION_AT: [&str; 2] = ["competitions", "c"];
 /// All notebooks: their addresses do not name the competition.
 const NOTEBOOKS: &str = "kaggle.com/code";
-/// How often an address is decoded at most. No server decodes more often.
+/// Maximum number of times an address is percent-decoded. Servers do not decode more often.
 const DECODINGS: usize = 4;
 
-/// A rule, or the page that an address names: lower-case host and path segments.
+/// A rule, or the page of an address: lower-case host and path segments.
 #[derive(Debug, PartialEq, Eq)]
 struct Page {
     host: String,
     path: Vec<String>,
 }
 
-/// The pages on which others publish their solutions of a competition: its discussion and code pages and all
-/// notebooks, as rules for [`is_blocked`]. Empty for an id that cannot be a competition's short name.
+/// The pages with published solutions of a competition, as rules for [`is_blocked`]: its discussion and code pages
+/// and all notebooks. Empty if the ID cannot be a competition's short name.
 pub fn solution_pages(competition_id: &str) -> Vec<String> {
     let id = competition_id.trim().to_ascii_lowercase();
     let is_name = id.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
@@ -37,16 +37,16 @@ pub fn solution_pages(competition_id: &str) -> Vec<String> {
     pages.chain([NOTEBOOKS.to_owned()]).collect()
 }
 
-/// Does one of the rules in `blocked` cover `address`? Upper case, percent-encoding, ports, trailing dots, user
-/// names, dot segments and backslashes make no difference, nor does an address inside another one, as archives
-/// and proxies have it. A text that names no host is not blocked.
+/// Whether a rule in `blocked` covers `address`. Upper case, percent-encoding, ports, trailing dots, user names,
+/// dot segments and backslashes make no difference. Addresses inside another address, as archives and proxies use,
+/// are checked too. A text without a host is not blocked.
 pub fn is_blocked(address: &str, blocked: &[String]) -> bool {
     let rules: Vec<Page> = blocked.iter().filter_map(|rule| page(&plain_rule(rule)?)).collect();
     !rules.is_empty() && readings(address).iter().any(|page| rules.iter().any(|rule| page.is_within(rule)))
 }
 
-/// A rule as search services want it, `domain` or `domain/path`, without what a browser adds (scheme, `www.`, `*.`,
-/// port, query). `None` for a text that is no rule.
+/// A rule in the form that search services expect, `domain` or `domain/path`, without scheme, `www.`, `*.`, port
+/// and query. `None` if the text is not a rule.
 pub fn plain_rule(text: &str) -> Option<String> {
     let url = parsed(text.trim())?;
     let host = host(&url)?.trim_start_matches("*.").trim_start_matches("www.");
@@ -55,8 +55,8 @@ pub fn plain_rule(text: &str) -> Option<String> {
     is_host.then(|| if path.is_empty() { host.to_owned() } else { format!("{host}/{path}") })
 }
 
-/// Is this an address that a browser may be sent to? Stricter than a parser of addresses, which mends what it reads:
-/// `http` or `https`, two slashes, a host, and no white space, quotes or angle brackets.
+/// Whether a page may link to this address. This is stricter than a URL parser, which corrects errors: `http` or
+/// `https`, two slashes, a host, and no white space, quotes or angle brackets.
 pub fn is_link(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let rest = lower.strip_prefix("https://").or_else(|| lower.strip_prefix("http://"));
@@ -72,13 +72,13 @@ impl Page {
     }
 }
 
-/// Every page that an address can name.
+/// Every page that an address can mean.
 fn readings(address: &str) -> Vec<Page> {
     let mut pages = Vec::new();
     let mut text: String = address.trim().chars().filter(|c| !c.is_control()).collect();
     for _ in 0..DECODINGS {
         pages.extend(page(&text));
-        // An archive or a proxy has the other address behind its own, with or without its scheme.
+        // Archives and proxies append the other address to their own, with or without its scheme.
         let inner = text.match_indices(['/', '\\']).map(|(at, _)| &text[at + 1..]);
         pages.extend(inner.filter_map(page));
         let decoded = decoded(&text);
@@ -90,7 +90,7 @@ fn readings(address: &str) -> Vec<Page> {
     pages
 }
 
-/// Host and path as a browser would take them; `None` without a host.
+/// Host and path as a browser reads them; `None` without a host.
 fn page(address: &str) -> Option<Page> {
     let url = parsed(address)?;
     let segments = url.path_segments()?.filter(|segment| !segment.is_empty());
@@ -98,7 +98,7 @@ fn page(address: &str) -> Option<Page> {
     Some(Page { host: host(&url)?.to_owned(), path })
 }
 
-/// The address as one of the web: people and models leave out the scheme or its slashes.
+/// Adds a missing scheme or slashes, which people and models often leave out.
 fn parsed(address: &str) -> Option<Url> {
     let is_web = |scheme: &str| ["", "http", "https"].contains(&scheme.to_ascii_lowercase().as_str());
     let without_scheme = address.split_once(':').filter(|(scheme, _)| is_web(scheme)).map(|(_, rest)| rest);

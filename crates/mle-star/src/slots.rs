@@ -1,15 +1,16 @@
 //! Limits how many scripts run and how many agents work at the same time.
 //!
-//! All runs of a process share [`Slots`]. Each run has a [`Share`] and waits for a [`Lease`]. The next free slot goes
-//! to the run that holds fewest, among those to the one that has waited longest since its last lease, and within the
-//! run to the path that has. Dropping a lease returns its slot.
+//! All runs of a process share [`Slots`]. Each run has a [`Share`] and waits for a [`Lease`]. The next free slot
+//! goes to the run with the fewest leases, so that a run with many paths does not starve the others. Among equal
+//! runs it goes to the one that has waited longest since its last lease, and within the run to the path that has.
+//! Dropping a lease returns its slot.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
-/// A fixed number of slots; a clone is another handle to the same ones.
+/// A fixed number of slots. Clones share them.
 #[derive(Clone)]
 pub struct Slots(Arc<Pool>);
 
@@ -18,14 +19,14 @@ struct Pool {
     state: Mutex<State>,
 }
 
-/// What one run may use of [`Slots`].
+/// One run's share of [`Slots`].
 pub(crate) struct Share {
     slots: Slots,
     run: usize,
     most: usize,
 }
 
-/// May other leases exist at the same time?
+/// Whether other leases may exist at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exclusivity {
     /// Yes, as many as there are slots.
@@ -41,7 +42,7 @@ pub(crate) struct Lease {
     index: usize,
 }
 
-/// A place in the queue, given up on drop.
+/// A request in the queue, removed on drop.
 struct Queued<'a> {
     slots: &'a Slots,
     ticket: u64,
@@ -50,9 +51,9 @@ struct Queued<'a> {
 #[derive(Default)]
 struct State {
     free: Vec<usize>,
-    /// By slot: has another slot been in use since this one was leased?
+    /// For each slot: whether another slot has been in use since it was leased.
     overlapped: Vec<bool>,
-    /// An exclusive lease is out.
+    /// Whether an exclusive lease is held.
     exclusive: bool,
     queue: Vec<Waiting>,
     runs: Vec<Client>,
@@ -70,7 +71,7 @@ struct Waiting {
     grant: oneshot::Sender<Lease>,
 }
 
-/// A run as the queue sees it. Times are readings of the clock.
+/// The queue's record of a run. Times are values of the request counter.
 #[derive(Default)]
 struct Client {
     held: usize,
@@ -92,7 +93,7 @@ impl Slots {
         self.0.count
     }
 
-    /// The share of one more run, which holds at most `most` slots at a time.
+    /// The share of another run, which holds at most `most` slots at a time.
     pub(crate) fn share(&self, most: usize) -> Share {
         let most = most.clamp(1, self.count());
         let mut state = self.state();
@@ -117,7 +118,7 @@ impl Slots {
 }
 
 impl Share {
-    /// How many slots the run can hold at a time.
+    /// The maximum number of slots that the run can hold.
     pub fn most(&self) -> usize {
         self.most
     }
@@ -138,12 +139,12 @@ impl Share {
 }
 
 impl Lease {
-    /// Which slot it is, from 0; no two leases have the same.
+    /// The number of the slot, from 0. No two leases share one.
     pub fn index(&self) -> usize {
         self.index
     }
 
-    /// Has any other slot been in use since this one was leased?
+    /// Whether any other slot has been in use since this one was leased.
     pub fn overlapped(&self) -> bool {
         self.slots.state().overlapped[self.index]
     }

@@ -1,27 +1,27 @@
-//! Solution scripts, the blocks in them, and the score that belongs to exactly one text.
+//! Solution scripts, code blocks in them, and scores that belong to exactly one text.
 
 use serde::{Deserialize, Serialize};
 
 use crate::metric::Score;
 use crate::place::{Place, Step};
 
-/// What produced a solution.
+/// The step that produced a solution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SolutionPhase {
     /// A candidate for one model.
     Init,
-    /// Candidates merged.
+    /// A merge of candidates.
     Merged,
-    /// A code block refined.
+    /// The refinement of a code block.
     Refined,
-    /// Several solutions combined.
+    /// An ensemble of several solutions.
     Ensemble,
     /// The submission script.
     Final,
 }
 
-/// A Python script without a score: any edit makes a new one of these.
+/// A Python script without a score. Any edit creates a new one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Solution {
     /// The whole script.
@@ -51,20 +51,20 @@ pub(crate) struct Evidence {
     pub place: Place,
     /// When it ended.
     pub ran_at: jiff::Timestamp,
-    /// It left a valid submission.
+    /// Whether it left a valid submission.
     pub wrote_submission: bool,
-    /// A leak was found in the text that could not be corrected.
+    /// Whether a leak was found in the text that could not be corrected.
     pub leaks: bool,
 }
 
-/// A piece of a solution that can be replaced: its text occurs there exactly once.
+/// A replaceable piece of a solution, whose text occurs there exactly once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodeBlock(String);
 
-/// Why a text is no code block of a solution.
+/// Why a text is not a code block of a solution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BlockError {
-    /// Nothing but white space.
+    /// It is only white space.
     #[error("the code block is empty")]
     Empty,
     /// It does not occur in the solution.
@@ -76,7 +76,7 @@ pub enum BlockError {
 }
 
 impl Solution {
-    /// A script fresh from an agent.
+    /// A script from an agent.
     pub fn new(text: String, phase: SolutionPhase) -> Self {
         Self { text, phase, source_model: None }
     }
@@ -112,12 +112,12 @@ impl Solution {
     /// space. The result is the solution's own text.
     ///
     /// # Errors
-    /// When the block is empty, absent, or occurs more than once.
+    /// The block is empty or absent, or it occurs more than once.
     pub fn find_block(&self, quoted: &str) -> Result<CodeBlock, BlockError> {
         if quoted.trim().is_empty() {
             return Err(BlockError::Empty);
         }
-        // Without the line ends around it, so that a replacement without them does not glue lines together.
+        // Without the line ends around it, so that a replacement without them does not join lines.
         for part in [quoted.trim_matches(['\n', '\r']), quoted] {
             if occurrences(&self.text, part) == 1 {
                 return Ok(CodeBlock(part.to_owned()));
@@ -129,7 +129,7 @@ impl Solution {
     /// Finds the first occurrence of the block meant by `quoted`, compared as in [`Solution::find_block`].
     ///
     /// # Errors
-    /// When the block is empty or absent.
+    /// The block is empty or absent.
     pub fn find_first_block(&self, quoted: &str) -> Result<CodeBlock, BlockError> {
         match self.find_block(quoted) {
             Err(BlockError::Repeated) => {
@@ -145,7 +145,7 @@ impl Solution {
     /// This solution with the first occurrence of `block` replaced by `replacement`; everything else is untouched.
     ///
     /// # Errors
-    /// When the block does not occur.
+    /// The block does not occur.
     pub fn replace_block(&self, block: &CodeBlock, replacement: &str) -> Result<Self, BlockError> {
         if !self.text.contains(&block.0) {
             return Err(BlockError::Absent);
@@ -170,7 +170,7 @@ impl Solution {
         Ok(block)
     }
 
-    /// The pieces whose lines are `wanted` when trailing white space is left out, first to last.
+    /// The pieces whose lines equal `wanted` apart from trailing white space, first to last.
     fn windows_like(&self, wanted: &[&str]) -> impl Iterator<Item = CodeBlock> {
         let lines: Vec<&str> = self.text.split_inclusive('\n').collect();
         let is_like =
@@ -185,14 +185,14 @@ impl Solution {
 }
 
 impl CodeBlock {
-    /// The block's text, as it stands in the solution.
+    /// The block's text, exactly as in the solution.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
 impl Scored {
-    /// For [`evaluate`](crate::evaluate::evaluate) alone.
+    /// Only for [`evaluate`](crate::evaluate::evaluate).
     pub(crate) fn new(solution: Solution, score: Score, evidence: Evidence) -> Self {
         Self { solution, score, evidence }
     }
@@ -222,12 +222,12 @@ impl Scored {
         self.evidence.step
     }
 
-    /// Did that run leave a valid submission?
+    /// Whether that run left a valid submission.
     pub fn wrote_submission(&self) -> bool {
         self.evidence.wrote_submission
     }
 
-    /// Was a leak found in it that could not be corrected?
+    /// Whether a leak was found in it that could not be corrected.
     pub fn leaks(&self) -> bool {
         self.evidence.leaks
     }

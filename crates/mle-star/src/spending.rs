@@ -1,4 +1,4 @@
-//! What agent calls used, by role, phase and path.
+//! Usage of the agent calls by role, phase and path.
 //!
 //! [`spending`] sums up the records of a journal. Every call that was made counts, even when its record was discarded,
 //! because it was paid for. The cost and tokens of an interrupted call ([`Spending::interrupted_calls`]) are unknown: no
@@ -13,7 +13,7 @@ use crate::journal::{EffectRecord, EffectState, Kind};
 use crate::place::Phase;
 use crate::role::AgentType;
 
-/// What a run's agent calls used.
+/// Usage of a run's agent calls.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Spending {
     /// By agent.
@@ -26,17 +26,17 @@ pub struct Spending {
     pub interrupted_calls: u64,
 }
 
-/// Several calls together.
+/// Total usage of several calls.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Calls {
-    /// How many.
+    /// Number of calls.
     pub calls: u64,
-    /// What they used; the cost is `None` when that of any is unknown.
+    /// Their usage. The cost is `None` if any cost is unknown.
     #[serde(flatten)]
     pub usage: Usage,
 }
 
-/// What the calls in these records used. A call that is still under way counts as interrupted.
+/// The usage of the calls in these records. A call in progress counts as interrupted.
 pub fn spending(effects: &[EffectRecord]) -> Spending {
     let mut spending = Spending::default();
     for effect in effects.iter().filter(|effect| effect.kind == Kind::Agent) {
@@ -49,12 +49,12 @@ pub fn spending(effects: &[EffectRecord]) -> Spending {
     spending
 }
 
-/// The agent that a record asked.
+/// The agent of a record.
 pub fn role(effect: &EffectRecord) -> Option<AgentType> {
     serde_json::from_value(effect.request.get("agent")?.clone()).ok()
 }
 
-/// Was the agent asked, and did the call end? `false` for a call that a limit refused.
+/// Whether the agent was called and the call ended; `false` if a limit refused it.
 pub fn was_made(effect: &EffectRecord) -> bool {
     let refused = effect.limit.is_some() && effect.usage == Usage::free();
     effect.kind == Kind::Agent && effect.outcome.is_some() && !refused
@@ -77,7 +77,7 @@ fn count(spending: &mut Spending, effect: &EffectRecord) {
 }
 
 impl Spending {
-    /// Everything together.
+    /// The total.
     pub fn total(&self) -> Calls {
         let mut total = Calls::default();
         for part in self.by_phase.values() {

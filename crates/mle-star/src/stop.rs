@@ -1,7 +1,7 @@
-//! What ends a run early.
+//! Stops: what ends a run early.
 //!
-//! Outcomes (a script failed, a reply had no code, a limit refused an effect) are data and are recorded.
-//! A [`Stop`] is everything else; it travels by `?` and leaves the journal ready for a resume.
+//! Outcomes such as a failed script, a reply without code or a refused effect are data and are recorded. A
+//! [`Stop`] is everything else. It propagates with `?` and leaves the journal ready for a resume.
 
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -12,51 +12,52 @@ use crate::place::Place;
 /// Why the run cannot go on now.
 #[derive(Debug, thiserror::Error)]
 pub enum Stop {
-    /// The user or the system asked for it.
+    /// The user or the system interrupted it.
     #[error("interrupted")]
     Interrupted,
     /// The journal and the program disagree, or the journal cannot be written.
     #[error(transparent)]
     Journal(#[from] crate::journal::JournalError),
-    /// Something outside is broken in a way that does not pass: a missing interpreter, a full disk.
+    /// Something outside is broken permanently, such as a missing interpreter or a full disk.
     #[error(transparent)]
     Outside(#[from] Trouble),
-    /// No agent can be asked any more, for a reason that does not pass: a refused login, an account without credit.
+    /// No agent can be asked any more for a permanent reason, such as a refused login or an account without
+    /// credit.
     #[error("{trouble}")]
     Agents {
-        /// Why.
+        /// The reason.
         trouble: Trouble,
-        /// What the call used that met with it.
+        /// The usage of the call that failed.
         usage: Usage,
     },
-    /// The algorithm could not make a solution.
+    /// The algorithm could not create a solution.
     #[error("{0}")]
     NoSolution(String),
     /// A limit ended the run before it had a solution.
     #[error("the {} ended the run before it had a solution", .0.name())]
     Limit(crate::effects::Limit),
-    /// A path or a phase failed in an earlier process; what it had left to do is not done.
+    /// A path or a phase failed in an earlier process. Its remaining work is not done.
     #[error("{0}")]
     Fenced(String),
-    /// A defect of this program.
+    /// An internal error.
     #[error("internal error at {place}: {what}")]
     Bug {
-        /// Where.
+        /// The place.
         place: Place,
-        /// What was violated.
+        /// The violated rule.
         what: String,
     },
 }
 
-/// An error for people: what is wrong, and what to do about it.
+/// An error for people, with a hint.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Trouble {
-    /// One clear sentence, a lowercase fragment without full stop.
+    /// One clear sentence in lower case, without a full stop.
     pub message: String,
     /// What to do next.
     pub hint: String,
-    /// Can the run be resumed once the hint was followed? The command line adds the exact command.
+    /// Whether the run can be resumed after following the hint. The CLI adds the exact command.
     pub then_resume: bool,
 }
 
@@ -66,19 +67,20 @@ impl Trouble {
         Self { message: message.into(), hint: hint.into(), then_resume: false }
     }
 
-    /// The same, said of one among several.
+    /// The same error, prefixed with the name of one of several runs.
     #[must_use]
     pub fn of(mut self, name: impl std::fmt::Display) -> Self {
         self.message = format!("{name}: {}", self.message);
         self
     }
 
-    /// An error after which the run can be resumed, once the hint was followed; an empty hint: at once.
+    /// An error after which the run can be resumed once the hint was followed. With an empty hint it can be
+    /// resumed immediately.
     pub fn resumable(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { then_resume: true, ..Self::new(message, hint) }
     }
 
-    /// An input or output error: what could not be done, to which file or folder, and why.
+    /// An I/O error: what could not be done, to which file or folder, and why.
     pub fn io(doing: &str, path: &Path, error: &io::Error) -> Self {
         let hint = match error.kind() {
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "free disk space",

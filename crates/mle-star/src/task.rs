@@ -1,4 +1,4 @@
-//! What is to be solved.
+//! The task to solve.
 
 use std::path::PathBuf;
 
@@ -33,7 +33,7 @@ pub enum DataModality {
     Mixed,
 }
 
-/// A task with every guess made and every file read: what `task.json` holds.
+/// A task with every inferred value and the contents of its files, as in `task.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Task {
@@ -47,7 +47,7 @@ pub struct Task {
     pub evaluation_metric: String,
     /// Which scores win.
     pub metric_direction: Direction,
-    /// The task in words; agents see it unchanged.
+    /// The description of the task; agents see it unchanged.
     pub description: String,
     /// The folder with the data; scripts see it as `./input`. Absolute once frozen.
     pub data_dir: PathBuf,
@@ -57,7 +57,7 @@ pub struct Task {
     /// The column to predict.
     #[serde(default)]
     pub target_column: Option<String>,
-    /// The column that names a row.
+    /// The column with the row IDs.
     #[serde(default)]
     pub id_column: Option<String>,
     /// Texts that the final solution is compared with, to see whether it was copied.

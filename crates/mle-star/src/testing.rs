@@ -1,8 +1,8 @@
-//! A world for tests: agents and scripts whose answers are a function of the place they are asked at.
+//! A world for tests: agents and scripts that answer by place.
 //!
-//! [`World`] implements both traits of [`effects`](crate::effects). Everything it is not told otherwise
-//! goes well: code that runs, scores of 0.5, no leakage, a valid submission. [`World::trace`] is the list
-//! of effects performed, which is what most tests compare. [`worlds`] has some that several crates look at.
+//! [`World`] implements both traits of [`effects`](crate::effects). By default everything succeeds: code runs,
+//! scores are 0.5, there is no leakage, the submission is valid. [`World::trace`] lists the effects performed,
+//! which most tests compare. [`worlds`] contains worlds that several crates use.
 
 pub mod worlds;
 
@@ -51,7 +51,7 @@ pub struct World {
 struct Log {
     requests: Vec<AgentRequest>,
     expected: Vec<AgentRequest>,
-    /// Calls asked without having been expected just so.
+    /// Calls that were not announced by `prefetch` with the same request.
     surprises: Vec<Place>,
     scripts: Vec<ScriptRequest>,
     trace: Vec<Place>,
@@ -59,7 +59,7 @@ struct Log {
 }
 
 impl World {
-    /// A world in which everything goes well, at once and for nothing.
+    /// A world in which everything succeeds immediately and without cost.
     pub fn new() -> Self {
         Self { cost_usd: Some(0.0), ..Self::default() }
     }
@@ -76,7 +76,7 @@ impl World {
         self.reply(place, AgentReply::failed("the agent died", Usage::default()))
     }
 
-    /// The agent asked at `place` replies with this, whatever it costs.
+    /// The agent asked at `place` gives this reply.
     #[must_use]
     pub fn reply(mut self, place: &str, reply: AgentReply) -> Self {
         self.agents.insert(place.to_owned(), reply);
@@ -95,35 +95,35 @@ impl World {
         self.script(place, failed("ValueError: broken"))
     }
 
-    /// The script run at `place` does this.
+    /// The script run at `place` has this outcome.
     #[must_use]
     pub fn script(mut self, place: &str, outcome: ScriptOutcome) -> Self {
         self.scripts.insert(place.to_owned(), outcome);
         self
     }
 
-    /// The script run at `place` does this the first time, and then what it would do otherwise.
+    /// The script run at `place` has this outcome the first time, and its usual outcome after that.
     #[must_use]
     pub fn at_first(self, place: &str, outcome: ScriptOutcome) -> Self {
         self.lock_first_scripts().insert(place.to_owned(), outcome);
         self
     }
 
-    /// What is done at `place` panics, as a defect of the program would.
+    /// The effect at `place` panics, like a defect of the program.
     #[must_use]
     pub fn panics(mut self, place: &str) -> Self {
         self.panics.insert(place.to_owned());
         self
     }
 
-    /// The outside breaks once at `place`, in a way that ends the run.
+    /// The effect at `place` stops the run once.
     #[must_use]
     pub fn breaks_once(self, place: &str) -> Self {
         self.lock_stops().insert(place.to_owned(), Trouble::new("the outside is broken", "mend it").into());
         self
     }
 
-    /// Once, the agent asked at `place` cannot be asked, and no other either; the call used this.
+    /// The call at `place` fails once because no agent can be asked. It has this usage.
     #[must_use]
     pub fn denies_once(self, place: &str, usage: Usage) -> Self {
         let trouble = Trouble::new("the login was refused", "mend it");
@@ -147,13 +147,13 @@ impl World {
         Self { agent_time, ..self }
     }
 
-    /// Nothing is remembered of what happens but its places: no requests, scripts and events.
+    /// Keeps only the places of the effects, not requests, scripts and events.
     #[must_use]
     pub fn only_traces(self) -> Self {
         Self { only_traces: true, ..self }
     }
 
-    /// Each agent call costs this much; `None`: nobody knows.
+    /// Each agent call costs this much; `None` if unknown.
     #[must_use]
     pub fn costs(self, cost_usd: Option<f64>) -> Self {
         Self { cost_usd, ..self }
@@ -166,10 +166,10 @@ impl World {
         self
     }
 
-    /// The run of `frozen` in this world, on a journal that may hold records already; eight agents at once.
+    /// Runs `frozen` in this world, on a journal that may already have records, with eight concurrent agents.
     ///
     /// # Errors
-    /// What stops the run.
+    /// The stop that ended the run.
     pub async fn solve(
         &self,
         frozen: &Frozen,
@@ -192,22 +192,22 @@ impl World {
         pipeline::run(frozen, &prompts, journal, outside).await
     }
 
-    /// The places of the effects performed, in order of beginning.
+    /// The places of the effects performed, in order of start.
     pub fn trace(&self) -> Vec<String> {
         self.log().trace.iter().map(ToString::to_string).collect()
     }
 
-    /// What was asked at `place`.
+    /// The request made at `place`.
     pub fn request(&self, place: &str) -> Option<AgentRequest> {
         self.log().requests.iter().find(|request| request.place.as_str() == place).cloned()
     }
 
-    /// The places of the calls that nobody had told to expect, in order.
+    /// The places of the calls that `prefetch` did not announce, in order.
     pub fn surprises(&self) -> Vec<String> {
         self.log().surprises.iter().map(ToString::to_string).collect()
     }
 
-    /// What was run at `place`.
+    /// The script run at `place`.
     pub fn script_run(&self, place: &str) -> Option<ScriptRequest> {
         self.log().scripts.iter().find(|request| request.place.as_str() == place).cloned()
     }
@@ -217,7 +217,7 @@ impl World {
         self.log().events.clone()
     }
 
-    /// Everything seen so far is forgotten; the answers stay.
+    /// Forgets everything seen so far. The answers stay.
     pub fn forget(&self) {
         *self.log() = Log::default();
     }
@@ -268,8 +268,8 @@ impl AgentBackend for World {
         self.remember(|log| log.ask(request));
         self.stop(&request.place)?;
         pause(self.agent_time).await;
-        let told = self.agents.get(request.place.as_str()).cloned();
-        let mut reply = told.unwrap_or_else(|| AgentReply::text(usual_answer(request)));
+        let set = self.agents.get(request.place.as_str()).cloned();
+        let mut reply = set.unwrap_or_else(|| AgentReply::text(usual_answer(request)));
         reply.usage.cost_usd = self.dear.get(request.place.as_str()).copied().or(self.cost_usd);
         Ok(reply)
     }
@@ -290,7 +290,7 @@ impl ScriptRunner for World {
         let first = self.lock_first_scripts().remove(request.place.as_str());
         let mut outcome = match first.or_else(|| self.scripts.get(request.place.as_str()).cloned()) {
             _ if wanted > request.timeout => ScriptOutcome { end: ScriptEnd::TimedOut, ..ran(None) },
-            Some(told) => told,
+            Some(set) => set,
             None => usual_outcome(request),
         };
         outcome.duration_seconds = wanted.min(request.timeout).as_secs_f64();
@@ -332,7 +332,7 @@ pub fn submitted(findings: &[&str]) -> ScriptOutcome {
     ScriptOutcome { submission: Some(Submission { bytes: 20, rows: Some(2), findings }), ..ran(None) }
 }
 
-/// A frozen run of a maximised metric with small counts: M=2, T=1, K=2, L=2, R=2.
+/// The inputs of a run with a maximized metric and small counts: M=2, T=1, K=2, L=2, R=2.
 pub fn frozen() -> Frozen {
     let task = Task {
         competition_id: "toy".to_owned(),
@@ -388,7 +388,7 @@ fn usual_answer(request: &AgentRequest) -> String {
     }
 }
 
-/// The line that the usual scripts offer for refinement.
+/// The line that the default scripts offer for refinement.
 fn block_of(script: &str) -> &str {
     script.lines().find(|line| line.starts_with("block = ")).unwrap_or_default()
 }

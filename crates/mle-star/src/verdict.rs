@@ -1,7 +1,7 @@
-//! What became of a step: the one record that says so.
+//! Verdicts: the record of how each step ended.
 //!
-//! The pipeline decides and closes each step with a [`Verdict`]; result, reports, page, terminal and the resume read
-//! it. Nothing else in the program decides again what was kept or what was made from what.
+//! The pipeline closes each step with a [`Verdict`]. Results, reports, the page, the terminal and a resume read
+//! it; no other code decides what was kept or what a solution was made from.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::effects::Limit;
-use crate::evaluate::Failure;
+use crate::evaluation::Failure;
 use crate::metric::{Direction, Score, last_best};
 use crate::place::{Phase, Place, Step};
 use crate::result::Lineage;
@@ -18,32 +18,32 @@ use crate::solution::Scored;
 /// How a step ended.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
-    /// The score of the solution that the step made, in the metric's unit; `None` when it made none that ran.
+    /// The score of the step's solution in the metric's unit; `None` if no solution ran.
     pub score: Option<f64>,
-    /// Did the algorithm go on with that solution?
+    /// Whether the algorithm continued with that solution.
     pub kept: bool,
-    /// The steps whose solutions it was made from; the one to compare it with comes first.
+    /// The steps whose solutions it was made from. The one to compare it with comes first.
     #[serde(default)]
     pub from: Vec<Step>,
     /// The best solution after the step, of Phase 1, of the step's path, or of the ensembles.
     #[serde(default)]
     pub best: Option<Best>,
-    /// The limit that left the step out or cut it short.
+    /// The limit that skipped the step or cut it short.
     #[serde(default)]
     pub limit: Option<Limit>,
-    /// What was done, or what failed, in one line.
+    /// A one-line description of what was done or what failed.
     #[serde(default)]
     pub note: String,
 }
 
-/// A solution that is the best of its line.
+/// The best solution of a phase, a path or the ensembles.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Best {
     /// The step that made it.
     pub step: Step,
     /// The run that gave the score.
     pub run: Place,
-    /// In the metric's unit.
+    /// The score in the metric's unit.
     pub score: f64,
 }
 
@@ -51,31 +51,31 @@ pub struct Best {
 pub type Verdicts = BTreeMap<Step, Verdict>;
 
 impl Verdict {
-    /// Of a step that a limit left out.
+    /// The verdict of a step that a limit skipped.
     pub(crate) fn skipped(limit: Limit) -> Self {
         Self { limit: Some(limit), ..Self::default() }
     }
 
-    /// Of a step whose solution was evaluated.
+    /// The verdict of a step whose solution was evaluated.
     pub(crate) fn of(evaluated: &Result<Scored, Failure>, kept: bool) -> Self {
         let score = evaluated.as_ref().ok().map(|scored| scored.score().value());
         let limit = evaluated.as_ref().err().and_then(|failure| failure.limit);
         Self { score, kept, limit, ..Self::default() }
     }
 
-    /// The same with `best` as the best solution after the step.
+    /// Sets the best solution after the step.
     #[must_use]
     pub(crate) fn best(self, best: &Scored) -> Self {
         Self { best: Some(Best::from(best)), ..self }
     }
 
-    /// The same, made from these.
+    /// Sets the steps that the solution was made from.
     #[must_use]
     pub(crate) fn made_from<'a>(self, from: impl IntoIterator<Item = &'a Scored>) -> Self {
         Self { from: from.into_iter().map(Scored::step).collect(), ..self }
     }
 
-    /// The same with a note.
+    /// Sets the note.
     #[must_use]
     pub(crate) fn note(self, note: impl Into<String>) -> Self {
         Self { note: note.into(), ..self }
@@ -88,8 +88,8 @@ impl From<&Scored> for Best {
     }
 }
 
-/// The solution that a run with these verdicts submits, or would submit if it ended now: the best ensemble, unless the
-/// best solution of a path is strictly better; before there is any, s_0. `None` before the end of Phase 1.
+/// The solution that a run with these verdicts submits, or would submit if it ended now: the best ensemble, unless
+/// the best solution of a path is strictly better; before both, s_0. `None` before the end of Phase 1.
 pub fn answer(verdicts: &Verdicts, direction: Direction) -> Option<&Best> {
     let latest = |steps: &dyn Fn(&Step) -> bool| {
         let of_line = verdicts.iter().rev().filter(|(step, _)| steps(step));
@@ -105,7 +105,7 @@ pub fn answer(verdicts: &Verdicts, direction: Direction) -> Option<&Best> {
     best.or_else(|| verdicts.get(&Step::LeakageCheck)?.best.as_ref())
 }
 
-/// The solution to submit: paths in their order, then the ensemble; the last of equals.
+/// The solution to submit: the best of the paths in order, then the ensemble. The last of equals wins.
 pub(crate) fn best_of_all<T>(
     solutions: impl IntoIterator<Item = T>,
     score: impl Fn(&T) -> Score,
@@ -113,7 +113,7 @@ pub(crate) fn best_of_all<T>(
     last_best(solutions, score)
 }
 
-/// How the solution of `step` came about, ancestors before descendants.
+/// The steps that led to the solution of `step`, ancestors first.
 pub fn lineage(verdicts: &Verdicts, step: Step) -> Vec<Lineage> {
     let (mut entries, mut wanted): (Vec<Lineage>, Vec<Step>) = (Vec::new(), vec![step]);
     while let Some(step) = wanted.pop() {

@@ -1,4 +1,4 @@
-//! Explains errors that come from the isolation, for whoever repairs the script.
+//! Explains errors that come from the isolation, for the agent that repairs the script.
 
 use std::path::Path;
 

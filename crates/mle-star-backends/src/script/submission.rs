@@ -16,7 +16,7 @@ mod table;
 
 /// How many offending rows or values a finding names.
 const NAMED: usize = 3;
-/// How many columns have a finding of their own.
+/// How many columns have their own finding.
 const LISTED: usize = 20;
 /// How much of a name or value a finding quotes, in characters.
 const QUOTED: usize = 100;
@@ -28,10 +28,10 @@ const TIMES_THE_SAMPLE: u64 = 16;
 
 /// Checks the CSV file `file`.
 ///
-/// Against `sample`: the same columns in the same order, the same number of rows, the same ids in the same
-/// order, no missing values where the sample has none, finite numbers where the sample has numbers. Ids stand
-/// in `id_column`, else in the sample's first column. Without a sample: it parses and has a data row. A file that is
-/// [too large](largest) is not read.
+/// Against `sample`: the same columns in the same order, the same number of rows, the same IDs in the same order,
+/// no missing values where the sample has none, finite numbers where the sample has numbers. The IDs are in
+/// `id_column`, or else in the sample's first column. Without a sample, the file must parse and have a data row. A
+/// file that is [too large](largest) is not read.
 pub fn check_submission(file: &Path, sample: Option<&Path>, id_column: Option<&str>) -> Submission {
     let bytes = fs::metadata(file).map_or(0, |meta| meta.len());
     if bytes > largest(sample) {
@@ -54,7 +54,7 @@ pub fn check_submission(file: &Path, sample: Option<&Path>, id_column: Option<&s
     }
 }
 
-/// How large a submission may be, in bytes.
+/// The size limit of a submission in bytes.
 pub(super) fn largest(sample: Option<&Path>) -> u64 {
     let sample = sample.and_then(|file| fs::metadata(file).ok()).map_or(0, |meta| meta.len());
     LARGEST.max(sample.saturating_mul(TIMES_THE_SAMPLE))
@@ -76,18 +76,18 @@ fn count_rows(file: &Path) -> Result<u64, Unreadable> {
     Ok(rows)
 }
 
-/// What the sample submission asks for.
+/// The requirements of the sample submission.
 struct Sample<'a> {
     file: &'a Path,
     columns: Vec<String>,
     header_bytes: u64,
     wants: Vec<Wants>,
     rows: u64,
-    /// Position of the id column, when there is one.
+    /// Position of the ID column, if any.
     id: Option<usize>,
 }
 
-/// What the sample's values in one column ask for.
+/// The requirements on the values of one column.
 #[derive(Clone)]
 struct Wants {
     numbers: bool,
@@ -119,7 +119,7 @@ impl<'a> Sample<'a> {
         Ok(sample)
     }
 
-    /// The named column, else the first one unless it is the only one or the same value in every row.
+    /// The named column, or else the first one, unless it is the only one or has the same value in every row.
     fn id_position(&self, id_column: Option<&str>) -> Option<usize> {
         let named = id_column.and_then(|name| self.columns.iter().position(|column| column == name));
         let first_is_id = self.columns.len() > 1 && (self.rows < 2 || self.wants[0].constant.is_none());
@@ -140,7 +140,7 @@ impl Wants {
     }
 }
 
-/// Compares row by row; gives the number of rows and what is wrong.
+/// Compares row by row. Returns the number of rows and the findings.
 fn compare(file: &Path, sample: &Sample<'_>) -> Result<(u64, Vec<String>), Unreadable> {
     let mut table = Table::of_submission(file, sample.header_bytes)?;
     let mut expected = Table::of_sample(sample.file)?;
@@ -205,7 +205,7 @@ fn compare_columns(found: &[String], wanted: &[String]) -> Vec<String> {
     findings
 }
 
-/// One finding for each of the first columns, one for all others.
+/// One finding for each of the first columns and one for all others.
 fn about_each<'a>(
     mut columns: impl Iterator<Item = &'a String>,
     what: &str,
@@ -219,7 +219,7 @@ fn about_each<'a>(
     findings
 }
 
-/// Says in which ids two columns differ, or from where on their order differs.
+/// Describes the IDs in which two columns differ, or the row from which their order differs.
 fn compare_ids(
     (found, here): (&Path, usize),
     (sample, there): (&Sample<'_>, usize),
@@ -266,7 +266,7 @@ fn each_value(mut table: Table, column: usize, mut see: impl FnMut(u64, &str)) -
     Ok(())
 }
 
-/// The values of one column that are not as the sample's.
+/// The invalid values of one column.
 struct ColumnCheck<'a> {
     name: &'a str,
     position: usize,
@@ -299,7 +299,7 @@ impl<'a> ColumnCheck<'a> {
     }
 }
 
-/// How many rows offend, and the first of them.
+/// The number of invalid rows and the first of them.
 #[derive(Default)]
 struct Offenders {
     count: u64,

@@ -1,15 +1,15 @@
-//! The last traceback of a stream, however long the stream is.
+//! Finds the last traceback of a stream of any length.
 
 const MARKER: &[u8] = b"Traceback (most recent call last):";
 /// The longest traceback that is kept, in bytes; Python itself shortens deep recursions.
 const LONGEST: usize = 64 * 1024;
 
-/// Finds the last traceback of a stream that arrives in pieces.
+/// Finds the last traceback of a stream, which arrives in pieces.
 #[derive(Debug, Default)]
 pub(super) struct TracebackScanner {
-    /// The end of what was fed, for a marker that is cut in two.
+    /// The end of the previous pieces, for a marker that spans two pieces.
     carry: Vec<u8>,
-    /// From the last marker on.
+    /// The text from the last marker on.
     found: Option<Vec<u8>>,
 }
 
@@ -38,7 +38,7 @@ impl TracebackScanner {
     }
 }
 
-/// Cuts after the first line that is neither empty nor indented, the marker's own line aside.
+/// Truncates the text after the first line behind the marker that is neither empty nor indented.
 fn up_to_exception(text: &str) -> &str {
     let mut end = 0;
     for (index, line) in text.split_inclusive('\n').enumerate() {

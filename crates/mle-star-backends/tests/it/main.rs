@@ -1,4 +1,4 @@
-//! Tests of what lies outside: real processes, real files.
+//! Tests with real processes and files.
 
 #[cfg(test)]
 mod scripts;

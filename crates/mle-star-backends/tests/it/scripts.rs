@@ -1,4 +1,4 @@
-//! Running scripts, and checking what they submit.
+//! Runs scripts and checks their submissions.
 
 mod attacks;
 mod cgroups;

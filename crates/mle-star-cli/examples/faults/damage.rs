@@ -1,4 +1,4 @@
-//! Journals that are not as they were written: refused untouched, or without any difference.
+//! Damaged journals: refused without a change, or without any effect on the run.
 
 use std::fs;
 use std::path::Path;
@@ -8,13 +8,13 @@ use mle_star::journal::{EffectRecord, EffectState, Kind, read};
 use super::Figures;
 use super::world::{Baseline, Random, Res, World, ended_within};
 
-/// How many strangers there are.
+/// The number of other files to try.
 pub const STRANGERS: u64 = 6;
 
 /// The header of an SQLite file.
 const HEADER: usize = 100;
 
-/// One journal with a file cut at a random byte or a byte flipped: of a finished run, or of one that was killed.
+/// A journal with a file truncated at a random byte or with a flipped byte, of a finished or a killed run.
 pub fn damaged(baseline: &Baseline, random: &mut Random, number: u64) -> Res<Figures> {
     let (world, mut figures) = (baseline.fresh()?, Figures::one());
     let kinds: [(&str, &str); 5] = [
@@ -85,7 +85,7 @@ fn put(bytes: &mut [u8], at: usize, four: [u8; 4], expected: &'static str) -> &'
     expected
 }
 
-/// Refused with every byte as it was, or gone on with to the undisturbed end.
+/// Refused with every byte unchanged, or resumed to the undisturbed result.
 fn judge(
     baseline: &Baseline,
     world: &World,
@@ -112,19 +112,19 @@ fn judge(
     let names = said.stderr.contains("runs/r/journal.db") && said.stderr.contains("hint: ");
     figures.must(names, || format!("{what}: file or cure is not named: {}", said.stderr));
     figures.must(bytes(world) == before, || format!("{what}: refused, and changed"));
-    // Whatever can be read is shown, and that it is not all. Solutions are shown once they have run.
+    // Readable records are shown, with a note that they are incomplete. Solutions are shown once they have run.
     let is_shown = |record: &EffectRecord| record.outcome.is_some() && record.kind == Kind::Script;
     let readable = read(&world.path("runs/r")).is_ok_and(|snapshot| snapshot.effects.iter().any(is_shown));
     figures.must(!readable || shown.stdout.contains("phase1/"), || format!("{what}: not shown: {shown}"));
     Ok(())
 }
 
-/// The journal and its log; an empty log is none.
+/// The journal and its log; an empty log counts as missing.
 fn bytes(world: &World) -> [Vec<u8>; 2] {
     ["journal.db", "journal.db-wal"].map(|name| fs::read(world.path("runs/r").join(name)).unwrap_or_default())
 }
 
-/// A run that was killed when its log held something.
+/// A run that was killed with a non-empty log.
 fn killed_in_the_middle(baseline: &Baseline, world: &World, random: &mut Random) -> Res<()> {
     for _ in 0..20 {
         let mut child = world.start(&world.go_on(), "killed")?;
@@ -144,7 +144,7 @@ fn killed_in_the_middle(baseline: &Baseline, world: &World, random: &mut Random)
     Err("no kill left a log".into())
 }
 
-/// A folder with everything in it; links stay links.
+/// Copies a folder with its contents; links stay links.
 fn copy(from: &Path, to: &Path) -> Res<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {

@@ -1,4 +1,4 @@
-//! Volumes that are full or read-only. They are small ones of the campaign's own, in a mount namespace.
+//! Full and read-only volumes: small ones in the campaign's own mount namespace.
 
 use std::process::Command;
 use std::sync::OnceLock;
@@ -6,10 +6,10 @@ use std::sync::OnceLock;
 use super::Figures;
 use super::world::{Baseline, Random, Res, World};
 
-/// What mounts in a namespace of its own.
+/// The command that mounts in a new namespace.
 const OWN_MOUNTS: [&str; 2] = ["unshare", "-rm"];
 
-/// The runs directory on a volume that fills up; it is enlarged, and the run goes on.
+/// The runs directory is on a volume that fills up. The volume is enlarged, and the run resumes.
 pub fn full(baseline: &Baseline, random: &mut Random, number: u64) -> Res<Figures> {
     let size = 60 + random.below(1200);
     let script = "mkdir runs; mount -t tmpfs -o size=${SIZE}k none runs || exit 99
@@ -67,7 +67,7 @@ pub fn closed(baseline: &Baseline, random: &mut Random, number: u64) -> Res<Figu
     Ok(figures)
 }
 
-/// The steps ended as expected, and the run as an undisturbed one.
+/// The steps ended as expected, and the run ended like an undisturbed one.
 fn judge(
     baseline: &Baseline,
     world: &World,
@@ -91,7 +91,7 @@ fn code(world: &World, step: &str) -> Res<String> {
     Ok(std::fs::read_to_string(world.path(&format!("{step}.code")))?.trim().to_owned())
 }
 
-/// Runs a script that mounts; false, and skipped, where this machine does not allow that.
+/// Runs a script that mounts. Returns false and counts as skipped if this machine does not allow that.
 fn mounted(world: &World, mut command: Command, figures: &mut Figures) -> Res<bool> {
     static POSSIBLE: OnceLock<bool> = OnceLock::new();
     let probe = || {

@@ -1,6 +1,6 @@
-//! What a campaign counts.
+//! The counters of a campaign.
 
-/// Figures of some injected faults.
+/// Counters of injected faults.
 #[derive(Clone, Debug, Default)]
 pub struct Figures {
     /// Faults injected.
@@ -11,11 +11,11 @@ pub struct Figures {
     pub refused: usize,
     /// Effects that had ended, were in the journal, and were done again.
     pub repeated: usize,
-    /// Effects under way at the fault, or cut off a file with it, that were done again.
+    /// Effects that were in progress at the fault, or lost with the end of a file, and were done again.
     pub redone: usize,
     /// Faults that this machine does not allow to be injected.
     pub skipped: usize,
-    /// Invariants that did not hold, in words.
+    /// Descriptions of violated invariants.
     pub problems: Vec<String>,
 }
 
@@ -23,12 +23,12 @@ impl Figures {
     /// The heading of [`Figures::line`].
     pub const HEAD: &str = "fault                                             injected completed refused repeated redone skipped failed";
 
-    /// One fault.
+    /// Counts one fault.
     pub fn one() -> Self {
         Self { injected: 1, ..Self::default() }
     }
 
-    /// A fault that could not be injected at all.
+    /// Counts a fault that could not be injected.
     pub fn broken(number: u64, why: &str) -> Self {
         Self { problems: vec![format!("number {number}: {why}")], ..Self::default() }
     }
@@ -40,7 +40,7 @@ impl Figures {
         }
     }
 
-    /// Takes in others.
+    /// Adds other counters.
     pub fn add(&mut self, other: Self) {
         self.injected += other.injected;
         self.completed += other.completed;

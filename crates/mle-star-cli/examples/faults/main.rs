@@ -23,19 +23,19 @@ use std::time::Instant;
 pub use figures::Figures;
 use world::{Baseline, Random, Res};
 
-/// Worlds that are used side by side.
+/// The number of worlds in parallel.
 const SIDE_BY_SIDE: usize = 3;
 
-/// How much is done.
+/// The extent of the campaign.
 #[derive(Clone, Copy, Debug)]
 struct Options {
-    /// Kills; the other families follow in proportion.
+    /// The number of kills; the other families are proportional.
     count: u64,
-    /// Every random choice follows from it.
+    /// The seed of all random choices.
     seed: u64,
 }
 
-/// One family: its name, how many of it for this many kills, and what does number `n` of it.
+/// One family: its name, its number of faults for this many kills, and the function for fault `n`.
 type Family = (&'static str, fn(u64) -> u64, fn(&Baseline, &mut Random, u64) -> Res<Figures>);
 
 const FAMILIES: [Family; 10] = [
@@ -87,7 +87,7 @@ fn campaign(options: Options) -> bool {
     for (name, count, inject) in FAMILIES {
         let family = Instant::now();
         let figures = side_by_side(count(options.count), |number| {
-            // The name's length sets families apart that share a seed.
+            // The name's length distinguishes families with the same seed.
             let mut random = Random::new(options.seed ^ (number << 16) ^ ((name.len() as u64) << 40));
             inject(&baseline, &mut random, number)
         });

@@ -1,4 +1,4 @@
-//! What the machine does to a run: scripts killed, no descriptors left, the clock set back, a folder gone.
+//! Faults of the machine: scripts killed, no descriptors left, the clock set back, a folder missing.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::Figures;
 use super::world::{Baseline, Random, Res, World, ended_within};
 
-/// A library that sets the wall clock back two hours while a file is there.
+/// A library that sets the wall clock back two hours while a file exists.
 const CLOCK: &str = "#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -24,8 +24,8 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
 }
 ";
 
-/// One run whose scripts and guards are killed again and again. A script that was killed has failed, which is an
-/// outcome: the result need not be the undisturbed one, but there is one, and every record is there once.
+/// A run whose scripts and guards are killed repeatedly. A killed script is a failed script, so the result may
+/// differ from the undisturbed one, but there must be a result, and every record exactly once.
 pub fn scripts_killed(baseline: &Baseline, random: &mut Random, number: u64) -> Res<Figures> {
     let (world, mut figures) = (baseline.fresh()?, Figures::default());
     let mut child = world.start(&world.begin("r"), "first")?;
@@ -58,7 +58,7 @@ pub fn scripts_killed(baseline: &Baseline, random: &mut Random, number: u64) -> 
     Ok(figures)
 }
 
-/// One run with few descriptors; then it goes on with enough.
+/// A run with few descriptors, resumed with enough.
 pub fn few_descriptors(baseline: &Baseline, random: &mut Random, number: u64) -> Res<Figures> {
     let (world, mut figures) = (baseline.fresh()?, Figures::one());
     let limit = 6 + random.below(40);
@@ -66,14 +66,14 @@ pub fn few_descriptors(baseline: &Baseline, random: &mut Random, number: u64) ->
     command.env("BEGIN", world.begin("r"));
     let said = world.finish(world.start_command(command, "first")?, "first")?;
     let what = format!("number {number}, {limit} descriptors");
-    let told = said.code == Some(0) || said.stderr.contains("error: ") && said.stderr.contains("hint: ");
-    // The loader of a process without any room says it in its own words.
-    figures.must(told || limit < 8, || format!("{what}: {said}"));
+    let reported = said.code == Some(0) || said.stderr.contains("error: ") && said.stderr.contains("hint: ");
+    // Without any descriptors, the dynamic loader prints its own error.
+    figures.must(reported || limit < 8, || format!("{what}: {said}"));
     world.resume_and_check(baseline, &mut figures, &what)?;
     Ok(figures)
 }
 
-/// 0: the clock is set back two hours in the middle of a run. 1: the output folder is no folder any more.
+/// 0: the clock is set back two hours in the middle of a run. 1: the output folder is replaced by a file.
 pub fn clock_and_output(baseline: &Baseline, random: &mut Random, number: u64) -> Res<Figures> {
     let (world, mut figures) = (baseline.fresh()?, Figures::one());
     if number == 0 {
@@ -133,7 +133,7 @@ fn output_gone(baseline: &Baseline, world: &World, figures: &mut Figures) -> Res
     fs::remove_dir(world.path("out"))?;
     fs::write(world.path("out"), "")?;
     let said = world.finish(child, "first")?;
-    let told = said.code == Some(0) && said.stderr.contains("note: no copy in");
-    figures.must(told, || format!("output folder gone: {said}"));
+    let noted = said.code == Some(0) && said.stderr.contains("note: no copy in");
+    figures.must(noted, || format!("output folder gone: {said}"));
     baseline.check(figures, &world.path("runs/r"), &[], "output folder gone")
 }

@@ -5,7 +5,7 @@ use std::fs;
 use super::Figures;
 use super::world::{Baseline, Random, Res, World};
 
-/// Even: one goes on with a run that another works on. Odd: two begin the same run in one instant.
+/// Even: a process resumes a run that another works on. Odd: two processes start the same run at once.
 pub fn two(baseline: &Baseline, random: &mut Random, number: u64) -> Res<Figures> {
     let (world, mut figures) = (baseline.fresh()?, Figures::one());
     if number.is_multiple_of(2) {
@@ -31,7 +31,7 @@ fn held(baseline: &Baseline, world: &World, random: &mut Random, figures: &mut F
     baseline.check(figures, &world.path("runs/r"), &[], "held")
 }
 
-/// In a folder that a killed process left: the inputs there must be those of whoever went on.
+/// In the folder of a killed process, the inputs must be those of the process that continued.
 fn at_once(baseline: &Baseline, world: &World, figures: &mut Figures) -> Res<()> {
     fs::create_dir_all(world.path("runs/r"))?;
     fs::write(world.path("runs/r/journal.lock"), "process 1")?;

@@ -1,4 +1,4 @@
-//! What users and terminals do to a run: signals, once and twice, and streams that nobody reads.
+//! Faults of users and terminals: single and repeated signals, and streams without a reader.
 
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -6,13 +6,13 @@ use std::time::Duration;
 use super::Figures;
 use super::world::{Baseline, Random, Res, World, ended_within};
 
-/// How many kinds there are.
+/// The number of kinds.
 pub const KINDS: u64 = 7;
 
-/// How soon a process must have ended that was told so twice.
+/// The time within which a process must end after a second signal.
 const AT_ONCE: Duration = Duration::from_secs(10);
 
-/// One run, disturbed in one way while its steps are done.
+/// A run with one kind of disturbance.
 pub fn signalled(baseline: &Baseline, random: &mut Random, number: u64) -> Res<Figures> {
     let (world, mut figures) = (baseline.fresh()?, Figures::one());
     let lines = 4 + random.below(60);
@@ -29,7 +29,7 @@ pub fn signalled(baseline: &Baseline, random: &mut Random, number: u64) -> Res<F
     Ok(figures)
 }
 
-/// Signals stop it with an exit code and a word on how to go on.
+/// Signals stop it with an exit code and a hint about resuming.
 fn stopped(
     baseline: &Baseline,
     world: &World,
@@ -46,11 +46,11 @@ fn stopped(
     figures.must(ended, || format!("{what}: still there after {AT_ONCE:?}"));
     let said = world.finish(child, "first")?;
     if said.code == Some(0) {
-        // It was faster.
+        // The run ended before the signal.
         figures.injected = 0;
     } else {
         figures.must(said.code == Some(code), || format!("{what}: {said}"));
-        // A second signal leaves no time for words.
+        // After a second signal, there may be no message.
         let says_how = said.stderr.contains("continue with: mle-star resume r");
         figures
             .must(signals.len() > 1 || says_how, || format!("{what}: it does not say how to go on: {said}"));
@@ -59,7 +59,7 @@ fn stopped(
     world.resume_and_check(baseline, figures, what)
 }
 
-/// Nobody reads what it prints.
+/// Its output has no reader.
 fn unread(baseline: &Baseline, world: &World, figures: &mut Figures) -> Res<()> {
     let mut command = world.command(&world.begin("r"));
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
@@ -69,7 +69,7 @@ fn unread(baseline: &Baseline, world: &World, figures: &mut Figures) -> Res<()> 
     baseline.check(figures, &world.path("runs/r"), &[], "closed streams")
 }
 
-/// Under `nohup` the end of the terminal is none of its business.
+/// Under `nohup`, the end of the terminal must not stop it.
 fn outlives_its_terminal(baseline: &Baseline, world: &World, figures: &mut Figures, lines: usize) -> Res<()> {
     let mut command = world.shell(&[], "trap '' HUP; exec $BINARY $BEGIN");
     command.env("BEGIN", world.begin("r"));
@@ -83,7 +83,7 @@ fn outlives_its_terminal(baseline: &Baseline, world: &World, figures: &mut Figur
 }
 
 fn send(child: &Child, signal: &str) -> Res<()> {
-    // One that has ended already is no matter.
+    // Ignore a process that has already ended.
     Command::new("kill").args([signal, &child.id().to_string()]).stderr(Stdio::null()).status()?;
     Ok(())
 }

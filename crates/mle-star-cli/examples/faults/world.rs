@@ -1,4 +1,4 @@
-//! A small task, the real binary on it, and what must hold after every fault.
+//! A small task, the real binary, and the invariants to check after every fault.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::Figures;
 
-/// A result whose errors are told as they are.
+/// A result with any error.
 pub type Res<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
 /// The search: two candidates, a merge, two paths of two attempts, two rounds of ensembles.
@@ -32,14 +32,14 @@ const FILES: [(&str, &str); 4] = [
     ("data/description.md", "Predict the price.\n\n# Evaluation\n\nRoot mean squared error.\n"),
 ];
 
-/// A run that nothing disturbed.
+/// An undisturbed run.
 pub struct Baseline {
     binary: PathBuf,
     outcome: Value,
     places: BTreeSet<String>,
-    /// How long it took.
+    /// The time it took.
     pub took: Duration,
-    /// Where it lies.
+    /// Its folder.
     pub world: World,
 }
 
@@ -49,7 +49,7 @@ pub struct World {
     binary: PathBuf,
 }
 
-/// What a command left. Shown without its events.
+/// The outcome of a command. Displayed without its events.
 pub struct Said {
     pub code: Option<i32>,
     pub stdout: String,
@@ -60,7 +60,7 @@ pub struct Said {
 pub struct Random(u64);
 
 impl Baseline {
-    /// Lets the binary do the task undisturbed. Cargo puts the binary one folder above its examples.
+    /// Solves the task without faults. Cargo puts the binary one folder above its examples.
     pub fn make() -> Res<Self> {
         let example = std::env::current_exe()?;
         let folder = example.parent().and_then(Path::parent).ok_or("no folder above that of the examples")?;
@@ -149,12 +149,13 @@ impl World {
         Ok(world)
     }
 
-    /// Something in it.
+    /// A path in the world.
     pub fn path(&self, name: &str) -> PathBuf {
         self.root().join(name)
     }
 
-    /// Called the same in every world, since a task without a name is called after its folder.
+    /// The task folder. It has the same name in every world, because a task without a name is named after its
+    /// folder.
     fn root(&self) -> PathBuf {
         self.dir.path().join("small")
     }
@@ -164,13 +165,13 @@ impl World {
         format!("run data --run-id {id} --json --set python={} {SEARCH}", self.path("python").display())
     }
 
-    /// The command line that goes on with run `r`: it is begun anew when it was cut off before it had a journal.
+    /// The command line that continues run `r`: a new start if it was interrupted before it had a journal.
     pub fn go_on(&self) -> String {
         let known = read(&self.path("runs/r")).is_ok();
         if known { "resume r --json".to_owned() } else { self.begin("r") }
     }
 
-    /// The binary with a command line, in nothing but its own environment.
+    /// The binary with a command line, in a clean environment.
     pub fn command(&self, line: &str) -> Command {
         self.sealed(&self.binary, line.split_whitespace())
     }
@@ -195,13 +196,13 @@ impl World {
         self.start_command(self.command(line), name)
     }
 
-    /// The same for any command.
+    /// Starts any command in this way.
     pub fn start_command(&self, mut command: Command, name: &str) -> Res<Child> {
         let file = |stream: &str| File::create(self.path(&format!("{name}.{stream}")));
         Ok(command.stdout(file("out")?).stderr(file("err")?).spawn()?)
     }
 
-    /// Waits for what was started under this name.
+    /// Waits for the command started under this name.
     pub fn finish(&self, mut child: Child, name: &str) -> Res<Said> {
         let ended = ended_within(&mut child, PATIENCE)?;
         if !ended {
@@ -220,7 +221,7 @@ impl World {
         self.finish(self.start(line, "said")?, "said")
     }
 
-    /// Waits until this many lines were printed as events.
+    /// Waits until this many events were printed.
     pub fn wait_for_events(&self, child: &mut Child, name: &str, lines: usize) -> Res<bool> {
         let deadline = Instant::now() + PATIENCE;
         while Instant::now() < deadline && child.try_wait()?.is_none() {
@@ -233,12 +234,12 @@ impl World {
         Ok(false)
     }
 
-    /// What the journal of `r` holds; nothing when there is none yet.
+    /// The records of `r`; empty if it has no journal yet.
     pub fn records(&self) -> Vec<EffectRecord> {
         read(&self.path("runs/r")).map(|snapshot| snapshot.effects).unwrap_or_default()
     }
 
-    /// What the world was told has ended must be in the journal, and no process may be left.
+    /// Every effect whose end was printed must be in the journal, and no process may be left.
     pub fn check_cut(&self, figures: &mut Figures, name: &str, what: &str) -> Res<()> {
         let ended: BTreeSet<String> = self
             .records()
@@ -248,11 +249,11 @@ impl World {
             .collect();
         for line in fs::read_to_string(self.path(&format!("{name}.out")))?.lines() {
             let event: Value = serde_json::from_str(line).unwrap_or_default();
-            let told =
+            let ended_event =
                 event["event"].as_str().is_some_and(|event| ["agent_ended", "script_ended"].contains(&event));
             let place = event["place"].as_str().unwrap_or_default();
-            figures.must(!told || ended.contains(place), || {
-                format!("{what}: {place} was told and not recorded")
+            figures.must(!ended_event || ended.contains(place), || {
+                format!("{what}: the end of {place} was printed but not recorded")
             });
         }
         let left = self.survivors();
@@ -260,7 +261,7 @@ impl World {
         Ok(())
     }
 
-    /// No effect that had ended before may have been begun by the command called `name`.
+    /// The command called `name` must not have started an effect that had ended before.
     pub fn check_not_repeated(&self, figures: &mut Figures, before: &[EffectRecord], name: &str) -> Res<()> {
         let ended: BTreeSet<&str> = before
             .iter()
@@ -279,7 +280,7 @@ impl World {
         Ok(())
     }
 
-    /// Goes on to the end, and checks everything.
+    /// Resumes the run to its end and checks everything.
     pub fn resume_and_check(&self, baseline: &Baseline, figures: &mut Figures, what: &str) -> Res<()> {
         let before = self.records();
         let said = self.run(&self.go_on())?;
@@ -293,7 +294,7 @@ impl World {
         Ok(())
     }
 
-    /// Processes that still work in this world, looked for until there is none or ten seconds are over.
+    /// Processes that still work in this world. Waits up to ten seconds until there are none.
     fn survivors(&self) -> Vec<String> {
         let deadline = Instant::now() + Duration::from_secs(10);
         loop {
@@ -305,7 +306,7 @@ impl World {
         }
     }
 
-    /// Every process that works in this world: its id and name.
+    /// Every process that works in this world: its ID and name.
     pub fn processes(&self) -> Vec<(i32, String)> {
         let Ok(here) = self.dir.path().canonicalize() else { return Vec::new() };
         let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
@@ -322,7 +323,7 @@ impl World {
 }
 
 impl Random {
-    /// From a seed.
+    /// A generator with this seed.
     pub fn new(seed: u64) -> Self {
         let mut random = Self(seed);
         random.bits();
@@ -348,7 +349,7 @@ impl Random {
     }
 }
 
-/// Waits for a process at most this long; has it ended?
+/// Waits for a process at most this long. Returns whether it ended.
 pub fn ended_within(child: &mut Child, time: Duration) -> Res<bool> {
     let deadline = Instant::now() + time;
     while Instant::now() < deadline {
@@ -360,7 +361,7 @@ pub fn ended_within(child: &mut Child, time: Duration) -> Res<bool> {
     Ok(child.try_wait()?.is_some())
 }
 
-/// How often each place ended, counted or not.
+/// The number of records of each place, including discarded ones.
 fn ended(snapshot: &Snapshot) -> BTreeMap<String, usize> {
     let mut times = BTreeMap::new();
     for effect in &snapshot.effects {

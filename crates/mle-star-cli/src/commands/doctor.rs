@@ -208,10 +208,7 @@ fn login_lines(findings: &Findings) -> Vec<String> {
     });
     let shown: Vec<String> = shown.collect();
     match shown.is_empty() {
-        true => vec![
-            "login:       none to a language model; set ANTHROPIC_API_KEY, or log in with `claude`"
-                .to_owned(),
-        ],
+        true => vec!["login:       none found; set ANTHROPIC_API_KEY, or log in with `claude`".to_owned()],
         false => shown.iter().map(|line| format!("login:       {line}")).collect(),
     }
 }

@@ -85,8 +85,7 @@ fn lines(view: &RunView, views: &Views) -> Vec<String> {
     if !views.tree.groups.is_empty() {
         lines.extend([
             String::new(),
-            "◆ on the way to the best solution; --code PLACE prints a script, --diff PLACE its changes"
-                .to_owned(),
+            "◆ led to the best solution; --code PLACE prints a script, --diff PLACE its changes".to_owned(),
         ]);
     }
     lines

@@ -8,7 +8,7 @@ use super::runs_dir;
 use crate::args::UiArgs;
 use crate::exit::{Exit, Failure};
 use crate::output;
-use crate::ui::{Asked, Bound, Site, bind, serve};
+use crate::ui::{Bound, Site, Token, bind, serve};
 
 /// Serves until Ctrl-C.
 ///
@@ -22,8 +22,8 @@ pub fn ui(args: &UiArgs) -> Result<Exit, Failure> {
         ))
     })?;
     runtime.block_on(async {
-        let asked = if args.token { Asked::Everyone } else { Asked::Nobody };
-        let bound = bind(&args.host, args.port, asked).await?;
+        let token = if args.token { Token::Always } else { Token::IfNeeded };
+        let bound = bind(&args.host, args.port, token).await?;
         let site = Site::new(&runs_dir(args.runs_dir.clone()));
         announce(args, &bound, &site);
         serve(bound, site).await.map_err(Failure::failed)?;

@@ -23,7 +23,7 @@ pub fn one_line(text: &str) -> String {
     plain(text).replace(['\n', '\t'], " ")
 }
 
-/// Is it a control character or a bidirectional mark?
+/// Whether it is a control character or a bidirectional mark.
 pub fn is_invisible(c: char) -> bool {
     let turns =
         matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
@@ -50,7 +50,7 @@ pub fn shortened(text: &str, columns: usize) -> String {
     format!("{}…{end}", start(text, left - left / 2))
 }
 
-/// The longest prefix that fits into so many columns.
+/// The longest prefix that fits into `columns` columns.
 pub fn start(text: &str, columns: usize) -> String {
     let mut taken = 0;
     let fits = |c: &char| {

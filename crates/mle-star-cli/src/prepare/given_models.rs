@@ -52,7 +52,7 @@ fn read(path: &Path) -> Result<Vec<RetrievedModel>, Trouble> {
     };
     if items.is_empty() {
         let hint = "write a list of models, at the top level or under `models`, each with model_name and example_code";
-        return Err(trouble("no list of models".to_owned(), hint.to_owned()));
+        return Err(trouble("not a list of models".to_owned(), hint.to_owned()));
     }
     let models = items.iter().enumerate().map(|(index, item)| {
         model(item).map_err(|(what, hint)| trouble(format!("model {} {what}", index + 1), hint))
@@ -172,7 +172,7 @@ mod tests {
             ("m.json", good),
             ("m.toml", "model = 3\n"),
         ] {
-            check(name, text, "no list of models", "under `models`");
+            check(name, text, "not a list of models", "under `models`");
         }
         check("m.json", "[{]", ":1:3", "JSON");
         check("m.toml", "[[models]\n", ":1:", "TOML");

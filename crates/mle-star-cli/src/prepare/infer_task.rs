@@ -66,8 +66,8 @@ pub fn look(source: &TaskSource, given: &Given) -> Result<(Inferred, String), Tr
     Ok((inferred, description))
 }
 
-/// Checks that the run writes outside its data; `makes_output` also makes the task's output folder now, because a
-/// folder that cannot be written should not be found out after hours.
+/// Checks that the run writes outside its data; `makes_output` also creates the task's output folder, so that an
+/// unwritable folder is reported now and not hours later.
 ///
 /// # Errors
 /// A path inside the data folder, or an output folder that cannot be made.
@@ -173,7 +173,7 @@ fn outside_the_data(key: &str, path: Option<&Path>, data_dir: &Path) -> Result<(
     if !real(&absolute(path)?).starts_with(data_dir) {
         return Ok(());
     }
-    let message = format!("{key} lies inside the data folder: {}", path.display());
+    let message = format!("{key} is inside the data folder: {}", path.display());
     Err(Trouble::new(message, format!("set {key} to a path outside {}", data_dir.display())))
 }
 

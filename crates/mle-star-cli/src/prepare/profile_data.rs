@@ -7,12 +7,12 @@ use mle_star_data::profile::{self, Profile};
 
 use crate::provider::Chosen;
 
-/// What is known of a data folder.
+/// The profile of a data folder.
 #[derive(Debug)]
 pub struct ProfiledData {
     /// Its tables; `None` without a readable training table.
     pub profile: Option<Profile>,
-    /// The files that are no tables, where there is no profile.
+    /// The files that are not tables, if there is no profile.
     pub files: Vec<PathBuf>,
     /// Why there is no profile.
     pub note: Option<String>,

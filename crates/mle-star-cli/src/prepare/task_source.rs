@@ -63,7 +63,7 @@ pub fn find(task: &Path) -> Result<TaskSource, Trouble> {
     from_file(task)
 }
 
-/// The tasks at the given paths. A folder that is not a task itself stands for the tasks in it.
+/// The tasks at the given paths. A folder that is not a task is replaced by the tasks in it.
 pub fn all(given: &[PathBuf]) -> Vec<PathBuf> {
     let tasks = |path: &PathBuf| match tasks_in(path) {
         tasks if tasks.is_empty() || is_task(path) || is_of_run(path) => vec![path.clone()],
@@ -102,7 +102,7 @@ fn is_of_run(folder: &Path) -> bool {
     folder.join(layout::LOCK).is_file()
 }
 
-/// Does the folder look like one task?
+/// Whether the folder looks like one task.
 fn is_task(folder: &Path) -> bool {
     let holds = |names: &[&str]| first_of(folder, names).is_some();
     let has_data = || first_of(&data_below(folder, &NESTED_DATA), &TRAINING_TABLES).is_some();
@@ -209,7 +209,7 @@ mod tests {
         let files = ["t/a/task.yaml", "t/b/data/train.csv", "t/c/x", "t/r/journal.lock"];
         check_with(&files, "t", &["t/a", "t/b"], &["t/c"]);
         check(&["t/a/prepared/public/train.csv", "t/a/prepared/private/test.csv"], "t", &["t/a"]);
-        // A task stays one, whatever lies in its folders.
+        // A folder with a task stays one task, whatever its subfolders contain.
         check(&["t/train.csv", "t/a/train.csv"], "t", &["t"]);
         check(&["t/task.yaml", "t/a/train.csv", "t/b/train.csv"], "t", &["t"]);
         check(&["t/description.md", "t/a/train.csv"], "t", &["t"]);

@@ -114,7 +114,7 @@ fn with_login(login: &Found, trouble: Trouble) -> Trouble {
     Trouble::new(format!("{}, but {}", login.reason(), trouble.message), trouble.hint)
 }
 
-/// The offline agents for a task; `None` when `claude` was chosen.
+/// The offline agents for a task; `None` if `claude` was chosen.
 ///
 /// # Errors
 /// A task that the offline agents cannot solve.

@@ -29,16 +29,16 @@ pub enum Login {
     Stored,
 }
 
-/// What was found of one kind of login.
+/// The findings about one kind of login.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Found {
-    /// Which.
+    /// The kind.
     pub login: Login,
     /// Names of the variables that are set, or the path of the credentials file.
     pub by: Vec<String>,
-    /// Is it complete?
+    /// Whether it is complete.
     pub usable: bool,
-    /// Is it the one that `claude` uses?
+    /// Whether it is the one that `claude` uses.
     pub used: bool,
 }
 
@@ -79,12 +79,12 @@ const VARIABLES: [(Login, &[&str]); 6] = [
     (Login::OAuth, &["CLAUDE_CODE_OAUTH_TOKEN"]),
 ];
 
-/// The login that `claude` uses, with what it was found by; `None` when there is none.
+/// The login that `claude` uses, with its variables or file; `None` if there is none.
 pub fn login(environment: &Environment<'_>) -> Option<Found> {
     found(environment).into_iter().find(|found| found.used)
 }
 
-/// Every login, the one that wins first.
+/// All logins, by precedence.
 pub fn found(environment: &Environment<'_>) -> Vec<Found> {
     let set = |name: &&&str| environment(name).is_some_and(|value| !value.trim().is_empty());
     let named = VARIABLES.iter().map(|(login, names)| {
@@ -107,7 +107,7 @@ pub fn gateway(environment: &Environment<'_>) -> Option<String> {
     // Not parsed with `url`: an address without a scheme is shown, too.
     let address = url.split_once("://").map_or(url.as_str(), |(_, address)| address);
     let host = address.split(['/', '?', '#']).next().unwrap_or_default();
-    // A user name and password may stand before an @.
+    // A user name and password may precede an @.
     Some(host.rsplit('@').next().unwrap_or(host).to_owned())
 }
 
@@ -125,7 +125,7 @@ impl Login {
         }
     }
 
-    /// Does `claude --bare` use it? It ignores logins of a subscription.
+    /// Whether `claude --bare` uses it. It ignores subscription logins.
     pub fn survives_bare(self) -> bool {
         !matches!(self, Self::OAuth | Self::Stored)
     }

@@ -44,7 +44,7 @@ pub async fn find(given: Option<&Path>, environment: &Environment<'_>) -> Result
 }
 
 impl Executable {
-    /// Why it cannot be used; `None`: it can.
+    /// Why it cannot be used, if so.
     pub fn trouble(&self) -> Option<Trouble> {
         let Self { path, version } = self;
         (*version < OLDEST).then(|| {

@@ -1,4 +1,4 @@
-//! Rewrites the report while a run goes on, in the background and rarely enough not to slow the run.
+//! Rewrites the report during a run, in the background and rarely enough not to slow the run.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,7 +35,7 @@ pub struct Beside<'a> {
     others: &'a dyn EventSink,
 }
 
-/// Triggers of the task that writes.
+/// Triggers the task that writes reports.
 #[derive(Default)]
 struct Triggers {
     something: Notify,
@@ -78,7 +78,7 @@ impl Reporting {
         self.triggers.is_over.store(true, Ordering::Release);
         self.triggers.phase.notify_one();
         self.triggers.something.notify_one();
-        // The last report is made separately.
+        // The last report is written separately.
         let ended = tokio::time::timeout(limit, self.writing).await;
         let seconds = limit.as_secs();
         ended.is_err().then(|| format!("note: a report was abandoned after {seconds} s"))
@@ -133,8 +133,8 @@ pub async fn last(folder: &Path, change: impl FnOnce(&mut RunView) + Send + 'sta
     made.err().map(|error| format!("note: no report: {error}"))
 }
 
-/// Does `work` on the one thread that makes the reports of this process, so that reports reuse memory and those of several
-/// runs do not compete. `None` if the thread cannot be started.
+/// Does `work` on the only thread that renders the reports of this process, so that reports reuse memory and those
+/// of several runs do not compete. `None` if the thread cannot be started.
 async fn made<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     type Work = Box<dyn FnOnce() + Send>;
     static MAKER: OnceLock<Option<mpsc::Sender<Work>>> = OnceLock::new();
@@ -218,7 +218,7 @@ mod tests {
         started.recv().await.unwrap();
         let note = reporting.end_within(Duration::from_millis(20)).await;
         assert_eq!(note.unwrap(), "note: a report was abandoned after 0 s");
-        // When it finishes, it sees that the run is over.
+        // When it finishes, it sees that the run has ended.
         drop(release);
         assert_eq!(saw.recv().await, Some(true));
     }

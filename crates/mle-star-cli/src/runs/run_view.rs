@@ -284,7 +284,7 @@ impl RowOutcome {
             (true, _, Some(submission)) if !submission.findings.is_empty() => submission.findings.join("; "),
             (true, _, _) => "ran".to_owned(),
             (false, Some(failure), _) => failure.to_owned(),
-            (false, None, _) => mle_star::evaluate::headline(&outcome),
+            (false, None, _) => outcome.headline(),
         };
         let counts = ok && purpose == Some(Purpose::Score);
         Self { outcome: words, ok, score: outcome.score, counts, seconds: Some(outcome.duration_seconds) }

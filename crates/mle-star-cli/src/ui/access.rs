@@ -1,10 +1,10 @@
-//! Who may use the page: the right host name, a token where others can reach it, and no other site's forms.
+//! Access control: checks the host name, the token if others can reach the page, and the origin of forms.
 //!
-//! A page on the web can make a browser send requests here. It cannot read an answer unless its name is pointed at this
-//! machine (so the `Host` must be ours), and it cannot send a form that does anything (so the `Origin` must be ours).
-//! The one address that reads more than the runs, a start with a folder in it, is for requests that the browser marks
-//! as coming from here or from no page at all ([`is_own_wish`]). Browsers without that mark, old ones or those on
-//! another address, are answered: looking at a folder executes nothing that it names, and writes nothing.
+//! Any web page can make a browser send requests here. It could read a response only through a host name that
+//! points to this machine, so the `Host` must be ours. It could send a form, so the `Origin` must be ours. The
+//! only address that reads more than the runs, a start with a folder, is restricted to requests that the browser
+//! marks as coming from here or from no page ([`is_own_wish`]). Requests without that mark, from old browsers or
+//! on another address, are allowed: inferring a task from a folder executes nothing and writes nothing.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -24,39 +24,39 @@ use super::peer::is_welcome;
 
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; \
                       connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
-/// What every answer carries. Under `no-referrer` browsers would hide the origin of our own forms, too; other sites
-/// get no referrer either way.
+/// The headers of every response. With `no-referrer`, browsers would also hide the origin of our own forms; other
+/// sites get no referrer either way.
 const HEADERS: [(axum::http::HeaderName, &str); 4] = [
     (CONTENT_SECURITY_POLICY, POLICY),
     (X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (REFERRER_POLICY, "same-origin"),
     (CACHE_CONTROL, "no-store"),
 ];
-/// The cookie that holds the token, followed by the port: cookies do not tell ports apart.
+/// The prefix of the token cookie's name. The port follows, because cookies are shared between ports.
 const COOKIE_NAME: &str = "mle_star_token_";
 
-/// The header in which browsers name the site of a request.
+/// The header with which browsers mark the site of a request.
 const SITE: &str = "sec-fetch-site";
 
 /// The conditions for a request.
 pub struct Access {
-    /// As given.
+    /// The given host.
     host: String,
     address: SocketAddr,
-    /// The machine's own name.
+    /// The machine's host name.
     machine: String,
     token: Option<String>,
 }
 
 impl Access {
-    /// For a server that was asked to listen on `host` and does on `address`. Requests need the token if there is one;
-    /// otherwise they must come from this user.
+    /// The conditions for a server that listens on `address` for the given `host`. Requests need the token if
+    /// there is one; otherwise they must come from this user.
     pub fn new(host: &str, address: SocketAddr, token: Option<String>) -> Self {
         let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
         Self { host: host.to_owned(), address, machine: machine.trim().to_owned(), token }
     }
 
-    /// What to open in a browser of this machine.
+    /// The URL to open in a browser on this machine.
     pub fn url(&self) -> String {
         let ip = match self.address.ip() {
             ip if !ip.is_unspecified() => ip,
@@ -69,7 +69,7 @@ impl Access {
             .map_or_else(|| format!("http://{at}/"), |token| format!("http://{at}/?token={token}"))
     }
 
-    /// Without a token, only this user's own processes are let in.
+    /// Without a token, only this user's processes have access.
     fn judge_peer(&self, peer: SocketAddr) -> Result<(), Refused> {
         if self.token.is_some() || is_welcome(peer, self.address.port()) {
             return Ok(());
@@ -104,7 +104,7 @@ impl Access {
         Ok(())
     }
 
-    /// Is this a name that only this server has?
+    /// Whether a host name can only mean this server.
     fn is_ours(&self, host: &str) -> bool {
         let (name, port) = match host.rsplit_once(':') {
             Some((name, port)) if !port.ends_with(']') => (name, port.parse().ok()),
@@ -128,7 +128,7 @@ impl Access {
             && name[..self.machine.len()].eq_ignore_ascii_case(&self.machine)
             && name[self.machine.len()..].starts_with('.');
         let is_machine = !self.machine.is_empty() && (is(&self.machine) || below_machine);
-        // The owner of a name can point it anywhere; without a token, only these names are safe.
+        // A domain's owner can point it anywhere, so without a token only these names are safe.
         is("localhost") || is(&self.host) || self.token.is_some() && is_machine
     }
 
@@ -179,12 +179,12 @@ pub async fn admit(
     response
 }
 
-/// Does the browser say that the request comes from this server's pages, or from no page?
+/// Whether the browser marks the request as coming from this server's pages or from no page.
 pub fn is_own_wish(headers: &HeaderMap) -> bool {
     headers.get(SITE).is_none_or(|site| ["same-origin", "none"].iter().any(|own| site == own))
 }
 
-/// Does the browser say that the form was sent by a page of this server?
+/// Whether the browser marks the form as sent by a page of this server.
 fn is_own_form(headers: &HeaderMap, host: &str) -> bool {
     let origin = text(headers, &ORIGIN).and_then(|origin| origin.strip_prefix("http://"));
     let site = headers.get(SITE).map(|site| site == "same-origin");
@@ -195,16 +195,16 @@ fn text<'a>(headers: &'a HeaderMap, name: &axum::http::HeaderName) -> Option<&'a
     headers.get(name)?.to_str().ok()
 }
 
-/// Are they equal? The time it takes does not depend on where they differ.
+/// Compares in constant time, so that the time does not reveal how much of a token is right.
 fn is_same(given: &str, token: &str) -> bool {
     given.len() == token.len()
         && given.bytes().zip(token.bytes()).fold(0, |differs, (a, b)| differs | (a ^ b)) == 0
 }
 
-/// A token that cannot be guessed.
+/// A random token.
 ///
 /// # Errors
-/// The system has no randomness.
+/// The system has no random numbers.
 pub fn random_token() -> Result<String, getrandom::Error> {
     let mut bytes = [0; 24];
     getrandom::fill(&mut bytes)?;

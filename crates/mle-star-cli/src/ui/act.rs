@@ -116,7 +116,7 @@ pub async fn resume(
 fn working(folder: &FilePath) -> Result<Worker, Refused> {
     let worker = processes::worker(folder).map_err(Refused::conflict)?;
     worker.ok_or_else(|| {
-        let hint = "it has ended, or was stopped before; its page shows how far it came";
+        let hint = "it has ended or was already stopped; see its page";
         Refused::conflict(Trouble::new("no process works on this run", hint))
     })
 }

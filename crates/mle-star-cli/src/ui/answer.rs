@@ -1,4 +1,4 @@
-//! Answers: pages out of templates, and refusals that say what to do.
+//! Responses: pages rendered from templates, and errors with hints.
 
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::views;
 
-/// Every page, and the frame around it.
+/// The templates of the pages and their frame.
 const TEMPLATES: [(&str, &str); 12] = [
     ("ui/layout.html", include_str!("../../templates/ui/layout.html")),
     ("ui/list.html", include_str!("../../templates/ui/list.html")),
@@ -29,13 +29,13 @@ const TEMPLATES: [(&str, &str); 12] = [
 
 static PAGES: LazyLock<Result<Environment<'static>, minijinja::Error>> = LazyLock::new(environment);
 
-/// A page, whole.
+/// A complete page.
 pub struct Shown {
     status: StatusCode,
     html: String,
 }
 
-/// A request that cannot be answered, and what to do about it.
+/// An error response with a hint.
 #[derive(Debug)]
 pub struct Refused {
     /// The status code.
@@ -44,30 +44,30 @@ pub struct Refused {
     pub trouble: Trouble,
 }
 
-/// The answer to a request for a page.
+/// The response to a request for a page.
 pub type Answer = Result<Shown, Shown>;
 
-/// A page out of its template; every text is escaped.
+/// Renders a page from its template. Text is escaped.
 ///
 /// # Errors
-/// The template does not fit the values: a defect of the program.
+/// The template does not fit the values, which is an internal error.
 pub fn render(template: &str, values: &impl Serialize) -> Result<String, Refused> {
     let page = pages()?.get_template(template).map_err(|error| Refused::defect(&error))?;
     page.render(Serde(values)).map_err(|error| Refused::defect(&error))
 }
 
-/// Every template, those of a run's parts among them.
+/// All templates, including those of a run's parts.
 ///
 /// # Errors
-/// One of them is broken: a defect of the program.
+/// One of them is broken, which is an internal error.
 pub fn pages() -> Result<&'static Environment<'static>, Refused> {
     PAGES.as_ref().map_err(Refused::defect)
 }
 
-/// Does work that waits for the disk on a thread for such work.
+/// Runs blocking work on a separate thread.
 ///
 /// # Errors
-/// As the work; a panic in it.
+/// The error of the work, or a panic in it.
 pub async fn in_background<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Refused> + Send + 'static,
 ) -> Result<T, Refused> {
@@ -98,12 +98,12 @@ impl Refused {
         Self { status: StatusCode::INTERNAL_SERVER_ERROR, trouble }
     }
 
-    /// There is no such thing.
+    /// The error for something that does not exist.
     pub fn missing(trouble: Trouble) -> Self {
         Self { status: StatusCode::NOT_FOUND, trouble }
     }
 
-    /// It cannot be done now, or not like this.
+    /// The error for an action that is not possible now or not with these values.
     pub fn conflict(trouble: Trouble) -> Self {
         Self { status: StatusCode::CONFLICT, trouble }
     }
@@ -113,7 +113,7 @@ impl From<Refused> for Shown {
     fn from(refused: Refused) -> Self {
         let Refused { status, trouble: Trouble { message, hint, .. } } = refused;
         let values = serde_json::json!({"message": message, "hint": hint});
-        // The defect of a template must not hide behind that of another one.
+        // Each template is checked, so that an error in one does not hide an error in another.
         let html = render("ui/trouble.html", &values).unwrap_or_else(|_| "internal error".to_owned());
         Self { status, html }
     }

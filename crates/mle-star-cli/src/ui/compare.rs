@@ -1,4 +1,4 @@
-//! Runs side by side: scores over time, which inputs and programs are not the same, and where their scripts differ.
+//! Compares runs: scores over time, differing inputs and program versions, and diffs of their scripts.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,12 +15,12 @@ use crate::runs::run_view::{self, RunView};
 use crate::views::{self, About, Course, Point};
 use crate::watch::{duration, number};
 
-/// More lines cannot be distinguished.
+/// Maximum number of runs; more lines in a chart cannot be distinguished.
 const MOST: usize = 8;
-/// Longer values are cut, in characters.
+/// Maximum length of a value in characters.
 const LONGEST: usize = 400;
 
-/// A run among others, called by a letter.
+/// A compared run, labelled by a letter.
 struct One {
     letter: String,
     id: String,
@@ -28,10 +28,10 @@ struct One {
     points: Vec<Point>,
 }
 
-/// Compares the runs that the address names, each as `run=ID`.
+/// Compares the runs in the address, each given as `run=ID`.
 ///
 /// # Errors
-/// One of them cannot be read, or there are not two.
+/// One of them cannot be read, or there are fewer than two.
 pub async fn page(Of(site): Of<Arc<Site>>, Query(pairs): Query<Vec<(String, String)>>) -> Answer {
     let mut ids: Vec<String> = pairs.into_iter().filter(|(key, _)| key == "run").map(|(_, id)| id).collect();
     let mut seen = std::collections::BTreeSet::new();
@@ -68,7 +68,7 @@ impl One {
         })
     }
 
-    /// Everything that the run was asked for and made with, by key.
+    /// The inputs and program versions of the run, by key.
     fn inputs(&self) -> BTreeMap<String, String> {
         let frozen = &self.view.snapshot.frozen;
         let mut found = BTreeMap::new();
@@ -98,17 +98,16 @@ fn compared(runs: &[One]) -> Value {
 fn chart(runs: &[One]) -> Option<String> {
     let courses: Vec<Course<'_>> =
         runs.iter().map(|one| Course { name: &one.letter, points: &one.points }).collect();
-    let told = runs.iter().map(|one| {
+    let described = runs.iter().map(|one| {
         let best = one.view.summary.best_score.map_or_else(|| "no score".to_owned(), number);
         format!("{}: {best} after {}", one.letter, duration(one.view.summary.elapsed_seconds))
     });
-    let description = told.collect::<Vec<_>>().join("; ");
-    let about =
-        About { id: "compared", title: "Best scores over the time of each run", description: &description };
+    let description = described.collect::<Vec<_>>().join("; ");
+    let about = About { id: "compared", title: "Best scores over time", description: &description };
     views::courses(&about, &courses)
 }
 
-/// The keys that not all runs have the same value for.
+/// The keys whose values differ between the runs.
 fn differences(runs: &[One]) -> Vec<Value> {
     let inputs: Vec<BTreeMap<String, String>> = runs.iter().map(One::inputs).collect();
     let keys: std::collections::BTreeSet<&String> = inputs.iter().flat_map(BTreeMap::keys).collect();
@@ -121,7 +120,7 @@ fn differences(runs: &[One]) -> Vec<Value> {
         .collect()
 }
 
-/// What the script of each run has that the first run's has not, and the other way round.
+/// The diff of each run's script from that of the first run.
 fn diffs(runs: &[One]) -> Vec<Value> {
     let scripts: Vec<Option<String>> = runs.iter().map(|one| views::last_script(&one.view)).collect();
     let against = |index: usize| {

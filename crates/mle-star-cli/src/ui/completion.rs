@@ -1,4 +1,4 @@
-//! How far a run is, measured by the steps that its configuration implies if nothing fails.
+//! The progress of a run, relative to the work that its configuration implies if nothing fails.
 
 use mle_star::estimate::estimate;
 use mle_star::journal::{EffectRecord, Kind, Snapshot};
@@ -9,16 +9,16 @@ use serde::Serialize;
 use crate::runs::run_view::{RunView, State};
 use crate::watch::phase_title;
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Completion {
-    /// Of 100, which only a run that did everything has.
+    /// Percent. Only a run that did everything has 100.
     pub percent: u64,
-    /// The phase it is in, or how it ended.
+    /// The current phase, or the outcome.
     pub words: String,
 }
 
-/// Of a run.
+/// Computes the progress of a run.
 pub fn completion(run: &RunView) -> Completion {
     let effects = || run.snapshot.effects.iter().filter(|effect| effect.kind != Kind::Decision);
     let current = effects().filter_map(|effect| effect.place.phase()).max();
@@ -33,8 +33,8 @@ pub fn completion(run: &RunView) -> Completion {
     }
 }
 
-/// The share of the expected agent calls and scripts that were done. A phase before `current` counts whole, whatever it
-/// needed, and none counts for more than was expected of it.
+/// The completed share of the expected agent calls and scripts. A phase before `current` counts as complete, and
+/// no phase counts for more than its expected work.
 fn percent(run: &RunView, current: Option<Phase>) -> u64 {
     let Snapshot { frozen, effects, .. } = &run.snapshot;
     let is_done =

@@ -19,7 +19,7 @@ use super::answer::{Refused, Shown, in_background};
 use super::site::Site;
 use crate::runs::run_view::files;
 
-/// What may be saved, relative to the run's folder.
+/// The files that can be downloaded, relative to the run's folder.
 const FILES: [(&str, &str); 6] = [
     (FINAL, SUBMISSION),
     (FINAL, SOLUTION),
@@ -30,12 +30,12 @@ const FILES: [(&str, &str); 6] = [
 ];
 const PIECE: usize = 64 * 1024;
 
-/// The names of the files that are there.
+/// The names of the existing files.
 pub fn present(folder: &FilePath) -> Vec<&'static str> {
     FILES.into_iter().filter(|file| open(folder, *file).is_ok()).map(|(_, name)| name).collect()
 }
 
-/// A file of a run, to be saved.
+/// Serves a file of a run as a download.
 ///
 /// # Errors
 /// There is no such run or file.
@@ -55,7 +55,7 @@ pub async fn file(
     Ok(stream(file, Some(name)))
 }
 
-/// A file piece by piece: as text to look at, or to be saved under a name.
+/// Streams a file, as text to view or as a download with a name.
 pub fn stream(file: Opened, saved_as: Option<&str>) -> Response {
     let mut response = Body::from_stream(unfold(Some(File::from_std(file)), next_piece)).into_response();
     let kind = if saved_as.is_some() { "application/octet-stream" } else { "text/plain; charset=utf-8" };
@@ -98,7 +98,7 @@ mod tests {
             to_bytes(stream(Opened::open(of).unwrap(), None).into_body(), usize::MAX).await
         };
         assert_eq!(bytes(&file).await.unwrap().len(), 3 * PIECE);
-        // A folder is opened, and not read.
+        // A folder can be opened, but not read.
         assert!(bytes(folder.path()).await.is_err());
     }
 }

@@ -27,7 +27,7 @@ use crate::watch::{duration, number};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Wanted {
-    /// In the run's or the task's name.
+    /// Text in the run's or the task's name.
     text: String,
     /// A state's name; empty for any.
     state: String,
@@ -37,7 +37,7 @@ pub struct Wanted {
     order: String,
 }
 
-/// A column that can be sorted by: its name in the address, its heading, and which way comes first.
+/// A sortable column: its name in the address, its heading, and its default order.
 const COLUMNS: [(&str, &str, &str); 8] = [
     ("run", "Run", "up"),
     ("task", "Task", "up"),
@@ -52,7 +52,7 @@ const COLUMNS: [(&str, &str, &str); 8] = [
 /// The rows of a runs directory.
 pub struct Runs {
     runs_dir: PathBuf,
-    /// What was read, by folder, with the stamp it had.
+    /// The runs read so far, by folder, with the stamp of each.
     known: Mutex<HashMap<PathBuf, (String, Entry)>>,
 }
 
@@ -63,10 +63,10 @@ struct Entry {
     read: Result<(Summary, Completion), String>,
 }
 
-/// Shows the runs that are wanted.
+/// Shows the runs that match the query.
 ///
 /// # Errors
-/// The page cannot be made.
+/// The page cannot be rendered.
 pub async fn page(Of(site): Of<Arc<Site>>, Query(wanted): Query<Wanted>) -> Answer {
     let sections = site.list.now().await;
     let mut entries = site.list.source().entries();
@@ -95,7 +95,7 @@ fn late(late: &Late, entries: &[Entry]) -> Vec<serde_json::Value> {
     shown.map(value).collect()
 }
 
-/// Sends rows as they change.
+/// Streams changed rows.
 pub async fn events(
     Of(site): Of<Arc<Site>>,
     Query(Since { since }): Query<Since>,
@@ -105,7 +105,7 @@ pub async fn events(
 }
 
 impl Runs {
-    /// Of this folder.
+    /// The list of this runs directory.
     pub fn of(runs_dir: PathBuf) -> Self {
         Self { runs_dir, known: Mutex::default() }
     }
@@ -137,7 +137,7 @@ impl Runs {
         self.known().values().map(|(_, entry)| entry.clone()).collect()
     }
 
-    /// Held for moments only: pages wait for it.
+    /// Hold this lock only briefly, because pages wait for it.
     fn known(&self) -> MutexGuard<'_, HashMap<PathBuf, (String, Entry)>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -207,12 +207,12 @@ impl Entry {
     }
 }
 
-/// Scores are compared where all of these are the same.
+/// Runs with equal scales have comparable scores.
 fn scale(summary: &Summary) -> (&str, &str, &str) {
     (&summary.task, &summary.metric, summary.direction.name())
 }
 
-/// The better score first, a run without one last; of runs on one scale.
+/// Better scores first, runs without a score last. Only for runs with equal scales.
 fn best_first(a: &Summary, b: &Summary) -> Ordering {
     let best = |summary: &Summary| Score::new(summary.best_score?, summary.direction);
     match (best(a), best(b)) {
@@ -350,7 +350,7 @@ mod tests {
             (summary.metric, summary.direction) = (metric.to_owned(), direction);
             entry
         };
-        // Enough of them for a sort that tells when there is no order.
+        // Enough runs for the sort to detect an inconsistent order.
         let entries: Vec<Entry> = (0..60_u32)
             .map(|i| {
                 let (metric, direction) =

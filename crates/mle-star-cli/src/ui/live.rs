@@ -1,7 +1,7 @@
 //! Live updates: each change is rendered once and sent to every viewer.
 //!
-//! A [`Live`] holds the sections of a page as last rendered. While it has followers, one task looks for changes; each
-//! follower gets the sections that are newer than the ones it has.
+//! A [`Live`] has the last rendered sections of a page. While it has followers, one task checks for changes; each
+//! follower gets the sections that are newer than its own.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -16,38 +16,38 @@ use futures_util::stream::unfold;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{Mutex, watch};
 
-/// How often a change is looked for.
+/// How often to check for changes.
 const PAUSE: Duration = if cfg!(test) { Duration::from_millis(5) } else { Duration::from_secs(1) };
-/// Looking takes at most one part in so many of a core's time.
+/// Checks use at most this fraction of a core's time, as its reciprocal.
 const SHARE: u32 = 10;
 
-/// Where sections come from.
+/// A source of sections.
 pub trait Source: Send + Sync + 'static {
-    /// Changes whenever the sections may change. Cheap.
+    /// Changes whenever the sections may change. This must be cheap.
     fn stamp(&self) -> String;
-    /// Every section by its id, as HTML.
+    /// All sections by ID, as HTML.
     fn sections(&self) -> Vec<(String, String)>;
 }
 
 /// Sections at one moment.
 #[derive(Clone, Debug, Default)]
 pub struct Sections {
-    /// Grows with every change, also over restarts of the program.
+    /// Grows with every change, even across restarts of the program.
     pub revision: u64,
     by_id: BTreeMap<String, Section>,
 }
 
 #[derive(Clone, Debug)]
 struct Section {
-    /// The revision in which it appeared; 0 for those of the first look.
+    /// The revision in which it appeared; 0 for sections of the first rendering.
     came: u64,
     /// The revision in which it last changed.
     revision: u64,
-    /// Empty when it is gone.
+    /// The HTML; empty if it was removed.
     html: Arc<str>,
 }
 
-/// The sections of one page, and who follows them.
+/// The sections of one page and their followers.
 pub struct Live<S> {
     source: Arc<S>,
     latest: watch::Sender<Arc<Sections>>,
@@ -56,24 +56,24 @@ pub struct Live<S> {
     is_watched: AtomicBool,
 }
 
-/// Which look at the source this is. Sections of the first look are not new.
+/// The number of renderings so far. Sections of the first rendering are not new.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Look {
     First,
     Later,
 }
 
-/// A section as it is sent.
+/// A section as sent to followers.
 #[derive(Serialize)]
 struct Sent<'a> {
     id: &'a str,
     html: &'a str,
-    /// Did it appear after the revision that the follower has?
+    /// Whether it appeared after the follower's revision.
     is_new: bool,
 }
 
 impl<S: Source> Live<S> {
-    /// Nothing is rendered yet.
+    /// Creates the page without rendering it.
     pub fn new(source: S) -> Self {
         let latest = watch::Sender::new(Arc::default());
         Self {
@@ -84,7 +84,7 @@ impl<S: Source> Live<S> {
         }
     }
 
-    /// The sections as they are now; rendered anew only when something has changed.
+    /// The current sections, rendered again only if something has changed.
     pub async fn now(&self) -> Arc<Sections> {
         let mut rendered = self.rendered.lock().await;
         let (source, known) = (Arc::clone(&self.source), rendered.clone());
@@ -92,7 +92,7 @@ impl<S: Source> Live<S> {
             let stamp = source.stamp();
             (known.as_ref() != Some(&stamp)).then(|| (stamp, source.sections()))
         };
-        // A panic was reported; the next look tries again.
+        // The panic was reported; the next check tries again.
         if let Ok(Some((stamp, sections))) = tokio::task::spawn_blocking(work).await {
             let look = if rendered.is_none() { Look::First } else { Look::Later };
             let next = self.latest.borrow().with(sections, look);
@@ -105,17 +105,17 @@ impl<S: Source> Live<S> {
         self.latest.borrow().clone()
     }
 
-    /// Where the sections come from.
+    /// The source of the sections.
     pub fn source(&self) -> &S {
         &self.source
     }
 
-    /// How many follow.
+    /// The number of followers.
     pub fn followers(&self) -> usize {
         self.latest.receiver_count()
     }
 
-    /// Sends what is newer than `since`, now and whenever something changes.
+    /// Streams the sections that are newer than `since`, now and after every change.
     pub fn follow(
         self: &Arc<Self>,
         since: u64,
@@ -133,7 +133,7 @@ impl<S: Source> Live<S> {
         Following { receiver, since }
     }
 
-    /// Looks for changes until there are no followers.
+    /// Checks for changes until there are no followers.
     fn watch(self: &Arc<Self>) {
         if self.is_watched.swap(true, Ordering::SeqCst) {
             return;
@@ -148,7 +148,7 @@ impl<S: Source> Live<S> {
                     continue;
                 }
                 live.is_watched.store(false, Ordering::SeqCst);
-                // A follower may have come in between.
+                // A follower may have joined in between.
                 if live.followers() == 0 || live.is_watched.swap(true, Ordering::SeqCst) {
                     return;
                 }
@@ -164,12 +164,12 @@ pub fn since(headers: &HeaderMap, of_page: u64) -> u64 {
 }
 
 impl Sections {
-    /// The HTML of a section; empty when there is none.
+    /// The HTML of a section; empty if there is none.
     pub fn html(&self, id: &str) -> &str {
         self.by_id.get(id).map_or("", |section| &*section.html)
     }
 
-    /// With these in place of what was; `None` when that is the same.
+    /// The state with these sections; `None` if nothing changed.
     fn with(&self, sections: Vec<(String, String)>, look: Look) -> Option<Self> {
         let revision = next_revision();
         let mut next = Self { revision, by_id: self.by_id.clone() };
@@ -205,22 +205,22 @@ impl Sections {
     }
 }
 
-/// The last thing that a page knows.
+/// The state of a follower.
 #[derive(Debug, Default, Deserialize)]
 pub struct Since {
-    /// The revision it was made of.
+    /// The revision that it has.
     #[serde(default)]
     pub since: u64,
 }
 
-/// What one of them has been sent.
+/// What the follower has been sent.
 struct Following {
     receiver: watch::Receiver<Arc<Sections>>,
     since: u64,
 }
 
 impl Following {
-    /// The next revision and what is new in it; `None` when there will be none.
+    /// The next revision with its new sections; `None` at the end.
     async fn next(&mut self) -> Option<(u64, String)> {
         loop {
             let sections = self.receiver.borrow_and_update().clone();
@@ -235,7 +235,7 @@ impl Following {
     }
 }
 
-/// Larger than every one before, also those of an earlier server whose pages are still open.
+/// A revision larger than all earlier ones, including those of an earlier server whose pages are still open.
 fn next_revision() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     let now = u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or_default();
@@ -247,7 +247,7 @@ fn next_revision() -> u64 {
 mod tests {
     use super::*;
 
-    /// A number that is shown, one that is not, and how often they were rendered.
+    /// A source with a shown number, a hidden one, and a count of renderings.
     #[derive(Default)]
     struct Counter {
         shown: AtomicU64,
@@ -265,7 +265,7 @@ mod tests {
         }
     }
 
-    /// What everyone is sent next, which is the same.
+    /// The next update, which is the same for all followers.
     async fn sent(all: &mut [Following]) -> String {
         let mut said = Vec::new();
         for one in all {
@@ -306,14 +306,14 @@ mod tests {
         };
         let first = seen(&Sections::default(), &[("a", "1")], Look::First);
         assert_eq!(new(&first, 0), Vec::<String>::new());
-        // There was nothing at the first look.
+        // The first rendering had no sections.
         assert_eq!(new(&with(&Sections::default(), &[("a", "1")]), 0), ["a"]);
         let second = with(&first, &[("a", "2"), ("b", "1")]);
         assert_eq!(new(&second, first.revision), ["b"]);
         let third = with(&second, &[("a", "3"), ("b", "2")]);
         assert_eq!(new(&third, first.revision), ["b"], "one that has not seen the second");
         assert_eq!(new(&third, second.revision), Vec::<String>::new());
-        // It went, and came again.
+        // It was removed and added again.
         let fourth = with(&with(&third, &[("a", "3")]), &[("a", "3"), ("b", "2")]);
         assert_eq!(new(&fourth, third.revision), ["b"]);
     }

@@ -21,22 +21,22 @@ use crate::watch::place_name;
 
 /// Bytes of the end of a stream that are shown.
 const SHOWN: u64 = 16 * 1024;
-/// The streams of a script, as its files end.
+/// The suffixes of a script's output files.
 const STREAMS: [&str; 2] = ["stdout", "stderr"];
 
 /// The end of one file.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Log {
-    /// What it is of.
+    /// The place or the name of the log.
     title: String,
     /// Its name in `logs/`.
     file: String,
     text: String,
-    /// Is there more before it?
+    /// Whether the file has more before it.
     is_cut: bool,
 }
 
-/// The scripts that have begun and not ended, with the moment they began, RFC 3339.
+/// The running scripts with their start times, RFC 3339.
 pub fn running(view: &RunView) -> Vec<(Place, String)> {
     let is_running = |effect: &&mle_star::journal::EffectRecord| {
         effect.kind == Kind::Script && effect.state == EffectState::Begun
@@ -51,7 +51,7 @@ pub fn stamp(folder: &Path, running: &[(Place, String)]) -> String {
     format!("{:?}", stamps.collect::<Vec<_>>())
 }
 
-/// What each of them has printed.
+/// The output of each running script.
 pub fn of_scripts(folder: &Path, running: &[(Place, String)]) -> Vec<Log> {
     let log = |((place, begun), stream, name): (&(Place, String), &str, String)| {
         let file = files::open(folder, &in_logs(&name)).ok().filter(|file| is_of_now(file, begun))?;
@@ -60,7 +60,7 @@ pub fn of_scripts(folder: &Path, running: &[(Place, String)]) -> Vec<Log> {
     files_of(running).filter_map(log).collect()
 }
 
-/// What the program itself noted last.
+/// The end of the program's log.
 pub fn of_program(folder: &Path) -> Vec<Log> {
     let log = |name: &str| {
         let file = files::open(folder, &in_logs(name)).ok()?;
@@ -69,7 +69,7 @@ pub fn of_program(folder: &Path) -> Vec<Log> {
     [LOG, STARTED_LOG].into_iter().filter_map(log).take(1).collect()
 }
 
-/// A file of `logs/`, whole.
+/// Serves a file of `logs/`.
 ///
 /// # Errors
 /// There is no such run or file.
@@ -99,7 +99,7 @@ fn files_of(running: &[(Place, String)]) -> impl Iterator<Item = (&(Place, Strin
     })
 }
 
-/// Was it written since the script began? An interrupted attempt leaves a file of the same name.
+/// Whether it was written after the script began. An interrupted attempt leaves a file with the same name.
 fn is_of_now(file: &File, begun: &str) -> bool {
     let written = file.metadata().and_then(|meta| meta.modified()).ok();
     let begun = begun.parse::<jiff::Timestamp>().map(std::time::SystemTime::from).ok();

@@ -1,24 +1,25 @@
-//! Which user of this machine is connected: every user can reach its loopback addresses, and the page is for one.
+//! Finds the user behind a connection: every user of this machine can reach its loopback addresses, but the page
+//! is for one.
 //!
-//! The system's connection tables name the owner of the other end while it is open and in this network namespace. A
-//! connection that is not found there is refused.
+//! The system's connection tables have the owner of the other end while it is open and in this network namespace.
+//! A connection that is not in the tables is refused.
 
 use std::fs;
 use std::net::{IpAddr, SocketAddr};
 
 use nix::unistd::geteuid;
 
-/// The tables of connections; a socket of the second kind can speak to an address of the first.
+/// The tables of IPv4 and IPv6 connections; an IPv6 socket can connect to an IPv4 address.
 const TABLES: [&str; 2] = ["/proc/net/tcp", "/proc/net/tcp6"];
 /// Both ends are open. A closing connection has user 0 in the table.
 const ESTABLISHED: &str = "01";
 
-/// Can this machine tell which user a connection belongs to?
+/// Whether this system has tables with the owners of connections.
 pub fn can_tell() -> bool {
     fs::read_to_string(TABLES[0]).is_ok()
 }
 
-/// May the user behind `peer` use this user's page on `port`? This user and root may.
+/// Whether the user behind `peer` may use this user's page on `port`. This user and root may.
 pub fn is_welcome(peer: SocketAddr, port: u16) -> bool {
     let tables = TABLES.map(|table| fs::read_to_string(table).unwrap_or_default());
     let users: Vec<u32> = tables.iter().flat_map(|table| users(table, peer, port)).collect();
@@ -40,7 +41,7 @@ fn users(table: &str, peer: SocketAddr, port: u16) -> Vec<u32> {
     table.lines().skip(1).filter_map(user).collect()
 }
 
-/// How the tables may have an address: a socket that speaks both kinds has one of four bytes within one of sixteen.
+/// The forms of an address in the tables: an IPv6 socket has an IPv4 address in mapped form.
 fn written(ip: IpAddr) -> [String; 2] {
     match ip.to_canonical() {
         IpAddr::V4(ip) => [hex(ip.into()), hex(ip.to_ipv6_mapped().into())],
@@ -48,7 +49,7 @@ fn written(ip: IpAddr) -> [String; 2] {
     }
 }
 
-/// An address as the table has it: words in the machine's order.
+/// An address in the format of the table: words in the machine's byte order.
 fn hex(ip: IpAddr) -> String {
     let bytes = match ip {
         IpAddr::V4(ip) => ip.octets().to_vec(),
@@ -64,7 +65,7 @@ mod tests {
 
     use super::*;
 
-    /// As a machine with the usual order of bytes writes it: number, addresses, state, user.
+    /// Lines of a little-endian machine: number, addresses, state, user.
     fn line(local: &str, remote: &str, state: &str, user: u32) -> String {
         format!("0: {local} {remote} {state} 00000000:00000000 00:00000000 00000000 {user} 0 1\n")
     }
@@ -96,7 +97,7 @@ mod tests {
         let page = "0100007F:1D97";
         let check = |lines: &[String], peer: &str, expected: &[u32]| {
             let table = format!("head\n{}", lines.concat());
-            // The lines are as a machine with the usual order of bytes has them.
+            // The lines are those of a little-endian machine.
             if cfg!(target_endian = "little") {
                 assert_eq!(users(&table, peer.parse().unwrap(), 0x1D97), expected, "{peer} in {table}");
             }

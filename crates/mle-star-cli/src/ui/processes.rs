@@ -37,10 +37,10 @@ pub struct Worker {
     pub runs: Vec<PathBuf>,
 }
 
-/// The process that works on the run in this folder; `None` when there is none.
+/// The process that works on the run in this folder, if any.
 ///
 /// # Errors
-/// There is one, and it is not known to be an `mle-star` process of this user.
+/// There is one, but it is not known to be an `mle-star` process of this user.
 pub fn worker(folder: &Path) -> Result<Option<Worker>, Trouble> {
     if !run_view::is_held(folder) {
         return Ok(None);
@@ -70,12 +70,12 @@ pub struct Interrupted(Mutex<HashSet<(Pid, String)>>);
 pub enum Stopping {
     /// After it has recorded its state. Asking again changes nothing.
     InOrder,
-    /// At once, after it was asked before.
+    /// At once, if it was asked before.
     AtOnce,
 }
 
 impl Interrupted {
-    /// Was this process asked to stop?
+    /// Whether this process was asked to stop.
     pub fn holds(&self, worker: &Worker) -> bool {
         self.known().contains(&worker.key())
     }
@@ -111,7 +111,8 @@ impl Worker {
 /// The start time of a process, as `/proc` has it; empty if it has ended.
 fn started(id: Pid) -> String {
     let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
-    // The second column is a name in brackets, which may hold anything; this is the twenty-second.
+    // The second column is a name in brackets with any characters, so columns are counted from its end; this is
+    // the twenty-second.
     let rest = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
     rest.split_whitespace().nth(19).unwrap_or_default().to_owned()
 }
@@ -172,7 +173,7 @@ fn keep(output: NamedTempFile, folder: &Path) -> std::io::Result<()> {
 pub struct Late(Arc<Mutex<BTreeMap<String, Option<Trouble>>>>);
 
 impl Late {
-    /// Every start that is under way, or ended without a run.
+    /// Every start that is in progress or ended without a run.
     pub fn all(&self) -> BTreeMap<String, Option<Trouble>> {
         self.known().clone()
     }
@@ -233,7 +234,7 @@ fn last_words(file: &Path) -> Trouble {
     Trouble::new(message, last("hint: ").unwrap_or_default())
 }
 
-/// Is it this program, run by this user?
+/// Whether it is this program, run by this user.
 fn is_ours(id: Pid) -> bool {
     let of = PathBuf::from(format!("/proc/{id}"));
     let name =
@@ -266,7 +267,7 @@ mod tests {
 
     use super::*;
 
-    /// Says what it hears.
+    /// A shell script that prints the signals it receives.
     const LISTENER: &str =
         "trap 'echo asked' INT; trap 'echo heard' TERM; echo ready; while :; do sleep 0.01; done";
 
@@ -280,7 +281,7 @@ mod tests {
         let mut check = |stopping: Stopping, expected: &[&str]| {
             interrupted.interrupt(&worker, stopping).unwrap();
             kill(worker.id, Signal::SIGTERM).unwrap();
-            // An interrupt is heard before what was sent after it.
+            // The interrupt is delivered before later signals.
             let heard: Vec<String> = lines.by_ref().take_while(|line| line != "heard").collect();
             assert_eq!(heard, expected, "{stopping:?}");
         };

@@ -28,14 +28,14 @@ pub struct RunSections {
     known: Mutex<Known>,
 }
 
-/// The rendered parts, and which scripts run.
+/// The rendered parts and the running scripts.
 #[derive(Default)]
 struct Known {
     stamp: String,
     parts: Vec<(String, String)>,
-    /// `None` before the first reading, and for a run that cannot be read.
+    /// `None` before the first read, and for a run that cannot be read.
     state: Option<State>,
-    /// Places of scripts that have begun and not ended.
+    /// Places of running scripts.
     running: Vec<(Place, String)>,
 }
 
@@ -62,7 +62,7 @@ pub async fn page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> Answer {
     Shown::page("ui/run.html", &values)
 }
 
-/// Sends sections as they change.
+/// Streams changed sections.
 ///
 /// # Errors
 /// There is no such run.
@@ -78,7 +78,7 @@ pub async fn events(
 }
 
 impl RunSections {
-    /// Of the run in this folder.
+    /// The page of the run in this folder.
     pub fn of(id: &str, folder: PathBuf) -> Self {
         Self { folder, id: id.to_owned(), known: Mutex::default() }
     }

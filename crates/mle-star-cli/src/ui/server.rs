@@ -1,4 +1,4 @@
-//! Listening, and which address leads to which page.
+//! Listens, and routes addresses to pages.
 
 use std::io::ErrorKind;
 use std::net::SocketAddr;
@@ -24,22 +24,23 @@ use crate::views;
 pub struct Bound {
     listener: TcpListener,
     access: Access,
-    /// What to open, with the token where one is required.
+    /// The URL to open, with the token if one is required.
     pub url: String,
-    /// Can other machines reach it?
+    /// Whether other machines can reach it.
     pub is_open: bool,
 }
 
-/// Who needs the token on a page that only this machine can reach.
+/// Whether a page that only this machine can reach requires the token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
-    /// No one, if the system knows the user of a connection: this user's processes are let in, and no others.
-    Nobody,
-    /// Everyone.
-    Everyone,
+pub enum Token {
+    /// Only if the system cannot identify the user of a connection. If it can, this user's processes have access,
+    /// and no others.
+    IfNeeded,
+    /// Always.
+    Always,
 }
 
-/// Files that pages load. They are the program's own; nothing comes from elsewhere.
+/// Files that pages load. They are part of the program; pages load nothing from other servers.
 const FILES: [(&str, &str, &str); 4] = [
     ("/style.css", "text/css; charset=utf-8", views::STYLE),
     ("/page.js", "text/javascript; charset=utf-8", views::SCRIPT),
@@ -47,17 +48,17 @@ const FILES: [(&str, &str, &str); 4] = [
     ("/live.js", "text/javascript; charset=utf-8", include_str!("../../templates/ui/live.js")),
 ];
 
-/// Takes the port; 0 takes any free one. A page that other machines can reach always needs a token.
+/// Binds the port; 0 picks a free one. A page that other machines can reach always requires the token.
 ///
 /// # Errors
-/// The port is taken, or the host is none of this machine.
-pub async fn bind(host: &str, port: u16, asked: Asked) -> Result<Bound, Trouble> {
+/// The port is in use, or the host is not an address of this machine.
+pub async fn bind(host: &str, port: u16, token: Token) -> Result<Bound, Trouble> {
     let host = host.trim_start_matches('[').trim_end_matches(']');
     let bound = TcpListener::bind((host, port)).await;
     let listener = bound.map_err(|error| unbound(host, port, &error))?;
     let address = listener.local_addr().map_err(|error| unbound(host, port, &error))?;
     let is_open = !address.ip().is_loopback();
-    let needs_token = is_open || asked == Asked::Everyone || !can_tell();
+    let needs_token = is_open || token == Token::Always || !can_tell();
     let token = needs_token.then(access::random_token).transpose().map_err(|error| {
         Trouble::new(
             format!("cannot make a token: {error}"),
@@ -69,10 +70,10 @@ pub async fn bind(host: &str, port: u16, asked: Asked) -> Result<Bound, Trouble>
     Ok(Bound { listener, access, url, is_open })
 }
 
-/// Answers until the process ends.
+/// Serves requests until the process ends.
 ///
 /// # Errors
-/// The system takes the address away.
+/// The socket fails.
 pub async fn serve(bound: Bound, site: Site) -> Result<(), Trouble> {
     let access = Arc::new(bound.access);
     let pages = routes(Arc::new(site)).layer(middleware::from_fn_with_state(access, access::admit));

@@ -1,4 +1,4 @@
-//! The runs directory that is served.
+//! The served runs directory.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use crate::runs::run_view::{self, files};
 /// How many pages without followers stay rendered.
 const KEPT: usize = 8;
 
-/// A runs directory and what is known of it.
+/// A runs directory with cached state.
 pub struct Site {
     /// The runs directory.
     pub runs_dir: PathBuf,
@@ -26,14 +26,14 @@ pub struct Site {
     pub list: Arc<Live<Runs>>,
     /// Processes that were asked to stop from this page.
     pub interrupted: Interrupted,
-    /// Starts that take a long time.
+    /// Starts that are in progress.
     pub late: Late,
-    /// The pages of runs that were looked at last.
+    /// The pages of recently viewed runs.
     runs: Mutex<HashMap<String, Arc<Live<RunSections>>>>,
 }
 
 impl Site {
-    /// Of a runs directory, which need not exist yet.
+    /// A site for a runs directory, which need not exist yet.
     pub fn new(runs_dir: &Path) -> Self {
         let runs_dir = std::path::absolute(runs_dir).unwrap_or_else(|_| runs_dir.to_owned());
         let list = Live::new(Runs::of(runs_dir.clone()));
@@ -46,10 +46,10 @@ impl Site {
         }
     }
 
-    /// The folder of the run with this id, directly in the runs directory.
+    /// The folder of the run with this ID, directly in the runs directory.
     ///
     /// # Errors
-    /// There is none.
+    /// There is no such run.
     pub fn find(&self, id: &str) -> Result<PathBuf, Refused> {
         folder_of(&self.runs_dir, id).ok_or_else(|| {
             let message = format!("no run called {id} in {}", self.runs_dir.display());
@@ -57,7 +57,7 @@ impl Site {
         })
     }
 
-    /// The page of a run; the same for everyone who looks at it.
+    /// The page of a run, shared by all viewers.
     pub fn run(&self, id: &str, folder: PathBuf) -> Arc<Live<RunSections>> {
         let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
         if !runs.contains_key(id) && runs.len() >= KEPT {

@@ -1,4 +1,4 @@
-//! Starting a run from a folder: the inferred task is shown and can be changed first.
+//! Starts a run from a folder, after showing the inferred task so that it can be changed.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ pub struct Entered {
 /// Shows the form: empty, or filled in from the folder. A request from another site's page does not read the folder.
 ///
 /// # Errors
-/// The page cannot be made.
+/// The page cannot be rendered.
 pub async fn page(headers: HeaderMap, Query(entered): Query<Entered>) -> Answer {
     let entered = if is_own_wish(&headers) { entered.with_plain_lines() } else { Entered::default() };
     if entered.folder.trim().is_empty() {
@@ -64,7 +64,7 @@ pub async fn start(Of(site): Of<Arc<Site>>, Form(entered): Form<Entered>) -> Res
         let id = run_id(&prepared.task.competition_id, &jiff::Zoned::now());
         let arguments = entered.command_line(&site.runs_dir, &id);
         let begun = processes::begin(&site.runs_dir, &site.runs_dir.join(&id), &arguments, &site.late);
-        // Reading much data takes a while; the list shows the run once it exists.
+        // Reading large data takes a while; the list shows the run once it exists.
         Ok(match begun.map_err(Refused::conflict)? {
             Begun::Going => page_of(&id),
             Begun::Preparing => "/".to_owned(),

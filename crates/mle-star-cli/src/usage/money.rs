@@ -28,12 +28,12 @@ pub fn tokens(count: u64) -> String {
     }
 }
 
-/// Did the calls use no tokens and cost nothing?
+/// Whether the calls used no tokens and cost nothing.
 pub fn is_free(usage: &Usage) -> bool {
     costs_nothing(all_tokens(usage), usage.cost_usd)
 }
 
-/// The same for a number of tokens and US dollars.
+/// Whether these tokens and US dollars are both zero.
 pub fn costs_nothing(tokens: u64, cost_usd: Option<f64>) -> bool {
     tokens == 0 && cost_usd == Some(0.0)
 }

@@ -1,13 +1,13 @@
-//! Ablation studies: what each measured, and the block that was chosen after it.
+//! Ablation studies: their measurements, and the block chosen after each.
 //!
-//! A study prints what it likes. [`measured`] reads the lines that look like a measurement: a part that was left out
-//! or changed, and the score without it. Where none can be read, the study's output is shown as text.
+//! The output of a study has no fixed format. [`measured`] parses lines that look like a measurement: a part that
+//! was removed or changed, and the score without it. If there are none, the output is shown as text.
 
-use mle_star::agents::reply as read;
 use mle_star::answers::RefinePlan;
 use mle_star::effects::AgentReply;
 use mle_star::metric::{Direction, Score};
 use mle_star::place::{self, Name, Place};
+use mle_star::reply as read;
 use mle_star::role::AgentType;
 use mle_star::solution::{Solution, SolutionPhase};
 use serde::Serialize;
@@ -20,7 +20,7 @@ use super::text::{OUTPUT, PROSE, cut};
 use crate::output::sanitize::first_line;
 use crate::watch::{number, place_name, signed};
 
-/// The studies in their order.
+/// The studies in order.
 #[derive(Clone, Debug, Serialize)]
 pub struct Ablation {
     /// One per outer step that has begun.
@@ -30,49 +30,49 @@ pub struct Ablation {
 /// One study.
 #[derive(Clone, Debug, Serialize)]
 pub struct Study {
-    /// In words.
+    /// The title.
     pub name: String,
-    /// The id of its node.
+    /// The ID of its node.
     pub node: String,
     /// SVG: what the score loses without each part.
     pub chart: Option<String>,
     /// The figures of the chart.
     pub effects: Vec<Row>,
-    /// What the study printed, where no figures can be read in it.
+    /// The output of the study if it has no measurements.
     pub output: Option<String>,
-    /// The study in words.
+    /// The summary of the study.
     pub summary: Option<String>,
     /// The block chosen after it.
     pub block: Option<String>,
-    /// What it is for.
+    /// The kind of block.
     pub category: Option<String>,
 }
 
 /// One measured part.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    /// What was left out or changed.
+    /// The part that was removed or changed.
     pub part: String,
     /// The score without it.
     pub score: String,
-    /// The score with everything.
+    /// The baseline score.
     pub baseline: String,
-    /// How much better the score is with it; negative when worse.
+    /// How much better the score is with the part; negative if worse.
     pub effect: String,
 }
 
 /// A measurement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Effect {
-    /// What was left out or changed.
+    /// The part that was removed or changed.
     pub part: String,
     /// The score without it.
     pub score: f64,
-    /// The score with everything.
+    /// The baseline score.
     pub baseline: f64,
 }
 
-/// Of a run.
+/// Creates the view of a run.
 pub fn ablation(context: &Context<'_>) -> Ablation {
     let begun = context.steps.of_kind(StepKind::Study).filter(|step| !step.records.is_empty());
     Ablation { studies: begun.map(|step| study(context, step)).collect() }
@@ -118,7 +118,7 @@ fn study(context: &Context<'_>, step: &Step<'_>) -> Study {
     }
 }
 
-/// What a block is for, in words.
+/// The kind of a block, for people.
 pub fn category(plan: &RefinePlan) -> Option<String> {
     let name = serde_json::to_value(plan.category?).ok()?;
     Some(name.as_str()?.replace('_', " "))
@@ -152,7 +152,7 @@ fn gain(effect: &Effect, direction: Direction) -> f64 {
     score(effect.baseline).zip(score(effect.score)).map_or(0.0, |(with, without)| with.gain_over(without))
 }
 
-/// The measurements in what a study printed, in its order.
+/// The measurements in a study's output, in order.
 pub fn measured(output: &str) -> Vec<Effect> {
     const BASE: [&str; 4] = ["baseline", "original", "full model", "all features"];
     const PARTS: [&str; 10] =
@@ -169,7 +169,7 @@ pub fn measured(output: &str) -> Vec<Effect> {
     };
     let mut effects: Vec<Effect> = Vec::new();
     for effect in lines.iter().filter_map(effect) {
-        // A study that prints a table at its end says everything twice.
+        // A study that prints a table at its end repeats its measurements.
         if effects.len() < 40 && !effects.iter().any(|known| known.part == effect.part) {
             effects.push(effect);
         }
@@ -177,7 +177,7 @@ pub fn measured(output: &str) -> Vec<Effect> {
     effects
 }
 
-/// `LABEL: NUMBER`, and the baseline when the same line gives it as `baseline NUMBER`.
+/// `LABEL: NUMBER`, and the baseline if the same line has `baseline NUMBER`.
 fn measurement(line: &str) -> Option<(String, Vec<f64>)> {
     let line = line.trim().trim_start_matches(['-', '*', '•', ' ']);
     let at = line.rmatch_indices([':', '=']).map(|(at, _)| at);
@@ -192,7 +192,7 @@ fn measurement(line: &str) -> Option<(String, Vec<f64>)> {
     Some((label.trim().to_owned(), [Some(score), baseline].into_iter().flatten().collect()))
 }
 
-/// The number that a text begins with, whatever marks stand before it.
+/// The number at the beginning of a text, after any punctuation.
 fn first_number(text: &str) -> Option<f64> {
     let text = text.trim_start_matches([' ', ':', '=', '(', '*', '\t']);
     let end = text.find(|c: char| !(c.is_ascii_digit() || "+-.eE".contains(c))).unwrap_or(text.len());
@@ -200,7 +200,7 @@ fn first_number(text: &str) -> Option<f64> {
     number.is_finite().then_some(number)
 }
 
-/// A part's name without the words that every line has.
+/// A part's name without words such as "without".
 fn named(label: &str) -> String {
     let label = first_line(label, 90);
     let short = label.strip_prefix("Without ").or_else(|| label.strip_prefix("without "));

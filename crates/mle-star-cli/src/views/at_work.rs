@@ -1,4 +1,4 @@
-//! Which agent calls and scripts of a running run have their slot.
+//! Finds the agent calls and scripts of a running run that have a slot.
 //!
 //! A journal record begins when its step requests the call or script. Only the events show when it gets a slot.
 
@@ -31,7 +31,7 @@ impl AtWork {
         Self(is_known.then(|| progress.running.iter().map(began).collect()))
     }
 
-    /// Are there events of the current process?
+    /// Whether there are events of the current process.
     pub fn is_known(&self) -> bool {
         self.0.is_some()
     }

@@ -1,7 +1,7 @@
-//! Every chart: SVG by `plotters`, with text that stays text and the same bytes for the same figures.
+//! Draws the charts as SVG with `plotters`. Text stays text, and the same figures give the same bytes.
 //!
-//! Colours are the fixed values in [`ink`]; the style sheet gives them other values where the page is dark. A chart
-//! has a title and a description for those who do not see it; its figures belong into a table beside it.
+//! Colours are the fixed values in [`ink`]; the style sheet gives them other values where the page is dark. A
+//! chart has a title and a description for screen readers; its figures belong in a table beside it.
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -11,7 +11,7 @@ use super::page::escaped;
 use crate::output::sanitize::{plain, shortened};
 use crate::watch::{duration, number};
 
-/// The colours; the style sheet knows them by these values.
+/// The colours; the style sheet refers to these values.
 mod ink {
     use plotters::style::RGBColor;
 
@@ -23,28 +23,28 @@ mod ink {
     pub const BAD: RGBColor = RGBColor(0xb3, 0x26, 0x1e);
     pub const WAY: RGBColor = RGBColor(0x8a, 0x5a, 0x00);
     pub const PLAIN: RGBColor = RGBColor(0x77, 0x80, 0x8a);
-    /// Of runs side by side.
+    /// The colours of compared runs.
     pub const COURSES: [RGBColor; 6] =
         [LINE, BAD, GOOD, RGBColor(0x8a, 0x5a, 0x00), RGBColor(0x7a, 0x3f, 0xb0), RGBColor(0x0b, 0x7a, 0x75)];
 }
 
 const WIDTH: u32 = 640;
-/// Scores beyond this are not drawn: between them numbers overflow.
+/// Scores beyond this are not drawn: their differences would overflow.
 const FAR: f64 = 1e300;
-/// The same of seconds and scripts.
+/// The limit of seconds and script numbers.
 const LATE: f64 = 1e12;
 
-/// Something that a chart is about, for those who do not see it.
+/// The title and description of a chart, for screen readers.
 pub struct About<'a> {
-    /// Unique in the page; names the title's and the description's elements.
+    /// A unique ID in the page, from which the IDs of title and description are derived.
     pub id: &'a str,
-    /// What it shows.
+    /// The title.
     pub title: &'a str,
-    /// What can be read from it.
+    /// The description.
     pub description: &'a str,
 }
 
-/// A score at one place of the horizontal axis.
+/// A score at a position of the horizontal axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
     /// Number of the script, or seconds into the run.
@@ -53,7 +53,7 @@ pub struct Point {
     pub score: f64,
     /// The best score up to here.
     pub best: f64,
-    /// Is this it?
+    /// Whether this is the best score.
     pub improved: bool,
 }
 
@@ -66,10 +66,10 @@ pub struct Course<'a> {
     pub points: &'a [Point],
 }
 
-/// What the horizontal axis of a score chart means.
+/// The horizontal axis of a score chart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Axis {
-    /// Scripts in the order they ended.
+    /// The number of the script, in the order in which they ended.
     Scripts,
     /// Seconds into the run.
     Time,
@@ -78,17 +78,17 @@ pub enum Axis {
 /// A bar: its name, its length, and the figure at its end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bar {
-    /// What it stands for.
+    /// Its label.
     pub name: String,
-    /// Its length; bars to both sides when some are negative.
+    /// Its length. Bars go to both sides if some are negative.
     pub value: f64,
-    /// The value in words.
+    /// The value, for people.
     pub shown: String,
-    /// How it is meant.
+    /// Its meaning.
     pub mood: Mood,
 }
 
-/// What a bar says.
+/// The meaning of a bar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mood {
     /// Neither good nor bad.
@@ -99,38 +99,38 @@ pub enum Mood {
     Bad,
 }
 
-/// A solution in a picture of all of them.
+/// A solution in the drawing of all solutions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dot {
-    /// From the left.
+    /// Column, from the left.
     pub column: usize,
-    /// From above.
+    /// Row, from the top.
     pub row: usize,
-    /// What became of it.
+    /// Its outcome.
     pub fate: Fate,
-    /// Did it lead to the best one?
+    /// Whether it led to the best solution.
     pub on_way: bool,
-    /// The numbers of the dots that it was made from.
+    /// The indices of its parents' dots.
     pub from: Vec<usize>,
 }
 
-/// What became of a solution.
+/// The outcome of a solution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It was gone on with.
+    /// It was kept.
     Kept,
-    /// It was not.
+    /// It was not kept.
     Dropped,
     /// It has no score.
     Failed,
-    /// It is being worked on.
+    /// It is in progress.
     Open,
 }
 
 type Drawn = Result<(), Box<dyn std::error::Error + Send + Sync>>;
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-/// Scores as points with the best so far as a line; `None` when there is nothing to draw.
+/// Draws scores as points and the best so far as a line; `None` if there is nothing to draw.
 pub fn scores(about: &About<'_>, points: &[Point], axis: Axis) -> Option<String> {
     let (low, high) = range(points)?;
     let last = last(points);
@@ -161,7 +161,7 @@ pub fn scores(about: &About<'_>, points: &[Point], axis: Axis) -> Option<String>
         let line =
             stairs(points, last).into_iter().map(|(x, score)| (x.clamp(0.0, last), score.clamp(low, high)));
         chart.draw_series(LineSeries::new(line, ink::LINE.stroke_width(2)))?;
-        // New bests lie on top of what was tried at the same place.
+        // New bests are drawn above other scores at the same position.
         let inside = |point: &&Point| (low..=high).contains(&point.score) && (0.0..=last).contains(&point.x);
         let (best, plain): (Vec<&Point>, Vec<&Point>) =
             points.iter().filter(inside).partition(|point| point.improved);
@@ -175,7 +175,8 @@ pub fn scores(about: &About<'_>, points: &[Point], axis: Axis) -> Option<String>
     })
 }
 
-/// The best scores of several runs over their time, each line with its name at its end; `None` when none has one.
+/// Draws the best scores of several runs over time, with the name at the end of each line; `None` if there are no
+/// scores.
 pub fn courses(about: &About<'_>, courses: &[Course<'_>]) -> Option<String> {
     let points: Vec<Point> = courses.iter().flat_map(|course| course.points.iter().copied()).collect();
     let (low, high) = range(&points)?;
@@ -207,7 +208,7 @@ pub fn courses(about: &About<'_>, courses: &[Course<'_>]) -> Option<String> {
     })
 }
 
-/// Bars from top to bottom; `None` when there is nothing to draw.
+/// Draws bars from top to bottom; `None` if there is nothing to draw.
 pub fn bars(about: &About<'_>, bars: &[Bar]) -> Option<String> {
     const ROW: u32 = 26;
     const NAMES: i32 = 214;
@@ -236,7 +237,7 @@ pub fn bars(about: &About<'_>, bars: &[Bar]) -> Option<String> {
                 Mood::Good => ink::GOOD,
                 Mood::Bad => ink::BAD,
             };
-            // A bar is seen even where it is short.
+            // Short bars stay visible.
             let corners = [(from, top), (to.max(from + 1), top + 16)];
             area.draw(&Rectangle::new(corners, colour.filled()))?;
             area.draw(&Text::new(
@@ -250,7 +251,7 @@ pub fn bars(about: &About<'_>, bars: &[Bar]) -> Option<String> {
     })
 }
 
-/// Solutions in columns, with lines from what each was made from.
+/// Draws solutions in columns, with lines from the parents of each.
 pub fn family(about: &About<'_>, columns: &[String], dots: &[Dot]) -> Option<String> {
     const ROW: usize = 16;
     let rows = 1 + dots.iter().map(|dot| dot.row).max()?;
@@ -264,13 +265,13 @@ pub fn family(about: &About<'_>, columns: &[String], dots: &[Dot]) -> Option<Str
         let name_style = label(TextSize::Small).pos(Pos::new(HPos::Center, VPos::Center));
         for (index, name) in columns.iter().enumerate() {
             let (x, _) = at(index, 0);
-            // Many names stand in two rows.
+            // Many names are drawn in two rows.
             let y = if columns.len() > 9 && index % 2 == 0 { 8 } else { 24 };
             area.draw(&Text::new(name.as_str(), (x, y), name_style.clone()))?;
         }
         let lines =
             dots.iter().flat_map(|dot| dot.from.iter().filter_map(move |from| Some((dots.get(*from)?, dot))));
-        // The way to the best lies on top.
+        // The lines to the best solution are drawn on top.
         let (way, other): (Vec<_>, Vec<_>) = lines.partition(|(from, to)| from.on_way && to.on_way);
         for (from, to) in other {
             area.draw(&PathElement::new(vec![place(from), place(to)], ink::EDGE.stroke_width(1)))?;
@@ -306,8 +307,8 @@ fn label<'a>(size: TextSize) -> TextStyle<'a> {
 
 /// Bounds of the vertical axis. Outliers are left out, so that the other scores stay distinguishable.
 ///
-/// They have a finite distance that numbers of their size can tell apart: the search for round labels
-/// between any others may never end.
+/// Their distance is finite and large enough for the precision of the numbers; otherwise the search for round
+/// labels may never end.
 pub fn range(points: &[Point]) -> Option<(f64, f64)> {
     let drawable = |score: &f64| score.abs() <= FAR;
     let mut scores: Vec<f64> = points.iter().map(|point| point.score).filter(drawable).collect();
@@ -329,7 +330,7 @@ fn last(points: &[Point]) -> f64 {
     points.iter().map(|point| point.x).filter(|x| *x <= LATE).fold(0.0, f64::max)
 }
 
-/// The best score so far as a line of steps, on to the end of the picture.
+/// The best score so far as a step line to the end of the chart.
 fn stairs(points: &[Point], last: f64) -> Vec<(f64, f64)> {
     let mut line: Vec<(f64, f64)> = Vec::new();
     for point in points {
@@ -350,12 +351,12 @@ fn draw(about: &About<'_>, height: u32, picture: impl FnOnce(&Area<'_>) -> Drawn
     Some(headed(about, height, &svg))
 }
 
-/// The number of a script; nothing between two of them.
+/// The label of a script number; empty for values in between.
 fn whole(x: f64) -> String {
     if (x - x.round()).abs() < 1e-6 { format!("{x:.0}") } else { String::new() }
 }
 
-/// The picture with its title and description in place of the crate's own opening tag.
+/// The SVG with a title and a description instead of the opening tag of `plotters`.
 fn headed(about: &About<'_>, height: u32, svg: &str) -> String {
     let body = svg.split_once('>').map_or("", |(_, body)| body);
     let About { id, title, description } = about;

@@ -1,4 +1,4 @@
-//! The script at a place of a run, as it was run, and the one to compare it with.
+//! The script at a place of a run, and the one to compare it with.
 
 use mle_star::place::Place;
 use similar::TextDiff;
@@ -7,20 +7,20 @@ use super::Context;
 use super::steps::{Run, Step};
 use crate::runs::run_view::RunView;
 
-/// A script and where it comes from.
+/// A script and its parent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Code {
     /// The place of its run.
     pub place: String,
     /// The whole text.
     pub script: String,
-    /// The place and text of the one it was made from: of the failed run before a repair, else of the solution that
-    /// its step started from.
+    /// Place and text of its parent: the failed run before a repair, otherwise the solution that its step started
+    /// from.
     pub parent: Option<(String, String)>,
 }
 
-/// The script at a step or a run of `run`; of a step, the one with the score, else the last. `Err` holds the places
-/// that there are.
+/// The script at a place of `run`: a step or a script run. For a step it is the script with the score, otherwise
+/// the last one. `Err` has the existing places.
 pub fn at(run: &RunView, place: &str) -> Result<Code, Vec<String>> {
     let context = Context::of(run);
     let wanted = Place::from(place.trim_matches('/'));
@@ -53,7 +53,7 @@ fn parent(context: &Context<'_>, step: &Step<'_>, run: &Run<'_>) -> Option<(Stri
 }
 
 impl Code {
-    /// What differs from the parent, as `patch` reads it; nothing where there is no parent or no difference.
+    /// The diff from the parent in the format of `patch`; empty if there is no parent or no difference.
     pub fn diff(&self) -> String {
         let Some((place, before)) = &self.parent else { return String::new() };
         let diff = TextDiff::from_lines(before, &self.script);

@@ -1,4 +1,4 @@
-//! Money and time by phase, role and path.
+//! Cost and time by phase, role and path.
 
 use std::collections::BTreeMap;
 
@@ -14,18 +14,18 @@ use super::steps::took;
 use crate::usage::{self, money};
 use crate::watch::{agent_name, duration, phase_title};
 
-/// What a run took.
+/// Cost and time of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Costs {
-    /// `$1.23 for 85 calls, …`; nothing for agents that ask no model.
+    /// `$1.23 for 85 calls, …`; empty for offline agents.
     pub line: Option<String>,
-    /// Money by phase, path and role.
+    /// Cost by phase, path and role.
     pub money: Vec<MoneyTable>,
-    /// Time by phase, path, and who worked.
+    /// Time by phase, path, and worker.
     pub time: Vec<TimeTable>,
 }
 
-/// Money by one kind of part.
+/// Cost by one kind of part.
 #[derive(Clone, Debug, Serialize)]
 pub struct MoneyTable {
     /// `phase`, `path` or `role`.
@@ -49,16 +49,16 @@ pub struct TimeTable {
     pub rows: Vec<TimeRow>,
 }
 
-/// Time of one part. Work side by side is counted for each, so that sums can exceed the time of the run.
+/// Time of one part. Parallel work counts for each part, so sums can exceed the time of the run.
 #[derive(Clone, Debug, Serialize)]
 pub struct TimeRow {
-    /// Which.
+    /// The part.
     pub name: String,
-    /// Agents being asked.
+    /// Time of agent calls.
     pub agents: String,
-    /// Scripts running, their wait for a turn not included.
+    /// Time of scripts, without waiting for slots.
     pub scripts: String,
-    /// Both.
+    /// The sum of both.
     pub total: String,
 }
 
@@ -68,7 +68,7 @@ struct Seconds {
     scripts: f64,
 }
 
-/// Of a run.
+/// Creates the view of a run.
 pub fn costs(context: &Context<'_>) -> Costs {
     let spending = &context.run.spending;
     let tables = usage::tables(spending).into_iter();

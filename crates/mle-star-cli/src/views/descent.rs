@@ -1,4 +1,4 @@
-//! What was made from what, and what was kept: read from the verdicts of the steps.
+//! The ancestry of solutions, read from the verdicts of the steps.
 
 use std::collections::BTreeSet;
 
@@ -10,12 +10,12 @@ use mle_star::verdict::{Best, Verdict, Verdicts, answer};
 #[derive(Debug, Default)]
 pub struct Descent {
     verdicts: Verdicts,
-    /// The step whose solution is the best so far: the one a submission is, or would be, made from.
+    /// The step with the best solution so far, which the submission is based on.
     pub best: Option<Step>,
 }
 
 impl Descent {
-    /// Of a run with these verdicts, also one that goes on.
+    /// The tree of a run with these verdicts, which may be in progress.
     pub fn of(verdicts: &Verdicts, direction: Direction) -> Self {
         let submitted = verdicts.get(&Step::Finalization).and_then(|verdict| verdict.from.first().copied());
         let answered = || answer(verdicts, direction).map(|best| best.step);
@@ -26,8 +26,7 @@ impl Descent {
         Self { verdicts: verdicts.clone(), best }
     }
 
-    /// The steps whose solutions the solution of a step was, or is being, made from; the one to compare it with comes
-    /// first.
+    /// The steps whose solutions the step starts from. The one to compare its solution with comes first.
     pub fn from(&self, step: Step) -> Vec<Step> {
         match self.verdicts.get(&step) {
             Some(verdict) if !verdict.from.is_empty() => verdict.from.clone(),
@@ -35,7 +34,7 @@ impl Descent {
         }
     }
 
-    /// The steps on the way to `step`, itself included.
+    /// The steps that led to `step`, including itself.
     pub fn way_to(&self, step: Step) -> BTreeSet<Step> {
         let (mut way, mut wanted) = (BTreeSet::new(), vec![step]);
         while let Some(step) = wanted.pop() {
@@ -46,12 +45,12 @@ impl Descent {
         way
     }
 
-    /// The steps on the way to the best solution.
+    /// The steps that led to the best solution.
     pub fn way_to_best(&self) -> BTreeSet<Step> {
         self.best.map(|best| self.way_to(best)).unwrap_or_default()
     }
 
-    /// What an open step of a path starts from: the path's best solution when its outer step began.
+    /// The start of an open step of a path: the path's best solution when its outer step began.
     fn origin(&self, step: Step) -> Option<Step> {
         let (path, outer) = match step {
             Step::Outer { path, outer } | Step::Attempt { path, outer, .. } => (path, outer),

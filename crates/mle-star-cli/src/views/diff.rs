@@ -1,31 +1,31 @@
-//! Two texts compared line by line.
+//! Compares two texts line by line.
 
 use serde::Serialize;
 use similar::{ChangeTag, DiffTag, TextDiff};
 
 use super::text::line_of;
 
-/// Lines of one text above which two are not compared: it would take too long to make and to read.
+/// Longer texts, in lines, are not compared: the diff would take too long to compute and to read.
 const COMPARABLE: usize = 3_000;
-/// Lines of a comparison that are shown.
+/// Maximum number of lines of a diff.
 const SHOWN: usize = 1_200;
 /// Unchanged lines around a change.
 const CONTEXT: usize = 3;
 
-/// What changed from one text to another.
+/// The diff of two texts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Diff {
-    /// Lines that are new.
+    /// Number of added lines.
     pub added: usize,
-    /// Lines that are gone.
+    /// Number of removed lines.
     pub removed: usize,
-    /// The changed lines with some around them.
+    /// The changed lines with context.
     pub hunks: Vec<Hunk>,
-    /// Why there is less to see than changed; empty when there is not.
+    /// Why the diff is incomplete; empty if it is complete.
     pub note: &'static str,
 }
 
-/// Neighbouring changes.
+/// A hunk of changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Hunk {
     /// The number of its first line in the newer text.
@@ -34,16 +34,16 @@ pub struct Hunk {
     pub lines: Vec<Line>,
 }
 
-/// A line of a comparison.
+/// A line of a diff.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Line {
     /// `+`, `-` or a blank.
     pub sign: &'static str,
-    /// The line.
+    /// The text.
     pub text: String,
 }
 
-/// Compares two texts; the same two give the same every time.
+/// Compares two texts. The result is deterministic.
 pub fn diff(before: &str, after: &str) -> Diff {
     if [before, after].iter().any(|text| text.lines().count() > COMPARABLE) {
         return Diff { note: "too long to be compared", ..Diff::default() };
@@ -62,7 +62,7 @@ pub fn diff(before: &str, after: &str) -> Diff {
             changes.take(left).map(|change| Line::new(change.tag(), change.value())).collect();
         left -= lines.len();
         if lines.is_empty() || left == 0 {
-            shown.note = "the rest is left out";
+            shown.note = "the rest is omitted";
         }
         if !lines.is_empty() {
             shown.hunks.push(Hunk { line, lines });
@@ -111,7 +111,7 @@ mod tests {
         let lines = |count: usize| (0..count).map(|n| format!("{n}\n")).collect::<String>();
         assert_eq!(diff("", &lines(COMPARABLE + 1)).note, "too long to be compared");
         let most = diff("", &lines(SHOWN + 5));
-        assert_eq!((most.added, most.note), (SHOWN + 5, "the rest is left out"));
+        assert_eq!((most.added, most.note), (SHOWN + 5, "the rest is omitted"));
         assert_eq!(most.hunks[0].lines.len(), SHOWN);
     }
 }

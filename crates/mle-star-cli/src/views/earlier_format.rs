@@ -1,10 +1,11 @@
-//! Verdicts for a finished run whose journal has none: an earlier format recorded what was kept in `result.json` alone.
+//! Verdicts of finished runs of an earlier format, which recorded what was kept only in `result.json`.
 
 use mle_star::place::{Place, Step};
 use mle_star::result::FinalResult;
 use mle_star::verdict::{Verdict, Verdicts};
 
-/// What the result says of each step. Attempts and rounds that were not kept have no record of what they were made from.
+/// Derives the verdicts from the result. Attempts and rounds that were not kept have no record of what they were
+/// made from.
 pub fn verdicts(result: &FinalResult) -> Verdicts {
     let mut verdicts = Verdicts::new();
     let mut put = |step: Step, score: Option<f64>, kept: bool| {

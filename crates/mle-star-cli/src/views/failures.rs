@@ -1,7 +1,6 @@
 //! Failures: scripts with their tracebacks and repairs, and agents.
 
 use mle_star::effects::Answer;
-use mle_star::evaluate::headline;
 use mle_star::journal::{EffectState, Kind};
 use mle_star::layout::LOGS;
 use mle_star::place::Place;
@@ -26,11 +25,11 @@ pub struct Failures {
 /// A step whose script failed at least once.
 #[derive(Clone, Debug, Serialize)]
 pub struct Failed {
-    /// In words.
+    /// The place, for people.
     pub name: String,
-    /// The id of its node.
+    /// The ID of its node.
     pub node: String,
-    /// Did a repaired script run?
+    /// Whether a repaired script ran.
     pub repaired: bool,
     /// Every run, including a last one that succeeded.
     pub runs: Vec<Try>,
@@ -39,11 +38,11 @@ pub struct Failed {
 /// One run of it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Try {
-    /// In words.
+    /// The place, for people.
     pub name: String,
     /// How it ended.
     pub outcome: String,
-    /// Did it succeed?
+    /// Whether it succeeded.
     pub ok: bool,
     /// The traceback.
     pub error: Option<String>,
@@ -51,20 +50,20 @@ pub struct Try {
     pub log: String,
 }
 
-/// An agent that did not answer.
+/// A failed agent call.
 #[derive(Clone, Debug, Serialize)]
 pub struct Silent {
-    /// Where, in words.
+    /// The place, for people.
     pub name: String,
-    /// Its name.
+    /// The agent's name.
     pub agent: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// Was it asked again? Then this failure does not count.
+    /// Whether the call was repeated. If so, this failure does not count.
     pub again: bool,
 }
 
-/// Of a run.
+/// Creates the view of a run.
 pub fn failures(context: &Context<'_>) -> Failures {
     Failures { scripts: context.steps.iter().filter_map(failed).collect(), agents: agents(context) }
 }
@@ -82,7 +81,7 @@ fn failed(step: &Step<'_>) -> Option<Failed> {
 fn tried(run: &Run<'_>) -> Try {
     let outcome = match &run.outcome {
         None => "not ended".to_owned(),
-        Some(outcome) if outcome.is_error() => first_line(&headline(outcome), 200),
+        Some(outcome) if outcome.is_error() => first_line(&outcome.headline(), 200),
         Some(_) => "ran".to_owned(),
     };
     Try {

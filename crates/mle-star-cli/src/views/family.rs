@@ -1,4 +1,5 @@
-//! The solutions of a run as a picture: a column per step of the algorithms, lines from what a solution was made from.
+//! Draws the solutions of a run: a column per step of the algorithms, with lines from the parents of each
+//! solution.
 
 use std::collections::BTreeMap;
 
@@ -9,23 +10,19 @@ use super::chart::{self, About, Dot, Fate};
 use super::solutions::status;
 use super::steps::{Step, StepKind};
 
-/// SVG; nothing before there are two solutions.
+/// SVG; empty if there are fewer than two solutions.
 pub fn picture(context: &Context<'_>) -> Option<String> {
     let (columns, dots) = arranged(context);
     let description = format!(
         "{} solutions from the candidates on the left to the submission on the right, each with lines from what it \
-         was made from. The list below says the same in words.",
+         was made from. The list below has the same content as text.",
         dots.len()
     );
-    let about = About {
-        id: "family",
-        title: "The solutions and what they were made from",
-        description: &description,
-    };
+    let about = About { id: "family", title: "The solutions and their parents", description: &description };
     (dots.len() > 1).then(|| chart::family(&about, &columns, &dots)).flatten()
 }
 
-/// The names of the columns, and every solution in its place.
+/// The names of the columns and the positions of the solutions.
 fn arranged(context: &Context<'_>) -> (Vec<String>, Vec<Dot>) {
     let steps: Vec<&Step<'_>> =
         context.steps.iter().filter(|step| step.kind != StepKind::Study && !step.runs.is_empty()).collect();
@@ -35,7 +32,7 @@ fn arranged(context: &Context<'_>) -> (Vec<String>, Vec<Dot>) {
         found.dedup();
         found.into_iter().zip(0..).collect()
     };
-    // Paths lie below one another, a line apart.
+    // Paths are drawn below one another, one row apart.
     let lanes = 1 + steps.iter().filter_map(|step| attempt(step)).max().unwrap_or_default();
     let way = context.descent.way_to_best();
     let index: BTreeMap<place::Step, usize> = steps.iter().map(|step| step.step).zip(0..).collect();
@@ -50,7 +47,7 @@ fn arranged(context: &Context<'_>) -> (Vec<String>, Vec<Dot>) {
     (columns.keys().map(Column::name).collect(), dots)
 }
 
-/// Where a step stands from left to right: a rank, and a number within it.
+/// The horizontal order of a step: a rank, and a number within it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Column(u8, usize);
 
@@ -84,7 +81,7 @@ fn row(step: &Step<'_>, lanes: usize) -> usize {
     match step.kind {
         StepKind::Candidate | StepKind::Round => counter(step),
         StepKind::Attempt => step.place.path().unwrap_or_default() * (lanes + 1) + counter(step),
-        // What was not kept does not stand in the way.
+        // Solutions that were not kept do not block the lines.
         StepKind::Merge | StepKind::Data | StepKind::LeakageCheck => usize::from(!step.is_kept()),
         StepKind::Study | StepKind::Submission => 0,
     }

@@ -1,9 +1,9 @@
-//! Leaks that were found in scripts, and how each was corrected.
+//! Leaks found in scripts, and their corrections.
 
-use mle_star::agents::reply as read;
 use mle_star::answers::{LeakageAnswer, LeakageStatus};
 use mle_star::journal::EffectRecord;
 use mle_star::place::Name;
+use mle_star::reply as read;
 use mle_star::role::AgentType;
 use mle_star::spending::role;
 use serde::Serialize;
@@ -15,31 +15,31 @@ use super::steps::{Step, reply};
 use super::text::{OUTPUT, cut};
 use crate::watch::place_name;
 
-/// What the leakage checks found.
+/// The results of the leakage checks.
 #[derive(Clone, Debug, Serialize)]
 pub struct Leakage {
-    /// Scripts that were checked.
+    /// Number of checked scripts.
     pub checked: usize,
-    /// Leaks that were found.
+    /// The leaks that were found.
     pub findings: Vec<Finding>,
-    /// Is one suspected in the solution that was handed in?
+    /// Whether the final solution may have a leak.
     pub suspected: bool,
 }
 
 /// One leak.
 #[derive(Clone, Debug, Serialize)]
 pub struct Finding {
-    /// Where, in words.
+    /// The place, for people.
     pub name: String,
-    /// The id of its node.
+    /// The ID of its node.
     pub node: String,
     /// The block that leaks, as the agent quotes it.
     pub block: String,
-    /// What the correction changed; nothing when there was none that could be used.
+    /// The diff of the correction; empty if there was no usable one.
     pub fix: Option<Diff>,
 }
 
-/// Of a run.
+/// Creates the view of a run.
 pub fn leakage(context: &Context<'_>) -> Leakage {
     let detections = || {
         let records =

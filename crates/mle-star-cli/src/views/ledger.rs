@@ -1,7 +1,7 @@
 //! Every accepted edit of an existing solution: plan, diff and gain.
 
-use mle_star::agents::reply as read;
 use mle_star::place::{self, Name};
+use mle_star::reply as read;
 use mle_star::role::AgentType;
 use serde::Serialize;
 
@@ -15,7 +15,7 @@ use crate::watch::{number, place_name, signed};
 /// The accepted edits in the order of the algorithms.
 #[derive(Clone, Debug, Serialize)]
 pub struct Ledger {
-    /// One each.
+    /// The edits.
     pub entries: Vec<Entry>,
     /// How many edits were tried and scored.
     pub tried: usize,
@@ -24,9 +24,9 @@ pub struct Ledger {
 /// One accepted edit.
 #[derive(Clone, Debug, Serialize)]
 pub struct Entry {
-    /// Where, for example `phase2/path-0/t0/k1`.
+    /// The place, for example `phase2/path-0/t0/k1`.
     pub place: String,
-    /// Where, in words.
+    /// The place, for people.
     pub name: String,
     /// The id of its node.
     pub node: String,
@@ -34,23 +34,23 @@ pub struct Entry {
     pub plan: String,
     /// The category of the block.
     pub category: Option<String>,
-    /// The score before.
+    /// The score before the edit.
     pub before: String,
-    /// The score with it.
+    /// The score after the edit.
     pub score: String,
-    /// The difference: `+` when better.
+    /// The difference; `+` means better.
     pub change: String,
-    /// Did the score get better, or only no worse?
+    /// Whether the score improved; otherwise it was a tie.
     pub is_better: bool,
-    /// Did it lead to the best solution?
+    /// Whether it led to the best solution.
     pub on_way: bool,
     /// The block before, for an edit of one block.
     pub block: Option<String>,
-    /// What changed in the block; in the whole script for others.
+    /// The diff of the block, or of the whole script for other edits.
     pub diff: Diff,
 }
 
-/// Of a run.
+/// Creates the view of a run.
 pub fn ledger(context: &Context<'_>) -> Ledger {
     let edits = || context.steps.iter().filter(|step| is_edit(step.kind) && step.score().is_some());
     let way = context.descent.way_to_best();

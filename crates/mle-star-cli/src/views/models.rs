@@ -1,14 +1,14 @@
-//! The models that were tried, where they come from, and what was looked up for them.
+//! The models that were tried, their sources, and the web searches for them.
 //!
-//! Everything here was written by others, pages of the web among them: it is shown as text, and only plain
-//! `http` and `https` addresses become links.
+//! All of this is untrusted, including text from web pages. It is shown as text, and only plain `http` and `https`
+//! addresses become links.
 
-use mle_star::agents::reply as read;
 use mle_star::answers::{Retrieval, RetrievedModel};
 use mle_star::config::AgentsChoice;
 use mle_star::effects::{AgentReply, Lookup};
 use mle_star::journal::EffectRecord;
 use mle_star::place::Step;
+use mle_star::reply as read;
 use mle_star::role::AgentType;
 use mle_star::search::is_link;
 use mle_star::spending::role;
@@ -21,14 +21,14 @@ use super::text::{OUTPUT, cut};
 use crate::output::sanitize::first_line;
 use crate::watch::number;
 
-/// Models and look-ups.
+/// Models and web searches.
 #[derive(Clone, Debug, Serialize)]
 pub struct Models {
-    /// Where the models come from, in words; nothing before they are there.
+    /// The source of the models, for people; empty before there are any.
     pub origin: Option<&'static str>,
-    /// In the order they were named.
+    /// The models in the order of the reply.
     pub models: Vec<Model>,
-    /// What was looked up on the web.
+    /// The web searches and fetches.
     pub lookups: Vec<Looked>,
 }
 
@@ -37,9 +37,9 @@ pub struct Models {
 pub struct Model {
     /// Its name.
     pub name: String,
-    /// The id of its candidate's node.
+    /// The ID of its candidate's node.
     pub node: String,
-    /// The score of the candidate written for it.
+    /// The score of its candidate.
     pub score: Option<String>,
     /// Pages that the agent named for it.
     pub sources: Vec<Source>,
@@ -50,28 +50,28 @@ pub struct Model {
 /// A page that the agent named for a model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Source {
-    /// As it was named.
+    /// The address as the agent gave it.
     pub text: String,
-    /// Is it an address that can be opened?
+    /// Whether it is an address that can be opened.
     pub is_link: bool,
-    /// Was it opened in this run?
+    /// Whether it was opened in this run.
     pub was_read: bool,
 }
 
-/// One look-up.
+/// One web search or fetch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Looked {
     /// `WebSearch` or `WebFetch`.
     pub tool: String,
     /// The query or address.
     pub what: String,
-    /// Is it an address that can be opened?
+    /// Whether it is an address that can be opened.
     pub is_link: bool,
-    /// What went wrong.
+    /// The error.
     pub failure: Option<String>,
 }
 
-/// Of a run.
+/// Creates the view of a run.
 pub fn models(context: &Context<'_>) -> Models {
     let lookups = match context.result() {
         Some(result) => result.phase1.lookups.clone(),
@@ -108,7 +108,7 @@ pub fn model_of(context: &Context<'_>, step: Step) -> Option<String> {
     }
 }
 
-/// The models that are tried: the result's, else those given by hand, else those of the last reply that names any.
+/// The models that are tried: those of the result, else those of the user, else those of the last reply with any.
 fn known(context: &Context<'_>) -> Vec<RetrievedModel> {
     if let Some(result) = context.result() {
         return result.phase1.retrieved_models.clone();
@@ -126,7 +126,7 @@ fn known(context: &Context<'_>) -> Vec<RetrievedModel> {
     models
 }
 
-/// What the retriever said, asked once or twice.
+/// The replies of the retriever, one or two.
 fn retrievals(context: &Context<'_>) -> Vec<AgentReply> {
     let of = |record: &&EffectRecord| record.counts() && role(record) == Some(AgentType::Retriever);
     context.run.snapshot.effects.iter().filter(of).filter_map(reply).collect()
@@ -144,7 +144,7 @@ fn origin(context: &Context<'_>, lookups: &[Lookup]) -> &'static str {
     });
     match retrieval {
         Retrieval::Web => "Found by the retriever on the web.",
-        Retrieval::Knowledge => "From what the language model knows; nothing on the web went into them.",
+        Retrieval::Knowledge => "From the knowledge of the language model, without a web search.",
         Retrieval::File => "Given by hand; the retriever was not asked.",
         Retrieval::Rules => "Picked by the rules of the offline agents.",
     }

@@ -1,4 +1,4 @@
-//! What a run is, how far it is, and what runs now.
+//! Overview of a run: its task, its progress and its current work.
 
 use mle_star::effects::{DATA_CHANGED, ScriptOutcome};
 use mle_star::journal::{EffectRecord, EffectState, Kind, first_limit};
@@ -16,13 +16,13 @@ use crate::watch::{agent_name, duration, number, phase_title, place_name};
 /// The first part of a run's page.
 #[derive(Clone, Debug, Serialize)]
 pub struct Overview {
-    /// The run's name.
+    /// The run ID.
     pub run_id: String,
     /// The task's name.
     pub task: String,
     /// `running`, `finished` or `unfinished`.
     pub state: &'static str,
-    /// Has it ended? Then it changes only after a resume.
+    /// Whether it has ended. If so, it changes only after a resume.
     pub is_over: bool,
     /// The metric, and which scores win.
     pub metric: String,
@@ -38,9 +38,9 @@ pub struct Overview {
     pub begun: String,
     /// The same, for people.
     pub begun_shown: String,
-    /// Time taken.
+    /// Time taken so far.
     pub time: String,
-    /// `$1.23 for 85 calls, …`; nothing for agents that ask no model.
+    /// `$1.23 for 85 calls, …`; empty for offline agents.
     pub cost: Option<String>,
     /// The submission's path.
     pub submission: Option<String>,
@@ -54,7 +54,7 @@ pub struct Overview {
     pub failed: usize,
     /// Agent calls made.
     pub calls: usize,
-    /// Agent calls and scripts under way.
+    /// Agent calls and scripts in progress.
     pub now: Vec<Now>,
     /// The task's description.
     pub description: String,
@@ -63,26 +63,26 @@ pub struct Overview {
 /// One phase.
 #[derive(Clone, Debug, Serialize)]
 pub struct PhaseRow {
-    /// In words.
+    /// The name, for people.
     pub name: String,
-    /// From its beginning to that of the next, or to now.
+    /// The time from its beginning to that of the next phase, or to now.
     pub time: String,
     /// The best score at its end.
     pub best: Option<String>,
 }
 
-/// An agent call or a script that runs, or waits for its slot.
+/// An agent call or a script that runs or waits for a slot.
 #[derive(Clone, Debug, Serialize)]
 pub struct Now {
-    /// Where, in words.
+    /// The place, for people.
     pub place: String,
     /// The agent's name, or `script`.
     pub what: String,
-    /// When it began to run, or that it waits.
+    /// When it began to run, or that it is waiting.
     pub since: String,
 }
 
-/// Of a run.
+/// Creates the view of a run.
 pub fn overview(context: &Context<'_>) -> Overview {
     let Context { run, steps, descent, at_work: _ } = context;
     let summary = &run.summary;
@@ -167,7 +167,7 @@ fn notes(context: &Context<'_>, data_changed: bool) -> Vec<String> {
         .collect()
 }
 
-/// The phases as their marks in the journal tell.
+/// The phases, from their records in the journal.
 fn phases(context: &Context<'_>) -> Vec<PhaseRow> {
     let effects = &context.run.snapshot.effects;
     let began = |place: &Place| {
@@ -191,7 +191,7 @@ fn phases(context: &Context<'_>) -> Vec<PhaseRow> {
     rows.collect()
 }
 
-/// The best score among the scripts that had ended so many seconds into the run.
+/// The best score among the scripts that had ended by this second of the run.
 fn best_until(context: &Context<'_>, seconds: f64) -> Option<f64> {
     let direction = context.run.snapshot.frozen.task.metric_direction;
     let steps =

@@ -1,8 +1,8 @@
-//! From views to HTML: the templates of the parts, and the one place where text becomes markup.
+//! Renders views as HTML. Only this module turns text into markup.
 //!
-//! Every text that models, scripts and users wrote is hostile. The formatter of the [`environment`] escapes
-//! whatever a template prints, and shows characters that would hide or reorder the text around them; only charts,
-//! made by this program, are markup. No part uses inline styles or handlers: a page can forbid them.
+//! Text from models, scripts and users is untrusted. The formatter of the [`environment`] escapes whatever a
+//! template prints, and makes characters visible that would hide or reorder text. Only charts, which this program
+//! draws, are markup. Parts use no inline styles or handlers, so a page can forbid them.
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Serde, Value};
@@ -14,10 +14,10 @@ use crate::output::sanitize::is_invisible;
 
 /// The style sheet of the parts and of the report.
 pub const STYLE: &str = include_str!("../../templates/style.css");
-/// The script of the parts; nothing needs it for reading.
+/// The script of the parts. The parts are readable without it.
 pub const SCRIPT: &str = include_str!("../../templates/page.js");
 
-/// The parts in their order: name, and title.
+/// The parts in order: name and title.
 pub const PARTS: [(&str, &str); 10] = [
     ("overview", "Overview"),
     ("scores", "Scores"),
@@ -45,7 +45,7 @@ const TEMPLATES: [(&str, &str); 11] = [
     ("parts/script.html", include_str!("../../templates/parts/script.html")),
 ];
 
-/// The templates of the parts, ready to render; others can be added for a page around them.
+/// The compiled templates of the parts. Templates of the surrounding page can be added.
 ///
 /// # Errors
 /// A built-in template is broken.
@@ -85,7 +85,7 @@ pub fn part(environment: &Environment<'_>, name: &str, views: &Views) -> Result<
     }
 }
 
-/// What every part knows of the run.
+/// The context of every part.
 struct Head<'a> {
     run: &'a super::overview::Overview,
     title: &'static str,
@@ -111,7 +111,7 @@ impl Head<'_> {
     }
 }
 
-/// Prints a value: markup as it is, nothing for nothing, and every text escaped.
+/// Prints a value: markup unchanged, nothing for `None`, and text escaped.
 fn print(out: &mut Output, _: &mut State, value: &Value) -> Result<(), Error> {
     let written = match value.as_str() {
         Some(text) if value.is_safe() => out.write_str(text),
@@ -123,7 +123,7 @@ fn print(out: &mut Output, _: &mut State, value: &Value) -> Result<(), Error> {
     written.map_err(|_| Error::new(ErrorKind::WriteFailure, "the page cannot be written"))
 }
 
-/// A text as it may stand in markup, also within the quotes of an attribute.
+/// Escapes a text for markup and for quoted attributes.
 pub fn escaped(text: &str) -> String {
     let mut written = String::with_capacity(text.len());
     let done = write_escaped(text, |part| {

@@ -1,4 +1,4 @@
-//! Scores over the scripts and over the time of a run.
+//! Scores by script and by time.
 
 use mle_star::metric::Score;
 use mle_star::place::Place;
@@ -9,16 +9,16 @@ use super::chart::{self, About, Axis, Point, range};
 use crate::runs::run_view::RunView;
 use crate::watch::{duration, number, place_name};
 
-/// Two charts and their figures.
+/// Two charts and their data.
 #[derive(Clone, Debug, Serialize)]
 pub struct Scores {
-    /// SVG; nothing before the second score.
+    /// SVG; empty before the second score.
     pub by_script: Option<String>,
-    /// SVG; nothing before the second score.
+    /// SVG; empty before the second score.
     pub by_time: Option<String>,
-    /// Every score in the order the scripts ended.
+    /// All scores, in the order in which the scripts ended.
     pub rows: Vec<Row>,
-    /// How many lie too far off to be drawn.
+    /// The number of outliers that are not drawn.
     pub outside: usize,
     /// How often the best score improved after the first.
     pub improvements: usize,
@@ -27,17 +27,17 @@ pub struct Scores {
 /// A score.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    /// From 1.
+    /// Its number, from 1.
     pub number: usize,
-    /// Where, in words.
+    /// The place, for people.
     pub place: String,
-    /// When its script ended, into the run.
+    /// When its script ended, relative to the start of the run.
     pub at: String,
     /// The score.
     pub score: String,
-    /// The best one up to here.
+    /// The best score up to here.
     pub best: String,
-    /// Is this it?
+    /// Whether this is the best score.
     pub improved: bool,
 }
 
@@ -49,7 +49,7 @@ struct Scored {
     improved: bool,
 }
 
-/// Of a run.
+/// Creates the view of a run.
 pub fn scores(context: &Context<'_>) -> Scores {
     let scored = scored(context.run);
     let points = |x: fn(usize, &Scored) -> f64| -> Vec<Point> {
@@ -84,7 +84,7 @@ pub fn scores(context: &Context<'_>) -> Scores {
     };
     Scores {
         by_script: draw("scores-by-script", "Score of every scored script", &by_script, Axis::Scripts),
-        by_time: draw("scores-by-time", "Scores over the time of the run", &by_time, Axis::Time),
+        by_time: draw("scores-by-time", "Scores over time", &by_time, Axis::Time),
         rows: scored.iter().enumerate().map(|(index, one)| row(index + 1, one)).collect(),
         outside,
         improvements,

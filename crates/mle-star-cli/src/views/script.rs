@@ -1,4 +1,4 @@
-//! The final script, what it needs to run again, and what the run was asked for.
+//! The final script, its requirements, and the inputs of the run.
 
 use mle_star::answers::Contamination;
 use mle_star::journal::in_words;
@@ -15,19 +15,19 @@ const LARGEST_REQUIREMENTS: u64 = 1 << 20;
 /// The last part of a run's page.
 #[derive(Clone, Debug, Serialize)]
 pub struct Script {
-    /// The final script; the best one so far in a run that has no result.
+    /// The final script; the best one so far if the run has no result.
     pub code: Option<String>,
-    /// Is it the one of the result?
+    /// Whether it is the script of the result.
     pub is_final: bool,
-    /// Its step, in words.
+    /// Its step, for people.
     pub origin: Option<String>,
-    /// Whether it was found to be a copy of a reference, when that was looked at.
+    /// Whether it is a copy of a reference, if that was checked.
     pub contamination: Option<&'static str>,
-    /// Exact versions of what it imports.
+    /// Exact versions of the libraries it imports.
     pub requirements: Option<String>,
-    /// What to type to do the run again from its folder.
+    /// The command that repeats the run from its folder.
     pub command: String,
-    /// Who answered: `claude` or `offline`, with the model.
+    /// The agents: `claude` or `offline`, with the model.
     pub agents: String,
     /// The frozen task.
     pub task: String,
@@ -37,11 +37,11 @@ pub struct Script {
     pub own_prompts: Vec<String>,
     /// A digest of the data folder.
     pub data_id: String,
-    /// The programs that made the run, and those that resumed it.
+    /// The program versions of the run and its resumes.
     pub made_with: String,
 }
 
-/// Of a run.
+/// Creates the view of a run.
 pub fn script(context: &Context<'_>) -> Script {
     let frozen = &context.run.snapshot.frozen;
     let result = context.result();
@@ -69,7 +69,7 @@ pub fn script(context: &Context<'_>) -> Script {
     }
 }
 
-/// The whole final script; the best one so far in a run that has no result.
+/// The complete final script; the best one so far if the run has no result.
 pub(super) fn last(context: &Context<'_>) -> Option<String> {
     let best = context.descent.best;
     let so_far = best.and_then(|best| context.steps.at(best)?.text()).map(str::to_owned);

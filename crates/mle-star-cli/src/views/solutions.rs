@@ -5,9 +5,8 @@
 
 use std::collections::BTreeSet;
 
-use mle_star::agents::reply as read;
-use mle_star::evaluate::headline;
 use mle_star::place::{self, Name, Phase, Place};
+use mle_star::reply as read;
 use mle_star::role::AgentType;
 use serde::Serialize;
 
@@ -25,18 +24,18 @@ const ROOM: usize = 600_000;
 /// The solutions by phase.
 #[derive(Clone, Debug, Serialize)]
 pub struct Tree {
-    /// SVG: the solutions and what they were made from.
+    /// SVG: the solutions and their parents.
     pub picture: Option<String>,
-    /// In their order.
+    /// The phases and paths, in order.
     pub groups: Vec<Group>,
 }
 
 /// The steps of a phase or path.
 #[derive(Clone, Debug, Serialize)]
 pub struct Group {
-    /// In words.
+    /// The title.
     pub name: String,
-    /// In their order.
+    /// The steps, in order.
     pub nodes: Vec<Node>,
 }
 
@@ -45,73 +44,73 @@ pub struct Group {
 pub struct Node {
     /// The step, for example `phase2/path-0/t1/k2`.
     pub place: String,
-    /// Unique in the page.
+    /// The ID in the page.
     pub id: String,
-    /// In words.
+    /// The title.
     pub name: String,
-    /// Its kind.
+    /// The kind of step.
     pub kind: &'static str,
     /// Indentation: attempts are below their study.
     pub depth: u8,
     /// Its parents; it is compared with the first.
     pub from: Vec<Origin>,
-    /// `kept`, `dropped`, `failed`, `skipped`, `open` or `done`.
+    /// The status: `kept`, `dropped`, `failed`, `skipped`, `open` or `done`.
     pub status: &'static str,
-    /// The status in words.
+    /// The status for people.
     pub outcome: String,
-    /// Is it on the way to the best solution?
+    /// Whether it led to the best solution.
     pub on_way: bool,
     /// The score.
     pub score: Option<String>,
-    /// The score's difference from the one it was made from, `+` when better.
+    /// The difference from the score of its first parent; `+` means better.
     pub change: Option<String>,
-    /// From its first effect to the end of its last.
+    /// The time from its first effect to the end of its last.
     pub time: Option<String>,
-    /// What was planned, or the model's name.
+    /// The plan, or the model's name.
     pub plan: Option<String>,
-    /// Its scripts as they were run: the first, then the repaired ones.
+    /// The scripts that ran: the first, then the repaired ones.
     pub runs: Vec<Shown>,
 }
 
 /// A link to another node.
 #[derive(Clone, Debug, Serialize)]
 pub struct Origin {
-    /// Its id.
+    /// Its ID.
     pub id: String,
-    /// In words.
+    /// The title.
     pub name: String,
 }
 
 /// One run of a script.
 #[derive(Clone, Debug, Serialize)]
 pub struct Shown {
-    /// Where it was run.
+    /// The place of the run.
     pub place: String,
-    /// The file that holds the whole script, relative to the run's folder.
+    /// The file with the whole script, relative to the run's folder.
     pub file: String,
     /// `run`, or `repair 1`.
     pub name: String,
     /// How it ended.
     pub outcome: String,
-    /// Did it end well?
+    /// Whether it succeeded.
     pub ok: bool,
     /// Its score.
     pub score: Option<String>,
-    /// How long it ran.
+    /// The time it took.
     pub time: Option<String>,
-    /// The last traceback, or what else is known of the failure.
+    /// The last traceback, or another description of the failure.
     pub error: Option<String>,
     /// The script it is compared with.
     pub against: Option<String>,
-    /// What differs.
+    /// The diff.
     pub diff: Option<Diff>,
     /// The whole script.
     pub code: Option<String>,
-    /// Lines of the script.
+    /// The number of lines of the script.
     pub lines: usize,
 }
 
-/// Of a run.
+/// Creates the view of a run.
 pub fn tree(context: &Context<'_>) -> Tree {
     let way = context.descent.way_to_best();
     let mut shelf = Shelf { shown: BTreeSet::new(), room: ROOM, way };
@@ -129,9 +128,9 @@ pub fn tree(context: &Context<'_>) -> Tree {
     Tree { picture: family::picture(context), groups }
 }
 
-/// A node's id in the page.
+/// A node's ID in the page.
 pub fn node_id(place: &Place) -> String {
-    // A dot in an id would have to be escaped in every style sheet and script.
+    // A dot in an ID would have to be escaped in every style sheet and script.
     format!("at-{}", place.file_stem().replace('.', "_"))
 }
 
@@ -143,7 +142,7 @@ struct Shelf {
 }
 
 impl Shelf {
-    /// The script when it is to be shown as a whole: each text once.
+    /// The script, if it is to be shown whole; each text only once.
     fn take(&mut self, step: place::Step, script: &str, has_parent: bool) -> Option<String> {
         let digest = mle_star::journal::digest(&serde_json::Value::from(script));
         if self.shown.contains(&digest)
@@ -209,18 +208,18 @@ fn kind(kind: StepKind) -> &'static str {
 /// The outcome of a step: a word for programs and a phrase for people.
 pub fn status(context: &Context<'_>, step: &Step<'_>) -> (&'static str, String) {
     if let Some(limit) = step.limit {
-        return ("skipped", format!("left out: {}", limit.name()));
+        return ("skipped", format!("skipped: {}", limit.name()));
     }
     if step.is_open() {
         return ("open", open(context, step).to_owned());
     }
     let last = step.runs.last();
     if let Some(limit) = last.and_then(Run::limit) {
-        return ("skipped", format!("left out: {}", limit.name()));
+        return ("skipped", format!("skipped: {}", limit.name()));
     }
     let failure = last.and_then(|run| run.outcome.as_ref()).filter(|outcome| outcome.is_error());
     if let Some(outcome) = failure {
-        return ("failed", format!("failed: {}", first_line(&headline(outcome), 160)));
+        return ("failed", format!("failed: {}", first_line(&outcome.headline(), 160)));
     }
     match (step.kind, last, step.score()) {
         (StepKind::Study, Some(_), _) => ("done", "measured".to_owned()),
@@ -235,7 +234,7 @@ pub fn status(context: &Context<'_>, step: &Step<'_>) -> (&'static str, String) 
     }
 }
 
-/// The outcome of a step that has begun and not ended.
+/// The outcome of a step in progress.
 fn open(context: &Context<'_>, step: &Step<'_>) -> &'static str {
     let is_at_work = || step.records.iter().any(|record| context.at_work.since(&record.place).is_some());
     match context.run.summary.state {
@@ -316,8 +315,8 @@ fn run_name(place: &Place) -> String {
 fn outcome(run: &Run<'_>) -> String {
     match &run.outcome {
         None => "not ended".to_owned(),
-        Some(_) if let Some(limit) = run.limit() => format!("left out: {}", limit.name()),
-        Some(outcome) if outcome.is_error() => first_line(&headline(outcome), 160),
+        Some(_) if let Some(limit) = run.limit() => format!("skipped: {}", limit.name()),
+        Some(outcome) if outcome.is_error() => first_line(&outcome.headline(), 160),
         Some(_) => "ran".to_owned(),
     }
 }

@@ -10,37 +10,37 @@ use mle_star::verdict::{Verdict, Verdicts};
 use serde::Deserialize as _;
 use serde_json::Value;
 
-/// Every step that has begun or was left out, in the order of the algorithms.
+/// Every step that has begun or was skipped, in the order of the algorithms.
 pub struct Steps<'a> {
     steps: BTreeMap<place::Step, Step<'a>>,
 }
 
 /// One step: a candidate, a merge, a study, an attempt, a round, the submission script.
 pub struct Step<'a> {
-    /// Which of the algorithms' steps.
+    /// The step of the algorithms.
     pub step: place::Step,
     /// Its place, for example `phase2/path-0/t1/k2`.
     pub place: Place,
-    /// What it is for.
+    /// Its kind.
     pub kind: StepKind,
-    /// Its first script and the repaired ones, as they were run.
+    /// The scripts that ran: the first, then the repaired ones.
     pub runs: Vec<Run<'a>>,
     /// Every record that counts, oldest first.
     pub records: Vec<&'a EffectRecord>,
-    /// The limit that left it out.
+    /// The limit that skipped it.
     pub limit: Option<Limit>,
-    /// How it ended; `None` while it is open.
+    /// Its verdict; `None` while it is open.
     pub verdict: Option<Verdict>,
 }
 
-/// What a step is for.
+/// The kind of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepKind {
     /// A first solution for one model.
     Candidate,
-    /// One solution built into another.
+    /// One solution merged into another.
     Merge,
-    /// Data left unused, built in.
+    /// Unused data added.
     Data,
     /// The last leakage check of the initial solution.
     LeakageCheck,
@@ -56,24 +56,24 @@ pub enum StepKind {
 
 /// One run of a script.
 pub struct Run<'a> {
-    /// Where, for example `phase1/merge-1/debug-1/run`.
+    /// The place, for example `phase1/merge-1/debug-1/run`.
     pub place: &'a Place,
-    /// The text that was run.
+    /// The text that ran.
     pub script: &'a str,
     /// Its outcome; `None` while it runs.
     pub outcome: Option<ScriptOutcome>,
-    /// Its score, when it counts.
+    /// Its score, if it counts.
     pub score: Option<Score>,
 }
 
 impl<'a> Steps<'a> {
-    /// The steps of a journal with these verdicts. Records that do not count any more are left out.
+    /// The steps of a journal with these verdicts, without discarded records.
     pub fn of(snapshot: &'a Snapshot, verdicts: &Verdicts) -> Self {
         let direction = snapshot.frozen.task.metric_direction;
         let mut steps = BTreeMap::new();
         for record in &snapshot.effects {
             let counts = matches!(record.state, EffectState::Begun | EffectState::Ended);
-            // A decision without a limit notes when a phase began.
+            // A decision without a limit records the beginning of a phase.
             let is_mark = record.kind == Kind::Decision && record.limit.is_none();
             let Some(at) = record.place.step().filter(|_| counts && !is_mark) else { continue };
             let step = steps.entry(at).or_insert_with(|| Step::new(at, verdicts.get(&at).cloned()));
@@ -92,12 +92,12 @@ impl<'a> Steps<'a> {
         self.iter().filter(move |step| step.kind == kind)
     }
 
-    /// A step, when anything of it was begun.
+    /// A step, if any of it was begun.
     pub fn at(&self, step: place::Step) -> Option<&Step<'a>> {
         self.steps.get(&step)
     }
 
-    /// The record that counts of the agent asked at a place.
+    /// The record of the agent call at a place that counts.
     pub fn reply(&self, place: &Place) -> Option<AgentReply> {
         let step = self.at(place.step()?)?;
         step.records.iter().find(|record| record.place == *place).and_then(|record| reply(record))
@@ -110,7 +110,7 @@ impl<'a> Step<'a> {
         Self { step, place, kind, runs: Vec::new(), records: Vec::new(), limit: None, verdict }
     }
 
-    /// Did the algorithm go on with its solution?
+    /// Whether the algorithm continued with its solution.
     pub fn is_kept(&self) -> bool {
         self.verdict.as_ref().is_some_and(|verdict| verdict.kept)
     }
@@ -137,17 +137,17 @@ impl<'a> Step<'a> {
         self.scored().and_then(|run| run.score)
     }
 
-    /// The text that was run last, or the one with the score.
+    /// The script with the score, or the last one that ran.
     pub fn text(&self) -> Option<&'a str> {
         self.scored().or(self.runs.last()).map(|run| run.script)
     }
 
-    /// Does one of its records have no end, because it runs or was cut off?
+    /// Whether one of its records has no end, because it is in progress or was interrupted.
     pub fn is_open(&self) -> bool {
         self.records.iter().any(|record| record.state == EffectState::Begun)
     }
 
-    /// Seconds of its agent calls and scripts, without a script's wait for its turn; `None` when none has ended.
+    /// Seconds of its agent calls and scripts, without waiting for slots; `None` if none has ended.
     pub fn seconds(&self) -> Option<f64> {
         self.records.iter().filter_map(|record| took(record)).reduce(|all, one| all + one)
     }
@@ -164,12 +164,12 @@ impl<'a> Run<'a> {
         Some(Self { place: &record.place, script, outcome, score })
     }
 
-    /// The limit that left it out.
+    /// The limit that skipped it.
     pub fn limit(&self) -> Option<Limit> {
         self.outcome.as_ref().and_then(Outcome::limit)
     }
 
-    /// Did it end well?
+    /// Whether it succeeded.
     pub fn is_ok(&self) -> bool {
         self.outcome.as_ref().is_some_and(|outcome| !outcome.is_error())
     }
@@ -190,7 +190,7 @@ impl StepKind {
     }
 }
 
-/// Seconds that an agent call or a script took; a script's wait for its turn is not in it.
+/// Seconds that an agent call or a script took, without a script's wait for a slot.
 pub fn took(record: &EffectRecord) -> Option<f64> {
     match record.kind {
         Kind::Agent => Some((record.elapsed_ended? - record.elapsed_begun).max(0.0)),
@@ -199,7 +199,7 @@ pub fn took(record: &EffectRecord) -> Option<f64> {
     }
 }
 
-/// The reply that a record holds.
+/// The reply in a record.
 pub fn reply(record: &EffectRecord) -> Option<AgentReply> {
     AgentReply::deserialize(record.outcome.as_ref()?).ok()
 }

@@ -1,17 +1,17 @@
-//! Texts that models, scripts and users wrote, never longer than is useful; [`crate::output::sanitize`] makes them readable.
+//! Shortens text from models, scripts and users; [`crate::output::sanitize`] makes it readable.
 //!
-//! Nothing here escapes: that is the templates' work ([`super::page`]), which lets no text through unescaped.
+//! The templates escape text, see [`super::page`].
 
-/// Characters of a line; longer ones are cut, with a note.
+/// Maximum characters of a line; longer ones are truncated with a note.
 const LINE: usize = 400;
-/// Characters of prose: a description, a plan, a summary.
+/// Maximum characters of prose: a description, a plan, a summary.
 pub const PROSE: usize = 12_000;
-/// Characters of what a script printed.
+/// Maximum characters of a script's output.
 pub const OUTPUT: usize = 6_000;
-/// Characters of a script.
+/// Maximum characters of a script.
 pub const CODE: usize = 120_000;
 
-/// The text with long lines cut, and its middle when it has more than `most` characters.
+/// Truncates long lines, and removes the middle of a text with more than `most` characters.
 pub fn cut(text: &str, most: usize) -> String {
     let mut shown = String::with_capacity(text.len().min(4 * most));
     for (index, line) in text.lines().enumerate() {
@@ -23,7 +23,7 @@ pub fn cut(text: &str, most: usize) -> String {
     middle_cut(shown, most)
 }
 
-/// One line, cut when it is long.
+/// One line, truncated if it is too long.
 pub fn line_of(line: &str) -> String {
     match line.char_indices().nth(LINE) {
         Some((end, _)) => format!("{} [… {} characters more]", &line[..end], line[end..].chars().count()),
@@ -31,7 +31,8 @@ pub fn line_of(line: &str) -> String {
     }
 }
 
-/// Beginnings and ends tell most: a traceback ends with its error, a log with what came last.
+/// Keeps beginning and end, which are the most useful: a traceback ends with its error, a log with the last
+/// events.
 fn middle_cut(text: String, most: usize) -> String {
     let count = text.chars().count();
     if count <= most {

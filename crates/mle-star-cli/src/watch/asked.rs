@@ -12,7 +12,7 @@ use super::words::agent_name;
 pub struct Asked<'a> {
     /// The backend.
     pub agents: &'a dyn AgentBackend,
-    /// Where it is written.
+    /// The log file.
     pub log: &'a Log<'a>,
 }
 

@@ -1,4 +1,4 @@
-//! `logs/events.jsonl` of a run as it grows.
+//! Follows `logs/events.jsonl` of a run as it grows.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -12,19 +12,19 @@ use crate::runs::run_view::files;
 
 /// Bytes that are read at a time.
 const PIECE: u64 = 1 << 20;
-/// A longer line is not an event, in bytes.
+/// The maximum length of a line in bytes; longer ones are not events.
 const LONGEST: usize = 8 << 20;
 /// The largest file that is read, in bytes. An event takes a few hundred.
 const LARGEST: u64 = 1 << 30;
 
-/// The lines of the file, from its beginning and then as it grows.
+/// Reads the lines of the file from the beginning, then new ones as they appear.
 pub struct Follow {
     /// The run's folder.
     folder: PathBuf,
     file: Option<File>,
     /// Bytes of the file that were read.
     read: u64,
-    /// The beginning of a line whose end is not there yet.
+    /// The beginning of an incomplete line.
     rest: Vec<u8>,
 }
 
@@ -37,15 +37,15 @@ pub struct Found {
 }
 
 impl Follow {
-    /// Of the run in this folder; the file need not be there yet.
+    /// Follows the run in this folder. The file need not exist yet.
     pub fn new(folder: &Path) -> Self {
         Self { folder: folder.to_owned(), file: None, read: 0, rest: Vec::new() }
     }
 
-    /// The lines that have come since the last time. A line that is not JSON is left out.
+    /// The new lines since the last call. Lines that are not JSON are skipped.
     ///
     /// # Errors
-    /// The file is there and cannot be read.
+    /// The file exists and cannot be read.
     pub fn new_lines(&mut self) -> io::Result<Vec<Found>> {
         self.open()?;
         let mut found = Vec::new();
@@ -66,7 +66,7 @@ impl Follow {
         }
     }
 
-    /// Moves the lines in the first bytes out of what was read.
+    /// Takes the lines in the first bytes of the buffer.
     fn take_lines(&mut self, whole: usize, found: &mut Vec<Found>) {
         let lines = self.rest[..whole].split(|byte| *byte == b'\n').map(String::from_utf8_lossy);
         let events = lines
@@ -91,7 +91,7 @@ impl Follow {
         }
         if length < self.read {
             self.read = file.seek(SeekFrom::Start(0))?;
-            // The line that it began is gone with the rest of the old file.
+            // The incomplete line belonged to the old file.
             self.rest.clear();
         }
         Ok(())
@@ -107,7 +107,7 @@ mod tests {
 
     use super::*;
 
-    /// What each of several pieces, written one after the other, brings.
+    /// The new lines after each of several writes.
     fn texts(pieces: &[&str]) -> Vec<Vec<String>> {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join(LOGS)).unwrap();
@@ -144,7 +144,7 @@ mod tests {
         check(&[&format!("{START}\"event\":\"of_tomorrow\"}}\n{one}")], &[&["None", "one"]]);
         let more = one.replace("\"text\"", "\"of_tomorrow\":1,\"text\"");
         check(&[&more], &[&["one"]]);
-        // A line that does not end is not kept in memory.
+        // A line that is too long is not kept in memory.
         let endless = "\0".repeat(LONGEST + 2);
         check(&[&endless, &format!("\n{one}")], &[&[], &["one"]]);
     }

@@ -16,24 +16,24 @@ pub struct JsonLines {
     queue: Queue<String>,
 }
 
-/// The same lines at the end of a file. A write that fails, as on a full disk, costs its line and nothing else.
+/// Appends the lines to a file. If a write fails, as on a full disk, only that line is lost.
 pub struct Recorder {
     file: Mutex<Option<Appended>>,
 }
 
 struct Appended {
     file: File,
-    /// Does the file end in the middle of a line?
+    /// Whether the file ends in the middle of a line.
     is_torn: bool,
 }
 
 impl JsonLines {
-    /// Begins to print.
+    /// Starts the output.
     pub fn new() -> Self {
         Self { queue: Queue::new(|lines| lines.iter().for_each(|line: String| output::data(&line))) }
     }
 
-    /// Prints a line that is JSON already.
+    /// Prints a line of JSON.
     pub fn print(&self, line: String) {
         self.queue.send(line);
     }

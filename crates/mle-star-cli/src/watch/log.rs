@@ -1,4 +1,4 @@
-//! `logs/mle-star.log`: every event with time and level, appended.
+//! `logs/mle-star.log`: every event with time and level.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -26,8 +26,8 @@ enum Level {
 }
 
 impl<'a> Log<'a> {
-    /// Opens every file for appending; `level` is the configuration's `log_level`. A run goes on without the
-    /// files that cannot be opened; they are named with the reason.
+    /// Opens every file for appending; `level` is the configuration's `log_level`. The run continues without files
+    /// that cannot be opened; returns these with the reasons.
     pub fn open(paths: &[&Path], level: &str) -> (Self, Vec<String>) {
         let open = |path: &Path| {
             if let Some(folder) = path.parent() {
@@ -51,12 +51,12 @@ impl<'a> Log<'a> {
         Self { console: Some(console), ..self }
     }
 
-    /// A line for debugging.
+    /// Logs a line at level `DEBUG`.
     pub fn debug(&self, text: &str) {
         self.write(Level::Debug, text);
     }
 
-    /// The error that ended the run.
+    /// Logs the error that ended the run.
     pub fn error(&self, text: &str) {
         self.write(Level::Error, text);
     }
@@ -68,7 +68,7 @@ impl<'a> Log<'a> {
         let now = jiff::Timestamp::now();
         let line = format!("{now:.3} {:<5} mle_star: {}\n", level.name(), text.trim());
         for file in self.files.lock().unwrap_or_else(PoisonError::into_inner).iter_mut() {
-            // A full disk must not end a run that the journal could still carry on.
+            // A log that cannot be written, as on a full disk, must not end the run.
             let _ = file.write_all(line.as_bytes());
         }
         if let Some(console) = self.console {

@@ -1,4 +1,4 @@
-//! Estimates the time left from the planned effects, the finished ones and their speed.
+//! Estimates the time left from the planned effects, the completed ones and their speed.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ const SCRIPTS_NEEDED: u64 = 3;
 /// The share of all planned effects that must have ended before there is an estimate.
 const SHARE_NEEDED: f64 = 0.1;
 
-/// Counts and times of the effects that ended.
+/// Counts and times of completed effects.
 #[derive(Clone, Debug, Default)]
 pub struct Pace {
     calls: Effects,
@@ -20,26 +20,26 @@ pub struct Pace {
 /// Effects of one kind.
 #[derive(Clone, Debug, Default)]
 struct Effects {
-    /// How many ended in each phase, by this process or an earlier one.
+    /// Completed effects per phase, including those of earlier processes.
     ended: BTreeMap<Phase, u64>,
-    /// How long all of them took, in seconds.
+    /// Their total time in seconds.
     seconds: f64,
-    /// The same of those that this process did itself.
+    /// Count and time of those that this process performed.
     own_seconds: f64,
 }
 
-/// An effect that ended.
+/// A completed effect.
 #[derive(Clone, Copy, Debug)]
 pub struct EndedEffect {
-    /// Where.
+    /// The place.
     pub phase: Phase,
-    /// How long it took.
+    /// The time it took.
     pub seconds: f64,
-    /// Was it replayed from the journal?
+    /// Whether it was replayed from the journal.
     pub replayed: bool,
 }
 
-/// How far a run is at one moment.
+/// The progress of a run at one moment.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment<'a> {
     /// The planned effects of the whole run.
@@ -48,9 +48,9 @@ pub struct Moment<'a> {
     pub phase: Phase,
     /// Seconds that this process has worked.
     pub own: f64,
-    /// Seconds that each agent call under way has taken so far.
+    /// Seconds that each agent call in progress has taken so far.
     pub calls: &'a [f64],
-    /// The same of scripts.
+    /// Seconds that each script in progress has taken so far.
     pub scripts: &'a [f64],
 }
 
@@ -102,7 +102,7 @@ impl Effects {
         self.ended.get(&phase).copied().unwrap_or_default()
     }
 
-    /// Seconds of work that is planned and not done, of which some is under way.
+    /// Seconds of remaining work, part of which may be in progress.
     fn left(&self, moment: Moment<'_>, planned: fn(&Planned) -> u64, under_way: &[f64]) -> f64 {
         if self.count() == 0 {
             return 0.0;
@@ -112,7 +112,7 @@ impl Effects {
         let foreseen: u64 = moment.planned.iter().map(|of| planned(of).min(self.in_phase(of.phase))).sum();
         let with_repairs = amount(self.count()) / amount(foreseen.max(1));
         let each = self.seconds / amount(self.count());
-        // What takes longer than those before it shortens nothing that follows.
+        // An effect that takes longer than expected does not shorten the later ones.
         let behind: f64 = under_way.iter().map(|seconds| seconds.min(each)).sum();
         (amount(left) * with_repairs * each - behind).max(0.0)
     }
@@ -160,10 +160,11 @@ mod tests {
         check(&pace(Phase::Phase1, 4, false), Phase::Phase2, 45.0, 5.0, Some(35.0));
         // It takes twice as long as those before it.
         check(&pace(Phase::Phase1, 4, false), Phase::Phase2, 58.0, 18.0, Some(31.0));
-        // A phase that ended early is over; one in which every script was needed twice says how the next will be.
+        // A phase that ended early has no work left. One in which every script ran twice predicts that later ones
+        // do too.
         check(&pace(Phase::Phase1, 3, false), Phase::Phase2, 30.0, 0.0, Some(40.0));
         check(&pace(Phase::Phase1, 8, false), Phase::Phase2, 80.0, 0.0, Some(80.0));
-        // Nothing was done by this process yet.
+        // This process has done nothing yet.
         check(&pace(Phase::Phase1, 4, true), Phase::Phase2, 0.1, 0.0, None);
         check(&pace(Phase::Phase1, 4, true), Phase::Phase2, 10.0, 10.0, Some(31.0));
     }

@@ -23,21 +23,22 @@ pub struct Progress {
     pub best: Option<Best>,
     /// The best score after each step, oldest first.
     pub history: Vec<f64>,
-    /// Agent calls and scripts that have their slot.
+    /// Agent calls and scripts that have a slot.
     pub running: BTreeMap<Place, Effect>,
-    /// Steps that have begun and not ended.
+    /// Steps in progress.
     pub steps: BTreeMap<Step, StepState>,
     /// Refinement paths that have begun.
     pub paths: BTreeMap<usize, PathState>,
-    /// Scripts that ended, and how many of them failed.
+    /// Completed scripts, and how many of them failed.
     pub scripts: (u64, u64),
-    /// Agent calls that ended.
+    /// Completed agent calls.
     pub calls: u64,
-    /// Money and tokens of the whole run.
+    /// Cost and tokens of the whole run.
     pub spent: Option<Usage>,
-    /// The exit code, once the run is over.
+    /// The exit code, once the run has ended.
     pub exit_code: Option<u8>,
-    /// When this process began to work on the run; the time before, such as for making an environment, is free.
+    /// When this process started work on the run. Earlier time, such as for creating an environment, does not
+    /// count.
     began: Option<Timestamp>,
     ended: Option<Timestamp>,
     /// The score of the solution that the last phase ended with.
@@ -56,16 +57,16 @@ pub struct Best {
     pub from: Option<f64>,
     /// The step that made it.
     pub place: Place,
-    /// When.
+    /// The time of the change.
     pub time: Timestamp,
 }
 
-/// An agent call or a script under way.
+/// An agent call or a script in progress.
 #[derive(Clone, Debug)]
 pub struct Effect {
     /// The agent's name, or `script`.
     pub name: String,
-    /// Is it a script?
+    /// Whether it is a script.
     pub is_script: bool,
     /// When it got its slot.
     pub began: Timestamp,
@@ -77,10 +78,10 @@ pub struct Effect {
     pub tool: Option<String>,
 }
 
-/// A step under way.
+/// A step in progress.
 #[derive(Clone, Copy, Debug)]
 pub struct StepState {
-    /// How many of its kind there are.
+    /// The number of steps of its kind.
     pub of: u32,
     /// Seconds of its agent calls and scripts that ended, without their wait for a slot.
     pub worked: f64,
@@ -95,12 +96,12 @@ pub struct PathState {
     pub inner: Option<(u32, u32)>,
     /// Its best score.
     pub best: Option<f64>,
-    /// Has it ended?
+    /// Whether it has ended.
     pub is_over: bool,
 }
 
 impl Progress {
-    /// Takes a line. If it ends a step, returns what is known about the step.
+    /// Processes a line. If it ends a step, returns what is known about the step.
     pub fn take(&mut self, line: &Line) -> Ended {
         let time = line.time;
         match &line.event {
@@ -130,7 +131,7 @@ impl Progress {
         Ended::default()
     }
 
-    /// Takes in an event of an agent call or a script.
+    /// Processes an event of an agent call or a script.
     fn take_effect(&mut self, event: &Event, time: Timestamp) {
         match event {
             Event::AgentStarted { place, agent, timeout, .. } => {
@@ -199,7 +200,7 @@ impl Progress {
         Score::new(value, self.outline.as_ref()?.direction)
     }
 
-    /// How many agent calls and scripts are under way.
+    /// The numbers of agent calls and scripts in progress.
     pub fn at_work(&self) -> (usize, usize) {
         let scripts = self.running.values().filter(|effect| effect.is_script).count();
         (self.running.len() - scripts, scripts)
@@ -237,7 +238,7 @@ impl Progress {
         self.running.insert(place.clone(), effect);
     }
 
-    /// An agent call or a script ended: its time is that of its step, and of the outer step of an attempt.
+    /// An agent call or a script ended. Its time counts for its step and, in an attempt, for the outer step.
     fn worked(&mut self, place: &Place, seconds: f64) {
         let Some(step) = place.step() else { return };
         let outer = match step {
@@ -301,7 +302,7 @@ mod tests {
         Timestamp::UNIX_EPOCH + SignedDuration::from_secs(seconds)
     }
 
-    /// A run of which these events are known, each with the second in which it happened.
+    /// The state after these events, each with its second.
     fn progress(events: &[(i64, Value)]) -> Progress {
         let mut progress = Progress::default();
         for (second, event) in events {
@@ -336,7 +337,7 @@ mod tests {
         check(std::slice::from_ref(&start), 200, 90.0);
         let begun = [start, (150, phase("phase1")), (160, phase("phase2"))];
         check(&begun, 200, 140.0);
-        // A clock that was put back.
+        // A clock that was set back.
         check(&begun, 120, 90.0);
         let end = json!({"event": "run_ended", "exit_code": 0, "error": null, "hint": null});
         check(&[begun[0].clone(), begun[1].clone(), (170, end)], 200, 110.0);

@@ -4,7 +4,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
-/// A thread and the queue it is fed by.
+/// A thread and its queue.
 pub struct Queue<T> {
     fed: Mutex<Option<(Sender<T>, JoinHandle<()>)>>,
 }
@@ -17,7 +17,7 @@ impl<T: Send + 'static> Queue<T> {
         Self { fed: Mutex::new(thread.ok().map(|thread| (sender, thread))) }
     }
 
-    /// Hands an item over.
+    /// Queues an item.
     pub fn send(&self, item: T) {
         if let Some((sender, _)) = &*self.fed.lock().unwrap_or_else(PoisonError::into_inner) {
             // Fails if the work panicked, which was reported.
@@ -27,7 +27,7 @@ impl<T: Send + 'static> Queue<T> {
 }
 
 impl<T> Queue<T> {
-    /// Closes the queue, and waits until everything in it is done.
+    /// Closes the queue and waits until every item is processed.
     pub fn finish(&self) {
         let fed = self.fed.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some((sender, thread)) = fed {

@@ -13,7 +13,7 @@ use mle_star::place::{Phase, Place};
 #[derive(Debug, Default)]
 pub struct Replay {
     is_resumed: bool,
-    /// Has a new effect begun?
+    /// Whether a new effect has begun.
     has_begun: bool,
     /// The last phase, as long as no new effect has begun.
     phase: Option<Phase>,
@@ -23,17 +23,17 @@ pub struct Replay {
     fresh: HashSet<Place>,
 }
 
-/// What is shown of an event.
+/// The shown parts of an event.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Passed {
     /// The phase of the first new effect, to be shown first.
     pub phase: Option<Phase>,
-    /// Is the event itself shown?
+    /// Whether the event itself is shown.
     pub is_shown: bool,
 }
 
 impl Replay {
-    /// Takes an event and returns what is shown of it.
+    /// Processes an event and returns what is shown of it.
     pub fn take(&mut self, event: &Event) -> Passed {
         if let Event::RunStarted(outline) = event {
             *self = Self { is_resumed: outline.resumed, ..Self::default() };
@@ -74,7 +74,7 @@ impl Replay {
             Event::PhaseStarted { .. } => self.has_begun,
             Event::StepStarted { place, .. } | Event::StepEnded { place, .. } => is_new(&place.place()),
             Event::Skipped { place, .. } => is_new(place),
-            // What is said of the run as a whole is said of this process.
+            // Events about the whole run are those of this process.
             Event::PhaseEnded { .. } | Event::PathEnded { .. } | Event::Answer { .. } => self.has_begun,
             Event::Warning { place, .. } | Event::Info { place, .. } => {
                 place.as_str().is_empty() || is_new(place)
@@ -99,7 +99,7 @@ mod tests {
 
     use super::*;
 
-    /// The events that are shown, by a word and a place, of a run that was resumed or not.
+    /// The shown events, each as a word and a place.
     fn shown(resumed: bool, events: &[Value]) -> Vec<String> {
         let outline = Outline::new(&frozen(), resumed, 1.0, mle_star::effects::Usage::free());
         let started = Event::RunStarted(Box::new(outline));
@@ -109,11 +109,11 @@ mod tests {
         for event in std::iter::once(started).chain(events) {
             let passed = replay.take(&event);
             shown.extend(passed.phase.map(|phase| format!("phase {}", phase.name())));
-            let told = serde_json::to_value(&event).unwrap();
+            let json = serde_json::to_value(&event).unwrap();
             let word =
-                ["place", "phase", "text"].iter().find_map(|key| told[*key].as_str()).unwrap_or_default();
+                ["place", "phase", "text"].iter().find_map(|key| json[*key].as_str()).unwrap_or_default();
             if passed.is_shown && !word.is_empty() {
-                shown.push(format!("{} {word}", told["event"].as_str().unwrap()));
+                shown.push(format!("{} {word}", json["event"].as_str().unwrap()));
             }
         }
         shown

@@ -18,12 +18,12 @@ const WIDE: usize = 60;
 /// The longest sparkline.
 const SPARKS: usize = 24;
 
-/// When and on what screen.
+/// The time and the screen.
 #[derive(Clone, Debug)]
 pub struct Frame {
     /// The time.
     pub now: Timestamp,
-    /// Where people are.
+    /// The time zone of the user.
     pub zone: TimeZone,
     /// Width of the screen.
     pub columns: usize,
@@ -32,14 +32,15 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// Now, on the terminal behind stderr. A column stays free: a full line would make some terminals begin another.
+    /// The current time and the terminal behind stderr. One column stays free, because some terminals wrap a full
+    /// line.
     pub fn now() -> Self {
         let (columns, rows) = output::size();
         Self { now: Timestamp::now(), zone: TimeZone::system(), columns: columns.saturating_sub(1), rows }
     }
 }
 
-/// A path or step under way.
+/// A path or step in progress.
 struct Row {
     /// Path or step.
     label: String,
@@ -116,7 +117,7 @@ fn heading(progress: &Progress, frame: &Frame) -> Vec<Text> {
     parts
 }
 
-/// The time of day at which the run ends, with the day where that is not today.
+/// The estimated time of day of the run's end, with the date if that is not today.
 fn end(left: f64, frame: &Frame) -> String {
     let now = frame.now.to_zoned(frame.zone.clone());
     let left = jiff::SignedDuration::try_from_secs_f64(left).unwrap_or_default();
@@ -171,7 +172,7 @@ fn counts(progress: &Progress) -> Vec<Text> {
     parts
 }
 
-/// The paths of Phase 2, and the other steps under way.
+/// The paths of Phase 2, and other steps in progress.
 fn rows(progress: &Progress, frame: &Frame) -> Vec<Text> {
     let mut rows: Vec<Row> = Vec::new();
     if progress.phase == Some(Phase::Phase2) {
@@ -260,7 +261,7 @@ fn longest<'a>(effects: impl Iterator<Item = (&'a Place, &'a Effect)>) -> Option
     effects.min_by_key(|(_, effect)| effect.since)
 }
 
-/// The path or step that a place belongs to; else its phase.
+/// The path or step that a place belongs to, otherwise its phase.
 fn step_of(place: &Place) -> Place {
     match (place.path(), place.step(), place.phase()) {
         (Some(path), _, _) => Place::of_path(u32::try_from(path).unwrap_or(u32::MAX)),

@@ -1,4 +1,4 @@
-//! The terminal: lines about what has ended scroll, the status below them shows what runs now.
+//! The terminal: lines about completed work scroll, and the status below them shows current work.
 //!
 //! There is one [`Terminal`]; each run writes to it through its [`OfRun`]. A separate thread writes, so that a stopped
 //! (Ctrl-S) or slow terminal does not block a run.
@@ -85,7 +85,7 @@ struct Screen {
 
 #[derive(Default)]
 struct Run {
-    /// Where there are several.
+    /// With several runs.
     name: Option<String>,
     progress: Progress,
     replay: Replay,
@@ -93,7 +93,7 @@ struct Run {
 }
 
 impl Look {
-    /// Lines and nothing else.
+    /// Only lines.
     pub fn plain() -> Self {
         Self { live: false, colour: false }
     }
@@ -124,7 +124,7 @@ impl Terminal {
         self.add(None, past)
     }
 
-    /// One run of several, whose lines carry its name.
+    /// One of several runs, whose lines start with its name.
     pub fn run_called(&self, name: &str) -> OfRun<'_> {
         self.add(Some(name.to_owned()), Progress::default())
     }
@@ -177,14 +177,14 @@ impl Drop for OfRun<'_> {
 }
 
 impl Screen {
-    /// Takes messages until there will be no more.
+    /// Processes messages until the channel is closed.
     fn work(mut self, messages: &Receiver<Message>) {
         let is_drawn = self.look.live && self.show == Show::Everything;
         let mut drawn = Instant::now();
         loop {
-            // Where nothing is drawn, only messages matter.
-            let patience = if is_drawn { TICK.saturating_sub(drawn.elapsed()) } else { Duration::MAX };
-            match messages.recv_timeout(patience) {
+            // Without a status, only messages matter.
+            let timeout = if is_drawn { TICK.saturating_sub(drawn.elapsed()) } else { Duration::MAX };
+            match messages.recv_timeout(timeout) {
                 Ok(message) => self.take(message),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
@@ -200,7 +200,7 @@ impl Screen {
     fn take(&mut self, message: Message) {
         match message {
             Message::Run { run, name, past } => {
-                // Runs side by side may come in any order.
+                // Parallel runs may start in any order.
                 self.runs.resize_with(self.runs.len().max(run + 1), Run::default);
                 self.runs[run] = Run { name, progress: *past, ..Run::default() };
             }
@@ -226,7 +226,7 @@ impl Screen {
     /// Writes an event as a line, if it is to be shown.
     fn report(&self, run: usize, event: &Event, ended: Ended) {
         if let Some(text) = self.text_of(run, event, ended) {
-            // A step's note may be long; the log has it whole.
+            // A step's note may be long; the log has all of it.
             let is_whole = matches!(event, Event::Said { .. });
             self.write(&text, if is_whole { None } else { Some(output::columns()) });
         }

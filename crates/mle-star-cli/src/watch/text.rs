@@ -1,20 +1,20 @@
-//! Text for a screen: styled, measured in columns, cut where the screen ends.
+//! Styled text for a screen, measured in columns and truncated to the screen's width.
 
 use super::block::Drawn;
 use crate::output::sanitize::{one_line, start, width};
 
-/// How a piece of text looks, where there are colours.
+/// The style of a piece of text on terminals with colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// As everything.
+    /// Normal.
     Plain,
-    /// What to look at first.
+    /// Emphasized.
     Bold,
-    /// What to look at last.
+    /// Dimmed.
     Dim,
-    /// It gets better.
+    /// Good news.
     Good,
-    /// A person should look.
+    /// A warning.
     Bad,
 }
 
@@ -25,38 +25,38 @@ pub struct Text {
 }
 
 impl Text {
-    /// A line of one piece.
+    /// A line with one piece.
     pub fn of(style: Style, text: impl Into<String>) -> Self {
         Self::default().and(style, text)
     }
 
-    /// The line with one piece more.
+    /// The line with another piece.
     #[must_use]
     pub fn and(mut self, style: Style, text: impl Into<String>) -> Self {
         self.pieces.push((style, one_line(&text.into())));
         self
     }
 
-    /// The line with another after it.
+    /// The line followed by another.
     #[must_use]
     pub fn then(mut self, other: Self) -> Self {
         self.pieces.extend(other.pieces);
         self
     }
 
-    /// The line with blanks up to a width, in columns.
+    /// The line padded with blanks to a width in columns.
     #[must_use]
     pub fn padded(self, columns: usize) -> Self {
         let missing = columns.saturating_sub(self.width());
         if missing == 0 { self } else { self.and(Style::Plain, " ".repeat(missing)) }
     }
 
-    /// Columns it takes.
+    /// Its width in columns.
     pub fn width(&self) -> usize {
         self.pieces.iter().map(|(_, text)| width(text)).sum()
     }
 
-    /// Is there nothing to see?
+    /// Whether it has no text.
     pub fn is_empty(&self) -> bool {
         self.width() == 0
     }

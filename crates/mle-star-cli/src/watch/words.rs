@@ -1,4 +1,4 @@
-//! Events in words.
+//! Formats events as text.
 
 use mle_star::diagnostics::Diagnostics;
 use mle_star::event::Event;
@@ -9,14 +9,14 @@ use mle_star::verdict::Verdict;
 
 use crate::output::sanitize::first_line;
 
-/// How much a line matters.
+/// The importance of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Weight {
-    /// Effects as they begin and end.
+    /// Begin and end of effects.
     Detail,
-    /// Steps and phases.
+    /// Begin and end of steps and phases.
     News,
-    /// A person should know.
+    /// A warning.
     Warning,
 }
 
@@ -25,24 +25,24 @@ pub enum Weight {
 pub struct Ended {
     /// Seconds of the step's agent calls and scripts, without their wait for a slot.
     pub seconds: Option<f64>,
-    /// Did it give the best score of the run so far?
+    /// Whether it gave the best score of the run so far.
     pub is_best: bool,
 }
 
 /// An event as one line; `None` for events that only change the status.
 pub fn line(event: &Event, ended: Ended) -> Option<(Weight, String)> {
-    let told = match event {
+    let line = match event {
         Event::PhaseStarted { phase } => (Weight::News, format!("=== {} ===", phase_title(*phase))),
         Event::StepEnded { place, verdict } => {
-            // What a limit left out is in a line of its own.
+            // A skipped step has its own line.
             let weight = if verdict.limit.is_some() { Weight::Detail } else { Weight::News };
             (weight, step_line(*place, verdict, ended))
         }
         Event::Skipped { place, limit } => {
-            // Steps are news; the calls and scripts inside one that ran out of time are not.
+            // A skipped step is shown; skipped calls and scripts inside a step are not.
             let is_step = place.step().is_some_and(|step| step.place() == *place);
             let weight = if is_step { Weight::News } else { Weight::Detail };
-            (weight, format!("  {:<28} left out: {}", place_name(place), limit.name()))
+            (weight, format!("  {:<28} skipped: {}", place_name(place), limit.name()))
         }
         Event::Best { score, from, .. } => {
             let before = from.map_or_else(String::new, |from| format!(" (was {})", number(from)));
@@ -77,12 +77,12 @@ pub fn line(event: &Event, ended: Ended) -> Option<(Weight, String)> {
         Event::RunEnded { exit_code, .. } => (Weight::Detail, format!("ended with exit code {exit_code}")),
         _ => return effect_line(event),
     };
-    Some(told)
+    Some(line)
 }
 
 /// An agent call or a script as one line.
 fn effect_line(event: &Event) -> Option<(Weight, String)> {
-    let told = match event {
+    let line = match event {
         Event::AgentEnded { place, agent, failure: Some(failure), .. } => {
             let text =
                 format!("  {:<28} {} failed: {}", place_name(place), agent_name(*agent), in_line(failure));
@@ -113,7 +113,7 @@ fn effect_line(event: &Event) -> Option<(Weight, String)> {
         }
         _ => return None,
     };
-    Some(told)
+    Some(line)
 }
 
 /// `Phase 1: initial solution`.
@@ -124,7 +124,7 @@ pub fn phase_title(phase: Phase) -> String {
     }
 }
 
-/// A place in words: `path 1, step 2, attempt 3`.
+/// A place for people: `path 1, step 2, attempt 3`.
 pub fn place_name(place: &Place) -> String {
     let name = match (place.step(), place.path(), place.phase()) {
         (Some(step), _, _) => step_name(step),
@@ -135,7 +135,7 @@ pub fn place_name(place: &Place) -> String {
     place.repair().map_or_else(|| name.clone(), |repair| format!("{name}, repair {repair}"))
 }
 
-/// A step as people would say it; they count from 1.
+/// A step for people, counted from 1.
 pub fn step_name(step: Step) -> String {
     match step {
         Step::Candidate(index) => format!("candidate {}", index + 1),
@@ -151,7 +151,7 @@ pub fn step_name(step: Step) -> String {
     }
 }
 
-/// How far a run came that something ended early.
+/// The progress of a run that ended early.
 fn stopped_line(diagnostics: &Diagnostics) -> String {
     let Diagnostics { elapsed_seconds, spent, last_success, solution, submission, .. } = diagnostics;
     let cost = spent.cost_usd.map_or_else(|| "unknown cost".to_owned(), |usd| format!("${usd:.2}"));
@@ -187,7 +187,7 @@ fn step_line(step: Step, verdict: &Verdict, ended: Ended) -> String {
     format!("  {:<28} {score:<16} {fate:<11} {time:>7}  {note}", step_name(step)).trim_end().to_owned()
 }
 
-/// `retriever`, `ens_planner`, as files spell them.
+/// An agent's name as in files: `retriever`, `ens_planner`.
 pub fn agent_name(agent: AgentType) -> String {
     serde_json::to_value(agent).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
 }

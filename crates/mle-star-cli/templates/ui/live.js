@@ -24,7 +24,7 @@
   }
 
   function renew(id, html, isNew) {
-    // A version that waits is older than this one.
+    // A pending version is older than this one.
     waiting.delete(id);
     const old = document.getElementById(id);
     if (!old) return announce(id, html, isNew);

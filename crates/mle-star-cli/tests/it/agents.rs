@@ -1,5 +1,5 @@
-//! Who answers, and why: decided by the login and the `claude` that are found. The executable is a shell script
-//! that only knows its version.
+//! The choice of agents, based on the login and `claude`. The executable is a shell script that only prints its
+//! version.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use crate::sealed::{Said, Sealed};
 
-/// A run that gets no further than to its interpreter.
+/// A run that stops at its interpreter.
 const RUN: &str = "run data --set python=/no/such/python";
 
-/// A folder with a `claude` of this version in `bin/`; an empty version is no executable at all.
+/// A folder with a `claude` of this version in `bin/`; without one if the version is empty.
 fn with_claude(version: &str) -> Sealed {
     let sealed = Sealed::with(&[]);
     if !version.is_empty() {

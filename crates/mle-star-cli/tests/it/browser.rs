@@ -1,5 +1,5 @@
-//! Pages in a real browser: what is shown, what a click does, and an audit of accessibility in light and dark, wide
-//! and narrow. Pictures of all of it are left in `target/screenshots`.
+//! Pages in a real browser: content, clicks, and an accessibility audit in light and dark, wide and narrow.
+//! Screenshots are saved in `target/screenshots`.
 
 mod chromium;
 mod compare;

@@ -1,5 +1,5 @@
-//! Runs whose agents ask a model. The executable is a shell script that answers every role in the messages of
-//! `claude`, and says what each answer cost.
+//! Runs whose agents use a model. The executable is a shell script that answers every role in the messages of
+//! `claude`, with costs.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -26,7 +26,7 @@ case "$MLE_STAR_AGENT$MLE_STAR_VARIANT" in
 esac
 "#;
 
-/// The end of a conversation in which everything went well.
+/// The end of a successful conversation.
 pub const WELL: &str = r#"
 [ -n "$T" ] && printf '%s\n' '{"type":"assistant","message":{"id":"m","role":"assistant","model":"claude-x","content":[{"type":"text","text":"'"$T"'"}]},"parent_tool_use_id":null}'
 COST=${COST-'"total_cost_usd":0.01,'}
@@ -34,16 +34,16 @@ BASIS=${BASIS-list}
 printf '%s\n' '{"type":"result","subtype":"success","is_error":false,"terminal_reason":"completed","stop_reason":"end_turn","result":"'"$T"'",'"${S:+\"structured_output\":$S,}$COST"'"modelUsage":{"claude-x":{"inputTokens":100,"outputTokens":20,"cacheReadInputTokens":30,"cacheCreationInputTokens":0,"costUSD":0.01,"costBasis":"'$BASIS'"}}}'
 "#;
 
-/// The end of one that was not let in.
+/// The end of a conversation whose login was refused.
 const REFUSED: &str = r#"
 echo '{"type":"result","subtype":"success","is_error":true,"api_error_status":401,"terminal_reason":"api_error","result":"Invalid API key","total_cost_usd":0}'
 exit 1
 "#;
 
-/// What lets `claude` be asked.
+/// The settings that select `claude`.
 pub const KEY: (&str, &str) = ("ANTHROPIC_API_KEY", "very-secret");
 
-/// Makes `bin/claude`, which ends every conversation in this way; the prompt is left unread but for its end.
+/// Creates `bin/claude`, which ends every conversation in this way. It reads the prompt only to its end.
 pub fn claude(sealed: &Sealed, end: &str) {
     let version = "case \"$*\" in *--version*) echo '2.1.329 (Claude Code)'; exit ;; esac";
     let read = "while read -r line; do case \"$line\" in *'\"type\":\"user\"'*) break ;; esac; done";
@@ -127,9 +127,9 @@ fn rules_cost_nothing_and_nothing_is_said_of_money() {
     let said = say(&sealed, &run_line(&sealed), &[]);
     assert_eq!(said.code, 0, "{said:?}");
     for text in [&said.stderr, &say(&sealed, "show r", &[]).stdout, &sealed.read("runs/r/report.html")] {
-        let told =
+        let noted =
             ["cost:", "cost by", "<dt>cost", "<h2>Cost", "$0"].into_iter().find(|word| text.contains(word));
-        assert_eq!(told, None, "{text}");
+        assert_eq!(noted, None, "{text}");
     }
 }
 
@@ -145,7 +145,7 @@ fn a_run_goes_on_with_the_agents_it_began_with() {
         "{said:?}"
     );
     let usage = |run: &str| json(&say(&sealed, &format!("show {run} --json"), &[]).stdout)["usage"].clone();
-    // Both candidates are asked at once: the other one may have been cut off, or not have begun.
+    // Both candidates are called concurrently: the other call may have been interrupted or not have begun.
     let init = &usage("r")["by_role"]["init"];
     assert_eq!((&init["calls"], &init["cost_usd"]), (&1.into(), &0.0.into()), "{init}");
     let said = say(&sealed, "resume r", &[]);
@@ -168,21 +168,21 @@ fn what_a_call_used_that_was_cut_off_is_said_to_be_unknown() {
     let lines = BufReader::new(run.stdout.take().unwrap()).lines().map_while(Result::ok);
     let is_merger = |line: String| line.contains("agent_started") && line.contains("phase1/merge-1/merger");
     assert!(lines.into_iter().any(is_merger), "the merger was never asked");
-    let told = "the usage of 1 interrupted call is unknown and not counted";
+    let noted = "the usage of 1 interrupted call is unknown and not counted";
     let running = say(&sealed, "show r", &[]).stdout;
     assert!(
-        running.contains("(running)") && running.contains("cost: ") && !running.contains(told),
+        running.contains("(running)") && running.contains("cost: ") && !running.contains(noted),
         "{running}"
     );
     run.kill().unwrap();
     run.wait().unwrap();
-    // A child that it was just starting may hold its lock until it becomes another program.
+    // A child that it was just starting may hold its lock until exec.
     fs::File::open(sealed.path("runs/r/journal.lock")).unwrap().lock_shared().unwrap();
     let killed = say(&sealed, "show r", &[]).stdout;
-    assert!(killed.contains(told), "{killed}");
+    assert!(killed.contains(noted), "{killed}");
     claude(&sealed, WELL);
     let said = say(&sealed, "resume r", &[KEY]);
-    assert!(said.code == 0 && said.stderr.contains(told), "{said:?}");
+    assert!(said.code == 0 && said.stderr.contains(noted), "{said:?}");
     let usage = &json(&sealed.read("runs/r/result.json"))["usage"];
     assert_eq!((&usage["interrupted_calls"], &usage["by_role"]["merger"]["calls"]), (&1.into(), &1.into()));
 }
@@ -257,14 +257,14 @@ fn an_estimate_counts_what_a_run_will_do_and_makes_none() {
     let usage = &json(&sealed.read("runs/r/result.json"))["usage"];
     let made: u64 =
         usage["by_role"].as_object().unwrap().values().map(|role| role["calls"].as_u64().unwrap()).sum();
-    let told = json(&estimate("--json", &[KEY]));
-    assert_eq!(told["calls"]["fewest"], made);
-    let low = told["cost_usd"][0].as_f64().unwrap();
-    assert!((low - result_cost(&sealed)).abs() < 1e-9, "{told}");
-    assert!(told["cost_usd"][1].as_f64().unwrap() > low);
-    assert_eq!(told["call_costs"]["coder"]["source"]["kind"], "journals");
-    assert_eq!(told["call_costs"]["debugger"]["source"]["kind"], "assumed");
-    assert!(told["script_seconds"][1].as_f64().is_some());
+    let estimated = json(&estimate("--json", &[KEY]));
+    assert_eq!(estimated["calls"]["fewest"], made);
+    let low = estimated["cost_usd"][0].as_f64().unwrap();
+    assert!((low - result_cost(&sealed)).abs() < 1e-9, "{estimated}");
+    assert!(estimated["cost_usd"][1].as_f64().unwrap() > low);
+    assert_eq!(estimated["call_costs"]["coder"]["source"]["kind"], "journals");
+    assert_eq!(estimated["call_costs"]["debugger"]["source"]["kind"], "assumed");
+    assert!(estimated["script_seconds"][1].as_f64().is_some());
     assert!(estimate("", &[KEY]).contains("scripts: "));
     assert_eq!(sealed.names("runs"), ["r"]);
 }

@@ -52,12 +52,12 @@ fn doctor_answers_with_names_of_credentials_and_no_values() {
     assert!(layers.len() > 5 && layers.iter().all(known), "{layers:?}");
     let watched = |layer: &serde_json::Value| layer["name"] == "memory watch" && layer["enforced"] == true;
     assert!(layers.iter().any(watched), "{layers:?}");
-    let told = sealed.run("doctor").stdout;
+    let stdout = sealed.run("doctor").stdout;
     let has_line = |name: &str| {
-        told.lines().any(|line| line.trim_start_matches("isolation:").trim_start().starts_with(name))
+        stdout.lines().any(|line| line.trim_start_matches("isolation:").trim_start().starts_with(name))
     };
     let has_its_line = |layer: &serde_json::Value| layer["name"].as_str().is_some_and(has_line);
-    assert!(layers.iter().all(has_its_line), "{told}");
+    assert!(layers.iter().all(has_its_line), "{stdout}");
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn no_text_of_others_acts_on_the_terminal() {
     const EVIL: &str = "\u{1b}]0;t\u{7}\u{9b}2J\u{202e}x";
     const NAMED: &str = "⟨U+001B⟩]0;t⟨U+0007⟩⟨U+009B⟩2J⟨U+202E⟩x";
     let sealed = Sealed::with(&[]);
-    // A run whose inputs somebody else wrote, and one that cannot be read.
+    // A run whose inputs were replaced, and one that cannot be read.
     let mut frozen = frozen();
     frozen.task.evaluation_metric = EVIL.to_owned();
     let folder = sealed.path("runs").join(format!("{EVIL}\nid"));
@@ -104,7 +104,7 @@ fn no_text_of_others_acts_on_the_terminal() {
         }
         said.stdout
     };
-    // A heading and one row, whatever a name holds.
+    // A heading and one row, whatever a name contains.
     assert_eq!(check("list", true, true).lines().count(), 2);
     check(&format!("show {EVIL}"), false, true);
     check(&format!("resume no{EVIL}"), false, true);

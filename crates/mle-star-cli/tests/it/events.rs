@@ -1,4 +1,4 @@
-//! What a run tells: JSON lines on stdout and in its folder, held against the schema in `docs/`.
+//! Events of a run: JSON lines on stdout and in its folder, checked against the schema in `docs/`.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -19,13 +19,13 @@ use crate::sealed::Sealed;
 
 const FILE: &str = "runs/r/logs/events.jsonl";
 
-/// Waits until a run that prints its events prints one with all of these in it.
+/// Waits until a run prints an event that contains all of these.
 pub fn wait_for(run: &mut Child, parts: &[&str]) {
     let mut lines = BufReader::new(run.stdout.take().unwrap()).lines().map_while(Result::ok);
     assert!(lines.any(|line| parts.iter().all(|part| line.contains(part))), "no event with {parts:?}");
 }
 
-/// Waits for a result of looking at a folder: looks now, and whenever a file in it is written or put in place.
+/// Waits until a check of a folder has a result. Checks now and whenever a file in it is written or moved there.
 pub fn until_files<T>(folder: &Path, mut look: impl FnMut() -> Option<T>) -> T {
     let watch = Inotify::init(InitFlags::IN_CLOEXEC).unwrap();
     watch.add_watch(folder, AddWatchFlags::IN_MOVED_TO | AddWatchFlags::IN_CLOSE_WRITE).unwrap();
@@ -47,7 +47,7 @@ fn schema() -> Value {
     serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap()
 }
 
-/// Has the line exactly the fields that the schema has for its event, and do the types read them all?
+/// Checks that the line has exactly the fields of its event in the schema, and that the types read all of them.
 fn check_line(schema: &Value, line: &str) {
     let found: Value = serde_json::from_str(line).unwrap();
     let read: Line = serde_json::from_value(found.clone()).unwrap();
@@ -123,7 +123,7 @@ fn a_reader_that_goes_away_ends_nothing() {
         let python = interpreter(&sealed, &format!("{SUBMIT}; {SCORE}"));
         let line = format!("run data --run-id r --set python={python} {SMALL} {more}");
         let mut child = sealed.command(&line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        // One line is read, and then nobody is there any more.
+        // The reader closes the pipe after one line.
         let mut first = String::new();
         if more.is_empty() {
             BufReader::new(child.stderr.take().unwrap()).read_line(&mut first).unwrap();
@@ -146,7 +146,7 @@ fn a_reader_that_does_not_read_holds_nothing_up() {
         let python = interpreter(&sealed, &format!("{SUBMIT}; {SCORE}"));
         let line = format!("run data --run-id r --set python={python} {SMALL} {more}");
         let (reader, writer) = pipe().unwrap();
-        // There is no room from the beginning.
+        // The disk is full from the start.
         let size = fcntl(&writer, FcntlArg::F_SETPIPE_SZ(4096)).unwrap();
         let mut writer = File::from(writer);
         writer.write_all(&vec![b'\n'; usize::try_from(size).unwrap()]).unwrap();

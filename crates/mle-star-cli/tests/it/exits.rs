@@ -1,5 +1,5 @@
-//! Exit codes of whole runs. The interpreter is a shell script that plays every script's part, so that a run
-//! takes a moment and ends as wanted.
+//! Exit codes of whole runs. The interpreter is a shell script that replaces every script, so that a run is fast
+//! and ends as planned.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -15,7 +15,7 @@ use crate::sealed::{Said, Sealed};
 /// The smallest search with a merge.
 pub const SMALL: &str = "--set num_retrieved_models=2 --set outer_loop_steps=1 --set inner_loop_steps=1 --set max_debug_attempts=1";
 
-/// An interpreter that answers for itself, and does `script` for any script; its path.
+/// The path of an interpreter that answers queries and runs `script` for any script.
 pub fn interpreter(sealed: &Sealed, script: &str) -> String {
     let path = sealed.path("python").display().to_string();
     let answers = format!(
@@ -35,7 +35,7 @@ fn run(script: &str, more: &str) -> (Sealed, Said) {
     (sealed, said)
 }
 
-/// Supervisors may leave this signal ignored; then nobody would hear of the end of any process.
+/// Supervisors may leave this signal ignored; the program would then miss the end of its processes.
 #[test]
 fn whoever_starts_it_may_ignore_the_end_of_children() {
     let sealed = Sealed::with(&[]);
@@ -52,13 +52,13 @@ fn whoever_starts_it_may_ignore_the_end_of_children() {
     assert!(status.unwrap().success());
 }
 
-/// What a script does that only scores.
+/// A script that only prints a score.
 pub const SCORE: &str = "echo 'Final Validation Performance: 0.5'";
-/// In the environment of a run, it makes scripts wait that have [`WHILE_SLOW`].
+/// This environment variable makes scripts with [`WHILE_SLOW`] wait.
 pub const SLOW: (&str, &str) = ("SLOW", "yes");
-/// What a script does first that is to be interrupted.
+/// The beginning of a script that is to be interrupted.
 pub const WHILE_SLOW: &str = "[ -n \"$SLOW\" ] && exec sleep 600";
-/// What a script does that leaves a submission.
+/// A script that writes a submission.
 pub const SUBMIT: &str = "mkdir -p final; cp input/sample_submission.csv final/submission.csv";
 
 #[test]
@@ -70,7 +70,7 @@ fn exit_codes_say_how_a_run_ended() {
         let has_result = sealed.path("runs/r/result.json").exists();
         assert_eq!(has_result, code == 0 || code == 3, "{said:?}");
         assert!(has_result || said.stderr.lines().last().unwrap().starts_with("hint: "), "{said:?}");
-        // Going on with it ends the same way.
+        // A resume ends the same way.
         assert_eq!(sealed.run("resume r").code, code);
     };
     check(&format!("{SUBMIT}; {SCORE}"), "", 0, "submission: ");
@@ -86,13 +86,13 @@ fn exit_codes_say_how_a_run_ended() {
     check("exec sleep 600", "--time-limit 2", 4, "--time-limit");
 }
 
-/// Where [`SLOW`] is set, the script of the first merge never ends. Every script prints what no other does.
+/// If [`SLOW`] is set, the script of the first merge never ends. Every script has unique output.
 fn slow_merge(sealed: &Sealed) -> String {
     let wait = format!("case $PWD in *merge-1*) {WHILE_SLOW} ;; esac");
     interpreter(sealed, &format!("cat /proc/sys/kernel/random/uuid; {wait}; {SUBMIT}; {SCORE}"))
 }
 
-/// What the last run of a script printed.
+/// The output of the last run of a script.
 fn printed(sealed: &Sealed, place: &str) -> String {
     sealed.read(&format!("runs/r/logs/{place}.stdout"))
 }
@@ -132,7 +132,7 @@ fn a_run_that_its_limit_stopped_goes_on_with_a_larger_one() {
     assert!(sealed.read("runs/r/config.json").contains("\"time_limit_seconds\": 600"));
 }
 
-/// A run that its limit stops in Phase 2 with a result, resumed with a larger limit and killed there.
+/// A run that a limit stops in Phase 2 with a result, resumed with a larger limit and killed.
 fn reopened_and_killed() -> Sealed {
     let sealed = Sealed::with(&[]);
     let late = format!("case $PWD in *phase1*) ;; *) {WHILE_SLOW}; echo in time ;; esac");
@@ -159,7 +159,7 @@ fn reopened_and_killed() -> Sealed {
 fn a_reopened_run_that_was_killed_is_not_finished() {
     let sealed = reopened_and_killed();
     assert!(sealed.run("list").stdout.contains("unfinished"));
-    // Killed a moment earlier, it would have left the old limit there.
+    // Killed a moment earlier, the run would have the old limit in the file.
     let config = sealed.read("runs/r/config.json");
     let old = config.replace("\"time_limit_seconds\": 600", "\"time_limit_seconds\": 10");
     assert_ne!(config, old);
@@ -208,7 +208,7 @@ fn data_that_cannot_be_printed_is_a_failure() {
     }
 }
 
-/// What a kill in the first moments leaves: everything but the journal, which comes whole or not at all.
+/// The files after an early kill: everything except the journal, which is created atomically.
 #[test]
 fn a_run_killed_before_it_did_anything_is_begun_again() {
     let check = |files: &[(&str, &[u8])], begins: bool| {
@@ -228,7 +228,7 @@ fn a_run_killed_before_it_did_anything_is_begun_again() {
     check(&[], true);
     check(&[("task.json", b"{"), ("prompts/coder.part", b"")], true);
     check(&[("task.json", b"{}"), ("journal.lock", b"process 1"), ("journal.db.part", b"SQL")], true);
-    check(&[("journal.lock", b""), ("journal.db", b"somebody's text")], false);
+    check(&[("journal.lock", b""), ("journal.db", b"other text")], false);
     check(&[("task.json", b"{}"), ("result.json", b"{}"), ("journal.lock", b"")], false);
     check(&[("thesis.tex", b"")], false);
 }

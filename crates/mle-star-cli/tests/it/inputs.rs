@@ -5,17 +5,17 @@ use std::os::unix::fs::PermissionsExt;
 
 use crate::sealed::{Said, Sealed};
 
-/// A mistake, and what the answer must name.
+/// A mistake, and the required error.
 struct Mistake {
-    /// What it is, for messages.
+    /// A name for messages.
     what: &'static str,
-    /// Files that make it.
+    /// The files that contain it.
     files: &'static [(&'static str, &'static str)],
     /// The command line.
     line: &'static str,
-    /// In the error.
+    /// Expected in the error.
     error: &'static str,
-    /// In the hint.
+    /// Expected in the hint.
     hint: &'static str,
 }
 
@@ -356,7 +356,7 @@ fn a_run_id_that_exists_is_told_and_left_alone() {
 fn nothing_is_written_into_the_data_folder() {
     let task = "data_dir: data\noutput_dir: data/deep/out\nevaluation_metric: RMSE\n";
     let sealed = Sealed::with(&[("task.yaml", task)]);
-    check(&sealed, &sealed.run("run task.yaml"), "output", "output_dir lies inside", "outside");
+    check(&sealed, &sealed.run("run task.yaml"), "output", "output_dir is inside", "outside");
     check(
         &sealed,
         &sealed.run(&format!("{RUN} --set log_file=data/x.log")),

@@ -14,14 +14,14 @@ use serde_json::Value;
 use crate::runs::interpreter;
 use crate::sealed::Sealed;
 
-/// Two candidates, a merge, two paths of one attempt, one ensemble round; two scripts at once, each on a core of
-/// its own, so that sums are added up in one order.
+/// Two candidates, a merge, two paths of one attempt, one ensemble round; two concurrent scripts with one core
+/// each, so that sums have a fixed order.
 const SEARCH: &str = "--set num_retrieved_models=2 --set outer_loop_steps=1 --set inner_loop_steps=1 \
                       --set num_parallel_solutions=2 --set ensemble_rounds=1 --time-limit 1200 --jobs 2";
 const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/flight-delays");
-/// Rows of the example that are trained on: enough for every model, and few enough for a script to take a second.
+/// Training rows of the example: enough for every model, and few enough for scripts of a second.
 const ROWS: usize = 400;
-/// The scripts that the run is killed in, one in each stage, and how long at most each had run by then, in seconds.
+/// The scripts in which the run is killed, one in each stage, and the maximum time until then in seconds.
 const KILLS: [(&str, f64); 5] = [
     ("phase1/candidate-1/run", 0.5),
     ("phase1/data/run", 0.0),
@@ -43,7 +43,7 @@ fn a_run_killed_at_random_moments_ends_like_an_undisturbed_one() {
     let mut child = start(&sealed, &format!("{line} killed"));
     std::thread::sleep(Duration::from_secs_f64(0.3 * random.next()));
     kill(&sealed, child, "at its beginning");
-    // Killed before its journal was there, a run is begun anew under its name.
+    // A run that was killed before it had a journal is started again with the same ID.
     let known = read(&sealed.path("runs/killed")).is_ok();
     child = start(&sealed, &if known { "resume killed --json".to_owned() } else { format!("{line} killed") });
     let mut in_the_middle = 0;
@@ -79,8 +79,8 @@ fn has_an_answer(sealed: &Sealed, place: &str) {
     assert_eq!(rows, sample, "{place}: {provisional}");
 }
 
-/// The outcome of a run, less the number of calls that were cut off: rules answer within a moment, and a kill may find
-/// the other path in it.
+/// The outcome of a run without the number of interrupted calls, since a kill may interrupt a short call of the
+/// other path.
 fn without_cuts(sealed: &Sealed, run: &str) -> Value {
     let mut outcome = outcome(sealed, run);
     outcome["result"]["usage"].as_object_mut().unwrap().remove("interrupted_calls");
@@ -118,7 +118,7 @@ fn start(sealed: &Sealed, line: &str) -> Child {
     sealed.command(line).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-/// Reads what the run tells until it has started the script at `place`.
+/// Reads the run's events until it has started the script at `place`.
 fn comes_to(child: &mut Child, place: &str) {
     let place = format!("\"place\":\"{place}\"");
     let is_there = |line: String| line.contains("\"script_started\"") && line.contains(&place);
@@ -126,20 +126,20 @@ fn comes_to(child: &mut Child, place: &str) {
     assert!(lines.any(is_there), "no script was started at {place}");
 }
 
-/// Kills the run; soon, nothing that it started is left.
+/// Kills the run and waits until its child processes have ended.
 fn kill(sealed: &Sealed, mut child: Child, when: &str) {
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(survivors(sealed), Vec::<String>::new(), "killed {when}");
 }
 
-/// Did the kill find the script running?
+/// Whether the script was running when the run was killed.
 fn is_cut_off(sealed: &Sealed, place: &str) -> bool {
     let effects = read(&sealed.path("runs/killed")).unwrap().effects;
     effects.iter().any(|effect| effect.place.as_str() == place && effect.state == EffectState::Begun)
 }
 
-/// Processes that still work in a run folder of this test, looked for until there is none or 10 s are over.
+/// Processes that still work in a run folder of this test. Waits up to 10 s until there are none.
 fn survivors(sealed: &Sealed) -> Vec<String> {
     let deadline = Instant::now() + Duration::from_secs(10);
     loop {
@@ -151,7 +151,7 @@ fn survivors(sealed: &Sealed) -> Vec<String> {
     }
 }
 
-/// Ids of the processes that work in a folder.
+/// IDs of the processes that work in a folder.
 pub fn working_below(folder: &Path) -> Vec<String> {
     let processes = fs::read_dir("/proc").unwrap().flatten();
     let works_there = |entry: &fs::DirEntry| {
@@ -182,7 +182,7 @@ fn without_times(value: &mut Value) {
     }
 }
 
-/// How often each place ended; once each, if no finished effect was repeated and none was lost.
+/// The number of records of each place: one each, if no finished effect was repeated or lost.
 pub fn effects(sealed: &Sealed, run: &str) -> BTreeMap<String, usize> {
     let mut ended = BTreeMap::new();
     for effect in read(&sealed.path("runs").join(run)).unwrap().effects {

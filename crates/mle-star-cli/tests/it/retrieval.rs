@@ -1,4 +1,4 @@
-//! Models given by hand, blocked pages, and what the report says of both.
+//! Models provided by the user, blocked pages, and both in the report.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use crate::sealed::{Said, Sealed};
 const MODELS: &str = "- model_name: mine\n  example_code: fit()\n  sources: ['https://a.org/x']\n\
                       - model_name: yours\n  example_code: fit()\n- model_name: third\n  example_code: fit()\n";
 
-/// Runs the task as `r` with scripts that do well.
+/// Runs the task as `r` with successful scripts.
 fn run(sealed: &Sealed, more: &str) -> Said {
     let python = interpreter(sealed, &format!("{SUBMIT}; {SCORE}"));
     sealed.run(&format!("run data --run-id r --agents offline --set python={python} {SMALL} {more}"))
@@ -80,8 +80,8 @@ fn solution_pages_are_blocked_unless_said_otherwise() {
             blocked.as_array().unwrap().iter().map(|rule| rule.as_str().unwrap()).collect();
         assert!(expected.iter().all(|rule| blocked.contains(rule)), "{more}: {blocked:?}");
         assert!(more.is_empty() || blocked == expected, "{more}: {blocked:?}");
-        let told = said.stderr.contains("note: no effect with the offline agents: search_blocked_domains\n");
-        assert_eq!(told, note, "{said:?}");
+        let noted = said.stderr.contains("note: no effect with the offline agents: search_blocked_domains\n");
+        assert_eq!(noted, note, "{said:?}");
     };
     check("", &["kaggle.com/competitions/toy/discussion", "kaggle.com/c/toy/code"], false);
     check("--set search_blocked_domains=[a.org]", &["a.org"], true);

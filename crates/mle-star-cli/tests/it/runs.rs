@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::sealed::Sealed;
 
-/// The smallest search there is.
+/// The smallest search.
 const SMALL: &str = "--set num_retrieved_models=1 --set outer_loop_steps=1 --set inner_loop_steps=1 \
                      --set num_parallel_solutions=1 --set ensemble_rounds=1 --time-limit 600";
 
@@ -108,7 +108,7 @@ fn a_run_is_interrupted_guarded_resumed_and_reported() {
     check_views(&sealed);
 }
 
-/// Everything that a finished run leaves.
+/// All files of a finished run.
 fn check_results(sealed: &Sealed) {
     let names = sealed.names("runs/r");
     for name in [

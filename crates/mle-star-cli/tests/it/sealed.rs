@@ -1,4 +1,4 @@
-//! A folder of its own, and the binary run in it with nothing of this process's environment but PATH.
+//! A temporary folder in which the binary runs with a clean environment except for PATH.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,12 +12,12 @@ pub const TASK: &[(&str, &str)] = &[
     ("data/description.md", "Predict the price.\n\n# Evaluation\n\nRoot mean squared error.\n"),
 ];
 
-/// A working directory that is gone when the test ends.
+/// A working directory that is removed when the test ends.
 pub struct Sealed {
     dir: tempfile::TempDir,
 }
 
-/// What a command left.
+/// The outcome of a command.
 #[derive(Debug)]
 pub struct Said {
     pub code: i32,
@@ -26,7 +26,7 @@ pub struct Said {
 }
 
 impl Sealed {
-    /// With [`TASK`] in `data/`, each of `files` added or replacing one of it.
+    /// A folder with [`TASK`] in `data/`, with `files` added or replaced.
     pub fn with(files: &[(&str, &str)]) -> Self {
         let sealed = Self { dir: tempfile::tempdir().unwrap() };
         for (name, text) in TASK.iter().chain(files) {
@@ -75,7 +75,7 @@ impl Sealed {
         fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// Names in a folder, in order; nothing when there is no such folder.
+    /// Sorted names in a folder; empty if it does not exist.
     pub fn names(&self, folder: impl AsRef<Path>) -> Vec<String> {
         let entries = fs::read_dir(self.dir.path().join(folder)).into_iter().flatten();
         let mut names: Vec<String> =

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::exits::{SCORE, SLOW, SMALL, SUBMIT, WHILE_SLOW, interpreter};
 use crate::sealed::{Sealed, TASK};
 
-/// Three tasks and something else in `tasks/`; the last has no target that could be told.
+/// Three tasks and something else in `tasks/`; the last has no target that can be inferred.
 fn tasks() -> Sealed {
     let sealed = Sealed::with(&[("tasks/notes.txt", "none of these")]);
     for (file, text) in TASK {
@@ -22,7 +22,7 @@ fn tasks() -> Sealed {
     sealed
 }
 
-/// The ids of the runs that there are, by name of the task.
+/// The IDs of the existing runs, by name of the task.
 fn runs(sealed: &Sealed) -> Vec<String> {
     sealed.names("runs")
 }
@@ -65,13 +65,13 @@ fn several_runs_cannot_share_a_name() {
     check("run", "<TASK>");
 }
 
-/// Each script prints when it begins and ends, in nanoseconds.
+/// A script that prints the times of its start and end, in nanoseconds.
 fn noting(sealed: &Sealed, work: &str) -> String {
     let now = "date +at:%s%N";
     interpreter(sealed, &format!("{now}; {work}; {now}; {SUBMIT}; {SCORE}"))
 }
 
-/// How many of the scripts of all runs ran at the same moment.
+/// The maximum number of concurrent scripts of all runs.
 fn at_once(sealed: &Sealed) -> usize {
     let mut moments = Vec::new();
     for id in runs(sealed) {

@@ -1,4 +1,4 @@
-//! The web page as the network sees it.
+//! The web page over HTTP.
 
 mod actions;
 mod reading;

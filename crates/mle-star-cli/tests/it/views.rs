@@ -1,4 +1,4 @@
-//! What is seen of a run while it goes on and afterwards: its report, and `show`.
+//! The report and `show`, during and after a run.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -10,7 +10,7 @@ use crate::claude::{KEY, WELL, claude, run_line, say};
 use crate::events::until_files;
 use crate::sealed::Sealed;
 
-/// A run whose agent at `place` is being asked and does not answer until its input ends.
+/// A run whose agent at `place` does not answer until its input ends.
 pub fn hanging(sealed: &Sealed, place: &str) -> Child {
     let hang = "while read -r line; do :; done; exit 1";
     claude(sealed, &format!("case $MLE_STAR_PLACE in {place}) {hang} ;; esac\n{WELL}"));
@@ -20,7 +20,7 @@ pub fn hanging(sealed: &Sealed, place: &str) -> Child {
         run.envs([KEY, ("PATH", &path)]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let lines = BufReader::new(run.stdout.take().unwrap()).lines().map_while(Result::ok);
     let is_there = |line: String| line.contains("agent_started") && line.contains(place);
-    assert!(lines.into_iter().any(is_there), "nobody was asked at {place}");
+    assert!(lines.into_iter().any(is_there), "no call at {place}");
     run
 }
 
@@ -31,7 +31,7 @@ fn interrupted(mut run: Child) -> Option<i32> {
     run.wait().unwrap().code()
 }
 
-/// The run's report once it says all of this.
+/// The run's report once it contains all of this.
 pub fn report_with(sealed: &Sealed, parts: &[&str]) -> String {
     let folder = sealed.path("runs/r");
     until_files(&folder, || {
@@ -103,7 +103,7 @@ fn the_command_that_repeats_a_run_repeats_it() {
     assert_eq!(say(&sealed, &run_line(&sealed), &[KEY]).code, 0);
     let command = "run task.json --config config.json";
     assert!(sealed.read("runs/r/report.html").contains(&format!("mle-star {command}")));
-    // In the run's folder, as the report says; here its files are named from outside.
+    // The report's command runs in the run's folder; here the paths are adapted to another folder.
     let line = "run runs/r/task.json --config runs/r/config.json --run-id again";
     let said = say(&sealed, line, &[KEY]);
     assert_eq!(said.code, 0, "{said:?}");
@@ -121,7 +121,7 @@ fn a_run_tells_what_it_was_made_with_and_not_what_shows_it() {
     let sealed = Sealed::with(&[]);
     let run = hanging(&sealed, "phase1/candidate-1/init");
     assert_eq!(interrupted(run), Some(130));
-    // As if another version had resumed it in between.
+    // As if another version had resumed it.
     let between =
         MadeWith { mle_star: "0.0.7".to_owned(), python: "3.10.1".to_owned(), ..MadeWith::default() };
     let (journal, _) = Journal::open(&sealed.path("runs/r")).unwrap();
@@ -179,7 +179,7 @@ fn a_resume_tells_in_one_line_what_is_read_back_and_then_what_is_new() {
         !["Phase 1", "candidate 1", "merge 1"].iter().any(|old| resumed.stderr.contains(old)),
         "{resumed:?}"
     );
-    // Who reads events is told all of it once more.
+    // Readers of events get all of them again.
     let events = sealed.read("runs/r/logs/events.jsonl").split_off(events_before);
     let again = events.lines().filter(|line| line.contains("\"replayed\":true")).count();
     assert_eq!(again, calls + scripts, "{events}");

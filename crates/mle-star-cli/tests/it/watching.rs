@@ -1,4 +1,4 @@
-//! `watch`, and what a terminal gets to see.
+//! `watch`, and the output on a terminal.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::exits::{SCORE, SMALL, SUBMIT, interpreter};
 use crate::sealed::Sealed;
 
-/// A run `r` under way, whose first script waits while the file `slow` is there.
+/// A run `r` in progress, whose first script waits while the file `slow` exists.
 struct Going {
     sealed: Sealed,
     run: Child,
@@ -32,7 +32,7 @@ impl Going {
         Self { sealed, run }
     }
 
-    /// Begins to watch, and waits until it does.
+    /// Starts to watch, and waits until it shows the run.
     fn watch(&self, more: &str) -> Watching {
         Watching::new(&self.sealed, more)
     }
@@ -85,7 +85,7 @@ fn those_who_watch_see_the_rest_and_the_end() {
     assert_eq!(going.run.wait().unwrap().code(), Some(0));
     let [one, two, json] = watching.map(Watching::end);
     for (code, stdout, stderr) in [one, two] {
-        // What went on while it watched is told there, if anything did.
+        // It shows the events since it started to watch, if any.
         assert!(code == Some(0) && !stdout.contains("run_ended"), "{stdout}{stderr}");
         for part in ["candidate 1 ", "=== Finalization ===", "submission: ", "run r has finished; "] {
             assert!(stderr.contains(part), "{part}: {stderr}");
@@ -94,8 +94,8 @@ fn those_who_watch_see_the_rest_and_the_end() {
     }
     let (code, stdout, _) = json;
     assert_eq!(code, Some(0));
-    let told = going.sealed.read("runs/r/logs/events.jsonl");
-    assert!(told.ends_with(&stdout) && stdout.contains("\"run_ended\"") && told.len() > stdout.len());
+    let file = going.sealed.read("runs/r/logs/events.jsonl");
+    assert!(file.ends_with(&stdout) && stdout.contains("\"run_ended\"") && file.len() > stdout.len());
     // Later there is nothing left to watch.
     let said = going.sealed.run("watch r");
     assert_eq!((said.code, said.stdout.as_str()), (0, ""), "{said:?}");
@@ -109,7 +109,7 @@ fn an_interrupt_ends_the_watching_and_not_the_run() {
         let watching = going.watch(more);
         assert!(signal(&watching.child, "-INT").success());
         let (code, stdout, stderr) = watching.end();
-        // What went on while it watched is told there, if anything did.
+        // It shows the events since it started to watch, if any.
         assert!(code == Some(0) && !stdout.contains("run_ended"), "{stdout}{stderr}");
         assert_eq!(stderr, "stopped watching; the run continues: r\n");
     }
@@ -166,7 +166,7 @@ fn a_run_that_is_resumed_is_watched_on() {
         event(&format!(r#"{{"event": "run_ended", "exit_code": {code}, "error": null, "hint": null}}"#))
     };
     let said = |text: &str| event(&format!(r#"{{"event": "said", "text": "{text}"}}"#));
-    // One process ends, and another has taken over before anybody looked.
+    // One process ends, and another takes over before the next check.
     write!(file, "{}{}{started}\n{}", said("one"), ended(130), said("two")).unwrap();
     assert_eq!([watching.next(), watching.next()], ["one\n", "two\n"]);
     write!(file, "{}", said("three")).unwrap();
@@ -177,10 +177,10 @@ fn a_run_that_is_resumed_is_watched_on() {
     assert_eq!((code, stderr.as_str()), (Some(3), "run r has finished; see `mle-star show r`\n"));
 }
 
-/// What a run writes to a terminal, given the environment; the terminal is taken away in the midst where wanted.
+/// The output of a run on a terminal with this environment; optionally, the terminal is closed during the run.
 fn on_terminal(environment: &[(&str, &str)], closed: bool) -> (Option<i32>, String) {
     let sealed = Sealed::with(&[]);
-    // Long enough for what goes on to be drawn.
+    // Long enough for the status to be drawn.
     let wait = "case $PWD in *candidate-0*) sleep 0.4 ;; esac";
     let python = interpreter(&sealed, &format!("{wait}; {SUBMIT}; {SCORE}"));
     let pty = openpty(None, None).unwrap();
@@ -196,7 +196,7 @@ fn on_terminal(environment: &[(&str, &str)], closed: bool) -> (Option<i32>, Stri
         drop(terminal);
     } else {
         bytes.clear();
-        // A terminal without anybody behind it ends with an error.
+        // A closed terminal gives a read error.
         let _ = terminal.read_to_end(&mut bytes);
     }
     (child.wait().unwrap().code(), String::from_utf8_lossy(&bytes).into_owned())
@@ -211,7 +211,7 @@ fn a_terminal_gets_what_it_can_show() {
         assert_eq!(text.contains("\u{1b}[1m"), colour, "{environment:?}: {text}");
         assert_eq!(text.contains('\u{1b}'), live, "{environment:?}: {text}");
         assert!(text.contains("=== Phase 1") && text.contains("submission: "), "{text}");
-        // The cursor is never hidden and no mode is changed: nothing has to be put back.
+        // The cursor is never hidden and no mode is changed: nothing must be restored.
         assert!(!text.contains("\u{1b}[?"), "{text}");
     };
     check(&[("TERM", "xterm")], true, true);
@@ -243,7 +243,7 @@ fn a_run_that_is_over_is_let_go_though_nobody_reads_its_lines() {
         assert!(Instant::now() < deadline, "the run is still held");
         std::thread::sleep(Duration::from_millis(20));
     }
-    assert!(run.try_wait().unwrap().is_none(), "its lines wait for whoever reads");
+    assert!(run.try_wait().unwrap().is_none(), "its lines wait for a reader");
     let mut lines = String::new();
     reader.read_to_string(&mut lines).unwrap();
     assert!(lines.lines().last().unwrap().contains("\"run_ended\""), "{lines}");

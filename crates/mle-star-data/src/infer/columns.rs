@@ -1,4 +1,4 @@
-//! The column to predict and the column that names a row.
+//! Infers the column to predict and the column with the row IDs.
 
 use mle_star::stop::Trouble;
 
@@ -7,14 +7,15 @@ use crate::profile::{Column, Profile, ROWS_LOOKED_AT, Table};
 
 const USUAL_TARGETS: [&str; 6] = ["target", "label", "labels", "class", "y", "outcome"];
 
-/// What is known of the target.
+/// The inferred target.
 pub(super) enum Target {
     Given(String),
     Guessed(Guess),
     Unknown(Trouble),
 }
 
-/// The id as given, else the sample's first column, else a column of unique values that is called an id.
+/// The given ID column, otherwise the sample's first column, otherwise a column of unique values whose name says
+/// that it is an ID.
 pub(super) fn id(
     profile: Option<&Profile>,
     given: Option<&str>,
@@ -37,7 +38,7 @@ pub(super) fn id(
     Ok(name)
 }
 
-/// The target as given, else what the tables and the description point to.
+/// The given target, otherwise the one that the tables and the description imply.
 pub(super) fn target(
     profile: Option<&Profile>,
     description: &str,
@@ -54,7 +55,7 @@ pub(super) fn target(
         return Ok(Target::Given(name.to_owned()));
     }
     let candidates = candidates(profile, id);
-    // Some test tables hold the target as well, empty or not.
+    // Some test tables contain the target too, empty or not.
     let all: Vec<&Column> =
         profile.train.columns.iter().filter(|column| Some(column.name.as_str()) != id).collect();
     let guess = by_sample(profile, &candidates, id)
@@ -100,7 +101,7 @@ fn id_by_name(profile: &Profile) -> Option<Guess> {
     Some(Guess { field: "id_column", value: column.name.clone(), reason })
 }
 
-/// Columns of the training table that a target can be: not the id, and not known for the test rows.
+/// Columns of the training table that can be the target: not the ID, and not in the test table.
 fn candidates<'a>(profile: &'a Profile, id: Option<&str>) -> Vec<&'a Column> {
     let known =
         |column: &Column| profile.test.as_ref().is_some_and(|test| test.column(&column.name).is_some());
@@ -131,7 +132,7 @@ fn by_absence<'a>(profile: &Profile, candidates: &[&'a Column]) -> Option<(&'a s
     Some((&only.name, format!("the only column of train.csv that {} lacks", test.file.display())))
 }
 
-/// The sample has one column per class: the target is the column whose values those are.
+/// If the sample has one column per class, the target is the column with these values.
 fn by_classes<'a>(
     profile: &Profile,
     candidates: &[&'a Column],

@@ -1,4 +1,4 @@
-//! The kind of problem and the kind of data.
+//! Infers the kind of problem and the kind of data.
 
 use std::path::{Path, PathBuf};
 
@@ -9,25 +9,25 @@ use super::Guess;
 use crate::metric_names::KnownMetric;
 use crate::profile::{Column, ColumnKind, Profile};
 
-/// A target of integers with at most this many values is taken for classes.
+/// An integer target with at most this many distinct values is treated as classes.
 const MOST_CLASSES: usize = 30;
-/// So many files of a kind make a data set of it.
+/// Minimum number of files of a kind for a data set of that kind.
 const MANY_FILES: usize = 10;
 
 const IMAGES: [&str; 9] = ["jpg", "jpeg", "png", "tif", "tiff", "bmp", "gif", "dcm", "webp"];
 const SOUNDS: [&str; 6] = ["wav", "mp3", "ogg", "flac", "m4a", "aif"];
 
-/// The tables and which columns are no features.
+/// The tables, and the columns that are not features.
 #[derive(Clone, Copy)]
 pub(super) struct Columns<'a> {
     pub(super) profile: Option<&'a Profile>,
-    /// Files that are no tables.
+    /// Files that are not tables.
     pub(super) files: &'a [PathBuf],
     pub(super) target: Option<&'a str>,
     pub(super) id: Option<&'a str>,
 }
 
-/// The modality as given, else by the files and the features.
+/// The given modality, otherwise inferred from the files and the features.
 pub(super) fn modality(
     columns: Columns<'_>,
     given: Option<DataModality>,
@@ -41,7 +41,7 @@ pub(super) fn modality(
     modality
 }
 
-/// The task type as given, else by the metric, the target and the modality.
+/// The given task type, otherwise inferred from the metric, the target and the modality.
 pub(super) fn task_type(
     columns: Columns<'_>,
     metric: &str,
@@ -124,7 +124,7 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// A word of the domain as files spell it.
+/// The spelling of an enum value in files.
 fn file_name_of(word: &impl serde::Serialize) -> String {
     match serde_json::to_value(word) {
         Ok(Value::String(name)) => name,

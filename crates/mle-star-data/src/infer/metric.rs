@@ -1,4 +1,4 @@
-//! The metric and which of its scores win.
+//! Infers the metric and its direction.
 
 use mle_star::metric::Direction;
 use mle_star::stop::Trouble;
@@ -25,7 +25,7 @@ const LARGER_WINS: [&str; 14] = [
     "ndcg",
 ];
 
-/// The metric as given, else as the description names it.
+/// The given metric, otherwise the one in the description.
 pub(super) fn name(
     description: &str,
     given: Option<&str>,
@@ -50,7 +50,7 @@ pub(super) fn name(
     Ok(mention.metric.name().to_owned())
 }
 
-/// The direction as given, else as the metric's name implies.
+/// The given direction, otherwise the one implied by the metric's name.
 pub(super) fn direction(
     metric: &str,
     given: Option<Direction>,

@@ -1,4 +1,4 @@
-//! One column's values, taken in one by one.
+//! Profiles one column, cell by cell.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
@@ -6,7 +6,7 @@ use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use super::{Column, ColumnKind};
 use crate::dates::is_date;
 
-/// Distinct values kept as text; further ones are only counted.
+/// Number of distinct values kept as text. Further ones are only counted.
 const KEPT: usize = 2_000;
 
 /// Cells that pandas reads as missing, in exactly this spelling.
@@ -19,7 +19,7 @@ const BOOLEANS: [[&str; 2]; 4] = [["false", "true"], ["no", "yes"], ["n", "y"], 
 
 type FastHasher = BuildHasherDefault<DefaultHasher>;
 
-/// What has been seen of a column so far.
+/// The state of a column's profile.
 pub(super) struct Values {
     name: String,
     missing: usize,
@@ -34,7 +34,7 @@ pub(super) struct Values {
 }
 
 impl Values {
-    /// A column of which nothing has been seen.
+    /// A column without cells.
     pub(super) fn new(name: String) -> Self {
         Self {
             name,
@@ -50,7 +50,7 @@ impl Values {
         }
     }
 
-    /// Takes in one cell.
+    /// Adds one cell.
     pub(super) fn take(&mut self, cell: &str) {
         let value = cell.trim();
         if is_missing(value) {
@@ -73,7 +73,7 @@ impl Values {
     }
 
     fn take_number(&mut self, value: &str) {
-        // A column with one text among its first values is no number column: do not parse the rest of it.
+        // A column with a text among its first values is not numeric; parsing the rest would be wasted time.
         if self.numbers + 1 < self.seen {
             return;
         }
@@ -86,7 +86,7 @@ impl Values {
         }
     }
 
-    /// What the column is, after its last cell.
+    /// The profile after the last cell.
     pub(super) fn finish(self) -> Column {
         let kind = self.kind();
         let numeric = matches!(kind, ColumnKind::Integer | ColumnKind::Float);
@@ -130,7 +130,7 @@ impl Values {
         (lower.len() == 2 || whole_words()) && lower.len() <= 2 && BOOLEANS.iter().any(pair)
     }
 
-    /// Sentences, or long texts, that seldom repeat.
+    /// Whether the values are sentences or long texts that seldom repeat.
     fn is_text(&self) -> bool {
         let distinct = self.counts.len() + self.further.len();
         let wordy = mean(self.words, self.seen) >= 3.0 || mean(self.characters, self.seen) >= 60.0;
@@ -138,7 +138,7 @@ impl Values {
     }
 }
 
-/// Is this what pandas reads as a missing value?
+/// Whether pandas reads this cell as a missing value.
 pub(super) fn is_missing(value: &str) -> bool {
     value.len() <= 8 && MISSING.contains(&value)
 }

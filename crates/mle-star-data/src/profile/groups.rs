@@ -1,9 +1,9 @@
-//! Columns that name groups of rows, where the test table's rows belong to other groups.
+//! Finds columns that identify groups of rows, if the test table's rows belong to other groups.
 //!
-//! Had rows been split at random, values that occur in several training rows would occur in the test table
-//! too. A column of such values none of which the test table has says that whole groups were held out.
-//! [`find`] is the way in; what is found is a [`GroupColumn`]. Every row of both tables is looked at, the
-//! training table's only until each column in question has failed.
+//! If rows had been split at random, values that occur in several training rows would also occur in the test
+//! table. If none of a column's repeated values does, whole groups were held out. [`find`] returns each such
+//! column as a [`GroupColumn`]. It reads every row of the test table, and the training table until no candidate is
+//! left.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -15,35 +15,35 @@ use super::column::is_missing;
 use super::{Column, ColumnKind, GroupColumn, ROWS_LOOKED_AT, Table};
 use crate::folder::Source;
 
-/// Fewer groups make no folds.
+/// Fewer groups are too few for folds.
 const FEWEST_GROUPS: usize = 3;
-/// On fewer rows, unseen values may be chance.
+/// With fewer rows, unseen values may be chance.
 const FEWEST_TEST_ROWS: usize = 10;
 
-/// A table and where its text is.
+/// A table and the source of its text.
 pub(super) type Side<'a> = (&'a Source, &'a Table);
 
-/// The numbers in a value, which tell what comes after what: `[2024, 5]` for `2024-W05`.
+/// The numbers in a value, which define its order: `[2024, 5]` for `2024-W05`.
 type Order = Vec<i64>;
 
-/// One column on trial.
+/// A candidate column.
 struct Trial {
     name: String,
     /// Positions among the columns of the two tables.
     in_train: usize,
     in_test: usize,
-    /// Rows and order of the test table's values, those not met in the training table so far.
+    /// Rows and order of the test table's values that have not occurred in the training table so far.
     unknown: HashMap<u64, (usize, Order)>,
     test_rows: usize,
-    /// Test rows whose value the training table has as well.
+    /// Test rows whose value also occurs in the training table.
     known_rows: usize,
-    /// Rows of each training value.
+    /// The number of rows of each training value.
     counts: HashMap<u64, usize>,
     range: Option<(Order, Order)>,
     failed: bool,
 }
 
-/// The columns that group the training rows and of whose groups the test table has none, or hardly any.
+/// The columns that group the training rows and whose groups are absent, or nearly absent, from the test table.
 pub(super) fn find(data_dir: &Path, train: Side<'_>, test: Side<'_>) -> Vec<GroupColumn> {
     let mut trials = trials(train.1, test.1);
     for_each_row(data_dir, test.0, &mut trials, Trial::take_test);
@@ -52,7 +52,7 @@ pub(super) fn find(data_dir: &Path, train: Side<'_>, test: Side<'_>) -> Vec<Grou
     trials.into_iter().filter_map(|trial| trial.verdict(train.1.rows)).collect()
 }
 
-/// The columns that are worth a look at every row.
+/// The candidate columns, for which every row is read.
 fn trials(train: &Table, test: &Table) -> Vec<Trial> {
     let trial = |(in_train, column): (usize, &Column)| {
         let in_test = test.columns.iter().position(|twin| twin.name == column.name)?;
@@ -77,7 +77,7 @@ fn is_hardly_any(part: usize, whole: usize) -> bool {
     part * 100 <= whole
 }
 
-/// Shows the rows of a table to the trials, until all have failed.
+/// Passes the rows of a table to the candidates until none is left.
 fn for_each_row(
     data_dir: &Path,
     source: &Source,
@@ -98,7 +98,7 @@ fn for_each_row(
         }
         true
     });
-    // Nothing is known of a table that can no longer be read.
+    // If a table can no longer be read, nothing is known about it.
     if !read.unwrap_or(false) {
         trials.iter_mut().for_each(|trial| trial.failed = true);
     }
@@ -156,7 +156,7 @@ impl Trial {
         }
     }
 
-    /// Most rows share their value with others, and no group holds most of them.
+    /// Whether most rows share their value with others and no group has most of the rows.
     fn verdict(self, rows: usize) -> Option<GroupColumn> {
         let single = self.counts.values().filter(|count| **count == 1).count();
         let largest = self.counts.values().max().copied().unwrap_or(0);
@@ -165,7 +165,7 @@ impl Trial {
         fits.then(|| GroupColumn { ordered: self.is_ordered(), groups, column: self.name })
     }
 
-    /// Does hardly any test value lie between the first and the last of the training table?
+    /// Whether hardly any test value lies between the first and the last value of the training table.
     fn is_ordered(&self) -> bool {
         let Some((first, last)) = &self.range else { return false };
         let between = |order: &Order| order > first && order < last;
@@ -175,7 +175,7 @@ impl Trial {
     }
 }
 
-/// A cell's text, whole numbers always in the same spelling: a column with gaps has `12.0` for `12`.
+/// A cell's text, with whole numbers normalized: pandas writes `12.0` for `12` in a column with missing values.
 fn cell(row: &ByteRecord, position: usize) -> Option<&str> {
     let value = std::str::from_utf8(row.get(position)?).ok()?.trim();
     let is_whole = |whole: &&str| whole.parse::<i64>().is_ok();
@@ -207,7 +207,7 @@ mod tests {
     use super::super::read;
     use super::*;
 
-    /// What the value of a row is.
+    /// The value of a row.
     type Values = fn(usize) -> String;
 
     /// The groups found where column `g` has these values.
@@ -231,9 +231,9 @@ mod tests {
         check(even, |row| (row % 5 * 2 + 1).to_string(), 8, false);
         check(|row| format!("t{}", row % 8 * 2), |row| format!("t{}", row % 5 * 2 + 1), 8, false);
         check(|row| ["Ames", "Bonn", "Rome"][row % 3].to_owned(), |_| "Zug".to_owned(), 3, false);
-        // A gap in the test table makes pandas write its whole numbers with a point.
+        // With a missing value in the test table, pandas writes whole numbers with a decimal point.
         check(even, |row| if row == 3 { String::new() } else { format!("{}.0", row % 5 * 2 + 1) }, 8, false);
-        // Rising and falling, as numbers and as numbers in texts.
+        // Ascending and descending, as numbers and as numbers in texts.
         check(|row| (row / 5).to_string(), |row| (8 + row / 5).to_string(), 8, true);
         check(|row| format!("week {}", row / 4), |row| format!("week {}", 10 + row), 10, true);
         check(|row| (50 + row / 5).to_string(), |row| (row / 5).to_string(), 8, true);

@@ -1,4 +1,4 @@
-//! One table, read row by row.
+//! Reads one table row by row.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -17,7 +17,7 @@ const SAVE_AS_CSV: &str = "save it as comma-separated UTF-8 text with one header
 /// Reads one table.
 ///
 /// # Errors
-/// The file cannot be opened or is not the CSV text that scripts could read.
+/// The file cannot be opened or is not CSV text that scripts can read.
 pub(super) fn read(data_dir: &Path, source: &Source) -> Result<Table, Trouble> {
     let name = source.on_disk.display().to_string();
     let opened = source.with_text(data_dir, |text| read_text(text, source, &name));
@@ -47,7 +47,7 @@ fn read_text(text: &mut dyn Read, source: &Source, name: &str) -> Result<Table, 
     Ok(Table { file: source.file.clone(), rows, columns, row_key: Vec::new() })
 }
 
-/// The table with its row key, found by reading it once more.
+/// Adds the row key to the table by reading it again.
 pub(super) fn with_row_key(data_dir: &Path, source: &Source, mut table: Table, train: &Table) -> Table {
     let nameable = |column: &&Column| !matches!(column.kind, ColumnKind::Float | ColumnKind::Text);
     let shared =
@@ -75,7 +75,7 @@ fn names_each_row(text: &mut dyn Read, positions: &[usize]) -> bool {
     true
 }
 
-/// The columns' names as pandas gives them: one without a name is called by its position.
+/// The columns' names as pandas assigns them: a column without a name is named by its position.
 fn header<R: Read>(reader: &mut Reader<R>, name: &str) -> Result<Vec<String>, Trouble> {
     let header = reader.byte_headers().map_err(|error| unreadable(name, &error))?.clone();
     if header.is_empty() {

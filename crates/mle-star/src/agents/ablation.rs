@@ -2,13 +2,14 @@
 
 use serde_json::json;
 
-use super::{Call, reply};
+use crate::call::Call;
 use crate::ctx::Ctx;
+use crate::reply;
 use crate::role::AgentType;
 use crate::solution::{Solution, SolutionPhase};
 use crate::stop::Stop;
 
-/// The ablation script; its text is empty when the reply held no code, and then fails like a script.
+/// The ablation script. Its text is empty if the reply had no code; an empty script fails when it runs.
 pub(crate) async fn ablation(
     ctx: &Ctx<'_>,
     solution: &Solution,

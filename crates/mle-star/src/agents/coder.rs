@@ -1,14 +1,15 @@
-//! `A_coder` (Figure 15): a plan carried out on a code block.
+//! `A_coder` (Figure 15): applies a plan to a code block.
 
 use serde_json::json;
 
-use super::{Call, reply};
+use crate::call::Call;
 use crate::ctx::Ctx;
+use crate::reply;
 use crate::role::AgentType;
 use crate::solution::CodeBlock;
 use crate::stop::Stop;
 
-/// The improved block; `None` when the reply held no code.
+/// The improved block; `None` if the reply had no code.
 pub(crate) async fn coder(ctx: &Ctx<'_>, block: &CodeBlock, plan: &str) -> Result<Option<String>, Stop> {
     let inputs = json!({"code_block": block.as_str(), "plan": plan});
     let answer = ctx.ask(Call::new(AgentType::Coder, "coder.md", inputs)).await?;

@@ -1,17 +1,18 @@
-//! `A_data` (Figure 22): data that the solution leaves unused is built in.
+//! `A_data` (Figure 22): adds data that the solution does not use yet.
 
 use serde_json::json;
 
-use super::{Call, reply};
+use crate::call::Call;
 use crate::ctx::Ctx;
+use crate::reply;
 use crate::role::AgentType;
 use crate::solution::Solution;
 use crate::stop::Stop;
 
-/// The agent's way to say that nothing is left unused.
+/// The agent's answer if the solution uses all data.
 const ALL_USED: &str = "all the provided information is used.";
 
-/// The revised solution; `None` when everything is used already, or the reply held no code.
+/// The revised solution; `None` if all data is used or the reply had no code.
 pub(crate) async fn data(ctx: &Ctx<'_>, solution: &Solution) -> Result<Option<Solution>, Stop> {
     let inputs = json!({"initial_solution": solution.text(), "task_description": ctx.task().description});
     let answer = ctx.ask(Call::new(AgentType::Data, "data.md", inputs)).await?;

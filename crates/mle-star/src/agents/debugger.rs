@@ -1,14 +1,15 @@
-//! `A_debugger` (Figure 19): a failing script repaired.
+//! `A_debugger` (Figure 19): repairs a failing script.
 
 use serde_json::json;
 
-use super::{Call, reply};
+use crate::call::Call;
 use crate::ctx::Ctx;
+use crate::reply;
 use crate::role::AgentType;
 use crate::solution::Solution;
 use crate::stop::Stop;
 
-/// The repaired script; `None` when the reply held no code.
+/// The repaired script; `None` if the reply had no code.
 pub(crate) async fn debugger(
     ctx: &Ctx<'_>,
     broken: &Solution,

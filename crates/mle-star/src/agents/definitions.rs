@@ -1,4 +1,4 @@
-//! The fourteen agents as the SDK knows them: one entry each of its `agents` map.
+//! The fourteen agents as entries of the SDK's `agents` map.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use crate::config::Config;
 use crate::prompts::BUILT_IN;
 use crate::role::AgentType;
 
-/// Every agent by its name, with `description`, `prompt`, `tools` and `model`.
+/// All agents by name, with `description`, `prompt`, `tools` and `model`.
 ///
-/// The values of a template are known only when an agent is asked, so `prompt` is the template itself: the one
-/// in `prompts`, by file name, else the built-in one. An agent without a model of its own has that of the run.
+/// The values of a template are known only when an agent is called, so `prompt` is the template itself: the one in
+/// `prompts`, by file name, otherwise the built-in one. An agent without its own model uses that of the run.
 pub fn definitions(config: &Config, prompts: &BTreeMap<String, String>) -> Map<String, Value> {
     let definition = |agent: AgentType| {
         let (role, file) = (agent.definition(), template(agent));
@@ -26,7 +26,7 @@ pub fn definitions(config: &Config, prompts: &BTreeMap<String, String>) -> Map<S
     AgentType::ALL.into_iter().map(definition).collect()
 }
 
-/// The template of an agent's first task. Leakage alone has no template of its own name.
+/// The template of an agent's first task. Only leakage has no template with its own name.
 fn template(agent: AgentType) -> String {
     match agent {
         AgentType::Leakage => "leakage_detection.md".to_owned(),

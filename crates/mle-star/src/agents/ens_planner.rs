@@ -1,16 +1,17 @@
-//! `A_ens_planner` (Figure 17): how to combine the solutions.
+//! `A_ens_planner` (Figure 17): plans how to combine the solutions.
 
 use serde_json::json;
 
 use super::history::{Tried, history, plans, scores};
-use super::{Call, reply};
+use crate::call::Call;
 use crate::ctx::Ctx;
+use crate::reply;
 use crate::result::EnsembleAttempt;
 use crate::role::AgentType;
 use crate::solution::Scored;
 use crate::stop::Stop;
 
-/// The next ensemble plan; `None` when the reply was empty.
+/// The next ensemble plan; `None` if the reply was empty.
 pub(crate) async fn ens_planner(
     ctx: &Ctx<'_>,
     solutions: &[Scored],

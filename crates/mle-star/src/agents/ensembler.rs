@@ -1,14 +1,15 @@
-//! `A_ensembler` (Figure 18): one script that combines the solutions by a plan.
+//! `A_ensembler` (Figure 18): writes one script that combines the solutions by a plan.
 
 use serde_json::json;
 
-use super::{Call, reply};
+use crate::call::Call;
 use crate::ctx::Ctx;
+use crate::reply;
 use crate::role::AgentType;
 use crate::solution::{Scored, Solution, SolutionPhase};
 use crate::stop::Stop;
 
-/// The combined solution; `None` when the reply held no code.
+/// The combined solution; `None` if the reply had no code.
 pub(crate) async fn ensembler(
     ctx: &Ctx<'_>,
     plan: &str,

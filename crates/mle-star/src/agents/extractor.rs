@@ -1,17 +1,18 @@
-//! `A_extractor` (Figure 14): the code block that matters most, with a first plan for it.
+//! `A_extractor` (Figure 14): picks the code block that matters most, with a first plan for it.
 
 use serde_json::json;
 
-use super::{Call, reply};
 use crate::answers::RefinePlan;
+use crate::call::Call;
 use crate::ctx::Ctx;
 use crate::effects::{Answer, Limit};
 use crate::place::Name;
+use crate::reply;
 use crate::role::AgentType;
 use crate::solution::Solution;
 use crate::stop::Stop;
 
-/// What came of a call.
+/// The outcome of a call.
 pub(crate) enum Extraction {
     /// The proposed plans.
     Plans(Vec<RefinePlan>),
@@ -49,10 +50,10 @@ pub(crate) async fn extractor(
     })
 }
 
-/// What the extractor is asked, besides the solution.
+/// The input of the extractor besides the solution.
 pub(crate) struct Question<'a> {
     pub summary: &'a str,
     pub refined_blocks: &'a [String],
-    /// What was wrong with the call before.
+    /// Why the previous call gave no usable block.
     pub note: &'a str,
 }

@@ -1,9 +1,9 @@
-//! Earlier plans and their scores, as the planners read them.
+//! Earlier plans and their scores, formatted for the planners.
 
 /// A plan that was tried.
 pub(super) struct Tried<'a> {
     pub plan: &'a str,
-    /// `None` when it failed.
+    /// `None` if it failed.
     pub score: Option<f64>,
 }
 

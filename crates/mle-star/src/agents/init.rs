@@ -1,15 +1,16 @@
-//! `A_init` (Figure 10): a first, simple solution for one model.
+//! `A_init` (Figure 10): writes a first, simple solution for one model.
 
 use serde_json::json;
 
-use super::{Call, reply};
 use crate::answers::RetrievedModel;
+use crate::call::Call;
 use crate::ctx::Ctx;
+use crate::reply;
 use crate::role::AgentType;
 use crate::solution::{Solution, SolutionPhase};
 use crate::stop::Stop;
 
-/// The candidate for `model`; its text is empty when the reply held no code, and then fails like a script.
+/// The candidate for `model`; its text is empty if the reply had no code, and an empty script fails when it runs.
 pub(crate) async fn init(ctx: &Ctx<'_>, model: &RetrievedModel) -> Result<Solution, Stop> {
     let inputs = json!({
         "task_description": ctx.task().description,

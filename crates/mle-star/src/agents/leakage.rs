@@ -1,18 +1,19 @@
-//! `A_leakage` (Figures 20 and 21): leakage found, then corrected block by block.
+//! `A_leakage` (Figures 20 and 21): finds leakage, then corrects it block by block.
 
 use serde_json::json;
 
-use super::{Call, reply};
 use crate::answers::{LeakageAnswer, LeakageStatus};
+use crate::call::Call;
 use crate::ctx::Ctx;
 use crate::effects::{Answer, Limit};
 use crate::place::Name;
+use crate::reply;
 use crate::role::{AgentType, Variant};
 use crate::solution::{CodeBlock, Solution};
 use crate::stop::Stop;
 
-/// The blocks that leak, as the agent quotes them; none when the reply cannot be read. `Err` is the limit that
-/// kept the agent from being asked.
+/// The blocks that leak, as the agent quotes them; none if the reply cannot be parsed. `Err` is the limit that
+/// prevented the call.
 pub(crate) async fn detect_leakage(
     ctx: &Ctx<'_>,
     solution: &Solution,
@@ -37,8 +38,8 @@ pub(crate) async fn detect_leakage(
     Ok(Ok(leaks))
 }
 
-/// Correction number `count` (from 1): the block without the leak; `None` when the reply held no code or
-/// the same block.
+/// Correction number `count` (from 1): the block without the leak; `None` if the reply had no code or the same
+/// block.
 pub(crate) async fn correct_leakage(
     ctx: &Ctx<'_>,
     count: u32,

@@ -1,14 +1,15 @@
-//! `A_merger` (Figure 11): a reference solution built into the base solution.
+//! `A_merger` (Figure 11): merges a reference solution into the base solution.
 
 use serde_json::json;
 
-use super::{Call, reply};
+use crate::call::Call;
 use crate::ctx::Ctx;
+use crate::reply;
 use crate::role::AgentType;
 use crate::solution::{Solution, SolutionPhase};
 use crate::stop::Stop;
 
-/// The merged solution; its text is empty when the reply held no code, and then fails like a script.
+/// The merged solution; its text is empty if the reply had no code, and an empty script fails when it runs.
 pub(crate) async fn merger(ctx: &Ctx<'_>, base: &Solution, reference: &Solution) -> Result<Solution, Stop> {
     let inputs = json!({"base_code": base.text(), "reference_code": reference.text()});
     let answer = ctx.ask(Call::new(AgentType::Merger, "merger.md", inputs)).await?;

@@ -1,16 +1,17 @@
-//! `A_planner` (Figure 16): the next plan for a code block, from the plans tried and their scores.
+//! `A_planner` (Figure 16): proposes the next plan for a code block, from the plans tried and their scores.
 
 use serde_json::json;
 
 use super::history::{Tried, history, plans, scores};
-use super::{Call, reply};
+use crate::call::Call;
 use crate::ctx::Ctx;
+use crate::reply;
 use crate::result::RefinementAttempt;
 use crate::role::AgentType;
 use crate::solution::CodeBlock;
 use crate::stop::Stop;
 
-/// The next plan; `None` when the reply was empty.
+/// The next plan; `None` if the reply was empty.
 pub(crate) async fn planner(
     ctx: &Ctx<'_>,
     block: &CodeBlock,

@@ -1,24 +1,25 @@
-//! `A_retriever` (Figure 9): models worth trying, each with example code.
+//! `A_retriever` (Figure 9): finds models worth trying, each with example code.
 
 use serde_json::json;
 
-use super::{Call, reply};
 use crate::answers::RetrievedModel;
+use crate::call::Call;
 use crate::ctx::Ctx;
 use crate::effects::{AgentReply, Answer};
 use crate::place::Name;
+use crate::reply;
 use crate::role::AgentType;
 use crate::stop::Stop;
 
-/// May the retriever search the web?
+/// Whether the retriever may search the web.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Search {
     Allowed,
     Forbidden,
 }
 
-/// What the retriever, asked at the place `name`, says. Without search it has no tools and is asked for what it
-/// knows.
+/// The reply of the retriever, called at the place `name`. Without search it has no tools and answers from its own
+/// knowledge.
 pub(crate) async fn retriever(ctx: &Ctx<'_>, name: Name, search: Search) -> Result<AgentReply, Stop> {
     let inputs = json!({
         "task_description": ctx.task().description,
@@ -30,7 +31,7 @@ pub(crate) async fn retriever(ctx: &Ctx<'_>, name: Name, search: Search) -> Resu
     ctx.ask(call).await
 }
 
-/// The valid models of a reply, in their order. `Err` says why there is none.
+/// The valid models of a reply, in order. `Err` says why there is none.
 pub(crate) fn models_of(ctx: &Ctx<'_>, answer: &AgentReply) -> Result<Vec<RetrievedModel>, String> {
     let found = reply::list::<RetrievedModel>(answer, "models");
     let why = if found.is_some() { String::new() } else { format!(": {}", reply::excerpt_of(answer, 500)) };
@@ -48,7 +49,7 @@ pub(crate) fn models_of(ctx: &Ctx<'_>, answer: &AgentReply) -> Result<Vec<Retrie
     if models.is_empty() { Err(format!("A_retriever returned zero models{why}")) } else { Ok(models) }
 }
 
-/// Why the agent failed; `None` when it answered.
+/// Why the agent failed; `None` if it answered.
 pub(crate) fn failure(answer: &AgentReply) -> Option<String> {
     matches!(answer.answer, Answer::Failed { .. }).then(|| reply::excerpt(answer))
 }

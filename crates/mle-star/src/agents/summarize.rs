@@ -1,13 +1,14 @@
-//! `A_summarize` (Figure 13): an ablation study's result in words.
+//! `A_summarize` (Figure 13): summarizes the result of an ablation study.
 
 use serde_json::json;
 
-use super::{Call, reply};
+use crate::call::Call;
 use crate::ctx::Ctx;
+use crate::reply;
 use crate::role::AgentType;
 use crate::stop::Stop;
 
-/// How much of the raw output stands in for a summary, in characters.
+/// Length of the raw output that replaces a missing summary, in characters.
 const FALLBACK: usize = 2000;
 
 /// The summary; an empty reply is replaced by the end of the raw output.

@@ -1,17 +1,18 @@
-//! `A_test` (Figures 25 to 28): the submission script, subsampling found and removed, and the comparison
-//! with known solutions.
+//! `A_test` (Figures 25 to 28): writes the submission script, finds and removes subsampling, and compares with
+//! known solutions.
 
 use serde_json::json;
 
-use super::{Call, reply};
 use crate::answers::{Contamination, DataContaminationResult};
+use crate::call::Call;
 use crate::ctx::Ctx;
 use crate::place::Name;
+use crate::reply;
 use crate::role::{AgentType, Variant};
 use crate::solution::{CodeBlock, Solution, SolutionPhase};
 use crate::stop::Stop;
 
-/// The submission script; its text is empty when the reply held no code, and then fails like a script.
+/// The submission script; its text is empty if the reply had no code, and an empty script fails when it runs.
 pub(crate) async fn test(ctx: &Ctx<'_>, solution: &Solution) -> Result<Solution, Stop> {
     let inputs = json!({"task_description": ctx.task().description, "final_solution": solution.text()});
     let answer = ctx.ask(Call::new(AgentType::Test, "test.md", inputs)).await?;
@@ -22,7 +23,7 @@ pub(crate) async fn test(ctx: &Ctx<'_>, solution: &Solution) -> Result<Solution,
     Ok(Solution::new(code.unwrap_or_default(), SolutionPhase::Final))
 }
 
-/// The block that subsamples, as it stands in the solution; `None` when there is none.
+/// The block that subsamples, exactly as in the solution; `None` if there is none.
 pub(crate) async fn subsampling_extract(
     ctx: &Ctx<'_>,
     solution: &Solution,
@@ -40,7 +41,7 @@ pub(crate) async fn subsampling_extract(
     Ok(found.ok())
 }
 
-/// The block without its subsampling; `None` when the reply held no code.
+/// The block without its subsampling; `None` if the reply had no code.
 pub(crate) async fn subsampling_remove(ctx: &Ctx<'_>, block: &CodeBlock) -> Result<Option<String>, Stop> {
     let inputs = json!({"code_block_with_subsampling": block.as_str()});
     let call = Call::new(AgentType::Test, "test_subsampling_remove.md", inputs);
@@ -54,7 +55,7 @@ pub(crate) async fn subsampling_remove(ctx: &Ctx<'_>, block: &CodeBlock) -> Resu
     Ok(code)
 }
 
-/// The comparison with reference number `count` (from 0); `None` when the reply cannot be read.
+/// The comparison with reference number `count` (from 0); `None` if the reply cannot be parsed.
 pub(crate) async fn contamination(
     ctx: &Ctx<'_>,
     count: u32,

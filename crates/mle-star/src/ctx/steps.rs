@@ -1,4 +1,4 @@
-//! Steps, paths and phases: begun, left out, closed with a verdict, and kept from taking the run down.
+//! Begins, skips and closes steps, paths and phases, and contains their failures.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -19,24 +19,24 @@ use crate::solution::Scored;
 use crate::stop::Stop;
 use crate::verdict::{self, Best, Verdict, Verdicts};
 
-/// What a run has seen so far. It is not stored: every replay of the journal builds it again.
+/// The state of a run so far. It is not stored; a replay of the journal rebuilds it.
 #[derive(Default)]
 pub(super) struct History {
     verdicts: Verdicts,
     /// Steps in which a limit refused something.
     refused: BTreeMap<Step, Limit>,
-    /// Solutions that were scored.
+    /// The number of scored solutions.
     scored: u64,
     /// The best score of any solution.
     best: Option<Score>,
     /// The best solution whose run left a valid submission.
     submission: Option<(Best, Score)>,
-    /// What was announced last.
+    /// The last announced solution.
     answer: Option<(Best, Option<Best>)>,
 }
 
 impl<'a> Ctx<'a> {
-    /// The same run at a step.
+    /// The same run at `step`.
     #[must_use]
     pub(crate) fn at(&self, step: Step) -> Self {
         Self { run: self.run, place: step.place() }
@@ -49,7 +49,7 @@ impl<'a> Ctx<'a> {
         self.at(step)
     }
 
-    /// The same run at attempt `inner` of the outer step that this is in.
+    /// The same run at attempt `inner` of the current outer step.
     pub(crate) fn attempt(&self, inner: u32) -> Result<Self, Stop> {
         match self.step()? {
             Step::Outer { path, outer } => Ok(self.at(Step::Attempt { path, outer, inner })),
@@ -60,7 +60,7 @@ impl<'a> Ctx<'a> {
         }
     }
 
-    /// The same run, where the script of this place is repaired.
+    /// The same run at a repair of this place's script.
     #[must_use]
     pub(crate) fn repair(&self, count: u32) -> Self {
         Self { run: self.run, place: self.place.repaired(count) }
@@ -72,22 +72,22 @@ impl<'a> Ctx<'a> {
         Self { run: self.run, place: Place::of_path(path) }
     }
 
-    /// The step this is in.
+    /// The current step.
     ///
     /// # Errors
-    /// There is none here, which is a defect.
+    /// This place is outside any step, which is a defect.
     pub(crate) fn step(&self) -> Result<Step, Stop> {
         let what = || "this place belongs to no step".to_owned();
         self.place.step().ok_or_else(|| Stop::Bug { place: self.place.clone(), what: what() })
     }
 
-    /// Fails with the words of the specification when an agent would be asked something meaningless.
+    /// Fails with the specification's message if the input of an agent would be meaningless.
     pub(crate) fn require(&self, holds: bool, otherwise: &str) -> Result<(), Stop> {
         let bug = || Stop::Bug { place: self.place.clone(), what: otherwise.to_owned() };
         if holds { Ok(()) } else { Err(bug()) }
     }
 
-    /// May the step at this place begin? `Some` limit when it is left out, now or at an earlier time.
+    /// The limit that skips the step at this place, now or in an earlier process; `None` if the step may begin.
     pub(crate) fn skip(&self, of: u32) -> Result<Option<Limit>, Stop> {
         let (journal, step) = (self.run.journal, self.step()?);
         let limit = match journal.decided(&self.place)? {
@@ -109,7 +109,7 @@ impl<'a> Ctx<'a> {
         Ok(limit)
     }
 
-    /// The step at this place is over: its verdict is recorded, then told.
+    /// Closes the step at this place: records its verdict, then emits the event.
     pub(crate) fn close(&self, verdict: Verdict) -> Result<(), Stop> {
         let step = self.step()?;
         if !self.run.journal.is_closed(step)? {
@@ -134,7 +134,7 @@ impl<'a> Ctx<'a> {
         Ok(())
     }
 
-    /// There is a scored solution: announces it when it is the best of the run so far.
+    /// Counts a scored solution and announces it if it is the best of the run so far.
     pub(crate) fn scored(&self, scored: &Scored) {
         self.run.limits.found_solution();
         let score = scored.score();
@@ -153,17 +153,17 @@ impl<'a> Ctx<'a> {
         }
     }
 
-    /// How the solution of `step` came about, ancestors before descendants.
+    /// The steps that led to the solution of `step`, ancestors first.
     pub(crate) fn lineage(&self, step: Step) -> Vec<Lineage> {
         verdict::lineage(&self.history().verdicts, step)
     }
 
-    /// The first limit of the run's own that left something out.
+    /// The first limit of the whole run that skipped something.
     pub(crate) fn limit_reached(&self) -> Result<Option<Limit>, Stop> {
         Ok(first_limit(&self.ledger()?))
     }
 
-    /// A phase begins, now or when it first did: it has its share of the time that was left then.
+    /// Begins a phase. Its share of the time is computed from the time at which it first began.
     pub(crate) fn phase(&self, phase: Phase) -> Result<Self, Stop> {
         let place = Place::from(phase);
         let began = self.run.journal.mark(&place)?;
@@ -172,7 +172,7 @@ impl<'a> Ctx<'a> {
         Ok(Self { run: self.run, place })
     }
 
-    /// The phase at this place is over, now or when it first was.
+    /// Ends the phase at this place. A replay keeps the recorded end.
     pub(crate) fn end_phase(&self, best: Option<&Scored>) -> Result<(), Stop> {
         let Some(phase) = self.place.phase() else { return Ok(()) };
         let seconds = self.run.journal.mark(&self.place.end())? - self.run.journal.mark(&self.place)?;
@@ -181,7 +181,7 @@ impl<'a> Ctx<'a> {
         Ok(())
     }
 
-    /// Says that paths have to wait for one another's agents, when they do.
+    /// Warns if the paths must share the slots for agent calls.
     pub(crate) fn warn_of_queued_paths(&self) {
         let (paths, agents) = (self.run.config.num_parallel_solutions, self.run.config.max_concurrent_agents);
         if paths > agents {
@@ -189,24 +189,24 @@ impl<'a> Ctx<'a> {
         }
     }
 
-    /// A refinement path is over.
+    /// Ends a refinement path.
     pub(crate) fn end_path(&self, record: &PathRecord, best: &Scored) {
         let PathRecord { path, status, cause } = record.clone();
         self.emit(Event::PathEnded { path, status, cause, best: Best::from(best) });
     }
 
-    /// Paths that share the script slots share the phase's time.
+    /// Divides the phase's time among the paths if they share the script slots.
     pub(crate) fn divide_among_paths(&self, paths: u32) -> Result<(), Stop> {
         let began = self.run.journal.mark(&self.place)?;
         self.run.limits.divide_among_paths(paths as usize, self.run.scripts.most(), began);
         Ok(())
     }
 
-    /// What `work` makes, or how it failed: a defect in one path or phase does not take the run down. The failure is a
-    /// record, so that a resume goes on without that path or phase, too.
+    /// Runs `work` and catches errors and panics, so that a defect in one path or phase does not end the run. The
+    /// failure is recorded, so that a resume also goes on without that path or phase.
     ///
     /// # Errors
-    /// What ends the run as a whole.
+    /// A stop that ends the whole run.
     pub(crate) async fn isolated<T>(
         &self,
         work: impl Future<Output = Result<T, Stop>>,
@@ -230,7 +230,7 @@ impl<'a> Ctx<'a> {
         Ok(Err(cause))
     }
 
-    /// A limit refused what was to be done at `place`.
+    /// Records that a limit refused the effect at `place`.
     pub(super) fn report_refusal(&self, place: &Place, limit: Limit) {
         if let Some(step) = place.step() {
             self.history().refused.entry(step).or_insert(limit);
@@ -238,7 +238,7 @@ impl<'a> Ctx<'a> {
         self.emit(Event::Skipped { place: place.clone(), limit });
     }
 
-    /// The limit that refused something in a step.
+    /// The limit that refused an effect in a step.
     pub(super) fn refused_in(&self, step: Step) -> Option<Limit> {
         self.history().refused.get(&step).copied()
     }
@@ -250,7 +250,7 @@ impl<'a> Ctx<'a> {
         of_path.filter_map(|(_, verdict)| verdict.limit).next()
     }
 
-    /// Something ended the run early: what exists is recorded and announced, as far as that can be done.
+    /// Records and announces what exists when something ends the run early, as far as possible.
     pub(crate) fn stopped(&self, stop: &Stop) {
         if matches!(stop, Stop::Interrupted) {
             return;
@@ -269,7 +269,8 @@ impl<'a> Ctx<'a> {
         self.emit(Event::Stopped(Box::new(diagnostics)));
     }
 
-    /// Refuses what is new in a path or phase that failed in an earlier process.
+    /// Refuses new effects in a path or phase that failed in an earlier process. Recorded ones are still replayed,
+    /// so the path ends where it ended before.
     pub(super) fn fence(&self) -> Result<(), Stop> {
         match self.run.failures.iter().find(|(failed, _)| self.place.is_within(failed)) {
             Some((_, cause)) => Err(Stop::Fenced(cause.clone())),
@@ -277,7 +278,7 @@ impl<'a> Ctx<'a> {
         }
     }
 
-    /// Announces the solution that the run would submit now, when it is another one.
+    /// Announces the solution that the run would submit now, if it has changed.
     fn announce_answer(&self) {
         let mut history = self.history();
         let answer = verdict::answer(&history.verdicts, self.run.task.metric_direction).cloned();
@@ -293,7 +294,7 @@ impl<'a> Ctx<'a> {
         }
     }
 
-    /// Hold it for one statement only.
+    /// Hold the guard for one statement only.
     fn history(&self) -> MutexGuard<'_, History> {
         self.run.history.lock().unwrap_or_else(PoisonError::into_inner)
     }

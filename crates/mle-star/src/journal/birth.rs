@@ -1,7 +1,7 @@
-//! Making a journal: whole, or not at all.
+//! Creates a journal atomically.
 //!
-//! The file is made in memory, forced to the disk under another name and then given its own, so whoever dies on the
-//! way leaves no journal.
+//! The database is built in memory, synced to the disk under another name and then renamed, so a process that dies
+//! in between leaves no journal.
 
 #![expect(clippy::disallowed_methods, reason = "the journal is a file")]
 
@@ -14,21 +14,21 @@ use std::sync::{Mutex, PoisonError};
 use rusqlite::{Connection, MAIN_DB};
 
 use super::store::{APPLICATION_ID, FORMAT, SET_META, TABLES, json_error};
-use super::{Frozen, JournalError, seal};
+use super::{Frozen, JournalError, checksum};
 
-/// Where SQLite's header says, for writers and for readers, how changes are made: 2 is with a log. Only a file can
-/// have one, so databases in memory say 1.
+/// Offset of the write and read versions in SQLite's header; 2 means a write-ahead log. A database in memory
+/// cannot have a log and says 1.
 pub(super) const LOGGING: Range<usize> = 18..20;
 
-/// Bytes of a page. Most changes are of a few hundred, and the log gets the pages that they are on.
+/// The page size in bytes. Most changes are a few hundred bytes, and the log receives every changed page.
 const PAGE: i64 = 2048;
 
-/// Makes the journal of a new run at `path`, where none is.
+/// Creates the journal of a new run at `path`, where no file exists.
 ///
 /// # Errors
 /// The folder cannot be written.
 pub(super) fn make(path: &Path, frozen: &Frozen) -> Result<(), JournalError> {
-    // The log of a journal that somebody removed would count as this one's.
+    // SQLite would apply a log left by a removed journal to this one.
     ["db-journal", "db-wal", "db-shm"].iter().try_for_each(|left| remove(&path.with_extension(left)))?;
     let part = path.with_extension("db.part");
     let mut file = File::create(&part)?;
@@ -50,17 +50,17 @@ fn image(frozen: &Frozen) -> rusqlite::Result<Vec<u8>> {
     }
     let mut bytes = db.serialize(MAIN_DB)?.to_vec();
     bytes[LOGGING].fill(2);
-    // The next one begins with empty tables, too; after a failure with new ones.
+    // The next journal starts with empty tables too; after a failure, with new ones.
     db.execute_batch("ROLLBACK")?;
     *kept = Some(db);
     Ok(bytes)
 }
 
-/// The tables of a journal in memory. Those of the first run are kept for the others of the process: making them takes
-/// longer than the rest.
+/// The tables of a journal in memory. The first run's tables are reused by the other runs of the process, because
+/// creating them takes longer than the rest.
 fn empty() -> rusqlite::Result<Connection> {
     let db = Connection::open_in_memory()?;
-    seal::provide(&db)?;
+    checksum::provide(&db)?;
     db.pragma_update(None, "page_size", PAGE)?;
     db.execute_batch(TABLES)?;
     db.pragma_update(None, "application_id", APPLICATION_ID)?;

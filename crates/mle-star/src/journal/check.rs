@@ -1,4 +1,4 @@
-//! Is a journal as it was written? Looked at before anything is written to it.
+//! Checks a journal for damage before anything is written to it.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -6,14 +6,15 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 
 use super::store::{APPLICATION_ID, FORMAT, OLDER_FORMAT, TABLES};
-use super::{JournalError, seal, wal};
+use super::{JournalError, checksum, wal};
 
-/// What the log beside a journal is called.
+/// The file name of a journal's log.
 pub(super) fn log_of(path: &Path) -> PathBuf {
     path.with_extension("db-wal")
 }
 
-/// A journal of our format, opened in place: only for the process that works on the run, since SQLite writes beside it.
+/// Opens a journal in place. Only the process that works on the run may do this, since SQLite writes files beside
+/// it.
 pub(super) fn open_in_place(path: &Path) -> Result<Connection, JournalError> {
     // SQLite would remove the log of an empty file.
     if length(path) == 0 {
@@ -22,12 +23,12 @@ pub(super) fn open_in_place(path: &Path) -> Result<Connection, JournalError> {
     let broken = |error: rusqlite::Error| damaged(path, error.to_string());
     let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(broken)?;
     db.busy_timeout(Duration::from_secs(10)).map_err(broken)?;
-    seal::provide(&db).map_err(broken)?;
+    checksum::provide(&db).map_err(broken)?;
     is_known(&db, path)?;
     Ok(db)
 }
 
-/// Is it a journal of our format?
+/// Checks that this is a journal of a supported format.
 pub(super) fn is_known(db: &Connection, path: &Path) -> Result<(), JournalError> {
     let broken = |error: rusqlite::Error| damaged(path, error.to_string());
     if pragma(db, "application_id").map_err(broken)? != APPLICATION_ID {
@@ -35,13 +36,13 @@ pub(super) fn is_known(db: &Connection, path: &Path) -> Result<(), JournalError>
     }
     match pragma(db, "user_version").map_err(broken)? {
         FORMAT => Ok(()),
-        // Only to be looked at, and only once the run is over.
+        // The previous format can only be read, and only for finished runs.
         OLDER_FORMAT if path.with_file_name(crate::layout::RESULT).is_file() => Ok(()),
         found => Err(JournalError::Format { path: path.into(), found }),
     }
 }
 
-/// Everything that can be checked: the log, SQLite's structures, every record.
+/// Checks the log, SQLite's structures and every record.
 pub(super) fn check(path: &Path) -> Result<(), JournalError> {
     wal::check(&log_of(path))?;
     let db = open_in_place(path)?;
@@ -59,7 +60,7 @@ pub(super) fn check(path: &Path) -> Result<(), JournalError> {
     }
 }
 
-/// A file that is not as it was written, and how.
+/// The error for a damaged file.
 pub(super) fn damaged(path: &Path, what: impl Into<String>) -> JournalError {
     JournalError::Damaged { path: path.into(), what: what.into() }
 }
@@ -72,14 +73,14 @@ fn first_damage(db: &Connection) -> rusqlite::Result<Option<String>> {
     if schema(db)? != schema_as_made()? {
         return Ok(Some("its tables are not those of a journal".to_owned()));
     }
-    let meta = format!("SELECT key FROM meta WHERE seal IS NOT {} LIMIT 1", seal::META);
+    let meta = format!("SELECT key FROM meta WHERE seal IS NOT {} LIMIT 1", checksum::META);
     if let Some(key) = db.query_row(&meta, [], |row| row.get::<_, String>(0)).optional()? {
-        return Ok(Some(format!("the entry \"{key}\" is not what was written")));
+        return Ok(Some(format!("the entry \"{key}\" does not match its checksum")));
     }
-    let record = format!("SELECT seq, place FROM effects WHERE NOT {} LIMIT 1", seal::is_whole());
+    let record = format!("SELECT seq, place FROM effects WHERE NOT {} LIMIT 1", checksum::is_whole());
     let record =
         db.query_row(&record, [], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?))).optional()?;
-    Ok(record.map(|(seq, place)| format!("record {seq} ({place}) is not what was written")))
+    Ok(record.map(|(seq, place)| format!("record {seq} ({place}) does not match its checksum")))
 }
 
 fn schema(db: &Connection) -> rusqlite::Result<Vec<(String, Option<String>)>> {

@@ -1,4 +1,4 @@
-//! What is wrong with a journal, and what to do about it.
+//! Errors of the journal, with hints.
 
 use std::path::PathBuf;
 
@@ -6,27 +6,27 @@ use super::store;
 use crate::place::{Place, Step};
 use crate::stop::Trouble;
 
-/// What is wrong with a journal.
+/// An error of the journal.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
-    /// There is none at this path.
+    /// There is no journal at this path.
     #[error("there is no journal at {0}")]
     Missing(PathBuf),
-    /// There is one already.
+    /// The folder already has a journal.
     #[error("{0} already holds a run")]
     Exists(PathBuf),
-    /// Another process writes it.
+    /// Another process works on the run.
     #[error("the run is held by another process ({holder})")]
     Held {
-        /// What that process wrote about itself.
+        /// What that process wrote into the lock file.
         holder: String,
     },
-    /// It was written by another version of the format.
+    /// It has another format version.
     #[error("{path} has journal format {found}; this program reads format {}", store::FORMAT)]
     Format {
         /// The file.
         path: PathBuf,
-        /// The format it names.
+        /// Its format version.
         found: i64,
     },
     /// The file is not a journal, or is damaged.
@@ -34,10 +34,10 @@ pub enum JournalError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What was found, and where in the file.
+        /// The damage and its position in the file.
         what: String,
     },
-    /// The log of what was written last is damaged.
+    /// The write-ahead log is damaged.
     #[error(
         "{path} is damaged in frame {frame} (from byte {offset}); what was recorded there and later cannot be read"
     )]
@@ -46,18 +46,18 @@ pub enum JournalError {
         path: PathBuf,
         /// The frame, counted from 1; 0 is the header.
         frame: usize,
-        /// Where it begins, in bytes.
+        /// Its offset in bytes.
         offset: usize,
         /// Bytes up to the end of the last transaction before it.
         good: usize,
     },
-    /// A step came back with another input than the one recorded.
+    /// The input of an effect differs from the recorded one.
     #[error("{place} was recorded with another input")]
     OtherInput {
         /// The place.
         place: Place,
     },
-    /// A step came to another verdict than the recorded one.
+    /// The verdict of a step differs from the recorded one.
     #[error("{step} ended differently from its record")]
     OtherVerdict {
         /// The step.
@@ -66,7 +66,7 @@ pub enum JournalError {
     /// It cannot be written.
     #[error("the journal cannot be written: {0}")]
     Write(#[from] rusqlite::Error),
-    /// Its folder cannot be used.
+    /// The run folder cannot be used.
     #[error("the run folder cannot be used: {0}")]
     Io(#[from] std::io::Error),
 }

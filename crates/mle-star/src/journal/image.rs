@@ -1,12 +1,12 @@
 //! A journal as bytes in memory, for readers.
 //!
-//! SQLite writes beside a database with a log even when it only reads: it creates a shared-memory file, and an empty
-//! log if there is none. Readers therefore do not open the files with SQLite. They read both files, copy the log's
-//! pages over the database's as a checkpoint would, and open the result in memory. They take no SQLite lock and need no
-//! write access.
+//! SQLite writes files beside a database with a log even when it only reads: it creates a shared-memory file, and
+//! an empty log if there is none. Readers therefore do not open the files with SQLite. They read both files, copy
+//! the log's pages over the database's as a checkpoint would, and open the result in memory. They take no SQLite
+//! lock and need no write access.
 //!
-//! The result is consistent. A writer only appends to its log, and whatever a checkpoint copies from the log during the
-//! reading is still in the log, which is read last. If the log is restarted in between, the files are read again.
+//! The result is consistent. A writer only appends to its log, and the log is read last, so whatever a checkpoint
+//! copied during the read is still in it. If the log is restarted in between, the files are read again.
 
 #![expect(clippy::disallowed_types, reason = "the journal is a file")]
 
@@ -18,17 +18,18 @@ use std::path::Path;
 use rusqlite::{Connection, MAIN_DB};
 
 use super::birth::LOGGING;
-use super::{JournalError, check, lock, seal, wal};
+use super::{JournalError, check, checksum, lock, wal};
 
 /// The largest file that is read, in bytes.
 const LARGEST: usize = 1 << 30;
-/// How often a reading is repeated. SQLite restarts a log about every thousand pages.
+/// How often a read is retried. SQLite restarts a log about every thousand pages, so one retry is nearly always
+/// enough.
 const ATTEMPTS: usize = 20;
 const HEADER: usize = 32;
 
-/// Reads a journal, and what is wrong with its log.
+/// Reads a journal. The second value is the damage in its log, if any.
 pub(super) fn open(path: &Path) -> Result<(Connection, Option<JournalError>), JournalError> {
-    // While no process works on the run, every frame of the log must be whole.
+    // While no process works on the run, an invalid frame is damage; otherwise it may be a write in progress.
     let folder = path.parent().unwrap_or(path);
     let still = lock::look(folder);
     let (mut database, log) = read(path).map_err(|error| unreadable(path, &error))?;
@@ -37,7 +38,7 @@ pub(super) fn open(path: &Path) -> Result<(Connection, Option<JournalError>), Jo
         // A database in memory has no log.
         versions.fill(1);
         wal::apply(&log, &mut database, LARGEST);
-        // The log holds the first page, too.
+        // The log also holds the first page.
         database.get_mut(LOGGING).into_iter().for_each(|versions| versions.fill(1));
     }
     if database.is_empty() {
@@ -46,7 +47,7 @@ pub(super) fn open(path: &Path) -> Result<(Connection, Option<JournalError>), Jo
     let broken = |error: rusqlite::Error| check::damaged(path, error.to_string());
     let mut db = Connection::open_in_memory().map_err(broken)?;
     db.deserialize_read_exact(MAIN_DB, database.as_slice(), database.len(), true).map_err(broken)?;
-    seal::provide(&db).map_err(broken)?;
+    checksum::provide(&db).map_err(broken)?;
     check::is_known(&db, path)?;
     Ok((db, damage))
 }

@@ -1,4 +1,4 @@
-//! The lock on a run folder: one process works in it.
+//! The lock of a run folder: only one process works in it.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
@@ -9,26 +9,27 @@ use std::time::{Duration, Instant};
 use super::{JournalError, image};
 use crate::layout::LOCK as FILE;
 
-/// How long a glance at a run's lock is waited out.
+/// How long to wait for a process that only checks the lock.
 const LOOKS: Duration = Duration::from_millis(300);
 
-/// A run folder that no other process works in while this lives.
+/// The lock of a run folder, held until dropped.
 #[derive(Debug)]
 pub struct Hold {
     folder: PathBuf,
     _file: File,
 }
 
-/// Takes hold of a run folder, which exists; whoever tries after this is told which process has it.
+/// Locks an existing run folder. The lock file names this process, so that the error in other processes can show
+/// it.
 ///
 /// # Errors
-/// Another process has it, or its lock cannot be written.
+/// Another process holds the lock, or the lock file cannot be written.
 pub fn hold(folder: &Path) -> Result<Hold, JournalError> {
     let path = folder.join(FILE);
     loop {
         let mut file = File::options().read(true).write(true).create(true).truncate(false).open(&path)?;
         wait_for(&mut file)?;
-        // The folder may have been removed, and made again, by who had it before.
+        // The previous holder may have removed the folder, and it may exist again.
         if !is_at(&path, &file)? {
             continue;
         }
@@ -40,13 +41,13 @@ pub fn hold(folder: &Path) -> Result<Hold, JournalError> {
     }
 }
 
-/// Keeps others from writing for as long as the file lives; `None` while a process works there.
+/// Prevents writers from locking the folder while the returned file is open; `None` while a process works there.
 pub(super) fn look(folder: &Path) -> Option<File> {
     let file = image::open_regular(&folder.join(FILE)).ok()?;
     file.try_lock_shared().is_ok().then_some(file)
 }
 
-/// Does this very process work in the folder?
+/// Whether this process itself works in the folder.
 pub(super) fn is_ours(folder: &Path) -> bool {
     let Ok(file) = image::open_regular(&folder.join(FILE)) else { return false };
     let is_held = matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
@@ -71,7 +72,7 @@ fn wait_for(file: &mut File) -> Result<(), JournalError> {
         match file.try_lock() {
             Ok(()) => return Ok(()),
             Err(TryLockError::Error(error)) => return Err(error.into()),
-            // Whoever only looks at a run may hold its lock for a moment.
+            // A reader that checks whether the run is going on holds the lock for a moment.
             Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
                 std::thread::sleep(Duration::from_millis(20));
             }

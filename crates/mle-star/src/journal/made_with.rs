@@ -1,29 +1,29 @@
-//! What a run was made with: the versions behind each process that worked on it.
+//! Versions of the programs that a run was made with, for each process that worked on it.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The programs with which a process worked on a run.
+/// Versions of the programs that one process used.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MadeWith {
-    /// When it began to, RFC 3339.
+    /// When the process started work on the run, RFC 3339.
     pub at: String,
-    /// `mle-star`'s version.
+    /// The version of `mle-star`.
     pub mle_star: String,
-    /// The version of the Python that scripts ran with.
+    /// The version of the Python that runs the scripts.
     pub python: String,
-    /// Operating system and processor, for example `linux x86_64`.
+    /// Operating system and architecture, for example `linux x86_64`.
     pub platform: String,
-    /// The version of the `claude` command line; `None` when the built-in rules answered.
+    /// The version of the `claude` CLI; `None` for the offline agents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claude: Option<String>,
-    /// Had another process done a part of the run before? The journal sees to it.
+    /// Whether an earlier process did part of the run. The journal sets this.
     pub resumed: bool,
 }
 
 impl MadeWith {
-    /// Are these the same programs, whenever they were started?
+    /// Whether the versions are the same, regardless of the start time.
     pub fn is_like(&self, other: &Self) -> bool {
         let Self { at: _, mle_star, python, platform, claude, resumed: _ } = self;
         (mle_star, python, platform, claude)
@@ -41,7 +41,7 @@ impl fmt::Display for MadeWith {
     }
 }
 
-/// The programs that made a run, in a line.
+/// The program versions of a run in one line.
 pub fn in_words(made_with: &[MadeWith]) -> String {
     let begun = made_with.first().filter(|first| !first.resumed).map(MadeWith::to_string);
     let later = made_with.iter().skip(usize::from(begun.is_some()));

@@ -1,4 +1,4 @@
-//! Reading a journal without holding its run: for lists, reports and pages. Nothing is written.
+//! Reads a journal without locking its run, for lists, reports and pages. Nothing is written.
 
 use std::path::Path;
 
@@ -12,27 +12,27 @@ use crate::effects::{Limit, Usage};
 use crate::place::Place;
 use crate::verdict::Verdicts;
 
-/// A journal at one moment.
+/// The contents of a journal at one moment.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     /// The run's inputs.
     pub frozen: Frozen,
-    /// When the run was made, RFC 3339.
+    /// When the run was created, RFC 3339.
     pub created_at: String,
-    /// The programs that made it so far, one entry for each change; none where that was not noted.
+    /// The program versions used so far, one entry for each change. Empty if they were not recorded.
     pub made_with: Vec<MadeWith>,
     /// Seconds the run has taken so far.
     pub elapsed: f64,
-    /// Every record that can be read, oldest first.
+    /// All readable records, oldest first.
     pub effects: Vec<EffectRecord>,
-    /// What ended the run early the last time.
+    /// What last ended the run early.
     pub stopped: Option<Diagnostics>,
-    /// What is wrong with the journal, as far as reading it shows.
+    /// The damage found while reading.
     pub damage: Option<String>,
 }
 
 impl Snapshot {
-    /// How every step ended that has ended. A journal of an older format has none.
+    /// The verdicts of the steps that have ended. A journal of an older format has none.
     pub fn verdicts(&self) -> Verdicts {
         let verdicts = self.effects.iter().filter(|effect| effect.kind == Kind::Verdict && effect.counts());
         let read = |effect: &EffectRecord| {
@@ -53,21 +53,21 @@ impl Snapshot {
 /// One record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EffectRecord {
-    /// Order of beginning.
+    /// The number of the record, in order of beginning.
     pub seq: i64,
-    /// Where.
+    /// Where in the algorithms.
     pub place: Place,
-    /// What.
+    /// The kind of effect.
     pub kind: Kind,
     /// Does it count?
     pub state: EffectState,
-    /// What was asked: the prompt, or the script.
+    /// The request: the prompt, or the script.
     pub request: Value,
-    /// What came back, as the outcome's JSON; `None` while it has not ended.
+    /// The outcome as JSON; `None` before the effect has ended.
     pub outcome: Option<Value>,
-    /// The limit that refused it or decided it.
+    /// The limit that refused or decided it.
     pub limit: Option<Limit>,
-    /// Money and tokens.
+    /// Cost and tokens.
     pub usage: Usage,
     /// RFC 3339.
     pub begun_at: String,
@@ -86,44 +86,45 @@ impl EffectRecord {
     }
 }
 
-/// Does a record count?
+/// Whether a record counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EffectState {
-    /// It is being done, or its process died.
+    /// It is in progress, or its process died.
     Begun,
     /// It counts.
     Ended,
-    /// It was interrupted, or ended the run, and is done again.
+    /// It was interrupted or ended the run. A resume performs it again.
     Void,
-    /// A larger limit reopened the run before it.
+    /// A larger limit reopened the run at an earlier step.
     Aside,
 }
 
-/// The first limit of the run's own that left something out, among the records that count.
+/// The first limit of the whole run that skipped something, among the records that count.
 pub fn first_limit(effects: &[EffectRecord]) -> Option<Limit> {
     let counting = effects.iter().filter(|effect| effect.counts());
     counting.filter_map(|effect| effect.limit).find(|limit| *limit != Limit::Share)
 }
 
-/// US dollars of the agent calls at the places that `belongs` picks, also of those that do not count any more;
-/// `None` when the cost of one of them is unknown.
+/// The cost in US dollars of the agent calls at the places that `belongs` selects, including discarded ones;
+/// `None` if the cost of one of them is unknown.
 pub fn cost(effects: &[EffectRecord], belongs: impl Fn(&Place) -> bool) -> Option<f64> {
     let calls = effects.iter().filter(|effect| effect.kind == Kind::Agent && effect.outcome.is_some());
     calls.filter(|effect| belongs(&effect.place)).map(|effect| effect.usage.cost_usd).sum()
 }
 
-/// Reads the journal in a run folder, also while the run goes on. Of a damaged journal, reads as much as possible.
-/// Nothing is written, so read access is enough.
+/// Reads the journal in a run folder, even while the run is in progress. Reads as much as possible of a damaged
+/// journal. Nothing is written, so read access is enough.
 ///
 /// # Errors
-/// When it is missing, of another format, or so damaged that not even the run's inputs can be read.
+/// It is missing, of another format, or so damaged that not even the run's inputs can be read.
 pub fn read(folder: &Path) -> Result<Snapshot, JournalError> {
     let path = folder.join(store::FILE);
     if path.symlink_metadata().is_err() {
         return Err(JournalError::Missing(path));
     }
-    // In the process that works on the run, closing the file would drop the locks that its own connection holds.
+    // POSIX locks belong to the process: if the process that works on the run closed the file, it would drop the
+    // locks of its own connection.
     let (db, log) =
         if lock::is_ours(folder) { (check::open_in_place(&path)?, None) } else { image::open(&path)? };
     let store = Store::reading(db);

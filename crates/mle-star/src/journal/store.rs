@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde_json::{Value, json};
 
 use super::reader::{EffectRecord, EffectState};
-use super::{Entry, Frozen, JournalError, Kind, MadeWith, Outcome, birth, check, seal, wait};
+use super::{Entry, Frozen, JournalError, Kind, MadeWith, Outcome, birth, check, checksum, wait};
 use crate::diagnostics::Diagnostics;
 use crate::effects::{Limit, Usage};
 use crate::place::Place;
@@ -15,13 +15,13 @@ use crate::place::Place;
 pub(super) use crate::layout::JOURNAL as FILE;
 /// The version of the tables below.
 pub(super) const FORMAT: i64 = 3;
-/// The version before it, which had no verdicts. Its finished runs can be read.
+/// The previous version, without verdicts. Its finished runs can be read.
 pub(super) const OLDER_FORMAT: i64 = 2;
-/// Marks the file as ours: "MLES".
+/// SQLite's application ID of a journal: "MLES".
 pub(super) const APPLICATION_ID: i64 = 0x4d4c_4553;
 
-/// A record's `state`: `begun`, then `ended`; `void` when it does not count (it was interrupted, or it
-/// ended the run); `aside` when a larger limit reopened the run before it.
+/// A record's `state` is `begun`, then `ended`. It is `void` if it does not count because it was interrupted or
+/// ended the run, and `aside` if a larger limit reopened the run at an earlier step.
 pub(super) const TABLES: &str = "
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL, seal TEXT NOT NULL) STRICT;
 CREATE TABLE effects (
@@ -48,22 +48,22 @@ pub(super) const SET_META: &str = "INSERT INTO meta VALUES (?1, ?2, seal(?1, ?2)
 
 pub(super) struct Store {
     db: Connection,
-    /// The number of the next record; of no use to one that only reads.
+    /// The number of the next record; unused by readers.
     next: i64,
 }
 
-/// What is forced to the disk, as SQLite numbers it. The death of the process harms a record in no case.
+/// What SQLite syncs to the disk, by its `synchronous` levels. A process that dies loses no record at any level.
 #[derive(Clone, Copy)]
 enum Force {
-    /// Nothing, and the beginning of a log neither.
+    /// Nothing.
     Nothing = 0,
-    /// What is moved from the log to the database: a power cut may take the last records.
+    /// Checkpoints. A power failure may lose the last records.
     Checkpoints = 1,
-    /// Each record.
+    /// Every record.
     Records = 2,
 }
 
-/// A record that begins and ends at once: a decision, a verdict, a failure.
+/// A record that is complete when it is written: a decision, a verdict or a failure.
 pub(super) struct Inserted<'a> {
     pub place: &'a Place,
     pub kind: Kind,
@@ -90,15 +90,15 @@ impl Store {
     pub fn create(path: &Path, frozen: &Frozen) -> Result<Self, JournalError> {
         birth::make(path, frozen)?;
         let store = Self::connect(path)?;
-        // Begins the log, which SQLite would force to the disk. Nothing in it has cost anything yet, and the first
-        // record that has takes with it all that is before.
+        // Starts the log without syncing it. Nothing in it has cost money yet, and the sync of the first paid
+        // record includes everything before it.
         store.force(Force::Nothing)?;
         store.heartbeat(0.0)?;
         store.force(Force::Checkpoints)?;
         Ok(store)
     }
 
-    /// Opens for writing. Nothing is changed before the file is known to be as it was written.
+    /// Opens a journal for writing. All checks pass before anything is changed.
     pub fn open(path: &Path) -> Result<Self, JournalError> {
         check::check(path)?;
         let mut store = Self::connect(path)?;
@@ -112,11 +112,11 @@ impl Store {
     fn connect(path: &Path) -> rusqlite::Result<Self> {
         let store = Self { db: Connection::open(path)?, next: 1 };
         store.db.busy_timeout(Duration::from_secs(10))?;
-        seal::provide(&store.db)?;
+        checksum::provide(&store.db)?;
         Ok(store)
     }
 
-    /// For reading only.
+    /// Opens a journal for reading only.
     pub fn reading(db: Connection) -> Self {
         Self { db, next: 0 }
     }
@@ -127,7 +127,7 @@ impl Store {
         serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))
     }
 
-    /// One entry for each change; none in a journal that was begun before these were noted.
+    /// One entry for each change; empty in a journal whose version did not record them.
     pub fn made_with(&self) -> rusqlite::Result<Vec<MadeWith>> {
         let text = self.get("made_with")?;
         text.map_or_else(|| Ok(Vec::new()), |text| serde_json::from_str(&text).map_err(json_error))
@@ -141,7 +141,7 @@ impl Store {
         self.set("stopped", &serde_json::to_string(diagnostics).map_err(json_error)?)
     }
 
-    /// What ended the run early the last time.
+    /// What last ended the run early.
     pub fn stopped(&self) -> rusqlite::Result<Option<Diagnostics>> {
         let text = self.get("stopped")?;
         text.map(|text| serde_json::from_str(&text).map_err(json_error)).transpose()
@@ -171,9 +171,10 @@ impl Store {
         self.set("elapsed", &elapsed.to_string())
     }
 
-    /// The record that counts at `place`; or one set aside, which counts again: exactly the same is asked for.
+    /// The record that counts at `place`, or one that was set aside and counts again because the request is
+    /// identical.
     pub fn recorded(&self, place: &Place, kind: Kind, digest: &str) -> rusqlite::Result<Option<Found>> {
-        // No ORDER BY: with one, SQLite plans a statement of rusqlite's cache anew for every place.
+        // No ORDER BY: with it, SQLite would plan the cached statement anew for every place.
         let sql = "SELECT digest, outcome, ended_at, state = 'ended', seq FROM effects
                    WHERE place = ?1 AND kind = ?2 AND state IN ('ended', 'aside')";
         let read = |row: &Row<'_>| Ok((row.get::<_, bool>(3)?, row.get::<_, i64>(4)?, found(row)?));
@@ -216,7 +217,7 @@ impl Store {
         let tokens = |pick: fn(&Usage) -> u64| {
             usage.as_ref().map(pick).map(|count| i64::try_from(count).unwrap_or(i64::MAX))
         };
-        // SQLite has no NaN, and the seal is over what it keeps.
+        // SQLite stores NaN as NULL, and the checksum covers the stored value.
         let cost = usage.and_then(|usage| usage.cost_usd).filter(|cost| !cost.is_nan());
         let outcome = serde_json::to_string(value).map_err(json_error)?;
         let limit = value.limit().map(|limit| name(&limit)).transpose()?;
@@ -233,8 +234,8 @@ impl Store {
             elapsed,
             name(&state)?
         ];
-        // What cost money, or may have, survives a power cut as well. Only then: a change makes SQLite parse every
-        // statement anew.
+        // A call that cost money, or may have, must survive a power failure. Other records keep the setting,
+        // because a change makes SQLite parse every statement anew.
         let write = || self.db.prepare_cached(sql)?.execute(values);
         if usage.is_some() && cost != Some(0.0) {
             self.force(Force::Records)?;
@@ -293,12 +294,12 @@ impl Store {
         transaction.commit()
     }
 
-    /// Every record, oldest first.
+    /// All records, oldest first.
     pub fn effects(&self) -> rusqlite::Result<Vec<EffectRecord>> {
         self.db.prepare(&records("1"))?.query_map([], |row| effect_record(row, whole, whole))?.collect()
     }
 
-    /// Every record without its texts, oldest first.
+    /// All records without their texts, oldest first.
     pub fn ledger(&self) -> rusqlite::Result<Vec<EffectRecord>> {
         if self.next == 1 {
             return Ok(Vec::new());
@@ -307,18 +308,18 @@ impl Store {
         self.db.prepare_cached(&records("1"))?.query_map([], record)?.collect()
     }
 
-    /// Every record that can be read, oldest first, and what was in the way of the others.
+    /// All readable records, oldest first, and why others cannot be read.
     pub fn readable_effects(&self) -> (Vec<EffectRecord>, Option<String>) {
         let mut effects = Vec::new();
         let read = |effects: &mut Vec<EffectRecord>| {
             let mut damage = None;
-            let mut statement = self.db.prepare(&records(&seal::is_whole()))?;
+            let mut statement = self.db.prepare(&records(&checksum::is_whole()))?;
             let mut rows = statement.query([])?;
             while let Some(row) = rows.next()? {
                 let seq: i64 = row.get(0)?;
                 match effect_record(row, whole, whole) {
                     Ok(effect) if row.get("is_whole")? => effects.push(effect),
-                    _ => damage = Some(format!("record {seq} is not what was written")),
+                    _ => damage = Some(format!("record {seq} does not match its checksum")),
                 }
             }
             Ok::<_, rusqlite::Error>(damage)
@@ -345,7 +346,7 @@ impl Store {
         self.db.prepare(sql)?.query_map([], read)?.collect()
     }
 
-    /// A record that begins and ends at once.
+    /// Writes a complete record.
     pub fn insert(&mut self, record: &Inserted<'_>, elapsed: f64) -> rusqlite::Result<()> {
         let sql =
             "INSERT INTO effects (seq, place, kind, state, digest, request, outcome, limit_hit, begun_at,
@@ -360,7 +361,7 @@ impl Store {
         Ok(())
     }
 
-    /// Copies what is in the log to the database. SQLite would do so as it closes.
+    /// Copies the log into the database, as SQLite does when it closes the file.
     pub fn empty_log(&self) -> rusqlite::Result<()> {
         self.db.execute_batch("PRAGMA wal_checkpoint(PASSIVE)")
     }
@@ -382,10 +383,10 @@ fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
     Ok(Found { digest: row.get(0)?, outcome: row.get(1)?, ended_at: row.get(2)? })
 }
 
-/// What is kept of a text.
+/// Reduces a text to what the record keeps of it.
 type Kept = fn(&str) -> serde_json::Result<Value>;
 
-/// A record with so much of what was asked and of what came back.
+/// A record, with its request and outcome reduced by these functions.
 fn effect_record(row: &Row<'_>, request: Kept, outcome: Kept) -> rusqlite::Result<EffectRecord> {
     let json = |index, kept: Kept| {
         let text = row.get_ref(index)?.as_str_or_null()?;

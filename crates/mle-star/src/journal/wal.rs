@@ -1,9 +1,9 @@
 //! SQLite's write-ahead log: checked before SQLite reads it, and read without SQLite.
 //!
-//! SQLite stops at the first frame whose checksum is wrong and reports nothing. That is right for a write that was
-//! cut short and wrong for a byte that changed on the disk: every record behind it would be lost in silence. And SQLite
-//! reads a log only with a shared-memory file beside it, which it creates; [`apply`] needs none.
-//! The format is described at <https://www.sqlite.org/fileformat2.html#walformat>.
+//! SQLite stops at the first frame whose checksum is wrong and reports nothing. That is right for an interrupted
+//! write, but wrong for a byte that changed on the disk: every later record would be lost silently. In addition,
+//! SQLite reads a log only through a shared-memory file, which it creates; [`apply`] needs none. The format is
+//! described at <https://www.sqlite.org/fileformat2.html#walformat>.
 
 #![expect(clippy::disallowed_methods, reason = "the log belongs to the journal")]
 
@@ -16,10 +16,10 @@ const FRAME_HEADER: usize = 24;
 const MAGIC: u32 = 0x377f_0682;
 const SMALLEST_PAGE: usize = 512;
 
-/// Checks the log at `path`. One frame that is wrong at the end is what a write that was cut short leaves.
+/// Checks the log at `path`. An invalid last frame is not an error: an interrupted write leaves one.
 ///
 /// # Errors
-/// Its header is wrong, or a frame is that others follow.
+/// The header is invalid, or an invalid frame is followed by others.
 pub(super) fn check(path: &Path) -> Result<(), JournalError> {
     let bytes = match std::fs::read(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
@@ -28,14 +28,14 @@ pub(super) fn check(path: &Path) -> Result<(), JournalError> {
     damage(path, &bytes).map_or(Ok(()), Err)
 }
 
-/// What is wrong with the bytes of the log at `path`.
+/// The damage in the bytes of the log at `path`, if any.
 pub(super) fn damage(path: &Path, bytes: &[u8]) -> Option<JournalError> {
     let Scan { good, wrong } = scan(bytes);
     wrong.map(|Wrong { frame, offset }| JournalError::LogDamaged { path: path.into(), frame, offset, good })
 }
 
-/// Writes the pages of every whole transaction of a log into the database that it belongs to, as SQLite would; a page
-/// that would make it larger than `most` bytes ends that.
+/// Writes the pages of every complete transaction of a log into its database, as SQLite would. Stops at a page
+/// that would make the database larger than `most` bytes.
 pub(super) fn apply(log: &[u8], database: &mut Vec<u8>, most: usize) {
     let page = page_size(log);
     let whole = log.get(HEADER..scan(log).good).unwrap_or_default();
@@ -57,20 +57,20 @@ pub(super) fn apply(log: &[u8], database: &mut Vec<u8>, most: usize) {
     }
 }
 
-/// How far a log can be read.
+/// How much of a log is valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Scan {
-    /// Bytes up to the end of the last whole transaction.
+    /// Bytes up to the end of the last complete transaction.
     good: usize,
     wrong: Option<Wrong>,
 }
 
-/// Where a log is wrong.
+/// The first invalid frame of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Wrong {
     /// The frame, counted from 1; 0 is the header.
     frame: usize,
-    /// Where it begins, in bytes.
+    /// Its offset in bytes.
     offset: usize,
 }
 
@@ -87,7 +87,7 @@ fn scan(bytes: &[u8]) -> Scan {
         sum.add(&frame[..8]);
         sum.add(&frame[FRAME_HEADER..]);
         if !of_this_log(frame) || !sum.is(frame, 16) || word(frame, 0) == 0 {
-            // Behind the end of a log that was begun anew lie frames of the one before it.
+            // A restarted log is followed by frames of the previous log, which have other salts.
             let is_inside = frames.any(|(_, later)| of_this_log(later));
             return Scan { good, wrong: is_inside.then_some(Wrong { frame: index + 1, offset }) };
         }
@@ -112,7 +112,7 @@ struct Sum {
 }
 
 impl Sum {
-    /// `None` if this is not the header of a log.
+    /// `None` if `header` is not that of a log.
     fn of_header(header: &[u8]) -> Option<Self> {
         let magic = word(header, 0);
         let mut sum = Self { big_endian: magic & 1 == 1, sum: [0; 2] };
@@ -137,7 +137,7 @@ impl Sum {
     }
 }
 
-/// The big-endian number at an offset; 0 behind the end.
+/// The big-endian number at an offset; 0 past the end.
 fn word(bytes: &[u8], at: usize) -> u32 {
     bytes.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |bytes| u32::from_be_bytes(*bytes))
 }

@@ -1,4 +1,4 @@
-//! The result put together from what the phases left and what the journal counted.
+//! Assembles the result from the phases' results and the journal.
 
 use super::Finished;
 use super::ensemble::Ensemble;
@@ -134,7 +134,7 @@ fn tokens(effects: &[EffectRecord]) -> Tokens {
     }
 }
 
-/// The phases that did not fail and in which no limit left anything out.
+/// The phases that did not fail and in which no limit skipped anything.
 fn phases_completed(
     effects: &[EffectRecord],
     paths: &[(Refined, PathRecord)],

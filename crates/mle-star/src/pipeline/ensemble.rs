@@ -9,15 +9,15 @@ use crate::result::EnsembleAttempt;
 use crate::solution::Scored;
 use crate::stop::Stop;
 
-/// What the rounds made.
+/// The result of the rounds.
 pub(super) struct Ensemble {
     /// One per round.
     pub rounds: Vec<EnsembleAttempt>,
-    /// The best round, or the best input when every round failed.
+    /// The best round, or the best input if every round failed.
     pub best: Scored,
 }
 
-/// Algorithm 3. `None` when a limit left out every round.
+/// Algorithm 3. `None` if a limit skipped every round.
 pub(super) async fn ensemble(ctx: &Ctx<'_>, solutions: &[Scored]) -> Result<Option<Ensemble>, Stop> {
     if let [only] = solutions {
         return Ok(Some(Ensemble { rounds: Vec::new(), best: only.clone() }));
@@ -48,7 +48,7 @@ pub(super) async fn ensemble(ctx: &Ctx<'_>, solutions: &[Scored]) -> Result<Opti
     })) // 9-10
 }
 
-/// With one path there is nothing to combine.
+/// An ensemble needs at least two solutions.
 pub(super) fn skipped(ctx: &Ctx<'_>, solutions: &[Scored]) -> Option<Ensemble> {
     let score = solutions.first().map_or(f64::NAN, |one| one.score().value());
     ctx.info(format!("Phase 3 skipped (L=1): {}, score {score}", ctx.task().competition_id));
@@ -59,7 +59,7 @@ fn is_best(made: &Scored, best: Option<&Scored>) -> bool {
     best.is_none_or(|best| made.score().beats_or_ties(best.score()))
 }
 
-/// The ensembler's script, with its score when that runs.
+/// The ensembler's script, with its score if it runs.
 async fn carry_out(
     ctx: &Ctx<'_>,
     solutions: &[Scored],

@@ -1,4 +1,4 @@
-//! Finalization: subsampling removed, submission script written, run and checked.
+//! Finalization: removes subsampling, then writes, runs and checks the submission script.
 
 use crate::agents;
 use crate::answers::Contamination;
@@ -12,9 +12,9 @@ use crate::solution::{Scored, Solution};
 use crate::stop::Stop;
 use crate::verdict::{Best, Verdict};
 
-/// How the run ends.
+/// The outcome of finalization.
 pub(super) struct Last {
-    /// The submission script, or the validation script when no submission could be made of it.
+    /// The submission script, or the validation script if it could not be turned into a submission.
     pub solution: SolutionScript,
     /// The place of the run that wrote a valid submission.
     pub submission: Option<Place>,
@@ -22,11 +22,11 @@ pub(super) struct Last {
     pub step: Step,
     pub contamination: Option<Contamination>,
     pub leakage_suspected: bool,
-    /// Was it done without falling back?
+    /// Whether it succeeded without a fallback.
     pub completed: bool,
 }
 
-/// Section 3.4 and Figures 25 to 28: the best solution becomes a submission.
+/// Section 3.4 and Figures 25 to 28: turns the best solution into a submission.
 pub(super) async fn finalize(ctx: &Ctx<'_>, best: &Scored) -> Result<Last, Stop> {
     let ctx = &ctx.begin(Step::Finalization);
     let whole = without_subsampling(ctx, best.solution()).await?;
@@ -52,7 +52,7 @@ pub(super) async fn finalize(ctx: &Ctx<'_>, best: &Scored) -> Result<Last, Stop>
     Ok(last)
 }
 
-/// What is left when finalization itself failed: the best validation script.
+/// The outcome after a failed finalization: the best validation script.
 pub(super) fn after_failure(ctx: &Ctx<'_>, best: &Scored, cause: String) -> Result<Last, Stop> {
     ctx.close_after_failure(Verdict::default().made_from([best]).note(cause))?;
     Ok(fall_back(best))
@@ -77,7 +77,7 @@ fn submitted(ctx: &Ctx<'_>, solution: &Solution, ran: Ran, leaks: bool) -> (Last
     (last, Verdict { score, kept: true, best: best_now, ..Verdict::default() })
 }
 
-/// The best validation script as it is, with the submission that its own run left, if it was valid.
+/// The unchanged best validation script, with the submission of its own run if that was valid.
 fn fall_back(best: &Scored) -> Last {
     Last {
         solution: SolutionScript::from(best),
@@ -89,7 +89,7 @@ fn fall_back(best: &Scored) -> Last {
     }
 }
 
-/// Figures 26 and 27: the block that subsamples, rewritten without it. What cannot be found stays.
+/// Figures 26 and 27: rewrites the block that subsamples. A block that cannot be found stays.
 async fn without_subsampling(ctx: &Ctx<'_>, solution: &Solution) -> Result<Solution, Stop> {
     let Some(block) = agents::subsampling_extract(ctx, solution).await? else {
         ctx.info("no subsampling is removed");
@@ -111,7 +111,7 @@ fn changes(best: &Solution, script: &str, subsampled: bool) -> String {
     format!("{subsampling}; {added} lines added, {removed} removed")
 }
 
-/// Figure 28: `Same` when any reference says so, `Novel` when all do, else not clear.
+/// Figure 28: `Same` if the comparison with any reference says so, `Novel` if all do, otherwise unclear.
 async fn compare_with_references(
     ctx: &Ctx<'_>,
     solution: &SolutionScript,

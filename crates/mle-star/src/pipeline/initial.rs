@@ -6,7 +6,8 @@ use super::retrieve::{Retrieved, retrieve};
 use crate::agents;
 use crate::answers::RetrievedModel;
 use crate::ctx::Ctx;
-use crate::evaluate::{Evaluation, evaluate, evaluate_checked, without_leakage};
+use crate::evaluate::{evaluate, evaluate_checked, without_leakage};
+use crate::evaluation::Evaluation;
 use crate::metric::sort_best_first;
 use crate::place::Step;
 use crate::result::Merge;
@@ -14,7 +15,7 @@ use crate::solution::{Scored, Solution, SolutionPhase};
 use crate::stop::Stop;
 use crate::verdict::Verdict;
 
-/// What Phase 1 found.
+/// The result of Phase 1.
 pub(super) struct Initial {
     pub retrieved: Retrieved,
     pub candidates: Vec<Evaluation>,
@@ -64,7 +65,7 @@ pub(super) async fn initial_solution(ctx: &Ctx<'_>) -> Result<Initial, Stop> {
     Ok(Initial { retrieved, candidates, merges, best, leakage_suspected }) // 18
 }
 
-/// Lines 2-5, for all models at once: they do not depend on one another. The user's own solution comes last.
+/// Lines 2-5 for all models concurrently, because they are independent. The user's own solution comes last.
 async fn evaluate_candidates(ctx: &Ctx<'_>, models: &[RetrievedModel]) -> Result<Vec<Evaluation>, Stop> {
     let candidates = (0..).zip(models).map(async |(index, model)| {
         let ctx = &ctx.at(Step::Candidate(index));
@@ -97,7 +98,7 @@ fn close_candidate(ctx: &Ctx<'_>, candidate: Evaluation, model: &str) -> Result<
     Ok(candidate)
 }
 
-/// `A_data`, once: its revision is taken even when it scores worse, if it runs at all.
+/// Calls `A_data` once. Its revision is kept if it runs, even with a worse score.
 async fn use_all_data(ctx: &Ctx<'_>, best: Scored) -> Result<Scored, Stop> {
     let Some(revised) = agents::data(ctx, best.solution()).await? else {
         ctx.close(Verdict::default().made_from([&best]).best(&best).note("no data is left unused"))?;
@@ -114,7 +115,7 @@ async fn use_all_data(ctx: &Ctx<'_>, best: Scored) -> Result<Scored, Stop> {
     Ok(best)
 }
 
-/// The leakage check of s_0 itself. `true` when a leak is suspected that could not be removed.
+/// The leakage check of s_0 itself. Returns whether a suspected leak could not be removed.
 async fn check_once_more(ctx: &Ctx<'_>, best: Scored) -> Result<(Scored, bool), Stop> {
     let checked = without_leakage(ctx, best.solution().clone()).await?;
     let leaks = checked.leaks;

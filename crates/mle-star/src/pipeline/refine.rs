@@ -10,12 +10,12 @@ use crate::result::{PathRecord, RefinementAttempt, StepRecord};
 use crate::solution::{CodeBlock, Scored, Solution, SolutionPhase};
 use crate::stop::Stop;
 
-/// What one path has made of s_0 so far. A path that ends early keeps it.
+/// The progress of one path. A path that ends early keeps it.
 pub(super) struct Refined {
     path: u32,
     /// s_final.
     pub best: Scored,
-    /// One per outer step; T_abl and C are read from them.
+    /// One per outer step. T_abl and C are derived from them.
     pub steps: Vec<StepRecord>,
 }
 
@@ -76,7 +76,7 @@ async fn refine_block(
     Ok(attempts)
 }
 
-/// p_0 is the extractor's, each later plan the planner's; `None` when the planner gave none.
+/// The next plan: p_0 from the extractor, later ones from the planner; `None` if the planner gave none.
 async fn next_plan(
     ctx: &Ctx<'_>,
     block: &CodeBlock,
@@ -89,7 +89,7 @@ async fn next_plan(
     }
 }
 
-/// The coder's block in the solution, with its score when that runs.
+/// The solution with the coder's block, and its score if it runs.
 async fn carry_out(
     ctx: &Ctx<'_>,
     current: &Scored,
@@ -110,7 +110,7 @@ async fn carry_out(
     Ok((RefinementAttempt::evaluated(plan, code, &evaluation.scored), evaluation.scored.ok()))
 }
 
-/// Lines 6-7: the ablation study run, repaired if need be, and put into words.
+/// Lines 6-7: runs the ablation study, repairs it if necessary, and summarizes its output.
 async fn study(ctx: &Ctx<'_>, ablation: Solution) -> Result<String, Stop> {
     let execution = execute(ctx, Checked::unchecked(ablation), Purpose::Ablation).await?; // 6
     match execution.result {
@@ -128,7 +128,7 @@ impl Refined {
         Self { path, best: initial.clone(), steps: Vec::new() } // 1-3
     }
 
-    /// The path is over. Steps that a failure (`cause`) left open are closed.
+    /// Ends the path and closes steps that a failure (`cause`) left open.
     pub fn end(&mut self, ctx: &Ctx<'_>, cause: Option<String>) -> Result<PathRecord, Stop> {
         let (path, current) = (self.path, self.best.clone());
         let open = u32::try_from(self.steps.len()).unwrap_or(u32::MAX)..ctx.config().outer_loop_steps;

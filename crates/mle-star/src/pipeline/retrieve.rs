@@ -1,4 +1,4 @@
-//! Line 1 of Algorithm 1: the models to try, from the web, from what the retriever knows, or given by hand.
+//! Line 1 of Algorithm 1: the models to try, found on the web, known to the retriever, or provided by the user.
 
 use crate::agents::{self, Search};
 use crate::answers::{Retrieval, RetrievedModel};
@@ -9,20 +9,21 @@ use crate::place::Name;
 use crate::role::AgentType;
 use crate::stop::Stop;
 
-/// The names of the places where the retriever is asked, and asked again without search.
+/// The names of the retriever's places: the first call, and the second one without search.
 const FIRST: Name = Name::Agent(AgentType::Retriever);
 const AGAIN: Name = Name::Again(AgentType::Retriever, 2);
 
-/// The models and where they come from.
+/// The models and their source.
 pub(super) struct Retrieved {
     /// At least one, at most M.
     pub models: Vec<RetrievedModel>,
     pub retrieval: Retrieval,
-    /// Everything that was looked up for them.
+    /// The web searches and fetches made for them.
     pub lookups: Vec<Lookup>,
 }
 
-/// The models that the user gave, else the retriever's. Without any the run ends, and a resume asks again.
+/// The models that the user provided, otherwise the retriever's. Without any model the run ends, and a resume asks
+/// again.
 pub(super) async fn retrieve(ctx: &Ctx<'_>) -> Result<Retrieved, Stop> {
     if let Some(models) = ctx.models_by_hand() {
         let models = first_models(ctx, models.to_vec(), "retrieved_models holds");
@@ -41,13 +42,14 @@ pub(super) async fn retrieve(ctx: &Ctx<'_>) -> Result<Retrieved, Stop> {
     }
 }
 
-/// What came of asking the retriever once or twice.
+/// The outcome of one or two calls of the retriever.
 struct Asked {
-    /// The reply that is to hold the models.
+    /// The reply with the models.
     answer: AgentReply,
     retrieval: Retrieval,
     lookups: Vec<Lookup>,
-    /// Where it was asked, the last call first: forgotten in this order, a resume always asks again.
+    /// The places of the calls, last one first. Discarding them in this order ensures that a resume always asks
+    /// again.
     at: &'static [Name],
 }
 
@@ -89,7 +91,7 @@ fn unless_refused(answer: AgentReply) -> Result<AgentReply, Stop> {
     }
 }
 
-/// At most M; another number is told.
+/// Keeps at most M models and warns about any other number.
 fn first_models(ctx: &Ctx<'_>, mut models: Vec<RetrievedModel>, who: &str) -> Vec<RetrievedModel> {
     let (count, wanted) = (models.len(), ctx.config().num_retrieved_models as usize);
     models.truncate(wanted);

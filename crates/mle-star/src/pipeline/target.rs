@@ -1,4 +1,4 @@
-//! Line 8 of Algorithm 2: the block to refine and the first plan for it, in at most three calls of `A_extractor`.
+//! Line 8 of Algorithm 2: finds the block to refine and its first plan with at most three calls of `A_extractor`.
 
 use crate::agents::{self, Extraction, Question};
 use crate::answers::RefinePlan;
@@ -7,10 +7,10 @@ use crate::effects::Limit;
 use crate::solution::{CodeBlock, Solution};
 use crate::stop::Stop;
 
-/// How often the extractor is asked for a block that occurs in the solution exactly once.
+/// Maximum number of calls for a block that occurs in the solution exactly once.
 const CALLS: u32 = 3;
 
-/// What came of the calls.
+/// The outcome of the calls.
 pub(super) enum Target {
     /// c_t, and p_0 for it.
     Found(CodeBlock, RefinePlan),
@@ -18,8 +18,8 @@ pub(super) enum Target {
     Missing(Option<Limit>),
 }
 
-/// The block of the first plan that can be used. While none can, the extractor is told why and asked again; after the
-/// last call the other plans of its replies count, too.
+/// The block of the first usable plan. If there is none, the extractor is called again with the reason; after the
+/// last call, the other plans of its replies count too.
 pub(super) async fn target(
     ctx: &Ctx<'_>,
     solution: &Solution,
@@ -67,7 +67,7 @@ fn report(ctx: &Ctx<'_>, plans: &[RefinePlan], block: &CodeBlock, plan: &RefineP
     ctx.info(format!("{count} plans, block of {characters} characters found {how}, plan: {plan}"));
 }
 
-/// The block that a plan is for.
+/// Finds the block that a plan is for.
 fn usable(solution: &Solution, plan: &RefinePlan) -> Result<CodeBlock, String> {
     if plan.plan.trim().is_empty() {
         return Err("the plan is empty".to_owned());

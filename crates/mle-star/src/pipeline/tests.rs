@@ -1,4 +1,4 @@
-//! Rules that no run can break from outside: what an agent is never asked, and an ensemble of one solution.
+//! Tests of rules that no run can break from outside: meaningless agent inputs, and an ensemble of one solution.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::solution::{Evidence, Scored, Solution, SolutionPhase};
 use crate::stop::Stop;
 use crate::testing::{World, frozen};
 
-/// Lets `check` look at a run that has not begun.
+/// Calls `check` with a run that has not begun.
 async fn in_a_run(world: &World, check: impl AsyncFnOnce(&Ctx<'_>)) {
     let (folder, inputs) = (tempfile::tempdir().unwrap(), frozen());
     let journal = Journal::create(folder.path(), &inputs).unwrap();

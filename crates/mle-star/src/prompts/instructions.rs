@@ -1,4 +1,4 @@
-//! The instructions that each built-in template must contain: rows of template, values and phrases.
+//! Tests that each built-in template contains its instructions: rows of template, values and phrases.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Records of steps: how each is made, and the verdict that closes its step.
+//! Creates the records of steps and the verdicts that close them.
 
 use super::{
     CodeBlockRecord, EnsembleAttempt, Merge, PathRecord, PathStatus, RefinementAttempt, SolutionScript,
@@ -6,13 +6,13 @@ use super::{
 };
 use crate::answers::RefinePlan;
 use crate::effects::Limit;
-use crate::evaluate::{Evaluation, Failure};
+use crate::evaluation::{Evaluation, Failure};
 use crate::metric::last_best;
 use crate::solution::{CodeBlock, Scored, Solution, SolutionPhase};
 use crate::verdict::{Best, Verdict};
 
 impl Merge {
-    /// Of a merge of `reference`.
+    /// The record of a merge of `reference`.
     pub(crate) fn of(reference: &Scored, merged: Option<&Scored>, accepted: bool) -> Self {
         let reference_model = reference.solution().source_model().unwrap_or_default().to_owned();
         Self { reference_model, score: merged.map(|merged| merged.score().value()), accepted }
@@ -30,14 +30,14 @@ impl Merge {
 }
 
 impl StepRecord {
-    /// A step in which no block was refined: none was named, or `limit` left it out.
+    /// A step in which no block was refined: none was named, or `limit` skipped it.
     pub(crate) fn skipped(ablation_summary: String, limit: Option<Limit>) -> Self {
         let reason = limit.map_or("no usable code block was named", Limit::name).to_owned();
         let failed = limit.map(|_| true);
         Self { ablation_summary, was_skipped: true, failed, reason: Some(reason), limit, ..Self::empty() }
     }
 
-    /// A step that its path did not live to end.
+    /// A step that was open when its path failed.
     pub(crate) fn failed(cause: &str) -> Self {
         Self { was_skipped: true, failed: Some(true), reason: Some(cause.to_owned()), ..Self::empty() }
     }
@@ -70,7 +70,7 @@ impl StepRecord {
         Self { outer_step, best_score_after_step: best.score().value(), ..self }
     }
 
-    /// How the step ended that began with `current`.
+    /// The verdict of the step that began with `current`.
     pub(crate) fn verdict(&self, current: &Scored, best: &Scored) -> Verdict {
         let kept = self.inner_loop_attempts.iter().filter(|attempt| attempt.was_improvement).count();
         let note = || format!("{kept} of {} attempts kept", self.inner_loop_attempts.len());
@@ -103,17 +103,17 @@ impl StepRecord {
 }
 
 impl RefinementAttempt {
-    /// An attempt that `limit` left out.
+    /// An attempt that `limit` skipped.
     pub(crate) fn skipped(limit: Limit) -> Self {
         Self { limit: Some(limit), ..Self::failed(String::new(), String::new()) }
     }
 
-    /// An attempt for which the planner gave no plan.
+    /// An attempt without a plan from the planner.
     pub(crate) fn without_plan() -> Self {
         Self::failed("[planner failed]".to_owned(), String::new())
     }
 
-    /// An attempt whose block, empty when there is none, made no solution that runs.
+    /// An attempt that produced no solution to evaluate; `block` is empty if there is none.
     pub(crate) fn failed(plan: String, code_block: String) -> Self {
         Self { plan, score: None, code_block, was_improvement: false, limit: None }
     }
@@ -125,7 +125,7 @@ impl RefinementAttempt {
         Self { score, limit, ..Self::failed(plan, code_block) }
     }
 
-    /// How the attempt ended that began with `current`.
+    /// The verdict of the attempt that began with `current`.
     pub(crate) fn verdict(&self, current: &Scored, best: &Scored) -> Verdict {
         let (score, kept, limit) = (self.score, self.was_improvement, self.limit);
         let verdict = Verdict { score, kept, limit, ..Verdict::default() };
@@ -134,17 +134,17 @@ impl RefinementAttempt {
 }
 
 impl EnsembleAttempt {
-    /// A round that `limit` left out.
+    /// A round that `limit` skipped.
     pub(crate) fn skipped(limit: Limit) -> Self {
         Self { limit: Some(limit), ..Self::without_script(String::new()) }
     }
 
-    /// A round for which the planner gave no plan.
+    /// A round without a plan from the planner.
     pub(crate) fn without_plan() -> Self {
         Self::without_script("[ens_planner failed]".to_owned())
     }
 
-    /// A round for which the ensembler wrote no script.
+    /// A round without a script from the ensembler.
     pub(crate) fn without_script(plan: String) -> Self {
         let solution = SolutionScript::failed(&Solution::new(String::new(), SolutionPhase::Ensemble));
         Self { plan, score: None, solution, limit: None }
@@ -157,12 +157,12 @@ impl EnsembleAttempt {
         Self { plan, score: solution.score, solution, limit }
     }
 
-    /// Was nothing of the round begun?
+    /// Whether the round did not begin.
     pub(crate) fn was_left_out(&self) -> bool {
         self.limit.is_some() && self.plan.is_empty()
     }
 
-    /// How the round ended that combined `solutions`, after which `best` is the best ensemble.
+    /// The verdict of the round that combined `solutions`, after which `best` is the best ensemble.
     pub(crate) fn verdict(&self, solutions: &[Scored], best: Option<&Scored>, kept: bool) -> Verdict {
         let (score, best) = (self.score, best.map(Best::from));
         let verdict = Verdict { score, kept, best, limit: self.limit, ..Verdict::default() };
@@ -170,7 +170,7 @@ impl EnsembleAttempt {
     }
 }
 
-/// The solutions, the one to compare an ensemble with before the others.
+/// The steps of the solutions; the one to compare an ensemble with comes first.
 fn best_first(solutions: &[Scored]) -> impl Iterator<Item = &Scored> {
     let best = last_best(solutions, |one| one.score()).map(Scored::step);
     let (first, others): (Vec<_>, Vec<_>) = solutions.iter().partition(|one| Some(one.step()) == best);
@@ -178,7 +178,7 @@ fn best_first(solutions: &[Scored]) -> impl Iterator<Item = &Scored> {
 }
 
 impl PathRecord {
-    /// Of a path that a limit cut short, or an error ended early.
+    /// The outcome of a path, given the limit that cut it short or the error that ended it.
     pub(crate) fn of(path: u32, limit: Option<Limit>, cause: Option<String>) -> Self {
         let limit = limit.map(Limit::name);
         let status = match (&cause, limit) {

@@ -1,5 +1,5 @@
-//! Worlds that more than one crate's tests look at: one in which everything others write is an attack, and one of
-//! more than 500 scripts.
+//! Worlds for the tests of several crates: one in which all untrusted text is an attack, and one with more than
+//! 500 scripts.
 
 use serde_json::json;
 
@@ -8,7 +8,7 @@ use crate::config::Config;
 use crate::effects::{AgentReply, Captured, Lookup, ScriptOutcome};
 use crate::journal::Frozen;
 
-/// What an attack is made of. A browser that falls for one sets `window.attacked`.
+/// The parts of an attack. If one succeeds in a browser, it sets `window.attacked`.
 const ATTACKS: [&str; 6] = [
     "</pre></script><script>window.attacked = 1</script>",
     "\"><img src=x onerror=\"window.attacked = 2\">",
@@ -18,12 +18,12 @@ const ATTACKS: [&str; 6] = [
     "left \u{202e}thgir\u{2066}\u{0}\u{1b}[31m",
 ];
 
-/// Text that is meant to become markup, to be interpreted, or to hide and turn what is around it.
+/// Text that tries to become markup, to be executed, or to hide or reverse the text around it.
 pub fn attack() -> String {
     ATTACKS.join(" ")
 }
 
-/// A run in which everything others write is an [`attack`], and long texts have so many characters more.
+/// A run in which all untrusted text is an [`attack`]. Long texts have this many characters more.
 pub fn hostile(padding: usize) -> (World, Frozen) {
     let evil = attack();
     let code = format!("'''{evil}'''\nblock = 'x'\nprint(block)\n# {}\n", "x".repeat(padding));
@@ -60,7 +60,7 @@ pub fn hostile(padding: usize) -> (World, Frozen) {
     (world, inputs)
 }
 
-/// A run of more than 500 scripts, whose first ones have twice so many lines, and edits half as many.
+/// A run with more than 500 scripts. The first ones have twice as many lines and edits have half as many.
 pub fn large(lines: usize) -> (World, Frozen) {
     let script =
         format!("```python\n{}block = 'x'\n{}print(block)\n```", features(lines, 0), features(lines, 7));
@@ -70,7 +70,7 @@ pub fn large(lines: usize) -> (World, Frozen) {
     let steps = (0..paths).flat_map(|path| (0..outer).map(move |t| (path, t)));
     let world = steps.fold(first, |world, (path, t)| {
         let step = format!("phase2/path-{path}/t{t}");
-        // The next step finds its block in what any attempt of this one leaves.
+        // The next step finds its block whichever attempt of this one is kept.
         let block = if t == 0 { "block = 'x'".to_owned() } else { format!("mark_{t} = 0") };
         let plan = "A plan of some sentences. ".repeat(20);
         let plans = json!({"plans": [{"code_block": block, "plan": plan}]});
@@ -94,7 +94,7 @@ pub fn large(lines: usize) -> (World, Frozen) {
     (world, inputs)
 }
 
-/// Lines of a script that look like what models write.
+/// Script lines similar to those of models.
 fn features(count: usize, seed: u32) -> String {
     let line = |n: usize| {
         format!("frame['feature_{n}'] = np.log1p(frame['raw_{n}'].clip(lower=0)) * {}\n", seed as usize + n)

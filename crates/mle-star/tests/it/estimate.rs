@@ -1,4 +1,4 @@
-//! What is estimated is what runs do.
+//! Estimates match the work of runs.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::run;
 
 type Done = BTreeMap<(Phase, Option<AgentType>), u64>;
 
-/// What a run did: calls by phase and role, scripts under no role.
+/// The work of a run: calls by phase and role, scripts without a role.
 async fn done(world: &World, inputs: &Frozen) -> Done {
     run(world, inputs).await.unwrap();
     let mut done = Done::new();
@@ -60,7 +60,7 @@ async fn the_fewest_are_those_of_an_uneventful_run() {
     }
 }
 
-/// A world in which all that can go wrong does, and is mended at the last chance.
+/// A world in which everything fails as often as possible and succeeds at the last attempt.
 async fn eventful(inputs: &Frozen) -> World {
     let smooth = World::new();
     run(&smooth, inputs).await.unwrap();

@@ -1,4 +1,4 @@
-//! What a run tells to those who watch.
+//! The events of a run.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -83,8 +83,8 @@ async fn what_goes_wrong_is_a_warning_at_its_place() {
                 _ => None,
             })
             .collect();
-        let told = warnings.iter().any(|(place, text)| place.starts_with(at) && text.contains(words));
-        assert!(told, "no {words:?} at {at}: {warnings:?}");
+        let warned = warnings.iter().any(|(place, text)| place.starts_with(at) && text.contains(words));
+        assert!(warned, "no {words:?} at {at}: {warnings:?}");
     };
     let agent = |place: &str, answer: &str| World::new().agent(place, answer);
     let failing = |step: &str| {

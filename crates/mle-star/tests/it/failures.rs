@@ -1,4 +1,4 @@
-//! A path or a phase that fails does not take the run down.
+//! A failed path or phase does not stop the run.
 
 use mle_star::event::Event;
 use mle_star::journal::{Journal, read};

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::{run, warnings};
 
-/// M candidates with these scores, and merges with these; `None` fails to the end.
+/// M candidates and merges with these scores; `None` fails after all repairs.
 fn world(candidates: &[Option<f64>], merges: &[Option<f64>]) -> World {
     let steps = candidates.iter().enumerate().map(|(i, score)| (format!("phase1/candidate-{i}"), score));
     let merges = merges.iter().enumerate().map(|(i, score)| (format!("phase1/merge-{}", i + 1), score));

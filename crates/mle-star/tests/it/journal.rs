@@ -1,4 +1,4 @@
-//! The journal as a file: one writer, one format, nothing taken from a stranger.
+//! The journal as a file: one writer, one format, no damaged or unknown file accepted.
 
 use mle_star::journal::{EffectRecord, Journal, JournalError, MadeWith, hold, read};
 use mle_star::spending::spending;
@@ -32,8 +32,8 @@ fn journals_of_one_process_say_nothing_of_each_other() {
     let has = |bytes: &[u8], mark: &str| bytes.windows(mark.len()).any(|window| window == mark.as_bytes());
     let journals = [made("first ", 9000), made("second ", 10), made("third ", 3000)];
     for (index, journal) in journals.iter().enumerate() {
-        let told = ["first first", "second second", "third third"].map(|mark| has(journal, mark));
-        assert_eq!(told, [index == 0, index == 1, index == 2]);
+        let found = ["first first", "second second", "third third"].map(|mark| has(journal, mark));
+        assert_eq!(found, [index == 0, index == 1, index == 2]);
     }
 }
 
@@ -98,7 +98,7 @@ enum Log {
     Full,
 }
 
-/// The journal and its log; an empty log is none.
+/// The journal and its log; an empty log counts as missing.
 fn bytes(folder: &Folder) -> [Vec<u8>; 2] {
     ["journal.db", "journal.db-wal"].map(|name| std::fs::read(folder.path().join(name)).unwrap_or_default())
 }
@@ -116,7 +116,7 @@ fn spoiled(folder: &Folder, name: &str, spoil: impl FnOnce(&mut Vec<u8>)) -> Fol
     copy
 }
 
-/// Opening it fails with these words and leaves every byte as it was.
+/// Opening it fails with this message and leaves every byte unchanged.
 fn check_refused(folder: &Folder, expected: &str) {
     let before = bytes(folder);
     let error = Journal::open(folder.path()).map(drop).unwrap_err();
@@ -143,7 +143,7 @@ async fn foreign_and_damaged_files_are_refused_untouched() {
     let kept = spoiled(&run, "journal.db", |_| ());
     let edit = "UPDATE effects SET outcome = replace(outcome, 'code', 'Code') WHERE place = 'phase1/candidate-0/run'";
     rusqlite::Connection::open(kept.path().join("journal.db")).unwrap().execute(edit, []).unwrap();
-    check_refused(&kept, "(phase1/candidate-0/run) is not what was written");
+    check_refused(&kept, "(phase1/candidate-0/run) does not match its checksum");
     let (whole, shown) = (read(run.path()).unwrap(), read(kept.path()).unwrap());
     assert_eq!(shown.effects.len() + 1, whole.effects.len(), "the others are shown");
     assert!(shown.damage.unwrap().contains("record "));
@@ -202,7 +202,7 @@ async fn a_log_that_was_cut_short_loses_what_was_cut_off_and_nothing_else() {
     }
 }
 
-/// Flips a bit at random places: such a file is refused, or what it says is the same.
+/// Flips a bit at random positions: the file is refused, or its contents are the same.
 fn check_flips(run: &Folder, name: &str, count: u64) -> usize {
     let whole = read(run.path()).unwrap();
     let mut random = 0x5eed_u64;
@@ -244,7 +244,7 @@ fn a_journal_whose_making_was_cut_short_is_none() {
         assert!(!folder.path().join("journal.db.part").exists());
     };
     check(&["journal.db.part"]);
-    // What a journal left that somebody removed.
+    // The log of a removed journal.
     check(&["journal.db-journal", "journal.db-wal", "journal.db-shm"]);
 }
 
@@ -288,7 +288,7 @@ async fn what_a_run_is_made_with_is_noted_when_it_changes() {
         made_with.into_iter().map(|with| (with.mle_star, with.resumed)).collect::<Vec<_>>()
     };
     let entry = |mle_star: &str, resumed| (mle_star.to_owned(), resumed);
-    // What a version leaves that notes nothing.
+    // The metadata of a version that does not record program versions.
     let journal = Journal::create(folder.path(), &inputs).unwrap();
     assert_eq!(known(&folder), []);
     assert_eq!(journal.note_made_with(with("1")).unwrap(), None);

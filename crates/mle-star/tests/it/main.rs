@@ -29,7 +29,7 @@ use mle_star::slots::Slots;
 use mle_star::stop::Stop;
 use mle_star::testing::World;
 
-/// A run folder that goes away with the test.
+/// A run folder that is removed with the test.
 pub struct Folder(tempfile::TempDir);
 
 impl Folder {

@@ -19,7 +19,7 @@ fn place(name: &str) -> String {
     format!("{STEP}/{name}")
 }
 
-/// How often the script of [`STEP`] runs, the prompt of the debugger, and the recorded outcome.
+/// The number of runs of [`STEP`]'s script, the prompt of the debugger, and the recorded outcome.
 async fn attempts(world: World, slots: usize) -> (usize, Option<String>, ScriptOutcome) {
     let (folder, inputs) = (Folder::fresh(), frozen());
     let world = world.takes(1, 1);

@@ -27,7 +27,7 @@ fn inputs() -> Frozen {
     inputs
 }
 
-/// What must not depend on when the run was interrupted.
+/// The parts of a result that must not depend on the interruption.
 fn timeless(mut result: FinalResult) -> FinalResult {
     result.durations = mle_star::result::Durations::default();
     result.total_duration_seconds = 0.0;
@@ -48,8 +48,8 @@ fn timeless(mut result: FinalResult) -> FinalResult {
     result
 }
 
-/// What a kill at a moment leaves of a journal: what had ended, what was under way, nothing later. Gives the number of
-/// effects that are not done again; a failure stands for the effect that failed.
+/// Cuts a journal as a kill at this moment would: keeps effects that had ended or were in progress, nothing later.
+/// Returns the number of effects that are not repeated; a failure counts for the effect that failed.
 fn cut(folder: &Folder, moment: f64) -> usize {
     let db = rusqlite::Connection::open(folder.path().join("journal.db")).unwrap();
     db.execute("DELETE FROM effects WHERE elapsed_begun > ?1", [moment]).unwrap();
@@ -73,7 +73,7 @@ fn moments(folder: &Folder) -> Vec<f64> {
     moments
 }
 
-/// Cuts the journal of a run of `inputs` at every moment and goes on with it.
+/// Cuts the journal of a run of `inputs` at every moment and resumes it.
 async fn every_cut_leads_to_the_same_end(
     world: &World,
     inputs: &Frozen,
@@ -150,7 +150,7 @@ async fn what_ended_the_run_is_done_again_and_nothing_else() {
         go_on(&world, &frozen, &journal).await.unwrap();
         let mut trace = world.trace();
         trace.sort();
-        // Twice: what broke, and what was under way beside it.
+        // Twice: the call that stopped the run, and the one in progress beside it.
         let ended: Vec<String> = journal
             .effects()
             .unwrap()

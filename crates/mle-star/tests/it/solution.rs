@@ -79,7 +79,7 @@ proptest! {
             }
             Err(BlockError::Empty) => prop_assert!(quoted.trim().is_empty()),
             Err(BlockError::Repeated) => {}
-            // The block stands there, so it can only be missed when it begins or ends with nothing.
+            // The block is there, so it can only be missed if it begins or ends with white space.
             Err(BlockError::Absent) => prop_assert!(strip, "{:?} is in {:?}", quoted, text),
         }
     }

@@ -1,5 +1,5 @@
-//! What the program itself costs, beside its agents and scripts. Times are compared with others of the same run, since
-//! machines differ and are busy with other work.
+//! The program's own time, without agents and scripts. Times are compared with others of the same test run, since
+//! machines differ and may be busy.
 
 use std::time::{Duration, Instant};
 

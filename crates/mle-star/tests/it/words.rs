@@ -1,4 +1,4 @@
-//! Names and shapes that files, agents and other programs rely on.
+//! Names and formats that files, agents and other programs rely on.
 
 use std::collections::BTreeSet;
 

@@ -11,7 +11,7 @@ const LONGEST_ROW: u64 = 16 << 20;
 /// By how much the header may be longer than the sample's, in bytes.
 const LONGEST_HEADER: u64 = 1 << 20;
 
-/// A file that is no CSV table.
+/// An invalid CSV table.
 pub(super) struct Unreadable(pub(super) String);
 
 impl Unreadable {
@@ -33,7 +33,7 @@ impl From<csv::Error> for Unreadable {
     }
 }
 
-/// A table that is read row by row, each of which has a limit.
+/// A table that is read row by row, with a size limit for rows.
 pub(super) struct Table {
     reader: Reader<Bounded>,
     pub(super) columns: Vec<String>,
@@ -41,7 +41,7 @@ pub(super) struct Table {
     longest_row: u64,
 }
 
-/// A file of which only so much is read.
+/// A file that is read up to a limit.
 struct Bounded {
     file: File,
     left: u64,
@@ -60,12 +60,12 @@ impl Read for Bounded {
 }
 
 impl Table {
-    /// The sample's: what the user wrote has no limits.
+    /// Opens the sample. It comes from the user, so it has no limits.
     pub(super) fn of_sample(file: &Path) -> Result<Self, Unreadable> {
         Self::open(file, u64::MAX, u64::MAX)
     }
 
-    /// A submission's; the sample's header has `sample_header` bytes.
+    /// Opens a submission; the sample's header has `sample_header` bytes.
     pub(super) fn of_submission(file: &Path, sample_header: u64) -> Result<Self, Unreadable> {
         Self::open(file, LONGEST_HEADER + sample_header, LONGEST_ROW)
     }

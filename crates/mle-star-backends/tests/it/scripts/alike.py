@@ -147,7 +147,7 @@ sys.stdout.close(); sys.stderr.close()
 #---
 import os
 os.close(1)
-print('nobody hears')
+print('unread')
 #---
 import sys
 sys.stdout.buffer.write(b'\xff\n'); print('\udcff')

@@ -1,5 +1,5 @@
-//! What scripts must not do, done by real scripts. Each is stopped or comes to nothing, is told in words that help
-//! whoever repairs the script, leaves nothing behind, and the next script runs as if nothing had been.
+//! Real scripts that attack. Each attack is stopped or has no effect, its error helps the agent that repairs the
+//! script, it leaves nothing behind, and the next script runs normally.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -43,17 +43,17 @@ async fn what_takes_too_much_is_stopped() {
         .await;
 }
 
-/// What a folder takes is known however it is hidden, and it is removed.
+/// The size of a folder is measured even if scripts hide it, and the folder is removed.
 #[tokio::test]
 async fn hidden_folders_are_found_and_removed() {
     let target = Target::new().await;
     let fill = "for n in range(9): open(f'd/{n}', 'wb').write(b'x' * (20 << 20))\ntime.sleep(600)";
-    // Root sees what is in there, others see that they do not.
+    // Root can read the folder; other users get an error.
     let is_root = nix::unistd::geteuid().is_root();
     let found = if is_root { "more than 50 MiB of the disk" } else { "permission to read its folder d" };
     let unlisted = format!("os.mkdir('d')\nos.chmod('d', 0o300)\n{fill}");
     target.check(&unlisted, Ends::Stopped(found)).await;
-    // Too little to be stopped for before it is hidden, however slow the machine is.
+    // Too small to be stopped before it is hidden, however slow the machine is.
     let begun = "os.mkdir('d')\nopen('d/x', 'wb').write(b'x' * (20 << 20))\nos.chmod('d', 0o400)\n";
     let listed = format!("{begun}try:\n    {fill}").replace("\ntime", "\nexcept OSError: pass\ntime");
     target.check(&listed, Ends::Stopped(found)).await;
@@ -73,7 +73,7 @@ async fn the_users_terminals_are_closed() {
     target.check(look, Ends::Nothing("done\n")).await;
 }
 
-/// Memory that the usual places of `/proc` do not tell of.
+/// Memory that the usual files of `/proc` do not count.
 #[tokio::test]
 async fn memory_is_found_wherever_it_lies() {
     let target = Target::new().await;
@@ -92,8 +92,8 @@ async fn memory_is_found_wherever_it_lies() {
     stopped(elsewhere).await;
 }
 
-/// Bombs that grow without end would weigh on whatever else runs on the machine: these stop by themselves, later than
-/// they have to be stopped.
+/// Unlimited bombs would disturb other programs on the machine. These stop by themselves, but later than they must
+/// be stopped.
 #[tokio::test]
 async fn fork_bombs_are_stopped_within_moments() {
     let mut target = Target::new().await;
@@ -107,13 +107,13 @@ async fn fork_bombs_are_stopped_within_moments() {
     let too_many = Ends::Stopped("more than 100 processes at once");
     check(&target, &wild, too_many).await;
     check(&target, "for _ in range(8): os.fork()\ntime.sleep(600)", too_many).await;
-    // Every process leaves its parent behind, the first of them too: nobody knows them all.
+    // Every process, including the first, leaves its parent, so no process tree has them all.
     let fleeing = "n = 0\nwhile n < 2000:\n    n += 1\n    if os.fork(): os._exit(0)";
     check(&target, fleeing, Ends::Contained("more processes and threads")).await;
     let threads = "import threading\nfor _ in range(2000): threading.Thread(target=time.sleep, args=(600,), daemon=True).start()";
     check(&target, threads, Ends::Refused("can't start new thread", Some("more processes and threads")))
         .await;
-    // Where nobody has a numbering of his own, families are counted from parent to child.
+    // Without a process namespace, processes are counted from parent to child.
     target.world.setup.isolation.layers = Layers::none();
     check(&target, "for _ in range(8): os.fork()\ntime.sleep(600)", too_many).await;
 }
@@ -162,7 +162,7 @@ async fn what_is_outside_is_out_of_reach() {
     refused("print(os.listdir(os.path.dirname($JOURNAL)))").await;
     let link = "os.link($SECRET, 'x')\nprint(open('x').read())";
     target.check(link, Ends::Refused("Error: [Errno", Some("only in its own folder"))).await;
-    // What lies at the end of a link is neither read nor moved.
+    // The target of a link is neither read nor moved.
     let foreign = target.world.folder.path().join("foreign");
     fs::create_dir(&foreign).unwrap();
     fs::write(foreign.join("submission.csv"), "id,y\n1,0\n2,1\n").unwrap();
@@ -180,7 +180,7 @@ async fn what_is_outside_is_out_of_reach() {
     let device = "os.mknod('x', 0o60600, os.makedev(254, 0))";
     target.check(device, Ends::Refused("Error: [Errno", None)).await;
     refused("print(open('/etc/shadow').read())").await;
-    // The home of whoever runs the program, whatever the variable says.
+    // The home of the program's user, whatever HOME says.
     let home = "import pwd\nprint(os.listdir(pwd.getpwuid(os.getuid()).pw_dir))";
     target.check(home, Ends::Refused("Error: [Errno", None)).await;
 }
@@ -213,12 +213,12 @@ async fn who_is_outside_is_out_of_reach() {
     target.check(udp, Ends::Nothing("")).await;
 }
 
-/// Later scripts of a worker must not be any the worse for an earlier one.
+/// An earlier script must not affect later scripts of the same worker.
 #[tokio::test]
 async fn a_script_leaves_its_worker_alone() {
     let mut target = Target::new().await;
     let descriptors = "for n in range(3, 256):\n    try: os.write(n, b'x' * 100); os.ftruncate(n, 0)\n    except OSError: pass\nprint(os.listdir('/proc/self/fd'))";
-    // The last is that of the listing itself; 3 is the pulse.
+    // The last descriptor is that of the listing itself; 3 is the pulse.
     target.check(descriptors, Ends::Nothing("['0', '1', '2', '3', '4']\n")).await;
     let all = "for n in os.listdir('/proc'):\n    if n.isdigit() and int(n) != os.getpid():\n        try: os.kill(int(n), 9)\n        except OSError: pass\nprint('tried')";
     // The guard is the first of its processes: it cannot be killed from inside.
@@ -232,21 +232,21 @@ async fn a_script_leaves_its_worker_alone() {
     let queue = "import ctypes\nc = ctypes.CDLL(None)\nprint(c.msgget(77, 0) , c.msgget(77, 0o1666) >= 0)";
     target.check(queue, Ends::Nothing("-1 True\n")).await;
     let one = target.world.warm_runner(&["json"]).await;
-    // What an earlier script of the same worker did is not to be seen.
+    // A script must not see what an earlier script of the same worker did.
     for _ in 0..2 {
         target.check_with(&one, lying, Ends::Nothing("['left']\n"), "all is well, warm\n").await;
         target.check_with(&one, queue, Ends::Nothing("-1 True\n"), "all is well, warm\n").await;
         let module = "import json\nprint(hasattr(json, 'spoilt'))\njson.spoilt = 1";
         target.check_with(&one, module, Ends::Nothing("False\n"), "all is well, warm\n").await;
     }
-    // Without a numbering of their own scripts can reach the guard: what it cost is run again, cold.
+    // Without a process namespace, scripts can reach the guard. Affected scripts run again, cold.
     target.world.setup.isolation.layers = Layers::none();
     let runner = target.world.warm_runner(&[]).await;
     let kill = format!("if {IS_WARM}: os.kill(os.getppid(), 9)\nprint('alive')");
     target.check_with(&runner, &kill, Ends::Nothing("alive\n"), "all is well\n").await;
 }
 
-/// A guard that obeys no more ends no script; the program does not wait for it for ever.
+/// A guard that no longer responds cannot end scripts; the program does not wait for it forever.
 #[tokio::test]
 async fn a_script_that_stops_its_supervisor_is_ended() {
     let check = async |is_warm: bool| {
@@ -259,7 +259,7 @@ async fn a_script_that_stops_its_supervisor_is_ended() {
             pulse.path
         );
         let outcome = runner.run(&request(&script, Duration::from_secs(1))).await.unwrap();
-        assert!(pulse.is_dead_within(Duration::from_secs(1)), "{is_warm}: somebody lives on");
+        assert!(pulse.is_dead_within(Duration::from_secs(1)), "{is_warm}: a process is still alive");
         assert_ended(&outcome, "stop", Ends::Late);
         assert_eq!(outcome.stdout.text(), if is_warm { "True\n" } else { "False\n" });
         let next = runner.run(&request("print('all is well')", Duration::from_secs(60))).await.unwrap();
@@ -317,19 +317,19 @@ async fn with_the_network_on_it_is_there() {
     let outcome = target.world.run(&connect).await;
     assert_eq!(outcome.stdout.text(), "there\n", "{outcome:?}");
     assert!(target.tcp.accept().is_ok());
-    // What is no network stays closed.
+    // Other sockets stay closed.
     let hidden = Ends::Refused("Error: [Errno", None);
     for address in ["$SOCKET", "'\\0$NAME'"] {
         target.check(&format!("socket.socket(socket.AF_UNIX).connect({address})"), hidden).await;
     }
 }
 
-/// What one layer holds when the other is missing, as is said of it.
+/// Each layer enforces what is documented, even if the other one is missing.
 #[tokio::test]
 async fn each_layer_holds_by_itself() {
     let mut target = Target::new().await;
     let (files, network) = (Some("only in its own folder"), Some("no network access"));
-    // With the version of Landlock that knows it.
+    // With the Landlock version that supports it.
     let attacks = [
         (1, "open($JOURNAL, 'a').write('x')", files),
         (1, "open($DATA, 'a').write('x')", files),
@@ -355,7 +355,7 @@ async fn each_layer_holds_by_itself() {
         .await;
 }
 
-/// Without a numbering of their own scripts can reach the program, whose watches need files that are open.
+/// Without a process namespace, scripts can reach the program, whose watches need open files.
 #[tokio::test]
 async fn a_script_that_limits_the_program_is_ended() {
     let mut target = Target::new().await;
@@ -366,7 +366,7 @@ async fn a_script_that_limits_the_program_is_ended() {
     assert_eq!(getrlimit(Resource::RLIMIT_NOFILE).unwrap(), before);
 }
 
-/// No layer needs root, and none is weaker without it.
+/// No layer requires root or is weaker without it.
 #[test]
 #[ignore = "needs root, to become another user; without root every other test here shows it"]
 fn as_root_who_is_not_root_is_as_safe() {
@@ -418,7 +418,8 @@ async fn honest_libraries_find_what_they_need() {
     }
 }
 
-/// A script has the same user as its guard, and so may lower the guard's limits. Its orphans make the guard wait anew.
+/// A script has the same user as its guard, and so may lower the guard's limits. Its orphans make the guard wait
+/// again.
 #[tokio::test]
 async fn a_script_that_limits_its_supervisor_is_ended() {
     let mut target = Target::new().await;
@@ -434,22 +435,22 @@ async fn a_script_that_limits_its_supervisor_is_ended() {
     }
     let ended = "killed 1 process that the script left running";
     target.check(&limit("NOFILE", "print('done')"), Ends::Cleaned(ended)).await;
-    // Keeps the guard busy, so that the kernel notices that it has had its time.
+    // Keeps the guard busy until the kernel enforces its CPU time limit.
     let busy = "while True:\n    if os.fork() == 0:\n        os.fork()\n        os._exit(0)\n    os.wait()";
     let outcome = target.check(&limit("CPU", busy), Ends::Stopped("")).await;
     assert!(outcome.notes[0].contains("supervisor process was killed"), "{outcome:?}");
-    // Where killing all of a numbering is no way, those that fled are known from the kernel's list.
+    // Without a process namespace to kill, escaped processes are found in the kernel's list.
     target.world.setup.isolation.layers = Layers::none();
     target.check(&limit("NOFILE", "print('done')"), Ends::Cleaned(ended)).await;
 }
 
-/// What the machine has once is neither changed nor used to pass something on.
+/// Global state of the machine is neither changed nor used to pass data on.
 #[tokio::test]
 #[expect(unsafe_code, reason = "there is no wrapper for keyrings")]
 async fn what_is_the_machines_stays_as_it_is() {
     let mut target = Target::new().await;
-    // As from a login: whoever is started has the session's keys.
-    // SAFETY: gives this thread an empty session keyring.
+    // As after a login: child processes inherit the session's keys. SAFETY: gives this thread an empty session
+    // keyring.
     unsafe { nix::libc::syscall(nix::libc::SYS_keyctl, 1, std::ptr::null::<u8>()) };
     let keys = "import ctypes, platform\nc = ctypes.CDLL(None, use_errno=True)\nadd, ask, _ = {'x86_64': (248, 249, 250), 'aarch64': (217, 218, 219)}[platform.machine()]\nfound = c.syscall(ask, b'user', b'mle-star', None, 0)\nno_keyrings = c.syscall(add, b'user', b'mle-star', b'x', 1, -3) < 0\nprint('found' if found >= 0 else 'refused' if no_keyrings else 'added')";
     let first = target.world.run(keys).await.stdout.text();

@@ -1,5 +1,5 @@
-//! The kernel's limits of what a script's processes use together. They need a delegated control group: the tests run in
-//! a virtual machine (`cargo xtask kernel`), which says by `MLE_STAR_TEST_CGROUP` where the group is.
+//! The kernel's limits on all processes of a script together. They need a delegated control group: the tests run
+//! in a virtual machine (`cargo xtask kernel`), which sets `MLE_STAR_TEST_CGROUP` to the group.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use mle_star_process::sandbox::{Layer, Layers, Network};
 
 use super::world::{IS_WARM, World, request};
 
-/// System V memory that no process has attached: nobody sees it but the kernel.
+/// System V memory that no process has attached; only the kernel counts it.
 const UNSEEN: &str = "import ctypes\nc = ctypes.CDLL(None)\nc.shmat.restype = ctypes.c_void_p\nfor _ in range(60):\n    n = c.shmget(0, 10 << 20, 0o1600)\n    p = c.shmat(n, None, 0)\n    ctypes.memset(p, 1, 10 << 20)\n    c.shmdt(ctypes.c_void_p(p))";
 const BOMB: &str = "x = []\nwhile True: x.append(b'x' * (10 << 20))";
 const THREADS: &str = "import threading\nwake = threading.Event()\nfor _ in range(5000): threading.Thread(target=wake.wait, daemon=True).start()";
@@ -49,7 +49,7 @@ async fn run(runner: &LocalRunner, attack: &str) -> ScriptOutcome {
 fn what_is_given_is_used() {
     let found = layer();
     assert!(found.enforced, "{found:?}");
-    // Left by a program that was killed; its process id is that of nobody.
+    // Left by a killed program; no process has its ID now.
     assert_eq!(groups(), ["mle-star.programs"]);
     let own = fs::read_to_string("/proc/self/cgroup").unwrap();
     assert!(own.trim().ends_with("/mle-star.programs"), "{own}");
@@ -71,7 +71,7 @@ async fn a_script_has_a_group_with_limits() {
         let name = printed.lines().nth(1).unwrap().rsplit('/').next().unwrap();
         assert!(name.starts_with(&format!("mle-star-{}-", std::process::id())), "{group:#?}");
         assert!(printed.starts_with(if is_warm { "True" } else { "False" }), "{group:#?}");
-        // Which of the two is quicker is not known where the watch sees it, too.
+        // If the watch notices it too, either may be faster.
         for (attack, words) in [(UNSEEN, "it requested more memory"), (BOMB, "memory")] {
             assert_stopped(&run(&runner, attack).await, attack, words);
         }

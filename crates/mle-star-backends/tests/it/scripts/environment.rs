@@ -1,4 +1,4 @@
-//! Finding and making the Python environment, with a stand-in for Python that a shell plays.
+//! Finds and creates the Python environment, with a shell script instead of Python.
 
 use std::env;
 use std::fs;
@@ -12,8 +12,8 @@ use mle_star_backends::script::environment::{
 
 use super::world::Pulse;
 
-/// Answers what interpreters are asked, makes environments out of itself, and writes down each installation.
-/// While the file `block` is there, an installation only reports to the pipe `pulse` and stays.
+/// Answers like an interpreter, creates environments from itself, and records each installation. While the file
+/// `block` exists, an installation reports to the pipe `pulse` and blocks.
 const FAKE_PYTHON: &str = r#"#!/bin/sh
 here=@HERE@
 case "$*" in
@@ -49,7 +49,7 @@ impl Fake {
         self.folder.path().join(name)
     }
 
-    /// Starts a process of its own that wants the program's own environment.
+    /// Starts a separate process that requests the program's own environment.
     fn start(&self) -> Child {
         let mut command = Command::new(env::current_exe().unwrap());
         command.args([
@@ -62,7 +62,7 @@ impl Fake {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap()
     }
 
-    /// What such a process finds: the environment, or the trouble in words.
+    /// The result of such a process: the environment or the error.
     fn found(maker: Child) -> Result<Environment, String> {
         let output = maker.wait_with_output().unwrap();
         let stdout = String::from_utf8(output.stdout).unwrap();
@@ -75,7 +75,7 @@ impl Fake {
     }
 }
 
-/// Makes the environment and says what came of it; other tests start this as a process of its own.
+/// Creates the environment and prints the result. Other tests start this as a separate process.
 #[tokio::test]
 #[ignore = "run by other tests as a program of its own"]
 async fn program_environment_maker() {
@@ -95,7 +95,7 @@ fn it_is_made_once_for_all_processes() {
     assert_eq!(requirements_txt(&found[0]), "# Python 3.12.1\nnumpy==2.0\npandas==3.0\n");
     assert_eq!(fake.installations(), 1);
 
-    // Another Python is another environment; one whose interpreter is gone is made again.
+    // Another Python has another environment. One whose interpreter is missing is created again.
     fs::write(fake.path("version"), "3, 12, 2").unwrap();
     let newer = Fake::found(fake.start()).unwrap();
     assert!(newer.python != found[0].python && fake.installations() == 2);

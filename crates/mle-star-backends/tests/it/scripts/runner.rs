@@ -42,7 +42,7 @@ async fn a_script_ends_as_it_would_by_itself() {
         false,
     )
     .await;
-    // Nobody answers a question.
+    // Standard input is empty.
     check("import sys; assert sys.stdin.read() == ''", exited(0), None, false).await;
     // A closed pipe is an error of the script, as in a shell, and not a silent death.
     check("import signal; assert signal.getsignal(signal.SIGPIPE) == signal.SIG_IGN", exited(0), None, false)
@@ -70,7 +70,7 @@ async fn output_and_traceback_are_those_of_plain_python() {
     assert_eq!(world.read(&format!("solutions/{STEM}.py")), script);
 }
 
-/// What a script sees of its folder and its environment, as Python expressions.
+/// Python expressions for a script's view of its folder and environment.
 #[tokio::test]
 async fn a_script_finds_its_folder_and_its_share() {
     let mut world = World::new().await;
@@ -112,7 +112,7 @@ async fn a_submission_is_kept_without_its_mode_and_its_other_names() {
     check("os.chmod('final/submission.csv', 0o6755)").await;
     check("os.chmod('final/submission.csv', 0o1777)").await;
     check("os.link('final/submission.csv', 'other')").await;
-    // One that is too large to be read is not kept, and no pipe is waited for.
+    // A submission that is too large is not kept, and a pipe is not waited for.
     let large = world.run(&format!("{write}os.truncate('final/submission.csv', 3 << 29)")).await;
     assert_eq!(large.submission.unwrap().findings.len(), 1);
     let pipe = world.run("import os\nos.mkfifo('final/submission.csv')").await;
@@ -137,7 +137,7 @@ async fn what_is_kept_and_what_goes() {
     check("open('final/submission.csv', 'w').write('id,y\\n1,1\\n2,1\\n')", Some(0)).await;
     let kept = world.runner().submission(STEM, first).unwrap();
     assert_eq!(fs::read_to_string(&kept).unwrap(), "id,y\n1,0\n2,1\n");
-    // The same script run again, and without one this time, leaves none.
+    // The same script without a submission leaves none.
     fs::write(world.setup.data_dir.join("once"), "").unwrap();
     let once = "import os\nif os.path.exists('input/once'): open('final/submission.csv', 'w').write('id,y\\n1,0\\n2,1\\n')";
     check(once, Some(0)).await;
@@ -148,7 +148,7 @@ async fn what_is_kept_and_what_goes() {
     check("import os; os.mkdir('final/submission.csv')", None).await;
     check("import os; os.makedirs('a/b'); open('a/b/c', 'w'); os.chmod('a/b', 0); os.chmod('a', 0)", None)
         .await;
-    // What a killed run left is no hindrance.
+    // Files of a killed run do not disturb.
     fs::create_dir_all(world.file(&format!("work/{STEM}/input"))).unwrap();
     fs::write(world.file(&format!("work/{STEM}/stale")), "x").unwrap();
     check("import os; assert not os.path.exists('stale')", None).await;
@@ -200,7 +200,7 @@ async fn nothing_survives_the_script_however_it_ends() {
         let mut pulse = Pulse::new(world.folder.path());
         let script = pulse.family(last);
         let outcome = world.runner().run(&request(&script, limit)).await.unwrap();
-        assert!(pulse.is_dead_within(AT_ONCE), "{last}: somebody lives on");
+        assert!(pulse.is_dead_within(AT_ONCE), "{last}: a process is still alive");
         assert_eq!((outcome.end, outcome.stdout.text().as_str()), (expected, "started\n"), "{last}");
         let note = outcome.notes.iter().find(|note| note.contains("left running")).map(String::as_str);
         let stopped = limit < SOON;
@@ -226,7 +226,7 @@ async fn dropping_the_future_ends_everything() {
     let mut pulse = pulse.alive().await;
     running.abort();
     assert!(running.await.unwrap_err().is_cancelled());
-    assert!(pulse.is_dead_within(AT_ONCE), "somebody lives on");
+    assert!(pulse.is_dead_within(AT_ONCE), "a process is still alive");
     assert_eq!(fs::read_dir(world.file("work")).unwrap().count(), 0);
 }
 
@@ -247,7 +247,7 @@ async fn scripts_side_by_side_end_each_by_itself() {
     assert!(!second.is_dead_within(AT_ONCE) && !running[1].is_finished(), "the first took the second along");
     running[1].abort();
     assert!((&mut running[1]).await.unwrap_err().is_cancelled());
-    assert!(second.is_dead_within(AT_ONCE), "somebody lives on");
+    assert!(second.is_dead_within(AT_ONCE), "a process is still alive");
 }
 
 #[tokio::test]
@@ -259,7 +259,7 @@ async fn a_script_that_kills_its_supervisor_dies_with_its_family() {
     let outcome = world.run(&pulse.family("os.kill(os.getppid(), 9)\ntime.sleep(600)")).await;
     assert_eq!(outcome.end, ScriptEnd::Signalled { signal: 9 });
     assert!(outcome.notes[0].contains("supervisor"), "{:?}", outcome.notes);
-    assert!(pulse.is_dead_within(AT_ONCE), "somebody lives on");
+    assert!(pulse.is_dead_within(AT_ONCE), "a process is still alive");
 }
 
 #[tokio::test]
@@ -294,7 +294,7 @@ async fn too_much_memory_ends_the_script() {
     assert_eq!(outcome.end, ScriptEnd::Signalled { signal: 9 });
     assert!(outcome.notes[0].contains("the limit is 200 MiB"), "{:?}", outcome.notes);
     assert_eq!(outcome.out_of_memory, Some(OutOfMemory::Limit));
-    // Shared after the fork it counts once; the children live long enough to be looked at several times.
+    // Memory shared after the fork counts once. The children live long enough for several checks.
     let shared = "import os, time\nx = b'x' * (80 << 20)\nfor _ in range(4):\n    if os.fork() == 0:\n        time.sleep(1)\n\
                   \x20       os._exit(0)\nfor _ in range(4): os.wait()\nprint(len(x))\n";
     let outcome = world.run(shared).await;
@@ -313,11 +313,11 @@ async fn a_failed_allocation_is_known_from_other_failures() {
     check("try:\n    bytearray(1 << 60)\nexcept MemoryError: raise KeyError(1) from None", None).await;
     let cuda = "raise RuntimeError('CUDA out of memory. Tried to allocate 20.00 MiB')";
     check(cuda, Some(OutOfMemory::Gpu)).await;
-    // Nobody but the script itself wanted its end.
+    // The script ended by itself.
     check("import os; os.kill(os.getpid(), 9)", None).await;
 }
 
-/// Sockets of multiprocessing's helpers lie in TMPDIR and have short names only.
+/// Sockets of multiprocessing's helpers are in TMPDIR, and their paths must be short.
 #[tokio::test]
 async fn helpers_of_multiprocessing_work_in_deep_folders_and_tidy_up() {
     let mut world = World::new().await;
@@ -352,7 +352,7 @@ async fn what_is_broken_outside_stops_the_run() {
         .await;
 }
 
-/// A script that found no room because there is none for anybody has not failed: it has to be run again.
+/// A script that fails because the disk is full for all programs does not count as failed. It must run again.
 #[tokio::test]
 async fn a_full_disk_stops_the_run() {
     let folder = tempfile::tempdir().unwrap();
@@ -370,13 +370,13 @@ async fn a_full_disk_stops_the_run() {
     let stop = stop.unwrap_or_else(|| panic!("{said}"));
     assert!(stop.contains("volume") && stop.contains("is full: a script could not write"), "{stop}");
     assert!(stop.contains("free disk space"), "{stop}");
-    // Where there is room, it is the script's own failure.
+    // If there is space, it is the script's own failure.
     let world = World::new().await;
     let outcome = world.run("f = open('/dev/full', 'w', 1)\nf.write('x\\n')").await;
     assert!(outcome.traceback.is_some_and(|text| text.contains("No space left on device")));
 }
 
-/// Runs the script that `MLE_STAR_TEST_SCRIPT` names; other tests start this as a process of its own.
+/// Runs the script `MLE_STAR_TEST_SCRIPT`. Other tests start this as a separate process.
 #[tokio::test]
 #[ignore = "run by other tests as a program of its own"]
 async fn program_orchestrator() {
@@ -432,7 +432,7 @@ fn orchestrator_command(folder: &Path, script: &str) -> Command {
 fn the_death_of_the_orchestrator_ends_everything() {
     for is_warm in [None, Some(("MLE_STAR_TEST_WARM", "1"))] {
         the_death_of_the_orchestrator(is_warm, "");
-        // A guard that may open nothing any more is as good as any; an orphan wakes it, so that it waits anew.
+        // A guard works even if it cannot open files any more. An orphan wakes it, so that it waits again.
         let limit = "import os, resource as r\nr.prlimit(os.getppid(), r.RLIMIT_NOFILE, (0, 0))\nif os.fork() == 0:\n    os.fork()\n    os._exit(0)\nos.wait()";
         the_death_of_the_orchestrator(is_warm, limit);
     }
@@ -447,7 +447,7 @@ fn the_death_of_the_orchestrator(is_warm: Option<(&str, &str)>, before: &str) {
     assert!(!pulse.is_dead_within(AT_ONCE), "it ended before it was killed");
     let killed = Instant::now();
     orchestrator.kill().unwrap();
-    assert!(pulse.is_dead_within(SOON), "somebody lives on after {:?}", killed.elapsed());
+    assert!(pulse.is_dead_within(SOON), "a process is still alive after {:?}", killed.elapsed());
     assert!(!orchestrator.wait().unwrap().success());
 }
 
@@ -469,8 +469,8 @@ fn the_next_program_removes_the_links_of_a_killed_one_and_no_others() {
     within("two run", &mut || short_links(folder.path()).len() == 2);
     killed.kill().unwrap();
     killed.wait().unwrap();
-    assert_eq!(short_links(folder.path()).len(), 2, "nobody has removed any yet");
-    // What the killed one had started may take a moment to be dead, too.
+    assert_eq!(short_links(folder.path()).len(), 2, "none was removed yet");
+    // Processes of the killed one may take a moment to die.
     within("one was killed", &mut || {
         assert!(script("").status().unwrap().success());
         short_links(folder.path()) == kept

@@ -1,4 +1,4 @@
-//! What is found wrong with submissions, row by row.
+//! The findings about submissions.
 
 use std::fs::{self, File};
 
@@ -13,7 +13,7 @@ struct Case<'a> {
     submission: &'a [u8],
 }
 
-/// Each expected text must be part of the finding at its place, and there are no others.
+/// Each finding must contain the expected text at its position, and there are no others.
 fn check(case: Case<'_>, rows: Option<u64>, expected: &[&str]) {
     let folder = tempfile::tempdir().unwrap();
     let (file, sample) = (folder.path().join("submission.csv"), folder.path().join("sample.csv"));
@@ -119,7 +119,7 @@ fn the_sample_says_what_a_column_may_hold() {
         "id,label\na,None\nb,\n",
         &["`label`: 1 values are missing, first row 2"],
     );
-    // Where the sample leaves cells empty, so may the submission.
+    // If the sample has empty cells, the submission may have them too.
     check("id,pixels\na,\nb,1 2\n", "id,pixels\na,3 4\nb,\n", &[]);
     // Several numeric columns, each with its own finding.
     check(
@@ -127,10 +127,10 @@ fn the_sample_says_what_a_column_may_hold() {
         "id,a,b\n1,x,0\n2,0,\n",
         &["`a`: 1 values are not finite", "`b`: 1 values are missing"],
     );
-    // Without ids nothing can be out of order.
+    // Without IDs, there is no order to check.
     check("y\n0\n0\n", "y\n5\n6\n", &[]);
     check("a,b\n0,0\n0,0\n", "a,b\n1,2\n3,4\n", &[]);
-    // Rows may share an id.
+    // Rows may share an ID.
     check("id,y\n1,0\n1,0\n", "id,y\n1,2\n1,3\n", &[]);
 }
 
@@ -141,7 +141,7 @@ fn the_id_column_can_be_named() {
     check(case(b"y,row\n5,2\n6,1\n"), Some(2), &["column `row`: the ids are in another order"]);
 }
 
-/// `grown_to` bytes long: what follows the text takes no room on the disk.
+/// Extended to `grown_to` bytes with a hole, which takes no disk space.
 fn grown(text: &str, grown_to: u64, expected: &str) {
     let folder = tempfile::tempdir().unwrap();
     let (file, sample) = (folder.path().join("submission.csv"), folder.path().join("sample.csv"));

@@ -1,4 +1,4 @@
-//! What attacks aim at, and how they have to end.
+//! Targets of attacks, and their required outcomes.
 
 use std::fs;
 use std::net::{TcpListener, UdpSocket};
@@ -14,20 +14,20 @@ use super::world::{IS_WARM, Pulse, World, request};
 
 const SECRET: &str = "a planted secret";
 
-/// How an attack has to end.
+/// The required outcome of an attack.
 #[derive(Clone, Copy)]
 pub enum Ends {
-    /// Killed, with a note that has these words.
+    /// It is killed, with a note that contains this.
     Stopped(&'static str),
-    /// By its own exception: the traceback has the first words, a note the others where there are any.
+    /// It ends with its own exception. The traceback contains the first text, and a note the second, if any.
     Refused(&'static str, Option<&'static str>),
-    /// As if nothing had been, printing this.
+    /// It has no effect and prints this.
     Nothing(&'static str),
-    /// By itself, with a note that has these words.
+    /// It ends by itself, with a note that contains this.
     Cleaned(&'static str),
-    /// As if nothing had been, or by an exception with a note that has these words: a matter of who is faster.
+    /// It has no effect, or ends with an exception and a note that contains this, depending on timing.
     Contained(&'static str),
-    /// At its time limit.
+    /// It ends at its time limit.
     Late,
 }
 
@@ -36,7 +36,7 @@ pub struct Target {
     pub world: World,
     pub tcp: TcpListener,
     udp: UdpSocket,
-    /// With a path, and with a name that is no path.
+    /// Sockets with a path, and with an abstract name.
     local: [UnixListener; 2],
 }
 
@@ -52,7 +52,7 @@ impl Target {
         fs::write(world.file("journal.db"), SECRET).unwrap();
         fs::write(world.folder.path().join("secret"), SECRET).unwrap();
         fs::write(world.setup.data_dir.join("train.csv"), "id,y\n1,0\n").unwrap();
-        // Too large to be copied: scripts reach the data itself.
+        // Too large to be copied, so scripts can reach the data itself.
         fs::File::create(world.setup.data_dir.join("big")).unwrap().set_len(40 << 20).unwrap();
         let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
         let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -67,7 +67,7 @@ impl Target {
         Self { world, tcp, udp, local }
     }
 
-    /// Names in the attack's text stand for what is found in this world.
+    /// Replaces names in the attack's text by values of this world.
     pub fn script(&self, pulse: &Path, attack: &str) -> String {
         let world = &self.world;
         let names = [
@@ -133,7 +133,7 @@ impl Target {
     }
 }
 
-/// No path, although it looks like one.
+/// This is not a path, although it looks like one.
 fn abstract_name(world: &World) -> String {
     world.folder.path().display().to_string()
 }

@@ -1,4 +1,4 @@
-//! Scripts that are forked by a worker, against the same scripts started cold.
+//! Compares scripts forked by a worker with the same scripts started cold.
 
 use std::env;
 use std::fs;
@@ -30,8 +30,7 @@ async fn is_warm(runner: &LocalRunner) -> bool {
     outcome.stdout.text() == "True\n"
 }
 
-/// Runs each of the scripts both ways; everything that can be told of its end must be the same, but for the time
-/// it took.
+/// Runs each script both ways. The outcomes must be the same except for the time.
 async fn compare([cold, warm]: &[LocalRunner; 2], scripts: &str) {
     let scripts: Vec<&str> = scripts.split("\n#---\n").collect();
     // One runner after the other: they use the same folder.
@@ -131,11 +130,11 @@ async fn assert_draws_differ(runner: &LocalRunner, script: &str) {
     assert_ne!(first.stdout.text(), second.stdout.text(), "{script}");
 }
 
-/// A module that makes every later script hang for which it is imported, as a thread pool would that ran before.
+/// A module that makes every later script of the worker hang, as a thread pool that ran before would.
 const POISON: &str = "import threading, _thread\nlock = _thread.allocate_lock()\nlock.acquire()\n";
 
-/// Has the world's interpreter find `modules`, files of these names and texts. Nothing is isolated then: the interpreter
-/// is a launcher, which is not where its libraries are.
+/// Makes `modules`, files with these names and texts, importable for the world's interpreter. Isolation is off,
+/// because the interpreter is a launcher in another folder than its libraries.
 fn with_modules(world: &mut World, modules: &[(&str, &str)]) {
     let folder = world.folder.path().join("modules");
     fs::create_dir(&folder).unwrap();
@@ -175,7 +174,7 @@ async fn what_goes_wrong_warm_is_run_cold_once() {
             "{script}: {outcome:?}"
         );
     };
-    // Only the process of the worker holds the lock.
+    // Only the worker's process holds the lock.
     let hangs = "import poison, sys, os\nlock = poison.lock if 'worker-' in open('/proc/self/environ').read() else None\n\
                  print('before', sys.modules_of_the_user)\nif lock: lock.acquire()\nprint('after')\n";
     check(POISON, hangs, "before True\nafter\n", "the script made no progress").await;
@@ -226,7 +225,7 @@ async fn what_the_workers_of_a_killed_program_left_is_removed() {
     assert!(!left.parent().unwrap().exists());
 }
 
-/// A library's temporary folder is the worker's: it is not gone after the first script.
+/// A library's temporary folder is the worker's: it still exists after the first script.
 #[tokio::test]
 async fn what_an_import_took_is_not_given_back_by_a_script() {
     let mut world = World::new().await;
@@ -242,7 +241,7 @@ async fn what_an_import_took_is_not_given_back_by_a_script() {
     }
 }
 
-/// A script of a launcher that never becomes a worker, or of a worker whose imports never end.
+/// A launcher that never becomes a worker, or a worker whose imports never end.
 #[tokio::test]
 async fn no_script_waits_for_a_worker() {
     let check = async |module: &str, launcher: Option<&str>| {
@@ -280,7 +279,7 @@ async fn the_worker_sees_no_gpu_and_its_scripts_see_theirs() {
     with_modules(&mut world, &[("torch.py", at_import)]);
     let [cold, warm] = runners(&mut world, &["torch"]).await;
     warm.warmed_up(1).await;
-    // A script that names such a variable itself is started cold.
+    // A script that mentions such a variable is started cold.
     let now = "import os; print([os.environ.get(n.replace('-', '_')) for n in ('CUDA-VISIBLE-DEVICES', 'OMP-NUM-THREADS', 'OMP-THREAD-LIMIT')])";
     for (slot, gpus) in [(0, "0,2"), (1, "1,3")] {
         let at = async |runner: &LocalRunner, script: String| {
@@ -302,7 +301,7 @@ async fn nothing_survives_a_forked_script_however_it_ends() {
         let mut pulse = Pulse::new(world.folder.path());
         let script = pulse.family(last);
         let outcome = runner.run(&request(&script, limit)).await.unwrap();
-        assert!(pulse.is_dead_within(Duration::ZERO), "{last}: somebody lives on");
+        assert!(pulse.is_dead_within(Duration::ZERO), "{last}: a process is still alive");
         assert_eq!(
             (&outcome.end, outcome.stdout.text().as_str()),
             (&expected, "started\n"),
@@ -330,7 +329,7 @@ async fn a_dropped_run_ends_the_forked_script() {
     let mut pulse = pulse.alive().await;
     running.abort();
     assert!(running.await.unwrap_err().is_cancelled());
-    assert!(pulse.is_dead_within(Duration::ZERO), "somebody lives on");
+    assert!(pulse.is_dead_within(Duration::ZERO), "a process is still alive");
     runner.warmed_up(0).await;
     assert!(is_warm(&runner).await, "the slot has no worker any more");
 }

@@ -19,11 +19,11 @@ use nix::libc;
 use nix::poll::{PollFd, PollFlags, poll};
 use nix::sys::stat::Mode;
 
-/// The place that scripts of tests run at, and the stem of its files.
+/// The place of the tests' scripts, and the stem of its files.
 pub const PLACE: &str = "phase1/candidate-0/run";
 pub const STEM: &str = "phase1.candidate-0.run";
 
-/// Names a folder that scripts may write to, in a process that is started by a test.
+/// The variable with a folder that scripts may write to, in a process started by a test.
 pub const SHARED: &str = "MLE_STAR_TEST_SHARED";
 
 /// Where scripts of the world in `folder` may write and tests may read.
@@ -31,7 +31,8 @@ pub fn shared(folder: &Path) -> PathBuf {
     folder.join("shared")
 }
 
-/// Is true in a process that a worker forked: the kernel shows the worker's environment, which names its folder.
+/// A Python expression that is true in a process forked by a worker: the kernel shows the worker's environment,
+/// which has its folder.
 pub const IS_WARM: &str = "b'worker-' in open('/proc/self/environ', 'rb').read()";
 
 pub fn warm_start(modules: &[&str]) -> WarmStart {
@@ -74,7 +75,7 @@ impl World {
         LocalRunner::new(self.setup.clone()).unwrap()
     }
 
-    /// One whose worker, with these modules, is ready.
+    /// A runner whose worker with these modules is ready.
     pub async fn warm_runner(&self, modules: &[&str]) -> LocalRunner {
         let warm_start = Some(warm_start(modules));
         let runner = LocalRunner::new(LocalSetup { warm_start, ..self.setup.clone() }).unwrap();
@@ -100,7 +101,8 @@ pub fn request(script: &str, timeout: Duration) -> ScriptRequest {
     ScriptRequest { place, script: script.to_owned(), purpose: Purpose::Score, timeout, slot: 0 }
 }
 
-/// A named pipe that a script's whole family holds open: it hears them, and it ends when the last one dies.
+/// A named pipe that all of a script's processes hold open. It receives what they write and ends when the last one
+/// dies.
 pub struct Pulse {
     pub path: PathBuf,
     reader: File,
@@ -116,8 +118,8 @@ impl Pulse {
     }
 
     /// Waits for the next bytes; empty at the end of the last writer.
-    fn next(&mut self, patience: Duration) -> Option<Vec<u8>> {
-        let deadline = Instant::now() + patience;
+    fn next(&mut self, timeout: Duration) -> Option<Vec<u8>> {
+        let deadline = Instant::now() + timeout;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             let mut ready = [PollFd::new(self.reader.as_fd(), PollFlags::POLLIN)];
@@ -131,20 +133,20 @@ impl Pulse {
                     bytes.truncate(length);
                     return Some(bytes);
                 }
-                // Ready because nobody held the pipe, and then somebody opened it before the read.
+                // It was ready because the pipe had no writer, and then one opened it before the read.
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
                 Err(error) => panic!("{error}"),
             }
         }
     }
 
-    /// Waits until somebody has written.
+    /// Waits until a process has written.
     pub fn wait_for_life(&mut self) {
-        let heard = self.next(Duration::from_secs(30)).expect("nobody wrote");
-        assert!(!heard.is_empty(), "ended before anybody wrote");
+        let heard = self.next(Duration::from_secs(30)).expect("no process wrote");
+        assert!(!heard.is_empty(), "ended before a process wrote");
     }
 
-    /// As [`Self::wait_for_life`], where nothing else may be held up.
+    /// Like [`Self::wait_for_life`], without blocking the thread.
     pub async fn alive(mut self) -> Self {
         let waited = tokio::task::spawn_blocking(move || {
             self.wait_for_life();
@@ -153,9 +155,9 @@ impl Pulse {
         waited.await.unwrap()
     }
 
-    /// Are all writers dead, or will they be within `patience`?
-    pub fn is_dead_within(&mut self, patience: Duration) -> bool {
-        while let Some(bytes) = self.next(patience) {
+    /// Whether all writers are dead or die within `timeout`.
+    pub fn is_dead_within(&mut self, timeout: Duration) -> bool {
+        while let Some(bytes) = self.next(timeout) {
             if bytes.is_empty() {
                 return true;
             }
@@ -163,7 +165,8 @@ impl Pulse {
         false
     }
 
-    /// A script that starts a child and a daemon, both deaf to SIGTERM, says so, and then does `last`.
+    /// A script that starts a child and a daemon, both ignoring SIGTERM, reports to the pipe, and then does
+    /// `last`.
     pub fn family(&self, last: &str) -> String {
         format!(
             r#"

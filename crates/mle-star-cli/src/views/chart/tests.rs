@@ -1,4 +1,4 @@
-//! Charts of numbers that no honest script prints.
+//! Charts of extreme numbers.
 
 use std::sync::mpsc;
 use std::thread;
@@ -31,7 +31,7 @@ fn all(values: &[f64], x: fn(usize) -> f64) -> Vec<Option<String>> {
 
 #[test]
 fn every_chart_is_made_whatever_the_scores_are() {
-    // A chart that is never made must not keep the test from ending.
+    // A chart that is never finished must not block the end of the test.
     let check = |values: &'static [f64], x: fn(usize) -> f64, is_drawn: bool| {
         let (done, made) = mpsc::channel();
         thread::spawn(move || done.send(all(values, x)));
@@ -55,11 +55,11 @@ fn every_chart_is_made_whatever_the_scores_are() {
     check(&[0.5, 0.5, 0.5], in_order, true);
     check(&[0.0, 0.0], in_order, true);
     check(&[1e299, 1e299], in_order, true);
-    // Neighbours among the numbers.
+    // Adjacent floating-point numbers.
     check(&[1e16, 1e16 + 2.0], in_order, true);
     check(&[0.1, 0.1 + f64::EPSILON / 16.0], in_order, true);
     check(&[], in_order, false);
-    // A journal that somebody wrote.
+    // A journal with forged values.
     check(&[0.5, 0.6], |_| f64::MAX, true);
     check(&[0.5, 0.6], |_| f64::NAN, true);
     check(&[0.5, 0.6], |_| -f64::MAX, true);

@@ -1,4 +1,4 @@
-//! A run in which everything that others write is an attack.
+//! A run in which all untrusted text is an attack.
 
 use mle_star::testing::worlds::{attack, hostile};
 

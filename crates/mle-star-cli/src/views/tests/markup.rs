@@ -1,8 +1,9 @@
-//! What can be said of a page without a browser.
+//! Checks of a page's markup without a browser.
 
 use std::collections::BTreeSet;
 
-/// Headings in order, ids unique, links and labels that lead somewhere, nothing that a policy would forbid.
+/// Checks the order of headings, unique IDs, the targets of links and labels, and that nothing violates a strict
+/// content policy.
 pub fn check(page: &str) {
     let tags: Vec<&str> = page.split('<').skip(1).filter_map(|rest| rest.split('>').next()).collect();
     headings_are_in_order(&tags);

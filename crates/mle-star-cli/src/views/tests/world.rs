@@ -1,4 +1,4 @@
-//! Runs in a scripted world, with a folder as the program leaves it.
+//! Runs in a scripted world, with a complete run folder.
 
 use mle_star::effects::AgentReply;
 use mle_star::journal::{Frozen, Journal};
@@ -39,7 +39,7 @@ async fn solve(folder: &tempfile::TempDir, world: &World, frozen: &Frozen) -> Re
     world.solve(frozen, &journal, &Slots::new(1)).await
 }
 
-/// The script made at `init` leaks, the check at `leakage` finds it, and the correction does away with it.
+/// The script made at `init` leaks, the check at `leakage` finds it, and the correction removes it.
 pub fn leaking(world: World, init: &str, leakage: &str) -> World {
     let found = json!({"answers": [{"leakage_status": "Yes Data Leakage", "code_block": "leak = 1"}]});
     world
@@ -48,7 +48,7 @@ pub fn leaking(world: World, init: &str, leakage: &str) -> World {
         .agent(&format!("{leakage}-fix-1"), "```python\nleak = 0\n```")
 }
 
-/// Keeps a page in the folder that `MLE_STAR_KEEP_PAGES` names, for the eye and for browsers.
+/// Saves a page in the folder `MLE_STAR_KEEP_PAGES`, for inspection in a browser.
 pub fn keep(name: &str, page: &str) {
     if let Some(folder) = std::env::var_os("MLE_STAR_KEEP_PAGES") {
         std::fs::write(std::path::Path::new(&folder).join(format!("{name}.html")), page).unwrap();

@@ -1,5 +1,5 @@
-//! What stands at the bottom of the terminal at moments of recorded streams, compared with `tests/streams/views.txt`;
-//! `UPDATE_VIEWS=1` writes that file anew. And what a terminal makes of it, byte by byte.
+//! Compares the status at moments of recorded streams with `tests/streams/views.txt`, which `UPDATE_VIEWS=1`
+//! updates, and checks how a terminal interprets the bytes.
 
 use std::fs;
 use std::path::Path;
@@ -25,7 +25,7 @@ fn screen(colour: bool) -> Screen {
     Screen { show: Show::Everything, look: Look { live: true, colour }, runs: Vec::new() }
 }
 
-/// The first `count` lines of a stream as one more run of a screen; gives the time of the last.
+/// Adds a run to a screen with the first `count` lines of a stream. Returns the time of the last line.
 fn shown(screen: &mut Screen, name: Option<&str>, stream: &str, count: usize) -> Timestamp {
     let mut run = Run { name: name.map(str::to_owned), ..Run::default() };
     let lines = lines(stream);
@@ -38,7 +38,7 @@ fn shown(screen: &mut Screen, name: Option<&str>, stream: &str, count: usize) ->
 
 fn frame(last: Timestamp, columns: usize, rows: usize) -> Frame {
     let now = last + SignedDuration::from_secs(7);
-    // A zone without summer time, an hour from UTC.
+    // A time zone without daylight saving time, one hour from UTC.
     Frame { now, zone: TimeZone::fixed(jiff::tz::offset(1)), columns, rows }
 }
 
@@ -94,7 +94,7 @@ fn views_are_as_written_down() {
     assert_eq!(text, expected, "first difference: {first:?}; UPDATE_VIEWS=1 takes it over");
 }
 
-/// The rows of a terminal, without blanks at their ends and without empty rows at the bottom.
+/// The rows of a terminal, without trailing blanks and without empty rows at the bottom.
 fn rows(terminal: &vt100::Parser, columns: u16) -> Vec<String> {
     let mut rows: Vec<String> =
         terminal.screen().rows(0, columns).map(|row| row.trim_end().to_owned()).collect();
@@ -111,11 +111,11 @@ fn on_a_terminal_steps_scroll_and_the_rest_stands_below_them() {
         let mut screen = screen(true);
         screen.runs.push(Run::default());
         let (mut scrolled, mut standing) = (Vec::<String>::new(), Vec::<Drawn>::new());
-        // Rows that have left the screen do not come back.
+        // Rows that have left the screen cannot be updated.
         let mut hidden = 0;
         for line in lines(stream) {
             let mut write = |terminal: &mut vt100::Parser, bytes: &str, written: usize| {
-                // A terminal takes a line feed as a new line, and the cursor has a row of its own.
+                // A terminal treats a line feed as a new line, and the cursor needs its own row.
                 terminal.process(bytes.replace('\n', "\r\n").as_bytes());
                 hidden = hidden.max((written + 1).saturating_sub(height.into()));
             };
@@ -141,10 +141,10 @@ fn on_a_terminal_steps_scroll_and_the_rest_stands_below_them() {
     }
 }
 
-/// What can be read of a line with colours.
+/// The text of a line with colours.
 fn readable(text: &str) -> String {
     let mut pieces = text.split('\u{1b}');
-    // The terminal that plays along leaves the sign for unknown letters out.
+    // The emulated terminal drops the replacement character.
     let first = pieces.next().unwrap_or_default().to_owned();
     let rest = pieces.filter_map(|piece| Some(piece.split_once('m')?.1));
     rest.fold(first, |text, piece| text + piece).replace('\u{fffd}', "").trim_end().to_owned()

@@ -11,13 +11,13 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-/// How long anything may take to appear.
+/// The timeout for anything to appear.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// The key under which elements are told.
+/// The key of element IDs.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
-/// The width of a window on a desk, in pixels.
+/// The width of a desktop window in pixels.
 pub const DESK: u32 = 1280;
-/// The same on a phone.
+/// The width of a phone's window in pixels.
 pub const PHONE: u32 = 360;
 /// How long a script in a page may take, in milliseconds: an audit of a long page, on a busy machine.
 const SCRIPT_TIME: u32 = 240_000;
@@ -44,7 +44,7 @@ impl Browser {
         browser
     }
 
-    /// A headless browser that keeps to itself. The sandbox is not there for root, and every page is ours.
+    /// A headless browser without background requests. Root cannot use the sandbox, and every page is ours.
     fn wanted(&self) -> Value {
         let profile = format!("--user-data-dir={}", self._profile.path().display());
         let arguments = [
@@ -71,17 +71,17 @@ impl Browser {
         self.tell("url", &json!({"url": url}));
     }
 
-    /// Has every page that is opened from now on run a script before its own.
+    /// Makes every page opened from now on run a script before its own.
     pub fn run_first(&self, script: &str) {
         self.devtools("Page.addScriptToEvaluateOnNewDocument", &json!({"source": script}));
     }
 
-    /// What a piece of JavaScript `return`s.
+    /// The value that JavaScript code `return`s.
     pub fn run(&self, script: &str) -> Value {
         self.tell("execute/sync", &json!({"script": script, "args": []}))
     }
 
-    /// What a piece of JavaScript hands to `done`.
+    /// The value that JavaScript code passes to `done`.
     fn run_until_done(&self, script: &str) -> Value {
         let script = format!("const done = arguments[arguments.length - 1]; {script}");
         self.tell("execute/async", &json!({"script": script, "args": []}))
@@ -97,7 +97,7 @@ impl Browser {
         }
     }
 
-    /// Waits until what a selector finds shows this.
+    /// Waits until the element of a selector shows this text.
     pub fn until_shown(&self, selector: &str, part: &str) {
         let (selector, part) = (json!(selector), json!(part));
         self.until(&format!(
@@ -114,9 +114,9 @@ impl Browser {
         self.run(&script).as_str().unwrap().to_owned()
     }
 
-    /// Clicks on what a selector finds, as a person would: it must be seen.
+    /// Clicks on the element of a selector, which must be visible.
     pub fn click(&self, selector: &str) {
-        // A section that is renewed takes its elements with it.
+        // An update of a section replaces its elements.
         let clicked = (0..10).any(|_| {
             let path = format!("/session/{}/element/{}/click", self.session, self.element(selector));
             let value = self.answer("POST", &path, &json!({}));
@@ -127,7 +127,7 @@ impl Browser {
         assert!(clicked, "{selector} is never still");
     }
 
-    /// Replaces what is in a field.
+    /// Replaces the value of a field.
     pub fn fill(&self, selector: &str, text: &str) {
         let element = self.element(selector);
         self.tell(&format!("element/{element}/clear"), &json!({}));
@@ -144,13 +144,13 @@ impl Browser {
         self.run("return location.pathname + location.search").as_str().unwrap().to_owned()
     }
 
-    /// Checks the page that is open in light and dark, wide and narrow: no violation of accessibility, nothing wider
-    /// than the window, no error on the console. Leaves a picture of each.
+    /// Checks the page that is open in light and dark, wide and narrow: no accessibility violation, nothing wider
+    /// than the window, no error on the console. Saves a screenshot of each.
     pub fn audit(&self, name: &str) {
         self.audit_as(name, &[("light", DESK), ("light", PHONE), ("dark", DESK), ("dark", PHONE)]);
     }
 
-    /// The same for some schemes of colours and widths: a page of a megabyte is audited for a quarter of a minute.
+    /// Checks only some colour schemes and widths, because the audit of a page of one megabyte takes 15 seconds.
     pub fn audit_as(&self, name: &str, looks: &[(&str, u32)]) {
         self.bring_audit();
         for &(scheme, width) in looks {
@@ -173,7 +173,7 @@ impl Browser {
         self.run(&fs::read_to_string(variable("MLE_STAR_TEST_AXE")).unwrap());
     }
 
-    /// What the audit finds wrong, with the elements it is about.
+    /// The violations found by the audit, with their elements.
     pub fn violations(&self) -> Vec<String> {
         let found = self.run_until_done(
             "axe.run(document).then(result => done(result.violations.map(v => v.id + ': ' + v.help + ' ' + \
@@ -183,7 +183,7 @@ impl Browser {
         found.as_array().unwrap().iter().map(|line| line.as_str().unwrap().to_owned()).collect()
     }
 
-    /// Errors on the console since the last look.
+    /// Errors on the console since the last check.
     pub fn errors(&self) -> Vec<String> {
         let lines = self.tell("se/log", &json!({"type": "browser"}));
         let severe = lines.as_array().unwrap().iter().filter(|line| line["level"] == "SEVERE");
@@ -238,14 +238,14 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // The browser ends with its session; its driver alone would leave it behind.
+        // Ending the session ends the browser; ending only the driver would leave it running.
         let _ = self.asked("DELETE", &format!("/session/{}", self.session), "");
         let _ = self.driver.kill();
         let _ = self.driver.wait();
     }
 }
 
-/// The driver and its port; `None` when another process was faster to take one half of the port it chose.
+/// The driver and its port; `None` if another process took its port for IPv4 or IPv6 first.
 fn started_driver() -> Option<(Child, u16)> {
     let mut command = Command::new(variable("MLE_STAR_TEST_CHROMEDRIVER"));
     let mut driver = command.arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();

@@ -1,4 +1,4 @@
-//! Runs side by side.
+//! Comparison of runs.
 
 use std::fs;
 
@@ -37,7 +37,7 @@ fn runs_are_compared() {
     ] {
         browser.until(&format!("document.querySelector('{selector}').textContent.includes('{part}')"));
     }
-    // The one that is called second in the list comes first in the address.
+    // The second run of the list is first in the address.
     assert!(
         browser
             .run("return document.querySelectorAll('pre.diff ins, pre.diff del').length")
@@ -47,7 +47,7 @@ fn runs_are_compared() {
     );
     browser.audit("compare");
     browser.open(&page.at("/compare?run=one&run=three"));
-    assert!(browser.text("main").contains("It is the same for all."));
+    assert!(browser.text("main").contains("All values are the same."));
     for wrong in ["", "?run=one", "?run=one&run=one"] {
         assert_eq!(page.get(&format!("/compare{wrong}")).status, 409, "{wrong}");
     }

@@ -14,7 +14,7 @@ fn the_list_is_filtered_and_sorted() {
     let sealed = Sealed::with(&[]);
     let page = Served::of(&sealed, "");
     let browser = Browser::start();
-    // What the audit says of other pages means something.
+    // The audit finds known errors, so its other results are meaningful.
     browser.open("data:text/html,<p style='color:%23ccc'>pale</p><img src='data:,'>");
     browser.bring_audit();
     let wrong = browser.violations().join("\n");
@@ -62,7 +62,7 @@ fn new_runs_are_announced_once_each_and_known_ones_never() {
     assert_eq!(sealed.run(&line("shown")).code, 0);
     let page = Served::of(&sealed, "");
     let browser = Browser::start();
-    // The filter hides a run that goes on.
+    // The filter hides a running run.
     browser.open(&page.at("/?text=shown"));
     assert_eq!(browser.text("tbody"), browser.text("tbody tr"), "one row");
     browser.run("window.messages = 0; const events = new EventSource('/events?since=0');

@@ -1,4 +1,4 @@
-//! `report.html`, opened as the file it is.
+//! `report.html`, opened as a file.
 
 use std::time::Instant;
 
@@ -26,7 +26,7 @@ fn the_report_of_a_finished_run_is_read() {
     let browser = Browser::start();
     open(&browser, &sealed, "r");
     browser.audit("report-finished");
-    // A change leads to its solution, which opens with what it changed.
+    // The link of a change opens its solution with the diff.
     browser.click("#ledger article:nth-of-type(2) h3 a");
     browser.until("document.querySelector(location.hash).open");
     browser.until("document.querySelector(location.hash + ' pre.diff').innerText.includes('+ block = 2')");
@@ -78,7 +78,7 @@ fn the_report_of_a_hostile_run_is_text() {
     let strangers = "return document.querySelectorAll('img, body script ~ script, svg:not(.chart), [onclick], [style]').length";
     assert_eq!(browser.run(strangers), 0);
     assert!(browser.text("main").contains("window.attacked = 4"));
-    // The policy of the report holds what escaping should have let pass.
+    // The report's content policy blocks what escaping might miss.
     browser.run("const evil = document.createElement('div'); evil.innerHTML = '<img src=x onerror=\"window.attacked = 7\">'; document.body.append(evil)");
     browser.run("const evil = document.createElement('script'); evil.textContent = 'window.attacked = 8'; document.body.append(evil)");
     assert_eq!(browser.run("return window.attacked || 0"), 0);

@@ -1,4 +1,4 @@
-//! Pages of runs: finished, failed, running, and what can be done with them.
+//! Pages of finished, failed and running runs, and their actions.
 
 use std::process::Stdio;
 
@@ -64,7 +64,7 @@ fn a_run_is_watched_stopped_and_resumed() {
     browser.until("document.querySelector('#run-r .state.running')");
     browser.click("a[href='/runs/r']");
 
-    // No page is loaded anew while this is there.
+    // This is lost if the page is loaded again.
     browser.run("window.same = true");
     browser.until_shown("#logs", "<b>step 2</b>");
     browser.click("#tree details.node > summary");
@@ -95,7 +95,7 @@ fn a_run_is_watched_stopped_and_resumed() {
     browser.open(&page.at("/runs/r/resume"));
     browser.click("main button");
     browser.until(&format!("document.querySelector('#doing') && {STATE} === 'running'"));
-    // The page may go; the run goes on.
+    // The page may be closed; the run continues.
     page.kill();
     let page = Served::of(&sealed, "");
     browser.open(&page.at("/runs/r/stop"));
@@ -105,7 +105,7 @@ fn a_run_is_watched_stopped_and_resumed() {
     browser.until("location.pathname === '/runs/r/resume'");
     browser.click("main button");
     browser.until("location.pathname === '/runs/r'");
-    // What was refused, and the page that went away, are on the console as they should.
+    // The refused request and the ended server are on the console, as expected.
     browser.errors();
     browser.until(&format!("{STATE} === 'finished'"));
     assert!(sealed.path("runs/r/final/submission.csv").is_file());

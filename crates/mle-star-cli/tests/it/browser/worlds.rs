@@ -1,4 +1,4 @@
-//! Runs out of a scripted world: one in which everything others write is an attack, and one of 500 scripts.
+//! Runs of a scripted world: one in which all untrusted text is an attack, and one with 500 scripts.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::browser::chromium::{Browser, DESK, PHONE};
 use crate::sealed::Sealed;
 use crate::ui::served::Served;
 
-/// Solves a task into a run folder, as the program leaves it.
+/// Solves a task into a complete run folder.
 pub fn solve(folder: &Path, world: &World, frozen: &Frozen) {
     fs::create_dir_all(folder).unwrap();
     fs::write(folder.join("task.json"), "{}").unwrap();
@@ -25,9 +25,9 @@ pub fn solve(folder: &Path, world: &World, frozen: &Frozen) {
     fs::write(folder.join("result.json"), serde_json::to_string(&finished.result).unwrap()).unwrap();
 }
 
-/// Characters that the long texts of a hostile run have.
+/// The length of the long texts of a hostile run.
 pub const PADDING: usize = 100_000;
-/// Opens every tenth solution with all that is in it: all of them take the audit a minute.
+/// Opens every tenth solution. The audit of all of them takes a minute.
 pub const OPEN_SOME: &str = "[...document.querySelectorAll('#tree details.node')].filter((_, n) => n % 10 === 0)\
     .forEach(node => [node, ...node.querySelectorAll('details')].forEach(inside => { inside.open = true; }))";
 /// Lines of half a script in a large one.
@@ -38,7 +38,7 @@ pub const LINES: usize = 20;
 fn a_hostile_run_is_text() {
     let (world, inputs) = hostile(PADDING);
     let sealed = Sealed::with(&[]);
-    // What a folder can be called.
+    // A valid folder name.
     let id = "\"><img src=x onerror=window.attacked=6> ' & \u{202e}%2e";
     let other = "b\"c";
     solve(&sealed.path("runs").join(other), &World::new(), &inputs);

@@ -1,4 +1,4 @@
-//! What the model answers: every agent's part, done by rule on what its prompt holds.
+//! The model's answers: the part of every agent, by rules on its prompt.
 
 use mle_star::role::{AgentType, Variant};
 use serde_json::{Value, json};
@@ -28,26 +28,26 @@ pub fn answer(asked: &Asked, style: Style) -> Reply {
     Reply::Message(message)
 }
 
-/// A search is a request of its own to the same service, which does the searching.
+/// A search is a separate request to the same service, which performs it.
 pub fn is_search(asked: &Asked) -> bool {
     let searches = |tool: &Value| tool["type"].as_str().is_some_and(|kind| kind.starts_with("web_search"));
     asked.body["tools"].as_array().into_iter().flatten().any(searches)
 }
 
-/// How many requests the call at a place makes.
+/// The number of requests of the call at a place.
 pub fn requests(place: &str) -> usize {
     match place.rsplit('/').next().unwrap() {
         // It searches first, and the search is a request.
         "retriever" => 3,
         // It looks around first.
         "debugger" => 2,
-        // Asked for a form, the model answers in words, and is asked once more.
+        // Asked for a structured answer, the model answers in text and is asked again.
         _ if IN_WORDS.contains(&place) => 2,
         _ => 1,
     }
 }
 
-/// Places whose agents do not use the form they are asked for.
+/// Places whose agents do not answer in the requested form.
 const IN_WORDS: [&str; 3] = ["phase3/r0/leakage", "phase1/merge-1/leakage", "finalization/contamination-1"];
 
 fn may_use(asked: &Asked, name: &str) -> bool {
@@ -119,8 +119,8 @@ fn leaks(script: &str) -> Value {
 }
 
 fn summary(prompt: &str) -> String {
-    let told = prompt.lines().filter(|line| line.starts_with("baseline: ") || line.starts_with("without "));
-    format!("The study says:\n{}", told.collect::<Vec<_>>().join("\n"))
+    let scores = prompt.lines().filter(|line| line.starts_with("baseline: ") || line.starts_with("without "));
+    format!("The study says:\n{}", scores.collect::<Vec<_>>().join("\n"))
 }
 
 fn code(text: &str) -> Message {

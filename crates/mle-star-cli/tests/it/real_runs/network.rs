@@ -1,4 +1,4 @@
-//! What was sent into a closed network, as its kernel counted.
+//! Counts what was sent into a closed network, with the kernel's counters.
 
 use std::fs;
 use std::net::{SocketAddr, UdpSocket};
@@ -15,11 +15,11 @@ pub fn attempts_to_leave() -> u64 {
         + of("/proc/self/net/snmp6", "Udp6OutDatagrams")
 }
 
-/// Tries to reach somebody, so that the counter has to move.
+/// Tries to reach an address outside, so that the counter must change.
 pub fn try_to_leave() {
     let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
-    let nobody = SocketAddr::from(([192, 0, 2, 1], 53));
-    assert!(socket.send_to(b"hello", nobody).is_err(), "this network is not closed");
+    let outside = SocketAddr::from(([192, 0, 2, 1], 53));
+    assert!(socket.send_to(b"hello", outside).is_err(), "this network is not closed");
 }
 
 /// `Ip OutNoRoutes` out of two lines of names and numbers, `Ip6OutNoRoutes` out of one line each.

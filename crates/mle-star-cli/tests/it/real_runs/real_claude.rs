@@ -1,4 +1,4 @@
-//! Whole runs with the real `claude`, in a network with nothing but loopback.
+//! Whole runs with the real `claude`, in a network with only loopback.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::roles::{ROLES, role_of};
 use super::scripts::Style;
 use super::world::{TRAPS, World, calls, events, said};
 
-/// Everything twice, but for the outer steps.
+/// Two of everything except outer steps.
 const WHOLE: &str = "--set num_retrieved_models=2 --set outer_loop_steps=1 --set inner_loop_steps=2 \
                      --set num_parallel_solutions=2 --set ensemble_rounds=2 --set subsample_limit=3000 \
                      --time-limit 1200 --jobs 2";
@@ -26,10 +26,10 @@ fn a_whole_run_asks_every_agent_and_nobody_else() {
         let description = description(&world);
         world.sealed.write("flights/description.md", description.as_bytes());
 
-        let told = said(world.run("whole", WHOLE));
-        assert_eq!(told.code, 0, "{}", told.stderr);
+        let whole = said(world.run("whole", WHOLE));
+        assert_eq!(whole.code, 0, "{}", whole.stderr);
         let asked = api.all();
-        check_that_calls_are_requests(&told, &asked);
+        check_that_calls_are_requests(&whole, &asked);
         check_prompts(&asked, &description);
         check_bill(&world.result("whole"), &asked);
         check_result(&world);
@@ -39,15 +39,15 @@ fn a_whole_run_asks_every_agent_and_nobody_else() {
     });
 }
 
-/// The task's own words, then such as may be taken for something else, and 200 KiB of others.
+/// The task's description, text that might be interpreted, and 200 KiB of other text.
 fn description(world: &World) -> String {
     let words = world.sealed.read("flights/description.md");
     format!("{words}{TRAPS}{}The end.", "All flights are equal. ".repeat(9000))
 }
 
-/// Every call that the run tells of is a conversation with the service, and nothing else is asked there.
-fn check_that_calls_are_requests(told: &crate::sealed::Said, asked: &[Asked]) {
-    let calls = calls(&events(told));
+/// Every call of the run is a conversation with the service, which gets no other requests.
+fn check_that_calls_are_requests(whole: &crate::sealed::Said, asked: &[Asked]) {
+    let calls = calls(&events(whole));
     let places: Vec<String> = calls.started.iter().map(|(place, ..)| place.clone()).collect();
     assert_eq!(places, calls.ended);
     let mut at_service: BTreeMap<String, Vec<&Asked>> = BTreeMap::new();
@@ -71,7 +71,7 @@ fn check_that_calls_are_requests(told: &crate::sealed::Said, asked: &[Asked]) {
     }
 }
 
-/// What agents are told, word for word.
+/// The exact prompts of the agents.
 fn check_prompts(asked: &[Asked], description: &str) {
     let parts =
         [description, "Metric: ROC-AUC", "Direction: maximize (a higher score is better)", "CPU cores"];
@@ -89,11 +89,11 @@ fn check_prompts(asked: &[Asked], description: &str) {
     }
 }
 
-/// Costs and tokens of the result, against what the service has told.
+/// Compares costs and tokens of the result with those of the service.
 fn check_bill(result: &Value, asked: &[Asked]) {
     let by_phase =
         |phase: &str| asked.iter().filter(|asked| answers::place(asked).starts_with(phase)).count();
-    // One call of one request, like all of them.
+    // A call with one request, like all of them.
     let price = &result["usage"]["by_role"]["init"];
     let price = price["cost_usd"].as_f64().unwrap() / price["calls"].as_f64().unwrap();
     assert!(price > 0.0);
@@ -117,7 +117,7 @@ fn check_bill(result: &Value, asked: &[Asked]) {
     assert!(near(&costs["phase2_cost_usd"], paths.map(|cost| cost.as_f64().unwrap()).sum()), "{costs}");
 }
 
-/// What the agents' work came to.
+/// The outcome of the agents' work.
 fn check_result(world: &World) {
     let result = world.result("whole");
     assert_eq!(result["phases_completed"].as_array().unwrap().len(), 4, "{}", result["phases_completed"]);

@@ -1,22 +1,22 @@
-//! The scripts that agents write, and what each agent changes in those it is given.
+//! The scripts that agents write, and the changes of each agent.
 
 /// Which libraries the scripts of a run use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// pandas and scikit-learn, and every mistake there is.
+    /// pandas and scikit-learn, with every mistake.
     Learned,
-    /// Nothing but Python, so that it takes a blink, and a mistake in the first script.
+    /// Only the standard library, which is fast, with a mistake in the first script.
     Light,
-    /// Nothing but Python, and no mistake.
+    /// Only the standard library, without mistakes.
     Flawless,
 }
 
-/// The line that holds the models, without its end.
+/// The beginning of the line with the models.
 const MODELS: &str = "models = [";
-/// Written into a script, and repaired in it.
+/// A mistake in a script, and its repair.
 pub const MISTAKES: [(&str, &str); 3] =
     [("scheduled_dep_time", "sched_dep_time"), ("score(SOLUTON)", "score(SOLUTION)"), ("[:100]", "")];
-/// Lines that look at the validation rows, and what they should be.
+/// Lines that use the validation rows, and their corrections.
 const LEAKS: [(&str, &str); 2] = [
     ("mean, spread = X.mean(), X.std()", "mean, spread = X_fit.mean(), X_fit.std()"),
     ("mean = sum(X) / len(X)", "mean = sum(X_fit) / len(X_fit)"),
@@ -90,7 +90,7 @@ final_validation_score = pairs / (len(late) * len(other))
 print(f"Final Validation Performance: {final_validation_score}")
 "#;
 
-/// A first solution; that for the first model may have a mistake in it.
+/// A first solution. The one for the first model may have a mistake.
 pub fn init(style: Style, is_first: bool) -> String {
     let (text, import, model) = match (style, is_first) {
         (Style::Learned, true) => {
@@ -107,7 +107,7 @@ pub fn init(style: Style, is_first: bool) -> String {
     if is_first && style != Style::Flawless { text.replace(MISTAKES[0].1, MISTAKES[0].0) } else { text }
 }
 
-/// The first of the solutions, with the models of all.
+/// The first solution with the models of all solutions.
 pub fn merged(solutions: &[String]) -> String {
     let (base, others) = solutions.split_first().unwrap();
     let imports = others.iter().flat_map(|other| other.lines());
@@ -135,7 +135,7 @@ fn with_models(solution: &str, models: &str) -> String {
     solution.lines().map(replaced).collect::<Vec<_>>().join("\n") + "\n"
 }
 
-/// The leaking line of a script.
+/// The line of a script that leaks.
 pub fn leak(script: &str) -> Option<&'static str> {
     LEAKS.iter().map(|(leak, _)| *leak).find(|leak| script.contains(leak))
 }
@@ -148,7 +148,7 @@ pub fn repaired(script: &str) -> String {
     MISTAKES.iter().fold(script.to_owned(), |script, (wrong, right)| script.replace(wrong, right))
 }
 
-/// A study of the solution, with a mistake in it or not.
+/// An ablation study of the solution, with or without a mistake.
 pub fn ablation(solution: &str, is_right: bool) -> String {
     let (wrong, right) = MISTAKES[1];
     let baseline = if is_right { right } else { wrong };

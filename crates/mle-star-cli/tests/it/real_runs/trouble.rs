@@ -1,4 +1,4 @@
-//! Runs that are killed, refused, made to wait, or out of money while the real `claude` is asked.
+//! Runs that are killed, refused, delayed, or over budget during calls of the real `claude`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,17 +18,17 @@ use super::scripts::Style;
 use super::world::{World, calls, events, said};
 use crate::killed::{effects, outcome, working_below};
 
-/// Everything once.
+/// One of everything.
 const SMALL: &str = "--set num_retrieved_models=1 --set outer_loop_steps=1 --set inner_loop_steps=1 \
                      --set num_parallel_solutions=1 --set ensemble_rounds=1 --set subsample_limit=3000 \
                      --time-limit 600";
-/// Eight paths, all of them asking at the same time.
+/// Eight paths that call agents at the same time.
 const WIDE: &str = "--set num_retrieved_models=1 --set outer_loop_steps=1 --set inner_loop_steps=1 \
                     --set num_parallel_solutions=8 --set ensemble_rounds=1 --set subsample_limit=3000 \
                     --set search=off --time-limit 600 --jobs 2";
-/// What a request costs, in US dollars.
+/// The cost of a request in US dollars.
 const PRICE: f64 = 0.000_479;
-/// How long what should happen at once may take where others work, too.
+/// The timeout for immediate reactions on a busy machine.
 const SOON: Duration = Duration::from_secs(60);
 
 #[test]
@@ -81,9 +81,9 @@ fn money_ends_a_run_in_which_the_real_claude_is_asked_by_eight_paths() {
             let api = Api::start(|asked| answer(asked, Style::Flawless)).await;
             let world = World::new(&api);
             let cap = 30.5 * PRICE;
-            let told = said(world.run("wide", &format!("{WIDE} --max-budget-usd {cap}")));
-            assert_eq!(told.code, 0, "{}", told.stderr);
-            let (result, events) = (world.result("wide"), events(&told));
+            let wide = said(world.run("wide", &format!("{WIDE} --max-budget-usd {cap}")));
+            assert_eq!(wide.code, 0, "{}", wide.stderr);
+            let (result, events) = (world.result("wide"), events(&wide));
             assert_eq!(result["stopped_by"], "budget");
             assert_eq!(result["phase2_results"].as_array().unwrap().len(), 8);
             assert_eq!(most_at_once(&events), 8);
@@ -96,7 +96,7 @@ fn money_ends_a_run_in_which_the_real_claude_is_asked_by_eight_paths() {
             let requests: usize = requests(&api, "wide").values().sum();
             assert!((total - requests as f64 * PRICE).abs() < 1e-9, "{total} for {requests} requests");
             assert!(total <= cap && total - last <= 0.9 * cap, "{costs}");
-            // Both the search and the end used what they had.
+            // Both the search and the finalization used their budget.
             assert!(total - last > 0.8 * cap && last > 0.05 * cap, "{costs}");
         },
     );
@@ -147,7 +147,7 @@ fn a_run_that_the_real_claude_cannot_go_on_with_is_resumed_after_the_cure() {
     );
 }
 
-/// A binary at work; it ends with this value.
+/// A running binary, killed when dropped.
 struct Running<'a> {
     world: &'a World,
     child: Child,
@@ -159,12 +159,12 @@ impl<'a> Running<'a> {
         Self { world, child }
     }
 
-    /// Waits for something that is to happen.
+    /// Waits for a condition.
     fn comes_to(&self, happens: impl Fn() -> bool) {
         assert!(within(SOON, happens), "at work: {:?}", self.commands());
     }
 
-    /// Kills the binary alone; what it started is gone a moment later.
+    /// Kills only the binary; its child processes end soon after.
     fn kill(mut self) {
         assert!(self.child.try_wait().unwrap().is_none(), "it has ended by itself");
         assert!(
@@ -181,15 +181,15 @@ impl<'a> Running<'a> {
         );
     }
 
-    /// The command lines of what works in the world's folders, but for the binary itself.
+    /// The command lines of the processes that work in the world's folders, except the binary itself.
     fn commands(&self) -> Vec<String> {
         let folder = fs::canonicalize(self.world.sealed.path("runs")).unwrap_or_default();
         let words = |id: &String| fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
-        let told = |id: String| String::from_utf8_lossy(&words(&id)).replace('\0', " ");
+        let command_line = |id: String| String::from_utf8_lossy(&words(&id)).replace('\0', " ");
         if folder.as_os_str().is_empty() {
             Vec::new()
         } else {
-            working_below(&folder).into_iter().map(told).collect()
+            working_below(&folder).into_iter().map(command_line).collect()
         }
     }
 }
@@ -212,7 +212,7 @@ fn within(time: Duration, happens: impl Fn() -> bool) -> bool {
     true
 }
 
-/// How many requests came from each place of a run.
+/// The number of requests from each place of a run.
 fn requests(api: &Api, run: &str) -> BTreeMap<String, usize> {
     let mut requests = BTreeMap::new();
     for asked in api.all() {
@@ -224,7 +224,7 @@ fn requests(api: &Api, run: &str) -> BTreeMap<String, usize> {
     requests
 }
 
-/// The outcome of a run, less the number of calls that were cut off.
+/// The outcome of a run, without the number of interrupted calls.
 fn without_cuts(world: &World, run: &str, expected: u64) -> Value {
     let mut outcome = outcome(&world.sealed, run);
     let usage = outcome["result"]["usage"].as_object_mut().unwrap();
@@ -232,7 +232,7 @@ fn without_cuts(world: &World, run: &str, expected: u64) -> Value {
     outcome
 }
 
-/// The most calls that were under way at the same time.
+/// The maximum number of concurrent calls.
 fn most_at_once(events: &[Event]) -> usize {
     let mut counts = vec![0_usize];
     for event in events {
@@ -252,7 +252,7 @@ fn check_words(text: &str, parts: &[&str]) {
     }
 }
 
-/// The call was told to be waiting for this reason, and came to an end like all of them.
+/// The call was reported as waiting for this reason, and ended like all others.
 fn check_waits(events: &[Event], waiting: &str, why: &str) {
     let waits: Vec<(&str, &str)> = events
         .iter()

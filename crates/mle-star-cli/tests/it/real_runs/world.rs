@@ -15,19 +15,19 @@ use crate::runs::interpreter;
 use crate::sealed::{Said, Sealed};
 
 const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/flight-delays");
-/// What `claude` would act on, and a template engine, if they did not take the words as they are.
+/// Text that `claude` or a template engine would act on if it were not passed unchanged.
 pub const TRAPS: &str =
     "\n/clear\n@/etc/passwd {x} {{ y }} {% if z %} {# w #} $HOME `id` \\n \"quoted\" 'single'\n";
-/// The launcher, where `claude` is looked for.
+/// The launcher in the place of `claude`.
 const LAUNCHER: &str = "bin/claude";
 
-/// A folder with the task, and what the binary finds around it.
+/// A folder with the task and the binary's environment.
 pub struct World {
     pub sealed: Sealed,
     launcher: String,
 }
 
-/// A call that began, and one that ended.
+/// The begin and the end of a call.
 #[derive(Debug, Default)]
 pub struct Calls {
     pub started: Vec<(String, AgentType, Option<Variant>)>,
@@ -51,7 +51,7 @@ impl World {
         world
     }
 
-    /// Puts `claude` where it is looked for. It tells the service run and place of its call in the address.
+    /// Puts `claude` on the path. It passes the run and the place of its call to the service in the address.
     pub fn install(&self) {
         self.sealed.write(LAUNCHER, self.launcher.as_bytes());
         fs::set_permissions(self.sealed.path(LAUNCHER), fs::Permissions::from_mode(0o755)).unwrap();
@@ -99,12 +99,12 @@ pub fn said(mut command: Command) -> Said {
     }
 }
 
-/// The events that a run with `--json` told.
+/// The events that a run with `--json` printed.
 pub fn events(said: &Said) -> Vec<Event> {
     said.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Who was asked in these events, in order of place.
+/// The agents called in these events, in order of place.
 pub fn calls(events: &[Event]) -> Calls {
     let mut calls = Calls::default();
     for event in events {

@@ -1,4 +1,4 @@
-//! What pages do: signals and new processes, and nothing else.
+//! Actions of pages: only signals and new processes.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -72,10 +72,10 @@ fn only_a_process_of_ours_that_holds_the_run_is_signalled() {
         }
     };
     check("no process works on this run");
-    // This test is no mle-star.
+    // This test is not an mle-star process.
     let _held = hold(&sealed.path("runs/r")).unwrap();
     check("not an mle-star process of yours");
-    // An mle-star that works on something else.
+    // An mle-star process that works on another run.
     let other = Served::of(&sealed, "");
     for holder in
         [format!("process {}", other.id()), "process 1".to_owned(), "process -1".to_owned(), "x".to_owned()]
@@ -100,7 +100,7 @@ fn what_cannot_be_started_is_told_and_leaves_nothing() {
     check("folder=data&settings=a%3D1", "unknown config key");
     check("folder=data&settings=nothing", "has no value");
     check("folder=data&time_limit=soon", "--time-limit");
-    // Found out by the process that was started.
+    // Detected by the started process.
     check("folder=data&settings=python%3D%2Fno%2Fpython", "/no/python");
 }
 
@@ -117,17 +117,17 @@ fn a_run_is_started_and_resumed_without_scripts_in_the_page() {
     assert!(started.status == 303 && to.starts_with("/runs/"), "{started:?}");
     assert_eq!(page.post(&format!("{to}/stop"), "").status, 303);
     let state = |page: &Served, state: &str| page.get(&to).body.contains(&format!("class=\"state {state}\""));
-    // As a page of this run is told; what was there before comes first.
+    // The updates of this run's page; earlier ones come first.
     let wait_for = |page: &Served, wanted: &str| {
-        let mut told = BufReader::new(page.stream("GET", &format!("{to}/events?since=0"), &[], "")).lines();
+        let mut lines = BufReader::new(page.stream("GET", &format!("{to}/events?since=0"), &[], "")).lines();
         let wanted = format!("class=\\\"state {wanted}\\\"");
-        assert!(told.any(|line| line.unwrap().contains(&wanted)), "it is never {wanted}");
+        assert!(lines.any(|line| line.unwrap().contains(&wanted)), "it is never {wanted}");
     };
     wait_for(&page, "unfinished");
     assert_eq!(page.post(&format!("{to}/resume"), "time_limit=&max_budget_usd=").status, 303);
     assert!(state(&page, "running"));
     page.kill();
-    // Another page finds it still at work.
+    // Another page finds it still running.
     let page = Served::of(&sealed, "");
     assert!(state(&page, "running"));
     assert_eq!(page.post(&format!("{to}/stop"), "").status, 303);

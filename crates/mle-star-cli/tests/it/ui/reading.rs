@@ -1,4 +1,4 @@
-//! What reading a run does to its folder, and what a folder may hold without harm.
+//! Reading a run must not change its folder, and must tolerate any content.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -15,10 +15,10 @@ use crate::events::wait_for;
 use crate::exits::{SCORE, SLOW, SMALL, SUBMIT, WHILE_SLOW, interpreter};
 use crate::sealed::{Said, Sealed};
 
-/// A user without rights of its own.
+/// An unprivileged user.
 const OTHER_USER: u32 = 65534;
 
-/// A finished run, one that was killed in its second script, and one whose second script goes on until the test ends.
+/// A finished run, one killed in its second script, and one whose second script runs until the test ends.
 fn three_runs(sealed: &Sealed) -> Child {
     let slow = format!("case $PWD in *candidate-1*) {WHILE_SLOW} ;; esac");
     let python = interpreter(sealed, &format!("{slow}; {SUBMIT}; {SCORE}"));
@@ -46,7 +46,7 @@ fn listing(folder: &Path) -> Vec<String> {
     lines
 }
 
-/// The binary as a user who may read the runs and nothing more.
+/// The binary as a user who may only read the runs.
 struct Reader<'a> {
     sealed: &'a Sealed,
 }
@@ -64,7 +64,7 @@ impl<'a> Reader<'a> {
     fn command(&self, line: &str) -> Command {
         let mut command = Command::new(self.sealed.path("mle-star"));
         command.args(line.split_whitespace()).current_dir(self.sealed.path("")).env_clear().env("HOME", "/");
-        // Root may write anywhere; anyone else has just lost write access.
+        // Root may write anywhere; for other users, write access was just removed.
         if fs::metadata("/proc/self").unwrap().uid() == 0 {
             command.uid(OTHER_USER).gid(OTHER_USER);
         }
@@ -97,7 +97,7 @@ fn runs_are_read_without_write_access_and_reading_writes_nothing() {
         let row = listed.stdout.lines().find(|line| line.starts_with(&format!("{id} "))).unwrap();
         assert!(row.contains(state) && row.contains("0.50000"), "{listed:?}");
         let shown = reader.run(&format!("show {id} --json"));
-        // What was recorded before the second script began is in the log of a run that was killed or goes on.
+        // In a killed or running run, the records before the second script are in the log.
         assert!(shown.code == 0 && shown.stdout.contains("phase1/candidate-1/init"), "{shown:?}");
     }
     let watched = reader.run("watch finished");
@@ -113,7 +113,7 @@ fn runs_are_read_without_write_access_and_reading_writes_nothing() {
     assert_eq!(sealed.names("runs/live"), names);
     live.kill().unwrap();
     live.wait().unwrap();
-    // So that whoever removes the folder may.
+    // So that the folder can be removed.
     assert!(Command::new("chmod").args(["-R", "u+w"]).arg(sealed.path("")).status().unwrap().success());
 }
 
@@ -167,7 +167,7 @@ fn a_script_that_waits_for_its_slot_is_shown_as_waiting() {
     run.wait().unwrap();
 }
 
-/// A run as scripts or other users may have left it, next to one that is as it should be.
+/// A run modified by scripts or other users, next to a normal one.
 fn with_spoiled(spoil: impl FnOnce(&Path)) -> Sealed {
     let sealed = Sealed::with(&[]);
     let python = interpreter(&sealed, &format!("{SUBMIT}; {SCORE}"));
@@ -179,7 +179,7 @@ fn with_spoiled(spoil: impl FnOnce(&Path)) -> Sealed {
     sealed
 }
 
-/// The binary with half a minute and little memory.
+/// The binary with limits of 30 seconds and little memory.
 fn bounded(sealed: &Sealed, line: &str) -> Said {
     let program = format!("ulimit -v 1500000; exec timeout 30 {} {line}", env!("CARGO_BIN_EXE_mle-star"));
     let output = Command::new("sh").args(["-c", &program]).current_dir(sealed.path("")).output().unwrap();

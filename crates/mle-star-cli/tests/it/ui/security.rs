@@ -1,4 +1,4 @@
-//! Who is answered, and with what in the head.
+//! Access control and response headers.
 
 use std::fs;
 use std::net::TcpListener;
@@ -121,7 +121,7 @@ fn others_need_the_token_that_was_printed() {
 #[test]
 #[ignore = "needs root, to become another user"]
 fn as_root_other_users_of_this_machine_are_kept_out() {
-    let (root, nobody) = (0, 65534);
+    let (root, other) = (0, 65534);
     let sealed = Sealed::with(&[]);
     let page = Served::of(&sealed, "");
     let check = |user: u32, address: &str, status: &str| {
@@ -134,7 +134,7 @@ fn as_root_other_users_of_this_machine_are_kept_out() {
     };
     for address in ["127.0.0.1", "::ffff:127.0.0.1"] {
         check(root, address, "200");
-        check(nobody, address, "403");
+        check(other, address, "403");
     }
 }
 

@@ -1,4 +1,4 @@
-//! A page that is served, and requests to it with nothing in between.
+//! A served page, and direct requests to it.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::sealed::Sealed;
 
-/// `mle-star ui` on a port of its own; ends with the test.
+/// `mle-star ui` on a free port; ends with the test.
 pub struct Served {
     child: Child,
     pub url: String,
@@ -33,8 +33,8 @@ impl Served {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let told: Value = serde_json::from_str(&line).unwrap();
-        let url = told["url"].as_str().unwrap().to_owned();
+        let ready: Value = serde_json::from_str(&line).unwrap();
+        let url = ready["url"].as_str().unwrap().to_owned();
         let port = url.split([':', '/']).nth(4).unwrap().parse().unwrap();
         Self { child, url, port }
     }
@@ -70,7 +70,7 @@ impl Served {
         Answered { status, head: head.to_owned(), body: body.to_owned() }
     }
 
-    /// The same, its answer not read yet.
+    /// Sends a request without reading the answer yet.
     pub fn stream(&self, method: &str, path: &str, headers: &[(&str, &str)], form: &str) -> TcpStream {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
@@ -86,7 +86,7 @@ impl Served {
         stream
     }
 
-    /// Ends the page, and nothing else.
+    /// Ends only the page.
     pub fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();

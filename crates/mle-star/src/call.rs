@@ -1,0 +1,51 @@
+//! A question to an agent before it is rendered.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::place::Name;
+use crate::role::{AgentType, Form, Variant};
+
+/// An agent call before its template is rendered.
+pub(crate) struct Call {
+    /// The last name of its place.
+    pub name: Name,
+    pub agent: AgentType,
+    pub variant: Option<Variant>,
+    pub template: &'static str,
+    /// The typed values of the template, which also determine the answer.
+    pub inputs: Map<String, Value>,
+    /// Values derived from the inputs for the template alone.
+    pub rendered_only: Map<String, Value>,
+    pub tools: &'static [&'static str],
+    pub schema: Option<Arc<Value>>,
+}
+
+impl Call {
+    /// A call of the agent's default task, at a place named like the agent.
+    pub fn new(agent: AgentType, template: &'static str, inputs: Value) -> Self {
+        let inputs = if let Value::Object(inputs) = inputs { inputs } else { Map::new() };
+        let Form { tools, schema } = Form::of(agent, None);
+        let (rendered_only, name) = (Map::new(), Name::Agent(agent));
+        Self { name, agent, variant: None, template, inputs, rendered_only, tools, schema }
+    }
+
+    pub fn named(self, name: Name) -> Self {
+        Self { name, ..self }
+    }
+
+    pub fn variant(self, variant: Variant) -> Self {
+        let Form { tools, schema } = Form::of(self.agent, Some(variant));
+        Self { variant: Some(variant), tools, schema, ..self }
+    }
+
+    pub fn tools(self, tools: &'static [&'static str]) -> Self {
+        Self { tools, ..self }
+    }
+
+    pub fn rendering(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.rendered_only.insert(name.to_owned(), value.into());
+        self
+    }
+}

@@ -1,0 +1,60 @@
+//! The outcome of h(s): a solution with its score, or its failure.
+
+use crate::effects::Limit;
+use crate::solution::{Scored, Solution};
+
+/// The failure of a script.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Failure {
+    /// The error as the debugger sees it.
+    pub error: String,
+    /// The limit that prevented the run.
+    pub limit: Option<Limit>,
+}
+
+/// h(s): the solution with its score, or its failure.
+pub(crate) struct Evaluation {
+    /// The text that was run last.
+    pub solution: Solution,
+    pub scored: Result<Scored, Failure>,
+}
+
+impl Evaluation {
+    /// A solution that was not made or scored because of a limit.
+    pub fn refused(solution: Solution, limit: Limit) -> Self {
+        Self { solution, scored: Err(Failure::refused(limit)) }
+    }
+}
+
+impl Failure {
+    /// The error's main line, without traceback and notes.
+    pub fn headline(&self) -> &str {
+        let names_it = |line: &&str| {
+            !line.trim().is_empty() && !line.starts_with([' ', '\t']) && !line.starts_with("Note: ")
+        };
+        self.error.lines().rev().find(names_it).unwrap_or_default()
+    }
+
+    pub fn refused(limit: Limit) -> Self {
+        Self { error: format!("not run: {}", limit.name()), limit: Some(limit) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_is_named_by_its_own_line() {
+        let check = |error: &str, expected: &str| {
+            let failure = Failure { error: error.to_owned(), limit: None };
+            assert_eq!(failure.headline(), expected, "{error:?}");
+        };
+        check("Traceback (most recent call last):\n  File \"a.py\", line 1\nKeyError: 'x'", "KeyError: 'x'");
+        check(
+            "The script was stopped at its time limit after 2 s.\nNote: stopped after 2.0 s",
+            "The script was stopped at its time limit after 2 s.",
+        );
+        check("", "");
+    }
+}
