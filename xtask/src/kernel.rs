@@ -41,9 +41,9 @@ const TEST: &str = "where_nothing_is_delegated_it_is_said";
 const LIMIT: &str = "900";
 /// The files that it tests: processes, isolation and control groups, and the virtual machine itself.
 const TESTED: [&str; 7] = [
-    "crates/mle-star-backends/src/process",
-    "crates/mle-star-backends/src/script",
-    "crates/mle-star-backends/python",
+    "crates/mle-star-process/src",
+    "crates/mle-star-process/python",
+    "crates/mle-star-backends/src/script/local.rs",
     "crates/mle-star-backends/tests/it/scripts/cgroups.rs",
     "crates/mle-star-backends/tests/it/scripts/world.rs",
     "xtask/kernel/init.sh",
