@@ -23,10 +23,22 @@ pub(crate) struct Client {
     // Fields drop in order: processes end before the folders they work in are removed.
     prefetched: Prefetched,
     work_dirs: WorkDirs,
-    /// Consecutive failures of each agent's tools.
-    tool_failures: Mutex<HashMap<AgentType, u32>>,
+    tool_failures: ToolFailures,
     /// Consecutive calls for which every `claude` died.
     dead_calls: AtomicU32,
+}
+
+/// Consecutive failures of each agent's tools.
+#[derive(Default)]
+struct ToolFailures(Mutex<HashMap<AgentType, u32>>);
+
+impl ToolFailures {
+    fn count(&self, agent: AgentType, failed: bool) -> u32 {
+        let mut failures = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = failures.entry(agent).or_insert(0);
+        *count = if failed { *count + 1 } else { 0 };
+        *count
+    }
 }
 
 impl Client {
@@ -43,7 +55,7 @@ impl Client {
             prefetched: Prefetched::new(setup.prefetch),
             setup,
             work_dirs,
-            tool_failures: Mutex::default(),
+            tool_failures: ToolFailures::default(),
             dead_calls: AtomicU32::new(0),
         })
     }
@@ -75,10 +87,7 @@ impl Client {
 
     /// Counts consecutive failures of an agent's tools.
     pub(crate) fn count_tool(&self, agent: AgentType, failed: bool) -> u32 {
-        let mut failures = self.tool_failures.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = failures.entry(agent).or_insert(0);
-        *count = if failed { *count + 1 } else { 0 };
-        *count
+        self.tool_failures.count(agent, failed)
     }
 
     /// Consecutive calls for which every `claude` died.
@@ -94,5 +103,22 @@ impl Client {
     /// Notes a `claude` that reported how its call ended.
     pub(crate) fn reset_dead_calls(&self) {
         self.dead_calls.store(0, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_in_a_row_are_counted_by_agent() {
+        let failures = ToolFailures::default();
+        let check = |agent, failed, count| assert_eq!(failures.count(agent, failed), count);
+        check(AgentType::Init, true, 1);
+        check(AgentType::Init, true, 2);
+        check(AgentType::Debugger, true, 1);
+        check(AgentType::Init, false, 0);
+        check(AgentType::Init, true, 1);
+        check(AgentType::Debugger, true, 2);
     }
 }

@@ -33,7 +33,17 @@ pub(crate) async fn subsampling_extract(
     let answer = ctx
         .ask(call.variant(Variant::SubsamplingExtract).named(Name::Task(Variant::SubsamplingExtract)))
         .await?;
-    let Some(quoted) = reply::code(&answer) else { return Ok(None) };
+    let Some(quoted) = reply::code(&answer) else {
+        let says_none =
+            reply::text(&answer).is_some_and(|text| text.to_lowercase().contains("no subsampling"));
+        if !says_none {
+            ctx.warn(format!(
+                "subsampling is left as it is: no code in the reply: {}",
+                reply::excerpt(&answer)
+            ));
+        }
+        return Ok(None);
+    };
     let found = solution.find_first_block(&quoted);
     if let Err(error) = &found {
         ctx.warn(format!("subsampling is left as it is: {error}: {}", reply::excerpt(&answer)));

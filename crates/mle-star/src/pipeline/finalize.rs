@@ -125,9 +125,20 @@ async fn compare_with_references(
     let overall = overall(&verdicts);
     ctx.info(match verdicts.len() {
         0 => "no references to compare the solution with".to_owned(),
-        count => format!("compared with {count} references: {verdicts:?}, overall {overall:?}"),
+        count => {
+            let words: Vec<&str> = verdicts.iter().map(|verdict| in_words(*verdict)).collect();
+            format!("compared with {count} references: {}; overall {}", words.join(", "), in_words(overall))
+        }
     });
     Ok(overall)
+}
+
+fn in_words(verdict: Option<Contamination>) -> &'static str {
+    match verdict {
+        Some(Contamination::Novel) => "Novel",
+        Some(Contamination::Same) => "Same",
+        None => "unclear",
+    }
 }
 
 fn overall(verdicts: &[Option<Contamination>]) -> Option<Contamination> {

@@ -218,16 +218,18 @@ async fn finalization_tells_what_its_table_asks_for() {
     row("script_started", "finalization/run", &["\"characters\":", "\"timeout\":"]);
     row("script_ended", "finalization/run", &["\"end\":\"exit code 0\"", "\"bytes\":20", "\"rows\":2"]);
     row("agent_started", "finalization/contamination-1", &["reference_discussion"]);
-    row(
-        "info",
-        "finalization",
-        &["compared with 2 references: [Some(Novel), Some(Same)], overall Some(Same)"],
-    );
+    row("info", "finalization", &["compared with 2 references: Novel, Same; overall Same"]);
     row("step_ended", "finalization", &["subsampling removed; ", "lines added"]);
     row("info", "", &["lineage: phase1/candidate-"]);
     let log_of = log(&World::new(), &frozen()).await;
     check(&log_of, "info", "finalization", &["no subsampling is removed"]);
     check(&log_of, "info", "finalization", &["no references to compare the solution with"]);
+    let subsampling = async |reply: &str, words: &[&str]| {
+        let log = log(&World::new().agent("finalization/subsampling_extract", reply), &frozen()).await;
+        check(&log, "warning", "finalization", words);
+    };
+    subsampling("no idea", &["subsampling is left as it is: no code in the reply: no idea"]).await;
+    subsampling("```python\nx = 'absent'\n```", &["subsampling is left as it is", "x = 'absent'"]).await;
     let failing = (1..=3).fold(World::new().fails("finalization/run"), |world, repair| {
         world.fails(&format!("finalization/debug-{repair}/run"))
     });
