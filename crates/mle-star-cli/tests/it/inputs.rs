@@ -361,7 +361,7 @@ fn nothing_is_written_into_the_data_folder() {
         &sealed,
         &sealed.run(&format!("{RUN} --set log_file=data/x.log")),
         "log",
-        "log_file lies",
+        "log_file is",
         "outside",
     );
     assert!(!sealed.path("data/deep").exists());
