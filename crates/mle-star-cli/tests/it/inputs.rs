@@ -357,13 +357,7 @@ fn nothing_is_written_into_the_data_folder() {
     let task = "data_dir: data\noutput_dir: data/deep/out\nevaluation_metric: RMSE\n";
     let sealed = Sealed::with(&[("task.yaml", task)]);
     check(&sealed, &sealed.run("run task.yaml"), "output", "output_dir is inside", "outside");
-    check(
-        &sealed,
-        &sealed.run(&format!("{RUN} --set log_file=data/x.log")),
-        "log",
-        "log_file is",
-        "outside",
-    );
+    check(&sealed, &sealed.run(&format!("{RUN} --set log_file=data/x.log")), "log", "log_file is", "outside");
     assert!(!sealed.path("data/deep").exists());
 }
 
