@@ -1,4 +1,4 @@
-//! The browser that opens the web page in tests, and the audit that judges what it shows.
+//! The browser for the tests of the web page, and the accessibility audit.
 //!
 //! Chromium and its driver are the system's (`chromium` and `chromium-driver` on Debian). The audit is axe-core, from
 //! its npm package; where npm is missing, a Python package carries the same file.

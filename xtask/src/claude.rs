@@ -36,7 +36,7 @@ pub fn networks_can_be_closed() -> bool {
     succeeds(closed().arg("true").stderr(Stdio::null())).is_ok()
 }
 
-/// Runs what follows without any network.
+/// Runs the following command without a network.
 fn closed() -> Command {
     let mut command = Command::new("unshare");
     command.args(["--map-root-user", "--net"]);

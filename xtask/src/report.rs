@@ -1,4 +1,4 @@
-//! What the gate found: one line for each step, and one total.
+//! The results of the gate: one line for each step, and a total.
 
 use std::time::Instant;
 
@@ -66,7 +66,7 @@ impl Report {
         self.total.skipped += 1;
     }
 
-    /// Prints everything, the total alone on the last line; `true` when nothing failed.
+    /// Prints everything, with the total on the last line; `true` if nothing failed.
     pub fn close(&self, began: Instant) -> bool {
         say(&format!("--- all steps ({} s)", began.elapsed().as_secs()));
         self.lines.iter().for_each(|line| say(line));

@@ -12,7 +12,7 @@ use crate::command::{cargo, has, say, watched};
 use crate::programs::TESTS;
 use crate::report::Count;
 
-/// Tests that are never run here: programs that other tests start, and what runs in the virtual machine.
+/// Tests that are never run here: programs that other tests start, and tests of the virtual machine.
 const NEVER: [&str; 2] = ["::program_", "cgroups::"];
 
 /// What tests need beside the workspace. An error says why something is missing.
@@ -79,7 +79,7 @@ pub fn run(needs: &Needs, doc_tests: bool) -> io::Result<Count> {
     Ok(total)
 }
 
-/// All tests but these, those included that need what is prepared here.
+/// All tests except these, including those that need the things prepared here.
 fn command_line(left_out: &[&str]) -> String {
     if has("nextest --version") {
         let names: Vec<String> = left_out.iter().map(|name| format!("test({name})")).collect();
@@ -104,7 +104,7 @@ fn names() -> io::Result<Vec<String>> {
 fn counted(text: &str) -> Count {
     let summary = |line: &&str| line.trim_start().starts_with("Summary [") && line.contains("tests run:");
     let of_nextest: Vec<&str> = text.lines().filter(summary).collect();
-    // Below nextest, `test result` is what a test that failed had printed.
+    // Under nextest, `test result` is part of a failed test's output.
     let of_cargo = || text.lines().filter(|line| line.starts_with("test result:")).collect();
     let totals = if of_nextest.is_empty() { of_cargo() } else { of_nextest };
     let number_before = |line: &str, word: &str| {

@@ -11,10 +11,10 @@ use crate::kernel;
 
 /// Lines that a source file may have.
 const LONGEST_FILE: usize = 600;
-/// The one exception: the worker has to be a single file, since scripts would see whatever else it imports.
+/// The only exception: the worker must be a single file, because scripts would see whatever else it imports.
 const LONGER_FILE: (&str, usize) = ("python/worker.py", 800);
 
-/// Every violation, one line each.
+/// All violations, one line each.
 pub fn findings(root: &Path) -> Vec<String> {
     let sources = sources(root);
     let mut findings = long_files(root);

@@ -13,7 +13,7 @@ use crate::{browser, claude, faults, kernel, python, tidy};
 /// What is checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Scope {
-    /// Also what needs more than Rust and Python.
+    /// Also run the steps that need more than Rust and Python.
     all: bool,
     /// The virtual machine in any case.
     kernel: bool,
@@ -30,7 +30,7 @@ impl Scope {
     }
 }
 
-/// Runs all steps; `true` when nothing failed. Checks and tests count alike in the last line.
+/// Runs all steps; `true` if nothing failed. Checks and tests count alike in the last line.
 pub fn verify(scope: Scope) -> bool {
     let (began, mut report) = (Instant::now(), Report::default());
     // Downloads need the network, compilation the processor.

@@ -1,11 +1,11 @@
-//! Measures what starting scripts costs: a plain `python solution.py`; the local runner, cold, without and with
+//! Measures the cost of starting scripts: a plain `python solution.py`; the local runner, cold, without and with
 //! isolation; and the local runner, isolated, with its worker. They are taken in turn, so that a noisy machine
 //! disturbs all alike, and each script is recorded in a journal.
 //!
 //! `cargo run --release -p mle-star-backends --example script_overhead [PYTHON] [ROUNDS] [SCRIPT]`; without
-//! PYTHON, the program's own environment; without SCRIPT, all of them. Medians of whole times; `own` is what scripts measure of themselves when warm, from
-//! their first line to their last, and `added` what comes on top of it. Scripts whose libraries are missing are left
-//! out.
+//! PYTHON, the program's own environment; without SCRIPT, all of them. Medians of total times; `own` is the time
+//! that warm scripts measure themselves, from their first line to their last, and `added` is the rest. Scripts
+//! whose libraries are missing are left out.
 
 use std::error::Error;
 use std::fs;
@@ -28,7 +28,7 @@ use serde_json::json;
 
 type Failure = Box<dyn Error>;
 
-/// Name and text of each script. `DATA` stands for making a table of 5,000 rows.
+/// Name and text of each script. `DATA` is replaced by code that creates a table of 5,000 rows.
 const SCRIPTS: [(&str, &str); 7] = [
     ("trivial", ""),
     ("imports only", "import numpy, pandas, sklearn.ensemble, lightgbm, xgboost, catboost"),
@@ -51,7 +51,7 @@ const SCRIPTS: [(&str, &str); 7] = [
 const DATA: &str = "import numpy as np, pandas as pd\nrandom = np.random.default_rng(0)\nx = random.normal(size=(5000, 20))\n\
                     y = (x[:, 0] + random.normal(size=5000) > 0).astype(int)\n";
 
-/// One of the ways to run a script, with a journal of its own.
+/// One of the ways to run a script, with its own journal.
 struct Way {
     runner: LocalRunner,
     journal: Journal,
@@ -94,7 +94,7 @@ async fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Medians in milliseconds: plain, the three ways, what the warm script measures of itself, and what is on top.
+/// Medians in milliseconds: plain, the three ways, the time that the warm script measures itself, and the rest.
 async fn measure(
     environment: &Environment,
     folder: &Path,
@@ -108,7 +108,7 @@ async fn measure(
          print('Final Validation Performance:', time.perf_counter() - began)\n"
     );
     let mut times = [const { Vec::new() }; 6];
-    // One round for nothing: files are read into memory, and the worker learns what to import.
+    // A warm-up round: files are read into memory, and the worker learns what to import.
     for round in 0..=rounds {
         let mut row = vec![run_plain(environment, folder, &script).await?];
         let mut own = Duration::ZERO;

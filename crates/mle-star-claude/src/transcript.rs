@@ -86,7 +86,7 @@ impl Transcript {
 
     /// Adds what the tools returned; returns the results of the agent's own tools.
     pub(crate) fn add_results(&mut self, turn: Turn) -> Vec<ToolResult> {
-        // A refused message is answered anew.
+        // A refused message is answered again.
         if turn.refused_message_id.is_some() {
             self.pieces.retain(|(message, _)| *message != turn.refused_message_id);
         }

@@ -74,7 +74,7 @@ mod tests {
     use super::is_date;
 
     #[test]
-    fn dates_are_told_from_other_texts() {
+    fn dates_are_distinguished_from_other_texts() {
         for date in [
             "2024-01-31",
             "2024/1/31",

@@ -115,7 +115,7 @@ fn free_mib(folder: &Path) -> Option<u64> {
     Some(bytes(size.blocks_available(), size.fragment_size()) >> 20)
 }
 
-/// The number of bytes in so many `blocks`.
+/// The number of bytes in this many `blocks`.
 pub(crate) fn bytes(blocks: impl Into<u64>, size: impl Into<u64>) -> u64 {
     number(blocks) * number(size)
 }
@@ -125,7 +125,7 @@ fn number(count: impl Into<u64>) -> u64 {
     count.into()
 }
 
-/// What was found so far.
+/// The findings so far.
 #[derive(Default)]
 struct Taken {
     bytes: u64,

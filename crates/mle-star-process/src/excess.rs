@@ -1,15 +1,15 @@
-//! What a child can use too much of.
+//! The limits that a child can exceed.
 
 /// A limit that a child exceeded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excess {
     /// One sentence: what it used, and the limit.
     pub message: String,
-    /// What it used too much of.
+    /// The limit that it exceeded.
     pub resource: Resource,
 }
 
-/// What is limited.
+/// The limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resource {
     /// Memory, files in memory included.

@@ -26,7 +26,7 @@ mod worker;
 
 /// The limit on workers of this process. Each takes the memory of its libraries.
 static WORKERS: Semaphore = Semaphore::const_new(16);
-/// After so many failures of workers, all scripts start cold.
+/// After this many failures of workers, all scripts start cold.
 const FAILURES: u32 = 2;
 /// How long a script waits for a worker that has its libraries and forks the next process. Usually it takes ten
 /// milliseconds.

@@ -13,7 +13,7 @@ use mle_star::place::Place;
 use mle_star::testing::frozen;
 use serde_json::json;
 
-/// Characters of a prompt and of an answer; those of a run are from one to twenty thousand.
+/// Length of a prompt and of an answer in characters; real ones have one to twenty thousand.
 const TEXT: usize = 2000;
 
 #[tokio::main]

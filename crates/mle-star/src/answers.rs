@@ -52,7 +52,7 @@ pub struct RefinePlan {
     pub category: Option<CodeBlockCategory>,
 }
 
-/// What a code block is for.
+/// The kind of a code block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say it")]

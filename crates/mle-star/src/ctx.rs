@@ -328,6 +328,7 @@ impl<'a> Ctx<'a> {
         if !first.out_of_memory.is_some_and(may_help) {
             return Ok(first);
         }
+        // Other scripts may have used the memory, so the script fails only if it also runs out of memory alone.
         drop(lease);
         let lease = self.or_interrupted(self.run.scripts.lease(place.path(), Exclusivity::Exclusive)).await?;
         let second = self.run_in_slot(place, script, purpose, lease.index()).await?;

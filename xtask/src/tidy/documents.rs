@@ -20,7 +20,7 @@ const REQUIREMENTS: [(&str, usize); 9] = [
 const DOCUMENTS: [&str; 3] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
 const CATALOGUE: &str = "docs/requirements.md";
 
-/// What the documents say and the tree does not hold.
+/// Names in the documents that do not exist in the tree.
 pub fn findings(root: &Path, sources: &[PathBuf]) -> Vec<String> {
     let mut findings = Vec::new();
     let functions = functions(sources);
@@ -60,7 +60,7 @@ fn prose(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What stands between backticks on one line, code blocks left out.
+/// The text between backticks on one line, without code blocks.
 fn quotes(text: &str) -> impl Iterator<Item = &str> {
     prose(text).flat_map(|line| line.split('`').skip(1).step_by(2))
 }
@@ -72,7 +72,7 @@ fn links(text: &str) -> impl Iterator<Item = &str> {
     plain.flat_map(|piece| piece.split("](").skip(1)).filter_map(|rest| rest.split([')', ' ']).next())
 }
 
-/// Is this a relative path to nothing? Addresses and places in the same document are others' business.
+/// Whether this is a relative path that does not exist. URLs and anchors are not checked.
 fn is_broken(folder: &Path, link: &str) -> bool {
     let path = link.split('#').next().unwrap_or_default();
     let is_address = link.contains("://") || link.starts_with("mailto:");
@@ -95,7 +95,7 @@ fn missing(root: &Path, functions: &BTreeSet<(String, String)>, quoted: &str) ->
     (!known && path.contains("::")).then(|| format!("there is no function {name} in {krate} ({quoted})"))
 }
 
-/// `crates/…/NAME.rs` stands for any name.
+/// `crates/…/NAME.rs` matches any name.
 fn is_placeholder(path: &str) -> bool {
     path.split(['/', '.']).any(|part| {
         part.len() > 1 && part.chars().all(|c| c.is_ascii_uppercase() || c == '_') && part != "README"

@@ -77,7 +77,7 @@ fn with_tool(asked: &Asked, name: &str, input: &Value) -> Reply {
     if asked.nth == 0 { tool(name, input) } else { Reply::Message(Message::text(ANSWER)) }
 }
 
-/// Delegates to a registered agent, which sends a request of its own.
+/// Delegates to a registered agent, which sends its own request.
 fn subagent(asked: &Asked) -> Reply {
     let input = json!({
         "description": "repair", "prompt": SUBAGENT_PROMPT, "subagent_type": "debugger",

@@ -162,14 +162,14 @@ impl World {
 }
 
 impl Gate {
-    /// Waits for so many starts.
+    /// Waits for this many starts.
     pub async fn started(&mut self, count: usize) {
         let mut lines = vec![0; count];
         let read = timeout(Duration::from_secs(20), self.starts.read_exact(&mut lines)).await;
         read.expect("too few processes were started").unwrap();
     }
 
-    /// Releases so many processes.
+    /// Releases this many processes.
     pub async fn release(&mut self, count: usize) {
         self.releases.write_all(&vec![b'\n'; count]).await.unwrap();
     }

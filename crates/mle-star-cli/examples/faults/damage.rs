@@ -97,7 +97,7 @@ fn judge(
     let shown = world.run("show r")?;
     let listed = world.run("list")?;
     let again = world.run(&world.begin("r"))?;
-    figures.must(again.code != Some(0), || format!("{what}: it was begun anew"));
+    figures.must(again.code != Some(0), || format!("{what}: it was started again"));
     figures.must(listed.code == Some(0), || format!("{what}: list ended with {listed}"));
     figures.must(bytes(world) == before, || format!("{what}: looking changed it"));
     let said = world.run("resume r --json")?;

@@ -41,7 +41,7 @@ type Family = (&'static str, fn(u64) -> u64, fn(&Baseline, &mut Random, u64) -> 
 const FAMILIES: [Family; 10] = [
     ("killed at a random moment", |count| count, kills::killed),
     ("a file of the journal damaged", |count| count, damage::damaged),
-    ("of another format, or no journal", |_| damage::STRANGERS, damage::stranger),
+    ("of another format, or not a journal", |_| damage::STRANGERS, damage::stranger),
     ("the volume full", |count| count.div_ceil(8), disk::full),
     ("the volume read-only, the logs' disk full", |_| 2, disk::closed),
     (

@@ -258,7 +258,7 @@ struct RowOutcome {
 impl RowOutcome {
     fn of_limit(limit: Option<Limit>) -> Self {
         let outcome = limit.map_or("a limit", Limit::name);
-        Self { outcome: format!("left out: {outcome}"), ..Self::default() }
+        Self { outcome: format!("skipped: {outcome}"), ..Self::default() }
     }
 
     fn of_agent(outcome: &Value) -> Self {

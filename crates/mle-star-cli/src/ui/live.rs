@@ -213,7 +213,7 @@ pub struct Since {
     pub since: u64,
 }
 
-/// What the follower has been sent.
+/// The revisions that the follower has been sent.
 struct Following {
     receiver: watch::Receiver<Arc<Sections>>,
     since: u64,

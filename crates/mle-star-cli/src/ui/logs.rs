@@ -114,7 +114,7 @@ fn log(title: String, name: String, file: File) -> Option<Log> {
     Some(Log { title, file: name, text, is_cut })
 }
 
-/// What a terminal would show of a line with carriage returns.
+/// The text that a terminal shows for a line with carriage returns.
 fn last_state(line: &str) -> &str {
     let line = line.trim_end_matches('\r');
     line.rsplit_once('\r').map_or(line, |(_, last)| last)

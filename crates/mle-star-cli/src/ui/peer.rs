@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn users_are_told_apart_in_the_tables() {
+    fn users_are_distinguished_in_the_tables() {
         let v4 = "0100007F:C001";
         let mapped = "0000000000000000FFFF00000100007F:C001";
         let page = "0100007F:1D97";

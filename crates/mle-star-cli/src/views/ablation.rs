@@ -146,7 +146,7 @@ fn row(effect: &Effect, direction: Direction) -> Row {
     }
 }
 
-/// What the score gains from the part.
+/// The gain of the score from the part.
 fn gain(effect: &Effect, direction: Direction) -> f64 {
     let score = |value| Score::new(value, direction);
     score(effect.baseline).zip(score(effect.score)).map_or(0.0, |(with, without)| with.gain_over(without))

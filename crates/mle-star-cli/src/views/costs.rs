@@ -32,7 +32,7 @@ pub struct MoneyTable {
     pub by: &'static str,
     /// SVG.
     pub chart: Option<String>,
-    /// What the chart's bars mean.
+    /// The meaning of the chart's bars.
     pub unit: &'static str,
     /// One per part.
     pub rows: Vec<usage::Row>,

@@ -32,7 +32,7 @@ const NEW: &str = "2.1.329 (Claude Code)";
 const KEY: (&str, &str) = ("ANTHROPIC_API_KEY", "very-secret");
 
 #[test]
-fn agents_are_chosen_by_login_and_executable_and_the_reason_is_told_first() {
+fn agents_are_chosen_by_login_and_executable_and_the_reason_is_shown_first() {
     let check = |version: &str, environment: &[(&str, &str)], first: &str| {
         let said = say(&with_claude(version), RUN, environment);
         assert!(said.stderr.lines().next().unwrap().starts_with(first), "{first}: {said:?}");

@@ -107,7 +107,7 @@ fn what_a_run_cost_is_told_everywhere() {
 }
 
 #[test]
-fn an_unknown_cost_is_told_to_be_unknown() {
+fn an_unknown_cost_is_shown_as_unknown() {
     let sealed = Sealed::with(&[]);
     claude(&sealed, &format!("COST= BASIS=unknown\n{WELL}"));
     let said = say(&sealed, &format!("{} --max-budget-usd 5", run_line(&sealed)), &[KEY]);

@@ -101,7 +101,7 @@ fn what_a_run_prints_is_as_documented_and_is_kept_in_its_folder() {
 }
 
 #[test]
-fn a_quiet_run_is_told_too_and_one_that_goes_on_adds_to_it() {
+fn a_quiet_run_writes_events_too_and_a_resume_appends() {
     let sealed = Sealed::with(&[]);
     let python = interpreter(&sealed, "exit 1");
     let said = sealed.run(&format!("run data --run-id r --quiet --set python={python} {SMALL}"));

@@ -37,7 +37,7 @@ fn run(script: &str, more: &str) -> (Sealed, Said) {
 
 /// Supervisors may leave this signal ignored; the program would then miss the end of its processes.
 #[test]
-fn whoever_starts_it_may_ignore_the_end_of_children() {
+fn the_parent_may_ignore_the_end_of_children() {
     let sealed = Sealed::with(&[]);
     let python = interpreter(&sealed, &format!("{SUBMIT}; {SCORE}"));
     let plain = sealed.command(&format!("run data --run-id r --set python={python} {SMALL}"));

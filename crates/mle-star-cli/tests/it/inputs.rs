@@ -310,7 +310,7 @@ fn check(sealed: &Sealed, said: &Said, what: &str, error: &str, hint: &str) {
 }
 
 #[test]
-fn mistakes_in_the_input_are_told_before_anything_runs() {
+fn mistakes_in_the_input_are_reported_before_anything_runs() {
     for Mistake { what, files, line, error, hint } in MISTAKES {
         let sealed = Sealed::with(files);
         check(&sealed, &sealed.run(line), what, error, hint);
@@ -318,14 +318,14 @@ fn mistakes_in_the_input_are_told_before_anything_runs() {
 }
 
 #[test]
-fn an_empty_folder_is_told() {
+fn an_empty_folder_is_reported() {
     let sealed = Sealed::with(&[]);
     fs::create_dir(sealed.path("empty")).unwrap();
     check(&sealed, &sealed.run("run empty"), "empty folder", "empty is empty", "train.csv");
 }
 
 #[test]
-fn an_old_python_is_told() {
+fn an_old_python_is_reported() {
     let sealed = Sealed::with(&[(
         "python",
         "#!/bin/sh\necho '[\"/usr/bin/python3.8\", [3, 8, 10], \"linux-x86_64\"]'\n",
@@ -341,7 +341,7 @@ fn an_old_python_is_told() {
 }
 
 #[test]
-fn a_run_id_that_exists_is_told_and_left_alone() {
+fn an_existing_run_id_is_reported_and_unchanged() {
     let sealed = Sealed::with(&[("runs/mine/task.json", "{}"), ("runs/mine/result.json", "{}")]);
     let said = sealed.run("run data --run-id mine");
     assert_eq!(said.code, 2, "{said:?}");
@@ -357,18 +357,12 @@ fn nothing_is_written_into_the_data_folder() {
     let task = "data_dir: data\noutput_dir: data/deep/out\nevaluation_metric: RMSE\n";
     let sealed = Sealed::with(&[("task.yaml", task)]);
     check(&sealed, &sealed.run("run task.yaml"), "output", "output_dir is inside", "outside");
-    check(
-        &sealed,
-        &sealed.run(&format!("{RUN} --set log_file=data/x.log")),
-        "log",
-        "log_file lies",
-        "outside",
-    );
+    check(&sealed, &sealed.run(&format!("{RUN} --set log_file=data/x.log")), "log", "log_file is", "outside");
     assert!(!sealed.path("data/deep").exists());
 }
 
 #[test]
-fn bad_values_of_the_environment_are_told() {
+fn bad_values_of_the_environment_are_reported() {
     let sealed = Sealed::with(&[]);
     let said = sealed.run_with(RUN, &[("MLE_STAR_TIME_LIMIT", "soon")]);
     check(

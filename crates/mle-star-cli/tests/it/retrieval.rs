@@ -49,7 +49,7 @@ fn models_given_by_hand_are_frozen_with_the_run() {
 }
 
 #[test]
-fn an_edit_of_the_frozen_models_is_told() {
+fn an_edit_of_the_frozen_models_is_reported() {
     let check = |more: &str, change: &dyn Fn(&Sealed), part: &str| {
         let sealed = Sealed::with(&[("models.yaml", MODELS)]);
         assert_eq!(run(&sealed, more).code, 0);

@@ -18,7 +18,7 @@ fn tasks() -> Sealed {
         }
     }
     sealed.write("tasks/wrong/train.csv", b"a,b\n1,2\n");
-    sealed.write("tasks/drafts/idea.txt", b"no task");
+    sealed.write("tasks/drafts/idea.txt", b"not a task");
     sealed
 }
 
@@ -28,7 +28,7 @@ fn runs(sealed: &Sealed) -> Vec<String> {
 }
 
 #[test]
-fn each_task_has_its_run_and_a_bad_one_stops_nobody() {
+fn each_task_has_its_run_and_a_bad_one_stops_no_other() {
     let sealed = tasks();
     let python = interpreter(&sealed, &format!("{SUBMIT}; {SCORE}"));
     let said = sealed.run(&format!("run tasks --set python={python} {SMALL}"));

@@ -118,7 +118,7 @@ fn an_interrupt_ends_the_watching_and_not_the_run() {
 }
 
 #[test]
-fn a_run_that_stops_is_told_with_what_to_do() {
+fn a_stopped_run_is_reported_with_a_hint() {
     let check = |with: &str, code: i32, parts: &[&str]| {
         let mut going = Going::new();
         let watching = going.watch("");
@@ -228,7 +228,7 @@ fn a_run_outlives_its_terminal() {
 }
 
 #[test]
-fn a_run_that_is_over_is_let_go_though_nobody_reads_its_lines() {
+fn a_finished_run_is_unlocked_although_its_lines_are_not_read() {
     let sealed = Sealed::with(&[]);
     let python = interpreter(&sealed, &format!("{SUBMIT}; {SCORE}"));
     let (mut reader, writer) = std::io::pipe().unwrap();

@@ -314,7 +314,7 @@ fn submission_scripts_write_a_submission() {
 }
 
 #[test]
-fn copies_are_told_from_new_work() {
+fn copies_are_distinguished_from_new_work() {
     let agents = agents(&shape("accuracy", Maximize, 2));
     let ask = asked(&agents, "finalization/contamination-0");
     let own = ask.code(AgentType::Init, None, json!({ "model_name": "LightGBM" }));

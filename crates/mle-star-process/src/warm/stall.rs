@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use crate::proc;
 
-/// At most so many processes of a child are inspected.
+/// The maximum number of a child's processes to inspect.
 const MANY: u64 = 4096;
 
 /// Returns once the descendants of process `root` have neither used a processor nor written to `logs` for as long as

@@ -1,4 +1,4 @@
-//! What many runs in one process cost, and what a long journal does.
+//! Measures many runs in one process, and long journals.
 //!
 //! `cargo run --release --example scale -p mle-star -- runs [RUNS] [AGENTS AT ONCE]`: concurrent runs whose agents
 //! take 50 ms, against the ideal schedule of calls that take what one takes alone, and of calls of exactly 50 ms; the
@@ -110,7 +110,7 @@ async fn agent_takes() -> Duration {
     times[times.len() / 2]
 }
 
-/// One run: how many agents were asked, and how many calls the longest chain has that wait for one another.
+/// One run: the number of agent calls, and the length of the longest chain of dependent calls.
 async fn run(
     folder: &std::path::Path,
     inputs: &Frozen,
@@ -147,7 +147,7 @@ async fn run_in(
     Ok(())
 }
 
-/// Candidates and paths go side by side; everything else waits for what was before.
+/// Candidates and paths run in parallel; everything else is sequential.
 fn chain(asked: &[String]) -> u32 {
     let below = |prefix: &str| {
         let mut branches: BTreeMap<&str, u32> = BTreeMap::new();

@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_made_a_run_is_told_in_its_order() {
+    fn program_versions_of_a_run_are_listed_in_order() {
         let with = |mle_star: &str, claude: Option<&str>, resumed| MadeWith {
             mle_star: mle_star.to_owned(),
             python: "3.11.7".to_owned(),

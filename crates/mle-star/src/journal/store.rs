@@ -174,7 +174,7 @@ impl Store {
     /// The record that counts at `place`, or one that was set aside and counts again because the request is
     /// identical.
     pub fn recorded(&self, place: &Place, kind: Kind, digest: &str) -> rusqlite::Result<Option<Found>> {
-        // No ORDER BY: with it, SQLite would plan the cached statement anew for every place.
+        // No ORDER BY: with it, SQLite would plan the cached statement again for every place.
         let sql = "SELECT digest, outcome, ended_at, state = 'ended', seq FROM effects
                    WHERE place = ?1 AND kind = ?2 AND state IN ('ended', 'aside')";
         let read = |row: &Row<'_>| Ok((row.get::<_, bool>(3)?, row.get::<_, i64>(4)?, found(row)?));
@@ -235,7 +235,7 @@ impl Store {
             name(&state)?
         ];
         // A call that cost money, or may have, must survive a power failure. Other records keep the setting,
-        // because a change makes SQLite parse every statement anew.
+        // because a change makes SQLite parse every statement again.
         let write = || self.db.prepare_cached(sql)?.execute(values);
         if usage.is_some() && cost != Some(0.0) {
             self.force(Force::Records)?;

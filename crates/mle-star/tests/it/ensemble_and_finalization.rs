@@ -128,7 +128,7 @@ async fn when_no_submission_script_works_the_validation_script_stands() {
     assert_eq!(finished.result.final_solution.score, Some(0.9));
     assert!(!finished.result.phases_completed.contains(&"finalization".to_owned()));
 
-    // An ensemble that wrote a valid submission of its own is the submission.
+    // If the ensemble wrote a valid submission, that is used.
     let wrote = ScriptOutcome { score: Some(0.9), ..submitted(&[]) };
     let world = always_failing(World::new(), "finalization").script("phase3/r0/run", wrote);
     let finished = finish(&world, 1, Direction::Maximize).await;

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::{Folder, go_on};
 
 #[test]
-fn a_second_writer_is_told_who_holds_the_run() {
+fn a_second_writer_learns_which_process_holds_the_run() {
     let folder = Folder::fresh();
     let journal = Journal::create(folder.path(), &frozen()).unwrap();
     let Err(JournalError::Held { holder }) = Journal::open(folder.path()) else { panic!("two writers") };
@@ -256,7 +256,7 @@ fn a_missing_journal_says_so() {
 }
 
 #[test]
-fn whoever_takes_hold_of_a_folder_first_makes_the_run() {
+fn the_first_process_to_lock_a_folder_creates_the_run() {
     let folder = Folder::fresh();
     let first = hold(folder.path()).unwrap();
     assert!(matches!(hold(folder.path()), Err(JournalError::Held { .. })));

@@ -7,7 +7,7 @@ use mle_star::testing::{World, frozen};
 use crate::run;
 
 #[tokio::test]
-async fn a_run_in_which_all_goes_well_surprises_nobody_but_once() {
+async fn the_calls_of_a_successful_run_are_predicted_except_one() {
     async fn check(change: fn(&mut Config)) {
         let mut inputs = frozen();
         inputs.config = Config::default();

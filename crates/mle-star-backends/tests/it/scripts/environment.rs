@@ -77,7 +77,7 @@ impl Fake {
 
 /// Creates the environment and prints the result. Other tests start this as a separate process.
 #[tokio::test]
-#[ignore = "run by other tests as a program of its own"]
+#[ignore = "other tests run it as a separate program"]
 async fn program_environment_maker() {
     let found = python_environment(EnvironmentChoice::Own, &|line| println!("progress: {line}")).await;
     assert_eq!(made_environment().await.as_ref(), found.as_ref().ok());
@@ -104,7 +104,7 @@ fn it_is_made_once_for_all_processes() {
 }
 
 #[test]
-fn a_build_that_was_killed_does_not_count_and_leaves_nobody_behind() {
+fn a_build_that_was_killed_does_not_count_and_leaves_no_process() {
     let fake = Fake::new("3, 11, 0");
     let mut pulse = Pulse::new(fake.folder.path());
     fs::write(fake.path("block"), "").unwrap();

@@ -378,7 +378,7 @@ async fn a_full_disk_stops_the_run() {
 
 /// Runs the script `MLE_STAR_TEST_SCRIPT`. Other tests start this as a separate process.
 #[tokio::test]
-#[ignore = "run by other tests as a program of its own"]
+#[ignore = "other tests run it as a separate program"]
 async fn program_orchestrator() {
     let world = World::new().await;
     let script = fs::read_to_string(env::var("MLE_STAR_TEST_SCRIPT").unwrap()).unwrap();

@@ -87,7 +87,7 @@ fn only_a_process_of_ours_that_holds_the_run_is_signalled() {
 }
 
 #[test]
-fn what_cannot_be_started_is_told_and_leaves_nothing() {
+fn a_failed_start_is_reported_and_leaves_nothing() {
     let sealed = Sealed::with(&[]);
     let page = Served::of(&sealed, "");
     let check = |form: &str, part: &str| {

@@ -170,7 +170,7 @@ fn no_id_leads_out_of_the_runs_directory() {
 }
 
 #[test]
-fn a_port_that_is_taken_is_told() {
+fn a_port_in_use_is_reported() {
     let sealed = Sealed::with(&[]);
     let other = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = other.local_addr().unwrap().port();

@@ -218,7 +218,7 @@ mod tests {
 
     /// Names the folder for the one test in which a second process starts the child.
     const FOLDER: &str = "MLE_STAR_TEST_SUPERVISOR_ELSEWHERE";
-    /// What a child does until it is ended.
+    /// The work of a child until it is ended.
     const WAITING: &str = "echo ready >&9; wait";
     /// A survivor would hold the other end of the pipe for a minute.
     const SOON: Duration = Duration::from_secs(30);
