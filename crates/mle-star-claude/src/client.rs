@@ -96,3 +96,21 @@ impl Client {
         self.dead_calls.store(0, Ordering::Relaxed);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_of_tools_are_counted_per_agent_until_a_success() {
+        let folder = std::env::temp_dir().join(format!("mle-star-client-{}", std::process::id()));
+        let setup = ClaudeSetup { folder, ..crate::setup::example(Path::new(env!("CARGO_MANIFEST_DIR"))) };
+        let client = Client::new(setup).unwrap();
+        let used = [(AgentType::Coder, true), (AgentType::Coder, true), (AgentType::Debugger, true)];
+        let counts = used.map(|(agent, failed)| client.count_tool(agent, failed));
+        assert_eq!(counts, [1, 2, 1]);
+        let used = [(AgentType::Coder, false), (AgentType::Coder, true), (AgentType::Debugger, true)];
+        let counts = used.map(|(agent, failed)| client.count_tool(agent, failed));
+        assert_eq!(counts, [0, 1, 2]);
+    }
+}

@@ -318,6 +318,18 @@ mod tests {
             "The script was stopped at its time limit after 2 s.\nNote: stopped after 2.0 s",
             "The script was stopped at its time limit after 2 s.",
         );
+        check("OSError: full\n  indented\n\n", "OSError: full");
         check("", "");
+    }
+
+    #[test]
+    fn the_exception_is_the_last_line_of_a_traceback_that_is_not_indented() {
+        let check = |traceback, expected| assert_eq!(exception(traceback), expected, "{traceback:?}");
+        check(
+            "Traceback (most recent call last):\n  File \"a.py\", line 1\nKeyError: 'x'\n",
+            Some("KeyError: 'x'"),
+        );
+        check("KeyError: 'x'\n\n  \n\tnote\n", Some("KeyError: 'x'"));
+        check(" \n", None);
     }
 }

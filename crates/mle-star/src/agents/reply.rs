@@ -77,9 +77,14 @@ pub(crate) fn text(reply: &AgentReply) -> Option<&str> {
 
 /// The first characters of a failed reply, for a warning.
 pub(crate) fn excerpt(reply: &AgentReply) -> String {
+    first_characters(reply, 200)
+}
+
+/// The first `count` characters of an answer, for messages.
+pub(crate) fn first_characters(reply: &AgentReply, count: usize) -> String {
     match &reply.answer {
-        Answer::Text { text, .. } => text.chars().take(200).collect(),
-        Answer::Failed { reason } => reason.chars().take(200).collect(),
+        Answer::Text { text, .. } => text.chars().take(count).collect(),
+        Answer::Failed { reason } => reason.chars().take(count).collect(),
         Answer::Refused { limit } => limit.name().to_owned(),
     }
 }

@@ -33,7 +33,10 @@ pub(crate) async fn retriever(ctx: &Ctx<'_>, name: Name, search: Search) -> Resu
 /// The valid models of a reply, in their order. `Err` says why there is none.
 pub(crate) fn models_of(ctx: &Ctx<'_>, answer: &AgentReply) -> Result<Vec<RetrievedModel>, String> {
     let found = reply::list::<RetrievedModel>(answer, "models");
-    let why = if found.is_some() { String::new() } else { format!(": {}", reply::excerpt(answer)) };
+    let why = match &found {
+        Some(_) => String::new(),
+        None => format!(": {}", reply::first_characters(answer, 500)),
+    };
     if let Some(unreadable) = found.as_ref().map(|found| found.unreadable).filter(|count| *count > 0) {
         ctx.warn(format!("{unreadable} of the retriever's models cannot be read"));
     }

@@ -118,6 +118,15 @@ async fn the_submission_script_is_repaired_until_its_submission_is_valid() {
         (mle_star::solution::SolutionPhase::Final, None, true)
     );
     assert!(!solution.content.contains("Final Validation Performance"));
+    assert!(solution.created_at.parse::<jiff::Timestamp>().is_ok(), "{}", solution.created_at);
+}
+
+#[tokio::test]
+async fn the_final_solution_has_the_score_that_the_submission_script_prints() {
+    let printed = ScriptOutcome { score: Some(0.75), ..submitted(&[]) };
+    let finished = finish(&World::new().script("finalization/run", printed), 1, Direction::Maximize).await;
+    assert_eq!(finished.result.final_solution.score, Some(0.75));
+    assert_eq!(finished.result.lineage.last().unwrap().score, Some(0.75));
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use mle_star::event::Event;
 use mle_star::journal::{Journal, read};
-use mle_star::place::Phase;
+use mle_star::place::{Phase, Step};
 use mle_star::result::{FinalResult, PathStatus};
 use mle_star::stop::Stop;
 use mle_star::testing::{World, frozen, submitted};
@@ -27,6 +27,12 @@ async fn a_path_that_fails_keeps_its_best_solution_and_the_others_go_on() {
     assert_eq!(bests, [0.6, 0.7]);
     let history = &result.phase2_results[0].step_history;
     assert_eq!((history.len(), history[0].failed), (1, Some(true)));
+    let closed = world.events().into_iter().find_map(|event| match event {
+        Event::StepEnded { place: Step::Outer { path: 0, outer: 0 }, verdict } => Some(verdict),
+        _ => None,
+    });
+    let closed = closed.unwrap();
+    assert_eq!((closed.note.as_str(), closed.best.unwrap().score), (cause, 0.6));
     let inputs: Vec<Option<f64>> =
         result.phase3.as_ref().unwrap().input_solutions.iter().map(|one| one.score).collect();
     assert_eq!(inputs, [Some(0.6), Some(0.7)]);

@@ -98,6 +98,17 @@ async fn fewer_or_more_models_than_wanted_are_taken_as_they_come() {
 }
 
 #[tokio::test]
+async fn an_unreadable_retriever_reply_is_quoted_in_the_error() {
+    let reply = format!("{}|{}", "a".repeat(499), "b".repeat(100));
+    let Err(Stop::NoSolution(message)) =
+        run(&World::new().agent("phase1/retriever", &reply), &frozen()).await
+    else {
+        panic!("it found a solution")
+    };
+    assert_eq!(message, format!("A_retriever returned zero models: {}|", "a".repeat(499)));
+}
+
+#[tokio::test]
 async fn a_failing_script_is_repaired_and_checked_again() {
     let world = World::new()
         .fails("phase1/candidate-0/run")
@@ -128,6 +139,7 @@ async fn a_failing_script_is_repaired_and_checked_again() {
     let repaired = world.script_run("phase1/candidate-0/debug-2/run").unwrap().script;
     assert_eq!(phase1.candidate_solutions[0].content, repaired);
     assert!(repaired.contains("print(f\"Final Validation Performance: {final_validation_score}\")"));
+    assert_eq!(warnings(&world, "phase1/candidate-0/debug-2", "prints no score"), 1);
 }
 
 #[tokio::test]
@@ -255,7 +267,8 @@ async fn the_data_revision_is_taken_if_it_runs() {
 
 #[tokio::test]
 async fn a_data_reply_without_code_leaves_the_solution() {
-    for answer in ["I would not know.", "```python\n```", "ALL the provided information is used. Well done!"]
+    let confirmed = "All the provided information is used.\n```python\nprint('unchanged')\n```";
+    for answer in ["I would not know.", "```python\n```", "ALL the provided information is used!", confirmed]
     {
         let world = World::new().scores("phase1/candidate-0/run", 0.8).agent("phase1/data/data", answer);
         let phase1 = phase1(&world, 1, Direction::Maximize).await;

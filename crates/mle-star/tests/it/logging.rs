@@ -223,7 +223,7 @@ async fn finalization_tells_what_its_table_asks_for() {
         "finalization",
         &["compared with 2 references: [Some(Novel), Some(Same)], overall Some(Same)"],
     );
-    row("step_ended", "finalization", &["subsampling removed; ", "lines added"]);
+    row("step_ended", "finalization", &["\"note\":\"subsampling removed; ", "lines added"]);
     row("info", "", &["lineage: phase1/candidate-"]);
     let log_of = log(&World::new(), &frozen()).await;
     check(&log_of, "info", "finalization", &["no subsampling is removed"]);
