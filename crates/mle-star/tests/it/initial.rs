@@ -80,6 +80,11 @@ async fn without_a_candidate_the_run_fails() {
     inputs.config.num_retrieved_models = 2;
     let Err(Stop::NoSolution(message)) = run(&world, &inputs).await else { panic!("it found a solution") };
     assert_eq!(message, "Phase 1 failed: all 2 candidates produced execution errors");
+    // The user's own solution is a candidate, too.
+    let world = always_failing(world, "phase1/candidate-2");
+    inputs.task.baseline_solution = Some("print('mine')".to_owned());
+    let Err(Stop::NoSolution(message)) = run(&world, &inputs).await else { panic!("it found a solution") };
+    assert_eq!(message, "Phase 1 failed: all 3 candidates produced execution errors");
 }
 
 #[tokio::test]

@@ -130,6 +130,7 @@ async fn blocks_that_cannot_be_used_are_asked_for_again() {
         let asked = world.trace().iter().filter(|place| place.contains("extractor")).count();
         assert_eq!(asked, calls, "{answers:?}");
         assert_eq!(step.inner_loop_attempts.len(), usize::from(!block.is_empty()));
+        assert_eq!(step.ablation_summary, "words of phase2/path-0/t0/summarize");
     };
     let (absent, empty, good, repeated) = (plan("x = 1"), plan(" "), plan("print('start')"), plan("print("));
     let spaced = plan("print('start')   ");
