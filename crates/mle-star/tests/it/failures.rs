@@ -1,5 +1,6 @@
 //! A path or a phase that fails does not take the run down.
 
+use mle_star::effects::Limit;
 use mle_star::event::Event;
 use mle_star::journal::{Journal, read};
 use mle_star::place::{Phase, Step};
@@ -112,6 +113,13 @@ async fn a_path_that_a_limit_cuts_short_is_cancelled() {
     let result = run(&World::new().takes(0, 4), &inputs).await.unwrap().result;
     assert!(result.paths.iter().all(|path| path.status == PathStatus::Cancelled), "{:?}", result.paths);
     assert_eq!(result.paths[0].cause.as_deref(), Some("time share"));
+    let steps: Vec<_> = result.phase2_results.iter().flat_map(|path| &path.step_history).collect();
+    let left_out = steps.iter().filter(|step| step.was_skipped);
+    assert!(left_out.clone().count() > 0 && left_out.clone().all(|step| step.limit == Some(Limit::Share)));
+    let attempts: Vec<_> = steps.iter().flat_map(|step| &step.inner_loop_attempts).collect();
+    let left_out = attempts.iter().filter(|attempt| attempt.plan.is_empty());
+    assert!(left_out.clone().count() > 0, "{attempts:?}");
+    assert!(left_out.clone().all(|attempt| attempt.limit == Some(Limit::Share)), "{attempts:?}");
 }
 
 #[tokio::test]
