@@ -249,6 +249,16 @@ async fn a_submission_script_that_cannot_be_checked_runs_all_the_same() {
 }
 
 #[tokio::test]
+async fn rounds_whose_ensembles_cannot_be_checked_are_recorded() {
+    let costs = [("phase2/path-1/t0/k1/leakage", 4.5), ("phase3/r0/ensembler", 0.5)];
+    let (_, result) = with_ten_dollars(World::new(), &costs).await;
+    let phase3 = result.phase3.unwrap();
+    let limits: Vec<Option<Limit>> = phase3.attempts.iter().map(|round| round.limit).collect();
+    assert_eq!((limits, phase3.ensemble_scores), (vec![Some(Limit::Budget); 2], vec![None; 2]));
+    assert_eq!(phase3.best_ensemble_score, 0.5);
+}
+
+#[tokio::test]
 async fn a_limit_inside_a_step_is_part_of_its_verdict_and_its_warnings() {
     let (world, result) = with_ten_dollars(World::new(), &[("phase3/r0/ensembler", 6.0)]).await;
     assert_eq!(result.phases_completed, ["phase1", "phase2"]);
