@@ -263,7 +263,7 @@ async fn a_limit_inside_a_step_is_part_of_its_verdict_and_its_warnings() {
     let (world, result) = with_ten_dollars(World::new(), &[("phase3/r0/ensembler", 6.0)]).await;
     assert_eq!(result.phases_completed, ["phase1", "phase2"]);
     let limits = world.events().into_iter().filter_map(|event| match event {
-        Event::StepEnded { place, verdict } if place == Step::Round(1) => verdict.limit,
+        Event::StepEnded { place: Step::Round(1), verdict } => verdict.limit,
         Event::Warning { place, text, limit }
             if place == Step::Round(1).place() && text.contains("no code") =>
         {
