@@ -1,8 +1,8 @@
 //! From a TASK argument to the complete inputs of a run.
 //!
 //! [`prepare()`] goes through the stages in order, one module each: [`task_source`] finds the task and its data,
-//! [`configure`] resolves the settings and reads the files that they name, [`provider`](crate::provider) chooses the
-//! agents, [`profile_data`] profiles the data and [`infer_task`] fills in what the task leaves open. [`mod@freeze`]
+//! [`configure`] resolves the settings and reads the files that they name, [`provider`] chooses the
+//! agents, [`mod@profile_data`] profiles the data and [`infer_task`] fills in what the task leaves open. [`mod@freeze`]
 //! then writes everything into a new run folder.
 
 mod configure;

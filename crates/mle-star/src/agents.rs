@@ -1,7 +1,7 @@
 //! The agents, one file each: typed input, a template, a typed answer.
 //!
 //! Loops and retries belong to the pipeline. The result of each function tells a failed answer apart: `None` where
-//! the algorithm continues without one. [`reply`] parses the models' replies.
+//! the algorithm continues without one. [`crate::reply`] parses the models' replies.
 
 mod ablation;
 mod coder;

@@ -55,6 +55,7 @@ mod tests {
             "The script was stopped at its time limit after 2 s.\nNote: stopped after 2.0 s",
             "The script was stopped at its time limit after 2 s.",
         );
+        check("OSError: full\n  indented\n\n", "OSError: full");
         check("", "");
     }
 }

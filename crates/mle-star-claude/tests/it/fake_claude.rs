@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use futures_util::future::{join, join_all};
 use mle_star::effects::{AgentBackend, AgentRequest, Answer, Usage};
@@ -133,13 +134,14 @@ async fn calls_run_side_by_side() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_claude_that_keeps_dying_stops_the_run() {
     let (agents, starts, _world) = dying_at(|_| true);
-    let request = request(&[]);
+    let (request, began) = (request(&[]), Instant::now());
     // The first call restarts it three times, later ones do not wait again.
     for expected in [4, 5] {
         let reply = agents.ask(&request, &NoEvents).await.unwrap();
         assert!(matches!(&reply.answer, Answer::Failed { reason } if reason.contains("broken")), "{reply:?}");
         assert_eq!(starts(), expected);
     }
+    assert!(began.elapsed() >= Duration::from_secs(1 + 2 + 4), "it waits longer before each restart");
     let stop = agents.ask(&request, &NoEvents).await.unwrap_err();
     let Stop::Agents { trouble, usage } = &stop else { panic!("{stop:?}") };
     assert!(

@@ -265,8 +265,8 @@ impl World {
     pub fn check_not_repeated(&self, figures: &mut Figures, before: &[EffectRecord], name: &str) -> Res<()> {
         let ended: BTreeSet<&str> = before
             .iter()
-            .filter(|record| record.state == EffectState::Ended)
-            .map(|r| r.place.as_str())
+            .filter(|record| record.state == EffectState::Ended && is_effect(record))
+            .map(|record| record.place.as_str())
             .collect();
         for line in fs::read_to_string(self.path(&format!("{name}.out")))?.lines() {
             let event: Value = serde_json::from_str(line).unwrap_or_default();
@@ -361,11 +361,16 @@ pub fn ended_within(child: &mut Child, time: Duration) -> Res<bool> {
     Ok(child.try_wait()?.is_some())
 }
 
+/// Is it an agent call or a script? Decisions and verdicts cost nothing.
+fn is_effect(record: &EffectRecord) -> bool {
+    matches!(record.kind, Kind::Agent | Kind::Script)
+}
+
 /// The number of records of each place, including discarded ones.
 fn ended(snapshot: &Snapshot) -> BTreeMap<String, usize> {
     let mut times = BTreeMap::new();
     for effect in &snapshot.effects {
-        if effect.kind != Kind::Decision && effect.outcome.is_some() {
+        if is_effect(effect) && effect.outcome.is_some() {
             *times.entry(effect.place.to_string()).or_insert(0) += 1;
         }
     }

@@ -137,6 +137,9 @@ mod tests {
             let path = dir.path().join("logs/mle-star.log");
             let (log, notes) = Log::open(&[&path], level);
             assert!(notes.is_empty(), "{notes:?}");
+            let shown = Mutex::new(Vec::new());
+            let console = |line: &str| shown.lock().unwrap().push(line.to_owned());
+            let log = log.on_console(&console);
             let see = |event| {
                 let (time, run_id) = ("2025-01-02T03:04:05Z".parse().unwrap(), "r".to_owned());
                 log.see(&Line { time, run_id, event });
@@ -151,6 +154,7 @@ mod tests {
             let text = fs::read_to_string(path).unwrap();
             assert_eq!(text.lines().count(), expected, "{text}");
             assert!(text.contains("WARN  mle_star: note: careful"), "{text}");
+            assert_eq!(text.lines().collect::<Vec<_>>(), *shown.lock().unwrap());
         };
         check("DEBUG", 3);
         check("INFO", 2);

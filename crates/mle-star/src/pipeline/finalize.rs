@@ -152,8 +152,9 @@ fn overall(verdicts: &[Option<Contamination>]) -> Option<Contamination> {
 
 #[cfg(test)]
 mod tests {
-    use super::overall;
+    use super::{changes, overall};
     use crate::answers::Contamination::{Novel, Same};
+    use crate::solution::{Solution, SolutionPhase};
 
     #[test]
     fn one_same_is_enough_and_novel_needs_all() {
@@ -163,5 +164,13 @@ mod tests {
         check(&[Some(Novel), Some(Same)], Some(Same));
         check(&[Some(Novel), None], None);
         check(&[None, Some(Same)], Some(Same));
+    }
+
+    #[test]
+    fn changes_are_counted_in_lines() {
+        let best = Solution::new("load()\nfit()\nscore()".to_owned(), SolutionPhase::Ensemble);
+        let script = "load()\nload_test()\nfit()\npredict()\nsubmit()";
+        assert_eq!(changes(&best, script, true), "subsampling removed; 3 lines added, 1 removed");
+        assert_eq!(changes(&best, &best.text, false), "no subsampling removed; 0 lines added, 0 removed");
     }
 }

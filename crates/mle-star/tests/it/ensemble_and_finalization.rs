@@ -2,9 +2,11 @@
 
 use mle_star::answers::Contamination;
 use mle_star::effects::ScriptOutcome;
+use mle_star::event::Event;
 use mle_star::journal::Frozen;
 use mle_star::metric::Direction;
 use mle_star::pipeline::Finished;
+use mle_star::place::Step;
 use mle_star::testing::{World, failed, frozen, ran, submitted};
 
 use crate::{run, warnings};
@@ -118,6 +120,21 @@ async fn the_submission_script_is_repaired_until_its_submission_is_valid() {
         (mle_star::solution::SolutionPhase::Final, None, true)
     );
     assert!(!solution.content.contains("Final Validation Performance"));
+    assert!(solution.created_at.parse::<jiff::Timestamp>().is_ok(), "{}", solution.created_at);
+}
+
+#[tokio::test]
+async fn the_final_solution_has_the_score_that_the_submission_script_prints() {
+    let printed = ScriptOutcome { score: Some(0.75), ..submitted(&[]) };
+    let world = World::new().script("finalization/run", printed);
+    let finished = finish(&world, 1, Direction::Maximize).await;
+    assert_eq!(finished.result.final_solution.score, Some(0.75));
+    let best = world.events().into_iter().find_map(|event| match event {
+        Event::StepEnded { place: Step::Finalization, verdict } => verdict.best,
+        _ => None,
+    });
+    assert_eq!(best.map(|best| (best.step, best.score)), Some((Step::Finalization, 0.75)));
+    assert_eq!(finished.result.lineage.last().unwrap().score, Some(0.75));
 }
 
 #[tokio::test]

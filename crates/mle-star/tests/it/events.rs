@@ -116,7 +116,8 @@ async fn what_goes_wrong_is_a_warning_at_its_place() {
     let all = World::new().agent("phase3/r0/ens_planner", "").agent("phase3/r1/ens_planner", "");
     check(all, "phase3", "all 2 attempts failed; falling back to best input solution").await;
     let absent = agent("finalization/subsampling_extract", "```python\nx = 1\n```");
-    check(absent, "finalization", "subsampling is left as it is").await;
+    let quoted = "subsampling is left as it is: the code block is not in the solution: ```python\nx = 1\n```";
+    check(absent, "finalization", quoted).await;
     check(agent("finalization/test", "no idea"), "finalization", "no idea").await;
     check(failing("finalization"), "finalization", "ValueError: broken").await;
     check(agent("finalization/contamination-0", "no idea"), "finalization", "no idea").await;

@@ -1,8 +1,9 @@
 //! A failed path or phase does not stop the run.
 
+use mle_star::effects::Limit;
 use mle_star::event::Event;
 use mle_star::journal::{Journal, read};
-use mle_star::place::Phase;
+use mle_star::place::{Phase, Step};
 use mle_star::result::{FinalResult, PathStatus};
 use mle_star::stop::Stop;
 use mle_star::testing::{World, frozen, submitted};
@@ -27,6 +28,12 @@ async fn a_path_that_fails_keeps_its_best_solution_and_the_others_go_on() {
     assert_eq!(bests, [0.6, 0.7]);
     let history = &result.phase2_results[0].step_history;
     assert_eq!((history.len(), history[0].failed), (1, Some(true)));
+    let closed = world.events().into_iter().find_map(|event| match event {
+        Event::StepEnded { place: Step::Outer { path: 0, outer: 0 }, verdict } => Some(verdict),
+        _ => None,
+    });
+    let closed = closed.unwrap();
+    assert_eq!((closed.note.as_str(), closed.best.unwrap().score), (cause, 0.6));
     let inputs: Vec<Option<f64>> =
         result.phase3.as_ref().unwrap().input_solutions.iter().map(|one| one.score).collect();
     assert_eq!(inputs, [Some(0.6), Some(0.7)]);
@@ -106,6 +113,13 @@ async fn a_path_that_a_limit_cuts_short_is_cancelled() {
     let result = run(&World::new().takes(0, 4), &inputs).await.unwrap().result;
     assert!(result.paths.iter().all(|path| path.status == PathStatus::Cancelled), "{:?}", result.paths);
     assert_eq!(result.paths[0].cause.as_deref(), Some("time share"));
+    let steps: Vec<_> = result.phase2_results.iter().flat_map(|path| &path.step_history).collect();
+    let left_out = steps.iter().filter(|step| step.was_skipped);
+    assert!(left_out.clone().count() > 0 && left_out.clone().all(|step| step.limit == Some(Limit::Share)));
+    let attempts: Vec<_> = steps.iter().flat_map(|step| &step.inner_loop_attempts).collect();
+    let left_out = attempts.iter().filter(|attempt| attempt.plan.is_empty());
+    assert!(left_out.clone().count() > 0, "{attempts:?}");
+    assert!(left_out.clone().all(|attempt| attempt.limit == Some(Limit::Share)), "{attempts:?}");
 }
 
 #[tokio::test]

@@ -80,6 +80,11 @@ async fn without_a_candidate_the_run_fails() {
     inputs.config.num_retrieved_models = 2;
     let Err(Stop::NoSolution(message)) = run(&world, &inputs).await else { panic!("it found a solution") };
     assert_eq!(message, "Phase 1 failed: all 2 candidates produced execution errors");
+    // The user's own solution is a candidate, too.
+    let world = always_failing(world, "phase1/candidate-2");
+    inputs.task.baseline_solution = Some("print('mine')".to_owned());
+    let Err(Stop::NoSolution(message)) = run(&world, &inputs).await else { panic!("it found a solution") };
+    assert_eq!(message, "Phase 1 failed: all 3 candidates produced execution errors");
 }
 
 #[tokio::test]
@@ -95,6 +100,17 @@ async fn fewer_or_more_models_than_wanted_are_taken_as_they_come() {
     let many = r#"{"models": [{"model_name": "a", "example_code": "c"}, {"model_name": "b", "example_code": "c"},
                   {"model_name": "c", "example_code": "c"}]}"#;
     check(many, &["a", "b"]).await;
+}
+
+#[tokio::test]
+async fn an_unreadable_retriever_reply_is_quoted_in_the_error() {
+    let reply = format!("{}|{}", "a".repeat(499), "b".repeat(100));
+    let Err(Stop::NoSolution(message)) =
+        run(&World::new().agent("phase1/retriever", &reply), &frozen()).await
+    else {
+        panic!("it found a solution")
+    };
+    assert_eq!(message, format!("A_retriever returned zero models: {}|", "a".repeat(499)));
 }
 
 #[tokio::test]
@@ -128,6 +144,7 @@ async fn a_failing_script_is_repaired_and_checked_again() {
     let repaired = world.script_run("phase1/candidate-0/debug-2/run").unwrap().script;
     assert_eq!(phase1.candidate_solutions[0].content, repaired);
     assert!(repaired.contains("print(f\"Final Validation Performance: {final_validation_score}\")"));
+    assert_eq!(warnings(&world, "phase1/candidate-0/debug-2", "prints no score"), 1);
 }
 
 #[tokio::test]
@@ -255,7 +272,8 @@ async fn the_data_revision_is_taken_if_it_runs() {
 
 #[tokio::test]
 async fn a_data_reply_without_code_leaves_the_solution() {
-    for answer in ["I would not know.", "```python\n```", "ALL the provided information is used. Well done!"]
+    let confirmed = "All the provided information is used.\n```python\nprint('unchanged')\n```";
+    for answer in ["I would not know.", "```python\n```", "ALL the provided information is used!", confirmed]
     {
         let world = World::new().scores("phase1/candidate-0/run", 0.8).agent("phase1/data/data", answer);
         let phase1 = phase1(&world, 1, Direction::Maximize).await;

@@ -2,11 +2,13 @@
 
 use std::ops::RangeInclusive;
 
-use mle_star::effects::Usage;
+use mle_star::effects::{Limit, Usage};
 use mle_star::event::Event;
 use mle_star::journal::{Frozen, Journal};
+use mle_star::place::Step;
 use mle_star::result::{FinalResult, StoppedBy};
 use mle_star::slots::Slots;
+use mle_star::solution::SolutionPhase;
 use mle_star::stop::Stop;
 use mle_star::testing::{World, frozen};
 
@@ -195,6 +197,101 @@ async fn the_money_limit_holds_with_eight_calls_in_flight() {
     check(4.0, 0.05, &["phase2/path-3/t0/ablation"]).await;
     let all: Vec<String> = (0..8).map(|path| format!("phase2/path-{path}/t0/ablation")).collect();
     check(6.0, 0.05, &all.iter().map(String::as_str).collect::<Vec<_>>()).await;
+}
+
+#[tokio::test]
+async fn costs_are_counted_by_phase_and_path() {
+    let world = World::new()
+        .costs(Some(0.0))
+        .costs_at("phase1/data/data", 1.0)
+        .costs_at("phase2/path-0/t0/k0/coder", 2.0)
+        .costs_at("phase2/path-1/t0/k1/planner", 4.0)
+        .costs_at("phase3/r0/ensembler", 8.0)
+        .costs_at("finalization/test", 16.0);
+    let costs = run(&world, &frozen()).await.unwrap().result.costs;
+    assert_eq!(costs.phase2_per_path_cost_usd, [Some(2.0), Some(4.0)]);
+    assert_eq!((costs.phase1_cost_usd, costs.phase2_cost_usd), (Some(1.0), Some(6.0)));
+    assert_eq!((costs.phase3_cost_usd, costs.finalization_cost_usd), (Some(8.0), Some(16.0)));
+    assert_eq!(costs.total_cost_usd, Some(31.0));
+}
+
+/// A run that may spend 10 US dollars, where no call costs anything but these.
+async fn with_ten_dollars(world: World, costs: &[(&str, f64)]) -> (World, FinalResult) {
+    let mut inputs = frozen();
+    inputs.config.max_budget_usd = Some(10.0);
+    let free = world.costs(Some(0.0));
+    let world = costs.iter().fold(free, |world, (place, cost)| world.costs_at(place, *cost));
+    let result = run(&world, &inputs).await.unwrap().result;
+    (world, result)
+}
+
+#[tokio::test]
+async fn a_repaired_script_that_cannot_be_checked_is_not_run() {
+    // The debugger's call in the first round shows that it costs nothing.
+    let failing = World::new().fails("phase3/r0/run").fails("phase3/r1/run");
+    let (world, result) = with_ten_dollars(failing, &[("phase3/r1/leakage", 6.0)]).await;
+    let trace = world.trace();
+    assert!(trace.contains(&"phase3/r1/debug-1/debugger".to_owned()), "{trace:?}");
+    assert!(!trace.contains(&"phase3/r1/debug-1/run".to_owned()), "{trace:?}");
+    let round = &result.phase3.unwrap().attempts[1];
+    assert_eq!((round.score, round.limit), (None, Some(Limit::Budget)));
+    assert_eq!(warnings(&world, "not repaired"), 0, "a limit refused it");
+}
+
+#[tokio::test]
+async fn a_submission_script_that_cannot_be_checked_runs_all_the_same() {
+    let costs = [("phase3/r1/leakage", 5.0), ("finalization/subsampling_extract", 1.0)];
+    let (world, result) = with_ten_dollars(World::new(), &costs).await;
+    let trace = world.trace();
+    assert!(!trace.contains(&"finalization/leakage".to_owned()), "{trace:?}");
+    assert!(trace.contains(&"finalization/run".to_owned()), "{trace:?}");
+    assert_eq!(result.final_solution.phase, SolutionPhase::Final);
+}
+
+#[tokio::test]
+async fn rounds_whose_ensembles_cannot_be_checked_are_recorded() {
+    let costs = [("phase2/path-1/t0/k1/leakage", 4.5), ("phase3/r0/ensembler", 0.5)];
+    let (_, result) = with_ten_dollars(World::new(), &costs).await;
+    let phase3 = result.phase3.unwrap();
+    let limits: Vec<Option<Limit>> = phase3.attempts.iter().map(|round| round.limit).collect();
+    assert_eq!((limits, phase3.ensemble_scores), (vec![Some(Limit::Budget); 2], vec![None; 2]));
+    assert_eq!(phase3.best_ensemble_score, 0.5);
+}
+
+#[tokio::test]
+async fn a_limit_inside_a_step_is_part_of_its_verdict_and_its_warnings() {
+    let (world, result) = with_ten_dollars(World::new(), &[("phase3/r0/ensembler", 6.0)]).await;
+    assert_eq!(result.phases_completed, ["phase1", "phase2"]);
+    let limits = world.events().into_iter().filter_map(|event| match event {
+        Event::StepEnded { place: Step::Round(1), verdict } => verdict.limit,
+        Event::Warning { place, text, limit }
+            if place == Step::Round(1).place() && text.contains("no code") =>
+        {
+            limit
+        }
+        _ => None,
+    });
+    assert_eq!(limits.collect::<Vec<_>>(), [Limit::Budget, Limit::Budget]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_durations_that_phases_announce_are_those_of_the_result() {
+    let world = World::new().takes(1, 10);
+    let durations = run(&world, &frozen()).await.unwrap().result.durations;
+    let announced = world.events().into_iter().filter_map(|event| match event {
+        Event::PhaseEnded { seconds, .. } => Some(seconds),
+        _ => None,
+    });
+    let expected = [
+        durations.phase1_duration_seconds,
+        durations.phase2_duration_seconds,
+        durations.phase3_duration_seconds,
+        durations.finalization_duration_seconds,
+    ];
+    let announced: Vec<f64> = announced.collect();
+    assert_eq!(announced.len(), expected.len());
+    let differ = announced.iter().zip(expected).find(|(seconds, expected)| (*seconds - expected).abs() > 0.5);
+    assert_eq!(differ, None, "{announced:?} {durations:?}");
 }
 
 #[tokio::test]

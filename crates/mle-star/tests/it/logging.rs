@@ -219,7 +219,7 @@ async fn finalization_tells_what_its_table_asks_for() {
     row("script_ended", "finalization/run", &["\"end\":\"exit code 0\"", "\"bytes\":20", "\"rows\":2"]);
     row("agent_started", "finalization/contamination-1", &["reference_discussion"]);
     row("info", "finalization", &["compared with 2 references: Novel, Same; overall Same"]);
-    row("step_ended", "finalization", &["subsampling removed; ", "lines added"]);
+    row("step_ended", "finalization", &["\"note\":\"subsampling removed; ", "lines added"]);
     row("info", "", &["lineage: phase1/candidate-"]);
     let log_of = log(&World::new(), &frozen()).await;
     check(&log_of, "info", "finalization", &["no subsampling is removed"]);

@@ -1,5 +1,7 @@
 //! Phase 2: ablation, extraction, attempts.
 
+use mle_star::answers::CodeBlockCategory;
+use mle_star::effects::Limit;
 use mle_star::metric::Direction;
 use mle_star::result::Phase2Result;
 use mle_star::testing::{World, frozen, ran};
@@ -130,6 +132,7 @@ async fn blocks_that_cannot_be_used_are_asked_for_again() {
         let asked = world.trace().iter().filter(|place| place.contains("extractor")).count();
         assert_eq!(asked, calls, "{answers:?}");
         assert_eq!(step.inner_loop_attempts.len(), usize::from(!block.is_empty()));
+        assert_eq!(step.ablation_summary, "words of phase2/path-0/t0/summarize");
     };
     let (absent, empty, good, repeated) = (plan("x = 1"), plan(" "), plan("print('start')"), plan("print("));
     let spaced = plan("print('start')   ");
@@ -212,4 +215,27 @@ async fn paths_do_not_see_one_another() {
     assert_eq!(paths.iter().map(|path| path.best_score).collect::<Vec<_>>(), [0.9, 0.5]);
     let other = world.request("phase2/path-1/t1/ablation").unwrap();
     assert!(!other.inputs["solution_script"].as_str().unwrap().contains("path-0"));
+}
+
+#[tokio::test]
+async fn a_step_records_its_block_with_plan_and_category() {
+    let plan = r#"[{"code_block": "print(block)", "plan": "scale it", "category": "preprocessing"}]"#;
+    let path = path(&World::new().agent("phase2/path-0/t0/extractor", plan), 1, 1).await;
+    let (step, block) = (&path.step_history[0], &path.refined_blocks[0]);
+    assert_eq!((step.code_block.as_str(), step.plan.as_str()), ("print(block)", "scale it"));
+    assert_eq!((block.content.as_str(), block.outer_step), ("print(block)", 0));
+    assert_eq!([step.category, block.category], [Some(CodeBlockCategory::Preprocessing); 2]);
+}
+
+#[tokio::test]
+async fn an_attempt_that_a_limit_stops_records_the_limit() {
+    let mut inputs = frozen();
+    inputs.config.max_budget_usd = Some(10.0);
+    (inputs.config.num_parallel_solutions, inputs.config.inner_loop_steps) = (1, 3);
+    let world = World::new().costs(Some(0.0)).costs_at("phase2/path-0/t0/k1/leakage", 6.0);
+    let path = run(&world, &inputs).await.unwrap().result.phase2_results.remove(0);
+    let attempts = &path.step_history[0].inner_loop_attempts;
+    let limits: Vec<Option<Limit>> = attempts.iter().map(|attempt| attempt.limit).collect();
+    assert_eq!(limits, [None, None, Some(Limit::Budget)]);
+    assert!(!world.trace().contains(&"phase2/path-0/t0/k2/run".to_owned()));
 }

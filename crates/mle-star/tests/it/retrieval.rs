@@ -142,11 +142,3 @@ async fn models_given_by_hand_are_what_the_candidates_are_written_for() {
     assert_eq!(names, ["mine", "yours"]);
     assert_eq!(world.request("phase1/candidate-1/init").unwrap().inputs["model_name"], "yours");
 }
-
-#[tokio::test]
-async fn an_unreadable_answer_is_quoted_with_500_characters() {
-    let answer = "é".repeat(600);
-    let world = World::new().agent("phase1/retriever", &answer);
-    let Err(Stop::NoSolution(message)) = run(&world, &frozen()).await else { panic!("it ended well") };
-    assert_eq!(message.matches('é').count(), 500, "{message}");
-}
