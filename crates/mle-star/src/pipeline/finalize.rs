@@ -171,6 +171,6 @@ mod tests {
         let best = Solution::new("load()\nfit()\nscore()".to_owned(), SolutionPhase::Ensemble);
         let script = "load()\nload_test()\nfit()\npredict()\nsubmit()";
         assert_eq!(changes(&best, script, true), "subsampling removed; 3 lines added, 1 removed");
-        assert_eq!(changes(&best, &best.text, false), "no subsampling removed; 0 lines added, 0 removed");
+        assert_eq!(changes(&best, best.text(), false), "no subsampling removed; 0 lines added, 0 removed");
     }
 }
