@@ -123,6 +123,13 @@ fn a_run_that_the_real_claude_cannot_go_on_with_is_resumed_after_the_cure() {
             let stopped = said(world.run("r", SMALL));
             assert_eq!(stopped.code, 1, "{stopped:?}");
             check_words(&stopped.stderr, &["error: the login was refused", "hint: check ANTHROPIC_API_KEY"]);
+            check_words(
+                &stopped.stdout,
+                &["\"event\":\"stopped\"", "\"last_success\":\"phase2/", "\"scored\":"],
+            );
+            // What was found before is there.
+            let answer = world.file("runs/r/final/solution.py");
+            assert!(answer.contains("Final Validation Performance"), "{answer}");
             let before = requests(&api, "r");
 
             world.uninstall();

@@ -83,7 +83,12 @@ impl World {
         command
     }
 
-    /// A file of a run.
+    /// The text of a file.
+    pub fn file(&self, path: &str) -> String {
+        self.sealed.read(path)
+    }
+
+    /// The result of a run.
     pub fn result(&self, id: &str) -> Value {
         serde_json::from_str(&self.sealed.read(&format!("runs/{id}/result.json"))).unwrap()
     }
