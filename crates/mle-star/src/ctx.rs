@@ -185,6 +185,7 @@ impl<'a> Ctx<'a> {
             time_left: std::time::Duration::ZERO,
         };
         let started = self.run.journal.elapsed();
+        self.fence_unless_recorded(&entry)?;
         let reply = self.run.journal.once(entry, self.perform_ask(request)).await?;
         self.report_reply(&place, agent, &reply, started);
         Ok(reply.value)
@@ -196,6 +197,7 @@ impl<'a> Ctx<'a> {
         let input = json!({"script": script, "purpose": purpose, "data": self.run.data_id});
         let kept = json!({"script": script, "purpose": purpose});
         let entry = Entry::new(&place, Kind::Script, &input, &kept)?;
+        self.fence_unless_recorded(&entry)?;
         let outcome = self.run.journal.once(entry, self.perform_run(&place, script, purpose)).await?;
         self.run.limits.use_script_time(&place, outcome.value.duration_seconds);
         self.report_outcome(&place, &outcome);
@@ -244,7 +246,6 @@ impl<'a> Ctx<'a> {
     }
 
     async fn perform_ask(&self, mut request: AgentRequest) -> Result<AgentReply, Stop> {
-        self.fence()?;
         let turn = self.run.agents.lease(request.place.path(), Exclusivity::Shared);
         let _lease = self.or_interrupted(turn).await?;
         let limits = &self.run.limits;
@@ -321,7 +322,6 @@ impl<'a> Ctx<'a> {
         script: &str,
         purpose: Purpose,
     ) -> Result<ScriptOutcome, Stop> {
-        self.fence()?;
         let lease = self.or_interrupted(self.run.scripts.lease(place.path(), Exclusivity::Shared)).await?;
         let first = self.run_in_slot(place, script, purpose, lease.index()).await?;
         let may_help = |cause: OutOfMemory| lease.overlapped() || cause.may_pass();

@@ -264,6 +264,14 @@ impl Journal {
         Ok(self.store().decide(place, limit, self.elapsed())?)
     }
 
+    /// Is there a record of this effect from an earlier process?
+    ///
+    /// # Errors
+    /// Another input than the recorded one; a journal that cannot be read.
+    pub fn has(&self, entry: &Entry<'_>) -> Result<bool, Stop> {
+        Ok(self.recorded(entry)?.is_some())
+    }
+
     /// Records the verdict of a step. A replay that reaches another verdict than the recorded one stops the run.
     ///
     /// # Errors
@@ -305,7 +313,9 @@ impl Journal {
     pub fn fail(&self, place: &Place, cause: &str) -> Result<(), JournalError> {
         let outcome = serde_json::to_string(cause).map_err(store::json_error)?;
         let record = Inserted { kind: Kind::Failure, outcome: &outcome, ..Inserted::at(place) };
-        Ok(self.store().insert(&record, self.elapsed())?)
+        let mut store = self.store();
+        store.void_unfinished_below(place)?;
+        Ok(store.insert(&record, self.elapsed())?)
     }
 
     /// The paths and phases that failed in earlier processes, each with its cause.
@@ -374,7 +384,10 @@ impl Journal {
     ///
     /// # Errors
     /// When the journal cannot be written.
-    pub fn note_stop(&self, diagnostics: &Diagnostics) -> Result<(), JournalError> {
+    pub fn note_stop(&self, diagnostics: Option<&Diagnostics>) -> Result<(), JournalError> {
+        if diagnostics.is_none() && !self.has_past {
+            return Ok(());
+        }
         Ok(self.store().set_stopped(diagnostics)?)
     }
 

@@ -52,8 +52,17 @@ pub(crate) enum Warning {
 }
 
 /// The expected cost of a call in progress.
-#[derive(Clone, Copy)]
-pub(crate) struct Estimate(f64);
+pub(crate) struct Estimate<'a> {
+    limits: &'a Limits,
+    usd: f64,
+}
+
+impl Drop for Estimate<'_> {
+    /// However the call ended, its estimate is no longer committed.
+    fn drop(&mut self) {
+        self.limits.state().in_flight -= self.usd;
+    }
+}
 
 impl Limits {
     pub fn new(config: &Config) -> Self {
@@ -114,7 +123,7 @@ impl Limits {
     }
 
     /// The expected cost of an agent call, or the limit that refuses it.
-    pub fn out_of_money(&self, place: &Place, agent: AgentType) -> Result<Estimate, Limit> {
+    pub fn out_of_money(&self, place: &Place, agent: AgentType) -> Result<Estimate<'_>, Limit> {
         let mut state = self.state();
         let expected = state.expected(agent);
         if let Some(max) = self.max_usd {
@@ -126,7 +135,8 @@ impl Limits {
             }
         }
         state.in_flight += expected;
-        Ok(Estimate(expected))
+        drop(state);
+        Ok(Estimate { limits: self, usd: expected })
     }
 
     /// Counts the cost of earlier processes, including calls whose answers were discarded. An interrupted call
@@ -149,8 +159,8 @@ impl Limits {
     }
 
     /// Counts a completed call. Returns new warnings.
-    pub fn settle(&self, estimate: Estimate, agent: AgentType, usage: &Usage) -> Vec<Warning> {
-        self.state().in_flight -= estimate.0;
+    pub fn settle(&self, estimate: Estimate<'_>, agent: AgentType, usage: &Usage) -> Vec<Warning> {
+        drop(estimate);
         self.spend(agent, usage)
     }
 

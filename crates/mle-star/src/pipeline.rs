@@ -42,6 +42,7 @@ pub async fn run(
     let run = Run::new(frozen, prompts, journal, outside)?;
     let ctx = run.root();
     run.limits.remember(&journal.ledger()?).iter().for_each(|warning| ctx.warn(warning.text()));
+    journal.note_stop(None)?;
     journal.start_clock();
     let ended = tokio::select! {
         result = solve(&ctx) => result,

@@ -3,7 +3,7 @@
 //! The pipeline closes each step with a [`Verdict`]. Results, reports, the page, the terminal and a resume read
 //! it; no other code decides what was kept or what a solution was made from.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -91,13 +91,15 @@ impl From<&Scored> for Best {
 /// The solution that a run with these verdicts submits, or would submit if it ended now: the best ensemble, unless
 /// the best solution of a path is strictly better; before both, s_0. `None` before the end of Phase 1.
 pub fn answer(verdicts: &Verdicts, direction: Direction) -> Option<&Best> {
-    let latest = |steps: &dyn Fn(&Step) -> bool| {
-        let of_line = verdicts.iter().rev().filter(|(step, _)| steps(step));
-        of_line.filter_map(|(_, verdict)| verdict.best.as_ref()).next()
+    let paths: BTreeSet<u32> = verdicts.keys().filter_map(|step| step.path()).collect();
+    let best_of = |path: u32| {
+        let of_path = verdicts.iter().rev().filter(move |(step, _)| step.path() == Some(path));
+        of_path.filter_map(|(_, verdict)| verdict.best.as_ref()).next()
     };
-    let paths = verdicts.keys().filter_map(|step| step.path()).max().map_or(0, |last| last + 1);
-    let bests = (0..paths).filter_map(|path| latest(&move |step| step.path() == Some(path)));
-    let ensemble = latest(&|step| matches!(step, Step::Round(_)));
+    let bests = paths.into_iter().filter_map(best_of);
+    // A round without a best ensemble is one in which Phase 3 failed, or all rounds so far did.
+    let round = verdicts.iter().rev().find(|(step, _)| matches!(step, Step::Round(_)));
+    let ensemble = round.and_then(|(_, verdict)| verdict.best.as_ref());
     let scored = |best: &&Best| Score::new(best.score, direction);
     let known: Vec<(&Best, Score)> =
         bests.chain(ensemble).filter_map(|best| Some((best, scored(&best)?))).collect();

@@ -57,7 +57,10 @@ impl Descent {
             _ => return None,
         };
         let best = |step| self.verdicts.get(&step).and_then(|verdict: &Verdict| verdict.best.as_ref());
-        let before = (0..outer).rev().find_map(|outer| best(Step::Outer { path, outer }));
+        let earlier = self.verdicts.range(..Step::Outer { path, outer }).rev().map(|(step, _)| *step);
+        let before = earlier
+            .filter(|step| matches!(step, Step::Outer { path: other, .. } if *other == path))
+            .find_map(best);
         before.or_else(|| best(Step::LeakageCheck)).map(|best: &Best| best.step)
     }
 }

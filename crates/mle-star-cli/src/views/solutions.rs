@@ -210,6 +210,10 @@ pub fn status(context: &Context<'_>, step: &Step<'_>) -> (&'static str, String) 
     if let Some(limit) = step.limit {
         return ("skipped", format!("skipped: {}", limit.name()));
     }
+    let refused = step.verdict.as_ref().and_then(|verdict| verdict.limit).filter(|_| step.runs.is_empty());
+    if let Some(limit) = refused {
+        return ("skipped", format!("skipped: {}", limit.name()));
+    }
     if step.is_open() {
         return ("open", open(context, step).to_owned());
     }

@@ -1,7 +1,7 @@
 //! Begins, skips and closes steps, paths and phases, and contains their failures.
 
 use std::any::Any;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::panic::AssertUnwindSafe;
 use std::sync::{MutexGuard, PoisonError};
 
@@ -11,7 +11,7 @@ use super::Ctx;
 use crate::diagnostics::Diagnostics;
 use crate::effects::Limit;
 use crate::event::Event;
-use crate::journal::first_limit;
+use crate::journal::{Entry, first_limit};
 use crate::metric::Score;
 use crate::place::{Phase, Place, Step};
 use crate::result::{Lineage, PathRecord};
@@ -23,13 +23,17 @@ use crate::verdict::{self, Best, Verdict, Verdicts};
 #[derive(Default)]
 pub(super) struct History {
     verdicts: Verdicts,
+    /// Steps that have begun and not ended.
+    open: BTreeSet<Step>,
     /// Steps in which a limit refused something.
     refused: BTreeMap<Step, Limit>,
     /// The number of scored solutions.
     scored: u64,
     /// The best score of any solution.
     best: Option<Score>,
-    /// The best solution whose run left a valid submission.
+    /// The runs that left a valid submission.
+    submitted: HashSet<Place>,
+    /// The best solution without a known leak whose run left one.
     submission: Option<(Best, Score)>,
     /// The last announced solution.
     answer: Option<(Best, Option<Best>)>,
@@ -45,7 +49,7 @@ impl<'a> Ctx<'a> {
     /// The same run at a step that no limit leaves out as a whole; it begins.
     #[must_use]
     pub(crate) fn begin(&self, step: Step) -> Self {
-        self.emit(Event::StepStarted { place: step, of: 1 });
+        self.start(step, 1);
         self.at(step)
     }
 
@@ -94,7 +98,8 @@ impl<'a> Ctx<'a> {
             Some(limit) => Some(limit),
             None if journal.begun_below(&self.place)? => None,
             None => {
-                self.fence()?;
+                // The step at which a path or phase failed is closed with it.
+                self.fence().inspect_err(|_| self.start(step, of))?;
                 let limit = self.run.limits.out_of_time(&self.place, journal.elapsed());
                 if let Some(limit) = limit {
                     journal.decide(&self.place, limit)?;
@@ -104,7 +109,7 @@ impl<'a> Ctx<'a> {
         };
         match limit {
             Some(limit) => self.report_refusal(&self.place, limit),
-            None => self.emit(Event::StepStarted { place: step, of }),
+            None => self.start(step, of),
         }
         Ok(limit)
     }
@@ -128,10 +133,27 @@ impl<'a> Ctx<'a> {
         let limit = verdict.limit.or_else(|| self.refused_in(step));
         let verdict = Verdict { limit, ..verdict };
         self.run.journal.close(step, &verdict)?;
-        self.history().verdicts.insert(step, verdict.clone());
+        let mut history = self.history();
+        history.verdicts.insert(step, verdict.clone());
+        history.open.remove(&step);
+        drop(history);
         self.emit(Event::StepEnded { place: step, verdict });
         self.announce_answer();
         Ok(())
+    }
+
+    fn start(&self, step: Step, of: u32) {
+        self.history().open.insert(step);
+        self.emit(Event::StepStarted { place: step, of });
+    }
+
+    /// Closes the attempts and rounds that a failed path or phase left open.
+    fn close_open(&self, cause: &str) -> Result<(), Stop> {
+        let is_left = |step: &Step| {
+            matches!(step, Step::Attempt { .. } | Step::Round(_)) && step.place().is_within(&self.place)
+        };
+        let open: Vec<Step> = self.history().open.iter().copied().filter(is_left).collect();
+        open.into_iter().try_for_each(|step| self.record(step, Verdict::default().note(cause)))
     }
 
     /// Counts a scored solution and announces it if it is the best of the run so far.
@@ -141,8 +163,11 @@ impl<'a> Ctx<'a> {
         let mut history = self.history();
         history.scored += 1;
         let is_better = |than: Option<Score>| than.is_none_or(|best| score.beats_or_ties(best));
-        if scored.wrote_submission() && is_better(history.submission.as_ref().map(|(_, score)| *score)) {
-            history.submission = Some((Best::from(scored), score));
+        if scored.wrote_submission() {
+            history.submitted.insert(scored.place().clone());
+            if !scored.leaks() && is_better(history.submission.as_ref().map(|(_, score)| *score)) {
+                history.submission = Some((Best::from(scored), score));
+            }
         }
         let before = history.best;
         if before.is_none_or(|best| score.beats(best)) {
@@ -226,6 +251,7 @@ impl<'a> Ctx<'a> {
                 cause
             }
         };
+        self.close_open(&cause)?;
         self.warn(format!("{} failed, the run goes on without it: {cause}", self.place));
         Ok(Err(cause))
     }
@@ -263,7 +289,7 @@ impl<'a> Ctx<'a> {
         let scored = history.scored;
         drop(history);
         let diagnostics = Diagnostics { solution, submission, scored, ..known };
-        if let Err(error) = journal.note_stop(&diagnostics) {
+        if let Err(error) = journal.note_stop(Some(&diagnostics)) {
             self.warn(error.to_string());
         }
         self.emit(Event::Stopped(Box::new(diagnostics)));
@@ -278,12 +304,25 @@ impl<'a> Ctx<'a> {
         }
     }
 
+    /// Refuses an effect that is new in a path or phase that failed in an earlier process.
+    pub(super) fn fence_unless_recorded(&self, entry: &Entry<'_>) -> Result<(), Stop> {
+        match self.fence() {
+            Err(fenced) if !self.run.journal.has(entry)? => Err(fenced),
+            _ => Ok(()),
+        }
+    }
+
     /// Announces the solution that the run would submit now, if it has changed.
     fn announce_answer(&self) {
         let mut history = self.history();
         let answer = verdict::answer(&history.verdicts, self.run.task.metric_direction).cloned();
-        let submission = history.submission.as_ref().map(|(best, _)| best.clone());
-        let answer = answer.map(|solution| (solution, submission));
+        let answer = answer.map(|solution| {
+            // Its own submission before one that scores better and was left behind, as for a leak.
+            let own = history.submitted.contains(&solution.run).then(|| solution.clone());
+            let best = || history.submission.as_ref().map(|(best, _)| best.clone());
+            let submission = own.or_else(best);
+            (solution, submission)
+        });
         if answer == history.answer {
             return;
         }

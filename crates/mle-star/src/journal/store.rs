@@ -137,14 +137,17 @@ impl Store {
         self.set("made_with", &serde_json::to_string(all).map_err(json_error)?)
     }
 
-    pub fn set_stopped(&self, diagnostics: &Diagnostics) -> rusqlite::Result<()> {
-        self.set("stopped", &serde_json::to_string(diagnostics).map_err(json_error)?)
+    pub fn set_stopped(&self, diagnostics: Option<&Diagnostics>) -> rusqlite::Result<()> {
+        self.set("stopped", &serde_json::to_string(&diagnostics).map_err(json_error)?)
     }
 
     /// What last ended the run early.
     pub fn stopped(&self) -> rusqlite::Result<Option<Diagnostics>> {
         let text = self.get("stopped")?;
-        text.map(|text| serde_json::from_str(&text).map_err(json_error)).transpose()
+        let stopped = text
+            .map(|text| serde_json::from_str::<Option<Diagnostics>>(&text).map_err(json_error))
+            .transpose()?;
+        Ok(stopped.flatten())
     }
 
     pub fn has_effects(&self) -> rusqlite::Result<bool> {
@@ -153,6 +156,11 @@ impl Store {
 
     pub fn void_unfinished(&self) -> rusqlite::Result<()> {
         self.db.execute("UPDATE effects SET state = 'void' WHERE state = 'begun'", []).map(drop)
+    }
+
+    pub fn void_unfinished_below(&self, place: &Place) -> rusqlite::Result<()> {
+        let sql = "UPDATE effects SET state = 'void' WHERE state = 'begun' AND place > ?1 AND place < ?2";
+        self.db.execute(sql, [format!("{place}/"), format!("{place}0")]).map(drop)
     }
 
     pub fn void(&self, place: &Place) -> rusqlite::Result<()> {
@@ -272,7 +280,7 @@ impl Store {
 
     pub fn ended_below(&self, place: &Place) -> rusqlite::Result<bool> {
         let sql = "SELECT EXISTS (SELECT 1 FROM effects WHERE place > ?1 AND place < ?2
-                   AND state = 'ended' AND kind IN ('agent', 'script') AND limit_hit IS NULL)";
+                   AND state = 'ended' AND kind IN ('agent', 'script'))";
         // '0' is the character after '/': everything that starts with "PLACE/".
         let (from, to) = (format!("{place}/"), format!("{place}0"));
         self.db.prepare_cached(sql)?.query_row([from, to], |row| row.get(0))

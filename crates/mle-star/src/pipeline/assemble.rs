@@ -24,7 +24,7 @@ pub(super) fn assemble(
     last: Last,
 ) -> Result<Finished, Stop> {
     let effects = ctx.ledger()?;
-    let durations = durations(ctx, ensemble.is_some())?;
+    let durations = durations(ctx, ctx.config().num_parallel_solutions > 1)?;
     report_lineage(ctx, last.step);
     let costs = costs(&effects, refined.len());
     let result = FinalResult {

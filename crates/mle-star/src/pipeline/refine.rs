@@ -13,6 +13,8 @@ use crate::stop::Stop;
 /// The progress of one path. A path that ends early keeps it.
 pub(super) struct Refined {
     path: u32,
+    /// s_t: what the current outer step began with.
+    current: Scored,
     /// s_final.
     pub best: Scored,
     /// One per outer step. T_abl and C are derived from them.
@@ -23,13 +25,13 @@ pub(super) struct Refined {
 pub(super) async fn refine(ctx: &Ctx<'_>, path: &mut Refined) -> Result<(), Stop> {
     for outer in 0..ctx.config().outer_loop_steps {
         let ctx = &ctx.at(Step::Outer { path: path.path, outer }); // line 4
-        let current = path.best.clone(); // s_t
+        path.current = path.best.clone();
         let step = match ctx.skip(ctx.config().outer_loop_steps)? {
             Some(limit) => StepRecord::skipped(String::new(), Some(limit)),
             None => outer_step(ctx, path).await?, // 5-25
         };
         let step = step.ended(outer, &path.best);
-        ctx.close(step.verdict(&current, &path.best))?;
+        ctx.close(step.verdict(&path.current, &path.best))?;
         path.steps.push(step); // 26-27
     }
     Ok(()) // 29
@@ -125,16 +127,19 @@ async fn study(ctx: &Ctx<'_>, ablation: Solution) -> Result<String, Stop> {
 impl Refined {
     /// A path before its first step.
     pub fn new(path: u32, initial: &Scored) -> Self {
-        Self { path, best: initial.clone(), steps: Vec::new() } // 1-3
+        let (current, best) = (initial.clone(), initial.clone());
+        Self { path, current, best, steps: Vec::new() } // 1-3
     }
 
     /// Ends the path and closes steps that a failure (`cause`) left open.
     pub fn end(&mut self, ctx: &Ctx<'_>, cause: Option<String>) -> Result<PathRecord, Stop> {
-        let (path, current) = (self.path, self.best.clone());
+        let path = self.path;
         let open = u32::try_from(self.steps.len()).unwrap_or(u32::MAX)..ctx.config().outer_loop_steps;
         for outer in open.filter(|_| cause.is_some()) {
             let step = StepRecord::failed(cause.as_deref().unwrap_or_default()).ended(outer, &self.best);
-            ctx.at(Step::Outer { path, outer }).close_after_failure(step.verdict(&current, &self.best))?;
+            ctx.at(Step::Outer { path, outer })
+                .close_after_failure(step.verdict(&self.current, &self.best))?;
+            self.current = self.best.clone();
             self.steps.push(step);
         }
         let record = PathRecord::of(path, ctx.cut_on(path), cause);

@@ -72,11 +72,12 @@ impl StepRecord {
 
     /// The verdict of the step that began with `current`.
     pub(crate) fn verdict(&self, current: &Scored, best: &Scored) -> Verdict {
-        let kept = self.inner_loop_attempts.iter().filter(|attempt| attempt.was_improvement).count();
-        let note = || format!("{kept} of {} attempts kept", self.inner_loop_attempts.len());
+        let attempts = self.inner_loop_attempts.iter().filter(|attempt| attempt.was_improvement).count();
+        let note = || format!("{attempts} of {} attempts kept", self.inner_loop_attempts.len());
+        let kept = best.step() != current.step();
         Verdict {
-            score: (kept > 0).then(|| best.score().value()),
-            kept: kept > 0,
+            score: kept.then(|| best.score().value()),
+            kept,
             limit: self.limit,
             note: self.reason.clone().unwrap_or_else(note),
             ..Verdict::default()

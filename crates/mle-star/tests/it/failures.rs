@@ -40,6 +40,14 @@ async fn a_path_that_fails_keeps_its_best_solution_and_the_others_go_on() {
     assert!(!result.phases_completed.contains(&Phase::Phase2.name().to_owned()));
     let warned = |event: &Event| matches!(event, Event::Warning { text, .. } if text.contains(cause));
     assert!(world.events().iter().any(warned));
+    // The attempt at which it failed is closed, too.
+    let closed = |event: &Event| match event {
+        Event::StepEnded { place, verdict } => {
+            place.to_string() == "phase2/path-0/t0/k1" && verdict.note == cause
+        }
+        _ => false,
+    };
+    assert!(world.events().iter().any(closed));
 }
 
 #[tokio::test]
@@ -63,6 +71,13 @@ async fn a_phase_3_that_fails_leaves_the_best_path_to_finalize() {
     let last = finished.result.lineage.last().unwrap();
     assert_eq!(last.from.iter().map(ToString::to_string).collect::<Vec<_>>(), ["phase2/path-0/t0/k0"]);
     assert!(finished.submission.is_some());
+    let answers = world.events().into_iter().filter_map(|event| match event {
+        Event::Answer { solution, .. } => Some(solution.step.to_string()),
+        _ => None,
+    });
+    let answers: Vec<String> = answers.collect();
+    assert!(answers.contains(&"phase3/r0".to_owned()), "{answers:?}");
+    assert_eq!(answers.last().map(String::as_str), Some("phase2/path-0/t0/k0"));
 }
 
 #[tokio::test]

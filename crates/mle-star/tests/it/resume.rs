@@ -244,3 +244,31 @@ async fn records_hold_what_was_asked_and_what_came_back() {
     assert!(script.request["script"].as_str().unwrap().contains("candidate-0"));
     assert!(script.ended_at.is_some());
 }
+
+/// A step whose first call was refused had begun: a resume in the last phase must not leave it out instead.
+#[tokio::test(start_paused = true)]
+async fn a_step_whose_first_call_was_refused_ends_the_same_after_a_resume() {
+    for seconds in 2..9 {
+        for max_budget_usd in [None, Some(1.5)] {
+            let mut inputs = inputs();
+            inputs.config.time_limit_seconds = 120;
+            inputs.config.max_budget_usd = max_budget_usd;
+            (inputs.config.outer_loop_steps, inputs.config.inner_loop_steps) = (3, 3);
+            let world = World::new().takes(seconds, 1).costs(Some(0.02)).breaks_once("finalization/test");
+            let folder = Folder::fresh();
+            let journal = Journal::create(folder.path(), &inputs).unwrap();
+            let Err(stop) = go_on(&world, &inputs, &journal).await else { continue };
+            assert!(matches!(stop, Stop::Outside(_)), "{stop}");
+            drop(journal);
+            let before = read(folder.path()).unwrap().verdicts();
+            let (journal, frozen) = Journal::open(folder.path()).unwrap();
+            if let Err(stop) = go_on(&world, &frozen, &journal).await {
+                panic!("{seconds} s a call, {max_budget_usd:?}: {stop}");
+            }
+            drop(journal);
+            let mut after = read(folder.path()).unwrap().verdicts();
+            after.remove(&mle_star::place::Step::Finalization);
+            assert_eq!(after, before, "{seconds} s a call, {max_budget_usd:?}");
+        }
+    }
+}
