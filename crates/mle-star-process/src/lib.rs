@@ -34,5 +34,6 @@ pub mod warm;
 
 pub use error::Error;
 pub use excess::{Excess, Resource};
+pub use proc::ignores_hangup;
 pub use process_tree::{Ending, ProcessTree, Streams};
 pub use spawn::{Confinement, Namespaces, handle_child_signals, in_own_session};

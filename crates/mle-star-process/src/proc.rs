@@ -14,6 +14,12 @@ use std::path::{Path, PathBuf};
 use procfs::process::{MountInfo, Process, all_processes};
 use procfs::{Current, Meminfo};
 
+/// Whether this process ignores SIGHUP, as under `nohup`.
+pub fn ignores_hangup() -> bool {
+    let status = Process::myself().and_then(|process| process.status());
+    status.is_ok_and(|status| status.sigign & 1 == 1)
+}
+
 /// The direct children of a process, those of all its threads.
 pub(crate) fn children(process: u32) -> Vec<u32> {
     let tasks = open(process).and_then(|process| process.tasks().ok());

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use procfs::process::Process;
+use mle_star_process::ignores_hangup;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
@@ -77,12 +77,6 @@ async fn received_by(signal: &mut Option<Signal>) {
         Some(signal) => drop(signal.recv().await),
         None => std::future::pending().await,
     }
-}
-
-/// Was this process started with SIGHUP ignored? Assumes no if the system does not say.
-fn ignores_hangup() -> bool {
-    let status = Process::myself().and_then(|process| process.status());
-    status.is_ok_and(|status| status.sigign & 1 == 1)
 }
 
 fn exit(terminated: &AtomicBool) -> Exit {

@@ -17,6 +17,11 @@ pub(crate) struct MachineMemory {
     pub(crate) shared_kib: u64,
 }
 
+/// Whether this process ignores SIGHUP; not known here.
+pub fn ignores_hangup() -> bool {
+    false
+}
+
 pub(crate) fn children(_process: u32) -> Vec<u32> {
     Vec::new()
 }
