@@ -110,7 +110,8 @@ pub fn left_if_full(folder: &Path) -> Option<String> {
     (files > 0 && left < RESERVE_FILES).then(|| format!("room for {left} files"))
 }
 
-fn free_mib(folder: &Path) -> Option<u64> {
+/// What is left on the disk of `folder`, in MiB; `None` if it cannot be read.
+pub fn free_mib(folder: &Path) -> Option<u64> {
     let size = statvfs(folder).ok()?;
     Some(bytes(size.blocks_available(), size.fragment_size()) >> 20)
 }

@@ -103,7 +103,7 @@ async fn look() -> Result<Findings, Trouble> {
         gateway: gateway(environment),
         machine: machine().await,
         isolation: Layers::probed().list(Network::Denied),
-        disk_free_mib: disk_free_mib(Path::new(".")),
+        disk_free_mib: mle_star_process::disk::free_mib(Path::new(".")),
         agents: provider::name(choice.chosen.name()),
         agents_reason: choice.reason,
     })
@@ -125,11 +125,6 @@ fn tool(name: &str) -> Option<Tool> {
     let version =
         String::from_utf8_lossy(&output.stdout).lines().next().unwrap_or_default().trim().to_owned();
     Some(Tool { path, version, libraries: Vec::new() })
-}
-
-fn disk_free_mib(folder: &Path) -> Option<u64> {
-    let volume = nix::sys::statvfs::statvfs(folder).ok()?;
-    Some(volume.blocks_available() * volume.fragment_size() / (1024 * 1024))
 }
 
 fn lines(findings: &Findings) -> Vec<String> {
