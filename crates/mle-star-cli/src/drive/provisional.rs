@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 
 use super::backends::Backends;
 use super::results::link_data;
-use crate::runs::inputs::{copy_whole, write_json, write_whole};
+use crate::runs::inputs::{copy_whole, remove_file, write_json, write_whole};
 
 /// `final/provisional.json`: what the files in `final/` are while the run is not finished.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -116,18 +116,38 @@ async fn write_on(files: Files, mut answers: watch::Receiver<Option<Answer>>) ->
 }
 
 impl Files {
+    /// Prepares all files, then renames them one after another. `provisional.json` is removed first and comes last, so
+    /// that it is never about other files than those beside it.
     fn write(&self, answer: &Answer) -> io::Result<()> {
         let last = self.folder.join(layout::FINAL);
-        fs::create_dir_all(&last)?;
-        write_whole(&last.join(layout::SOLUTION), self.script(&answer.solution)?.as_bytes())?;
-        write_whole(&last.join(layout::REQUIREMENTS), self.requirements.as_bytes())?;
+        let submission = match &answer.submission {
+            Some(best) => {
+                (self.submission)(&best.run.file_stem(), &self.script(best)?).map(|file| (best, file))
+            }
+            None => None,
+        };
+        if submission.is_none() && last.join(layout::PROVISIONAL).exists() {
+            // A resumed run announces its early answers again; they do not replace one with a submission.
+            return Ok(());
+        }
+        let next = last.join("next");
+        fs::create_dir_all(&next)?;
+        let mut names = vec![layout::SOLUTION, layout::REQUIREMENTS];
+        write_whole(&next.join(layout::SOLUTION), self.script(&answer.solution)?.as_bytes())?;
+        write_whole(&next.join(layout::REQUIREMENTS), self.requirements.as_bytes())?;
+        if let Some((best, file)) = submission {
+            copy_whole(&file, &next.join(layout::SUBMISSION))?;
+            let (place, solution) = (best.run.to_string(), answer.solution.clone());
+            let provisional = Provisional { place, score: best.score, interval: None, solution };
+            write_json(&next.join(layout::PROVISIONAL), &provisional)?;
+            names.extend([layout::SUBMISSION, layout::PROVISIONAL]);
+        }
         link_data(&self.folder.join(layout::INPUT), &self.data_dir)?;
-        let Some(best) = &answer.submission else { return Ok(()) };
-        let Some(file) = (self.submission)(&best.run.file_stem(), &self.script(best)?) else { return Ok(()) };
-        copy_whole(&file, &last.join(layout::SUBMISSION))?;
-        let (place, solution) = (best.run.to_string(), answer.solution.clone());
-        let provisional = Provisional { place, score: best.score, interval: None, solution };
-        write_json(&last.join(layout::PROVISIONAL), &provisional)
+        remove_file(&last.join(layout::PROVISIONAL))?;
+        for name in names {
+            fs::rename(next.join(name), last.join(name))?;
+        }
+        fs::remove_dir_all(next)
     }
 
     /// The text that ran.
@@ -184,6 +204,33 @@ mod tests {
         let provisional: Provisional = serde_json::from_str(&read(layout::PROVISIONAL)).unwrap();
         assert_eq!((provisional.place.as_str(), provisional.score), ("phase1/merge-1/run", 0.5));
         assert_eq!(provisional.solution, best(Step::Round(0), 0.6));
+        assert!(!folder.join(layout::FINAL).join("next").exists());
+    }
+
+    #[test]
+    fn an_answer_without_a_submission_does_not_replace_one_with() {
+        let run = tempfile::tempdir().unwrap();
+        let folder = run.path().to_owned();
+        fs::create_dir(folder.join(layout::SOLUTIONS)).unwrap();
+        for step in [Step::Merge(1), Step::Round(0)] {
+            let name = format!("{}.py", best(step, 0.0).run.file_stem());
+            fs::write(folder.join(layout::SOLUTIONS).join(name), format!("# {step}")).unwrap();
+        }
+        let made = folder.join("made.csv");
+        fs::write(&made, "id,y\n1,0\n").unwrap();
+        let files = Files {
+            folder: folder.clone(),
+            data_dir: folder.clone(),
+            requirements: String::new(),
+            submission: Box::new(move |_, _| Some(made.clone())),
+        };
+        let (early, late) = (best(Step::Merge(1), 0.5), best(Step::Round(0), 0.6));
+        files.write(&Answer { solution: late.clone(), submission: Some(late.clone()) }).unwrap();
+        files.write(&Answer { solution: early, submission: None }).unwrap();
+        let read = |name: &str| fs::read_to_string(folder.join(layout::FINAL).join(name)).unwrap();
+        assert_eq!(read(layout::SOLUTION), "# phase3/r0");
+        let provisional: Provisional = serde_json::from_str(&read(layout::PROVISIONAL)).unwrap();
+        assert_eq!(provisional.solution, late);
     }
 
     #[tokio::test]
