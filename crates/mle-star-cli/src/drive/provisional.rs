@@ -116,8 +116,8 @@ async fn write_on(files: Files, mut answers: watch::Receiver<Option<Answer>>) ->
 }
 
 impl Files {
-    /// Prepares all files, then renames them one after another. `provisional.json` is removed first and comes last, so
-    /// that it is never about other files than those beside it.
+    /// Writes an answer. One without a submission does not replace one with: a resumed run announces its early
+    /// answers again.
     fn write(&self, answer: &Answer) -> io::Result<()> {
         let last = self.folder.join(layout::FINAL);
         let submission = match &answer.submission {
@@ -126,28 +126,19 @@ impl Files {
             }
             None => None,
         };
-        if submission.is_none() && last.join(layout::PROVISIONAL).exists() {
-            // A resumed run announces its early answers again; they do not replace one with a submission.
+        if submission.is_none() && last.join(layout::SUBMISSION).exists() {
             return Ok(());
         }
-        let next = last.join("next");
-        fs::create_dir_all(&next)?;
-        let mut names = vec![layout::SOLUTION, layout::REQUIREMENTS];
-        write_whole(&next.join(layout::SOLUTION), self.script(&answer.solution)?.as_bytes())?;
-        write_whole(&next.join(layout::REQUIREMENTS), self.requirements.as_bytes())?;
-        if let Some((best, file)) = submission {
+        link_data(&self.folder.join(layout::INPUT), &self.data_dir)?;
+        replace(&last, |next| {
+            write_whole(&next.join(layout::SOLUTION), self.script(&answer.solution)?.as_bytes())?;
+            write_whole(&next.join(layout::REQUIREMENTS), self.requirements.as_bytes())?;
+            let Some((best, file)) = submission else { return Ok(()) };
             copy_whole(&file, &next.join(layout::SUBMISSION))?;
             let (place, solution) = (best.run.to_string(), answer.solution.clone());
             let provisional = Provisional { place, score: best.score, interval: None, solution };
-            write_json(&next.join(layout::PROVISIONAL), &provisional)?;
-            names.extend([layout::SUBMISSION, layout::PROVISIONAL]);
-        }
-        link_data(&self.folder.join(layout::INPUT), &self.data_dir)?;
-        remove_file(&last.join(layout::PROVISIONAL))?;
-        for name in names {
-            fs::rename(next.join(name), last.join(name))?;
-        }
-        fs::remove_dir_all(next)
+            write_json(&next.join(layout::PROVISIONAL), &provisional)
+        })
     }
 
     /// The text that ran.
@@ -155,6 +146,25 @@ impl Files {
         let name = format!("{}.py", best.run.file_stem());
         fs::read_to_string(self.folder.join(layout::SOLUTIONS).join(name))
     }
+}
+
+/// Replaces the files of `final/` by those that `fill` writes into the folder it is given. Nothing changes before all of
+/// them are on disk; then they are renamed one after another, without `provisional.json` beside them until the last.
+pub(super) fn replace(last: &Path, fill: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
+    let next = last.join("next");
+    fs::create_dir_all(&next)?;
+    // Left by an earlier process.
+    fs::remove_dir_all(&next)?;
+    fs::create_dir(&next)?;
+    fill(&next)?;
+    remove_file(&last.join(layout::PROVISIONAL))?;
+    for name in [layout::SOLUTION, layout::REQUIREMENTS, layout::SUBMISSION, layout::PROVISIONAL] {
+        match fs::rename(next.join(name), last.join(name)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => remove_file(&last.join(name))?,
+            renamed => renamed?,
+        }
+    }
+    fs::remove_dir(next)
 }
 
 #[cfg(test)]
@@ -225,7 +235,10 @@ mod tests {
             submission: Box::new(move |_, _| Some(made.clone())),
         };
         let (early, late) = (best(Step::Merge(1), 0.5), best(Step::Round(0), 0.6));
+        fs::create_dir_all(folder.join(layout::FINAL).join("next")).unwrap();
+        fs::write(folder.join(layout::FINAL).join("next").join("left"), "by a killed process").unwrap();
         files.write(&Answer { solution: late.clone(), submission: Some(late.clone()) }).unwrap();
+        assert!(!folder.join(layout::FINAL).join("next").exists());
         files.write(&Answer { solution: early, submission: None }).unwrap();
         let read = |name: &str| fs::read_to_string(folder.join(layout::FINAL).join(name)).unwrap();
         assert_eq!(read(layout::SOLUTION), "# phase3/r0");

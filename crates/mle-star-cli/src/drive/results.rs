@@ -12,9 +12,10 @@ use mle_star_backends::script::environment::requirements_txt;
 
 use super::Start;
 use super::backends::Backends;
+use super::provisional::replace;
 use crate::exit::Exit;
 use crate::report::updates;
-use crate::runs::inputs::{copy_whole, remove_file, unwritable, write_json, write_whole};
+use crate::runs::inputs::{copy_whole, unwritable, write_json, write_whole};
 use crate::runs::run_view::State;
 use crate::usage;
 use crate::watch::duration;
@@ -31,21 +32,21 @@ pub async fn finish(
     let folder = &start.folder;
     let stem = finished.submission.as_ref().map(mle_star::place::Place::file_stem);
     let mut result = finished.result;
-    let script = &result.final_solution.content;
-    let submission = stem.and_then(|stem| backends.scripts.submission(&stem, script));
+    let submission = stem.and_then(|stem| backends.scripts.submission(&stem, &result.final_solution.content));
     let write = || -> io::Result<FinalResult> {
         let last = folder.join(layout::FINAL);
-        fs::create_dir_all(&last)?;
-        write_whole(&last.join(layout::SOLUTION), result.final_solution.content.as_bytes())?;
-        write_whole(&last.join(layout::REQUIREMENTS), requirements_txt(&backends.environment).as_bytes())?;
         link_data(&folder.join(layout::INPUT), &backends.data_dir)?;
-        let path = last.join(layout::SUBMISSION);
-        // An earlier end of this run may have left one.
-        remove_file(&path)?;
-        remove_file(&last.join(layout::PROVISIONAL))?;
-        if let Some(submission) = &submission {
-            copy_whole(submission, &path)?;
-            result.submission_path = path.canonicalize()?.display().to_string();
+        replace(&last, |next| {
+            write_whole(&next.join(layout::SOLUTION), result.final_solution.content.as_bytes())?;
+            write_whole(
+                &next.join(layout::REQUIREMENTS),
+                requirements_txt(&backends.environment).as_bytes(),
+            )?;
+            let copied = submission.as_ref().map(|file| copy_whole(file, &next.join(layout::SUBMISSION)));
+            copied.unwrap_or(Ok(()))
+        })?;
+        if submission.is_some() {
+            result.submission_path = last.join(layout::SUBMISSION).canonicalize()?.display().to_string();
         }
         Ok(result)
     };
