@@ -1,0 +1,134 @@
+//! The evaluation protocol of a run: how validation rows are chosen, and which rows the program keeps from scripts.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How solutions are evaluated. Fixed when a run is created.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Protocol {
+    /// How the test rows differ from the training rows, and so how validation rows should.
+    pub split: Split,
+    /// The labelled rows that no script sees before the final choice.
+    pub holdout: Holdout,
+    /// The program's own script that compares training and test table; empty if they cannot be compared.
+    pub comparison: String,
+}
+
+/// How the test rows differ from the training rows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Split {
+    /// The kind of difference.
+    pub kind: SplitKind,
+    /// The column of the groups or of the time.
+    pub column: Option<String>,
+    /// The reason, in one sentence.
+    pub why: String,
+}
+
+/// How rows are divided into parts for training and validation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SplitKind {
+    /// At random.
+    Rows,
+    /// At random, with the same share of each class in each part.
+    Stratified,
+    /// By whole groups: the test table has other groups than the training table.
+    Groups,
+    /// By time: the rows of the test table are later.
+    Time,
+}
+
+/// The labelled rows that no script sees before the final choice.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "state", rename_all = "lowercase")]
+pub enum Holdout {
+    /// None.
+    Off {
+        /// The reason, in one sentence.
+        why: String,
+    },
+    /// Some rows of the training table, without labels in the test table that scripts see.
+    On {
+        /// Their number.
+        rows: u64,
+        /// The number of labelled rows before.
+        of: u64,
+        /// The seed that chose them.
+        seed: u64,
+        /// A digest of their IDs.
+        digest: String,
+    },
+}
+
+/// How well training and test rows can be told apart (adversarial validation).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Shift {
+    /// ROC-AUC of a classifier that tells test rows from training rows; 0.5 if it cannot.
+    pub auc: f64,
+    /// The columns that tell them apart, most telling first.
+    #[serde(default)]
+    pub columns: Vec<TellingColumn>,
+    /// The columns whose relation to the target can exist in the training table only.
+    #[serde(default)]
+    pub suspicious: Vec<SuspiciousColumn>,
+    /// The rows that were compared.
+    #[serde(default)]
+    pub rows: u64,
+}
+
+/// A column that tells test rows from training rows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TellingColumn {
+    /// Its name.
+    pub column: String,
+    /// ROC-AUC of a classifier that sees this column alone.
+    pub auc: f64,
+}
+
+/// A column whose relation to the target can exist in the training table only.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SuspiciousColumn {
+    /// Its name.
+    pub column: String,
+    /// The reason, in one sentence.
+    pub why: String,
+}
+
+impl SplitKind {
+    /// The name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rows => "rows",
+            Self::Stratified => "stratified",
+            Self::Groups => "groups",
+            Self::Time => "time",
+        }
+    }
+}
+
+impl Split {
+    /// What a script has to do to validate like the test, in one or two sentences.
+    pub fn instruction(&self) -> String {
+        let column = self.column.as_deref().unwrap_or_default();
+        match self.kind {
+            SplitKind::Rows => "Choose the validation rows at random.".to_owned(),
+            SplitKind::Stratified => {
+                "Choose the validation rows at random, with the same share of each class.".to_owned()
+            }
+            SplitKind::Groups => format!(
+                "The test rows belong to other values of `{column}` than the training rows: keep all rows with the same `{column}` on the same side of a split, and do not use `{column}` as a feature."
+            ),
+            SplitKind::Time => format!(
+                "The test rows are later in `{column}` than the training rows: train on earlier rows and validate on later rows. Do not split at random."
+            ),
+        }
+    }
+}
+
+impl Holdout {
+    /// Whether rows are held out.
+    pub fn is_on(&self) -> bool {
+        matches!(self, Self::On { .. })
+    }
+}

@@ -1,0 +1,113 @@
+//! How far the score of a run can be trusted, as in `result.json`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::place::Place;
+use crate::protocol::{Holdout, Shift, Split};
+
+/// How far the score of a run can be trusted. Intervals are 95 %, low and high.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Trust {
+    /// The chosen solution's score in the search.
+    pub validation_score: Option<f64>,
+    /// Its interval, if its rows are known.
+    pub validation_interval: Option<[f64; 2]>,
+    /// Whether the program's own computation gives the printed score; `None` if it could not be computed.
+    pub verified: Option<bool>,
+    /// The score on rows that no script saw before.
+    pub holdout_score: Option<f64>,
+    /// Its interval.
+    pub holdout_interval: Option<[f64; 2]>,
+    /// The number of held-out rows.
+    pub holdout_rows: Option<u64>,
+    /// How often predictions for held-out rows were scored.
+    pub holdout_looks: u64,
+    /// How the test rows differ from the training rows.
+    pub split: Option<Split>,
+    /// The held-out rows, or why there are none.
+    #[serde(default)]
+    pub holdout: Option<Holdout>,
+    /// How well training and test rows can be told apart.
+    #[serde(default)]
+    pub shift: Option<Shift>,
+    /// What was found in scripts.
+    #[serde(default)]
+    pub findings: Vec<Finding>,
+    /// The results of probes.
+    #[serde(default)]
+    pub probes: Vec<Probe>,
+    /// How the final solution was chosen.
+    pub choice: Choice,
+    /// Whether the finalized script predicts like the chosen one, in one sentence; empty if it was not compared.
+    #[serde(default)]
+    pub equivalence: String,
+}
+
+/// A finding in a script.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Finding {
+    /// The rule.
+    pub rule: String,
+    /// Its severity.
+    pub severity: Severity,
+    /// The run of the script.
+    pub place: Place,
+    /// The line, from 1.
+    pub line: u64,
+    /// A description.
+    pub text: String,
+}
+
+/// The severity of a finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// The script gets no score.
+    Block,
+    /// It is reported.
+    Warn,
+}
+
+/// The result of a probe.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Probe {
+    /// Its name.
+    pub name: String,
+    /// The verdict.
+    pub verdict: ProbeVerdict,
+    /// A description.
+    pub detail: String,
+}
+
+/// The verdict of a probe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ProbeVerdict {
+    /// Nothing was found.
+    Pass,
+    /// The score may be too good.
+    Suspect,
+    /// It was not carried out.
+    Skipped,
+}
+
+/// How the final solution was chosen.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Choice {
+    /// The rule, in a few words.
+    pub rule: String,
+    /// The solutions that were compared, the chosen one first.
+    pub candidates: Vec<ChoiceCandidate>,
+}
+
+/// A solution that was compared in the final choice.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ChoiceCandidate {
+    /// The run that gave its validation score.
+    pub place: Place,
+    /// Its validation score.
+    pub validation: f64,
+    /// Its score on the choosing half of the holdout.
+    pub holdout: Option<f64>,
+}
