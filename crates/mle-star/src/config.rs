@@ -35,6 +35,48 @@ pub enum Switch {
     Off,
 }
 
+/// The part of the labelled rows that the program keeps from all scripts until the final choice: `auto`, `off`, or a
+/// share.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum HoldoutShare {
+    /// 15 %, where the data allows it.
+    Auto,
+    /// None.
+    Off,
+    /// This share, from 0.05 to 0.4.
+    Share(f64),
+}
+
+/// When a solution replaces the best one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Acceptance {
+    /// If its score is not worse, as in the paper.
+    Paper,
+    /// If it is better by more than one standard error of the paired difference.
+    OneSigma,
+}
+
+/// How the final solution is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FinalChoice {
+    /// By the validation score, as in the paper.
+    Validation,
+    /// By the score on one half of the held-out rows, among the few best by validation.
+    Holdout,
+}
+
+/// A set of defaults.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Preset {
+    /// The program's own.
+    Default,
+    /// The paper's algorithms and prompts with nothing added.
+    Paper,
+}
+
 /// The phases' shares of the time in percent, which add up to 100.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -118,6 +160,16 @@ pub struct Config {
     pub warm_start: Switch,
     /// A folder with templates that replace the built-in ones.
     pub prompts: Option<PathBuf>,
+    /// The defaults of other keys.
+    pub preset: Preset,
+    /// The part of the labelled rows that no script sees before the final choice.
+    pub holdout: HoldoutShare,
+    /// Maximum number of held-out rows.
+    pub holdout_rows: u32,
+    /// When a solution replaces the best one.
+    pub acceptance: Acceptance,
+    /// How the final solution is chosen.
+    pub final_choice: FinalChoice,
 }
 
 /// The permission modes of `claude`.
@@ -126,6 +178,9 @@ const PERMISSION_MODES: [&str; 7] =
 
 /// Keys of earlier versions, which occur in the files of finished runs.
 const RETIRED: [&str; 2] = ["executor", "own_tools"];
+
+/// The values of `holdout`.
+const HOLDOUT_VALUES: &str = "auto, off or a share from 0.05 to 0.4";
 
 /// In seconds.
 const TEN_YEARS: u64 = 315_360_000;
@@ -180,6 +235,11 @@ impl Default for Config {
             retrieved_models: None,
             warm_start: Switch::On,
             prompts: None,
+            preset: Preset::Default,
+            holdout: HoldoutShare::Auto,
+            holdout_rows: 20_000,
+            acceptance: Acceptance::Paper,
+            final_choice: FinalChoice::Validation,
         }
     }
 }
@@ -229,6 +289,7 @@ impl Config {
             ("max_concurrent_agents", u64::from(self.max_concurrent_agents)),
             ("max_concurrent_scripts", u64::from(self.max_concurrent_scripts.unwrap_or(1))),
             ("memory_limit_mb", self.memory_limit_mb.unwrap_or(1)),
+            ("holdout_rows", u64::from(self.holdout_rows)),
         ];
         if let Some((field, _)) = at_least_one.into_iter().find(|(_, value)| *value < 1) {
             return Err(OutOfRange { field, constraint: "at least 1" });
@@ -265,7 +326,41 @@ impl Config {
                 constraint: "domains, with or without a path",
             });
         }
+        if matches!(self.holdout, HoldoutShare::Share(share) if !(0.05..=0.4).contains(&share)) {
+            return Err(OutOfRange { field: "holdout", constraint: HOLDOUT_VALUES });
+        }
         self.phase_time_budget.validate()
+    }
+
+    /// The keys that a preset sets, with their values. Keys that the user gives win over them.
+    pub fn of_preset(preset: Preset) -> Map<String, Value> {
+        let pairs: &[(&str, &str)] = match preset {
+            Preset::Default => &[],
+            Preset::Paper => &[("holdout", "off"), ("acceptance", "paper"), ("final_choice", "validation")],
+        };
+        pairs.iter().map(|(key, value)| ((*key).to_owned(), Value::from(*value))).collect()
+    }
+}
+
+impl Serialize for HoldoutShare {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Auto => serializer.serialize_str("auto"),
+            Self::Off => serializer.serialize_str("off"),
+            Self::Share(share) => serializer.serialize_f64(*share),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for HoldoutShare {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let wrong = || D::Error::custom(format_args!("holdout must be {HOLDOUT_VALUES}"));
+        match Value::deserialize(deserializer)? {
+            Value::String(word) if word == "auto" => Ok(Self::Auto),
+            Value::String(word) if word == "off" => Ok(Self::Off),
+            Value::Number(share) => share.as_f64().map(Self::Share).ok_or_else(wrong),
+            _ => Err(wrong()),
+        }
     }
 }
 
@@ -328,6 +423,11 @@ mod tests {
             "retrieved_models": null,
             "warm_start": "on",
             "prompts": null,
+            "preset": "default",
+            "holdout": "auto",
+            "holdout_rows": 20_000,
+            "acceptance": "paper",
+            "final_choice": "validation",
         });
         assert_eq!(serde_json::to_value(&config).unwrap(), expected);
         assert_eq!(serde_json::from_value::<Config>(expected).unwrap(), config);
@@ -350,6 +450,7 @@ mod tests {
             "max_concurrent_agents",
             "max_concurrent_scripts",
             "memory_limit_mb",
+            "holdout_rows",
         ] {
             let with = |value: u32| serde_json::from_value::<Config>(json!({field: value}));
             let error = with(0).unwrap_err().to_string();
@@ -380,6 +481,8 @@ mod tests {
         check(|c| c.overload_patience_seconds = u64::MAX, "overload_patience_seconds");
         check(|c| c.max_concurrent_agents = 1025, "max_concurrent_agents");
         check(|c| c.num_parallel_solutions = 1025, "num_parallel_solutions");
+        check(|c| c.holdout = HoldoutShare::Share(0.5), "holdout");
+        check(|c| c.holdout = HoldoutShare::Share(f64::NAN), "holdout");
         check(
             |c| c.search_blocked_domains = vec!["a.org".to_owned(), "/x".to_owned()],
             "search_blocked_domains",

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::event::EventSink;
+use crate::measure::Measurement;
 use crate::place::Place;
 use crate::role::{AgentType, Variant};
 use crate::stop::Stop;
@@ -35,6 +36,9 @@ pub trait ScriptRunner: Send + Sync {
     /// Runs one script to its end or its deadline. A failed script is an outcome; only what ends the run is a
     /// [`Stop`]. Dropping the future ends the script and everything that it started.
     async fn run(&self, request: &ScriptRequest) -> Result<ScriptOutcome, Stop>;
+
+    /// Scores the predictions for held-out rows in the submission of an earlier run.
+    async fn look(&self, request: &LookRequest) -> Result<Look, Stop>;
 }
 
 /// One call of one agent.
@@ -141,6 +145,53 @@ pub struct ScriptRequest {
     pub timeout: Duration,
     /// The number of its script slot, from 0. No two running scripts of this process share one.
     pub slot: usize,
+    /// The data that it sees.
+    pub data: DataView,
+}
+
+/// The data that a script sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DataView {
+    /// The training table without the held-out rows, which are part of the test table; all data if none are held out.
+    Search,
+    /// The original files.
+    Whole,
+}
+
+/// The scoring of one script's predictions for held-out rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LookRequest {
+    /// The place of the look.
+    pub place: Place,
+    /// The place of the run that wrote the submission.
+    pub run: Place,
+    /// The script that ran there.
+    pub script: String,
+    /// Which rows.
+    pub part: HoldoutPart,
+}
+
+/// A part of the held-out rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum HoldoutPart {
+    /// All of them.
+    Whole,
+    /// The half by which the final solution is chosen.
+    Choosing,
+    /// The half whose score is reported.
+    Reporting,
+}
+
+/// The result of scoring predictions for held-out rows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Look {
+    /// The score; `None` if there is none.
+    pub measured: Option<Measurement>,
+    /// Why there is none; empty if there is one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub failure: String,
 }
 
 /// The purpose of a script run.
@@ -153,6 +204,8 @@ pub enum Purpose {
     Ablation,
     /// To get `./final/submission.csv`.
     Submission,
+    /// To compare training and test table: the program's own script.
+    Comparison,
 }
 
 /// The prefix of a note about data that changed during the run. Scores before and after the change are not
@@ -183,6 +236,12 @@ pub struct ScriptOutcome {
     /// How it ran out of memory, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub out_of_memory: Option<OutOfMemory>,
+    /// The score computed by the program from the script's predictions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured: Option<Measurement>,
+    /// What is wrong with the script's validation predictions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mismatch: Option<String>,
 }
 
 /// Which memory a script ran out of.
@@ -332,6 +391,8 @@ impl ScriptOutcome {
             submission: None,
             notes: Vec::new(),
             out_of_memory: None,
+            measured: None,
+            mismatch: None,
         }
     }
 
@@ -347,6 +408,17 @@ impl ScriptOutcome {
             duration_seconds: first.duration_seconds + self.duration_seconds,
             notes: [note].into_iter().chain(self.notes).collect(),
             ..self
+        }
+    }
+}
+
+impl HoldoutPart {
+    /// The name in places and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Whole => "whole",
+            Self::Choosing => "choosing",
+            Self::Reporting => "reporting",
         }
     }
 }

@@ -1,5 +1,7 @@
 //! h(s): leakage check, run, and repair on failure. Only this module creates a [`Scored`] solution.
 
+use std::sync::Arc;
+
 use crate::agents;
 use crate::ctx::Ctx;
 use crate::effects::{Limit, Purpose, ScriptEnd, ScriptOutcome};
@@ -27,6 +29,7 @@ pub(crate) struct Ran {
 }
 
 /// A solution after the leakage check.
+#[derive(Clone)]
 pub(crate) struct Checked {
     pub solution: Solution,
     /// Whether a leak was found that could not be corrected.
@@ -49,10 +52,12 @@ pub(crate) async fn evaluate_checked(ctx: &Ctx<'_>, checked: Checked) -> Result<
     let step = ctx.step()?;
     let Execution { solution, leaks, result } = execute(ctx, checked, Purpose::Score).await?;
     let scored = result.and_then(|ran| {
-        let score = ran.outcome.score.and_then(|value| ctx.score(value)).ok_or_else(no_score)?;
+        let measured = ran.outcome.measured.map(Arc::new);
+        let value = measured.as_ref().map(|measured| measured.score).or(ran.outcome.score);
+        let score = value.and_then(|value| ctx.score(value)).ok_or_else(no_score)?;
         let wrote_submission =
             ran.outcome.submission.is_some_and(|submission| submission.findings.is_empty());
-        let evidence = Evidence { step, place: ran.place, ran_at: ran.at, wrote_submission, leaks };
+        let evidence = Evidence { step, place: ran.place, ran_at: ran.at, wrote_submission, leaks, measured };
         Ok(Scored::new(solution.clone(), score, evidence))
     });
     if let Ok(scored) = &scored {
@@ -80,7 +85,7 @@ pub(crate) async fn execute(ctx: &Ctx<'_>, checked: Checked, purpose: Purpose) -
         let repaired = match purpose {
             Purpose::Score => without_leakage(ctx, with_score_line(ctx, &repaired)).await?,
             Purpose::Submission => without_leakage(ctx, repaired).await?,
-            Purpose::Ablation => Checked::unchecked(repaired),
+            Purpose::Ablation | Purpose::Comparison => Checked::unchecked(repaired),
         };
         // The same text would fail the same way.
         if repaired.solution != execution.solution {
@@ -187,7 +192,8 @@ fn failure(outcome: &ScriptOutcome, purpose: Purpose) -> Option<Failure> {
     }
     match purpose {
         Purpose::Score if outcome.score.is_none() => Some(no_score()),
-        Purpose::Score | Purpose::Ablation => None,
+        Purpose::Score => outcome.mismatch.clone().and_then(failed),
+        Purpose::Ablation | Purpose::Comparison => None,
         Purpose::Submission => match &outcome.submission {
             None => failed("The script ran, but did not write ./final/submission.csv.".to_owned()),
             Some(submission) if submission.findings.is_empty() => None,

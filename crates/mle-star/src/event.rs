@@ -10,7 +10,7 @@ use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostics::Diagnostics;
-use crate::effects::{Limit, Submission, Usage};
+use crate::effects::{HoldoutPart, Limit, Submission, Usage};
 use crate::estimate::estimate;
 use crate::journal::Frozen;
 use crate::metric::Direction;
@@ -108,6 +108,8 @@ pub enum Event {
     /// The run's answer changed. `solution` is what it would submit if it ended now, `submission` the best
     /// solution with a valid submission.
     Answer { solution: Best, submission: Option<Best> },
+    /// The predictions of the script that ran at `run` for held-out rows were scored.
+    Look { place: Place, run: Place, part: HoldoutPart, score: Option<f64>, replayed: bool },
     /// A limit skipped a step or an effect.
     Skipped { place: Place, limit: Limit },
     /// An agent call begins.

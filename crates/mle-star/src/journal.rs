@@ -37,8 +37,9 @@ use store::{Found, Inserted, Store};
 use crate::answers::RetrievedModel;
 use crate::config::Config;
 use crate::diagnostics::Diagnostics;
-use crate::effects::{AgentReply, Answer, Limit, ScriptEnd, ScriptOutcome, Usage};
+use crate::effects::{AgentReply, Answer, Limit, Look, ScriptEnd, ScriptOutcome, Usage};
 use crate::place::{Place, Step};
+use crate::protocol::Protocol;
 use crate::stop::Stop;
 use crate::task::Task;
 use crate::verdict::Verdict;
@@ -59,6 +60,9 @@ pub struct Frozen {
     pub retrieved_models: Option<Vec<RetrievedModel>>,
     /// A digest of the data folder.
     pub data_id: String,
+    /// How solutions are evaluated; `None` for the paper's way, with nothing added.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protocol: Option<Protocol>,
 }
 
 /// The only writer of a run's journal.
@@ -82,6 +86,8 @@ pub enum Kind {
     Agent,
     /// A script run.
     Script,
+    /// The score of a script's predictions for held-out rows.
+    Look,
     /// A decision that depends on the time or the budget.
     Decision,
     /// The verdict of a step.
@@ -488,6 +494,8 @@ impl Outcome for ScriptOutcome {
         }
     }
 }
+
+impl Outcome for Look {}
 
 /// The digest of an input. Equal JSON values have equal digests.
 pub fn digest(input: &Value) -> String {

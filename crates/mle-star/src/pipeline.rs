@@ -4,10 +4,12 @@
 //! every effect, [`crate::evaluate`] for h(s), and [`crate::verdict`] for the record of each step.
 
 mod assemble;
+mod choose;
 mod ensemble;
 mod finalize;
 mod initial;
 mod refine;
+mod rehearse;
 mod retrieve;
 mod target;
 #[cfg(test)]
@@ -61,7 +63,9 @@ pub struct Finished {
 }
 
 async fn solve(ctx: &Ctx<'_>) -> Result<Finished, Stop> {
-    let initial = initial::initial_solution(&ctx.phase(Phase::Phase1)?).await?;
+    let first = ctx.phase(Phase::Phase1)?;
+    first.compare_tables().await?;
+    let initial = initial::initial_solution(&first).await?;
     let refined = refine_paths(&ctx.phase(Phase::Phase2)?, &initial.best).await?;
     let solutions: Vec<Scored> = refined.iter().map(|(path, _)| path.best.clone()).collect();
     let ensemble = match solutions.len() {
@@ -69,9 +73,10 @@ async fn solve(ctx: &Ctx<'_>) -> Result<Finished, Stop> {
         _ => combine(&ctx.phase(Phase::Phase3)?, &solutions).await?,
     };
     let ensembled = ensemble.iter().map(|ensemble| ensemble.best.clone());
-    let best = best_of_all(solutions.into_iter().chain(ensembled), Scored::score);
-    let best = best.unwrap_or_else(|| initial.best.clone());
-    let last = submit(&ctx.phase(Phase::Finalization)?, &best).await?;
+    let solutions: Vec<Scored> = solutions.into_iter().chain(ensembled).collect();
+    let best = best_of_all(&solutions, |best| best.score()).unwrap_or(&initial.best).clone();
+    let finalists: Vec<Scored> = solutions.into_iter().rev().chain([initial.best.clone()]).collect();
+    let last = submit(&ctx.phase(Phase::Finalization)?, &best, &finalists).await?;
     assemble::assemble(ctx, &initial, &refined, ensemble.as_ref(), last)
 }
 
@@ -99,11 +104,12 @@ async fn combine(ctx: &Ctx<'_>, solutions: &[Scored]) -> Result<Option<ensemble:
     Ok(ensemble)
 }
 
-/// Finalizes the run. If that fails, the submission is the one of the best validation script.
-async fn submit(ctx: &Ctx<'_>, best: &Scored) -> Result<finalize::Last, Stop> {
-    let last = ctx.isolated(finalize::finalize(ctx, best)).await?;
+/// Chooses and finalizes the solution. If that fails, the submission is the one of the best validation script.
+async fn submit(ctx: &Ctx<'_>, best: &Scored, finalists: &[Scored]) -> Result<finalize::Last, Stop> {
+    let last = async { finalize::finalize(ctx, choose::choose(ctx, best, finalists).await?).await };
+    let last = ctx.isolated(last).await?;
     let last = last.or_else(|cause| finalize::after_failure(ctx, best, cause))?;
-    ctx.end_phase(Some(best))?;
+    ctx.end_phase(Some(&last.chosen))?;
     Ok(last)
 }
 

@@ -9,6 +9,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::effects::HoldoutPart;
 use crate::role::{AgentType, Variant};
 
 /// A path of names in the algorithms, for example `phase1/candidate-0/init`.
@@ -47,6 +48,8 @@ pub enum Step {
     },
     /// Algorithm 3, lines 4-8: one ensemble.
     Round(u32),
+    /// The comparison of the best solutions on held-out rows, counted from 0.
+    Choice(u32),
     /// The submission script.
     Finalization,
 }
@@ -66,6 +69,8 @@ pub enum Name {
     Comparison(u32),
     /// The script of the step.
     Run,
+    /// The scoring of predictions for held-out rows.
+    Look(HoldoutPart),
 }
 
 /// The four phases of a run, in their order.
@@ -85,6 +90,9 @@ pub enum Phase {
 /// The names of the steps that have no counter.
 const DATA_CHECK: &str = "data";
 const LEAKAGE_CHECK: &str = "final";
+/// The names of the program's own runs.
+const TABLES: &str = "tables";
+const WITHOUT_LABELS: &str = "holdout";
 /// The prefixes of the names with a counter.
 const CANDIDATE: &str = "candidate-";
 const MERGE: &str = "merge-";
@@ -92,6 +100,7 @@ const PATH: &str = "path-";
 const OUTER: &str = "t";
 const INNER: &str = "k";
 const ROUND: &str = "r";
+const CHOICE: &str = "choice-";
 const REPAIR: &str = "debug-";
 /// The name of the record that marks an end.
 const END: &str = "end";
@@ -124,6 +133,18 @@ impl Place {
     #[must_use]
     pub fn of_path(path: u32) -> Self {
         Self::from(Phase::Phase2).join(format_args!("{PATH}{path}"))
+    }
+
+    /// The place of the comparison of training and test table, in the phase at this place.
+    #[must_use]
+    pub fn tables(&self) -> Self {
+        self.join(TABLES)
+    }
+
+    /// The place of the submission script's run before it sees the labels of the held-out rows.
+    #[must_use]
+    pub fn without_labels(&self) -> Self {
+        self.join(WITHOUT_LABELS)
     }
 
     /// The place that marks the end of the phase at this place, or of the run for the root.
@@ -169,7 +190,10 @@ impl Place {
     pub fn step(&self) -> Option<Step> {
         let mut names = self.names();
         match (self.phase()?, names.nth(1)) {
-            (Phase::Finalization, _) => Some(Step::Finalization),
+            (Phase::Finalization, name) => {
+                let choice = name.and_then(|name| counter(name, CHOICE)).map(Step::Choice);
+                Some(choice.unwrap_or(Step::Finalization))
+            }
             (Phase::Phase1, Some(DATA_CHECK)) => Some(Step::DataCheck),
             (Phase::Phase1, Some(LEAKAGE_CHECK)) => Some(Step::LeakageCheck),
             (Phase::Phase1, Some(name)) => counter(name, CANDIDATE)
@@ -233,6 +257,7 @@ impl Step {
                 Self::Outer { path, outer }.place().join(format_args!("{INNER}{inner}"))
             }
             Self::Round(round) => phase.join(format_args!("{ROUND}{round}")),
+            Self::Choice(index) => phase.join(format_args!("{CHOICE}{index}")),
             Self::Finalization => phase,
         }
     }
@@ -243,7 +268,7 @@ impl Step {
             Self::Candidate(_) | Self::Merge(_) | Self::DataCheck | Self::LeakageCheck => Phase::Phase1,
             Self::Outer { .. } | Self::Attempt { .. } => Phase::Phase2,
             Self::Round(_) => Phase::Phase3,
-            Self::Finalization => Phase::Finalization,
+            Self::Choice(_) | Self::Finalization => Phase::Finalization,
         }
     }
 
@@ -264,7 +289,8 @@ impl Step {
             Self::Outer { path, outer } => (4, path, outer, None),
             Self::Attempt { path, outer, inner } => (4, path, outer, Some(inner)),
             Self::Round(round) => (5, round, 0, None),
-            Self::Finalization => (6, 0, 0, None),
+            Self::Choice(index) => (6, index, 0, None),
+            Self::Finalization => (7, 0, 0, None),
         }
     }
 }
@@ -314,6 +340,7 @@ impl fmt::Display for Name {
             Self::Task(variant) => f.write_str(variant.name()),
             Self::Comparison(count) => write!(f, "{}-{count}", Variant::Contamination.name()),
             Self::Run => f.write_str("run"),
+            Self::Look(part) => write!(f, "look-{}", part.name()),
         }
     }
 }

@@ -35,6 +35,7 @@ pub const BUILT_IN: &[(&str, &str)] = templates![
     "test_contamination.md",
     "test_subsampling_extract.md",
     "test_subsampling_remove.md",
+    "validation.md",
 ];
 
 /// A run's templates, ready to render.

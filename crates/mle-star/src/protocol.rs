@@ -10,6 +10,8 @@ pub struct Protocol {
     pub split: Split,
     /// The labelled rows that no script sees before the final choice.
     pub holdout: Holdout,
+    /// Whether the program can compute scores itself from a script's predictions.
+    pub verifies: bool,
     /// The program's own script that compares training and test table; empty if they cannot be compared.
     pub comparison: String,
 }
@@ -123,6 +125,18 @@ impl Split {
                 "The test rows are later in `{column}` than the training rows: train on earlier rows and validate on later rows. Do not split at random."
             ),
         }
+    }
+}
+
+impl Shift {
+    /// The last line that parses.
+    pub fn parse(stdout: &str) -> Option<Self> {
+        stdout.lines().rev().find_map(|line| serde_json::from_str(line).ok())
+    }
+
+    /// The findings in words.
+    pub fn sentences(&self) -> Vec<String> {
+        Vec::new()
     }
 }
 

@@ -14,7 +14,16 @@ const OVERLAP: usize = 4096;
 #[derive(Debug, Default)]
 pub struct ScoreScanner {
     recent: Vec<u8>,
-    last: Option<f64>,
+    last: Option<Printed>,
+}
+
+/// A printed number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Printed {
+    /// Its value.
+    pub value: f64,
+    /// Half a unit of its last digit.
+    pub rounding: f64,
 }
 
 impl ScoreScanner {
@@ -30,20 +39,43 @@ impl ScoreScanner {
 
     /// The value of the last score line; `None` without one, or if it is not a finite number.
     pub fn score(&self) -> Option<f64> {
+        self.last.map(|printed| printed.value)
+    }
+
+    /// The number in the last score line; `None` as for [`ScoreScanner::score`].
+    pub fn printed(&self) -> Option<Printed> {
         self.last
+    }
+}
+
+impl Printed {
+    /// Whether the number is `computed` up to rounding: half a unit of its last digit, or a relative 1e-6.
+    pub fn agrees_with(self, computed: f64) -> bool {
+        let tolerance = self.rounding.max(1e-6 * computed.abs());
+        // The difference of two decimal numbers is rarely exact.
+        (self.value - computed).abs() <= tolerance * (1.0 + 1e-9)
+    }
+
+    fn parse(number: &str) -> Option<Self> {
+        let value = number.parse::<f64>().ok().filter(|value| value.is_finite())?;
+        let (digits, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
+        let decimals = digits.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+        let exponent: i32 = exponent.parse().ok()?;
+        let rounding = 0.5 * 10f64.powi(exponent.checked_sub(i32::try_from(decimals).ok()?)?);
+        Some(Self { value, rounding })
     }
 }
 
 /// The score in a complete text.
 pub fn parse_score(stdout: &str) -> Option<f64> {
-    last_match(stdout.as_bytes()).flatten()
+    last_match(stdout.as_bytes()).flatten().map(|printed| printed.value)
 }
 
 /// Outer `None`: no line matches. Inner `None`: the last match is not a finite number.
-fn last_match(text: &[u8]) -> Option<Option<f64>> {
+fn last_match(text: &[u8]) -> Option<Option<Printed>> {
     let found = PATTERN.as_ref()?.captures_iter(text).last()?;
     let number = std::str::from_utf8(found.get(1)?.as_bytes()).ok()?;
-    Some(number.parse::<f64>().ok().filter(|value| value.is_finite()))
+    Some(Printed::parse(number))
 }
 
 #[cfg(test)]
@@ -69,6 +101,25 @@ mod tests {
         check("Final Validation Performance: 1e999", None);
         check("Final Validation Performance:\n  0.25\n", Some(0.25));
         check("Final Validation Performance: 0.3 é\u{1F600}", Some(0.3));
+    }
+
+    #[test]
+    fn printed_numbers_agree_up_to_their_last_digit() {
+        let check = |printed: &str, computed: f64, expected: bool| {
+            let printed = Printed::parse(printed).unwrap();
+            assert_eq!(printed.agrees_with(computed), expected, "{printed:?} {computed}");
+        };
+        check("0.82", 0.8196, true);
+        check("0.82", 0.815, true);
+        check("0.82", 0.8149, false);
+        check("0.8196", 0.8197, false);
+        check("0.81960000001", 0.8196, true);
+        check("16", 16.4, true);
+        check("16.", 16.6, false);
+        check("1.5e-3", 0.00154, true);
+        check("1.5e-3", 0.00156, false);
+        check("123456.7890123", 123_456.80, true);
+        check("-0.5", 0.5, false);
     }
 
     #[test]

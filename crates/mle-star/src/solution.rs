@@ -1,7 +1,11 @@
 //! Solution scripts, code blocks in them, and scores that belong to exactly one text.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
+use crate::config::Acceptance;
+use crate::measure::Measurement;
 use crate::metric::Score;
 use crate::place::{Place, Step};
 
@@ -55,6 +59,8 @@ pub(crate) struct Evidence {
     pub wrote_submission: bool,
     /// Whether a leak was found in the text that could not be corrected.
     pub leaks: bool,
+    /// The program's own computation of the score, if the predictions are known.
+    pub measured: Option<Arc<Measurement>>,
 }
 
 /// A replaceable piece of a solution, whose text occurs there exactly once.
@@ -230,6 +236,22 @@ impl Scored {
     /// Whether a leak was found in it that could not be corrected.
     pub fn leaks(&self) -> bool {
         self.evidence.leaks
+    }
+
+    /// The program's own computation of the score; `None` if the predictions are not known.
+    pub fn measured(&self) -> Option<&Measurement> {
+        self.evidence.measured.as_deref()
+    }
+
+    /// Whether it replaces `incumbent` by this rule. Without known rows, every rule is the paper's.
+    pub fn replaces(&self, incumbent: &Self, rule: Acceptance) -> bool {
+        let difference = self.measured().zip(incumbent.measured()).and_then(|(one, two)| one.difference(two));
+        match (rule, difference) {
+            (Acceptance::OneSigma, Some(difference)) => {
+                self.score.gain_over(incumbent.score) > difference.standard_error
+            }
+            _ => self.score.beats_or_ties(incumbent.score),
+        }
     }
 
     /// When that run ended.

@@ -17,11 +17,12 @@ use serde_json::{Value, json};
 use crate::config::Config;
 use crate::ctx::Outside;
 use crate::effects::{
-    AgentBackend, AgentReply, AgentRequest, Captured, Purpose, ScriptEnd, ScriptOutcome, ScriptRequest,
-    ScriptRunner, Submission, Usage,
+    AgentBackend, AgentReply, AgentRequest, Captured, Look, LookRequest, Purpose, ScriptEnd, ScriptOutcome,
+    ScriptRequest, ScriptRunner, Submission, Usage,
 };
 use crate::event::{Event, EventSink};
 use crate::journal::{Frozen, Journal};
+use crate::measure::{Measurement, standard_deviation};
 use crate::metric::Direction;
 use crate::pipeline::{self, Finished};
 use crate::place::Place;
@@ -43,6 +44,7 @@ pub struct World {
     script_time: Duration,
     cost_usd: Option<f64>,
     dear: HashMap<String, f64>,
+    held_out: HashMap<String, Vec<f64>>,
     only_traces: bool,
     log: Mutex<Log>,
 }
@@ -87,6 +89,13 @@ impl World {
     #[must_use]
     pub fn scores(self, place: &str, score: f64) -> Self {
         self.script(place, ran(Some(score)))
+    }
+
+    /// The submission written at `place` has these scores on held-out rows: the score, then its bootstrap replicates.
+    #[must_use]
+    pub fn held_out(mut self, place: &str, scores: &[f64]) -> Self {
+        self.held_out.insert(place.to_owned(), scores.to_vec());
+        self
     }
 
     /// The script run at `place` fails with a traceback.
@@ -296,6 +305,15 @@ impl ScriptRunner for World {
         outcome.duration_seconds = wanted.min(request.timeout).as_secs_f64();
         Ok(outcome)
     }
+
+    async fn look(&self, request: &LookRequest) -> Result<Look, Stop> {
+        self.log().trace.push(request.place.clone());
+        self.stop(&request.place)?;
+        let scores = self.held_out.get(request.run.as_str());
+        let measured = scores.map(|scores| measurement(scores));
+        let failure = if measured.is_some() { String::new() } else { "no predictions".to_owned() };
+        Ok(Look { measured, failure })
+    }
 }
 
 impl EventSink for World {
@@ -316,7 +334,25 @@ pub fn ran(score: Option<f64>) -> ScriptOutcome {
         submission: None,
         notes: Vec::new(),
         out_of_memory: None,
+        measured: None,
+        mismatch: None,
     }
+}
+
+/// A measured score, followed by its bootstrap replicates.
+pub fn measurement(scores: &[f64]) -> Measurement {
+    let (score, replicates) =
+        (scores.first().copied().unwrap_or_default(), scores.get(1..).unwrap_or_default());
+    let standard_error = standard_deviation(replicates).unwrap_or_default();
+    let interval = [score - 1.96 * standard_error, score + 1.96 * standard_error];
+    let (rows_digest, replicates) = ("rows".to_owned(), replicates.to_vec());
+    Measurement { score, rows: 100, rows_digest, standard_error, interval, replicates }
+}
+
+/// A script that ran, and whose predictions have this measured score and replicates.
+pub fn measured(scores: &[f64]) -> ScriptOutcome {
+    let measured = measurement(scores);
+    ScriptOutcome { measured: Some(measured.clone()), ..ran(Some(measured.score)) }
 }
 
 /// A script that ended with this exception.
@@ -359,7 +395,7 @@ pub fn frozen() -> Frozen {
     let prompts = Prompts::new(BTreeMap::new());
     let prompts = prompts.map(|prompts| prompts.texts().clone()).unwrap_or_default();
     let (run_id, data_id) = ("toy-run".to_owned(), "data".to_owned());
-    Frozen { run_id, task, config, prompts, retrieved_models: None, data_id }
+    Frozen { run_id, task, config, prompts, retrieved_models: None, data_id, protocol: None }
 }
 
 fn usual_answer(request: &AgentRequest) -> String {
@@ -396,7 +432,7 @@ fn block_of(script: &str) -> &str {
 fn usual_outcome(request: &ScriptRequest) -> ScriptOutcome {
     match request.purpose {
         Purpose::Score => ran(Some(0.5)),
-        Purpose::Ablation => ran(None),
+        Purpose::Ablation | Purpose::Comparison => ran(None),
         Purpose::Submission => submitted(&[]),
     }
 }

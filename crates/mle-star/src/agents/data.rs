@@ -14,7 +14,8 @@ const ALL_USED: &str = "all the provided information is used.";
 
 /// The revised solution; `None` if all data is used or the reply had no code.
 pub(crate) async fn data(ctx: &Ctx<'_>, solution: &Solution) -> Result<Option<Solution>, Stop> {
-    let inputs = json!({"initial_solution": solution.text(), "task_description": ctx.task().description});
+    let mut inputs = json!({"initial_solution": solution.text(), "task_description": ctx.task().description});
+    ctx.name_suspicious_columns(&mut inputs);
     let answer = ctx.ask(Call::new(AgentType::Data, "data.md", inputs)).await?;
     if reply::text(&answer).is_some_and(|text| text.to_lowercase().contains(ALL_USED)) {
         return Ok(None);

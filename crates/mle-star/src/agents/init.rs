@@ -12,11 +12,12 @@ use crate::stop::Stop;
 
 /// The candidate for `model`; its text is empty if the reply had no code, and an empty script fails when it runs.
 pub(crate) async fn init(ctx: &Ctx<'_>, model: &RetrievedModel) -> Result<Solution, Stop> {
-    let inputs = json!({
+    let mut inputs = json!({
         "task_description": ctx.task().description,
         "model_name": model.model_name,
         "example_code": model.example_code,
     });
+    ctx.name_suspicious_columns(&mut inputs);
     let answer = ctx.ask(Call::new(AgentType::Init, "init.md", inputs)).await?;
     let text = reply::code(&answer).unwrap_or_default();
     Ok(Solution::new(text, SolutionPhase::Init).of_model(&model.model_name))

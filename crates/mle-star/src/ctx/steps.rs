@@ -43,7 +43,7 @@ impl<'a> Ctx<'a> {
     /// The same run at `step`.
     #[must_use]
     pub(crate) fn at(&self, step: Step) -> Self {
-        Self { run: self.run, place: step.place() }
+        Self { place: step.place(), ..self.clone() }
     }
 
     /// The same run at a step that no limit leaves out as a whole; it begins.
@@ -67,13 +67,19 @@ impl<'a> Ctx<'a> {
     /// The same run at a repair of this place's script.
     #[must_use]
     pub(crate) fn repair(&self, count: u32) -> Self {
-        Self { run: self.run, place: self.place.repaired(count) }
+        Self { place: self.place.repaired(count), ..self.clone() }
+    }
+
+    /// The same run at the submission script's run without the held-out rows' labels.
+    #[must_use]
+    pub(crate) fn without_labels(&self) -> Self {
+        Self { place: self.place.without_labels(), ..self.clone() }
     }
 
     /// The same run on a refinement path.
     #[must_use]
     pub(crate) fn on_path(&self, path: u32) -> Self {
-        Self { run: self.run, place: Place::of_path(path) }
+        Self { place: Place::of_path(path), ..self.clone() }
     }
 
     /// The current step.
@@ -147,10 +153,11 @@ impl<'a> Ctx<'a> {
         self.emit(Event::StepStarted { place: step, of });
     }
 
-    /// Closes the attempts and rounds that a failed path or phase left open.
+    /// Closes the attempts, rounds and comparisons that a failed path or phase left open.
     fn close_open(&self, cause: &str) -> Result<(), Stop> {
         let is_left = |step: &Step| {
-            matches!(step, Step::Attempt { .. } | Step::Round(_)) && step.place().is_within(&self.place)
+            matches!(step, Step::Attempt { .. } | Step::Round(_) | Step::Choice(_))
+                && step.place().is_within(&self.place)
         };
         let open: Vec<Step> = self.history().open.iter().copied().filter(is_left).collect();
         open.into_iter().try_for_each(|step| self.record(step, Verdict::default().note(cause)))
@@ -194,7 +201,7 @@ impl<'a> Ctx<'a> {
         let began = self.run.journal.mark(&place)?;
         self.run.limits.begin_phase(phase, self.run.config, began);
         self.emit(Event::PhaseStarted { phase });
-        Ok(Self { run: self.run, place })
+        Ok(Self { place, ..self.clone() })
     }
 
     /// Ends the phase at this place. A replay keeps the recorded end.

@@ -7,14 +7,16 @@ use super::initial::Initial;
 use super::refine::Refined;
 use crate::ctx::Ctx;
 use crate::effects::Usage;
-use crate::journal::{EffectRecord, cost, first_limit};
+use crate::journal::{EffectRecord, Kind, cost, first_limit};
 use crate::place::{Phase, Step};
+use crate::protocol::{Holdout, Protocol};
 use crate::result::{
     CodeBlockRecord, Costs, Durations, FinalResult, Lineage, PathRecord, PathStatus, Phase1Result,
     Phase2Result, Phase3Result, SolutionScript, Tokens,
 };
 use crate::spending::spending;
 use crate::stop::Stop;
+use crate::trust::Trust;
 
 pub(super) fn assemble(
     ctx: &Ctx<'_>,
@@ -27,6 +29,7 @@ pub(super) fn assemble(
     let durations = durations(ctx, ctx.config().num_parallel_solutions > 1)?;
     report_lineage(ctx, last.step);
     let costs = costs(&effects, refined.len());
+    let trust = ctx.protocol().map(|protocol| trust(ctx, protocol, &effects, &last));
     let result = FinalResult {
         task: ctx.task().clone(),
         config: ctx.config().clone(),
@@ -48,8 +51,35 @@ pub(super) fn assemble(
         stopped_by: first_limit(&effects).and_then(Into::into),
         final_solution: last.solution,
         made_with: ctx.made_with()?,
+        trust,
     };
     Ok(Finished { result, submission: last.submission })
+}
+
+fn trust(ctx: &Ctx<'_>, protocol: &Protocol, effects: &[EffectRecord], last: &Last) -> Trust {
+    let (search, rehearsal) = (last.chosen.measured(), last.rehearsal.as_ref());
+    let held_out = rehearsal.and_then(|rehearsal| rehearsal.measured.as_ref());
+    let holdout_rows = match protocol.holdout {
+        Holdout::On { rows, .. } => Some(rows),
+        Holdout::Off { .. } => None,
+    };
+    let looks = effects.iter().filter(|effect| effect.kind == Kind::Look && effect.counts());
+    Trust {
+        validation_score: Some(last.chosen.score().value()),
+        validation_interval: search.map(|measured| measured.interval),
+        verified: search.map(|_| true),
+        holdout_score: held_out.map(|measured| measured.score),
+        holdout_interval: held_out.map(|measured| measured.interval),
+        holdout_rows,
+        holdout_looks: looks.count() as u64,
+        split: Some(protocol.split.clone()),
+        holdout: Some(protocol.holdout.clone()),
+        shift: ctx.shift().cloned(),
+        findings: Vec::new(),
+        probes: Vec::new(),
+        choice: last.choice.clone(),
+        equivalence: rehearsal.map(|rehearsal| rehearsal.comparison.clone()).unwrap_or_default(),
+    }
 }
 
 fn report_lineage(ctx: &Ctx<'_>, step: Step) {
@@ -160,7 +190,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::journal::{EffectState, Kind};
+    use crate::journal::EffectState;
     use crate::place::Place;
 
     #[test]

@@ -1,15 +1,18 @@
 //! Finalization: removes subsampling, then writes, runs and checks the submission script.
 
+use super::choose::{Chosen, Predictions};
+use super::rehearse::{Rehearsal, rehearse};
 use crate::agents;
 use crate::answers::Contamination;
 use crate::ctx::Ctx;
-use crate::effects::Purpose;
-use crate::evaluate::{Ran, execute, without_leakage};
+use crate::effects::{Limit, Purpose};
+use crate::evaluate::{Checked, Ran, execute, without_leakage};
 use crate::metric::Score;
 use crate::place::{Place, Step};
 use crate::result::SolutionScript;
-use crate::solution::{Scored, Solution};
+use crate::solution::{Scored, Solution, SolutionPhase};
 use crate::stop::Stop;
+use crate::trust::Choice;
 use crate::verdict::{Best, Verdict};
 
 /// The outcome of finalization.
@@ -24,32 +27,37 @@ pub(super) struct Last {
     pub leakage_suspected: bool,
     /// Whether it succeeded without a fallback.
     pub completed: bool,
+    /// The solution of the search that it was made from.
+    pub chosen: Scored,
+    pub choice: Choice,
+    /// What is known about the held-out rows.
+    pub rehearsal: Option<Rehearsal>,
 }
 
-/// Section 3.4 and Figures 25 to 28: turns the best solution into a submission.
-pub(super) async fn finalize(ctx: &Ctx<'_>, best: &Scored) -> Result<Last, Stop> {
+/// Section 3.4 and Figures 25 to 28: turns the chosen solution into a submission.
+pub(super) async fn finalize(ctx: &Ctx<'_>, chosen: Chosen) -> Result<Last, Stop> {
     let ctx = &ctx.begin(Step::Finalization);
+    let best = &chosen.best;
     let whole = without_subsampling(ctx, best.solution()).await?;
     let script = agents::test(ctx, &whole).await?;
     let checked = without_leakage(ctx, script).await?;
-    let execution = execute(ctx, checked, Purpose::Submission).await?;
-    let subsampled = whole != *best.solution();
-    let (mut last, verdict) = match execution.result {
-        Ok(ran) => submitted(ctx, &execution.solution, ran, execution.leaks),
-        Err(failure) => {
-            let score = best.score().value();
-            ctx.warn(format!(
-                "no submission script could be made: {}; the solution of {} stands, score {score}",
-                failure.headline(),
-                best.step()
-            ));
-            (fall_back(best), Verdict { limit: failure.limit, ..Verdict::default() })
-        }
+    let leaks = checked.leaks;
+    let (checked, rehearsal) = rehearse(ctx, checked, &chosen).await?;
+    let (last, limit) = match &rehearsal {
+        Some(Rehearsal { disagrees: true, .. }) => (fall_back(best), None),
+        _ => on_all_rows(ctx, checked, best, rehearsal.as_ref()).await?,
     };
+    let subsampled = whole != *best.solution();
     let note = changes(best.solution(), &last.solution.content, subsampled);
+    let score = last.solution.score.filter(|_| last.step == Step::Finalization);
+    let run = last.submission.clone().zip(score);
+    let best_now = run.map(|(run, score)| Best { step: Step::Finalization, run, score });
+    let kept = last.step == Step::Finalization;
+    let verdict = Verdict { score, kept, best: best_now, limit, ..Verdict::default() };
     ctx.close(verdict.made_from([best]).note(note))?;
-    last.contamination = compare_with_references(ctx, &last.solution).await?;
-    Ok(last)
+    let contamination = compare_with_references(ctx, &last.solution).await?;
+    let leakage_suspected = last.leakage_suspected || leaks && last.step == Step::Finalization;
+    Ok(Last { contamination, leakage_suspected, choice: chosen.choice, rehearsal, ..last })
 }
 
 /// The outcome after a failed finalization: the best validation script.
@@ -58,23 +66,61 @@ pub(super) fn after_failure(ctx: &Ctx<'_>, best: &Scored, cause: String) -> Resu
     Ok(fall_back(best))
 }
 
-fn submitted(ctx: &Ctx<'_>, solution: &Solution, ran: Ran, leaks: bool) -> (Last, Verdict) {
-    let score = ran.outcome.score.and_then(|value| ctx.score(value)).map(Score::value);
-    let best_now = score.map(|score| Best { step: Step::Finalization, run: ran.place.clone(), score });
-    let last = Last {
-        solution: SolutionScript {
-            score,
+/// Runs the submission script on the original files. If that fails, its run without the held-out rows' labels counts,
+/// or else the validation script.
+async fn on_all_rows(
+    ctx: &Ctx<'_>,
+    checked: Checked,
+    best: &Scored,
+    rehearsal: Option<&Rehearsal>,
+) -> Result<(Last, Option<Limit>), Stop> {
+    let execution = execute(&ctx.on_all_rows(), checked, Purpose::Submission).await?;
+    let failure = match execution.result {
+        Ok(ran) => {
+            let solution = executed(ctx, &execution.solution, &ran);
+            return Ok((submitted(best, solution, ran.place, execution.leaks), None));
+        }
+        Err(failure) => failure,
+    };
+    let (headline, score) = (failure.headline(), best.score().value());
+    if let Some(Predictions { script, run, at }) = rehearsal.map(|rehearsal| &rehearsal.predictions) {
+        ctx.warn(format!("the submission is made without the held-out rows: {headline}"));
+        let solution = Solution::new(script.clone(), SolutionPhase::Final);
+        let solution = SolutionScript {
             is_executable: true,
-            created_at: ran.at.to_string(),
-            ..SolutionScript::failed(solution)
-        },
-        submission: Some(ran.place),
+            created_at: at.to_string(),
+            ..SolutionScript::failed(&solution)
+        };
+        return Ok((
+            Last { completed: false, ..submitted(best, solution, run.clone(), false) },
+            failure.limit,
+        ));
+    }
+    let step = best.step();
+    ctx.warn(format!(
+        "no submission script could be made: {headline}; the solution of {step} stands, score {score}"
+    ));
+    Ok((fall_back(best), failure.limit))
+}
+
+fn executed(ctx: &Ctx<'_>, solution: &Solution, ran: &Ran) -> SolutionScript {
+    SolutionScript {
+        score: ran.outcome.score.and_then(|value| ctx.score(value)).map(Score::value),
+        is_executable: true,
+        created_at: ran.at.to_string(),
+        ..SolutionScript::failed(solution)
+    }
+}
+
+fn submitted(chosen: &Scored, solution: SolutionScript, run: Place, leaks: bool) -> Last {
+    Last {
+        solution,
+        submission: Some(run),
         step: Step::Finalization,
-        contamination: None,
         leakage_suspected: leaks,
         completed: true,
-    };
-    (last, Verdict { score, kept: true, best: best_now, ..Verdict::default() })
+        ..fall_back(chosen)
+    }
 }
 
 /// The unchanged best validation script, with the submission of its own run if that was valid.
@@ -86,6 +132,9 @@ fn fall_back(best: &Scored) -> Last {
         contamination: None,
         leakage_suspected: best.leaks(),
         completed: false,
+        chosen: best.clone(),
+        choice: Chosen::by_validation(best, std::slice::from_ref(best)).choice,
+        rehearsal: None,
     }
 }
 

@@ -44,7 +44,8 @@ pub(super) async fn initial_solution(ctx: &Ctx<'_>) -> Result<Initial, Stop> {
         }
         let merged = agents::merger(ctx, best.solution(), reference.solution()).await?; // 9
         let merged = evaluate(ctx, merged).await?.scored; // 10
-        let accepted = merged.as_ref().is_ok_and(|merged| merged.score().beats_or_ties(best.score())); // 11
+        let rule = ctx.config().acceptance;
+        let accepted = merged.as_ref().is_ok_and(|merged| merged.replaces(&best, rule)); // 11
         let merge = Merge::of(&reference, merged.as_ref().ok(), accepted);
         let verdict = Verdict::of(&merged, accepted).made_from([&best, &reference]).note(merge.words());
         merges.push(merge);

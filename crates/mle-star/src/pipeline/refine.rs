@@ -63,12 +63,12 @@ async fn refine_block(
         let ctx = &ctx.attempt(inner)?;
         let (mut attempt, candidate) = match ctx.skip(ctx.config().inner_loop_steps)? {
             Some(limit) => (RefinementAttempt::skipped(limit), None),
-            None => match next_plan(ctx, block, first_plan, &attempts).await? {
+            None => match next_plan(ctx, &current, block, first_plan, &attempts).await? {
                 Some(plan) => carry_out(ctx, &current, block, plan).await?, // 9-11, 18-20
                 None => (RefinementAttempt::without_plan(), None),
             },
         };
-        if let Some(better) = candidate.filter(|one| one.score().beats_or_ties(path.best.score())) {
+        if let Some(better) = candidate.filter(|one| one.replaces(&path.best, ctx.config().acceptance)) {
             attempt.was_improvement = true;
             path.best = better; // 12-15, 21-24
         }
@@ -81,13 +81,14 @@ async fn refine_block(
 /// The next plan: p_0 from the extractor, later ones from the planner; `None` if the planner gave none.
 async fn next_plan(
     ctx: &Ctx<'_>,
+    current: &Scored,
     block: &CodeBlock,
     first_plan: &str,
     attempts: &[RefinementAttempt],
 ) -> Result<Option<String>, Stop> {
     match attempts {
         [] => Ok(Some(first_plan.to_owned())),
-        _ => agents::planner(ctx, block, attempts).await, // 17
+        _ => agents::planner(ctx, current, block, attempts).await, // 17
     }
 }
 

@@ -40,6 +40,7 @@ fn scored(text: &str) -> Scored {
         ran_at: jiff::Timestamp::UNIX_EPOCH,
         wrote_submission: false,
         leaks: false,
+        measured: None,
     };
     let score = Score::new(0.5, Direction::Maximize).unwrap();
     Scored::new(Solution::new(text.to_owned(), SolutionPhase::Refined), score, evidence)
@@ -57,7 +58,7 @@ async fn agents_are_not_asked_for_plans_and_scripts_without_what_they_need() {
         let (one, two) = (scored("block = 1"), scored("block = 2"));
         let block = one.solution().find_block("block = 1").unwrap();
         let least = "At least one previous plan is required for A_planner";
-        refused(planner(ctx, &block, &[]).await, least);
+        refused(planner(ctx, &one, &block, &[]).await, least);
         let least = "A_ens_planner requires at least 2 solutions for ensembling";
         refused(ens_planner(ctx, &[], &[]).await, least);
         refused(ens_planner(ctx, std::slice::from_ref(&one), &[]).await, least);

@@ -7,6 +7,7 @@ mod ensemble_and_finalization;
 mod estimate;
 mod events;
 mod failures;
+mod holdout;
 mod initial;
 mod journal;
 mod limits;

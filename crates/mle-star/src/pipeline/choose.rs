@@ -1,0 +1,157 @@
+//! The final choice: which of the best solutions is submitted.
+//!
+//! By default, it is the one with the best validation score, as in the paper. With `final_choice: holdout`, the few
+//! best are compared on one half of the rows that no script has seen.
+
+use crate::agents;
+use crate::config::FinalChoice;
+use crate::ctx::Ctx;
+use crate::effects::{HoldoutPart, Purpose};
+use crate::evaluate::{execute, without_leakage};
+use crate::measure::Measurement;
+use crate::metric::sort_best_first;
+use crate::place::{Place, Step};
+use crate::solution::Scored;
+use crate::stop::Stop;
+use crate::trust::{Choice, ChoiceCandidate};
+use crate::verdict::Verdict;
+
+/// The maximum number of solutions that are compared.
+const FINALISTS: usize = 4;
+
+/// The chosen solution.
+pub(super) struct Chosen {
+    pub best: Scored,
+    /// Its predictions for the held-out rows, if it has any.
+    pub predictions: Option<Predictions>,
+    /// The part of the held-out rows that reports the score.
+    pub reports: HoldoutPart,
+    pub choice: Choice,
+}
+
+/// A script that wrote a submission without having seen the labels of the held-out rows.
+#[derive(Clone)]
+pub(super) struct Predictions {
+    pub script: String,
+    pub run: Place,
+    pub at: jiff::Timestamp,
+}
+
+/// A solution in the comparison.
+struct Finalist {
+    solution: Scored,
+    predictions: Option<Predictions>,
+    measured: Option<Measurement>,
+}
+
+/// Chooses among `solutions`, of which `best` has the best validation score.
+pub(super) async fn choose(ctx: &Ctx<'_>, best: &Scored, solutions: &[Scored]) -> Result<Chosen, Stop> {
+    let finalists = finalists(best, solutions);
+    let by_holdout = ctx.config().final_choice == FinalChoice::Holdout && ctx.holds_out();
+    if !by_holdout || finalists.len() < 2 {
+        return Ok(Chosen::by_validation(best, &finalists));
+    }
+    let mut compared = Vec::new();
+    for (index, solution) in (0..).zip(finalists) {
+        compared.push(look(&ctx.begin(Step::Choice(index)), solution).await?);
+    }
+    let winner = winner(ctx, &compared);
+    for (index, finalist) in (0..).zip(&compared) {
+        let score = finalist.measured.as_ref().map(|measured| measured.score);
+        let verdict = Verdict { score, kept: usize::try_from(index) == Ok(winner), ..Verdict::default() };
+        ctx.at(Step::Choice(index)).close(verdict.made_from([&finalist.solution]))?;
+    }
+    let mut candidates: Vec<ChoiceCandidate> = compared.iter().map(Finalist::candidate).collect();
+    let chosen = candidates.remove(winner);
+    candidates.insert(0, chosen);
+    let rule = "held-out score; within one standard error, validation score".to_owned();
+    let Finalist { solution: best, predictions, .. } = compared.swap_remove(winner);
+    let choice = Choice { rule, candidates };
+    Ok(Chosen { best, predictions, reports: HoldoutPart::Reporting, choice })
+}
+
+/// The solutions with different scripts, best first; `best` before others with the same score.
+fn finalists(best: &Scored, solutions: &[Scored]) -> Vec<Scored> {
+    let mut finalists: Vec<Scored> = Vec::new();
+    for solution in [best].into_iter().chain(solutions) {
+        if finalists.iter().all(|known| known.text() != solution.text()) {
+            finalists.push(solution.clone());
+        }
+    }
+    sort_best_first(&mut finalists, Scored::score);
+    finalists.truncate(FINALISTS);
+    finalists
+}
+
+/// Scores a finalist's predictions for the choosing half. A script of the search that wrote no submission gets a
+/// submission script first.
+async fn look(ctx: &Ctx<'_>, solution: Scored) -> Result<Finalist, Stop> {
+    let predictions = match Predictions::of(&solution) {
+        Some(own) => Some(own),
+        None => submission_script(ctx, &solution).await?,
+    };
+    let measured = match &predictions {
+        Some(Predictions { script, run, .. }) => ctx.look(run, script, HoldoutPart::Choosing).await?,
+        None => None,
+    };
+    Ok(Finalist { solution, predictions, measured })
+}
+
+async fn submission_script(ctx: &Ctx<'_>, solution: &Scored) -> Result<Option<Predictions>, Stop> {
+    let script = agents::test(ctx, solution.solution()).await?;
+    let checked = without_leakage(ctx, script).await?;
+    let execution = execute(ctx, checked, Purpose::Submission).await?;
+    let script = execution.solution.text().to_owned();
+    Ok(execution.result.ok().map(|ran| Predictions { script, run: ran.place, at: ran.at }))
+}
+
+/// The finalist with the best held-out score. If others are within one standard error of the difference, the one of
+/// them with the best validation score. The finalists are sorted by validation score.
+fn winner(ctx: &Ctx<'_>, finalists: &[Finalist]) -> usize {
+    let score = |finalist: &Finalist| ctx.score(finalist.measured.as_ref()?.score);
+    let best = finalists.iter().filter_map(|one| Some((one, score(one)?)));
+    let best = best.reduce(|best, next| if next.1.beats(best.1) { next } else { best });
+    let Some((best, best_score)) = best else { return 0 };
+    let is_close = |finalist: &Finalist| {
+        let known = finalist.measured.as_ref().zip(best.measured.as_ref());
+        let error =
+            known.and_then(|(one, two)| one.difference(two)).map(|difference| difference.standard_error);
+        score(finalist).is_some_and(|score| best_score.gain_over(score) <= error.unwrap_or_default())
+    };
+    finalists.iter().position(is_close).unwrap_or_default()
+}
+
+impl Chosen {
+    /// The solution with the best validation score.
+    pub fn by_validation(best: &Scored, finalists: &[Scored]) -> Self {
+        let candidate = |solution: &Scored| ChoiceCandidate {
+            place: solution.place().clone(),
+            validation: solution.score().value(),
+            holdout: None,
+        };
+        let choice = Choice {
+            rule: "validation score".to_owned(),
+            candidates: finalists.iter().map(candidate).collect(),
+        };
+        let predictions = Predictions::of(best);
+        Self { best: best.clone(), predictions, reports: HoldoutPart::Whole, choice }
+    }
+}
+
+impl Predictions {
+    /// The predictions of the solution's own run, if it left a valid submission.
+    fn of(solution: &Scored) -> Option<Self> {
+        let (script, run) = (solution.text().to_owned(), solution.place().clone());
+        solution.wrote_submission().then_some(Self { script, run, at: solution.ran_at() })
+    }
+}
+
+impl Finalist {
+    fn candidate(&self) -> ChoiceCandidate {
+        ChoiceCandidate {
+            place: self.solution.place().clone(),
+            validation: self.solution.score().value(),
+            holdout: self.measured.as_ref().map(|measured| measured.score),
+        }
+    }
+}

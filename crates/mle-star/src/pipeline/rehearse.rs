@@ -1,0 +1,98 @@
+//! The submission script's first run, before it sees the labels of the held-out rows.
+//!
+//! Its predictions for those rows give the reported score. They also show whether the script predicts as the chosen
+//! solution does.
+
+use super::choose::{Chosen, Predictions};
+use crate::ctx::Ctx;
+use crate::effects::Purpose;
+use crate::evaluate::{Checked, execute};
+use crate::measure::Measurement;
+use crate::solution::Solution;
+use crate::stop::Stop;
+
+/// A score that is worse by more than this many standard errors of the paired difference is not chance.
+const TOO_FAR: f64 = 2.0;
+
+/// What is known about the held-out rows.
+pub(super) struct Rehearsal {
+    /// The script's predictions.
+    pub predictions: Predictions,
+    /// The score of the submitted script's predictions.
+    pub measured: Option<Measurement>,
+    /// How they compare with those of the chosen solution, in one sentence; empty if they were not compared.
+    pub comparison: String,
+    /// Whether the script is worse than the chosen solution. Then that one is submitted.
+    pub disagrees: bool,
+}
+
+/// Runs the script on the data of the search and scores its predictions. Returns the script with its repairs. `None` if
+/// no rows are held out or the script does not run.
+pub(super) async fn rehearse(
+    ctx: &Ctx<'_>,
+    checked: Checked,
+    chosen: &Chosen,
+) -> Result<(Checked, Option<Rehearsal>), Stop> {
+    if !ctx.holds_out() {
+        return Ok((checked, None));
+    }
+    let Some((script, leaks, predictions)) = predict(&ctx.without_labels(), &checked, chosen).await? else {
+        return Ok((checked, None));
+    };
+    let measured = ctx.without_labels().look(&predictions.run, script.text(), chosen.reports).await?;
+    let comparison = String::new();
+    let mut rehearsal = Rehearsal { predictions, measured, comparison, disagrees: false };
+    compare(ctx, &mut rehearsal, chosen).await?;
+    Ok((Checked { solution: script, leaks, refused: None }, Some(rehearsal)))
+}
+
+/// The predictions of the script, after repairs. The chosen solution's own, if it is the same script. `None` if it
+/// cannot be run.
+async fn predict(
+    ctx: &Ctx<'_>,
+    checked: &Checked,
+    chosen: &Chosen,
+) -> Result<Option<(Solution, bool, Predictions)>, Stop> {
+    if let Some(known) = chosen.predictions.as_ref().filter(|known| known.script == *checked.solution.text())
+    {
+        return Ok(Some((checked.solution.clone(), checked.leaks, known.clone())));
+    }
+    let execution = execute(ctx, checked.clone(), Purpose::Submission).await?;
+    match execution.result {
+        Ok(ran) => {
+            let script = execution.solution.text().to_owned();
+            let predictions = Predictions { script, run: ran.place, at: ran.at };
+            Ok(Some((execution.solution, execution.leaks, predictions)))
+        }
+        Err(failure) => {
+            ctx.warn(format!("no score on held-out rows: {}", failure.headline()));
+            Ok(None)
+        }
+    }
+}
+
+/// Compares the script with the chosen solution. If it is worse, the chosen solution's score is the one to report.
+async fn compare(ctx: &Ctx<'_>, rehearsal: &mut Rehearsal, chosen: &Chosen) -> Result<(), Stop> {
+    let differs = |known: &&Predictions| known.script != rehearsal.predictions.script;
+    let Some(known) = chosen.predictions.as_ref().filter(differs) else { return Ok(()) };
+    let before = ctx.look(&known.run, &known.script, chosen.reports).await?;
+    let (Some(before), Some(after)) = (before, rehearsal.measured.as_ref()) else { return Ok(()) };
+    let scores = ctx.score(after.score).zip(ctx.score(before.score));
+    let Some((difference, (now, then))) = after.difference(&before).zip(scores) else { return Ok(()) };
+    let worse = then.gain_over(now);
+    rehearsal.disagrees = worse > TOO_FAR * difference.standard_error && chosen.best.wrote_submission();
+    let words = if rehearsal.disagrees {
+        "that is worse than chance explains, so the chosen solution is submitted unchanged"
+    } else {
+        "the difference is within what chance explains"
+    };
+    rehearsal.comparison = format!(
+        "On held-out rows the submission script scores {:.6} and the chosen solution {:.6} (standard error of the difference {:.6}); {words}.",
+        after.score, before.score, difference.standard_error
+    );
+    if rehearsal.disagrees {
+        ctx.warn(rehearsal.comparison.clone());
+        rehearsal.measured = Some(before);
+    }
+    Ok(())
+}

@@ -1,0 +1,225 @@
+//! Rows that no script has seen: the final choice, the reported score, and acceptance by standard errors.
+
+use mle_star::config::{Acceptance, FinalChoice};
+use mle_star::effects::{DataView, ScriptOutcome};
+use mle_star::journal::Frozen;
+use mle_star::pipeline::Finished;
+use mle_star::protocol::{Holdout, Protocol, Split, SplitKind};
+use mle_star::testing::{World, failed, frozen, measured, ran, submitted};
+
+use crate::{run, warnings};
+
+/// Inputs with 100 of 1,000 rows held out.
+pub fn held_out() -> Frozen {
+    let split = Split {
+        kind: SplitKind::Time,
+        column: Some("week".to_owned()),
+        why: "`week` is later in test.csv".to_owned(),
+    };
+    let holdout = Holdout::On { rows: 100, of: 1000, seed: 1, digest: "d".to_owned() };
+    let protocol = Protocol { split, holdout, verifies: true, comparison: "compare()".to_owned() };
+    Frozen { protocol: Some(protocol), ..frozen() }
+}
+
+/// A run in which the first round is best, and wrote a submission.
+fn with_ensemble() -> World {
+    let round = ScriptOutcome { submission: submitted(&[]).submission, ..measured(&[0.9, 0.89, 0.91]) };
+    World::new().script("phase3/r0/run", round).scores("phase3/r1/run", 0.8)
+}
+
+fn finalization(world: &World) -> Vec<String> {
+    let of_it = world.trace().into_iter().filter(|place| place.starts_with("finalization/"));
+    of_it.map(|place| place.trim_start_matches("finalization/").to_owned()).collect()
+}
+
+async fn finish(world: &World, inputs: &Frozen) -> Finished {
+    run(world, inputs).await.unwrap()
+}
+
+#[tokio::test]
+async fn the_submission_script_is_scored_before_it_sees_the_held_out_labels() {
+    let world = with_ensemble()
+        .held_out("finalization/holdout/run", &[0.85, 0.84, 0.86])
+        .held_out("phase3/r0/run", &[0.86, 0.85, 0.87]);
+    let finished = finish(&world, &held_out()).await;
+    let calls = ["test_subsampling_extract", "test", "leakage"];
+    let runs = ["holdout/run", "holdout/look-whole", "look-whole", "run"];
+    assert_eq!(finalization(&world), [&calls[..], &runs].concat());
+    let view = |place: &str| world.script_run(place).unwrap().data;
+    assert_eq!(view("phase3/r0/run"), DataView::Search);
+    assert_eq!(view("finalization/holdout/run"), DataView::Search);
+    assert_eq!(view("finalization/run"), DataView::Whole);
+    assert_eq!(finished.submission.unwrap().to_string(), "finalization/run");
+    let trust = finished.result.trust.unwrap();
+    assert_eq!((trust.validation_score, trust.verified), (Some(0.9), Some(true)));
+    assert_eq!((trust.holdout_score, trust.holdout_rows, trust.holdout_looks), (Some(0.85), Some(100), 2));
+    let interval = trust.holdout_interval.unwrap();
+    assert!(interval[0] < 0.85 && 0.85 < interval[1]);
+    assert_eq!(trust.choice.rule, "validation score");
+    assert_eq!(trust.choice.candidates[0].place.to_string(), "phase3/r0/run");
+    assert!(trust.equivalence.contains("within what chance explains"), "{}", trust.equivalence);
+}
+
+#[tokio::test]
+async fn without_held_out_rows_nothing_is_added() {
+    let mut inputs = held_out();
+    let protocol = inputs.protocol.as_mut().unwrap();
+    protocol.holdout = Holdout::Off { why: "few rows".to_owned() };
+    inputs.config.final_choice = FinalChoice::Holdout;
+    let world = with_ensemble();
+    let trust = finish(&world, &inputs).await.result.trust.unwrap();
+    assert_eq!(finalization(&world), ["test_subsampling_extract", "test", "leakage", "run"]);
+    assert_eq!((trust.holdout_score, trust.holdout_rows, trust.holdout_looks), (None, None, 0));
+    let paper = Frozen { protocol: None, ..inputs };
+    let world = with_ensemble();
+    assert_eq!(finish(&world, &paper).await.result.trust, None);
+    assert!(!world.trace().iter().any(|place| place.contains("tables")));
+}
+
+#[tokio::test]
+async fn a_submission_script_worse_than_the_chosen_solution_is_not_submitted() {
+    let world = with_ensemble()
+        .held_out("finalization/holdout/run", &[0.5, 0.49, 0.51])
+        .held_out("phase3/r0/run", &[0.86, 0.85, 0.87]);
+    let finished = finish(&world, &held_out()).await;
+    assert_eq!(finished.submission.unwrap().to_string(), "phase3/r0/run");
+    assert!(!world.trace().contains(&"finalization/run".to_owned()));
+    let trust = finished.result.trust.unwrap();
+    assert_eq!(trust.holdout_score, Some(0.86));
+    assert!(
+        trust.equivalence.contains("the chosen solution is submitted unchanged"),
+        "{}",
+        trust.equivalence
+    );
+    assert_eq!(warnings(&world, "finalization", "worse than chance explains"), 1);
+}
+
+#[tokio::test]
+async fn a_run_without_held_out_predictions_is_finalized_as_ever() {
+    let world = (1..=3).fold(with_ensemble().fails("finalization/holdout/run"), |world, n| {
+        world.fails(&format!("finalization/holdout/debug-{n}/run"))
+    });
+    let finished = finish(&world, &held_out()).await;
+    assert_eq!(finished.submission.unwrap().to_string(), "finalization/run");
+    let trust = finished.result.trust.unwrap();
+    assert_eq!((trust.holdout_score, trust.holdout_rows, trust.holdout_looks), (None, Some(100), 0));
+}
+
+#[tokio::test]
+async fn a_script_that_fails_on_all_rows_submits_what_it_predicted_without_the_held_out_ones() {
+    let world = (1..=3).fold(with_ensemble().fails("finalization/run"), |world, n| {
+        world.fails(&format!("finalization/debug-{n}/run"))
+    });
+    let world = world.held_out("finalization/holdout/run", &[0.85, 0.84, 0.86]);
+    let finished = finish(&world, &held_out()).await;
+    assert_eq!(finished.submission.unwrap().to_string(), "finalization/holdout/run");
+    assert_eq!(finished.result.trust.unwrap().holdout_score, Some(0.85));
+    assert!(!finished.result.phases_completed.contains(&"finalization".to_owned()));
+}
+
+#[tokio::test]
+async fn the_held_out_score_chooses_beyond_one_standard_error() {
+    let check = async |ensemble: &[f64], path: &[f64], chosen: &str| {
+        let mut inputs = held_out();
+        inputs.config.final_choice = FinalChoice::Holdout;
+        let world = with_ensemble()
+            .scores("phase2/path-0/t0/k0/run", 0.7)
+            .held_out("phase3/r0/run", ensemble)
+            .held_out("finalization/choice-1/run", path)
+            .held_out("finalization/choice-2/run", &[0.1, 0.1, 0.1])
+            .held_out("finalization/holdout/run", &[0.84, 0.83, 0.85]);
+        let finished = finish(&world, &inputs).await;
+        let trust = finished.result.trust.unwrap();
+        assert_eq!(trust.choice.candidates[0].place.to_string(), chosen, "{ensemble:?} {path:?}");
+        assert_eq!(trust.choice.candidates.len(), 3);
+        assert!(trust.choice.rule.contains("held-out"));
+        assert_eq!(trust.holdout_score, Some(0.84));
+        let trace = finalization(&world);
+        let places = ["choice-0/look-choosing", "choice-1/test", "choice-1/run", "choice-1/look-choosing"];
+        assert!(places.iter().all(|place| trace.contains(&(*place).to_owned())), "{trace:?}");
+        assert!(trace.contains(&"holdout/look-reporting".to_owned()));
+        assert!(!trace.iter().any(|place| place.ends_with("look-whole")));
+        let asked = trace.iter().filter(|place| place.ends_with("test"));
+        assert_eq!(asked.count(), 3, "{trace:?}");
+        let prompt = world.request("finalization/test").unwrap().prompt;
+        assert!(!prompt.contains("0.8"), "{prompt}");
+    };
+    // The standard errors of the differences are 0.1 and 0.014.
+    check(&[0.8, 0.75, 0.85], &[0.85, 0.87, 0.83], "phase3/r0/run").await;
+    check(&[0.8, 0.79, 0.81], &[0.85, 0.85, 0.85], "phase2/path-0/t0/k0/run").await;
+    check(&[0.8, 0.8, 0.8], &[0.7, 0.7, 0.7], "phase3/r0/run").await;
+}
+
+#[tokio::test]
+async fn an_attempt_replaces_the_best_if_it_is_better_by_one_standard_error() {
+    let check = async |rule: Acceptance, attempt: ScriptOutcome, kept: bool| {
+        let mut inputs = held_out();
+        inputs.config.acceptance = rule;
+        (inputs.config.num_retrieved_models, inputs.config.num_parallel_solutions) = (1, 1);
+        inputs.config.inner_loop_steps = 1;
+        let world = World::new()
+            .script("phase1/candidate-0/run", measured(&[0.5, 0.49, 0.51]))
+            .script("phase1/data/run", measured(&[0.5, 0.49, 0.51]))
+            .script("phase2/path-0/t0/k0/run", attempt);
+        let result = finish(&world, &inputs).await.result;
+        let attempt = &result.phase2_results[0].step_history[0].inner_loop_attempts[0];
+        assert_eq!(attempt.was_improvement, kept, "{rule:?} {:?}", attempt.score);
+    };
+    use Acceptance::{OneSigma, Paper};
+    // Standard error of the difference: 0.0283.
+    let by = |gain: f64| measured(&[0.5 + gain, 0.51 + gain, 0.49 + gain]);
+    check(Paper, by(0.0), true).await;
+    check(Paper, by(-0.01), false).await;
+    check(OneSigma, by(0.02), false).await;
+    check(OneSigma, by(0.03), true).await;
+    // The same predictions, better in each replicate.
+    check(OneSigma, measured(&[0.501, 0.491, 0.511]), true).await;
+    check(OneSigma, measured(&[0.5, 0.49, 0.51]), false).await;
+    // Without known rows, the rule is the paper's.
+    check(OneSigma, ran(Some(0.5)), true).await;
+}
+
+#[tokio::test]
+async fn a_printed_score_that_its_predictions_do_not_give_goes_to_the_debugger() {
+    let words = "it printed 0.9, its predictions give 0.7";
+    let wrong = ScriptOutcome { mismatch: Some(words.to_owned()), ..ran(Some(0.9)) };
+    let world = World::new()
+        .script("phase1/candidate-0/run", wrong)
+        .script("phase1/candidate-0/debug-1/run", measured(&[0.7, 0.7, 0.7]));
+    let result = finish(&world, &held_out()).await.result;
+    assert_eq!(result.phase1.candidate_scores[0], Some(0.7));
+    let request = world.request("phase1/candidate-0/debug-1/debugger").unwrap();
+    assert!(request.prompt.contains(words), "{}", request.prompt);
+}
+
+#[tokio::test]
+async fn prompts_say_how_to_validate() {
+    let found = "{\"auc\": 0.9, \"columns\": [], \"suspicious\": [{\"column\": \"scan\", \"why\": \"it sorts by label\"}]}";
+    let compared = ScriptOutcome { stdout: mle_star::effects::Captured::whole(found), ..ran(None) };
+    let world = World::new().script("phase1/tables/run", compared);
+    let trust = finish(&world, &held_out()).await.result.trust.unwrap();
+    assert_eq!(world.trace()[0], "phase1/tables/run");
+    assert_eq!(trust.shift.unwrap().suspicious[0].column, "scan");
+    for place in ["phase1/candidate-0/init", "phase1/merge-1/merger", "phase3/r0/ensembler"] {
+        let prompt = world.request(place).unwrap().prompt;
+        assert!(prompt.contains("validate on later rows"), "{place}: {prompt}");
+        assert!(prompt.contains("validation_predictions.csv"), "{place}: {prompt}");
+        assert!(prompt.contains("`scan`"), "{place}: {prompt}");
+    }
+    assert_eq!(
+        world.request("phase1/candidate-0/init").unwrap().inputs["suspicious_columns"],
+        serde_json::json!(["scan"])
+    );
+    let world = World::new();
+    finish(&world, &Frozen { protocol: None, ..held_out() }).await;
+    let prompt = world.request("phase1/candidate-0/init").unwrap().prompt;
+    assert!(!prompt.contains("validation_predictions.csv"), "{prompt}");
+}
+
+#[tokio::test]
+async fn a_comparison_that_fails_is_a_warning() {
+    let world = World::new().script("phase1/tables/run", failed("ImportError: sklearn"));
+    let trust = finish(&world, &held_out()).await.result.trust.unwrap();
+    assert_eq!(trust.shift, None);
+    assert_eq!(warnings(&world, "phase1/tables", "were not compared: ImportError: sklearn"), 1);
+}
