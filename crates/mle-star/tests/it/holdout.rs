@@ -39,10 +39,10 @@ async fn finish(world: &World, inputs: &Frozen) -> Finished {
 #[tokio::test]
 async fn the_submission_script_is_scored_before_it_sees_the_held_out_labels() {
     let world = with_ensemble()
-        .held_out("finalization/holdout/run", &[0.85, 0.84, 0.86])
+        .held_out("finalization/holdout/run", &[0.85, 0.86, 0.84])
         .held_out("phase3/r0/run", &[0.86, 0.85, 0.87]);
     let finished = finish(&world, &held_out()).await;
-    let calls = ["test_subsampling_extract", "test", "leakage"];
+    let calls = ["subsampling_extract", "test", "leakage"];
     let runs = ["holdout/run", "holdout/look-whole", "look-whole", "run"];
     assert_eq!(finalization(&world), [&calls[..], &runs].concat());
     let view = |place: &str| world.script_run(place).unwrap().data;
@@ -68,7 +68,7 @@ async fn without_held_out_rows_nothing_is_added() {
     inputs.config.final_choice = FinalChoice::Holdout;
     let world = with_ensemble();
     let trust = finish(&world, &inputs).await.result.trust.unwrap();
-    assert_eq!(finalization(&world), ["test_subsampling_extract", "test", "leakage", "run"]);
+    assert_eq!(finalization(&world), ["subsampling_extract", "test", "leakage", "run"]);
     assert_eq!((trust.holdout_score, trust.holdout_rows, trust.holdout_looks), (None, None, 0));
     let paper = Frozen { protocol: None, ..inputs };
     let world = with_ensemble();
@@ -131,7 +131,7 @@ async fn the_held_out_score_chooses_beyond_one_standard_error() {
         let finished = finish(&world, &inputs).await;
         let trust = finished.result.trust.unwrap();
         assert_eq!(trust.choice.candidates[0].place.to_string(), chosen, "{ensemble:?} {path:?}");
-        assert_eq!(trust.choice.candidates.len(), 3);
+        assert_eq!(trust.choice.candidates.len(), 4);
         assert!(trust.choice.rule.contains("held-out"));
         assert_eq!(trust.holdout_score, Some(0.84));
         let trace = finalization(&world);
@@ -140,7 +140,7 @@ async fn the_held_out_score_chooses_beyond_one_standard_error() {
         assert!(trace.contains(&"holdout/look-reporting".to_owned()));
         assert!(!trace.iter().any(|place| place.ends_with("look-whole")));
         let asked = trace.iter().filter(|place| place.ends_with("test"));
-        assert_eq!(asked.count(), 3, "{trace:?}");
+        assert_eq!(asked.count(), 4, "{trace:?}");
         let prompt = world.request("finalization/test").unwrap().prompt;
         assert!(!prompt.contains("0.8"), "{prompt}");
     };

@@ -1,11 +1,13 @@
 //! A run killed anywhere and resumed ends as if nothing had happened.
 
+use mle_star::config::FinalChoice;
 use mle_star::journal::{EffectState, Frozen, Journal, Kind, read};
 use mle_star::result::FinalResult;
 use mle_star::slots::Slots;
 use mle_star::stop::Stop;
 use mle_star::testing::{World, frozen};
 
+use crate::holdout::held_out;
 use crate::{Folder, go_on};
 
 /// A world with repairs, improvements, ties and failures.
@@ -57,7 +59,7 @@ fn cut(folder: &Folder, moment: f64) -> usize {
                      ended_at = NULL, elapsed_ended = NULL, ended_seal = NULL WHERE elapsed_ended > ?1";
     db.execute(under_way, [moment]).unwrap();
     db.execute("DELETE FROM meta WHERE key = 'elapsed'", []).unwrap();
-    let kept = "SELECT count(*) FROM effects WHERE state = 'ended' AND kind IN ('agent', 'script', 'failure') AND limit_hit IS NULL";
+    let kept = "SELECT count(*) FROM effects WHERE state = 'ended' AND kind IN ('agent', 'script', 'look', 'failure') AND limit_hit IS NULL";
     db.query_row(kept, [], |row| row.get::<_, i64>(0)).unwrap().try_into().unwrap()
 }
 
@@ -103,6 +105,17 @@ async fn every_cut_leads_to_the_same_end(
 #[tokio::test]
 async fn a_run_killed_at_any_moment_ends_like_an_undisturbed_one() {
     every_cut_leads_to_the_same_end(&eventful(), &inputs(), timeless).await;
+}
+
+#[tokio::test]
+async fn a_run_killed_in_the_final_choice_looks_at_nothing_twice() {
+    let mut inputs = held_out();
+    inputs.config.final_choice = FinalChoice::Holdout;
+    let world = eventful()
+        .held_out("finalization/choice-0/run", &[0.8, 0.79, 0.81])
+        .held_out("finalization/choice-1/run", &[0.7, 0.69, 0.71])
+        .held_out("finalization/holdout/run", &[0.8, 0.79, 0.81]);
+    every_cut_leads_to_the_same_end(&world, &inputs, timeless).await;
 }
 
 #[tokio::test]
