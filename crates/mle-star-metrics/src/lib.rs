@@ -4,5 +4,8 @@
 //! [`labels`] reads known labels and files of predictions. [`average`] averages files of predictions. No maintained
 //! crate has these metrics with weights, so the formulas are here.
 
+pub mod bootstrap;
+mod formulas;
 pub mod names;
+pub mod score;
 mod spellings;
