@@ -9,7 +9,6 @@ pub mod digest;
 mod folder;
 pub mod infer;
 pub mod input;
-pub mod metric_names;
 pub mod profile;
 pub mod unzip;
 pub mod walk;

@@ -8,7 +8,7 @@ use crate::problem::Problem;
 use crate::sections::{Script, Section};
 use crate::templates::{TemplateError, render};
 use crate::writer;
-use mle_star_data::metric_names::KnownMetric;
+use mle_star_metrics::names::Metric;
 
 /// The base script with the reference's models added to its blend.
 ///
@@ -111,8 +111,7 @@ const COMBINATIONS: [Combination; 6] = [
 fn fits(problem: &Problem, combination: &Combination) -> bool {
     match combination.name {
         "mean of ranks" => {
-            problem.classes == 2
-                && matches!(problem.metric.id, KnownMetric::RocAuc | KnownMetric::AveragePrecision)
+            problem.classes == 2 && matches!(problem.metric.id, Metric::RocAuc | Metric::AveragePrecision)
         }
         "geometric mean" => problem.classification,
         "median" => !problem.classification,

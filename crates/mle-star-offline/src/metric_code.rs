@@ -2,14 +2,14 @@
 
 use serde::Serialize;
 
-use mle_star_data::metric_names::KnownMetric;
+use mle_star_metrics::names::{Kind, Metric as Known};
 
 /// A metric as the templates need it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Metric {
     /// The metric.
     #[serde(skip)]
-    pub(crate) id: KnownMetric,
+    pub(crate) id: Known,
     /// A description, used as the docstring of the metric function.
     pub(crate) words: &'static str,
     /// The import line of the metric function.
@@ -28,65 +28,81 @@ pub(crate) struct Metric {
 
 impl Metric {
     /// The metric as templates need it, for a target of two classes or another.
-    pub(crate) fn new(id: KnownMetric, binary: bool) -> Self {
+    pub(crate) fn new(id: Known, binary: bool) -> Self {
         let (words, import, expression) = python(id, binary);
         Self {
             id,
             words,
             import,
             expression,
-            labels: !id.is_for_regression() && !id.wants_probabilities(),
-            ordinal: id == KnownMetric::QuadraticKappa,
-            absolute: matches!(id, KnownMetric::Mae | KnownMetric::Mape),
-            positive: id == KnownMetric::Rmsle,
+            labels: id.kind() == Kind::Labels,
+            ordinal: id == Known::QuadraticKappa,
+            absolute: matches!(id, Known::Mae | Known::MedianAbsoluteError | Known::Mape | Known::Smape),
+            positive: id == Known::Rmsle,
         }
     }
 }
 
-fn python(id: KnownMetric, binary: bool) -> (&'static str, &'static str, &'static str) {
+/// The words, the import line and the expression of a metric.
+type Code = (&'static str, &'static str, &'static str);
+
+fn python(id: Known, binary: bool) -> Code {
     match id {
-        KnownMetric::F1 if binary => (
+        Known::F1 if binary => (
             "F1 of the second class (the larger label)",
             "from sklearn.metrics import f1_score",
             "f1_score(truth, predicted)",
         ),
-        KnownMetric::RocAuc if binary => (
+        Known::RocAuc if binary => (
             "Area under the ROC curve of the second class (the larger label)",
             "from sklearn.metrics import roc_auc_score",
             "roc_auc_score(truth, predicted[:, 1])",
         ),
-        KnownMetric::AveragePrecision if binary => (
+        Known::AveragePrecision if binary => (
             "Average precision of the second class (the larger label)",
             "from sklearn.metrics import average_precision_score",
             "average_precision_score(truth, predicted[:, 1])",
         ),
-        KnownMetric::Accuracy | KnownMetric::BalancedAccuracy | KnownMetric::QuadraticKappa => {
-            python_for_labels(id)
-        }
-        KnownMetric::F1 | KnownMetric::MacroF1 => python_for_labels(id),
-        KnownMetric::RocAuc | KnownMetric::AveragePrecision | KnownMetric::LogLoss => {
-            python_for_probabilities(id)
-        }
-        _ => python_for_numbers(id),
+        Known::Brier if binary => (
+            "Mean squared error of the second class's probability",
+            "from sklearn.metrics import brier_score_loss",
+            "brier_score_loss(truth, predicted[:, 1])",
+        ),
+        _ => match id.kind() {
+            Kind::Labels => python_for_labels(id),
+            Kind::Probabilities => python_for_probabilities(id),
+            Kind::Numbers => python_for_numbers(id),
+        },
     }
 }
 
-fn python_for_labels(id: KnownMetric) -> (&'static str, &'static str, &'static str) {
+fn python_for_labels(id: Known) -> Code {
     const F1: &str = "from sklearn.metrics import f1_score";
     match id {
-        KnownMetric::BalancedAccuracy => (
+        Known::BalancedAccuracy => (
             "Mean recall over the classes",
             "from sklearn.metrics import balanced_accuracy_score",
             "balanced_accuracy_score(truth, predicted)",
         ),
-        KnownMetric::QuadraticKappa => (
+        Known::QuadraticKappa => (
             "Cohen's kappa with quadratic weights, over class positions",
             "from sklearn.metrics import cohen_kappa_score",
             "cohen_kappa_score(truth, predicted, weights=\"quadratic\")",
         ),
-        KnownMetric::F1 | KnownMetric::MacroF1 => {
+        Known::Mcc => (
+            "Matthews correlation coefficient",
+            "from sklearn.metrics import matthews_corrcoef",
+            "matthews_corrcoef(truth, predicted)",
+        ),
+        Known::F1 | Known::MacroF1 => {
             ("Mean F1 over the classes", F1, "f1_score(truth, predicted, average=\"macro\")")
         }
+        Known::MicroF1 => ("F1 over all decisions", F1, "f1_score(truth, predicted, average=\"micro\")"),
+        Known::WeightedF1 => (
+            "Mean F1 over the classes, weighted by their rows",
+            F1,
+            "f1_score(truth, predicted, average=\"weighted\")",
+        ),
         _ => (
             "Share of rows whose class is right",
             "from sklearn.metrics import accuracy_score",
@@ -95,17 +111,22 @@ fn python_for_labels(id: KnownMetric) -> (&'static str, &'static str, &'static s
     }
 }
 
-fn python_for_probabilities(id: KnownMetric) -> (&'static str, &'static str, &'static str) {
+fn python_for_probabilities(id: Known) -> Code {
     match id {
-        KnownMetric::RocAuc => (
+        Known::RocAuc => (
             "Area under the ROC curve, each class against the rest, averaged",
             "from sklearn.metrics import roc_auc_score",
             "roc_auc_score(truth, predicted, multi_class=\"ovr\")",
         ),
-        KnownMetric::AveragePrecision => (
+        Known::AveragePrecision => (
             "Average precision, each class against the rest, averaged",
             "from sklearn.metrics import average_precision_score",
             "average_precision_score(np.eye(len(CLASSES))[truth], predicted)",
+        ),
+        Known::Brier => (
+            "Squared error of the class probabilities, summed over the classes",
+            "from sklearn.metrics import brier_score_loss",
+            "brier_score_loss(truth, predicted, labels=np.arange(len(CLASSES)))",
         ),
         _ => (
             "Logarithmic loss of the class probabilities",
@@ -115,32 +136,69 @@ fn python_for_probabilities(id: KnownMetric) -> (&'static str, &'static str, &'s
     }
 }
 
-fn python_for_numbers(id: KnownMetric) -> (&'static str, &'static str, &'static str) {
+fn python_for_numbers(id: Known) -> Code {
     match id {
-        KnownMetric::Mae => (
+        Known::Mse => (
+            "Mean squared error",
+            "from sklearn.metrics import mean_squared_error",
+            "mean_squared_error(truth, predicted)",
+        ),
+        Known::Mae => (
             "Mean absolute error",
             "from sklearn.metrics import mean_absolute_error",
             "mean_absolute_error(truth, predicted)",
         ),
-        KnownMetric::Rmsle => (
+        Known::MedianAbsoluteError => (
+            "Median absolute error",
+            "from sklearn.metrics import median_absolute_error",
+            "median_absolute_error(truth, predicted)",
+        ),
+        Known::Rmsle => (
             "Root of the mean squared logarithmic error",
             "from sklearn.metrics import root_mean_squared_log_error",
             "root_mean_squared_log_error(truth, predicted)",
         ),
-        KnownMetric::Mape => (
-            "Mean absolute error as a share of the truth",
-            "from sklearn.metrics import mean_absolute_percentage_error",
-            "mean_absolute_percentage_error(truth, predicted)",
-        ),
-        KnownMetric::R2 => (
+        Known::R2 => (
             "Share of variance explained",
             "from sklearn.metrics import r2_score",
             "r2_score(truth, predicted)",
         ),
+        Known::Mape | Known::Smape => python_for_shares(id),
+        Known::Spearman | Known::Pearson => python_for_correlations(id),
         _ => (
             "Root of the mean squared error",
             "from sklearn.metrics import root_mean_squared_error",
             "root_mean_squared_error(truth, predicted)",
         ),
     }
+}
+
+fn python_for_shares(id: Known) -> Code {
+    if id == Known::Mape {
+        return (
+            "Mean absolute error as a share of the truth",
+            "from sklearn.metrics import mean_absolute_percentage_error",
+            "mean_absolute_percentage_error(truth, predicted)",
+        );
+    }
+    (
+        "Mean of 200 * |error| / (|truth| + |prediction|), in percent, where 0/0 counts as 0",
+        "import numpy as np",
+        "200.0 * np.mean(np.abs(predicted - truth) / np.maximum(np.abs(truth) + np.abs(predicted), 1e-300))",
+    )
+}
+
+fn python_for_correlations(id: Known) -> Code {
+    if id == Known::Spearman {
+        return (
+            "Rank correlation of truth and prediction",
+            "from scipy.stats import spearmanr",
+            "spearmanr(truth, predicted).statistic",
+        );
+    }
+    (
+        "Linear correlation of truth and prediction",
+        "from scipy.stats import pearsonr",
+        "pearsonr(truth, predicted).statistic",
+    )
 }

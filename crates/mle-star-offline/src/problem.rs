@@ -10,8 +10,8 @@ use crate::grouping::{Grouping, Rows, grouping};
 use crate::joins::{Join, joins};
 use crate::metric_code::Metric;
 use crate::submission_layout::{Layout, layout};
-use mle_star_data::metric_names::KnownMetric;
 use mle_star_data::profile::{Column, ColumnKind, Profile, Table};
+use mle_star_metrics::names::Metric as Known;
 
 /// Categorical columns with more distinct values than this are encoded by target means.
 const FEW_LEVELS: usize = 15;
@@ -201,17 +201,20 @@ fn known_target<'a>(task: &Task, profile: &'a Profile) -> Result<&'a Column, Tro
     })
 }
 
-fn known_metric(task: &Task) -> Result<KnownMetric, Trouble> {
-    KnownMetric::parse(&task.evaluation_metric).ok_or_else(|| {
+fn known_metric(task: &Task) -> Result<Known, Trouble> {
+    Known::parse(&task.evaluation_metric).ok_or_else(|| {
+        let names: Vec<&str> = Known::ALL.iter().map(|metric| metric.name()).collect();
         Trouble::new(
             format!("the offline agents do not know the metric `{}`", task.evaluation_metric),
-            "set `evaluation_metric` in the task, or `--metric`, to accuracy, balanced accuracy, F1, F1 macro, \
-             ROC-AUC, average precision, log loss, quadratic kappa, RMSE, MAE, RMSLE, MAPE or R2",
+            format!(
+                "set `evaluation_metric` in the task, or `--metric`, to one of these: {}",
+                names.join(", ")
+            ),
         )
     })
 }
 
-fn check_target(target: &Column, metric: KnownMetric) -> Result<(), Trouble> {
+fn check_target(target: &Column, metric: Known) -> Result<(), Trouble> {
     let numeric = matches!(target.kind, ColumnKind::Integer | ColumnKind::Float);
     if metric.is_for_regression() && !numeric {
         return Err(Trouble::new(
@@ -315,10 +318,10 @@ fn folds(used: usize, grouping: Option<&Grouping>) -> usize {
     if samples < 3_000 { samples.min(5) } else { 3 }
 }
 
-fn default_scale(target: &Column, metric: KnownMetric) -> &'static str {
+fn default_scale(target: &Column, metric: Known) -> &'static str {
     let never_negative = target.range.is_some_and(|(low, _)| low >= 0.0);
     match metric {
-        KnownMetric::Rmsle | KnownMetric::Mape if never_negative => "log",
+        Known::Rmsle | Known::Mape | Known::Smape if never_negative => "log",
         _ => "plain",
     }
 }

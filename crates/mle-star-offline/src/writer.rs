@@ -6,7 +6,7 @@ use crate::families::{Family, Member};
 use crate::problem::Problem;
 use crate::sections::{Script, Section};
 use crate::templates::{TemplateError, render};
-use mle_star_data::metric_names::KnownMetric;
+use mle_star_metrics::names::Metric;
 
 /// A complete solution with one model.
 ///
@@ -52,7 +52,7 @@ fn tail(problem: &Problem) -> Result<Vec<Section>, TemplateError> {
 
 /// The template of the postprocessing. For F1 of a rare class, a threshold of one half is a poor choice.
 pub(crate) fn decision_rule(problem: &Problem) -> &'static str {
-    let is_f1 = problem.metric.id == KnownMetric::F1 && problem.classes == 2;
+    let is_f1 = problem.metric.id == Metric::F1 && problem.classes == 2;
     if is_f1 { "posts/thresholds" } else { "posts/plain" }
 }
 

@@ -9,13 +9,14 @@ use super::http;
 use crate::command::cargo;
 
 /// The crates of the workspace that a crate may depend on. A crate without a row is a finding.
-const ARROWS: [(&str, &[&str]); 8] = [
+const ARROWS: [(&str, &[&str]); 9] = [
     ("mle-star", &[]),
     ("mle-star-process", &[]),
-    ("mle-star-data", &["mle-star"]),
+    ("mle-star-metrics", &["mle-star"]),
+    ("mle-star-data", &["mle-star", "mle-star-metrics"]),
     ("mle-star-claude", &["mle-star", "mle-star-data", "mle-star-process"]),
-    ("mle-star-offline", &["mle-star", "mle-star-data"]),
-    ("mle-star-backends", &["mle-star", "mle-star-data", "mle-star-process"]),
+    ("mle-star-offline", &["mle-star", "mle-star-data", "mle-star-metrics"]),
+    ("mle-star-backends", &["mle-star", "mle-star-data", "mle-star-metrics", "mle-star-process"]),
     (
         PROGRAM,
         &[
@@ -23,6 +24,7 @@ const ARROWS: [(&str, &[&str]); 8] = [
             "mle-star-backends",
             "mle-star-claude",
             "mle-star-data",
+            "mle-star-metrics",
             "mle-star-offline",
             "mle-star-process",
         ],

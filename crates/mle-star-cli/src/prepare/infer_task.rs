@@ -9,8 +9,8 @@ use mle_star::stop::Trouble;
 use mle_star::task::Task;
 use mle_star_data::agreement;
 use mle_star_data::infer::{Given, Guess, Inferred, infer};
-use mle_star_data::metric_names::KnownMetric;
 use mle_star_data::profile::{self, Profile};
+use mle_star_metrics::names::Metric;
 
 use super::configure::absolute;
 use super::profile_data::ProfiledData;
@@ -184,8 +184,8 @@ fn real(path: &Path) -> PathBuf {
 
 /// The offline agents need a metric that they can compute, a target, and tables that agree.
 fn check_for_offline(data_dir: &Path, profile: &Profile, inferred: &Inferred) -> Result<(), Trouble> {
-    if KnownMetric::parse(&inferred.metric).is_none() {
-        let names: Vec<&str> = KnownMetric::ALL.iter().map(|metric| metric.name()).collect();
+    if Metric::parse(&inferred.metric).is_none() {
+        let names: Vec<&str> = Metric::ALL.iter().map(|metric| metric.name()).collect();
         let message = format!("the offline agents do not know the metric \"{}\"", inferred.metric);
         return Err(Trouble::new(message, format!("give one of these with --metric: {}", names.join(", "))));
     }

@@ -6,8 +6,8 @@ use mle_star::task::{DataModality, TaskType};
 use serde_json::Value;
 
 use super::Guess;
-use crate::metric_names::KnownMetric;
 use crate::profile::{Column, ColumnKind, Profile};
+use mle_star_metrics::names::Metric;
 
 /// An integer target with at most this many distinct values is treated as classes.
 const MOST_CLASSES: usize = 30;
@@ -104,7 +104,7 @@ impl<'a> Columns<'a> {
     }
 
     fn is_regression(self, metric: &str) -> (bool, String) {
-        if let Some(known) = KnownMetric::parse(metric) {
+        if let Some(known) = Metric::parse(metric) {
             let compared = if known.is_for_regression() { "numbers" } else { "classes" };
             return (known.is_for_regression(), format!("{known} is a metric for {compared}"));
         }

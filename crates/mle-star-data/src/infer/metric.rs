@@ -4,7 +4,7 @@ use mle_star::metric::Direction;
 use mle_star::stop::Trouble;
 
 use super::Guess;
-use crate::metric_names::KnownMetric;
+use mle_star_metrics::names::Metric;
 
 const SMALLER_WINS: [&str; 8] =
     ["error", "loss", "distance", "deviation", "perplexity", "rmse", "mse", "mae"];
@@ -34,7 +34,7 @@ pub(super) fn name(
     if let Some(name) = given {
         return Ok(name.to_owned());
     }
-    let Some(mention) = KnownMetric::find_in(description) else {
+    let Some(mention) = Metric::find_in(description) else {
         let message = if description.trim().is_empty() {
             "the evaluation metric is not given, and there is no description.md that could name it"
         } else {
@@ -56,7 +56,7 @@ pub(super) fn direction(
     given: Option<Direction>,
     guesses: &mut Vec<Guess>,
 ) -> Result<Direction, Trouble> {
-    let known = KnownMetric::parse(metric);
+    let known = Metric::parse(metric);
     if let (Some(known), Some(given)) = (known, given) {
         return agreeing(known, given);
     }
@@ -73,7 +73,7 @@ pub(super) fn direction(
     Ok(direction)
 }
 
-fn agreeing(known: KnownMetric, given: Direction) -> Result<Direction, Trouble> {
+fn agreeing(known: Metric, given: Direction) -> Result<Direction, Trouble> {
     let right = known.direction();
     if right == given {
         return Ok(given);

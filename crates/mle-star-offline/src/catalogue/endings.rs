@@ -5,7 +5,7 @@ use serde_json::json;
 use super::{Block, Strategy};
 use crate::templates::render;
 use crate::writer;
-use mle_star_data::metric_names::KnownMetric;
+use mle_star_metrics::names::Metric;
 
 pub(super) const ENDINGS: &[Strategy] = &[
     Strategy {
@@ -56,8 +56,7 @@ pub(super) const ENDINGS: &[Strategy] = &[
         reason: "The metric looks at the order of rows alone, and the models' probabilities have different spreads.",
         how: "Average the models' ranks in place of their probabilities.",
         edit: |block| {
-            let by_order =
-                matches!(block.problem.metric.id, KnownMetric::RocAuc | KnownMetric::AveragePrecision);
+            let by_order = matches!(block.problem.metric.id, Metric::RocAuc | Metric::AveragePrecision);
             blend(block, "blends/ranks", by_order && block.problem.classes == 2)
         },
     },
@@ -116,7 +115,7 @@ pub(super) const ENDINGS: &[Strategy] = &[
         how: "Name the class with the largest probability.",
         edit: |block| {
             let metric = &block.problem.metric;
-            post(block, "posts/most_probable", metric.ordinal || metric.id == KnownMetric::F1)
+            post(block, "posts/most_probable", metric.ordinal || metric.id == Metric::F1)
         },
     },
     Strategy {
@@ -163,7 +162,7 @@ pub(super) const ENDINGS: &[Strategy] = &[
 ];
 
 fn by_probability(block: &Block<'_>) -> bool {
-    block.problem.metric.id == KnownMetric::LogLoss && block.problem.stratified
+    matches!(block.problem.metric.id, Metric::LogLoss | Metric::Brier) && block.problem.stratified
 }
 
 fn scale(block: &Block<'_>, scale: &str, wanted: bool) -> Option<String> {

@@ -13,7 +13,7 @@ enum Change {
 }
 
 use Change::{Set, Times};
-use mle_star_data::metric_names::KnownMetric;
+use mle_star_metrics::names::Metric;
 
 type Preset = &'static [(&'static str, Change)];
 
@@ -188,7 +188,7 @@ pub(super) fn set(text: &str, name: &str, value: &str) -> Option<String> {
 fn class_weights(block: &Block<'_>) -> Option<String> {
     let problem = block.problem;
     let counts_rare =
-        matches!(problem.metric.id, KnownMetric::BalancedAccuracy | KnownMetric::F1 | KnownMetric::MacroF1);
+        matches!(problem.metric.id, Metric::BalancedAccuracy | Metric::F1 | Metric::MacroF1 | Metric::Mcc);
     if !counts_rare || !problem.classification || problem.rarest * problem.classes as f64 > 0.8 {
         return None;
     }

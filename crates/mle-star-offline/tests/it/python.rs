@@ -139,7 +139,7 @@ pub(super) fn assert_faultless(faults: impl Iterator<Item = String>) {
     assert!(found.is_empty(), "{} scripts are wrong:\n{}", found.len(), found.join("\n"));
 }
 
-const METRICS: [(&str, Direction, usize); 16] = [
+const METRICS: [(&str, Direction, usize); 27] = [
     ("accuracy", Maximize, 2),
     ("balanced accuracy", Maximize, 3),
     ("F1", Maximize, 2),
@@ -156,11 +156,22 @@ const METRICS: [(&str, Direction, usize); 16] = [
     ("R2", Maximize, 0),
     ("accuracy", Maximize, 3),
     ("log loss", Minimize, 2),
+    ("micro F1", Maximize, 3),
+    ("weighted F1", Maximize, 3),
+    ("Brier score", Minimize, 2),
+    ("Brier score", Minimize, 3),
+    ("MCC", Maximize, 2),
+    ("MSE", Minimize, 0),
+    ("median absolute error", Minimize, 0),
+    ("SMAPE", Minimize, 0),
+    ("Spearman correlation", Maximize, 0),
+    ("Pearson correlation", Maximize, 0),
+    ("average precision", Maximize, 3),
 ];
 
 fn shapes() -> impl Iterator<Item = Shape> {
     METRICS.into_iter().enumerate().map(|(position, (metric, direction, classes))| Shape {
-        per_class: metric == "log loss" && classes > 2,
+        per_class: matches!(metric, "log loss" | "Brier score") && classes > 2,
         text_labels: position % 3 == 1,
         rich: position % 5 != 4,
         ..shape(metric, direction, classes)

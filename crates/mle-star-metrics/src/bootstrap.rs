@@ -1,0 +1,124 @@
+//! The uncertainty of a score.
+//!
+//! In each replicate, every row has a random weight that follows a Poisson distribution with mean 1. It depends on
+//! the row's key and the number of the replicate alone, so that the replicates of two scripts are paired, whatever
+//! rows they share.
+
+use blake3::Hasher;
+use mle_star::measure::{Measurement, standard_deviation};
+
+use crate::names::Metric;
+use crate::score::{Predictions, Truth, Unscorable, prepare, score_with};
+
+/// With fewer replicates than this, the interval follows from the standard error instead of percentiles.
+const FEW_REPLICATES: usize = 40;
+/// The half width of a 95 % interval, in standard errors.
+const HALF_WIDTH: f64 = 1.96;
+
+/// The score of predictions with its uncertainty. `row_keys` are different numbers that name the rows.
+///
+/// A metric can be undefined in a replicate, for example ROC-AUC where all rows with weight are of one class. Such a
+/// replicate repeats the score itself, and counts neither for the standard error nor for the interval.
+///
+/// # Errors
+/// The predictions have no score, or too few replicates are defined to tell its uncertainty.
+pub fn measure(
+    metric: Metric,
+    truth: &Truth<'_>,
+    predictions: &Predictions<'_>,
+    row_keys: &[u64],
+    replicates: usize,
+) -> Result<Measurement, Unscorable> {
+    let formula = prepare(metric, truth, predictions)?;
+    if row_keys.len() != truth.len() {
+        return Err(Unscorable::new(format!("there are {} keys for {} rows", row_keys.len(), truth.len())));
+    }
+    let mut weights = vec![1.0; row_keys.len()];
+    let score = score_with(metric, &*formula, &weights)?;
+    let mut defined = Vec::with_capacity(replicates);
+    let mut all = Vec::with_capacity(replicates);
+    for replicate in 0..replicates {
+        draw_weights(row_keys, replicate as u64, &mut weights);
+        let drawn = score_with(metric, &*formula, &weights).ok();
+        defined.extend(drawn);
+        all.push(drawn.unwrap_or(score));
+    }
+    let standard_error = standard_deviation(&defined).ok_or_else(|| {
+        Unscorable::new(format!("{metric} has no standard error, since there are too few rows"))
+    })?;
+    let interval = interval(metric, score, standard_error, &mut defined);
+    let (rows, rows_digest) = (row_keys.len() as u64, digest(row_keys.to_vec()));
+    Ok(Measurement { score, rows, rows_digest, standard_error, interval, replicates: all })
+}
+
+/// The weight of a row in a replicate, for any program that must draw the same.
+pub fn weight(row_key: u64, replicate: u64) -> u8 {
+    poisson(mix(row_key ^ seed(replicate)))
+}
+
+/// A digest of row keys, the same in any order.
+pub fn digest(mut row_keys: Vec<u64>) -> String {
+    row_keys.sort_unstable();
+    let mut hasher = Hasher::new();
+    for key in row_keys {
+        hasher.update(&key.to_le_bytes());
+    }
+    hasher.finalize().to_hex().to_string()
+}
+
+fn interval(metric: Metric, score: f64, standard_error: f64, defined: &mut [f64]) -> [f64; 2] {
+    if defined.len() < FEW_REPLICATES {
+        let (low, high) = metric.range();
+        let half = HALF_WIDTH * standard_error;
+        return [(score - half).max(low), (score + half).min(high)];
+    }
+    defined.sort_unstable_by(f64::total_cmp);
+    [percentile(defined, 0.025), percentile(defined, 0.975)]
+}
+
+/// A percentile of sorted values, with linear interpolation.
+fn percentile(sorted: &[f64], share: f64) -> f64 {
+    let place = share * (sorted.len() - 1) as f64;
+    let (low, high) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
+    low + (high - low) * place.fract()
+}
+
+fn draw_weights(row_keys: &[u64], replicate: u64, weights: &mut [f64]) {
+    let seed = seed(replicate);
+    for (weight, key) in weights.iter_mut().zip(row_keys) {
+        *weight = f64::from(poisson(mix(key ^ seed)));
+    }
+}
+
+fn seed(replicate: u64) -> u64 {
+    mix(replicate.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+}
+
+/// The finalizer of splitmix64: every bit of the input changes half of the bits of the output.
+fn mix(bits: u64) -> u64 {
+    let bits = bits.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ (bits >> 31)
+}
+
+/// How often a uniform number, as 32 bits, is at or above the steps of Poisson's distribution function with mean 1.
+fn poisson(bits: u64) -> u8 {
+    let uniform = (bits >> 32) as u32;
+    STEPS.iter().map(|step| u8::from(uniform >= *step)).sum()
+}
+
+/// The distribution function at 0, 1, 2 and so on, in units of 2^-32. Weights above 11 are too rare to matter.
+const STEPS: [u32; 11] = steps();
+
+const fn steps() -> [u32; 11] {
+    let mut steps = [0; 11];
+    let (mut term, mut sum, mut at) = (1.0 / std::f64::consts::E, 0.0, 0);
+    while at < steps.len() {
+        sum += term;
+        steps[at] = (sum * 4_294_967_296.0) as u32;
+        at += 1;
+        term /= at as f64;
+    }
+    steps
+}

@@ -1,0 +1,11 @@
+//! Scores of predictions, computed by the program and not by a script.
+//!
+//! [`names`] knows the metrics, [`score`] computes them with row weights, [`bootstrap`] adds the uncertainty, and
+//! [`labels`] reads known labels and files of predictions. [`average`] averages files of predictions. No maintained
+//! crate has these metrics with weights, so the formulas are here.
+
+pub mod bootstrap;
+mod formulas;
+pub mod names;
+pub mod score;
+mod spellings;

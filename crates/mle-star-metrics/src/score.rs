@@ -1,0 +1,257 @@
+//! The score of predictions on a metric.
+
+use std::borrow::Cow;
+
+use thiserror::Error;
+
+use crate::formulas::{Formula, averages, counts, curves, relations};
+use crate::names::{Kind, Metric};
+
+/// What is known about each row.
+#[derive(Clone, Copy, Debug)]
+pub enum Truth<'a> {
+    /// A number for each row.
+    Numbers(&'a [f64]),
+    /// A class for each row.
+    Classes {
+        /// The position of each row's class in `names`.
+        rows: &'a [u32],
+        /// The names of the classes, in order.
+        names: &'a [String],
+        /// The class that a binary metric is about; `None` for the mean over all classes.
+        positive: Option<u32>,
+    },
+}
+
+/// What is predicted for each row.
+#[derive(Clone, Copy, Debug)]
+pub enum Predictions<'a> {
+    /// A number for each row. With classes, the probability or the score of the positive class.
+    Numbers(&'a [f64]),
+    /// The position of each row's class in the names of the truth.
+    Labels(&'a [u32]),
+    /// The probability of each class, row after row. A metric of labels compares the most probable class.
+    Probabilities {
+        /// The probabilities: as many for each row as there are classes.
+        values: &'a [f64],
+        /// The number of classes.
+        classes: usize,
+    },
+}
+
+/// Predictions that have no score, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{0}")]
+pub struct Unscorable(String);
+
+impl Unscorable {
+    pub(crate) fn new(why: impl Into<String>) -> Self {
+        Self(why.into())
+    }
+}
+
+/// The score of predictions, equal to that of scikit-learn and scipy, with these deviations:
+///
+/// - A row of weight two counts like two equal rows, and one of weight zero like none, for every metric. So a class
+///   without weight is no class.
+/// - The macro averages of ROC-AUC and average precision are over the classes that have rows.
+/// - Rows of probabilities are divided by their sum where it is not 1, since log loss could be cheated otherwise.
+/// - Kappa is about the positions of all named classes, whether or not rows have them.
+///
+/// # Errors
+/// The predictions do not fit the metric or the truth, or the metric is undefined for them.
+pub fn score(
+    metric: Metric,
+    truth: &Truth<'_>,
+    predictions: &Predictions<'_>,
+    weights: Option<&[f64]>,
+) -> Result<f64, Unscorable> {
+    let formula = prepare(metric, truth, predictions)?;
+    let rows = truth.len();
+    let weights = weights.map_or_else(|| Cow::Owned(vec![1.0; rows]), Cow::Borrowed);
+    if weights.len() != rows {
+        return Err(Unscorable(format!("there are {} weights for {rows} rows", weights.len())));
+    }
+    if weights.iter().any(|weight| !weight.is_finite() || *weight < 0.0) {
+        return Err(Unscorable::new("a weight is negative or not finite"));
+    }
+    score_with(metric, &*formula, &weights)
+}
+
+/// The score with these weights, or why it is undefined.
+pub(crate) fn score_with(metric: Metric, formula: &dyn Formula, weights: &[f64]) -> Result<f64, Unscorable> {
+    let score = formula.score(weights).map_err(|why| Unscorable(format!("{metric} is undefined: {why}")))?;
+    if !score.is_finite() {
+        return Err(Unscorable(format!("{metric} is not finite, since a prediction is far too large")));
+    }
+    Ok(score)
+}
+
+impl Truth<'_> {
+    /// The number of rows.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Numbers(numbers) => numbers.len(),
+            Self::Classes { rows, .. } => rows.len(),
+        }
+    }
+}
+
+/// The classes of rows, after checks.
+#[derive(Clone, Copy)]
+pub(crate) struct Classes<'a> {
+    pub(crate) rows: &'a [u32],
+    pub(crate) count: usize,
+    pub(crate) positive: Option<u32>,
+}
+
+/// Everything that does not depend on weights, so that many weights cost little.
+///
+/// # Errors
+/// The predictions do not fit the metric or the truth.
+pub(crate) fn prepare(
+    metric: Metric,
+    truth: &Truth<'_>,
+    predictions: &Predictions<'_>,
+) -> Result<Box<dyn Formula>, Unscorable> {
+    if truth.len() == 0 {
+        return Err(Unscorable::new("there are no rows"));
+    }
+    check_predictions(truth.len(), predictions)?;
+    match (metric.kind(), truth) {
+        (Kind::Numbers, Truth::Numbers(truth)) => {
+            let Predictions::Numbers(predicted) = predictions else {
+                return Err(Unscorable(format!("{metric} needs numbers as predictions")));
+            };
+            check_finite("the labels", truth)?;
+            check_numbers(metric, truth, predicted)?;
+            Ok(for_numbers(metric, truth, predicted))
+        }
+        (Kind::Labels, Truth::Classes { rows, names, positive }) => {
+            let classes = classes(rows, names, *positive)?;
+            let labels = labels(metric, classes, predictions)?;
+            Ok(match metric {
+                Metric::Accuracy | Metric::MicroF1 => Box::new(averages::accuracy(rows, &labels)),
+                _ => Box::new(counts::Counts::new(metric, classes, &labels)),
+            })
+        }
+        (Kind::Probabilities, Truth::Classes { rows, names, positive }) => {
+            for_probabilities(metric, classes(rows, names, *positive)?, predictions)
+        }
+        (Kind::Numbers, Truth::Classes { .. }) => {
+            Err(Unscorable(format!("{metric} needs numbers as truth, not classes")))
+        }
+        (_, Truth::Numbers(_)) => Err(Unscorable(format!("{metric} needs classes as truth, not numbers"))),
+    }
+}
+
+fn for_numbers(metric: Metric, truth: &[f64], predicted: &[f64]) -> Box<dyn Formula> {
+    match metric {
+        Metric::R2 => Box::new(relations::R2::new(truth, predicted)),
+        Metric::Pearson => Box::new(relations::Pearson::new(truth, predicted)),
+        Metric::Spearman => Box::new(relations::Spearman::new(truth, predicted)),
+        Metric::MedianAbsoluteError => Box::new(averages::Median::new(truth, predicted)),
+        _ => Box::new(averages::error(metric, truth, predicted)),
+    }
+}
+
+fn for_probabilities(
+    metric: Metric,
+    classes: Classes<'_>,
+    predictions: &Predictions<'_>,
+) -> Result<Box<dyn Formula>, Unscorable> {
+    let by_order = matches!(metric, Metric::RocAuc | Metric::AveragePrecision);
+    match *predictions {
+        Predictions::Labels(_) => Err(Unscorable(format!("{metric} needs probabilities, not labels"))),
+        Predictions::Numbers(_) if classes.positive.is_none() || classes.count != 2 => Err(Unscorable(
+            format!("{metric} of {} classes needs a probability for each of them", classes.count),
+        )),
+        Predictions::Numbers(scores) if by_order => {
+            Ok(Box::new(curves::Curves::of_positive(metric, classes, |row| scores[row])))
+        }
+        Predictions::Numbers(probabilities) => {
+            let is_second = classes.positive == Some(1);
+            let pair = |p: &f64| if is_second { [1.0 - p, *p] } else { [*p, 1.0 - p] };
+            let both: Vec<f64> = probabilities.iter().flat_map(pair).collect();
+            Ok(Box::new(averages::loss(metric, classes, &both)?))
+        }
+        Predictions::Probabilities { values, .. } if by_order => {
+            Ok(Box::new(curves::Curves::new(metric, classes, values)))
+        }
+        Predictions::Probabilities { values, .. } => Ok(Box::new(averages::loss(metric, classes, values)?)),
+    }
+}
+
+fn classes<'a>(rows: &'a [u32], names: &[String], positive: Option<u32>) -> Result<Classes<'a>, Unscorable> {
+    let count = names.len();
+    if rows.iter().chain(&positive).any(|class| *class as usize >= count) {
+        return Err(Unscorable::new("the truth has a class without a name"));
+    }
+    Ok(Classes { rows, count, positive })
+}
+
+/// The predicted labels; of probabilities, the most probable class, and the first of equals.
+fn labels<'a>(
+    metric: Metric,
+    truth: Classes<'_>,
+    predictions: &Predictions<'a>,
+) -> Result<Cow<'a, [u32]>, Unscorable> {
+    let labels: Cow<'a, [u32]> = match *predictions {
+        Predictions::Numbers(_) => return Err(Unscorable(format!("{metric} needs labels, not numbers"))),
+        Predictions::Labels(labels) => Cow::Borrowed(labels),
+        Predictions::Probabilities { values, classes } => {
+            values.chunks_exact(classes).map(most_probable).collect::<Vec<_>>().into()
+        }
+    };
+    if labels.iter().any(|class| *class as usize >= truth.count) {
+        return Err(Unscorable::new("a predicted class has no name"));
+    }
+    Ok(labels)
+}
+
+fn most_probable(row: &[f64]) -> u32 {
+    let mut best = 0;
+    for (class, probability) in row.iter().enumerate() {
+        if *probability > row[best] {
+            best = class;
+        }
+    }
+    best as u32
+}
+
+fn check_predictions(rows: usize, predictions: &Predictions<'_>) -> Result<(), Unscorable> {
+    let found = match predictions {
+        Predictions::Numbers(numbers) => numbers.len(),
+        Predictions::Labels(labels) => labels.len(),
+        Predictions::Probabilities { values, classes } if *classes > 0 && values.len() % classes == 0 => {
+            values.len() / classes
+        }
+        Predictions::Probabilities { .. } => 0,
+    };
+    if found != rows {
+        return Err(Unscorable(format!(
+            "there are predictions for {found} rows, but {rows} rows have a label"
+        )));
+    }
+    match predictions {
+        Predictions::Numbers(values) | Predictions::Probabilities { values, .. } => {
+            check_finite("the predictions", values)
+        }
+        Predictions::Labels(_) => Ok(()),
+    }
+}
+
+fn check_finite(whose: &str, values: &[f64]) -> Result<(), Unscorable> {
+    if values.iter().all(|value| value.is_finite()) {
+        return Ok(());
+    }
+    Err(Unscorable(format!("{whose} have a number that is not finite")))
+}
+
+fn check_numbers(metric: Metric, truth: &[f64], predicted: &[f64]) -> Result<(), Unscorable> {
+    let Some(lowest) = truth.iter().chain(predicted).copied().min_by(f64::total_cmp) else { return Ok(()) };
+    if metric == Metric::Rmsle && lowest <= -1.0 {
+        return Err(Unscorable(format!("RMSLE is undefined for values of -1 or less, and one is {lowest}")));
+    }
+    Ok(())
+}
