@@ -11,5 +11,6 @@ pub mod infer;
 pub mod input;
 pub mod metric_names;
 pub mod profile;
+mod records;
 pub mod unzip;
 pub mod walk;
