@@ -201,7 +201,8 @@ mod tests {
     fn the_text_of_each_row_is_as_it_is_in_the_file() {
         let check = |text: &str, expected: &[&str], cells: &[&str]| {
             for line_end in ["\n", "\r\n"] {
-                let own = |texts: &[&str]| texts.iter().map(|t| t.replace('\n', line_end)).collect::<Vec<_>>();
+                let own =
+                    |texts: &[&str]| texts.iter().map(|t| t.replace('\n', line_end)).collect::<Vec<_>>();
                 assert_eq!(rows(&text.replace('\n', line_end)), (own(expected), own(cells)), "{text}");
             }
         };
