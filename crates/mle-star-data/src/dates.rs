@@ -1,20 +1,36 @@
-//! Recognizes dates.
+//! Recognizes and orders dates.
 
 const MONTHS: [&str; 12] =
     ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+/// The seconds of a day.
+pub(super) const DAY: f64 = 86_400.0;
+
+/// How a date such as `1/2/2024` is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reading {
+    MonthFirst,
+    DayFirst,
+}
 
 /// Whether this text is a date, with or without a time of day.
 ///
 /// Accepted: `2024-01-31`, `2024/1/31`, `31.01.2024`, `1/31/2024`, `2024-01`, `31-Jan-2024`, `Jan 31, 2024`, each
 /// optionally followed by a time and an offset.
 pub(super) fn is_date(text: &str) -> bool {
+    seconds(text, Reading::MonthFirst).is_some() || seconds(text, Reading::DayFirst).is_some()
+}
+
+/// The seconds from the beginning of 1970 to this date; `None` if it is no date.
+pub(super) fn seconds(text: &str, reading: Reading) -> Option<f64> {
     let text = text.trim();
     let starts_like_a_date = text.starts_with(|first: char| first.is_ascii_alphanumeric());
     if !starts_like_a_date || text.len() < 6 || text.len() > 40 {
-        return false;
+        return None;
     }
     let (date, time) = split_time(text);
-    (is_numeric_date(date) || has_month_name(date)) && time.is_none_or(is_time)
+    let days = numeric_date(date, reading).or_else(|| date_with_month_name(date))?;
+    let of_day = time.map_or(Some(0.0), time_of_day)?;
+    Some(f64::from(days) * DAY + of_day)
 }
 
 fn split_time(text: &str) -> (&str, Option<&str>) {
@@ -25,33 +41,104 @@ fn split_time(text: &str) -> (&str, Option<&str>) {
     }
 }
 
-fn is_numeric_date(date: &str) -> bool {
-    ['-', '/', '.'].into_iter().any(|separator| {
-        let parts: Vec<Option<u32>> = date.split(separator).map(number).collect();
-        match parts.as_slice() {
-            [Some(a), Some(b), Some(c)] => in_order(&[*a, *b, *c]),
-            [Some(year), Some(month)] => separator != '.' && is_year(*year) && (1..=12).contains(month),
-            _ => false,
-        }
-    })
+fn numeric_date(date: &str, reading: Reading) -> Option<i32> {
+    let separator = date.chars().find(|letter| ['-', '/', '.'].contains(letter))?;
+    let mut parts = date.split(separator).map(number);
+    match (parts.next()??, parts.next()??, parts.next(), parts.next()) {
+        (a, b, Some(c), None) => in_order([a, b, c?], separator, reading),
+        (year, month, None, _) if separator != '.' && is_year(year) => days(year, month, 1),
+        _ => None,
+    }
 }
 
 /// Year first or last; day and month in either order.
-fn in_order(parts: &[u32; 3]) -> bool {
-    let [a, b, c] = *parts;
-    let day_and_month = |x: u32, y: u32| x.min(y) >= 1 && x.min(y) <= 12 && x.max(y) <= 31;
-    (is_year(a) && day_and_month(b, c)) || ((is_year(c) || c < 100) && day_and_month(a, b))
+fn in_order([a, b, c]: [u32; 3], separator: char, reading: Reading) -> Option<i32> {
+    if is_year(a) {
+        return days(a, b, c).or_else(|| days(a, c, b));
+    }
+    let year = if c < 100 { whole_year(c) } else { c };
+    match (is_year(year), separator, reading) {
+        (false, ..) => None,
+        // Dates with points begin with the day.
+        (_, '.', _) => days(year, b, a).or_else(|| days(year, a, b)),
+        (_, _, Reading::MonthFirst) => days(year, a, b),
+        (_, _, Reading::DayFirst) => days(year, b, a),
+    }
 }
 
-fn has_month_name(date: &str) -> bool {
-    let mut parts = date.split([' ', '-', ',', '/']).filter(|part| !part.is_empty()).collect::<Vec<_>>();
-    let is_month =
-        |part: &&str| part.get(..3).is_some_and(|s| MONTHS.contains(&s.to_ascii_lowercase().as_str()));
-    let Some(month) = parts.iter().position(is_month) else { return false };
-    parts.remove(month);
-    let numbers: Option<Vec<u32>> = parts.iter().map(|part| number(part)).collect();
-    numbers
-        .is_some_and(|n| (1..=2).contains(&n.len()) && n.iter().any(|&value| value < 100 || is_year(value)))
+fn date_with_month_name(date: &str) -> Option<i32> {
+    let mut numbers = [None; 2];
+    let (mut month, mut count) = (None, 0);
+    for part in date.split([' ', '-', ',', '/']).filter(|part| !part.is_empty()) {
+        if month.is_none() && number(part).is_none() {
+            month = Some(month_of(part)?);
+        } else {
+            *numbers.get_mut(count)? = Some(number(part)?);
+            count += 1;
+        }
+    }
+    match (numbers, month?) {
+        ([Some(year), None], month) if is_year(year) => days(year, month, 1),
+        ([Some(year), None], month) if date.contains('-') && year < 100 => days(whole_year(year), month, 1),
+        ([Some(day), None], month) => days(1970, month, day),
+        ([Some(year), Some(day)], month) if is_year(year) => days(year, month, day),
+        ([Some(day), Some(year)], month) if is_year(year) => days(year, month, day),
+        ([Some(day), Some(year)], month) if year < 100 => days(whole_year(year), month, day),
+        _ => None,
+    }
+}
+
+fn month_of(part: &str) -> Option<u32> {
+    let start = part.get(..3)?.to_ascii_lowercase();
+    (1..).zip(MONTHS).find(|(_, month)| *month == start).map(|(number, _)| number)
+}
+
+/// The seconds from midnight, without the offset from universal time.
+fn time_of_day(time: &str) -> Option<f64> {
+    if !is_time(time) {
+        return None;
+    }
+    let is_clock = |c: char| c.is_ascii_digit() || c == ':' || c == '.';
+    let (clock, rest) = time.split_at(time.find(|c| !is_clock(c)).unwrap_or(time.len()));
+    let mut parts = clock.split(':').map(|part| part.parse::<f64>().unwrap_or(0.0));
+    let mut next = || parts.next().unwrap_or(0.0);
+    let (hours, minutes, seconds) = (next(), next(), next());
+    let rest = rest.trim();
+    let hours = match rest.chars().next().map(|c| c.to_ascii_lowercase()) {
+        Some('p') if hours < 12.0 => hours + 12.0,
+        Some('a') if hours >= 12.0 => hours - 12.0,
+        _ => hours,
+    };
+    Some(hours * 3_600.0 + minutes * 60.0 + seconds - offset(rest))
+}
+
+/// The seconds in `+02:00` or `-0530`; 0 for anything else.
+fn offset(text: &str) -> f64 {
+    let (sign, digits) = match text.split_at_checked(1) {
+        Some(("+", digits)) => (1.0, digits),
+        Some(("-", digits)) => (-1.0, digits),
+        _ => return 0.0,
+    };
+    let digits: String = digits.chars().filter(char::is_ascii_digit).take(4).collect();
+    let (hours, minutes) = digits.split_at(digits.len().min(2));
+    let number = |text: &str| text.parse::<f64>().unwrap_or(0.0);
+    sign * (number(hours) * 3_600.0 + number(minutes) * 60.0)
+}
+
+/// The days from the beginning of 1970; `None` if there is no such month or day.
+fn days(year: u32, month: u32, day: u32) -> Option<i32> {
+    if !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+        return None;
+    }
+    // Years that begin in March end with the leap day.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let before = 365 * year + year / 4 - year / 100 + year / 400;
+    let total = before + (153 * month + 2) / 5 + day;
+    Some(i32::try_from(total).ok()? - 719_469)
+}
+
+fn whole_year(short: u32) -> u32 {
+    if short < 70 { 2000 + short } else { 1900 + short }
 }
 
 fn is_time(time: &str) -> bool {
@@ -71,7 +158,7 @@ fn number(text: &str) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::is_date;
+    use super::*;
 
     #[test]
     fn dates_are_distinguished_from_other_texts() {
@@ -104,5 +191,30 @@ mod tests {
         ] {
             assert!(!is_date(other), "{other}");
         }
+    }
+
+    #[test]
+    fn dates_have_an_order() {
+        let check = |text: &str, reading: Reading, expected: f64| {
+            assert_eq!(seconds(text, reading), Some(expected), "{text}");
+        };
+        let (month, day) = (Reading::MonthFirst, Reading::DayFirst);
+        check("1970-01-01", month, 0.0);
+        check("2000-03-01", day, 11_017.0 * DAY);
+        for text in ["2024/1/31", "31.01.2024", "31.1.24", "31-Jan-2024", "Jan 31, 2024", "31 January 2024"] {
+            check(text, month, 19_753.0 * DAY);
+        }
+        check("1/31/24", month, 19_753.0 * DAY);
+        check("31/1/24", day, 19_753.0 * DAY);
+        check("2/1/2024", month, 19_754.0 * DAY);
+        check("2/1/2024", day, 19_724.0 * DAY);
+        check("2024-02", month, 19_754.0 * DAY);
+        check("Feb-24", month, 19_754.0 * DAY);
+        check("2024-01-31 01:00:30.5", month, 19_753.0 * DAY + 3_630.5);
+        check("2024-01-31T01:00:00+02:00", month, 19_753.0 * DAY - 3_600.0);
+        check("1/31/2024 1:05 PM", month, 19_753.0 * DAY + 13.0 * 3_600.0 + 300.0);
+        check("1/31/2024 12:05 AM", month, 19_753.0 * DAY + 300.0);
+        assert_eq!(seconds("1/31/2024", day), None);
+        assert_eq!(seconds("31/1/2024", month), None);
     }
 }

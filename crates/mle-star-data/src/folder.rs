@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use flate2::read::MultiGzDecoder;
 use mle_star::stop::Trouble;
 use zip::ZipArchive;
 
@@ -18,7 +19,10 @@ pub(super) struct Listing {
     pub(super) test: Option<Source>,
     pub(super) sample: Option<Source>,
     pub(super) auxiliary: Vec<Source>,
+    /// Every other file, with the copies.
     pub(super) other: Vec<PathBuf>,
+    /// Further files with the same table as one of the above, such as `train.csv.zip` next to `train.csv`.
+    pub(super) copies: Vec<PathBuf>,
 }
 
 /// Where a table's text comes from.
@@ -28,8 +32,19 @@ pub(super) struct Source {
     pub(super) file: PathBuf,
     /// The file on disk, relative to the data folder.
     pub(super) on_disk: PathBuf,
-    /// The member of the archive, if `on_disk` is a zip archive.
-    pub(super) member: Option<String>,
+    /// How the file on disk holds the table.
+    pub(super) packing: Packing,
+}
+
+/// How a file holds a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Packing {
+    /// As its text.
+    Plain,
+    /// As its text, compressed with gzip.
+    Gzip,
+    /// As this member of a zip archive.
+    Zip(String),
 }
 
 /// Sorts the files of a data folder by role.
@@ -45,8 +60,8 @@ pub(super) fn list(data_dir: &Path) -> Result<Listing, Trouble> {
             None => listing.other.push(path),
         }
     }
-    // A plain file wins over an archive of the same table.
-    sources.sort_by_key(|source| (source.file.clone(), source.member.is_some()));
+    // A plain file wins over a packed file of the same table.
+    sources.sort_by_key(|source| (source.file.clone(), source.is_packed()));
     for source in sources {
         listing.place(source);
     }
@@ -67,18 +82,34 @@ impl Listing {
             Some("test") => &mut self.test,
             Some("sample_submission" | "samplesubmission") => &mut self.sample,
             _ if self.auxiliary.iter().any(|known| known.file == source.file) => {
-                return self.other.push(source.on_disk);
+                return self.copy(source.on_disk);
             }
             _ => return self.auxiliary.push(source),
         };
         match slot {
             None => *slot = Some(source),
-            Some(_) => self.other.push(source.on_disk),
+            Some(_) => self.copy(source.on_disk),
         }
+    }
+
+    fn copy(&mut self, on_disk: PathBuf) {
+        self.copies.push(on_disk.clone());
+        self.other.push(on_disk);
     }
 }
 
 impl Source {
+    /// The table in this file, an absolute path; `None` if it is none.
+    pub(super) fn at(path: &Path) -> Option<Self> {
+        let (folder, name) = (path.parent()?, path.file_name()?);
+        source_of(folder, Path::new(name))
+    }
+
+    /// Whether scripts cannot read the file on disk as it is.
+    pub(super) fn is_packed(&self) -> bool {
+        self.packing != Packing::Plain
+    }
+
     /// Calls `take` with the table's text.
     ///
     /// # Errors
@@ -89,9 +120,11 @@ impl Source {
         take: impl FnOnce(&mut dyn Read) -> T,
     ) -> io::Result<T> {
         let mut file = File::open(data_dir.join(&self.on_disk))?;
-        let Some(member) = &self.member else { return Ok(take(&mut file)) };
-        let mut archive = ZipArchive::new(file)?;
-        Ok(take(&mut archive.by_name(member)?))
+        match &self.packing {
+            Packing::Plain => Ok(take(&mut file)),
+            Packing::Gzip => Ok(take(&mut MultiGzDecoder::new(file))),
+            Packing::Zip(member) => Ok(take(&mut ZipArchive::new(file)?.by_name(member)?)),
+        }
     }
 }
 
@@ -123,17 +156,24 @@ pub(super) fn files(data_dir: &Path) -> Result<Vec<PathBuf>, Trouble> {
     Ok(found)
 }
 
-/// The table in this file; `None` unless it is a top-level CSV file, zipped or not.
+/// The table in this file; `None` unless it is a top-level CSV file, packed or not.
 fn source_of(data_dir: &Path, path: &Path) -> Option<Source> {
     let name = path.to_str().filter(|_| path.components().count() == 1)?;
     let lower = name.to_lowercase();
+    let source = |file: &str, packing| Some(Source { file: file.into(), on_disk: path.to_owned(), packing });
     if lower.ends_with(".csv") {
-        return Some(Source { file: path.to_owned(), on_disk: path.to_owned(), member: None });
+        return source(name, Packing::Plain);
+    }
+    if lower.ends_with(".csv.gz") {
+        let text = MultiGzDecoder::new(File::open(data_dir.join(path)).ok()?).read(&mut [0]);
+        return text.ok().and_then(|_| source(&name[..name.len() - ".gz".len()], Packing::Gzip));
     }
     let stem = &name[..lower.strip_suffix(".zip")?.len()];
-    let member = csv_member(&data_dir.join(path), stem)?;
-    let file = if stem.to_lowercase().ends_with(".csv") { stem.to_owned() } else { format!("{stem}.csv") };
-    Some(Source { file: file.into(), on_disk: path.to_owned(), member: Some(member) })
+    let packing = Packing::Zip(csv_member(&data_dir.join(path), stem)?);
+    if stem.to_lowercase().ends_with(".csv") {
+        return source(stem, packing);
+    }
+    source(&format!("{stem}.csv"), packing)
 }
 
 /// The CSV member of an archive: the one named like the archive, otherwise the only one.

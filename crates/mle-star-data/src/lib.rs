@@ -1,7 +1,7 @@
 //! Reads data folders and infers the task from them.
 //!
 //! [`profile::read`] profiles a folder's tables, [`infer::infer`] infers the task from them, and [`unzip`] unpacks
-//! zipped tables for scripts.
+//! packed tables for scripts. [`split::describe`] says how test rows differ from training rows.
 
 pub mod agreement;
 mod dates;
@@ -10,5 +10,7 @@ mod folder;
 pub mod infer;
 pub mod input;
 pub mod profile;
+mod records;
+pub mod split;
 pub mod unzip;
 pub mod walk;

@@ -14,6 +14,8 @@ use mle_star::stop::Trouble;
 
 use super::folder;
 
+pub(crate) use column::is_missing;
+
 /// The number of rows from which the kinds of the columns are inferred.
 pub const ROWS_LOOKED_AT: usize = 100_000;
 

@@ -1,4 +1,4 @@
-//! Unpacks zipped tables: scripts read `train.csv`, but Kaggle provides `train.csv.zip`.
+//! Unpacks zipped and gzipped tables: scripts read `train.csv`, but Kaggle provides `train.csv.zip`.
 
 use std::fs::{self, File};
 use std::io;
@@ -12,21 +12,21 @@ use super::walk;
 /// A table that must be unpacked before scripts can read it. Paths are relative to the data folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packed {
-    /// The archive.
+    /// The packed file.
     pub archive: PathBuf,
     /// The plain file as scripts expect it.
     pub file: PathBuf,
     source: Source,
 }
 
-/// The zipped tables of a data folder; empty if every table is a plain file.
+/// The packed tables of a data folder; empty if every table is a plain file.
 ///
 /// # Errors
 /// As [`profile::read`](super::profile::read) for the folder itself.
 pub fn packed(data_dir: &Path) -> Result<Vec<Packed>, Trouble> {
     let listing = folder::list(data_dir)?;
-    let zipped = listing.tables().filter(|source| source.member.is_some());
-    Ok(zipped
+    let packed = listing.tables().filter(|source| source.is_packed());
+    Ok(packed
         .map(|source| Packed {
             archive: source.on_disk.clone(),
             file: source.file.clone(),
@@ -49,7 +49,7 @@ pub fn unpack(data_dir: &Path, packed: &[Packed], into: &Path) -> Result<(), Tro
     cleared.and_then(|()| fs::create_dir_all(into)).map_err(|error| trouble(into, error))?;
     link_others(data_dir, packed, into).map_err(|error| trouble(data_dir, error))?;
     for table in packed {
-        extract(data_dir, table, into).map_err(|error| trouble(&table.archive, error))?;
+        extract(data_dir, &table.source, into).map_err(|error| trouble(&table.archive, error))?;
     }
     Ok(())
 }
@@ -59,17 +59,19 @@ fn link_others(data_dir: &Path, packed: &[Packed], into: &Path) -> io::Result<()
 }
 
 /// Unpacks under a temporary name first, so that an interruption leaves no incomplete table.
-fn extract(data_dir: &Path, table: &Packed, into: &Path) -> io::Result<()> {
-    let partial = into.join(format!(".{}.part", table.file.display()));
+pub(super) fn extract(data_dir: &Path, source: &Source, into: &Path) -> io::Result<()> {
+    let partial = into.join(format!(".{}.part", source.file.display()));
     let mut plain = File::create(&partial)?;
-    table.source.with_text(data_dir, |text| io::copy(text, &mut plain))??;
-    fs::rename(partial, into.join(&table.file))
+    source.with_text(data_dir, |text| io::copy(text, &mut plain))??;
+    fs::rename(partial, into.join(&source.file))
 }
 
 #[cfg(test)]
 mod tests {
     use std::io::Write;
 
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
     use zip::ZipWriter;
     use zip::write::SimpleFileOptions;
 
@@ -113,5 +115,30 @@ mod tests {
         assert_eq!(names, ["images.zip", "sampleSubmission.csv", "test.csv", "train.csv"]);
         assert_eq!(fs::read_to_string(into.join("train.csv")).unwrap(), text);
         assert_eq!(fs::read_to_string(into.join("test.csv")).unwrap(), "id\n3\n");
+    }
+    #[test]
+    fn gzipped_tables_are_read_in_place_and_unpacked_for_scripts() {
+        let data = tempfile::tempdir().unwrap();
+        let gzip = |text: &str| {
+            let mut packed = GzEncoder::new(Vec::new(), Compression::default());
+            packed.write_all(text.as_bytes()).unwrap();
+            packed.finish().unwrap()
+        };
+        let write = |name: &str, bytes: &[u8]| fs::write(data.path().join(name), bytes).unwrap();
+        // `cat a.gz b.gz` is a gzip file too.
+        write("train.csv.gz", &[gzip("id,y\n1,0\n"), gzip("2,1\n")].concat());
+        write("Test.CSV.gz", &gzip("id\n3\n"));
+        write("other.csv.gz", b"not gzip");
+        write("notes.txt.gz", &gzip("words"));
+
+        let profile = profile::read(data.path()).unwrap();
+        assert_eq!((profile.train.file.as_path(), profile.train.rows), (Path::new("train.csv"), 2));
+        assert_eq!(profile.test.unwrap().file, Path::new("Test.CSV"));
+        assert_eq!(profile.other_files, ["notes.txt.gz", "other.csv.gz"].map(PathBuf::from));
+
+        let into = tempfile::tempdir().unwrap();
+        unpack(data.path(), &packed(data.path()).unwrap(), into.path()).unwrap();
+        assert_eq!(fs::read_to_string(into.path().join("train.csv")).unwrap(), "id,y\n1,0\n2,1\n");
+        assert_eq!(fs::read_to_string(into.path().join("Test.CSV")).unwrap(), "id\n3\n");
     }
 }

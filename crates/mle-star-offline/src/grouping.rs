@@ -1,75 +1,17 @@
 //! Folds by groups, for tasks whose test rows belong to other groups than the training rows.
 //!
 //! [`Grouping`] names the column that groups rows. It is chosen once, with the [`Problem`], because scores over
-//! different folds are not comparable. The profile shows which columns have other values in the test table; only
-//! a column's name shows whether increasing numbers count groups or time.
+//! different folds are not comparable. The column itself is chosen by [`groups::choose`].
 //!
 //! [`Problem`]: crate::problem::Problem
 
 use serde::Serialize;
 
-use mle_star_data::profile::{ColumnKind, GroupColumn, Table};
+use mle_star_data::profile::Profile;
+use mle_star_data::split::groups::{self, Groups};
 
 /// If fewer whole groups than this would be drawn, rows are drawn from all groups instead.
 const FEWEST_DRAWN: usize = 20;
-
-/// Words in column names that identify the subject of a row.
-const KEY_WORDS: [&str; 48] = [
-    "author",
-    "batch",
-    "case",
-    "client",
-    "cluster",
-    "code",
-    "customer",
-    "device",
-    "document",
-    "driver",
-    "engine",
-    "family",
-    "farm",
-    "field",
-    "group",
-    "hospital",
-    "house",
-    "household",
-    "id",
-    "ids",
-    "individual",
-    "key",
-    "machine",
-    "member",
-    "participant",
-    "patient",
-    "person",
-    "place",
-    "plant",
-    "player",
-    "plot",
-    "scene",
-    "school",
-    "sensor",
-    "session",
-    "shop",
-    "site",
-    "speaker",
-    "station",
-    "store",
-    "student",
-    "subject",
-    "team",
-    "unit",
-    "user",
-    "vehicle",
-    "video",
-    "well",
-];
-
-/// Words in column names that mean time.
-const TIME_WORDS: [&str; 16] = [
-    "date", "day", "epoch", "hour", "index", "minute", "month", "period", "quarter", "row", "season",
-    "second", "step", "time", "week", "year",
-];
 
 /// The column that groups rows, and its consequences.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -93,9 +35,8 @@ impl Grouping {
     }
 }
 
-/// What the choice of groups needs to know about the training table.
-pub(crate) struct Rows<'a> {
-    pub(crate) train: &'a Table,
+/// What the grouping needs to know about the rows of the training table.
+pub(crate) struct Rows {
     /// Number of rows that scripts of the search read.
     pub(crate) used: usize,
     /// Classes differ in size, and each has enough rows for every fold.
@@ -103,93 +44,14 @@ pub(crate) struct Rows<'a> {
 }
 
 /// The grouping of train and test tables, if any. `taken` columns have another role.
-pub(crate) fn grouping(
-    found: &[GroupColumn],
-    rows: &Rows<'_>,
-    taken: impl Fn(&str) -> bool,
-) -> Option<Grouping> {
-    let is_text = |name: &str| rows.train.column(name).is_some_and(|c| c.kind == ColumnKind::Category);
-    let is_name = |found: &GroupColumn| is_text(&found.column) || has_word(&found.column, &KEY_WORDS);
-    let mut columns: Vec<&GroupColumn> =
-        found.iter().filter(|found| !taken(&found.column) && counts_groups(found)).collect();
-    // Rows of one patient are rows of one hospital, so the column with the fewest groups is the widest.
-    columns.sort_by_key(|found| (!is_name(found), found.groups));
-    let (chosen, others) = columns.split_first()?;
-    let drawn = chosen.groups * rows.used / rows.train.rows.max(1);
+pub(crate) fn grouping(profile: &Profile, rows: &Rows, taken: impl Fn(&str) -> bool) -> Option<Grouping> {
+    let Groups { column: chosen, others } = groups::choose(profile, taken)?;
+    let drawn = chosen.groups * rows.used / profile.train.rows.max(1);
     Some(Grouping {
         column: chosen.column.clone(),
-        others: others.iter().filter(|found| is_name(found)).map(|found| found.column.clone()).collect(),
+        others: others.iter().map(|found| found.column.clone()).collect(),
         groups: chosen.groups,
         drawn_whole: drawn >= FEWEST_DRAWN,
         stratified: rows.unequal_classes && drawn >= FEWEST_DRAWN,
     })
-}
-
-/// Whether the values name groups rather than times. Both can be numbers that continue in the test table.
-fn counts_groups(found: &GroupColumn) -> bool {
-    let names_group = has_word(&found.column, &KEY_WORDS);
-    if has_word(&found.column, &TIME_WORDS) {
-        names_group && !found.ordered
-    } else {
-        names_group || !found.ordered
-    }
-}
-
-/// Whether the name contains one of these words. `patient_id`, `PatientID`, `patientid` and `patients` contain
-/// `patient`.
-fn has_word(name: &str, wanted: &[&str]) -> bool {
-    let is_wanted = |word: &str| wanted.contains(&word);
-    words(name).iter().any(|word| {
-        is_wanted(word)
-            || word.strip_suffix('s').is_some_and(is_wanted)
-            || word.strip_suffix("id").is_some_and(is_wanted)
-    })
-}
-
-/// The words of a name in lower case, split at punctuation, digits and capitals.
-fn words(name: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut after_lower = false;
-    for letter in name.chars() {
-        if !letter.is_alphabetic() || (letter.is_uppercase() && after_lower) {
-            words.push(String::new());
-        }
-        after_lower = letter.is_lowercase();
-        if let (true, Some(word)) = (letter.is_alphabetic(), words.last_mut()) {
-            word.extend(letter.to_lowercase());
-        }
-    }
-    words.retain(|word| !word.is_empty());
-    words
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_tell_groups_from_times() {
-        let check = |name: &str, rising: bool, shuffled: bool| {
-            let found = |ordered| GroupColumn { column: name.to_owned(), groups: 40, ordered };
-            assert_eq!(
-                (counts_groups(&found(true)), counts_groups(&found(false))),
-                (rising, shuffled),
-                "{name}"
-            );
-        };
-        for name in
-            ["patient_id", "PatientID", "patientid", "Patients", "group", "unit_nr", "user.key", "ids"]
-        {
-            check(name, true, true);
-        }
-        for name in ["x", "altitude", "humid", "grid", "valid", "covid"] {
-            check(name, false, true);
-        }
-        for name in ["time_id", "weekId", "dayKey"] {
-            check(name, false, true);
-        }
-        for name in ["year", "Week", "day_of_study", "row", "time_step", "months"] {
-            check(name, false, false);
-        }
-    }
 }

@@ -96,8 +96,7 @@ impl Problem {
             name == target.name || task.id_column.as_deref() == Some(name) || layout.predicts(name)
         };
         let unequal_classes = stratified && rarest * classes as f64 <= 0.8;
-        let seen = Rows { train: &profile.train, used, unequal_classes };
-        let grouping = grouping(&profile.groups, &seen, taken);
+        let grouping = grouping(profile, &Rows { used, unequal_classes }, taken);
         let columns = useful_columns(profile, test, grouping.as_ref(), taken);
         let offered = joins(profile, &target.name);
         if columns.is_empty() && offered.is_empty() {

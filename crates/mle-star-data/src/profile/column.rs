@@ -139,7 +139,7 @@ impl Values {
 }
 
 /// Whether pandas reads this cell as a missing value.
-pub(super) fn is_missing(value: &str) -> bool {
+pub(crate) fn is_missing(value: &str) -> bool {
     value.len() <= 8 && MISSING.contains(&value)
 }
 

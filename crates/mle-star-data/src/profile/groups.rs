@@ -11,9 +11,9 @@ use std::path::Path;
 
 use csv::{ByteRecord, ReaderBuilder};
 
-use super::column::is_missing;
 use super::{Column, ColumnKind, GroupColumn, ROWS_LOOKED_AT, Table};
 use crate::folder::Source;
+use crate::records::value;
 
 /// Fewer groups are too few for folds.
 const FEWEST_GROUPS: usize = 3;
@@ -120,7 +120,7 @@ impl Trial {
     }
 
     fn take_test(&mut self, row: &ByteRecord) {
-        let Some(value) = cell(row, self.in_test) else { return };
+        let Some(value) = value(row, self.in_test) else { return };
         if is_fraction(value) {
             self.failed = true;
             return;
@@ -130,7 +130,7 @@ impl Trial {
     }
 
     fn take_train(&mut self, row: &ByteRecord) {
-        let Some(value) = cell(row, self.in_train).filter(|value| !is_fraction(value)) else {
+        let Some(value) = value(row, self.in_train).filter(|value| !is_fraction(value)) else {
             self.failed = true;
             return;
         };
@@ -173,13 +173,6 @@ impl Trial {
             self.unknown.values().filter(|(_, order)| between(order)).map(|(rows, _)| rows).sum();
         !first.is_empty() && is_hardly_any(rows, self.test_rows)
     }
-}
-
-/// A cell's text, with whole numbers normalized: pandas writes `12.0` for `12` in a column with missing values.
-fn cell(row: &ByteRecord, position: usize) -> Option<&str> {
-    let value = std::str::from_utf8(row.get(position)?).ok()?.trim();
-    let is_whole = |whole: &&str| whole.parse::<i64>().is_ok();
-    (!is_missing(value)).then(|| value.strip_suffix(".0").filter(is_whole).unwrap_or(value))
 }
 
 fn is_fraction(value: &str) -> bool {

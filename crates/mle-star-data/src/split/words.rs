@@ -1,0 +1,119 @@
+//! What the names of columns say.
+
+/// Words that mean the number of a row.
+const ROW_WORDS: [&str; 2] = ["index", "row"];
+
+/// Words in column names that identify the subject of a row.
+const KEY_WORDS: [&str; 48] = [
+    "author",
+    "batch",
+    "case",
+    "client",
+    "cluster",
+    "code",
+    "customer",
+    "device",
+    "document",
+    "driver",
+    "engine",
+    "family",
+    "farm",
+    "field",
+    "group",
+    "hospital",
+    "house",
+    "household",
+    "id",
+    "ids",
+    "individual",
+    "key",
+    "machine",
+    "member",
+    "participant",
+    "patient",
+    "person",
+    "place",
+    "plant",
+    "player",
+    "plot",
+    "scene",
+    "school",
+    "sensor",
+    "session",
+    "shop",
+    "site",
+    "speaker",
+    "station",
+    "store",
+    "student",
+    "subject",
+    "team",
+    "unit",
+    "user",
+    "vehicle",
+    "video",
+    "well",
+];
+
+/// Words in column names that mean time.
+const TIME_WORDS: [&str; 16] = [
+    "date",
+    "datetime",
+    "day",
+    "epoch",
+    "hour",
+    "minute",
+    "month",
+    "period",
+    "quarter",
+    "season",
+    "second",
+    "step",
+    "time",
+    "timestamp",
+    "week",
+    "year",
+];
+
+/// Whether the name identifies the subject of a row.
+pub(super) fn says_key(name: &str) -> bool {
+    has_word(name, &KEY_WORDS)
+}
+
+/// Whether the name means time.
+pub(super) fn says_time(name: &str) -> bool {
+    has_word(name, &TIME_WORDS) || name.eq_ignore_ascii_case("t")
+}
+
+/// Whether the name means the number of a row.
+pub(super) fn says_row(name: &str) -> bool {
+    has_word(name, &ROW_WORDS)
+}
+
+/// Whether the name contains one of these words. `patient_id`, `PatientID`, `patientid` and `patients` contain
+/// `patient`.
+fn has_word(name: &str, wanted: &[&str]) -> bool {
+    let is_wanted = |word: &str| wanted.contains(&word);
+    words(name).iter().any(|word| {
+        is_wanted(word)
+            || word.strip_suffix('s').is_some_and(is_wanted)
+            || word.strip_suffix("id").is_some_and(is_wanted)
+    })
+}
+
+/// The words of a name in lower case, split at punctuation, digits and capitals.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut after_lower = false;
+    for letter in name.chars() {
+        if !letter.is_alphabetic() || (letter.is_uppercase() && after_lower) {
+            words.push(String::new());
+        }
+        after_lower = letter.is_lowercase();
+        if let (true, Some(word)) = (letter.is_alphabetic(), words.last_mut()) {
+            word.extend(letter.to_lowercase());
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
