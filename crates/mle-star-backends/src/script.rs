@@ -9,6 +9,7 @@ use mle_star::config::Switch;
 use mle_star_process::sandbox::Network;
 
 pub mod environment;
+pub mod evaluation;
 pub mod local;
 mod out_of_memory;
 mod refusals;

@@ -6,6 +6,7 @@
 //! `signals` handles interrupts.
 
 mod backends;
+mod held_out;
 pub mod provisional;
 mod results;
 mod shared;
@@ -26,6 +27,7 @@ use mle_star::prompts::Prompts;
 use mle_star::spending::spending;
 use mle_star::stop::{Stop, Trouble};
 use mle_star_backends::script::environment::Environment;
+use mle_star_data::profile::Profile;
 use mle_star_offline::OfflineAgents;
 use tokio::runtime::Builder;
 
@@ -55,8 +57,8 @@ pub struct Start {
     pub chosen: Chosen,
     /// The offline agents, if they were chosen.
     pub rules: Option<OfflineAgents>,
-    /// The sample submission, relative to the data folder.
-    pub sample: Option<PathBuf>,
+    /// The profile of the data; `None` without a readable training table.
+    pub profile: Option<Profile>,
     /// How it is shown.
     pub view: View,
     /// The first lines to show.

@@ -10,6 +10,7 @@ mod freeze;
 pub mod given_models;
 mod infer_task;
 mod profile_data;
+pub mod protocol;
 mod task_file;
 pub mod task_source;
 
@@ -18,6 +19,7 @@ use std::path::Path;
 use mle_star::answers::RetrievedModel;
 use mle_star::config::Config;
 use mle_star::prompts::Prompts;
+use mle_star::protocol::Protocol;
 use mle_star::search::{plain_rule, solution_pages};
 use mle_star::task::Task;
 use mle_star_data::infer::Guess;
@@ -53,6 +55,8 @@ pub struct Prepared {
     pub chosen: Chosen,
     /// The profile of the data; `None` without a readable training table.
     pub profile: Option<Profile>,
+    /// How solutions are evaluated; `None` for the paper's way.
+    pub protocol: Option<Protocol>,
     /// What was inferred, with reasons.
     pub guesses: Vec<Guess>,
     /// Where the task, the configuration and the agents come from, a line each.
@@ -96,11 +100,24 @@ pub fn prepare_for(
     // A preview or an estimate makes no folder.
     let makes_output = intent == Intent::Begin && !args.estimate;
     infer_task::check_outputs(&complete.task, &configured.config, makes_output)?;
-    let sources = sources(&source, &configured, &choice, &complete, &data);
+    let mut sources = sources(&source, &configured, &choice, &complete, &data);
     let CompleteTask { task, guesses } = complete;
     let Configured { config, invocation, prompts, retrieved_models, .. } = configured;
     let (chosen, profile) = (choice.chosen, data.profile);
-    Ok(Prepared { task, config, invocation, prompts, retrieved_models, chosen, profile, guesses, sources })
+    let protocol = protocol::protocol(&task, &config, profile.as_ref());
+    sources.extend(protocol.iter().flat_map(protocol::lines));
+    Ok(Prepared {
+        task,
+        config,
+        invocation,
+        prompts,
+        retrieved_models,
+        chosen,
+        profile,
+        protocol,
+        guesses,
+        sources,
+    })
 }
 
 /// A preview does not execute the `claude` that the settings name: they may come from anyone who can reach the

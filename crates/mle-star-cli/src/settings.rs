@@ -9,7 +9,7 @@ mod sources;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use mle_star::config::Config;
+use mle_star::config::{Config, FinalChoice, HoldoutShare, Preset};
 use mle_star::metric::Direction;
 use mle_star::role::AgentType;
 use mle_star::stop::Trouble;
@@ -72,7 +72,9 @@ const SWITCHES: [&str; 3] = ["network", "search", "warm_start"];
 /// # Errors
 /// An unknown key (the message suggests the nearest one), a value of the wrong type, or a value out of range.
 pub fn resolve(settings: impl IntoIterator<Item = Setting>) -> Result<Settings, Trouble> {
+    let settings: Vec<Setting> = settings.into_iter().collect();
     let (mut config, mut invocation) = (defaults::<Config>(), defaults::<Invocation>());
+    config.extend(preset(&settings));
     let mut origins = BTreeMap::new();
     for setting in settings {
         let names: Vec<&str> = setting.key.split('.').collect();
@@ -92,7 +94,29 @@ pub fn resolve(settings: impl IntoIterator<Item = Setting>) -> Result<Settings, 
         let origin = origins.get(error.field).map(|origin| format!(" ({origin})")).unwrap_or_default();
         Trouble::new(format!("{error}{origin}"), format!("set {} to an allowed value", error.field))
     })?;
+    check_choice(&config, &origins)?;
     Ok(Settings { config, invocation, given: origins.into_keys().collect() })
+}
+
+/// The defaults that the last given preset changes.
+fn preset(settings: &[Setting]) -> Map<String, Value> {
+    let given = settings.iter().rev().find(|setting| setting.key == "preset");
+    let preset = given.and_then(|setting| serde_json::from_value(setting.value.clone()).ok());
+    Config::of_preset(preset.unwrap_or(Preset::Default))
+}
+
+/// `final_choice: holdout` needs held-out rows.
+fn check_choice(config: &Config, origins: &BTreeMap<String, String>) -> Result<(), Trouble> {
+    if (config.holdout, config.final_choice) != (HoldoutShare::Off, FinalChoice::Holdout) {
+        return Ok(());
+    }
+    let origin = |key: &str| origins.get(key).map(|origin| format!(" ({origin})")).unwrap_or_default();
+    let message = format!(
+        "holdout is off{}, but final_choice is holdout{}",
+        origin("holdout"),
+        origin("final_choice")
+    );
+    Err(Trouble::new(message, "set holdout to auto or a share, or final_choice to validation"))
 }
 
 /// All top-level keys.

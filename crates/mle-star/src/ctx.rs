@@ -27,7 +27,7 @@ use crate::metric::Score;
 use crate::place::{Name, Phase, Place};
 use crate::prefetch::{self, Likely};
 use crate::prompts::{Prompts, Values};
-use crate::protocol::{Holdout, Protocol, Shift};
+use crate::protocol::{Holdout, Protocol, Shift, Split};
 use crate::reply::text as reply_text;
 use crate::role::{AgentType, Form, Variant};
 use crate::slots::{Exclusivity, Share, Slots};
@@ -489,7 +489,7 @@ impl<'a> Ctx<'a> {
     fn validation_rules(&self) -> Value {
         let rules = self.run.protocol.map(|protocol| {
             let found = self.shift().map(Shift::sentences).unwrap_or_default();
-            [protocol.split.instruction()].into_iter().chain(found).collect::<Vec<_>>()
+            protocol.split.iter().map(Split::instruction).chain(found).collect::<Vec<_>>()
         });
         json!(rules.unwrap_or_default())
     }
@@ -512,7 +512,7 @@ impl<'a> Ctx<'a> {
             return self.report_refusal(place, limit);
         }
         let (seconds, score, replayed) =
-            (outcome.value.duration_seconds, outcome.value.score, outcome.replayed);
+            (outcome.value.duration_seconds, outcome.value.value(), outcome.replayed);
         let failure = outcome.value.is_error().then(|| outcome.value.headline());
         for note in &outcome.value.notes {
             self.emit(Event::Warning { place: place.clone(), text: note.clone(), limit: None });

@@ -356,6 +356,11 @@ impl std::ops::Add for Usage {
 }
 
 impl ScriptOutcome {
+    /// The score: computed by the program if the predictions are known, otherwise as printed.
+    pub fn value(&self) -> Option<f64> {
+        self.measured.as_ref().map(|measured| measured.score).or(self.score)
+    }
+
     /// The error in one line for people.
     pub fn headline(&self) -> String {
         if let Some(how) = self.out_of_memory {

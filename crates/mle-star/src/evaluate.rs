@@ -52,9 +52,8 @@ pub(crate) async fn evaluate_checked(ctx: &Ctx<'_>, checked: Checked) -> Result<
     let step = ctx.step()?;
     let Execution { solution, leaks, result } = execute(ctx, checked, Purpose::Score).await?;
     let scored = result.and_then(|ran| {
+        let score = ran.outcome.value().and_then(|value| ctx.score(value)).ok_or_else(no_score)?;
         let measured = ran.outcome.measured.map(Arc::new);
-        let value = measured.as_ref().map(|measured| measured.score).or(ran.outcome.score);
-        let score = value.and_then(|value| ctx.score(value)).ok_or_else(no_score)?;
         let wrote_submission =
             ran.outcome.submission.is_some_and(|submission| submission.findings.is_empty());
         let evidence = Evidence { step, place: ran.place, ran_at: ran.at, wrote_submission, leaks, measured };

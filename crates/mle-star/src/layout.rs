@@ -48,3 +48,11 @@ pub const PROVISIONAL: &str = "provisional.json";
 pub const RESULT: &str = "result.json";
 /// The report, one self-contained page.
 pub const REPORT: &str = "report.html";
+/// What belongs to held-out rows, a folder that scripts cannot read.
+pub const HOLDOUT: &str = "holdout";
+/// The labels of the held-out rows, in [`HOLDOUT`].
+pub const LABELS: &str = "labels.csv";
+/// Submissions with predictions for held-out rows, a folder in [`HOLDOUT`].
+pub const PREDICTIONS: &str = "predictions";
+/// The predictions behind a script's score, in the script's [`FINAL`].
+pub const VALIDATION_PREDICTIONS: &str = "validation_predictions.csv";

@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 /// How solutions are evaluated. Fixed when a run is created.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Protocol {
-    /// How the test rows differ from the training rows, and so how validation rows should.
-    pub split: Split,
+    /// How the test rows differ from the training rows, and so how validation rows should; `None` if there are no tables
+    /// to compare.
+    pub split: Option<Split>,
     /// The labelled rows that no script sees before the final choice.
     pub holdout: Holdout,
     /// Whether the program can compute scores itself from a script's predictions.
@@ -110,6 +111,17 @@ impl SplitKind {
 }
 
 impl Split {
+    /// The split in a few words.
+    pub fn words(&self) -> String {
+        let column = self.column.as_deref().unwrap_or_default();
+        match self.kind {
+            SplitKind::Rows => "rows at random".to_owned(),
+            SplitKind::Stratified => "rows at random, stratified".to_owned(),
+            SplitKind::Groups => format!("whole groups by `{column}`"),
+            SplitKind::Time => format!("later rows by `{column}`"),
+        }
+    }
+
     /// What a script has to do to validate like the test, in one or two sentences.
     pub fn instruction(&self) -> String {
         let column = self.column.as_deref().unwrap_or_default();

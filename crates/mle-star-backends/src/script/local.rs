@@ -12,11 +12,13 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use mle_star::effects::{
-    Captured, OutOfMemory, ScriptEnd, ScriptOutcome, ScriptRequest, ScriptRunner, Submission,
+    Captured, DataView, Look, LookRequest, OutOfMemory, Purpose, ScriptEnd, ScriptOutcome, ScriptRequest,
+    ScriptRunner, Submission,
 };
 use mle_star::layout;
-use mle_star::score::ScoreScanner;
+use mle_star::score::{Printed, ScoreScanner};
 use mle_star::stop::{Stop, Trouble};
+use mle_star_data::holdout::trim;
 use mle_star_data::input::Data;
 use mle_star_process::enforce::{self, End, Finished, Limits};
 use mle_star_process::machine::Machine;
@@ -31,6 +33,7 @@ use nix::errno::Errno;
 use tokio::task::spawn_blocking;
 
 use super::environment::Environment;
+use super::evaluation::{Evaluation, EvaluationSetup, Verified};
 use super::out_of_memory::{last_error, out_of_memory};
 use super::refusals::explanation;
 use super::submission::{check_submission, largest, too_large};
@@ -63,16 +66,29 @@ pub struct LocalSetup {
     pub isolation: Isolation,
     /// How scripts are started warm; `None`: all start cold.
     pub warm_start: Option<WarmStart>,
+    /// How the program computes scores itself; `None`: it does not.
+    pub evaluation: Option<EvaluationSetup>,
 }
 
 /// Runs scripts as processes of this machine.
 #[derive(Clone, Debug)]
 pub struct LocalRunner {
     setup: Arc<LocalSetup>,
-    data: Arc<Data>,
+    /// What scripts of the search see.
+    search: Arc<Seen>,
+    /// What the submission script sees last, if rows are held out.
+    whole: Option<Arc<Seen>>,
+    evaluation: Option<Arc<Evaluation>>,
     sandbox: Arc<Sandbox>,
     links: Arc<ShortLinks>,
     warm: Option<Arc<Warm>>,
+}
+
+/// The data that a script sees.
+#[derive(Debug)]
+struct Seen {
+    data: Data,
+    sample: Option<PathBuf>,
 }
 
 impl LocalRunner {
@@ -88,15 +104,23 @@ impl LocalRunner {
         let absolute = |path: &Path| path.canonicalize().map_err(|error| Trouble::io("read", path, &error));
         let (run_folder, data_dir) = (absolute(&setup.run_folder)?, absolute(&setup.data_dir)?);
         remove_left(&run_folder.join(layout::WORK));
-        let data = Data::new(data_dir.clone());
-        let data = Arc::new(data.map_err(|error| Trouble::io("read", &data_dir, &error))?);
+        let search = Arc::new(Seen::new(&data_dir, setup.sample_submission.clone())?);
+        let holdout = setup.evaluation.as_ref().and_then(|evaluation| evaluation.holdout.as_ref());
+        if holdout.is_some() {
+            let folder = run_folder.join(layout::HOLDOUT).join(layout::PREDICTIONS);
+            fs::create_dir_all(&folder).map_err(|error| Trouble::io("create", &folder, &error))?;
+        }
+        let whole = holdout.map(|rows| Seen::new(&absolute(&rows.data_dir)?, Some(rows.sample.clone())));
+        let whole = whole.transpose()?.map(Arc::new);
+        let evaluation = setup.evaluation.clone().map(|setup| Arc::new(Evaluation::new(setup)));
         let (environment, isolation) = (&setup.environment, setup.isolation.clone());
         let removed = environment.removed_variables();
         let sandbox = Arc::new(Sandbox::new(isolation, &environment.python, removed, &setup.machine));
         let start = setup.warm_start.as_ref().filter(|_| cfg!(target_os = "linux"));
         let warm = start.map(|start| Arc::new(Warm::new(&start.modules)));
         let links = Arc::new(ShortLinks::new(std::env::temp_dir()));
-        Ok(Self { sandbox, links, warm, setup: Arc::new(LocalSetup { run_folder, data_dir, ..setup }), data })
+        let setup = Arc::new(LocalSetup { run_folder, data_dir, ..setup });
+        Ok(Self { setup, search, whole, evaluation, sandbox, links, warm })
     }
 
     /// The submission that `script` wrote when it ran at the place with the file stem `stem`; `None` if it wrote none.
@@ -111,16 +135,30 @@ impl LocalRunner {
         self.setup.run_folder.join(layout::SUBMISSIONS).join(format!("{stem}.{}.csv", &digest[..8]))
     }
 
+    /// A submission with predictions for held-out rows.
+    fn kept_predictions(&self, stem: &str, script: &str) -> PathBuf {
+        let submission = self.kept_submission(stem, script);
+        let folder = self.setup.run_folder.join(layout::HOLDOUT).join(layout::PREDICTIONS);
+        folder.join(submission.file_name().unwrap_or_default())
+    }
+
+    /// What a script sees of the data.
+    fn seen(&self, view: DataView) -> Arc<Seen> {
+        let whole = self.whole.as_ref().filter(|_| view == DataView::Whole);
+        Arc::clone(whole.unwrap_or(&self.search))
+    }
+
     async fn prepare(&self, request: &ScriptRequest) -> Result<Workplace, Trouble> {
-        let (setup, data, links) = (Arc::clone(&self.setup), Arc::clone(&self.data), Arc::clone(&self.links));
+        let (setup, seen, links) =
+            (Arc::clone(&self.setup), self.seen(request.data), Arc::clone(&self.links));
         let (stem, script) = (request.place.file_stem(), request.script.clone());
-        let stale = self.kept_submission(&stem, &request.script);
+        let stale = [self.kept_submission(&stem, &script), self.kept_predictions(&stem, &script)];
         let work = move || {
             let saved = setup.run_folder.join(layout::SOLUTIONS).join(format!("{stem}.py"));
             fs::write(&saved, &script).map_err(|error| Trouble::io("write", &saved, &error))?;
             let folder = setup.run_folder.join(layout::WORK).join(&stem);
-            let _ = fs::remove_file(stale);
-            Workplace::new(folder.clone(), &script, &data, &links)
+            stale.into_iter().for_each(|file| drop(fs::remove_file(file)));
+            Workplace::new(folder.clone(), &script, &seen.data, &links)
                 .map_err(|error| Trouble::io("create", &folder, &error))
         };
         in_background(work).await?
@@ -170,7 +208,7 @@ impl LocalRunner {
         let (stdout, stderr) = (captured(stdout.excerpt()), captured(stderr.excerpt()));
         let traceback = tracebacks.traceback();
         let refusal = explanation(&self.sandbox, &end, traceback.as_deref(), workplace.folder());
-        let kept = self.finish(request, workplace).await?;
+        let kept = self.finish(request, workplace, scores.printed()).await?;
         notes.extend(no_group.into_iter().chain(cut.into_iter().flatten()).chain(refusal).chain(kept.notes));
         let outcome = ScriptOutcome {
             end,
@@ -182,6 +220,8 @@ impl LocalRunner {
             submission: kept.submission,
             notes,
             out_of_memory: (exceeded == Some(Resource::Memory)).then_some(OutOfMemory::Limit),
+            measured: kept.verified.measured,
+            mismatch: kept.verified.mismatch,
         };
         if let Some(left) = kept.disk_left.filter(|_| lacked_room(&outcome, exceeded)) {
             return Err(Stop::Outside(self.disk_is_full(&left)));
@@ -213,37 +253,72 @@ impl LocalRunner {
         )
     }
 
-    /// Checks and keeps the submission, checks that the data is unchanged, removes the folder.
-    async fn finish(&self, request: &ScriptRequest, workplace: Workplace) -> Result<Kept, Trouble> {
-        let (setup, data) = (Arc::clone(&self.setup), Arc::clone(&self.data));
-        let kept = self.kept_submission(&request.place.file_stem(), &request.script);
+    /// Checks and keeps the submission, verifies the score, checks that the data is unchanged, removes the folder.
+    async fn finish(
+        &self,
+        request: &ScriptRequest,
+        workplace: Workplace,
+        printed: Option<Printed>,
+    ) -> Result<Kept, Trouble> {
+        let (setup, seen) = (Arc::clone(&self.setup), self.seen(request.data));
+        let stem = request.place.file_stem();
+        let kept = self.kept_submission(&stem, &request.script);
+        // The held-out rows of a submission stay apart from what can be submitted.
+        let holds_out = request.data == DataView::Search && self.whole.is_some();
+        let apart = holds_out.then(|| self.kept_predictions(&stem, &request.script));
+        let evaluation = self.evaluation.clone();
+        let verifies = request.purpose == Purpose::Score;
         let work = move || {
-            let opened =
-                workplace.submission().map_err(|error| Trouble::io("read", workplace.folder(), &error))?;
-            let (written, refused) = match opened {
-                Ok(written) => (written, None),
-                Err(refused) => (None, Some(refused)),
-            };
-            let sample = setup.sample_submission.as_deref();
-            let submission = written.map(|file| {
-                keep(file, &kept, sample).map_err(|error| Trouble::io("write", &kept, &error)).map(
-                    |refused| {
-                        refused.unwrap_or_else(|| check_submission(&kept, sample, setup.id_column.as_deref()))
-                    },
-                )
-            });
-            let submission = submission.transpose()?;
+            let opened = |name| workplace.output(name).map_err(|error| Trouble::io("read", workplace.folder(), &error));
+            let (written, refused) = or_refused(opened(layout::SUBMISSION)?);
+            let file = apart.as_ref().unwrap_or(&kept);
+            let submission = written.map(|written| keep(written, file, &seen, setup.id_column.as_deref()));
+            let submission = submission.transpose().map_err(|error| Trouble::io("write", file, &error))?;
+            if let (Some(apart), Some(sample)) = (&apart, original_sample(evaluation.as_deref()))
+                && submission.as_ref().is_some_and(|submission| submission.findings.is_empty())
+            {
+                let id = evaluation.as_ref().and_then(|evaluation| evaluation.setup.id_column.as_deref());
+                trim(apart, sample, id.unwrap_or_default(), &kept)?;
+            }
+            let mut notes: Vec<String> = refused.into_iter().collect();
+            let mut verified = Verified::default();
+            if let Some(evaluation) = evaluation.filter(|_| verifies) {
+                let (written, refused) = or_refused(opened(layout::VALIDATION_PREDICTIONS)?);
+                notes.extend(refused);
+                verified = written.map(|file| evaluation.verify(file, printed)).unwrap_or_default();
+                notes.extend(verified.note.take());
+            }
             drop(workplace);
-            let notes = refused.into_iter().chain(data.damage()).collect();
-            Ok(Kept { submission, notes, disk_left: disk::left_if_full(&setup.run_folder) })
+            notes.extend(seen.data.damage());
+            Ok(Kept { submission, verified, notes, disk_left: disk::left_if_full(&setup.run_folder) })
         };
         in_background(work).await?
     }
 }
 
+impl Seen {
+    fn new(data_dir: &Path, sample: Option<PathBuf>) -> Result<Self, Trouble> {
+        let data = Data::new(data_dir.to_owned()).map_err(|error| Trouble::io("read", data_dir, &error))?;
+        Ok(Self { data, sample })
+    }
+}
+
+fn or_refused(opened: Result<Option<File>, String>) -> (Option<File>, Option<String>) {
+    match opened {
+        Ok(file) => (file, None),
+        Err(refused) => (None, Some(refused)),
+    }
+}
+
+/// The sample submission without held-out rows.
+fn original_sample(evaluation: Option<&Evaluation>) -> Option<&Path> {
+    Some(&evaluation?.setup.holdout.as_ref()?.sample)
+}
+
 /// What remains of a script after its folder was removed.
 struct Kept {
     submission: Option<Submission>,
+    verified: Verified,
     /// Problems with the submission's path or with the data.
     notes: Vec<String>,
     /// The space left on a disk that is full even without the script's files.
@@ -275,18 +350,32 @@ impl ScriptRunner for LocalRunner {
         }
         Ok(outcome)
     }
+
+    async fn look(&self, request: &LookRequest) -> Result<Look, Stop> {
+        let submission = self.kept_predictions(&request.run.file_stem(), &request.script);
+        let (evaluation, part) = (self.evaluation.clone(), request.part);
+        let work = move || match evaluation {
+            Some(evaluation) => evaluation.look(&submission, part),
+            None => Err("the program cannot compute the metric".to_owned()),
+        };
+        Ok(match in_background(work).await? {
+            Ok(measured) => Look { measured: Some(measured), failure: String::new() },
+            Err(failure) => Look { measured: None, failure },
+        })
+    }
 }
 
-/// Copies a submission to `kept`. A copy has neither the mode of the script's file nor its other names. A submission
-/// that is too large is not copied; returns what to report about it.
-fn keep(submission: File, kept: &Path, sample: Option<&Path>) -> io::Result<Option<Submission>> {
+/// Copies a submission to `kept` and checks it. A copy has neither the mode of the script's file nor its other names. A
+/// submission that is too large is not copied.
+fn keep(submission: File, kept: &Path, seen: &Seen, id_column: Option<&str>) -> io::Result<Submission> {
+    let sample = seen.sample.as_deref();
     let (bytes, most) = (submission.metadata()?.len(), largest(sample));
     if bytes > most {
-        return Ok(Some(too_large(bytes, sample)));
+        return Ok(too_large(bytes, sample));
     }
     let mut fresh = File::create_new(kept)?;
     io::copy(&mut submission.take(most), &mut fresh)?;
-    Ok(None)
+    Ok(check_submission(kept, sample, id_column))
 }
 
 /// Did the script fail because the disk is full? Exceeding its own limits gives other errors.

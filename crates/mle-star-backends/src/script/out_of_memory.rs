@@ -95,6 +95,8 @@ mod tests {
             submission: None,
             notes: Vec::new(),
             out_of_memory: None,
+            measured: None,
+            mismatch: None,
         };
         assert_eq!(signs(&outcome, || killed), expected, "{outcome:?}");
     }

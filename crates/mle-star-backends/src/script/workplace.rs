@@ -62,21 +62,22 @@ impl Workplace {
         &self.temporary
     }
 
-    /// The submission, if the script wrote one as a regular file, or a sentence that says why it is not accepted. A file
-    /// behind a link may belong to others and is not opened.
+    /// The file called `name` in the script's output folder, if the script wrote it as a regular file, or a sentence that
+    /// says why it is not accepted. A file behind a link may belong to others and is not opened.
     ///
     /// # Errors
     /// The file cannot be opened for a reason that is not the script's doing.
-    pub(super) fn submission(&self) -> io::Result<Result<Option<File>, String>> {
-        Ok(match self.open_submission() {
+    pub(super) fn output(&self, name: &str) -> io::Result<Result<Option<File>, String>> {
+        let shown = || format!("{}/{name}", layout::FINAL);
+        Ok(match self.open_output(name) {
             Ok(opened) => Ok(opened),
             Err(Errno::ENOENT) => Ok(None),
             Err(Errno::ELOOP | Errno::ENOTDIR) => Err(format!(
                 "{} lies behind a link or below a file that is not a folder, so it is not accepted",
-                submission_name()
+                shown()
             )),
             Err(error @ (Errno::EACCES | Errno::EPERM | Errno::ENXIO)) => {
-                Err(format!("cannot read {} ({error}), so it is not accepted", submission_name()))
+                Err(format!("cannot read {} ({error}), so it is not accepted", shown()))
             }
             Err(error) => return Err(error.into()),
         })
@@ -84,11 +85,11 @@ impl Workplace {
 
     /// Opens folder by folder, so that no link is followed, even one created meanwhile, and without waiting for the
     /// other end of a pipe.
-    fn open_submission(&self) -> nix::Result<Option<File>> {
+    fn open_output(&self, name: &str) -> nix::Result<Option<File>> {
         let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
         let root = open(&self.folder, flags | OFlag::O_DIRECTORY, Mode::empty())?;
         let folder = openat(&root, layout::FINAL, flags | OFlag::O_DIRECTORY, Mode::empty())?;
-        let file = File::from(openat(&folder, layout::SUBMISSION, flags, Mode::empty())?);
+        let file = File::from(openat(&folder, name, flags, Mode::empty())?);
         Ok(Some(file).filter(|file| file.metadata().is_ok_and(|meta| meta.is_file())))
     }
 
@@ -108,9 +109,4 @@ impl Drop for Workplace {
         // If it cannot be removed now, it is removed before the same place runs again.
         let _ = remove_tree(&self.folder);
     }
-}
-
-/// Where a script writes what it submits.
-fn submission_name() -> String {
-    format!("{}/{}", layout::FINAL, layout::SUBMISSION)
 }

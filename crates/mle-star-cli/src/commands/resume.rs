@@ -51,8 +51,8 @@ pub fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
     let prompts = Prompts::new(frozen.prompts.clone()).map_err(|error| {
         Trouble::new(error.to_string(), "use the version of mle-star that started the run")
     })?;
-    let sample = data.sample();
-    let rules = provider::rules(&choice.chosen, &frozen.task, &frozen.config, data.profile)?;
+    let profile = data.profile;
+    let rules = provider::rules(&choice.chosen, &frozen.task, &frozen.config, profile.clone())?;
     let view = View { json: args.json, quiet: args.quiet };
     let mut opening = vec![
         choice.line(),
@@ -63,7 +63,7 @@ pub fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
     opening.extend(replayed(&effects, frozen.config.agents));
     opening.extend(given_models::opening(&frozen.config, frozen.retrieved_models.as_deref()));
     let chosen = choice.chosen;
-    let start = Start { folder, frozen, prompts, journal, chosen, rules, sample, view, opening };
+    let start = Start { folder, frozen, prompts, journal, chosen, rules, profile, view, opening };
     drive(start, |_, _| {})
 }
 

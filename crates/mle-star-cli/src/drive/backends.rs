@@ -15,6 +15,7 @@ use mle_star_process::sandbox::{Isolation, Network};
 use mle_star_process::warm::WarmStart;
 
 use super::Start;
+use super::held_out;
 use super::shared::Shared;
 use crate::exit::Failure;
 
@@ -46,8 +47,10 @@ pub struct Backends {
     pub environment_text: String,
     /// Limits the scripts that run at once.
     pub slots: Slots,
-    /// The data as scripts see it.
+    /// The data as scripts of the search and agents see it.
     pub data_dir: PathBuf,
+    /// The data with all rows.
+    pub all_rows: PathBuf,
 }
 
 impl Backends {
@@ -64,12 +67,16 @@ impl Backends {
         let isolation = Isolation::new(mle_star_backends::script::network(config.network));
         say(&format!("isolation: {}", isolation.line()));
         let environment_text = environment_text(&environment, &machine, at_once, &isolation);
-        let data_dir = plain_data(start)?;
-        let scripts = runner(start, data_dir.clone(), environment.clone(), machine, at_once, isolation)?;
+        let all_rows = plain_data(start)?;
+        let held_out = held_out::folder(start, &all_rows)?;
+        let data_dir = held_out.as_ref().map_or_else(|| all_rows.clone(), |held_out| held_out.input.clone());
+        let evaluation = held_out::evaluation(start, &data_dir, held_out);
+        let setup = runner(start, data_dir.clone(), environment.clone(), machine, at_once, isolation);
+        let scripts = LocalRunner::new(LocalSetup { evaluation, ..setup }).map_err(Failure::failed)?;
         if shared.is_for_one_run() {
             scripts.warm_up();
         }
-        Ok(Self { scripts, environment, environment_text, slots, data_dir })
+        Ok(Self { scripts, environment, environment_text, slots, data_dir, all_rows })
     }
 }
 
@@ -80,10 +87,11 @@ fn runner(
     machine: Machine,
     slots: usize,
     isolation: Isolation,
-) -> Result<LocalRunner, Failure> {
+) -> LocalSetup {
     let task = &start.frozen.task;
-    let sample = start.sample.as_ref().map(|sample| data_dir.join(sample));
-    let setup = LocalSetup {
+    let sample = start.profile.as_ref().and_then(|profile| profile.sample.as_ref());
+    let sample = sample.map(|sample| data_dir.join(&sample.file));
+    LocalSetup {
         run_folder: start.folder.clone(),
         sample_submission: sample,
         data_dir,
@@ -94,8 +102,8 @@ fn runner(
         memory_limit_mib: start.frozen.config.memory_limit_mb,
         warm_start: (start.frozen.config.warm_start == Switch::On).then(WarmStart::default),
         isolation,
-    };
-    LocalRunner::new(setup).map_err(Failure::failed)
+        evaluation: None,
+    }
 }
 
 /// The data folder that scripts see: the task's, or one in the run folder if tables have to be unpacked.

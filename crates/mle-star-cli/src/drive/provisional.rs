@@ -56,7 +56,7 @@ impl Writer {
         let scripts = backends.scripts.clone();
         let files = Files {
             folder: folder.to_owned(),
-            data_dir: backends.data_dir.clone(),
+            data_dir: backends.all_rows.clone(),
             requirements: requirements_txt(&backends.environment),
             submission: Box::new(move |stem, script| scripts.submission(stem, script)),
         };

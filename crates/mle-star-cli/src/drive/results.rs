@@ -35,7 +35,7 @@ pub async fn finish(
     let submission = stem.and_then(|stem| backends.scripts.submission(&stem, &result.final_solution.content));
     let write = || -> io::Result<FinalResult> {
         let last = folder.join(layout::FINAL);
-        link_data(&folder.join(layout::INPUT), &backends.data_dir)?;
+        link_data(&folder.join(layout::INPUT), &backends.all_rows)?;
         replace(&last, |next| {
             write_whole(&next.join(layout::SOLUTION), result.final_solution.content.as_bytes())?;
             write_whole(

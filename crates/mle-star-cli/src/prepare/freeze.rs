@@ -6,7 +6,6 @@ use mle_star::journal::{Frozen, Journal};
 use mle_star_data::digest::digest;
 
 use super::Prepared;
-use super::profile_data::sample;
 use crate::drive::{Start, View};
 use crate::exit::Failure;
 use crate::provider;
@@ -18,16 +17,16 @@ use crate::runs::{self, inputs};
 /// A task that the offline agents cannot solve, unreadable data, a run ID that exists, or a folder that cannot be
 /// written.
 pub fn freeze(prepared: Prepared) -> Result<Start, Failure> {
-    let Prepared { task, config, invocation, prompts, retrieved_models, chosen, profile, guesses, sources } =
-        prepared;
-    let sample = sample(profile.as_ref());
-    let rules = provider::rules(&chosen, &task, &config, profile)?;
+    let Prepared { task, config, invocation, prompts, retrieved_models, chosen, profile, .. } = prepared;
+    let (protocol, guesses, sources) = (prepared.protocol, prepared.guesses, prepared.sources);
+    let rules = provider::rules(&chosen, &task, &config, profile.clone())?;
     let data_id = digest(&task.data_dir)?;
     let runs_dir = invocation.runs_dir.clone().unwrap_or_else(|| PathBuf::from(runs::DEFAULT_DIR));
     let now = jiff::Zoned::now();
     let claimed = runs::claim(&runs_dir, invocation.run_id.as_deref(), &task.competition_id, &now)?;
     let texts = prompts.texts().clone();
-    let frozen = Frozen { run_id: claimed.id, task, config, prompts: texts, retrieved_models, data_id };
+    let run_id = claimed.id;
+    let frozen = Frozen { run_id, task, config, prompts: texts, retrieved_models, data_id, protocol };
     let folder = claimed.hold.folder().to_owned();
     inputs::write(&folder, &frozen).map_err(Failure::failed)?;
     let journal = Journal::create_in(claimed.hold, &frozen).map_err(|error| Failure::journal(&error))?;
@@ -36,5 +35,5 @@ pub fn freeze(prepared: Prepared) -> Result<Start, Failure> {
         guesses.iter().map(|guess| format!("  {}: {} ({})", guess.field, guess.value, guess.reason));
     let run = format!("run: {}", folder.display());
     let opening = sources.into_iter().chain(guessed).chain([run]).collect();
-    Ok(Start { folder, frozen, prompts, journal, chosen, rules, sample, view, opening })
+    Ok(Start { folder, frozen, prompts, journal, chosen, rules, profile, view, opening })
 }

@@ -33,14 +33,3 @@ pub fn profile_data(data_dir: &Path, chosen: &Chosen) -> Result<ProfiledData, Tr
     }
 }
 
-impl ProfiledData {
-    /// The sample submission, relative to the data folder.
-    pub fn sample(&self) -> Option<PathBuf> {
-        sample(self.profile.as_ref())
-    }
-}
-
-/// The sample submission, relative to the data folder.
-pub fn sample(profile: Option<&Profile>) -> Option<PathBuf> {
-    Some(profile?.sample.as_ref()?.file.clone())
-}

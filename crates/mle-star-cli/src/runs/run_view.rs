@@ -5,7 +5,7 @@ pub mod files;
 use std::fs::TryLockError;
 use std::path::{Path, PathBuf};
 
-use mle_star::effects::{AgentReply, Answer, Limit, Purpose, ScriptOutcome};
+use mle_star::effects::{AgentReply, Answer, Limit, Look, Purpose, ScriptOutcome};
 use mle_star::journal::{self, EffectRecord, JournalError, Kind, Outcome, Snapshot};
 use mle_star::layout;
 use mle_star::metric::{Direction, Score};
@@ -209,7 +209,7 @@ fn is_shown(record: &EffectRecord) -> bool {
     use mle_star::journal::EffectState::{Begun, Ended};
     // A decision without a limit only marks the start or end of a phase.
     let is_effect = match record.kind {
-        Kind::Agent | Kind::Script => true,
+        Kind::Agent | Kind::Script | Kind::Look => true,
         Kind::Decision => record.limit.is_some(),
         Kind::Verdict | Kind::Failure => false,
     };
@@ -230,6 +230,7 @@ fn row(record: &EffectRecord) -> StepRow {
         (Some(_), Kind::Decision | Kind::Verdict | Kind::Failure) => RowOutcome::of_limit(record.limit),
         (Some(outcome), Kind::Agent) => RowOutcome::of_agent(outcome),
         (Some(outcome), Kind::Script) => RowOutcome::of_script(outcome, &record.request),
+        (Some(outcome), Kind::Look) => RowOutcome::of_look(outcome),
     };
     StepRow {
         place: record.place.to_string(),
@@ -281,13 +282,24 @@ impl RowOutcome {
         let ok = !outcome.is_error();
         let failure = outcome.traceback.as_deref().and_then(|text| text.lines().last());
         let words = match (ok, failure, outcome.submission.as_ref()) {
+            (true, ..) if outcome.mismatch.is_some() => outcome.mismatch.clone().unwrap_or_default(),
             (true, _, Some(submission)) if !submission.findings.is_empty() => submission.findings.join("; "),
             (true, _, _) => "ran".to_owned(),
             (false, Some(failure), _) => failure.to_owned(),
             (false, None, _) => outcome.headline(),
         };
-        let counts = ok && purpose == Some(Purpose::Score);
-        Self { outcome: words, ok, score: outcome.score, counts, seconds: Some(outcome.duration_seconds) }
+        let counts = ok && purpose == Some(Purpose::Score) && outcome.mismatch.is_none();
+        let (score, seconds) = (outcome.value(), Some(outcome.duration_seconds));
+        Self { outcome: words, ok, score, counts, seconds }
+    }
+
+    fn of_look(outcome: &Value) -> Self {
+        let Ok(look) = serde_json::from_value::<Look>(outcome.clone()) else {
+            return Self { outcome: "unreadable".to_owned(), ..Self::default() };
+        };
+        let score = look.measured.map(|measured| measured.score);
+        let outcome = if score.is_some() { "scored".to_owned() } else { look.failure };
+        Self { outcome, ok: score.is_some(), score, ..Self::default() }
     }
 }
 

@@ -123,6 +123,7 @@ impl<'a> Step<'a> {
                 self.records.push(record);
             }
             Kind::Agent => self.records.push(record),
+            Kind::Look => self.records.push(record),
             Kind::Verdict | Kind::Failure => {}
         }
     }
@@ -159,8 +160,9 @@ impl<'a> Run<'a> {
         let purpose = record.request.get("purpose").and_then(|name| Purpose::deserialize(name).ok());
         let outcome = record.outcome.as_ref().and_then(|outcome| ScriptOutcome::deserialize(outcome).ok());
         let counts =
-            outcome.as_ref().filter(|outcome| !outcome.is_error() && purpose == Some(Purpose::Score));
-        let score = counts.and_then(|outcome| Score::new(outcome.score?, direction));
+            outcome.as_ref().filter(|outcome| !outcome.is_error() && outcome.mismatch.is_none());
+        let counts = counts.filter(|_| purpose == Some(Purpose::Score));
+        let score = counts.and_then(|outcome| Score::new(outcome.value()?, direction));
         Some(Self { place: &record.place, script, outcome, score })
     }
 
@@ -185,7 +187,7 @@ impl StepKind {
             place::Step::Outer { .. } => Self::Study,
             place::Step::Attempt { .. } => Self::Attempt,
             place::Step::Round(_) => Self::Round,
-            place::Step::Finalization => Self::Submission,
+            place::Step::Choice(_) | place::Step::Finalization => Self::Submission,
         }
     }
 }
@@ -193,7 +195,7 @@ impl StepKind {
 /// Seconds that an agent call or a script took, without a script's wait for a slot.
 pub fn took(record: &EffectRecord) -> Option<f64> {
     match record.kind {
-        Kind::Agent => Some((record.elapsed_ended? - record.elapsed_begun).max(0.0)),
+        Kind::Agent | Kind::Look => Some((record.elapsed_ended? - record.elapsed_begun).max(0.0)),
         Kind::Script => Some(ScriptOutcome::deserialize(record.outcome.as_ref()?).ok()?.duration_seconds),
         Kind::Decision | Kind::Verdict | Kind::Failure => None,
     }

@@ -70,7 +70,9 @@ impl Replay {
         let is_new =
             |place: &Place| self.fresh.contains(place) || self.has_begun && !self.known.contains(place);
         match event {
-            Event::AgentEnded { replayed, .. } | Event::ScriptEnded { replayed, .. } => !replayed,
+            Event::AgentEnded { replayed, .. }
+            | Event::ScriptEnded { replayed, .. }
+            | Event::Look { replayed, .. } => !replayed,
             Event::PhaseStarted { .. } => self.has_begun,
             Event::StepStarted { place, .. } | Event::StepEnded { place, .. } => is_new(&place.place()),
             Event::Skipped { place, .. } => is_new(place),

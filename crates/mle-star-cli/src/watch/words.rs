@@ -66,6 +66,11 @@ pub fn line(event: &Event, ended: Ended) -> Option<(Weight, String)> {
         Event::Answer { solution, .. } => {
             (Weight::Detail, format!("  the answer now: {}, score {}", solution.step, number(solution.score)))
         }
+        Event::Look { run, part, score, .. } => {
+            let score = score.map_or_else(|| "no score".to_owned(), |score| format!("score {}", number(score)));
+            let text = format!("{}: {score} on held-out rows ({})", place_name(run), part.name());
+            (Weight::Detail, text)
+        }
         Event::Warning { place, text, limit } => {
             let at =
                 if place.as_str().is_empty() { String::new() } else { format!(" ({})", place_name(place)) };
@@ -147,6 +152,7 @@ pub fn step_name(step: Step) -> String {
             format!("{}, attempt {}", step_name(Step::Outer { path, outer }), inner + 1)
         }
         Step::Round(round) => format!("round {}", round + 1),
+        Step::Choice(index) => format!("finalist {}", index + 1),
         Step::Finalization => "finalization".to_owned(),
     }
 }

@@ -72,7 +72,7 @@ fn trust(ctx: &Ctx<'_>, protocol: &Protocol, effects: &[EffectRecord], last: &La
         holdout_interval: held_out.map(|measured| measured.interval),
         holdout_rows,
         holdout_looks: looks.count() as u64,
-        split: Some(protocol.split.clone()),
+        split: protocol.split.clone(),
         holdout: Some(protocol.holdout.clone()),
         shift: ctx.shift().cloned(),
         findings: Vec::new(),

@@ -1,0 +1,144 @@
+//! The program's own computation of scores, from scripts' predictions and its own labels.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use mle_star::effects::HoldoutPart;
+use mle_star::layout;
+use mle_star::measure::Measurement;
+use mle_star::score::Printed;
+use mle_star_metrics::labels::{Columns, Labels, Others};
+use mle_star_metrics::{Metric, bootstrap};
+
+/// Bootstrap replicates of a validation score, which each script has.
+const REPLICATES: usize = 200;
+/// Bootstrap replicates of a score on held-out rows.
+const HOLDOUT_REPLICATES: usize = 1000;
+/// Above this number of rows, fewer replicates are as good.
+const MANY_ROWS: usize = 200_000;
+/// The maximum size of a file with predictions, in bytes.
+const LARGEST: u64 = 1 << 30;
+
+/// What the program needs to compute scores itself.
+#[derive(Clone, Debug)]
+pub struct EvaluationSetup {
+    /// The metric.
+    pub metric: Metric,
+    /// The training table as scripts of the search see it.
+    pub train: PathBuf,
+    /// Its columns.
+    pub columns: Columns,
+    /// The columns of a submission.
+    pub header: Vec<String>,
+    /// The column of a submission with the row IDs.
+    pub id_column: Option<String>,
+    /// The held-out rows, if there are any.
+    pub holdout: Option<HoldoutSetup>,
+}
+
+/// The held-out rows.
+#[derive(Clone, Debug)]
+pub struct HoldoutSetup {
+    /// The original data, which finalization sees.
+    pub data_dir: PathBuf,
+    /// The original sample submission.
+    pub sample: PathBuf,
+    /// The labels of the held-out rows.
+    pub labels: PathBuf,
+}
+
+/// Computes scores.
+#[derive(Debug)]
+pub(super) struct Evaluation {
+    pub(super) setup: EvaluationSetup,
+    search: OnceLock<Result<Labels, String>>,
+    holdout: OnceLock<Result<Labels, String>>,
+}
+
+/// The score of a script's validation predictions.
+#[derive(Debug, Default)]
+pub(super) struct Verified {
+    pub(super) measured: Option<Measurement>,
+    /// What is wrong with the predictions, for the agent that repairs the script.
+    pub(super) mismatch: Option<String>,
+    /// Why the program could not compute the score.
+    pub(super) note: Option<String>,
+}
+
+impl Evaluation {
+    pub(super) fn new(setup: EvaluationSetup) -> Self {
+        Self { setup, search: OnceLock::new(), holdout: OnceLock::new() }
+    }
+
+    /// Scores a script's validation predictions and compares the score with the printed one.
+    pub(super) fn verify(&self, predictions: File, printed: Option<Printed>) -> Verified {
+        let name = format!("./{}/{}", layout::FINAL, layout::VALIDATION_PREDICTIONS);
+        let setup = &self.setup;
+        let labels = self.search.get_or_init(|| read(&setup.train, &setup.columns, setup.metric));
+        let labels = match labels {
+            Ok(labels) => labels,
+            Err(why) => return Verified { note: Some(why.clone()), ..Verified::default() },
+        };
+        let measured = match self.evaluate(labels, predictions, Others::Reject, REPLICATES) {
+            Ok(measured) => measured,
+            Err(why) => return Verified::mismatch(format!("{name} cannot be scored: {why}")),
+        };
+        match printed {
+            Some(printed) if !printed.agrees_with(measured.score) => {
+                let (metric, rows, score) = (setup.metric.name(), measured.rows, measured.score);
+                Verified::mismatch(format!(
+                    "The script printed the score {}, but {metric} over the {rows} rows of {name} is {score}. \
+                     Print the score of exactly these rows, computed once over all of them.",
+                    printed.value
+                ))
+            }
+            _ => Verified { measured: Some(measured), ..Verified::default() },
+        }
+    }
+
+    /// Scores the predictions for held-out rows in a submission.
+    ///
+    /// # Errors
+    /// Why there is no score.
+    pub(super) fn look(&self, submission: &Path, part: HoldoutPart) -> Result<Measurement, String> {
+        let setup = &self.setup;
+        let holdout = setup.holdout.as_ref().ok_or("no rows are held out")?;
+        let columns = Columns { id: setup.id_column.clone(), ..setup.columns.clone() };
+        let labels = self.holdout.get_or_init(|| read(&holdout.labels, &columns, setup.metric));
+        let labels = labels.as_ref().map_err(Clone::clone)?;
+        let half = match part {
+            HoldoutPart::Whole => None,
+            HoldoutPart::Choosing => Some(labels.subset(bootstrap::is_in_first_half)),
+            HoldoutPart::Reporting => Some(labels.subset(|key| !bootstrap::is_in_first_half(key))),
+        };
+        let file = File::open(submission).map_err(|error| format!("it left no submission: {error}"))?;
+        self.evaluate(half.as_ref().unwrap_or(labels), file, Others::Ignore, HOLDOUT_REPLICATES)
+    }
+
+    fn evaluate(
+        &self,
+        labels: &Labels,
+        predictions: File,
+        others: Others,
+        replicates: usize,
+    ) -> Result<Measurement, String> {
+        let replicates = if labels.rows() > MANY_ROWS { replicates / 4 } else { replicates };
+        let (header, id) = (self.setup.header.as_slice(), self.setup.id_column.as_deref());
+        let measured = labels.evaluate(predictions.take(LARGEST), header, id, others, replicates);
+        measured.map_err(|error| error.to_string())
+    }
+}
+
+impl Verified {
+    fn mismatch(text: String) -> Self {
+        Self { mismatch: Some(text), ..Self::default() }
+    }
+}
+
+fn read(table: &Path, columns: &Columns, metric: Metric) -> Result<Labels, String> {
+    let file = File::open(table).map_err(|error| format!("cannot read {}: {error}", table.display()))?;
+    let why = |error| format!("scores are not recomputed: {error}");
+    Labels::read(file, columns, metric).map_err(|error| why(error.to_string()))
+}
