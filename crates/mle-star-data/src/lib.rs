@@ -1,12 +1,14 @@
 //! Reads data folders and infers the task from them.
 //!
 //! [`profile::read`] profiles a folder's tables, [`infer::infer`] infers the task from them, and [`unzip`] unpacks
-//! packed tables for scripts. [`split::describe`] says how test rows differ from training rows.
+//! packed tables for scripts. [`split::describe`] says how test rows differ from training rows, and
+//! [`holdout`] keeps labelled rows from scripts.
 
 pub mod agreement;
 mod dates;
 pub mod digest;
 mod folder;
+pub mod holdout;
 pub mod infer;
 pub mod input;
 pub mod profile;

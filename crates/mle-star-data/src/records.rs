@@ -124,8 +124,13 @@ impl<'a> Records<'a> {
 
     /// The text of the current row, without the end of the line.
     pub(super) fn text(&self) -> &[u8] {
-        let kept = self.reader.get_ref();
-        without_line_ends(kept.between(kept.row, self.reader.position().byte()))
+        let (start, end) = self.span();
+        without_line_ends(self.reader.get_ref().between(start, end))
+    }
+
+    /// Where the text of the current row is in the file, possibly with ends of lines before and after it.
+    pub(super) fn span(&self) -> (u64, u64) {
+        (self.reader.get_ref().row, self.reader.position().byte())
     }
 
     /// What ends the lines of this table.
@@ -168,8 +173,8 @@ impl Read for Kept<'_> {
     }
 }
 
-/// The reader leaves a part of a line end, or empty lines, before the row that follows.
-fn without_line_ends(mut text: &[u8]) -> &[u8] {
+/// A row's text alone. The reader leaves a part of a line end, or empty lines, before the row that follows.
+pub(super) fn without_line_ends(mut text: &[u8]) -> &[u8] {
     while let Some((b'\r' | b'\n', rest)) = text.split_first() {
         text = rest;
     }

@@ -1,0 +1,174 @@
+//! Checks whether rows of a data folder can be held out.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use zip::ZipArchive;
+
+use super::seeded::Seeded;
+use super::{Off, Roles};
+use crate::folder::{Listing, Source};
+use crate::profile::{Profile, Table};
+use crate::records::{self, value};
+
+/// Endings of files with tables.
+const TABLES: [&str; 16] = [
+    ".csv", ".csv.gz", ".csv.zip", ".tsv", ".txt", ".parquet", ".feather", ".arrow", ".json", ".jsonl",
+    ".pkl", ".pickle", ".xlsx", ".xls", ".h5", ".npz",
+];
+
+/// The tables and the columns that holding rows out needs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tables<'a> {
+    pub(super) train: &'a Source,
+    pub(super) test: &'a Source,
+    pub(super) sample: &'a Source,
+    pub(super) target: &'a str,
+    pub(super) id: &'a str,
+    pub(super) test_rows: u64,
+}
+
+/// The reason as [`Off`].
+pub(super) fn off<T>(why: impl Into<String>) -> Result<T, Off> {
+    Err(Off(why.into()))
+}
+
+/// Names a table that cannot be read.
+pub(super) fn unreadable(source: &Source, error: &io::Error) -> Off {
+    Off(format!("{} cannot be read: {error}", source.on_disk.display()))
+}
+
+/// The tables, if their columns fit together.
+pub(super) fn tables<'a>(
+    profile: &'a Profile,
+    listing: &'a Listing,
+    roles: &Roles<'a>,
+) -> Result<Tables<'a>, Off> {
+    let Some(train) = &listing.train else { return off("there is no training table") };
+    let (Some(test_table), Some(test)) = (&profile.test, &listing.test) else {
+        return off("there is no test table");
+    };
+    let (Some(sample_table), Some(sample)) = (&profile.sample, &listing.sample) else {
+        return off("there is no sample submission");
+    };
+    let Some(target) = roles.target.filter(|target| profile.train.column(target).is_some()) else {
+        return off("the target is not known");
+    };
+    let all = [&profile.train, test_table, sample_table];
+    let in_all = |id: &&str| *id != target && all.iter().all(|table| table.column(id).is_some());
+    let Some(id) = roles.id.filter(in_all) else {
+        let names = all.map(|table| table.file.display().to_string()).join(", ");
+        return off(format!("no column with row IDs is common to {names}"));
+    };
+    columns(&profile.train, test_table, sample_table, target, id)?;
+    let test_rows = test_table.rows as u64;
+    Ok(Tables { train, test, sample, target, id, test_rows })
+}
+
+fn columns(train: &Table, test: &Table, sample: &Table, target: &str, id: &str) -> Result<(), Off> {
+    let names = |table: &'_ Table, wanted: &dyn Fn(&str) -> bool| {
+        let names = table.columns.iter().map(|column| column.name.as_str()).filter(|name| wanted(name));
+        names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    };
+    let [train_name, test_name, sample_name] = [train, test, sample].map(|table| table.file.display());
+    let further = names(sample, &|name| name != id && name != target && train.column(name).is_some());
+    if !further.is_empty() {
+        return off(format!(
+            "{sample_name} has further columns of {train_name} besides the target: {further}"
+        ));
+    }
+    let lacking = names(test, &|name| name != target && train.column(name).is_none());
+    if !lacking.is_empty() {
+        return off(format!("{test_name} has columns that {train_name} lacks: {lacking}"));
+    }
+    if test.rows != sample.rows {
+        return off(format!("{test_name} has {} rows, but {sample_name} has {}", test.rows, sample.rows));
+    }
+    Ok(())
+}
+
+/// Checks that no other file has the labels of training rows as well.
+pub(super) fn files(
+    data_dir: &Path,
+    profile: &Profile,
+    listing: &Listing,
+    tables: &Tables<'_>,
+) -> Result<(), Off> {
+    let others = listing.other.iter().filter(|path| !listing.copies.contains(path));
+    if let Some(copy) = others.clone().find(|path| may_be_train(path) || has_train(&data_dir.join(path))) {
+        return off(format!("{} may have the labels of the training rows as well", copy.display()));
+    }
+    for table in &profile.auxiliary {
+        let is_of_table = |source: &&Source| source.file == table.file;
+        let Some(source) = listing.auxiliary.iter().find(is_of_table) else { continue };
+        if table.column(tables.target).is_none() || table.column(tables.id).is_none() {
+            continue;
+        }
+        if has_rows_of(data_dir, source, tables).map_err(|error| unreadable(source, &error))? {
+            return off(format!("{} has labels of training rows as well", source.on_disk.display()));
+        }
+    }
+    Ok(())
+}
+
+fn may_be_train(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+    name.strip_prefix("train").is_some_and(|ending| TABLES.contains(&ending))
+}
+
+/// Whether this is an archive with a training table.
+fn has_train(path: &Path) -> bool {
+    if path.extension().is_none_or(|ending| !ending.eq_ignore_ascii_case("zip")) {
+        return false;
+    }
+    let archive = File::open(path).ok().and_then(|file| ZipArchive::new(file).ok());
+    archive.is_some_and(|archive| {
+        let is_train = |name: String| may_be_train(Path::new(&name)) && !name.starts_with("__MACOSX");
+        archive.file_names().filter_map(|name| name.ok().map(Into::into)).any(is_train)
+    })
+}
+
+fn has_rows_of(data_dir: &Path, other: &Source, tables: &Tables<'_>) -> io::Result<bool> {
+    let train: HashSet<u64> = digests(data_dir, tables.train, tables.id)?.into_iter().collect();
+    Ok(digests(data_dir, other, tables.id)?.iter().any(|id| train.contains(id)))
+}
+
+/// Checks that IDs name rows: each names one row of the training or of the test table, and the sample submission has
+/// those of the test table.
+pub(super) fn ids(data_dir: &Path, tables: &Tables<'_>) -> Result<(), Off> {
+    let digests = |source: &Source| digests(data_dir, source, tables.id).map_err(|e| unreadable(source, &e));
+    let name = |source: &Source| source.file.display().to_string();
+    let (id, train, test, sample) = (tables.id, tables.train, tables.test, tables.sample);
+    let in_test = digests(test)?;
+    let in_train = digests(train)?;
+    for (source, ids) in [(train, &in_train), (test, &in_test)] {
+        if ids.windows(2).any(|pair| pair[0] == pair[1]) {
+            return off(format!("a value of `{id}` occurs twice in {}", name(source)));
+        }
+    }
+    if in_test.iter().any(|id| in_train.binary_search(id).is_ok()) {
+        return off(format!("a value of `{id}` occurs both in {} and in {}", name(train), name(test)));
+    }
+    drop(in_train);
+    if digests(sample)? != in_test {
+        return off(format!("{} and {} have different values of `{id}`", name(test), name(sample)));
+    }
+    Ok(())
+}
+
+/// The digests of the IDs of a table, in ascending order.
+fn digests(data_dir: &Path, source: &Source, id: &str) -> io::Result<Vec<u64>> {
+    let seeded = Seeded::new(0, "ids");
+    let mut digests = records::read(data_dir, source, |mut rows| {
+        let position = rows.position(id)?;
+        let mut digests = Vec::new();
+        while rows.next()? {
+            digests.push(seeded.of(value(rows.row(), position).unwrap_or_default().as_bytes()));
+        }
+        Ok(digests)
+    })?;
+    digests.sort_unstable();
+    Ok(digests)
+}

@@ -1,0 +1,271 @@
+//! Chooses the rows that are held out.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
+
+use blake3::Hasher;
+use mle_star::protocol::{Split, SplitKind};
+
+use super::checks::{Tables, off, unreadable};
+use super::seeded::{RowSet, Seeded};
+use super::{Off, Share};
+use crate::profile::Profile;
+use crate::records::{self, value};
+use crate::split::times::{self, Clock};
+
+/// The usual share.
+const AUTO: f64 = 0.15;
+/// With fewer labelled rows, none is held out unless a share is given.
+const AUTO_FROM: u64 = 2_000;
+/// With fewer labelled rows, none is held out.
+const FEWEST_LABELLED: u64 = 50;
+/// Fewer rows tell too little.
+const FEWEST_HELD: u64 = 20;
+/// The rows of smaller classes all remain.
+const SMALLEST_CLASS: usize = 5;
+/// Fewer groups are too few for two sides.
+const FEWEST_GROUPS: usize = 10;
+
+/// The rows that are held out.
+pub(super) struct Chosen {
+    pub(super) rows: u64,
+    pub(super) labelled: u64,
+    pub(super) digest: String,
+    pub(super) held: RowSet,
+}
+
+/// Which labelled rows are held out.
+enum Rule {
+    /// Those whose number is at most that of their class.
+    Smallest { classes: HashMap<u64, u64>, by_class: bool },
+    /// Those of these groups.
+    Groups { column: String, groups: HashSet<u64> },
+    /// Those from this time on.
+    From { column: String, clock: Clock, time: f64 },
+}
+
+/// The training table with the columns that the choice needs.
+struct Train<'a> {
+    data_dir: &'a Path,
+    tables: &'a Tables<'a>,
+    seeded: Seeded,
+}
+
+/// A labelled row.
+struct Row<'a> {
+    number: u64,
+    id: &'a str,
+    label: &'a str,
+    /// The group or the time.
+    part: Option<&'a str>,
+}
+
+/// Chooses labelled rows as `split` says that test rows differ from training rows.
+pub(super) fn choose(
+    data_dir: &Path,
+    profile: &Profile,
+    tables: &Tables<'_>,
+    split: &Split,
+    share: Share,
+    seed: u64,
+) -> Result<Chosen, Off> {
+    let train = Train { data_dir, tables, seeded: Seeded::new(seed, "rows") };
+    let column = || match &split.column {
+        Some(column) if profile.train.column(column).is_some() => Ok(column.as_str()),
+        _ => off("the column that tells test rows from training rows is not known"),
+    };
+    let (labelled, rule) = match split.kind {
+        SplitKind::Rows => at_random(&train, share, false)?,
+        SplitKind::Stratified => at_random(&train, share, true)?,
+        SplitKind::Groups => by_groups(&train, share, column()?)?,
+        SplitKind::Time => by_time(&train, profile, share, column()?)?,
+    };
+    let chosen = train.mark(labelled, &rule)?;
+    if chosen.rows < FEWEST_HELD {
+        return off(format!("only {} rows could be held out; {FEWEST_HELD} are needed", chosen.rows));
+    }
+    Ok(chosen)
+}
+
+/// The number of rows to hold out, and the greatest number.
+fn wanted(share: Share, labelled: u64) -> Result<(u64, u64), Off> {
+    let (share, most, fewest) = match share {
+        Share::Auto { most } => (AUTO, most, AUTO_FROM),
+        Share::Of(share, most) => (share, most, FEWEST_LABELLED),
+    };
+    if !(share > 0.0 && share < 1.0) {
+        return off(format!("the share of held-out rows is {share}, not between 0 and 1"));
+    }
+    if labelled < fewest {
+        return off(format!("only {labelled} rows are labelled; {fewest} are needed"));
+    }
+    let wanted = rounded(share * labelled as f64).min(most);
+    if wanted < FEWEST_HELD {
+        return off(format!("only {wanted} rows would be held out; {FEWEST_HELD} are needed"));
+    }
+    Ok((wanted, most))
+}
+
+fn at_random(train: &Train<'_>, share: Share, by_class: bool) -> Result<(u64, Rule), Off> {
+    // The order of the classes is the same on every machine.
+    let mut classes: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+    let labelled = train.each(None, |row| {
+        let class = train.class(&row, by_class);
+        classes.entry(class).or_default().push(train.seeded.of(row.id.as_bytes()));
+    })?;
+    let (wanted, _) = wanted(share, labelled)?;
+    let share = wanted as f64 / labelled as f64;
+    classes.retain(|_, numbers| numbers.len() >= SMALLEST_CLASS);
+    // Rounding the sum of the shares keeps the number of all rows right.
+    let (mut sum, mut held) = (0.0, 0);
+    let mut last = HashMap::new();
+    for (class, mut numbers) in classes {
+        sum += share * numbers.len() as f64;
+        let rows = rounded(sum).saturating_sub(held).min(numbers.len() as u64 - 1);
+        held += rows;
+        let Some(place) = usize::try_from(rows).ok().and_then(|rows| rows.checked_sub(1)) else { continue };
+        last.insert(class, *numbers.select_nth_unstable(place).1);
+    }
+    Ok((labelled, Rule::Smallest { classes: last, by_class }))
+}
+
+fn by_groups(train: &Train<'_>, share: Share, column: &str) -> Result<(u64, Rule), Off> {
+    let mut sizes: BTreeMap<u64, u64> = BTreeMap::new();
+    let labelled = train.each(Some(column), |row| {
+        if let Some(group) = row.part {
+            *sizes.entry(train.seeded.of(group.as_bytes())).or_default() += 1;
+        }
+    })?;
+    let (wanted, most) = wanted(share, labelled)?;
+    if sizes.len() < FEWEST_GROUPS {
+        let found = sizes.len();
+        return off(format!("`{column}` has only {found} groups with labels; {FEWEST_GROUPS} are needed"));
+    }
+    let (mut groups, mut held) = (HashSet::new(), 0);
+    let limit = most.min(wanted + wanted / 2);
+    for (group, size) in sizes {
+        // A very large group remains.
+        if held < wanted && held + size <= limit {
+            groups.insert(group);
+            held += size;
+        }
+    }
+    if groups.len() < 2 {
+        return off(format!("the groups of `{column}` are too large to hold some of them out"));
+    }
+    Ok((labelled, Rule::Groups { column: column.to_owned(), groups }))
+}
+
+fn by_time(train: &Train<'_>, profile: &Profile, share: Share, column: &str) -> Result<(u64, Rule), Off> {
+    let Some(clock) = train.clock(profile, column)? else {
+        return off(format!("the values of `{column}` have no order of time"));
+    };
+    let mut times = Vec::new();
+    let labelled =
+        train.each(Some(column), |row| times.extend(row.part.and_then(|time| clock.read(time))))?;
+    let wanted = wanted(share, labelled)?;
+    times.sort_unstable_by(f64::total_cmp);
+    let (Some(first), Some(last)) = (times.first(), times.last()) else {
+        return off(format!("no labelled row has a value of `{column}`"));
+    };
+    if first == last {
+        return off(format!("all labelled rows have the same value of `{column}`"));
+    }
+    let Some(time) = boundary(&times, wanted) else {
+        return off(format!("too many rows have the last value of `{column}`"));
+    };
+    Ok((labelled, Rule::From { column: column.to_owned(), clock, time }))
+}
+
+/// The time from which on rows are held out, so that they are about as many as wanted, at most half of all, and not more
+/// than `most` if possible. Rows of the same time are on the same side.
+fn boundary(times: &[f64], (wanted, most): (u64, u64)) -> Option<f64> {
+    let half = times.len() / 2;
+    let [wanted, most] =
+        [wanted, most].map(|rows| usize::try_from(rows).unwrap_or(half).clamp(1, half.max(1)));
+    let at = times.get(times.len().checked_sub(wanted)?)?;
+    let with = times.partition_point(|time| time < at);
+    let without = times.partition_point(|time| time <= at);
+    let rows = |from: usize| times.len() - from;
+    let fits = |from: &usize| (1..=half).contains(&rows(*from));
+    let from = [with, without]
+        .into_iter()
+        .filter(fits)
+        .min_by_key(|from| (rows(*from) > most, rows(*from).abs_diff(wanted)))?;
+    times.get(from).copied()
+}
+
+impl Train<'_> {
+    /// Calls `take` with each labelled row. `part` is the column of the group or of the time. Returns the number of
+    /// labelled rows.
+    fn each(&self, part: Option<&str>, mut take: impl FnMut(Row<'_>)) -> Result<u64, Off> {
+        let read = records::read(self.data_dir, self.tables.train, |mut rows| {
+            let (id, target) = (rows.position(self.tables.id)?, rows.position(self.tables.target)?);
+            let part = part.map(|column| rows.position(column)).transpose()?;
+            let mut labelled = 0;
+            while rows.next()? {
+                let (number, row) = (rows.number(), rows.row());
+                let Some(label) = value(row, target) else { continue };
+                labelled += 1;
+                let part = part.and_then(|part| value(row, part));
+                take(Row { number, id: value(row, id).unwrap_or_default(), label, part });
+            }
+            Ok(labelled)
+        });
+        read.map_err(|error| unreadable(self.tables.train, &error))
+    }
+
+    fn class(&self, row: &Row<'_>, by_class: bool) -> u64 {
+        if by_class { self.seeded.of(row.label.as_bytes()) } else { 0 }
+    }
+
+    /// The order of the column's values; of several, the one in which the test table is later.
+    fn clock(&self, profile: &Profile, column: &str) -> Result<Option<Clock>, Off> {
+        let column = profile.train.column(column);
+        let tables = (self.tables.train, self.tables.test);
+        let courses = times::courses(self.data_dir, tables, column.as_slice());
+        let courses = courses.map_err(|error| unreadable(self.tables.train, &error))?;
+        let later = courses.iter().find(|course| course.is_later());
+        Ok(later.or(courses.first()).map(|course| course.clock))
+    }
+
+    fn mark(&self, labelled: u64, rule: &Rule) -> Result<Chosen, Off> {
+        let part = match rule {
+            Rule::Smallest { .. } => None,
+            Rule::Groups { column, .. } | Rule::From { column, .. } => Some(column.as_str()),
+        };
+        let (mut rows, mut held, mut hasher) = (0, RowSet::default(), Hasher::new());
+        self.each(part, |row| {
+            if self.is_held(rule, &row) {
+                rows += 1;
+                held.insert(row.number);
+                hasher.update(row.id.as_bytes()).update(b"\n");
+            }
+        })?;
+        Ok(Chosen { rows, labelled, digest: hasher.finalize().to_hex().to_string(), held })
+    }
+
+    fn is_held(&self, rule: &Rule, row: &Row<'_>) -> bool {
+        match rule {
+            Rule::Smallest { classes, by_class } => {
+                let last = classes.get(&self.class(row, *by_class));
+                last.is_some_and(|last| self.seeded.of(row.id.as_bytes()) <= *last)
+            }
+            Rule::Groups { groups, .. } => {
+                row.part.is_some_and(|group| groups.contains(&self.seeded.of(group.as_bytes())))
+            }
+            Rule::From { clock, time, .. } => {
+                row.part.and_then(|value| clock.read(value)).is_some_and(|at| at >= *time)
+            }
+        }
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "counts of rows are not negative"
+)]
+fn rounded(number: f64) -> u64 {
+    number.round() as u64
+}

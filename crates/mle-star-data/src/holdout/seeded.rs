@@ -1,0 +1,115 @@
+//! Random numbers that depend on a seed only, and sets of rows.
+
+/// Numbers that look random and are the same on every machine.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seeded([u8; 32]);
+
+/// A set of row numbers, one bit for each row.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct RowSet(Vec<u64>);
+
+/// The interleaving of held-out rows and test rows: for each row in turn, whether it is held out.
+#[derive(Debug)]
+pub(super) struct Turns {
+    seeded: Seeded,
+    held: u64,
+    others: u64,
+    come_first: bool,
+    taken: u64,
+}
+
+impl Seeded {
+    /// Other uses of a seed have other numbers.
+    pub(super) fn new(seed: u64, usage: &str) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&seed.to_le_bytes()).update(usage.as_bytes());
+        Self(*hasher.finalize().as_bytes())
+    }
+
+    /// The number of a text.
+    pub(super) fn of(self, text: &[u8]) -> u64 {
+        let [a, b, c, d, e, f, g, h, ..] = *blake3::keyed_hash(&self.0, text).as_bytes();
+        u64::from_le_bytes([a, b, c, d, e, f, g, h])
+    }
+
+    /// The number at this place of a sequence, less than `limit`.
+    pub(super) fn below(self, limit: u64, place: u64) -> u64 {
+        self.of(&place.to_le_bytes()) % limit.max(1)
+    }
+}
+
+impl RowSet {
+    /// Adds a row.
+    pub(super) fn insert(&mut self, row: u64) {
+        let (word, bit) = place(row);
+        if word >= self.0.len() {
+            self.0.resize(word + 1, 0);
+        }
+        self.0[word] |= bit;
+    }
+
+    /// Whether the row was added.
+    pub(super) fn contains(&self, row: u64) -> bool {
+        let (word, bit) = place(row);
+        self.0.get(word).is_some_and(|bits| bits & bit != 0)
+    }
+}
+
+fn place(row: u64) -> (usize, u64) {
+    (usize::try_from(row / 64).unwrap_or(usize::MAX), 1 << (row % 64))
+}
+
+impl Turns {
+    /// The interleaving of this many rows.
+    pub(super) fn new(seed: u64, held: u64, others: u64, come_first: bool) -> Self {
+        Self { seeded: Seeded::new(seed, "turns"), held, others, come_first, taken: 0 }
+    }
+}
+
+impl Iterator for Turns {
+    type Item = bool;
+
+    fn next(&mut self) -> Option<bool> {
+        let left = self.held + self.others;
+        if left == 0 {
+            return None;
+        }
+        self.taken += 1;
+        let drawn = if self.come_first { 0 } else { self.seeded.below(left, self.taken) };
+        let is_held = drawn < self.held;
+        *(if is_held { &mut self.held } else { &mut self.others }) -= 1;
+        Some(is_held)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_the_same_on_every_machine() {
+        let seeded = Seeded::new(7, "use");
+        assert_eq!(seeded.of(b"a"), Seeded::new(7, "use").of(b"a"));
+        assert_ne!(seeded.of(b"a"), Seeded::new(7, "other").of(b"a"));
+        assert_ne!(seeded.of(b"a"), Seeded::new(8, "use").of(b"a"));
+        assert_eq!(seeded.of(b"a"), 16_725_155_430_089_540_775);
+    }
+
+    #[test]
+    fn every_row_has_its_turn() {
+        let turns = |come_first| Turns::new(1, 50, 150, come_first).collect::<Vec<bool>>();
+        let held = |turns: &[bool]| turns.iter().filter(|is_held| **is_held).count();
+        let mixed = turns(false);
+        assert_eq!((mixed.len(), held(&mixed)), (200, 50));
+        assert!((10..40).contains(&held(&mixed[..100])), "{}", held(&mixed[..100]));
+        assert_eq!(held(&turns(true)[..50]), 50);
+    }
+
+    #[test]
+    fn sets_have_the_rows_that_were_added() {
+        let mut set = RowSet::default();
+        [0, 63, 64, 1_000].into_iter().for_each(|row| set.insert(row));
+        let found: Vec<u64> = (0..2_000).filter(|row| set.contains(*row)).collect();
+        assert_eq!(found, [0, 63, 64, 1_000]);
+    }
+}

@@ -1,0 +1,228 @@
+mod folders;
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use super::*;
+use crate::profile;
+
+const ROLES: Roles<'_> = Roles { target: Some("y"), id: Some("id") };
+const FIFTH: Share = Share::Of(0.2, MOST);
+
+/// A file name and a text.
+type File = (&'static str, String);
+
+/// A table with these rows, by their numbers.
+fn table(
+    name: &'static str,
+    header: &str,
+    rows: std::ops::Range<usize>,
+    row: impl Fn(usize) -> String,
+) -> File {
+    (name, rows.fold(format!("{header}\n"), |text, number| format!("{text}{}\n", row(number))))
+}
+
+/// 100 training rows with classes, groups and days, and 40 test rows.
+fn files() -> Vec<File> {
+    let cells = |n: usize| format!("{n},0.{n},g{},{}", n / 5, n / 2);
+    vec![
+        table("train.csv", "id,x,g,day,y", 0..100, |n| {
+            format!("{},{}", cells(n), ["cat", "dog", "cat", "cow"][n % 4])
+        }),
+        table("test.csv", "id,x,g,day", 100..140, cells),
+        table("sample_submission.csv", "id,y", 100..140, |n| format!("{n},cat")),
+    ]
+}
+
+fn folder(files: &[File]) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        let path = dir.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    dir
+}
+
+fn split(kind: SplitKind, column: Option<&str>) -> Split {
+    Split { kind, column: column.map(str::to_owned), why: String::new() }
+}
+
+fn planned(data: &Path, split: &Split, share: Share, seed: u64) -> Result<Plan, Off> {
+    plan(data, &profile::read(data).unwrap(), &ROLES, split, share, seed)
+}
+
+/// The numbers of the held-out rows.
+fn held(plan: &Plan) -> BTreeSet<u64> {
+    (0..1_000_000).filter(|row| plan.held.contains(*row)).collect()
+}
+
+fn rows_of(files: &[File], split: &Split, share: Share) -> BTreeSet<u64> {
+    let plan = planned(folder(files).path(), split, share, 1).unwrap();
+    let rows = held(&plan);
+    assert_eq!(rows.len() as u64, plan.rows());
+    rows
+}
+
+#[test]
+fn rows_are_drawn_by_seed_and_id() {
+    let dir = folder(&files());
+    let draw = |seed| planned(dir.path(), &split(SplitKind::Rows, None), FIFTH, seed).unwrap();
+    let first = draw(1);
+    assert_eq!((first.rows(), first.labelled(), first.seed(), held(&first).len()), (20, 100, 1, 20));
+    assert_eq!(first, draw(1));
+    assert_ne!(held(&first), held(&draw(2)));
+    assert_ne!(first.digest(), draw(2).digest());
+    let Holdout::On { rows, of, seed, digest } = first.holdout() else { panic!() };
+    assert_eq!((rows, of, seed, digest.as_str()), (20, 100, 1, first.digest()));
+
+    // The same IDs are held out if the rows have another order.
+    let mut turned = files();
+    turned[0] = table("train.csv", "y,id,x,g,day", 0..100, |n| format!("cat,{},0,g{},0", 99 - n, n % 9));
+    let rows = rows_of(&turned, &split(SplitKind::Rows, None), FIFTH);
+    assert_eq!(rows.iter().map(|row| 99 - row).collect::<BTreeSet<u64>>(), held(&first));
+}
+
+#[test]
+fn classes_keep_their_shares() {
+    let mut files = files();
+    let label = |n: usize| match n {
+        0..100 => "a",
+        100..180 => "b",
+        180..196 => "c",
+        _ => ["rare", "", "rarest", "NA"][n % 4],
+    };
+    files[0] = table("train.csv", "id,x,g,day,y", 0..200, |n| format!("t{n},0,g,0,{}", label(n)));
+    let rows = rows_of(&files, &split(SplitKind::Stratified, None), Share::Of(0.25, MOST));
+    let of = |range: std::ops::Range<u64>| rows.range(range).count();
+    assert_eq!((of(0..100), of(100..180), of(180..196), of(196..200)), (25, 20, 4, 0));
+}
+
+#[test]
+fn whole_groups_are_held_out() {
+    let rows = rows_of(&files(), &split(SplitKind::Groups, Some("g")), FIFTH);
+    let groups: BTreeSet<u64> = rows.iter().map(|row| row / 5).collect();
+    assert_eq!((rows.len(), groups.len()), (20, 4));
+    // Groups that are numbers, one of which is too large.
+    let mut files = files();
+    files[0] =
+        table("train.csv", "id,x,g,day,y", 0..100, |n| format!("{n},0,{}.0,0,1", n.saturating_sub(40) / 5));
+    let rows = rows_of(&files, &split(SplitKind::Groups, Some("g")), FIFTH);
+    assert!(rows.iter().all(|row| *row >= 45) && rows.len() >= 20, "{rows:?}");
+    assert_eq!(rows.iter().map(|row| row / 5).collect::<BTreeSet<u64>>().len() * 5, rows.len());
+}
+
+#[test]
+fn the_latest_rows_are_held_out_and_ties_stay_together() {
+    let check = |row: fn(usize) -> String, share: f64, most: u64, expected: std::ops::Range<u64>| {
+        let mut files = files();
+        files[0] = table("train.csv", "id,x,g,day,y", 0..100, |n| format!("{n},0,g,{},1", row(n)));
+        files[1] = table("test.csv", "id,x,g,day", 100..140, |n| format!("{n},0,g,{}", row(n)));
+        let rows = rows_of(&files, &split(SplitKind::Time, Some("day")), Share::Of(share, most));
+        assert_eq!(rows, expected.clone().collect(), "{} {share} {most}", row(0));
+    };
+    check(|n| n.to_string(), 0.2, MOST, 80..100);
+    check(|n| (n / 2).to_string(), 0.23, MOST, 76..100);
+    check(|n| (n / 30).to_string(), 0.3, MOST, 60..100);
+    check(|n| (n / 25).to_string(), 0.45, 30, 75..100);
+    check(|n| format!("2024-{:02}-{:02}", n / 28 + 1, n % 28 + 1), 0.2, MOST, 80..100);
+    check(|n| format!("{}/{}/2024", n % 28 + 1, n / 28 + 1), 0.2, MOST, 80..100);
+    check(|n| format!("{}/{}/2024", n / 28 + 1, n % 28 + 1), 0.2, MOST, 80..100);
+}
+
+#[test]
+fn the_usual_share_is_limited_and_needs_many_rows() {
+    let mut files = files();
+    files[0] = table("train.csv", "id,x,g,day,y", 0..2_000, |n| format!("t{n},0,g,0,1"));
+    let rows = |most| rows_of(&files, &split(SplitKind::Rows, None), Share::Auto { most }).len();
+    assert_eq!((rows(MOST), rows(100)), (300, 100));
+}
+
+#[test]
+fn rows_with_a_missing_target_are_never_held_out() {
+    for (kind, column) in
+        [(SplitKind::Rows, None), (SplitKind::Time, Some("day")), (SplitKind::Groups, Some("g"))]
+    {
+        let mut files = files();
+        let label = |n: usize| if n % 3 == 0 { "" } else { "1" };
+        files[0] =
+            table("train.csv", "id,x,g,day,y", 0..120, |n| format!("t{n},0,g{},{n},{}", n / 6, label(n)));
+        let rows = rows_of(&files, &split(kind, column), Share::Of(0.25, MOST));
+        assert!(rows.len() >= 20 && rows.iter().all(|row| row % 3 != 0), "{kind:?} {rows:?}");
+    }
+}
+
+#[test]
+fn each_reason_against_holding_rows_out_is_named() {
+    type Change = fn(&mut Vec<File>);
+    let check = |change: Change, split: &Split, share: Share, expected: &str| {
+        let mut files = files();
+        change(&mut files);
+        let Off(why) = planned(folder(&files).path(), split, share, 1).unwrap_err();
+        assert!(why.contains(expected), "{why} / {expected}");
+    };
+    let rows = split(SplitKind::Rows, None);
+    let tables = |change: Change, expected: &str| check(change, &rows, FIFTH, expected);
+    tables(|f| drop(f.remove(1)), "there is no test table");
+    tables(|f| drop(f.remove(2)), "there is no sample submission");
+    tables(|f| f[0].1 = f[0].1.replace("day,y", "day,z"), "the target is not known");
+    tables(
+        |f| f[0].1 = f[0].1.replace("id,x", "key,x"),
+        "no column with row IDs is common to train.csv, test.csv, sample_submission.csv",
+    );
+    tables(
+        |f| f[2] = table("sample_submission.csv", "id,y,x", 100..140, |n| format!("{n},0,0")),
+        "sample_submission.csv has further columns of train.csv besides the target: `x`",
+    );
+    tables(|f| f[1].1 = f[1].1.replace("id,x", "id,w"), "test.csv has columns that train.csv lacks: `w`");
+    tables(|f| f[2].1 += "140,cat\n", "test.csv has 40 rows, but sample_submission.csv has 41");
+    tables(|f| f[0].1 += "7,0,g,1,cat\n", "a value of `id` occurs twice in train.csv");
+    tables(|f| f[0].1 += "107,0,g,1,cat\n", "a value of `id` occurs both in train.csv and in test.csv");
+    tables(
+        |f| f[2].1 = f[2].1.replace("\n139,", "\n7,"),
+        "test.csv and sample_submission.csv have different values of `id`",
+    );
+    tables(
+        |f| f.push(("raw/train.csv", String::new())),
+        "raw/train.csv may have the labels of the training rows",
+    );
+    tables(
+        |f| f.push(("more.csv", "id,y\n3,cat\n".to_owned())),
+        "more.csv has labels of training rows as well",
+    );
+
+    check(|_| (), &rows, Share::Auto { most: MOST }, "only 100 rows are labelled; 2000 are needed");
+    check(|_| (), &rows, Share::Of(0.1, MOST), "only 10 rows would be held out; 20 are needed");
+    check(|_| (), &rows, Share::Of(0.5, 5), "only 5 rows would be held out; 20 are needed");
+    check(|_| (), &rows, Share::Of(0.0, MOST), "the share of held-out rows is 0, not between 0 and 1");
+    let few: Change = |f| f[0] = table("train.csv", "id,x,g,day,y", 0..49, |n| format!("{n},0,g,{n},cat"));
+    check(few, &rows, FIFTH, "only 49 rows are labelled; 50 are needed");
+    let distinct: Change =
+        |f| f[0] = table("train.csv", "id,x,g,day,y", 0..100, |n| format!("{n},0,g,{n},c{n}"));
+    check(
+        distinct,
+        &split(SplitKind::Stratified, None),
+        FIFTH,
+        "only 0 rows could be held out; 20 are needed",
+    );
+
+    let groups = split(SplitKind::Groups, Some("g"));
+    let nine: Change =
+        |f| f[0] = table("train.csv", "id,x,g,day,y", 0..90, |n| format!("{n},0,g{},0,1", n / 10));
+    check(nine, &groups, Share::Of(0.3, MOST), "`g` has only 9 groups with labels; 10 are needed");
+    let one_large: Change =
+        |f| f[0] = table("train.csv", "id,x,g,day,y", 0..100, |n| format!("{n},0,g{},0,1", n.max(80) / 2));
+    check(one_large, &groups, Share::Of(0.9, 20), "only 18 rows could be held out; 20 are needed");
+    let large: Change =
+        |f| f[0] = table("train.csv", "id,x,g,day,y", 0..310, |n| format!("t{n},0,g{},0,1", n / 31));
+    check(large, &groups, Share::Of(0.065, MOST), "the groups of `g` are too large");
+    check(|_| (), &split(SplitKind::Groups, Some("h")), FIFTH, "is not known");
+
+    let time = split(SplitKind::Time, Some("day"));
+    let one: Change = |f| f[0] = table("train.csv", "id,x,g,day,y", 0..100, |n| format!("{n},0,g,7,1"));
+    check(one, &time, FIFTH, "all labelled rows have the same value of `day`");
+    let most: Change =
+        |f| f[0] = table("train.csv", "id,x,g,day,y", 0..100, |n| format!("{n},0,g,{},1", (n / 49).min(1)));
+    check(most, &time, FIFTH, "too many rows have the last value of `day`");
+    check(|_| (), &split(SplitKind::Time, Some("g")), FIFTH, "the values of `g` have no order of time");
+}

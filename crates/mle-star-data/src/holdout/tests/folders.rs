@@ -1,0 +1,223 @@
+//! The folder that scripts see, the labels and the original rows of a submission.
+
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt;
+
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+use super::*;
+
+struct View {
+    _data: tempfile::TempDir,
+    into: tempfile::TempDir,
+    plan: Plan,
+}
+
+/// The folder that scripts see and the labels.
+fn view(files: &[File], split: &Split) -> View {
+    let (data, into) = (folder(files), tempfile::tempdir().unwrap());
+    let plan = planned(data.path(), split, FIFTH, 1).unwrap();
+    for _ in 0..2 {
+        write(data.path(), &plan, &into.path().join("data")).unwrap();
+        labels(data.path(), &plan, &into.path().join("labels.csv")).unwrap();
+    }
+    View { _data: data, into, plan }
+}
+
+impl View {
+    fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.into.path().join(name)).unwrap()
+    }
+
+    /// The first cells of a table's rows.
+    fn ids(&self, name: &str) -> Vec<String> {
+        let text = self.text(name);
+        text.lines().skip(1).map(|line| line.split(',').next().unwrap().to_owned()).collect()
+    }
+}
+
+/// Labels that occur nowhere else.
+fn with_own_labels() -> Vec<File> {
+    let mut files = files();
+    let cells = |n: usize| format!("{n},0.{n},g{},{}", n / 5, n / 2);
+    files[0] = table("train.csv", "id,x,y,g,day,later", 0..100, |n| {
+        let (cells, label) = (cells(n), 9_000 + n);
+        let (before, after) = cells.split_at(cells.find(",g").unwrap());
+        format!("{before},{label}{after},{}", label * 2)
+    });
+    files
+}
+
+#[test]
+fn held_out_rows_move_to_the_test_table_without_labels() {
+    for (kind, column) in
+        [(SplitKind::Rows, None), (SplitKind::Groups, Some("g")), (SplitKind::Time, Some("day"))]
+    {
+        let view = view(&with_own_labels(), &split(kind, column));
+        let held: Vec<String> = held(&view.plan).iter().map(ToString::to_string).collect();
+        let [train, test, sample] =
+            ["train", "test", "sample_submission"].map(|name| view.ids(&format!("data/{name}.csv")));
+        let kept: Vec<String> = (0..100).map(|n| n.to_string()).filter(|id| !held.contains(id)).collect();
+        assert_eq!(train, kept, "{kind:?}");
+        assert_eq!((test.len(), &test), (60, &sample), "{kind:?}");
+        let moved: Vec<String> = test.iter().filter(|id| held.contains(id)).cloned().collect();
+        let own: Vec<String> = test.iter().filter(|id| !held.contains(id)).cloned().collect();
+        assert_eq!((moved, own.first()), (held.clone(), Some(&"100".to_owned())), "{kind:?}");
+        assert_eq!(test[..20] == held, kind == SplitKind::Time, "{kind:?}");
+        assert_eq!(view.ids("labels.csv"), held);
+
+        let labels = view.text("labels.csv");
+        assert!(labels.starts_with("id,y\n"), "{labels}");
+        for line in labels.lines().skip(1) {
+            let (id, label) = line.split_once(',').unwrap();
+            assert_eq!(label, (9_000 + id.parse::<usize>().unwrap()).to_string());
+            let later = (label.parse::<usize>().unwrap() * 2).to_string();
+            for file in fs::read_dir(view.into.path().join("data")).unwrap() {
+                let text = fs::read_to_string(file.unwrap().path()).unwrap();
+                assert!(!text.contains(label) && !text.contains(&later), "{kind:?} {id}");
+            }
+        }
+        let row = format!(
+            "\n{0},0.{0},g{1},{2}\n",
+            held[0],
+            held[0].parse::<usize>().unwrap() / 5,
+            held[0].parse::<usize>().unwrap() / 2
+        );
+        assert!(view.text("data/test.csv").contains(&row), "{row}");
+        assert!(view.text("data/sample_submission.csv").lines().skip(1).all(|line| line.ends_with(",cat")));
+    }
+}
+
+#[test]
+fn only_this_user_may_read_the_labels() {
+    let view = view(&files(), &split(SplitKind::Rows, None));
+    let mode = fs::metadata(view.into.path().join("labels.csv")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+#[test]
+fn rows_are_copied_as_they_are() {
+    for (line_end, mark) in [("\n", ""), ("\r\n", "\u{feff}")] {
+        let cells = |n: usize| format!("\"{n}\",1.50{n},\"a,\n\"\"{n}\"\"\",  {n}");
+        let mut files = vec![
+            table("train.csv", "id,x,g,day,y", 0..100, |n| format!("{},0{n}", cells(n))),
+            table("test.csv", "y,day,id,x,g", 100..140, |n| format!(",  {n},\"{n}\",01.0,\"q\"")),
+            table("sample_submission.csv", "id,dog,cat", 100..140, |n| format!("{n},0.50,{}", n % 2)),
+        ];
+        files.iter_mut().for_each(|(_, text)| *text = format!("{mark}{}", text.replace('\n', line_end)));
+        let view = view(&files, &split(SplitKind::Rows, None));
+        let rows = held(&view.plan);
+        let ended = |text: String| text.replace('\n', line_end);
+        let expected = table("", &format!("{mark}id,x,g,day,y"), 0..100, |n| format!("{},0{n}", cells(n))).1;
+        let mut expected = ended(expected);
+        for row in &rows {
+            expected = expected.replace(&ended(format!("{},0{row}\n", cells(*row as usize))), "");
+        }
+        assert_eq!(view.text("data/train.csv"), expected);
+        let test = view.text("data/test.csv");
+        assert!(test.starts_with(&ended(format!("{mark}y,day,id,x,g\n"))), "{test}");
+        for n in 100..140 {
+            assert!(test.contains(&ended(format!("\n,  {n},\"{n}\",01.0,\"q\"\n"))), "{test}");
+        }
+        for n in rows {
+            assert!(test.contains(&ended(format!("\n,  {n},{n},1.50{n},\"a,\n\"\"{n}\"\"\"\n"))), "{test}");
+        }
+        let sample = view.text("data/sample_submission.csv");
+        assert_eq!(
+            sample.matches(&ended(",0.50,1\n".to_owned())).count()
+                + sample.matches(&ended(",0.50,0\n".to_owned())).count(),
+            60
+        );
+    }
+}
+
+#[test]
+fn the_sample_submission_keeps_its_order() {
+    let mut files = files();
+    files[2] = table("sample_submission.csv", "id,y", 100..140, |n| format!("{},cat", 239 - n));
+    let view = view(&files, &split(SplitKind::Rows, None));
+    let ids = view.ids("data/sample_submission.csv");
+    let own: Vec<usize> = ids.iter().map(|id| id.parse().unwrap()).filter(|id| *id >= 100).collect();
+    assert_eq!(own, (100..140).rev().collect::<Vec<_>>());
+    assert_eq!(ids.iter().collect::<BTreeSet<_>>(), view.ids("data/test.csv").iter().collect());
+}
+
+#[test]
+fn other_files_are_linked_and_packed_tables_unpacked() {
+    let mut all = files();
+    let train = all.remove(0).1;
+    all.push(("images/1.png", "png".to_owned()));
+    all.push(("stores.csv", "g,town\ng1,a\n".to_owned()));
+    let (data, into) = (folder(&all), tempfile::tempdir().unwrap());
+    let zip = |name: &str, member: &str, text: &str| {
+        let mut archive = ZipWriter::new(fs::File::create(data.path().join(name)).unwrap());
+        archive.start_file(member, SimpleFileOptions::default()).unwrap();
+        archive.write_all(text.as_bytes()).unwrap();
+        archive.finish().unwrap();
+    };
+    zip("train.csv.zip", "train.csv", &train);
+    // A copy of the same table is no secret, and scripts do not see it.
+    zip("train.zip", "train.csv", &train);
+    zip("more.csv.zip", "more.csv", "g,size\ng1,2\n");
+    let test = fs::read(data.path().join("test.csv")).unwrap();
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packed.write_all(&test).unwrap();
+    fs::write(data.path().join("test.csv.gz"), packed.finish().unwrap()).unwrap();
+    fs::remove_file(data.path().join("test.csv")).unwrap();
+
+    let plan = planned(data.path(), &split(SplitKind::Rows, None), FIFTH, 1).unwrap();
+    let into = into.path().join("data");
+    write(data.path(), &plan, &into).unwrap();
+    let entries = fs::read_dir(&into).unwrap().map(|entry| entry.unwrap());
+    let found: BTreeSet<(String, bool)> = entries
+        .map(|entry| (entry.file_name().into_string().unwrap(), entry.file_type().unwrap().is_symlink()))
+        .collect();
+    let expected = [
+        ("images", true),
+        ("more.csv", false),
+        ("sample_submission.csv", false),
+        ("stores.csv", true),
+        ("test.csv", false),
+        ("train.csv", false),
+    ];
+    assert_eq!(found, expected.map(|(name, is_link)| (name.to_owned(), is_link)).into());
+    assert_eq!(fs::read_to_string(into.join("images/1.png")).unwrap(), "png");
+    let rows = |name: &str| fs::read_to_string(into.join(name)).unwrap().lines().count() - 1;
+    assert_eq!((rows("train.csv"), rows("test.csv"), rows("more.csv")), (80, 60, 1));
+}
+
+#[test]
+fn tables_that_changed_are_reported_and_leave_nothing_behind() {
+    let (data, into) = (folder(&files()), tempfile::tempdir().unwrap());
+    let plan = planned(data.path(), &split(SplitKind::Rows, None), FIFTH, 1).unwrap();
+    fs::write(data.path().join("test.csv"), "id,x,g,day\n100,0,g,0\n").unwrap();
+    let trouble = write(data.path(), &plan, &into.path().join("data")).unwrap_err();
+    assert!(trouble.message.contains("not those from which the rows were chosen"), "{trouble}");
+    assert_eq!(fs::read_dir(into.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_submission_is_trimmed_to_the_original_rows_in_their_order() {
+    let check = |given: &str, asked: &str, expected: Result<&str, &str>| {
+        let dir = tempfile::tempdir().unwrap();
+        let path = |name: &str| dir.path().join(name);
+        fs::write(path("given.csv"), given).unwrap();
+        fs::write(path("asked.csv"), asked).unwrap();
+        let trimmed = trim(&path("given.csv"), &path("asked.csv"), "id", &path("into.csv"));
+        match (trimmed, expected) {
+            (Ok(()), Ok(expected)) => assert_eq!(fs::read_to_string(path("into.csv")).unwrap(), expected),
+            (Err(trouble), Err(part)) => {
+                assert!(trouble.message.contains(part), "{trouble}");
+                assert!(!path("into.csv").exists());
+            }
+            (found, _) => panic!("{found:?} {given}"),
+        }
+    };
+    let asked = "id,y\n5,0\n6,0\n4,0\n";
+    check("id,y\n1,0.10\n5,\"a\nb\"\n2,3\n6,0.5\n4,1\n", asked, Ok("id,y\n5,\"a\nb\"\n6,0.5\n4,1\n"));
+    check("y,id\r\n1,4\r\n2,1\r\n\"3\",5\r\n4,6", asked, Ok("y,id\r\n\"3\",5\r\n4,6\r\n1,4\r\n"));
+    check("id,y\n4,1\n5,2\n6,3\n", asked, Ok("id,y\n5,2\n6,3\n4,1\n"));
+    check("id,y\n4,1\n5,2\n", asked, Err("it has no row with id 6"));
+    check("key,y\n4,1\n", asked, Err("it has no column \"id\""));
+}
