@@ -9,8 +9,9 @@ use mle_star::effects::HoldoutPart;
 use mle_star::layout;
 use mle_star::measure::Measurement;
 use mle_star::score::Printed;
-use mle_star_metrics::labels::{Columns, Labels, Others};
-use mle_star_metrics::{Metric, bootstrap};
+use mle_star_metrics::bootstrap::is_in_first_half;
+use mle_star_metrics::labels::{Columns, Labels, Layout, Others};
+use mle_star_metrics::names::Metric;
 
 /// Bootstrap replicates of a validation score, which each script has.
 const REPLICATES: usize = 200;
@@ -110,8 +111,8 @@ impl Evaluation {
         let labels = labels.as_ref().map_err(Clone::clone)?;
         let half = match part {
             HoldoutPart::Whole => None,
-            HoldoutPart::Choosing => Some(labels.subset(bootstrap::is_in_first_half)),
-            HoldoutPart::Reporting => Some(labels.subset(|key| !bootstrap::is_in_first_half(key))),
+            HoldoutPart::Choosing => Some(labels.subset(is_in_first_half)),
+            HoldoutPart::Reporting => Some(labels.subset(|key| !is_in_first_half(key))),
         };
         let file = File::open(submission).map_err(|error| format!("it left no submission: {error}"))?;
         self.evaluate(half.as_ref().unwrap_or(labels), file, Others::Ignore, HOLDOUT_REPLICATES)
@@ -125,8 +126,8 @@ impl Evaluation {
         replicates: usize,
     ) -> Result<Measurement, String> {
         let replicates = if labels.rows() > MANY_ROWS { replicates / 4 } else { replicates };
-        let (header, id) = (self.setup.header.as_slice(), self.setup.id_column.as_deref());
-        let measured = labels.evaluate(predictions.take(LARGEST), header, id, others, replicates);
+        let layout = Layout { header: &self.setup.header, id_column: self.setup.id_column.as_deref() };
+        let measured = labels.evaluate(predictions.take(LARGEST), &layout, others, replicates);
         measured.map_err(|error| error.to_string())
     }
 }

@@ -8,7 +8,7 @@ use mle_star::protocol::Holdout;
 use mle_star::stop::Trouble;
 use mle_star_backends::script::evaluation::{EvaluationSetup, HoldoutSetup};
 use mle_star_data::holdout;
-use mle_star_metrics::Metric;
+use mle_star_metrics::names::Metric;
 
 use super::Start;
 use crate::prepare::protocol::{planned_again, verified_columns};

@@ -7,7 +7,7 @@ use mle_star_data::comparison;
 use mle_star_data::holdout::{Off, Plan, Roles, Share, plan};
 use mle_star_data::profile::Profile;
 use mle_star_data::split::describe;
-use mle_star_metrics::Metric;
+use mle_star_metrics::names::Metric;
 use mle_star_metrics::labels::Columns;
 
 /// The seed of the held-out rows: the same data has the same ones in every run.
