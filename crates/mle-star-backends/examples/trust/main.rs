@@ -24,8 +24,9 @@ use tasks::{TASKS, Task};
 
 type Failure = Box<dyn Error>;
 
-const USAGE: &str = "usage: trust tasks FOLDER [TASK ...] [--seed N] | trust score TASK SUBMISSION [--seed N] | trust seed-swaps [TASK ...] [--seeds N] \
-                     [--python FILE]";
+const USAGE: &str = "usage: trust tasks FOLDER [TASK ...] [--seed N]
+       trust score TASK SUBMISSION [--seed N]
+       trust seed-swaps [TASK ...] [--seeds N] [--python FILE]";
 
 /// The words of a command line: options with a value, and the others.
 #[derive(Debug, Default, PartialEq)]
@@ -38,10 +39,11 @@ fn main() -> Result<(), Failure> {
     let mut words = std::env::args().skip(1);
     let command = words.next().ok_or(USAGE)?;
     let text = match command.as_str() {
+        // The benchmark of whole runs belongs here, as `run`.
         "tasks" => write_tasks(&Arguments::parse(words, &["seed"])?)?,
         "score" => score(&Arguments::parse(words, &["seed"])?)?,
         "seed-swaps" => replay_seed_swaps(&Arguments::parse(words, &["seeds", "python"])?)?,
-        other => return Err(format!("there is no command `{other}`; {USAGE}").into()),
+        other => return Err(format!("there is no command `{other}`\n{USAGE}").into()),
     };
     println!("{text}");
     Ok(())
@@ -106,7 +108,7 @@ impl Arguments {
                 continue;
             };
             if !names.contains(&name) {
-                return Err(format!("there is no option `{word}` here; {USAGE}"));
+                return Err(format!("there is no option `{word}` here\n{USAGE}"));
             }
             let value = words.next().ok_or_else(|| format!("`{word}` needs a value"))?;
             found.options.push((name.to_owned(), value));

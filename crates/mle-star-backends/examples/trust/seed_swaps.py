@@ -74,7 +74,7 @@ def model(metric: str, seed: int) -> lightgbm.LGBMModel:
     kind = lightgbm.LGBMClassifier if metric in FOR_CLASSES else lightgbm.LGBMRegressor
     objective = {"objective": "regression_l1"} if metric == "MAE" else {}
     return kind(
-        n_estimators=100, learning_rate=0.06, num_leaves=15, min_child_samples=20, subsample=0.7, subsample_freq=1,
+        n_estimators=60, learning_rate=0.1, num_leaves=15, min_child_samples=20, subsample=0.7, subsample_freq=1,
         colsample_bytree=0.7, random_state=seed, num_threads=1, deterministic=True, verbose=-1, **objective,
     )  # fmt: skip
 

@@ -134,6 +134,9 @@ fn candidates(python: &Path, made: &Made, seed: u64) -> Result<Vec<Candidate>, B
         return Err(format!("{}: {}", made.task.name, String::from_utf8_lossy(&output.stderr)).into());
     }
     let scored: Scored = serde_json::from_slice(&output.stdout)?;
+    if [scored.validation.len(), scored.hidden.len(), scored.replicates.len()] != [SWAPS + 1; 3] {
+        return Err(format!("{}: the script printed too few scores", made.task.name).into());
+    }
     let scores = scored.validation.into_iter().zip(scored.hidden).zip(scored.replicates);
     Ok(scores.map(|((score, hidden), replicates)| candidate(score, hidden, replicates)).collect())
 }
@@ -264,7 +267,7 @@ fn per_rule(outcomes: &[Outcome]) -> String {
     markdown(&header, &Rule::ALL.map(row))
 }
 
-/// The comparison of the rules by what they gain on validation rows more than on hidden rows, and on hidden rows.
+/// The comparison of the rules by what they gain on hidden rows, and by what they gain on validation rows beyond that.
 fn difference(outcomes: &[Outcome]) -> String {
     let compared = |value: fn(&Outcome) -> f64| {
         let cases = |rule: Rule| -> BTreeMap<Case, f64> {
