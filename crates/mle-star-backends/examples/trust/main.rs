@@ -9,7 +9,7 @@
 //! - `seed-swaps [TASK ...] [--seeds N] [--python FILE]` accepts other random seeds of one model by their validation
 //!   scores and prints what that does to the hidden scores. The interpreter is otherwise `MLE_STAR_TEST_PYTHON`.
 
-#![expect(clippy::print_stdout, reason = "tables on standard output are what this program is for")]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "tables are what this program is for")]
 
 mod scoring;
 mod seed_swaps;
@@ -18,6 +18,7 @@ mod tasks;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use seed_swaps::Replay;
 use tasks::{TASKS, Task};
@@ -35,18 +36,27 @@ struct Arguments {
     options: Vec<(String, String)>,
 }
 
-fn main() -> Result<(), Failure> {
-    let mut words = std::env::args().skip(1);
+fn main() -> ExitCode {
+    match answer(std::env::args().skip(1)) {
+        Ok(text) => println!("{text}"),
+        Err(error) => {
+            eprintln!("error: {error}");
+            return ExitCode::FAILURE;
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+/// What a command prints.
+fn answer(mut words: impl Iterator<Item = String>) -> Result<String, Failure> {
     let command = words.next().ok_or(USAGE)?;
-    let text = match command.as_str() {
+    match command.as_str() {
         // The benchmark of whole runs belongs here, as `run`.
-        "tasks" => write_tasks(&Arguments::parse(words, &["seed"])?)?,
-        "score" => score(&Arguments::parse(words, &["seed"])?)?,
-        "seed-swaps" => replay_seed_swaps(&Arguments::parse(words, &["seeds", "python"])?)?,
-        other => return Err(format!("there is no command `{other}`\n{USAGE}").into()),
-    };
-    println!("{text}");
-    Ok(())
+        "tasks" => write_tasks(&Arguments::parse(words, &["seed"])?),
+        "score" => score(&Arguments::parse(words, &["seed"])?),
+        "seed-swaps" => replay_seed_swaps(&Arguments::parse(words, &["seeds", "python"])?),
+        other => Err(format!("there is no command `{other}`\n{USAGE}").into()),
+    }
 }
 
 fn write_tasks(arguments: &Arguments) -> Result<String, Failure> {

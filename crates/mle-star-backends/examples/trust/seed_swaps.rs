@@ -121,6 +121,7 @@ fn candidates(python: &Path, made: &Made, seed: u64) -> Result<Vec<Candidate>, B
     });
     let mut child = Command::new(python)
         .args(["-c", SCRIPT])
+        .env("OMP_NUM_THREADS", "1")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
