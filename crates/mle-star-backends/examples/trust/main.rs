@@ -1,0 +1,167 @@
+//! Can reported scores be believed? Generated tasks with hidden answers measure rules of accepting and choosing
+//! solutions.
+//!
+//! `cargo run --release -p mle-star-backends --example trust -- COMMAND`:
+//!
+//! - `tasks FOLDER [TASK ...] [--seed N]` writes tasks and prints the scores of a constant and of somebody who knows
+//!   the process.
+//! - `score TASK SUBMISSION [--seed N]` prints the hidden score of a submission.
+//! - `seed-swaps [TASK ...] [--seeds N] [--python FILE]` accepts other random seeds of one model by their validation
+//!   scores and prints what that does to the hidden scores. The interpreter is otherwise `MLE_STAR_TEST_PYTHON`.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "tables are what this program is for")]
+
+mod scoring;
+mod seed_swaps;
+mod statistics;
+mod tasks;
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use seed_swaps::Replay;
+use tasks::{TASKS, Task};
+
+type Failure = Box<dyn Error>;
+
+const USAGE: &str = "usage: trust tasks FOLDER [TASK ...] [--seed N]
+       trust score TASK SUBMISSION [--seed N]
+       trust seed-swaps [TASK ...] [--seeds N] [--python FILE]";
+
+/// The words of a command line: options with a value, and the others.
+#[derive(Debug, Default, PartialEq)]
+struct Arguments {
+    words: Vec<String>,
+    options: Vec<(String, String)>,
+}
+
+fn main() -> ExitCode {
+    match answer(std::env::args().skip(1)) {
+        Ok(text) => println!("{text}"),
+        Err(error) => {
+            eprintln!("error: {error}");
+            return ExitCode::FAILURE;
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+/// What a command prints.
+fn answer(mut words: impl Iterator<Item = String>) -> Result<String, Failure> {
+    let command = words.next().ok_or(USAGE)?;
+    match command.as_str() {
+        // The benchmark of whole runs belongs here, as `run`.
+        "tasks" => write_tasks(&Arguments::parse(words, &["seed"])?),
+        "score" => score(&Arguments::parse(words, &["seed"])?),
+        "seed-swaps" => replay_seed_swaps(&Arguments::parse(words, &["seeds", "python"])?),
+        other => Err(format!("there is no command `{other}`\n{USAGE}").into()),
+    }
+}
+
+fn write_tasks(arguments: &Arguments) -> Result<String, Failure> {
+    let seed = arguments.number("seed", 1)?;
+    let (folder, names) = arguments.words.split_first().ok_or(USAGE)?;
+    let mut rows = Vec::new();
+    for task in chosen(names)? {
+        let folder = PathBuf::from(folder).join(task.name);
+        let made = tasks::write(task, seed, &folder)?;
+        std::fs::write(folder.join("description.md"), task.description())?;
+        let [train, test] = task.rows.map(|rows| rows.to_string());
+        let metric = format!("{} ({})", task.metric, task.metric.direction().name());
+        let [constant, best] = [made.constant, made.best].map(|score| format!("{score:.4}"));
+        let split = task.split.name().to_owned();
+        rows.push(vec![task.name.to_owned(), metric, train, test, split, constant, best]);
+    }
+    let header = ["task", "metric", "training rows", "test rows", "split", "constant", "best possible"];
+    Ok(statistics::markdown(&header, &rows))
+}
+
+fn score(arguments: &Arguments) -> Result<String, Failure> {
+    let [name, submission] = arguments.words.as_slice() else { return Err(USAGE.into()) };
+    let task = find(name)?;
+    let folder = tempfile::tempdir()?;
+    let made = tasks::write(task, arguments.number("seed", 1)?, folder.path())?;
+    Ok(format!("{:.6}", made.score(Path::new(submission))?))
+}
+
+fn replay_seed_swaps(arguments: &Arguments) -> Result<String, Failure> {
+    let given = arguments.option("python").map(PathBuf::from);
+    let python = given.or_else(|| std::env::var_os("MLE_STAR_TEST_PYTHON").map(PathBuf::from));
+    seed_swaps::replay(&Replay {
+        python: python.ok_or("no interpreter: give --python or set MLE_STAR_TEST_PYTHON")?,
+        tasks: chosen(&arguments.words)?,
+        seeds: arguments.number("seeds", 3)?,
+    })
+}
+
+/// The tasks with these names; all without names.
+fn chosen(names: &[String]) -> Result<Vec<&'static Task>, String> {
+    if names.is_empty() {
+        return Ok(TASKS.iter().collect());
+    }
+    names.iter().map(|name| find(name)).collect()
+}
+
+fn find(name: &str) -> Result<&'static Task, String> {
+    let known = || TASKS.iter().map(|task| task.name).collect::<Vec<_>>().join(", ");
+    tasks::named(name).ok_or_else(|| format!("there is no task `{name}`; the tasks are {}", known()))
+}
+
+impl Arguments {
+    /// Sorts words; only options with these names exist.
+    fn parse(mut words: impl Iterator<Item = String>, names: &[&str]) -> Result<Self, String> {
+        let mut found = Self::default();
+        while let Some(word) = words.next() {
+            let Some(name) = word.strip_prefix("--") else {
+                found.words.push(word);
+                continue;
+            };
+            if !names.contains(&name) {
+                return Err(format!("there is no option `{word}` here\n{USAGE}"));
+            }
+            let value = words.next().ok_or_else(|| format!("`{word}` needs a value"))?;
+            found.options.push((name.to_owned(), value));
+        }
+        Ok(found)
+    }
+
+    /// The last value of an option.
+    fn option(&self, name: &str) -> Option<&str> {
+        self.options.iter().rev().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
+    }
+
+    fn number(&self, name: &str, otherwise: u64) -> Result<u64, String> {
+        let Some(value) = self.option(name) else { return Ok(otherwise) };
+        value.parse().map_err(|_| format!("--{name} needs a whole number, not `{value}`"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(words: &str) -> Result<Arguments, String> {
+        Arguments::parse(words.split_whitespace().map(str::to_owned), &["seeds"])
+    }
+
+    #[test]
+    fn arguments_are_words_and_options() {
+        let found = parse("one --seeds 4 two").unwrap();
+        assert_eq!(found.words, ["one", "two"]);
+        assert_eq!(found.number("seeds", 1), Ok(4));
+        assert_eq!(parse("one").unwrap().number("seeds", 1), Ok(1));
+    }
+
+    #[test]
+    fn wrong_arguments_are_named() {
+        let check = |words: &str, expected: &str| {
+            let error = parse(words).and_then(|found| found.number("seeds", 1)).unwrap_err();
+            assert!(error.starts_with(expected), "{error}");
+        };
+        check("--seed 1", "there is no option `--seed` here");
+        check("--seeds", "`--seeds` needs a value");
+        check("--seeds x", "--seeds needs a whole number, not `x`");
+        assert!(chosen(&["nothing".to_owned()]).is_err_and(|error| error.contains("loyalty, deliveries")));
+    }
+}

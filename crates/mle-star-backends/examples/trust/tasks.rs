@@ -1,0 +1,327 @@
+//! Generated tasks with hidden answers.
+//!
+//! A task and a seed determine every byte. [`write`] draws a task into a folder: `data/` is what agents and scripts
+//! may see, `hidden/answers.csv` is not. Each task has noise that nobody can predict, so [`Made::best`] is what
+//! somebody who knows the process would score.
+
+mod amounts;
+mod draw;
+mod outcomes;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use mle_star::protocol::SplitKind;
+use mle_star_data::metric_names::KnownMetric;
+
+use crate::scoring;
+use draw::{Draw, Random, Row};
+
+/// The ID column of every task.
+pub const ID: &str = "id";
+/// The column to predict of every task.
+pub const TARGET: &str = "target";
+
+/// A task that can be drawn with any seed.
+pub struct Task {
+    /// Its name.
+    pub name: &'static str,
+    /// How submissions are scored.
+    pub metric: KnownMetric,
+    /// How the test rows differ from the training rows.
+    pub split: SplitKind,
+    /// The column of the groups or of the time.
+    pub column: Option<&'static str>,
+    /// The numbers of training and test rows.
+    pub rows: [usize; 2],
+    /// What the rows are and what to predict, in one or two sentences.
+    pub about: &'static str,
+    draw: fn(&mut Random, [usize; 2]) -> Draw,
+}
+
+/// A task that has been written to a folder.
+pub struct Made {
+    /// The task.
+    pub task: &'static Task,
+    /// The folder that agents and scripts may see.
+    pub data: PathBuf,
+    /// The file with the hidden answers: ID and target.
+    pub answers_file: PathBuf,
+    /// The same: ID and target.
+    pub answers: Vec<(String, String)>,
+    /// The hidden score of the sample submission, which predicts the same for all rows.
+    pub constant: f64,
+    /// The hidden score of predictions by somebody who knows the process.
+    pub best: f64,
+}
+
+/// Every task.
+pub static TASKS: [Task; 14] = [
+    Task {
+        name: "loyalty",
+        metric: KnownMetric::Accuracy,
+        split: SplitKind::Stratified,
+        column: None,
+        rows: [2_200, 10_000],
+        about: "Each row is a customer. Predict whether the customer leaves or stays.",
+        draw: outcomes::loyalty,
+    },
+    Task {
+        name: "deliveries",
+        metric: KnownMetric::Mae,
+        split: SplitKind::Rows,
+        column: None,
+        rows: [2_400, 10_000],
+        about: "Each row is a delivery. Predict its minutes.",
+        draw: amounts::deliveries,
+    },
+    Task {
+        name: "patients",
+        metric: KnownMetric::RocAuc,
+        split: SplitKind::Groups,
+        column: Some("patient_id"),
+        rows: [2_400, 10_000],
+        about: "Each row is a visit of a patient. Predict whether the treatment helps (1) or not (0). The patients of \
+                the test table are others than those of the training table.",
+        draw: outcomes::patients,
+    },
+    Task {
+        name: "demand",
+        metric: KnownMetric::Mae,
+        split: SplitKind::Time,
+        column: Some("date"),
+        rows: [2_600, 6_000],
+        about: "Each row is a product in a shop on a day. Predict how many are sold. The rows of the test table are \
+                later than those of the training table.",
+        draw: amounts::demand,
+    },
+    Task {
+        name: "fraud",
+        metric: KnownMetric::AveragePrecision,
+        split: SplitKind::Stratified,
+        column: None,
+        rows: [8_000, 20_000],
+        about: "Each row is a payment. Predict whether it is fraud (1) or not (0). Fraud is rare.",
+        draw: outcomes::fraud,
+    },
+    Task {
+        name: "contracts",
+        metric: KnownMetric::RocAuc,
+        split: SplitKind::Stratified,
+        column: None,
+        rows: [3_000, 10_000],
+        about: "Each row is a contract. Predict whether it is cancelled (1) or not (0).",
+        draw: outcomes::contracts,
+    },
+    Task {
+        name: "clicks",
+        metric: KnownMetric::RocAuc,
+        split: SplitKind::Stratified,
+        column: None,
+        rows: [30_000, 10_000],
+        about: "Each row is a page that was shown. Predict whether it was clicked (1) or not (0).",
+        draw: outcomes::clicks,
+    },
+    Task {
+        name: "crops",
+        metric: KnownMetric::LogLoss,
+        split: SplitKind::Stratified,
+        column: None,
+        rows: [2_600, 8_000],
+        about: "Each row is a field. Predict the probability of each crop.",
+        draw: outcomes::crops,
+    },
+    Task {
+        name: "merchants",
+        metric: KnownMetric::RocAuc,
+        split: SplitKind::Stratified,
+        column: None,
+        rows: [4_000, 10_000],
+        about: "Each row is a sale. Predict whether the customer complains (1) or not (0).",
+        draw: outcomes::merchants,
+    },
+    Task {
+        name: "houses",
+        metric: KnownMetric::Rmsle,
+        split: SplitKind::Rows,
+        column: None,
+        rows: [2_400, 8_000],
+        about: "Each row is a house. Predict its price.",
+        draw: amounts::houses,
+    },
+    Task {
+        name: "sensors",
+        metric: KnownMetric::Accuracy,
+        split: SplitKind::Stratified,
+        column: None,
+        rows: [2_400, 6_000],
+        about: "Each row is a machine with the readings of its sensors. Predict whether it fails or works.",
+        draw: outcomes::sensors,
+    },
+    Task {
+        name: "grades",
+        metric: KnownMetric::QuadraticKappa,
+        split: SplitKind::Stratified,
+        column: None,
+        rows: [3_000, 10_000],
+        about: "Each row is a student. Predict the grade, a whole number from 0 to 4.",
+        draw: amounts::grades,
+    },
+    Task {
+        name: "orders",
+        metric: KnownMetric::Rmse,
+        split: SplitKind::Rows,
+        column: None,
+        rows: [3_000, 8_000],
+        about: "Each row is an order. Predict its value. `customers.csv` describes the customers.",
+        draw: amounts::orders,
+    },
+    Task {
+        name: "clinic",
+        metric: KnownMetric::RocAuc,
+        split: SplitKind::Stratified,
+        column: None,
+        rows: [700, 10_000],
+        about: "Each row is an admission. Predict whether the person comes back (1) or not (0).",
+        draw: outcomes::clinic,
+    },
+];
+
+/// The task with this name.
+pub fn named(name: &str) -> Option<&'static Task> {
+    TASKS.iter().find(|task| task.name == name)
+}
+
+/// Draws a task and writes it to a folder: `data/train.csv`, `data/test.csv`, `data/sample_submission.csv`, further
+/// tables in `data/`, and `hidden/answers.csv`.
+///
+/// # Errors
+/// A file cannot be written.
+pub fn write(task: &'static Task, seed: u64, folder: &Path) -> io::Result<Made> {
+    let drawn = (task.draw)(&mut Random::new(task.name, seed), task.rows);
+    let (data, hidden) = (folder.join("data"), folder.join("hidden"));
+    fs::create_dir_all(&data)?;
+    fs::create_dir_all(&hidden)?;
+    let first_test = drawn.train.len() + 1;
+    fs::write(data.join("train.csv"), table(&drawn.train, 1, true)?)?;
+    fs::write(data.join("test.csv"), table(&drawn.test, first_test, false)?)?;
+    for (name, text) in &drawn.others {
+        fs::write(data.join(name), text)?;
+    }
+    let header = task.submission_header(&drawn.train);
+    let usual = task.constant(&drawn.train);
+    let sample = submission(&header, first_test, drawn.test.iter().map(|_| usual.as_slice()))?;
+    fs::write(data.join("sample_submission.csv"), &sample)?;
+    let answers: Vec<(String, String)> =
+        drawn.test.iter().enumerate().map(|(at, row)| (id(first_test + at), row.target.clone())).collect();
+    let answers_file = hidden.join("answers.csv");
+    let targets = answers.iter().map(|(_, answer)| std::slice::from_ref(answer));
+    fs::write(&answers_file, submission(&[TARGET.to_owned()], first_test, targets)?)?;
+    let best = submission(&header, first_test, drawn.test.iter().map(|row| row.best.as_slice()))?;
+    let score = |text: &str| scoring::score(task.metric, &answers, text).map_err(io::Error::other);
+    let (constant, best) = (score(&sample)?, score(&best)?);
+    Ok(Made { task, data, answers_file, answers, constant, best })
+}
+
+impl Task {
+    /// The description that agents get.
+    pub fn description(&self) -> String {
+        let better = self.metric.direction().comparative();
+        format!(
+            "{}\n\nSubmissions are scored by {}; {better} is better. They have the columns of \
+             `sample_submission.csv` and one row for each row of `test.csv`.\n",
+            self.about, self.metric
+        )
+    }
+
+    /// The predicted columns: one for each class for log loss, otherwise the target.
+    fn submission_header(&self, train: &[Row]) -> Vec<String> {
+        match self.metric {
+            KnownMetric::LogLoss => counts(train).into_keys().map(str::to_owned).collect(),
+            _ => vec![TARGET.to_owned()],
+        }
+    }
+
+    /// The values of a submission that does not look at the features.
+    fn constant(&self, train: &[Row]) -> Vec<String> {
+        let counts = counts(train);
+        match self.metric {
+            KnownMetric::LogLoss => vec![format!("{:.4}", 1.0 / counts.len() as f64); counts.len()],
+            metric if metric.wants_probabilities() => vec!["0.5".to_owned()],
+            metric if metric.is_for_regression() => vec![median(train)],
+            _ => counts
+                .iter()
+                .max_by_key(|(_, count)| **count)
+                .map(|(label, _)| (*label).to_owned())
+                .into_iter()
+                .collect(),
+        }
+    }
+}
+
+impl Made {
+    /// The hidden score of a submission.
+    ///
+    /// # Errors
+    /// The file cannot be read, or it does not fit the answers.
+    pub fn score(&self, submission: &Path) -> io::Result<f64> {
+        let text = fs::read_to_string(submission)?;
+        scoring::score(self.task.metric, &self.answers, &text).map_err(io::Error::other)
+    }
+}
+
+fn counts(rows: &[Row]) -> BTreeMap<&str, usize> {
+    let mut counts = BTreeMap::new();
+    rows.iter().for_each(|row| *counts.entry(row.target.as_str()).or_default() += 1);
+    counts
+}
+
+fn median(rows: &[Row]) -> String {
+    let mut values: Vec<f64> = rows.iter().filter_map(|row| row.target.parse().ok()).collect();
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).map(f64::to_string).unwrap_or_default()
+}
+
+fn id(number: usize) -> String {
+    number.to_string()
+}
+
+/// The CSV text of rows, numbered from `first`.
+fn table(rows: &[Row], first: usize, labelled: bool) -> io::Result<String> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let names = rows.iter().take(1).flat_map(|row| &row.cells).map(|(name, _)| name.as_ref());
+    writer.write_record([ID].into_iter().chain(names).chain(labelled.then_some(TARGET)))?;
+    for (at, row) in rows.iter().enumerate() {
+        let id = id(first + at);
+        let cells = row.cells.iter().map(|(_, value)| value.as_str());
+        writer.write_record(
+            [id.as_str()].into_iter().chain(cells).chain(labelled.then_some(row.target.as_str())),
+        )?;
+    }
+    text(writer)
+}
+
+/// The CSV text of IDs, numbered from `first`, and predictions.
+fn submission<'a>(
+    header: &[String],
+    first: usize,
+    rows: impl Iterator<Item = &'a [String]>,
+) -> io::Result<String> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record([ID].into_iter().chain(header.iter().map(String::as_str)))?;
+    for (at, values) in rows.enumerate() {
+        let id = id(first + at);
+        writer.write_record([id.as_str()].into_iter().chain(values.iter().map(String::as_str)))?;
+    }
+    text(writer)
+}
+
+fn text(writer: csv::Writer<Vec<u8>>) -> io::Result<String> {
+    let bytes = writer.into_inner().map_err(|error| io::Error::other(error.to_string()))?;
+    String::from_utf8(bytes).map_err(io::Error::other)
+}
+
+#[cfg(test)]
+mod tests;

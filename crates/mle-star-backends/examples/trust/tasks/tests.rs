@@ -1,0 +1,86 @@
+use std::collections::HashSet;
+
+use mle_star::metric::Score;
+use mle_star_data::profile;
+
+use super::*;
+
+fn column(file: &Path, name: &str) -> Vec<String> {
+    let mut reader = csv::Reader::from_path(file).unwrap();
+    let position = reader.headers().unwrap().iter().position(|header| header == name).unwrap();
+    reader.records().map(|record| record.unwrap()[position].to_owned()).collect()
+}
+
+fn header(file: &Path) -> Vec<String> {
+    csv::Reader::from_path(file).unwrap().headers().unwrap().iter().map(str::to_owned).collect()
+}
+
+#[test]
+fn every_task_is_complete_and_keeps_its_answers_hidden() {
+    for task in &TASKS {
+        let folder = tempfile::tempdir().unwrap();
+        let made = write(task, 1, folder.path()).unwrap();
+        let file = |name: &str| made.data.join(name);
+        let (train, test) = (column(&file("train.csv"), ID), column(&file("test.csv"), ID));
+        assert_eq!([train.len(), test.len()], task.rows, "{}", task.name);
+        assert_eq!(train.iter().chain(&test).collect::<HashSet<_>>().len(), train.len() + test.len());
+        assert_eq!(test, column(&file("sample_submission.csv"), ID));
+        assert_eq!(test, column(&made.answers_file, ID));
+        let features = header(&file("test.csv"));
+        assert_eq!(header(&file("train.csv")), [features.clone(), vec![TARGET.to_owned()]].concat());
+        assert!(!features.contains(&TARGET.to_owned()) && !made.answers_file.starts_with(&made.data));
+        assert!(task.column.is_none_or(|column| features.contains(&column.to_owned())));
+        let read = profile::read(&made.data).unwrap();
+        assert!(read.train.column(TARGET).is_some() && read.test.is_some() && read.sample.is_some());
+        let score = |value| Score::new(value, task.metric.direction()).unwrap();
+        assert!(score(made.best).gain_over(score(made.constant)) > 0.0, "{}", task.name);
+        assert_eq!(made.score(&file("sample_submission.csv")).unwrap(), made.constant);
+    }
+}
+
+#[test]
+fn a_task_and_a_seed_determine_every_byte() {
+    let folder = tempfile::tempdir().unwrap();
+    for task in ["clinic", "patients", "orders"].map(|name| named(name).unwrap()) {
+        let drawn = |seed, name: &str| {
+            let made = write(task, seed, &folder.path().join(name)).unwrap();
+            ["train.csv", "test.csv"].map(|name| fs::read(made.data.join(name)).unwrap())
+        };
+        assert!(drawn(1, "one") == drawn(1, "again"), "{}", task.name);
+        assert!(drawn(1, "one") != drawn(2, "other"), "{}", task.name);
+    }
+}
+
+#[test]
+fn groups_and_times_of_the_test_rows_are_new() {
+    for task in TASKS.iter().filter(|task| task.column.is_some()) {
+        let folder = tempfile::tempdir().unwrap();
+        let made = write(task, 1, folder.path()).unwrap();
+        let values = |name: &str| column(&made.data.join(name), task.column.unwrap());
+        let (train, test) = (values("train.csv"), values("test.csv"));
+        match task.split {
+            SplitKind::Time => assert!(train.iter().max() < test.iter().min()),
+            _ => assert!(train.iter().collect::<HashSet<_>>().is_disjoint(&test.iter().collect())),
+        }
+    }
+}
+
+#[test]
+fn fraud_is_rare_and_letters_tell_only_in_the_training_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = write(named("fraud").unwrap(), 1, folder.path()).unwrap();
+    let share = made.answers.iter().filter(|(_, answer)| answer == "1").count() as f64 / 20_000.0;
+    assert!((0.02..0.04).contains(&share), "{share}");
+    let made = write(named("contracts").unwrap(), 1, folder.path()).unwrap();
+    let gap = |letters: Vec<String>, answers: Vec<String>| {
+        let mean = |label: &str| {
+            let chosen = letters.iter().zip(&answers).filter(|(_, answer)| *answer == label);
+            let values: Vec<f64> = chosen.map(|(letters, _)| letters.parse().unwrap()).collect();
+            values.iter().sum::<f64>() / values.len() as f64
+        };
+        mean("1") - mean("0")
+    };
+    let (train, test) = (made.data.join("train.csv"), made.data.join("test.csv"));
+    assert!(gap(column(&train, "open_letters"), column(&train, TARGET)) > 1.5);
+    assert!(gap(column(&test, "open_letters"), column(&made.answers_file, TARGET)).abs() < 0.1);
+}
