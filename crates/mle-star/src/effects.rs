@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::event::EventSink;
+use crate::measure::Measurement;
 use crate::place::Place;
 use crate::role::{AgentType, Variant};
 use crate::stop::Stop;
@@ -183,6 +184,9 @@ pub struct ScriptOutcome {
     /// How it ran out of memory, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub out_of_memory: Option<OutOfMemory>,
+    /// The score computed by the program from the script's predictions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured: Option<Measurement>,
 }
 
 /// Which memory a script ran out of.
@@ -332,6 +336,7 @@ impl ScriptOutcome {
             submission: None,
             notes: Vec::new(),
             out_of_memory: None,
+            measured: None,
         }
     }
 

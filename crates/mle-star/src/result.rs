@@ -13,6 +13,7 @@ use crate::place::Place;
 use crate::solution::{Scored, Solution, SolutionPhase};
 use crate::spending::Spending;
 use crate::task::Task;
+use crate::trust::Trust;
 
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -60,6 +61,9 @@ pub struct FinalResult {
     /// The program versions used, one entry for each change on a resume; empty if they were not recorded.
     #[serde(default)]
     pub made_with: Vec<MadeWith>,
+    /// How far the score can be trusted; `None` in results of earlier versions.
+    #[serde(default)]
+    pub trust: Option<Trust>,
 }
 
 /// A limit of the whole run.

@@ -316,6 +316,7 @@ pub fn ran(score: Option<f64>) -> ScriptOutcome {
         submission: None,
         notes: Vec::new(),
         out_of_memory: None,
+        measured: None,
     }
 }
 

@@ -182,6 +182,7 @@ impl LocalRunner {
             submission: kept.submission,
             notes,
             out_of_memory: (exceeded == Some(Resource::Memory)).then_some(OutOfMemory::Limit),
+            measured: None,
         };
         if let Some(left) = kept.disk_left.filter(|_| lacked_room(&outcome, exceeded)) {
             return Err(Stop::Outside(self.disk_is_full(&left)));

@@ -95,6 +95,7 @@ mod tests {
             submission: None,
             notes: Vec::new(),
             out_of_memory: None,
+            measured: None,
         };
         assert_eq!(signs(&outcome, || killed), expected, "{outcome:?}");
     }

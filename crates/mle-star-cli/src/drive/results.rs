@@ -6,6 +6,7 @@ use std::path::Path;
 
 use mle_star::layout;
 use mle_star::pipeline::Finished;
+use mle_star::protocol::Holdout;
 use mle_star::result::{FinalResult, StoppedBy};
 use mle_star::stop::Trouble;
 use mle_star_backends::script::environment::requirements_txt;
@@ -14,11 +15,12 @@ use super::Start;
 use super::backends::Backends;
 use super::provisional::replace;
 use crate::exit::Exit;
+use crate::output::sanitize::first_line;
 use crate::report::updates;
 use crate::runs::inputs::{copy_whole, unwritable, write_json, write_whole};
 use crate::runs::run_view::State;
 use crate::usage;
-use crate::watch::duration;
+use crate::watch::{duration, interval, number};
 
 /// Writes the results; returns the exit code and the last lines to show.
 ///
@@ -98,19 +100,36 @@ async fn write_report(start: &Start, result: &FinalResult) -> Option<String> {
     note.await
 }
 
+/// The score of the final solution and the time that it took.
+fn score_lines(metric: &str, result: &FinalResult) -> Vec<String> {
+    let (score, time) = (number(best_score(result)), duration(result.total_duration_seconds));
+    let Some(trust) = &result.trust else { return vec![format!("{metric}: {score} (validation), {time}")] };
+    let score = trust.validation_score.map_or(score, number);
+    let with_interval =
+        |bounds: Option<[f64; 2]>| bounds.map_or_else(String::new, |bounds| format!(" {}", interval(bounds)));
+    let validated = format!("{metric}: {score} validated{}", with_interval(trust.validation_interval));
+    let mut lines = match (trust.holdout_score, &trust.holdout) {
+        (Some(score), _) => {
+            let interval = with_interval(trust.holdout_interval);
+            vec![format!("{validated}, {} held out{interval}", number(score))]
+        }
+        (None, Some(Holdout::Off { why })) => {
+            vec![validated, format!("no held-out rows: {}", first_line(why, 300).trim_end_matches('.'))]
+        }
+        (None, Some(Holdout::On { .. })) => vec![validated, "no score on the held-out rows".to_owned()],
+        (None, None) => vec![validated, "no held-out rows".to_owned()],
+    };
+    if trust.verified == Some(false) {
+        lines.push("note: the script's predictions give another score than the script printed".to_owned());
+    }
+    lines.push(format!("time: {time}"));
+    lines
+}
+
 fn last_lines(start: &Start, result: &FinalResult) -> Vec<String> {
     let task = &start.frozen.task;
-    let score = best_score(result);
-
-    let mut lines = vec![
-        String::new(),
-        format!(
-            "{}: {} (validation), {}",
-            task.evaluation_metric,
-            crate::watch::number(score),
-            duration(result.total_duration_seconds)
-        ),
-    ];
+    let mut lines = vec![String::new()];
+    lines.extend(score_lines(&task.evaluation_metric, result));
     lines.extend(usage::line(&usage::of_result(result)).map(|line| format!("cost: {line}")));
     if let Some(limit) = result.stopped_by {
         let (which, option) = match limit {

@@ -48,6 +48,7 @@ pub(super) fn assemble(
         stopped_by: first_limit(&effects).and_then(Into::into),
         final_solution: last.solution,
         made_with: ctx.made_with()?,
+        trust: None,
     };
     Ok(Finished { result, submission: last.submission })
 }
