@@ -152,6 +152,12 @@ impl Figure {
     fn of(score: f64, bounds: Option<[f64; 2]>) -> Self {
         Self { score: number(score), interval: bounds.map(interval) }
     }
+
+    /// `0.81230, 95 % interval [0.801, 0.823]`.
+    fn in_words(&self) -> String {
+        let interval = self.interval.as_ref().map(|interval| format!(", 95 % interval {interval}"));
+        format!("{}{}", self.score, interval.unwrap_or_default())
+    }
 }
 
 impl fmt::Display for Figure {

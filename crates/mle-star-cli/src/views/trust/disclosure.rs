@@ -7,7 +7,7 @@ use mle_star::protocol::Holdout;
 use mle_star::result::FinalResult;
 use mle_star::trust::Trust;
 
-use super::{Figure, sentence};
+use super::sentence;
 use crate::views::text::line_of;
 use crate::watch::{agent_name, grouped};
 
@@ -43,22 +43,14 @@ fn validated(trust: &Trust) -> String {
         return "The final solution has no validation score.".to_owned();
     };
     let (verified, _) = super::verified(trust.verified);
-    format!("Validation score of the final solution: {}. {verified}", in_text(&figure))
+    format!("Validation score of the final solution: {}. {verified}", figure.in_words())
 }
 
 fn held_out(trust: &Trust) -> String {
     match super::held_out(trust) {
-        Some(figure) => format!("Score on held-out rows: {}.", in_text(&figure)),
+        Some(figure) => format!("Score on held-out rows: {}.", figure.in_words()),
         None => "There is no score on held-out rows.".to_owned(),
     }
-}
-
-fn in_text(figure: &Figure) -> String {
-    let interval = figure.interval.as_ref();
-    interval.map_or_else(
-        || format!("{} (interval unknown)", figure.score),
-        |interval| format!("{}, 95 % interval {interval}", figure.score),
-    )
 }
 
 fn rows(trust: &Trust) -> String {

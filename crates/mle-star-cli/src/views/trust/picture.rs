@@ -96,12 +96,8 @@ fn chosen(context: &Context<'_>, trust: &Trust) -> Option<Place> {
 fn description(context: &Context<'_>, trust: &Trust, scores: &[Measured]) -> String {
     let metric = &context.run.summary.metric;
     let with = scores.iter().filter(|one| one.interval.is_some()).count();
-    let named = |name: &str, figure: Option<Figure>| match figure {
-        Some(Figure { score, interval: Some(interval) }) => {
-            format!(" {name} {score}, 95 % interval {interval}.")
-        }
-        Some(Figure { score, interval: None }) => format!(" {name} {score}."),
-        None => String::new(),
+    let named = |name: &str, figure: Option<Figure>| {
+        figure.map_or_else(String::new, |figure| format!(" {name} {}.", figure.in_words()))
     };
     format!(
         "{} scores of {metric}, {with} with an interval.{}{}",
