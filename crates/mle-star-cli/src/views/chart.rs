@@ -13,7 +13,7 @@ use super::page::escaped;
 use crate::output::sanitize::{plain, shortened};
 use crate::watch::{duration, number};
 
-pub use intervals::{Band, Measured, intervals};
+pub use intervals::{Band, Measured, intervals, outside};
 
 /// The colours; the style sheet refers to these values.
 mod ink {

@@ -51,6 +51,8 @@ pub struct Trust {
     pub rule: String,
     /// The solutions that were compared, the chosen one first.
     pub candidates: Vec<Candidate>,
+    /// Whether they were compared on held-out rows.
+    pub has_held_out: bool,
     /// Whether the finalized script predicts like the chosen one.
     pub equivalence: String,
     /// What was found in scripts.
@@ -131,6 +133,7 @@ pub fn trust(context: &Context<'_>) -> Option<Trust> {
         shift: trust.shift.as_ref().map(shift::shift),
         rule: line_of(trust.choice.rule.trim_end_matches('.')),
         candidates: trust.choice.candidates.iter().map(|one| candidate(context, one)).collect(),
+        has_held_out: trust.choice.candidates.iter().any(|one| one.holdout.is_some()),
         equivalence: cut(&trust.equivalence, PROSE),
         findings: trust.findings.iter().map(finding).collect(),
         probes: trust.probes.iter().map(probe).collect(),

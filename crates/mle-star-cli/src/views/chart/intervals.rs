@@ -3,6 +3,7 @@
 use plotters::prelude::*;
 
 use super::{About, FAR, Point, TextSize, draw, ink, label, range, whole};
+use crate::output::sanitize::{plain, shortened};
 use crate::watch::number;
 
 /// A validation score, with what else is known about its script.
@@ -30,7 +31,7 @@ pub struct Band {
 }
 
 /// Draws scores as points with whiskers, and the holdout as a band; `None` if there is nothing to draw.
-pub fn intervals(about: &About<'_>, scores: &[Measured], band: Option<Band>) -> Option<String> {
+pub fn intervals(about: &About<'_>, metric: &str, scores: &[Measured], band: Option<Band>) -> Option<String> {
     let (low, high) = bounds(scores, band)?;
     let y = |score: f64| score.clamp(low, high);
     let is_inside = |score: f64| (low..=high).contains(&score);
@@ -40,13 +41,14 @@ pub fn intervals(about: &About<'_>, scores: &[Measured], band: Option<Band>) -> 
             .margin(8)
             .margin_right(26)
             .x_label_area_size(40)
-            .y_label_area_size(72)
+            .y_label_area_size(90)
             .build_cartesian_2d(0.5..last, low..high)?;
         let style = label(TextSize::Small);
         let mut mesh = chart.configure_mesh();
         mesh.disable_x_mesh().light_line_style(TRANSPARENT).bold_line_style(ink::GRID);
         mesh.axis_style(ink::GRID).label_style(style.clone()).axis_desc_style(style);
         mesh.x_desc("scored scripts, in order").x_label_formatter(&|x| whole(*x));
+        mesh.y_desc(shortened(&plain(metric), 30));
         mesh.y_label_formatter(&|y| number(*y)).y_labels(6).x_labels(8).draw()?;
         if let Some(Band { score, interval: [from, to] }) = band {
             let corners = [(0.5, y(from)), (last, y(to))];
@@ -78,17 +80,25 @@ pub fn intervals(about: &About<'_>, scores: &[Measured], band: Option<Band>) -> 
     })
 }
 
-/// Bounds of the vertical axis: those of the scores without outliers, with the intervals of the chosen solution.
+/// The number of scores that are not drawn because they are outliers.
+pub fn outside(scores: &[Measured], band: Option<Band>) -> usize {
+    let drawn = |(low, high): (f64, f64)| move |one: &&Measured| (low..=high).contains(&one.score);
+    bounds(scores, band).map_or(0, |bounds| scores.len() - scores.iter().filter(drawn(bounds)).count())
+}
+
+/// Bounds of the vertical axis: those of scores and intervals without outliers. The intervals of the chosen solution
+/// are always inside.
 fn bounds(scores: &[Measured], band: Option<Band>) -> Option<(f64, f64)> {
     let point = |score: f64| Point { x: 0.0, score, best: score, improved: false };
-    let all = scores.iter().flat_map(|one| [Some(one.score), one.held_out]).flatten();
-    let points: Vec<Point> = all.chain(band.map(|band| band.score)).map(point).collect();
-    let (low, high) = range(&points)?;
-    let chosen = scores.iter().filter(|one| one.is_chosen).filter_map(|one| one.interval);
-    let ends = chosen.chain(band.map(|band| band.interval)).flatten().filter(|end| end.abs() <= FAR);
-    let (from, to) = ends.fold((low, high), |(from, to), end| (from.min(end), to.max(end)));
+    let ends = scores.iter().filter_map(|one| one.interval).flatten();
+    let known = scores.iter().flat_map(|one| [one.score].into_iter().chain(one.held_out)).chain(ends);
+    let points = known.chain(band.map(|band| band.score));
+    let (low, high) = range(&points.map(point).collect::<Vec<_>>())?;
+    let of_chosen = scores.iter().filter(|one| one.is_chosen).filter_map(|one| one.interval);
+    let always = of_chosen.chain(band.map(|band| band.interval)).flatten();
+    let (from, to) = always
+        .filter(|end| end.abs() <= FAR)
+        .fold((low, high), |(from, to), end| (from.min(end), to.max(end)));
     let margin = 0.03 * (to - from);
-    let (from, to) =
-        (if from < low { from - margin } else { low }, if to > high { to + margin } else { high });
-    Some((from, to))
+    Some((if from < low { from - margin } else { low }, if to > high { to + margin } else { high }))
 }

@@ -31,7 +31,7 @@ fn all(values: &[f64], x: fn(usize) -> f64) -> Vec<Option<String>> {
     let of_scripts: Vec<Measured> = points.iter().map(measured).collect();
     let band = values.first().map(|score| Band { score: *score, interval: [-score, *score] });
     vec![
-        intervals(&ABOUT, &of_scripts, band),
+        intervals(&ABOUT, "metric", &of_scripts, band),
         scores(&ABOUT, &points, Axis::Scripts),
         scores(&ABOUT, &points, Axis::Time),
         courses(&ABOUT, &[course]),

@@ -104,8 +104,8 @@ async fn check(name: &str, changes: Value, expected: &[&str], absent: &[&str]) {
 #[tokio::test]
 async fn all_that_is_known_about_a_score_is_shown() {
     let expected = [
-        "<dd>0.81230</dd><dd class=\"soft\">95 % interval [0.801, 0.823]</dd>",
-        "<dd>0.80980</dd><dd class=\"soft\">95 % interval [0.790, 0.829]</dd>",
+        "<dd>0.81230</dd><dd class=\"soft\">95 % interval <span class=\"n\">[0.801, 0.823]</span></dd>",
+        "<dd>0.80980</dd><dd class=\"soft\">95 % interval <span class=\"n\">[0.790, 0.829]</span></dd>",
         "<dd>1,500</dd><dd class=\"soft\">scored 4 times</dd>",
         "same score.",
         "The program kept 1,500 of 10,000 labelled rows from every script until the final choice.",

@@ -97,7 +97,9 @@ fn search(result: &FinalResult) -> String {
         }
         (Retrieval::File, _) => "The models to try were given in a file; the web was not searched",
         (Retrieval::Web, _) => "The retriever searched the web for models",
-        (Retrieval::Knowledge, Switch::On) => "The retriever could search the web for models and did not",
+        (Retrieval::Knowledge, Switch::On) => {
+            "The retriever could search the web; its models come from its own knowledge"
+        }
         (Retrieval::Knowledge, Switch::Off) => "The retriever could not search the web",
     };
     match lookups {

@@ -23,6 +23,8 @@ pub struct Picture {
     pub has_held_out: bool,
     /// Whether it has a band.
     pub has_band: bool,
+    /// The number of outliers that are not drawn.
+    pub outside: usize,
     /// The scores, in the order in which the scripts ended.
     pub rows: Vec<Row>,
 }
@@ -48,10 +50,12 @@ pub fn picture(context: &Context<'_>, trust: &Trust) -> Option<Picture> {
     let band = trust.holdout_score.zip(trust.holdout_interval);
     let band = band.map(|(score, interval)| Band { score, interval });
     let description = description(context, trust, &scores);
+    let metric = &context.run.summary.metric;
     let title = "Scores with their 95 % intervals";
     let about = About { id: "scores-with-intervals", title, description: &description };
     Some(Picture {
-        svg: chart::intervals(&about, &scores, band)?,
+        outside: chart::outside(&scores, band),
+        svg: chart::intervals(&about, metric, &scores, band)?,
         has_intervals: scores.iter().any(|one| one.interval.is_some()),
         has_held_out: scores.iter().any(|one| one.held_out.is_some()),
         has_band: band.is_some(),
