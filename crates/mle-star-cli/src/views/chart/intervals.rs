@@ -53,7 +53,7 @@ pub fn intervals(about: &About<'_>, metric: &str, scores: &[Measured], band: Opt
         if let Some(Band { score, interval: [from, to] }) = band {
             let corners = [(0.5, y(from)), (last, y(to))];
             chart.draw_series([Rectangle::new(corners, ink::WAY.mix(0.15).filled())])?;
-            let line = is_inside(score).then(|| [(0.5, score), (last, score)]);
+            let line = is_inside(score).then_some([(0.5, score), (last, score)]);
             chart.draw_series(line.map(|line| PathElement::new(line, ink::WAY.stroke_width(1))))?;
         }
         let inside = || scores.iter().filter(|one| is_inside(one.score));

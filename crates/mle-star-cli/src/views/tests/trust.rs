@@ -40,7 +40,7 @@ fn world() -> World {
 }
 
 /// A trust block with everything in it, and these changes.
-fn trust(changes: Value) -> Trust {
+fn trust(changes: &Value) -> Trust {
     let mut whole = json!({
         "validation_score": 0.8123, "validation_interval": [0.801, 0.823], "verified": true,
         "holdout_score": 0.8098, "holdout_interval": [0.790, 0.829], "holdout_rows": 1500, "holdout_looks": 4,
@@ -76,7 +76,7 @@ fn trust(changes: Value) -> Trust {
     serde_json::from_value(whole).unwrap()
 }
 
-async fn with(changes: Value) -> Made {
+async fn with(changes: &Value) -> Made {
     let mut made = made(&world(), &frozen()).await;
     made.view.result.as_mut().unwrap().trust = Some(trust(changes));
     made
@@ -91,7 +91,7 @@ fn section(name: &str, made: &Made) -> String {
     rest.split_once("</section>").unwrap().0.to_owned()
 }
 
-async fn check(name: &str, changes: Value, expected: &[&str], absent: &[&str]) {
+async fn check(name: &str, changes: &Value, expected: &[&str], absent: &[&str]) {
     let section = section(name, &with(changes).await);
     for text in expected {
         assert!(section.contains(text), "{name}: {text} is not in {section}");
@@ -104,8 +104,8 @@ async fn check(name: &str, changes: Value, expected: &[&str], absent: &[&str]) {
 #[tokio::test]
 async fn all_that_is_known_about_a_score_is_shown() {
     let expected = [
-        "<dd>0.81230</dd><dd class=\"soft\">95 % interval <span class=\"n\">[0.801, 0.823]</span></dd>",
-        "<dd>0.80980</dd><dd class=\"soft\">95 % interval <span class=\"n\">[0.790, 0.829]</span></dd>",
+        "<dd>0.81230</dd><dd class=\"soft\">95 % interval <span class=\"whole\">[0.801, 0.823]</span></dd>",
+        "<dd>0.80980</dd><dd class=\"soft\">95 % interval <span class=\"whole\">[0.790, 0.829]</span></dd>",
         "<dd>1,500</dd><dd class=\"soft\">scored 4 times</dd>",
         "same score.",
         "The program kept 1,500 of 10,000 labelled rows from every script until the final choice.",
@@ -122,7 +122,7 @@ async fn all_that_is_known_about_a_score_is_shown() {
         "The scripts could not use the network.",
         "chosen with seed 42",
     ];
-    check("whole", json!({}), &expected, &["cannot be seen"]).await;
+    check("whole", &json!({}), &expected, &["cannot be seen"]).await;
 }
 
 #[tokio::test]
@@ -136,20 +136,20 @@ async fn less_is_shown_if_less_is_known() {
     });
     let reason = "No rows were held out. The task has 800 labelled rows, fewer than 2,000.";
     let absent = ["Checks", "<h3>Solutions", "Diamonds", "The band", "ROC-AUC", "cannot be seen"];
-    check("off", off, &["<dd>none</dd>", reason, "Rule: best validation score."], &absent).await;
+    check("off", &off, &["<dd>none</dd>", reason, "Rule: best validation score."], &absent).await;
 
     let unverified = json!({"verified": none, "validation_interval": none, "split": none, "shift": none});
     let words = "The validation score is not verified: the script wrote no validation predictions.";
-    check("unverified", unverified, &[words], &["Training and test rows"]).await;
+    check("unverified", &unverified, &[words], &["Training and test rows"]).await;
 
     let words = "The script&#39;s predictions give another score than the one that the script printed.";
-    check("differing", json!({"verified": false}), &["<p class=\"bad\">", words], &["same score"]).await;
+    check("differing", &json!({"verified": false}), &["<p class=\"bad\">", words], &["same score"]).await;
 
     let few = json!({
         "holdout": {"state": "on", "rows": 300, "of": 2000, "seed": 1, "digest": "d"},
         "holdout_interval": [0.768, 0.852],
     });
-    check("few", few, &["With 300 rows, differences below 0.042 cannot be seen."], &[]).await;
+    check("few", &few, &["With 300 rows, differences below 0.042 cannot be seen."], &[]).await;
 }
 
 #[tokio::test]
@@ -164,7 +164,7 @@ async fn a_result_without_trust_has_no_such_section() {
 
 #[tokio::test]
 async fn the_overview_names_both_scores() {
-    let views = of_run(&with(json!({})).await.view);
+    let views = of_run(&with(&json!({})).await.view);
     let words = [views.overview.validated, views.overview.held_out].map(|figure| figure.unwrap().to_string());
     assert_eq!(words, ["0.81230 [0.801, 0.823]", "0.80980 [0.790, 0.829]"]);
 }
@@ -183,7 +183,7 @@ async fn hostile_texts_and_figures_are_shown_as_text() {
         "choice": {"rule": evil, "candidates": [{"place": evil, "validation": 1e308, "holdout": -1e308}]},
         "equivalence": evil,
     });
-    let section = section("hostile", &with(changes).await);
+    let section = section("hostile", &with(&changes).await);
     for shown in ["window.attacked = 1", "{{ 7*7 }}", "⟨U+202E⟩"] {
         assert!(section.matches(shown).count() > 8, "{shown}");
     }
