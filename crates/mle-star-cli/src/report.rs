@@ -52,11 +52,14 @@ pub fn render(view: &RunView) -> Result<String, minijinja::Error> {
     let mut environment = views::environment()?;
     environment.add_template("report", FRAME)?;
     let views = views::of_run(view);
-    let sections: Vec<String> = views::PARTS
-        .iter()
-        .map(|(name, _)| views::part(&environment, name, &views))
-        .collect::<Result<_, _>>()?;
-    let parts: Vec<Vec<&str>> = views::PARTS.iter().map(|(name, title)| vec![*name, *title]).collect();
+    let (mut parts, mut sections) = (Vec::new(), Vec::new());
+    for (name, title) in views::PARTS {
+        let section = views::part(&environment, name, &views)?;
+        if !section.is_empty() {
+            parts.push([name, title]);
+            sections.push(section);
+        }
+    }
     environment.get_template("report")?.render(context! {
         task => views.overview.task,
         run_id => views.overview.run_id,

@@ -27,6 +27,7 @@ mod steps;
 #[cfg(test)]
 mod tests;
 mod text;
+mod trust;
 
 use serde::Serialize;
 
@@ -46,6 +47,8 @@ pub use scores::course;
 pub struct Views {
     /// The overview.
     pub overview: overview::Overview,
+    /// How far the score can be trusted; `None` without a result that says so.
+    pub trust: Option<trust::Trust>,
     /// Scores over the run.
     pub scores: scores::Scores,
     /// Every solution with its parents.
@@ -85,6 +88,7 @@ pub fn of_run(run: &RunView) -> Views {
     let tree = solutions::tree(&context);
     Views {
         overview: overview::overview(&context),
+        trust: trust::trust(&context),
         scores: scores::scores(&context),
         ledger: ledger::ledger(&context),
         ablation: ablation::ablation(&context),

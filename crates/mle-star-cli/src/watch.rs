@@ -5,6 +5,7 @@
 
 mod asked;
 mod block;
+mod figures;
 mod follow;
 mod json;
 mod log;
@@ -23,6 +24,7 @@ use mle_star::event::{Event, EventSink, Line};
 
 pub use asked::Asked;
 pub use block::{Drawn, replaced};
+pub use figures::{grouped, interval, rounded};
 pub use follow::{Follow, Found};
 pub use json::{JsonLines, Recorder};
 pub use log::Log;

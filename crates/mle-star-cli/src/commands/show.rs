@@ -101,10 +101,13 @@ fn head(view: &RunView, views: &Views) -> Vec<String> {
         format!("task:       {task}"),
         format!("metric:     {metric} ({})", direction.name()),
         format!("best score: {best}{at}"),
+    ];
+    lines.extend(views.overview.held_out.iter().map(|score| format!("held out:   {score}")));
+    lines.extend([
         format!("time:       {}", duration(view.summary.elapsed_seconds)),
         format!("scripts:    {}, {} failed", views.overview.scripts, views.overview.failed),
         format!("made with:  {}", views.script.made_with),
-    ];
+    ]);
     lines.extend(views.overview.cost.iter().map(|line| format!("cost:       {line}")));
     lines.extend(view.summary.submission.iter().map(|path| format!("submission: {path}")));
     lines.extend(views.overview.notes.iter().map(|note| format!("note:       {note}")));

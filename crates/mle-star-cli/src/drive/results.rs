@@ -6,19 +6,22 @@ use std::path::Path;
 
 use mle_star::layout;
 use mle_star::pipeline::Finished;
+use mle_star::protocol::Holdout;
 use mle_star::result::{FinalResult, StoppedBy};
 use mle_star::stop::Trouble;
+use mle_star::trust::Trust;
 use mle_star_backends::script::environment::requirements_txt;
 
 use super::Start;
 use super::backends::Backends;
 use super::provisional::replace;
 use crate::exit::Exit;
+use crate::output::sanitize::first_line;
 use crate::report::updates;
 use crate::runs::inputs::{copy_whole, unwritable, write_json, write_whole};
 use crate::runs::run_view::State;
 use crate::usage;
-use crate::watch::duration;
+use crate::watch::{duration, interval, number};
 
 /// Writes the results; returns the exit code and the last lines to show.
 ///
@@ -98,19 +101,43 @@ async fn write_report(start: &Start, result: &FinalResult) -> Option<String> {
     note.await
 }
 
+/// A score with its interval: `0.81230 validated [0.801, 0.823]`.
+fn score_words(score: f64, kind: &str, bounds: Option<[f64; 2]>) -> String {
+    let bounds = bounds.map_or_else(String::new, |bounds| format!(" {}", interval(bounds)));
+    format!("{} {kind}{bounds}", number(score))
+}
+
+/// The scores of the final solution, or the reason for having none on held-out rows. `score` is its validation score.
+fn score_lines(metric: &str, score: f64, trust: &Trust) -> Vec<String> {
+    let score = trust.validation_score.unwrap_or(score);
+    let validated = format!("{metric}: {}", score_words(score, "validated", trust.validation_interval));
+    let mut lines = match (trust.holdout_score, &trust.holdout) {
+        (Some(score), _) => {
+            vec![format!("{validated}, {}", score_words(score, "held out", trust.holdout_interval))]
+        }
+        (None, Some(Holdout::Off { why })) => {
+            vec![validated, format!("no held-out rows: {}", first_line(why, 300).trim_end_matches('.'))]
+        }
+        (None, Some(Holdout::On { .. })) => vec![validated, "no score on the held-out rows".to_owned()],
+        (None, None) => vec![validated, "no held-out rows".to_owned()],
+    };
+    if trust.verified == Some(false) {
+        lines.push("note: the script's predictions give another score than the script printed".to_owned());
+    }
+    lines
+}
+
 fn last_lines(start: &Start, result: &FinalResult) -> Vec<String> {
     let task = &start.frozen.task;
-    let score = best_score(result);
-
-    let mut lines = vec![
-        String::new(),
-        format!(
-            "{}: {} (validation), {}",
-            task.evaluation_metric,
-            crate::watch::number(score),
-            duration(result.total_duration_seconds)
-        ),
-    ];
+    let mut lines = vec![String::new()];
+    let (score, time) = (best_score(result), duration(result.total_duration_seconds));
+    match &result.trust {
+        Some(trust) => {
+            lines.extend(score_lines(&task.evaluation_metric, score, trust));
+            lines.push(format!("time: {time}"));
+        }
+        None => lines.push(format!("{}: {} (validation), {time}", task.evaluation_metric, number(score))),
+    }
     lines.extend(usage::line(&usage::of_result(result)).map(|line| format!("cost: {line}")));
     if let Some(limit) = result.stopped_by {
         let (which, option) = match limit {
@@ -135,4 +162,43 @@ fn last_lines(start: &Start, result: &FinalResult) -> Vec<String> {
     }
     lines.push(format!("report: {}", start.folder.join(layout::REPORT).display()));
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_last_lines_name_both_scores_or_why_there_is_one() {
+        let check = |more: serde_json::Value, expected: &[&str]| {
+            let mut trust = json!({
+                "validation_score": 0.8123, "validation_interval": [0.801, 0.823], "verified": true,
+                "holdout_looks": 0, "choice": {"rule": "best validation score", "candidates": []},
+            });
+            trust.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            let trust = serde_json::from_value(trust).unwrap();
+            assert_eq!(score_lines("ROC-AUC", 0.7, &trust), expected);
+        };
+        let validated = "ROC-AUC: 0.81230 validated [0.801, 0.823]";
+        check(
+            json!({"holdout_score": 0.8098, "holdout_interval": [0.790, 0.829]}),
+            &["ROC-AUC: 0.81230 validated [0.801, 0.823], 0.80980 held out [0.790, 0.829]"],
+        );
+        check(
+            json!({"holdout": {"state": "off", "why": "The task has 800 labelled rows.\nMore."}}),
+            &[validated, "no held-out rows: The task has 800 labelled rows"],
+        );
+        let on = json!({"state": "on", "rows": 300, "of": 2000, "seed": 1, "digest": "d"});
+        check(json!({"holdout": on}), &[validated, "no score on the held-out rows"]);
+        check(
+            json!({"validation_score": null, "validation_interval": null, "verified": false}),
+            &[
+                "ROC-AUC: 0.70000 validated",
+                "no held-out rows",
+                "note: the script's predictions give another score than the script printed",
+            ],
+        );
+    }
 }

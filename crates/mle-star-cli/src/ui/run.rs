@@ -55,7 +55,9 @@ pub async fn page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> Answer {
         }
     }
     let address = page_of(&id);
-    let parts = views::PARTS.map(|(name, title)| json!({"name": name, "title": title}));
+    let is_there = |name: &str| sections.html(name) != nothing(name);
+    let parts = views::PARTS.iter().filter(|(name, _)| is_there(name));
+    let parts: Vec<_> = parts.map(|(name, title)| json!({"name": name, "title": title})).collect();
     let values = json!({
         "id": id, "address": address, "parts": parts, "sections": shown, "revision": sections.revision,
     });
@@ -104,7 +106,8 @@ impl RunSections {
         let part = |name: &str| {
             let html =
                 pages().and_then(|pages| views::part(pages, name, &of_run).map_err(|e| Refused::defect(&e)));
-            (name.to_owned(), html.unwrap_or_else(|refused| trouble(name, &refused.trouble.message)))
+            let html = html.unwrap_or_else(|refused| trouble(name, &refused.trouble.message));
+            (name.to_owned(), if html.is_empty() { nothing(name) } else { html })
         };
         let mut parts: Vec<(String, String)> = views::PARTS.iter().map(|(name, _)| part(name)).collect();
         parts.push((FIRST.to_owned(), self.first(view)));

@@ -3,6 +3,8 @@
 //! Colours are the fixed values in [`ink`]; the style sheet gives them other values where the page is dark. A
 //! chart has a title and a description for screen readers; its figures belong in a table beside it.
 
+mod intervals;
+
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -10,6 +12,8 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use super::page::escaped;
 use crate::output::sanitize::{plain, shortened};
 use crate::watch::{duration, number};
+
+pub use intervals::{Band, Measured, intervals, outside};
 
 /// The colours; the style sheet refers to these values.
 mod ink {

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::steps::StepKind;
 use super::text::{PROSE, cut};
+use super::trust::{self, Figure};
 use super::{Context, steps};
 use crate::runs::run_view::State;
 use crate::usage;
@@ -32,6 +33,10 @@ pub struct Overview {
     pub best: Option<String>,
     /// The step that reached it.
     pub best_at: Option<String>,
+    /// The validation score of the final solution.
+    pub validated: Option<Figure>,
+    /// Its score on held-out rows.
+    pub held_out: Option<Figure>,
     /// The first score.
     pub first: Option<String>,
     /// When the run began, RFC 3339.
@@ -86,6 +91,7 @@ pub struct Now {
 pub fn overview(context: &Context<'_>) -> Overview {
     let Context { run, steps, descent, at_work: _ } = context;
     let summary = &run.summary;
+    let trust = context.result().and_then(|result| result.trust.as_ref());
     let first = steps.of_kind(StepKind::Candidate).find_map(steps::Step::score);
     let has_run = |run: &&steps::Run<'_>| run.outcome.is_some() && run.limit().is_none();
     let runs = || steps.iter().flat_map(|step| &step.runs).filter(has_run);
@@ -99,6 +105,8 @@ pub fn overview(context: &Context<'_>) -> Overview {
         direction: summary.direction.name(),
         best: summary.best_score.map(number),
         best_at: descent.best.map(|best| format!("{}, {best}", place_name(&best.place()))),
+        validated: trust.and_then(trust::validated),
+        held_out: trust.and_then(trust::held_out),
         first: first.map(|score| number(score.value())),
         begun: summary.created_at.clone(),
         begun_shown: shown_time(&summary.created_at),

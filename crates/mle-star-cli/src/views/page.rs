@@ -18,8 +18,9 @@ pub const STYLE: &str = include_str!("../../templates/style.css");
 pub const SCRIPT: &str = include_str!("../../templates/page.js");
 
 /// The parts in order: name and title.
-pub const PARTS: [(&str, &str); 10] = [
+pub const PARTS: [(&str, &str); 11] = [
     ("overview", "Overview"),
+    ("trust", "How far to trust this score"),
     ("scores", "Scores"),
     ("tree", "Solutions"),
     ("ledger", "Accepted changes"),
@@ -31,9 +32,10 @@ pub const PARTS: [(&str, &str); 10] = [
     ("script", "Script and inputs"),
 ];
 
-const TEMPLATES: [(&str, &str); 11] = [
+const TEMPLATES: [(&str, &str); 12] = [
     ("parts/pieces.html", include_str!("../../templates/parts/pieces.html")),
     ("parts/overview.html", include_str!("../../templates/parts/overview.html")),
+    ("parts/trust.html", include_str!("../../templates/parts/trust.html")),
     ("parts/scores.html", include_str!("../../templates/parts/scores.html")),
     ("parts/tree.html", include_str!("../../templates/parts/tree.html")),
     ("parts/ledger.html", include_str!("../../templates/parts/ledger.html")),
@@ -61,7 +63,7 @@ pub fn environment() -> Result<Environment<'static>, Error> {
     Ok(environment)
 }
 
-/// One part as HTML: a `<section>` whose id is the part's name.
+/// One part as HTML: a `<section>` whose id is the part's name. Empty if the run has no such part.
 ///
 /// # Errors
 /// There is no such part, or its template is broken.
@@ -73,6 +75,10 @@ pub fn part(environment: &Environment<'_>, name: &str, views: &Views) -> Result<
     let head = Head { run: &views.overview, title };
     match *name {
         "overview" => head.render(environment, name, &views.overview),
+        "trust" => match &views.trust {
+            Some(trust) => head.render(environment, name, trust),
+            None => Ok(String::new()),
+        },
         "scores" => head.render(environment, name, &views.scores),
         "tree" => head.render(environment, name, &views.tree),
         "ledger" => head.render(environment, name, &views.ledger),

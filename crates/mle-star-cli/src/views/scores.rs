@@ -41,12 +41,18 @@ pub struct Row {
     pub improved: bool,
 }
 
-struct Scored {
-    place: String,
-    ended: f64,
-    score: f64,
-    best: f64,
-    improved: bool,
+/// A script that has a score.
+pub struct Scored {
+    /// Its run.
+    pub place: Place,
+    /// When it ended, in seconds since the start of the run.
+    pub ended: f64,
+    /// The score.
+    pub score: f64,
+    /// The best score up to here.
+    pub best: f64,
+    /// Whether this is the best score.
+    pub improved: bool,
 }
 
 /// Creates the view of a run.
@@ -98,7 +104,8 @@ pub fn course(run: &RunView) -> Vec<Point> {
     scored(run).into_iter().map(point).collect()
 }
 
-fn scored(run: &RunView) -> Vec<Scored> {
+/// The scored scripts of a run, in the order in which they ended.
+pub fn scored(run: &RunView) -> Vec<Scored> {
     let direction = run.snapshot.frozen.task.metric_direction;
     let mut rows: Vec<_> = run.steps.iter().filter(|step| step.counts).collect();
     rows.sort_by(|one, other| one.ended.unwrap_or_default().total_cmp(&other.ended.unwrap_or_default()));
@@ -110,7 +117,7 @@ fn scored(run: &RunView) -> Vec<Scored> {
         let now = best.filter(|_| !improved).unwrap_or(score);
         best = Some(now);
         scored.push(Scored {
-            place: place_name(&Place::from(row.place.as_str())),
+            place: Place::from(row.place.as_str()),
             ended: row.ended.unwrap_or_default(),
             score: score.value(),
             best: now.value(),
@@ -123,7 +130,7 @@ fn scored(run: &RunView) -> Vec<Scored> {
 fn row(position: usize, one: &Scored) -> Row {
     Row {
         number: position,
-        place: one.place.clone(),
+        place: place_name(&one.place),
         at: duration(one.ended),
         score: number(one.score),
         best: number(one.best),

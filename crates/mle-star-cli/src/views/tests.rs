@@ -3,6 +3,7 @@
 mod hostile;
 mod large;
 mod markup;
+mod trust;
 pub(super) mod world;
 
 use mle_star::place::{Place, Step};

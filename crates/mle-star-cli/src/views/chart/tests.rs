@@ -21,7 +21,17 @@ fn all(values: &[f64], x: fn(usize) -> f64) -> Vec<Option<String>> {
     let bar =
         |value: &f64| Bar { name: "n".to_owned(), value: *value, shown: String::new(), mood: Mood::Plain };
     let of_bars: Vec<Bar> = values.iter().map(bar).collect();
+    let measured = |point: &Point| Measured {
+        x: point.x,
+        score: point.score,
+        interval: Some([-point.score, point.score]),
+        held_out: Some(point.score),
+        is_chosen: point.x <= 1.0,
+    };
+    let of_scripts: Vec<Measured> = points.iter().map(measured).collect();
+    let band = values.first().map(|score| Band { score: *score, interval: [-score, *score] });
     vec![
+        intervals(&ABOUT, "metric", &of_scripts, band),
         scores(&ABOUT, &points, Axis::Scripts),
         scores(&ABOUT, &points, Axis::Time),
         courses(&ABOUT, &[course]),
@@ -37,7 +47,7 @@ fn every_chart_is_made_whatever_the_scores_are() {
         thread::spawn(move || done.send(all(values, x)));
         let made =
             made.recv_timeout(Duration::from_secs(20)).unwrap_or_else(|error| panic!("{values:?}: {error}"));
-        let (lines, _) = made.split_at(3);
+        let (lines, _) = made.split_at(4);
         assert!(lines.iter().all(|chart| chart.is_some() == is_drawn), "{values:?}");
         assert!(made.iter().flatten().all(|svg| !svg.contains("NaN") && !svg.contains("inf")), "{values:?}");
     };

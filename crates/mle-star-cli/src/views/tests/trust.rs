@@ -1,0 +1,193 @@
+//! How far scores can be trusted: results with everything known about them, with less, and with hostile texts.
+
+use mle_star::effects::ScriptOutcome;
+use mle_star::measure::Measurement;
+use mle_star::testing::worlds::attack;
+use mle_star::testing::{World, frozen, ran};
+use mle_star::trust::Trust;
+use serde_json::{Value, json};
+
+use super::markup;
+use super::world::{Made, keep, made};
+use crate::report;
+use crate::views::{self, of_run};
+
+/// Scripts whose scores the program computed.
+fn world() -> World {
+    let scores = [
+        ("phase1/candidate-0", 0.742),
+        ("phase1/candidate-1", 0.761),
+        ("phase1/merge-1", 0.778),
+        ("phase2/path-0/t0/k0", 0.771),
+        ("phase2/path-0/t0/k1", 0.803),
+        ("phase2/path-1/t0/k0", 0.796),
+        ("phase2/path-1/t0/k1", 0.784),
+        ("phase3/r0", 0.8123),
+        ("phase3/r1", 0.807),
+    ];
+    scores.iter().fold(World::new(), |world, (place, score)| {
+        let measured = Measurement {
+            score: *score,
+            rows: 2000,
+            rows_digest: "rows".to_owned(),
+            standard_error: 0.006,
+            interval: [score - 0.0113, score + 0.0107],
+            replicates: Vec::new(),
+        };
+        let measured = Some(measured).filter(|_| *place != "phase1/candidate-1");
+        world.script(&format!("{place}/run"), ScriptOutcome { measured, ..ran(Some(*score)) })
+    })
+}
+
+/// A trust block with everything in it, and these changes.
+fn trust(changes: &Value) -> Trust {
+    let mut whole = json!({
+        "validation_score": 0.8123, "validation_interval": [0.801, 0.823], "verified": true,
+        "holdout_score": 0.8098, "holdout_interval": [0.790, 0.829], "holdout_rows": 1500, "holdout_looks": 4,
+        "split": {
+            "kind": "groups", "column": "customer",
+            "why": "No customer of the test table is in the training table",
+        },
+        "holdout": {"state": "on", "rows": 1500, "of": 10_000, "seed": 42, "digest": "5f0c"},
+        "shift": {
+            "auc": 0.634, "rows": 8000,
+            "columns": [{"column": "signup_day", "auc": 0.61}, {"column": "region", "auc": 0.552}],
+            "suspicious": [{"column": "refund_id", "why": "It is empty in the test table only"}],
+        },
+        "findings": [
+            {"rule": "fit-before-split", "severity": "warn", "place": "phase3/r0/run", "line": 17,
+             "text": "The scaler is fitted to all rows before the split."},
+            {"rule": "target-in-features", "severity": "block", "place": "phase2/path-0/t0/k0/run", "line": 8,
+             "text": "The target is among the features."},
+        ],
+        "probes": [
+            {"name": "shuffled labels", "verdict": "pass", "detail": "With shuffled labels the score is 0.501."},
+            {"name": "future rows", "verdict": "suspect", "detail": "The score depends on later rows."},
+            {"name": "other seed", "verdict": "skipped", "detail": "No time was left."},
+        ],
+        "choice": {"rule": "best score on one half of the held-out rows", "candidates": [
+            {"place": "phase3/r0/run", "validation": 0.8123, "holdout": 0.8111},
+            {"place": "phase3/r1/run", "validation": 0.807, "holdout": 0.8045},
+            {"place": "phase2/path-0/t0/k1/run", "validation": 0.803, "holdout": 0.789},
+        ]},
+        "equivalence": "The finalized script gives the same predictions as the chosen one.",
+    });
+    whole.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
+    serde_json::from_value(whole).unwrap()
+}
+
+async fn with(changes: &Value) -> Made {
+    let mut made = made(&world(), &frozen()).await;
+    made.view.result.as_mut().unwrap().trust = Some(trust(changes));
+    made
+}
+
+/// The report's section, kept as a page with this name.
+fn section(name: &str, made: &Made) -> String {
+    let page = report::render(&made.view).unwrap();
+    markup::check(&page);
+    keep(&format!("trust-{name}"), &page);
+    let (_, rest) = page.split_once("<section id=\"trust\"").unwrap();
+    rest.split_once("</section>").unwrap().0.to_owned()
+}
+
+async fn check(name: &str, changes: &Value, expected: &[&str], absent: &[&str]) {
+    let section = section(name, &with(changes).await);
+    for text in expected {
+        assert!(section.contains(text), "{name}: {text} is not in {section}");
+    }
+    for text in absent {
+        assert!(!section.contains(text), "{name}: {text} is in {section}");
+    }
+}
+
+#[tokio::test]
+async fn all_that_is_known_about_a_score_is_shown() {
+    let expected = [
+        "<dd>0.81230</dd><dd class=\"soft\">95 % interval <span class=\"whole\">[0.801, 0.823]</span></dd>",
+        "<dd>0.80980</dd><dd class=\"soft\">95 % interval <span class=\"whole\">[0.790, 0.829]</span></dd>",
+        "<dd>1,500</dd><dd class=\"soft\">scored 4 times</dd>",
+        "same score.",
+        "The program kept 1,500 of 10,000 labelled rows from every script until the final choice.",
+        "No customer of the test table is in the training table. The test rows belong to other values of `customer`",
+        "with a ROC-AUC of 0.634 on 8,000 rows",
+        "<code><bdi>signup_day</bdi></code> (0.610), <code><bdi>region</bdi></code> (0.552).",
+        "<code><bdi>refund_id</bdi></code>: It is empty in the test table only.",
+        "Rule: best score on one half of the held-out rows. The finalized script gives",
+        "<a href=\"#at-phase3_r0\">round 1</a> <span class=\"good\">chosen</span></th><td class=\"n\">0.81230</td><td class=\"n\">0.81110</td>",
+        "<span class=\"bad\">no score</span></td><td>path 1, step 1, attempt 1</td><td class=\"n\">8</td>",
+        "<span class=\"bad\">suspect</span>",
+        "9 scores of accuracy, 8 with an interval. The chosen solution&#39;s validation score is 0.81230, 95 % interval [0.801, 0.823].",
+        "Before the final choice, agents and scripts could use 8,500 of 10,000 labelled rows; the other 1,500 were held out. Predictions for held-out rows were scored 4 times.",
+        "The scripts could not use the network.",
+        "chosen with seed 42",
+    ];
+    check("whole", &json!({}), &expected, &["cannot be seen"]).await;
+}
+
+#[tokio::test]
+async fn less_is_shown_if_less_is_known() {
+    let none = json!(null);
+    let off = json!({
+        "holdout": {"state": "off", "why": "The task has 800 labelled rows, fewer than 2,000."},
+        "holdout_score": none, "holdout_interval": none, "holdout_rows": none, "holdout_looks": 0,
+        "choice": {"rule": "best validation score", "candidates": []},
+        "shift": none, "findings": [], "probes": [], "equivalence": "",
+    });
+    let reason = "No rows were held out. The task has 800 labelled rows, fewer than 2,000.";
+    let absent = ["Checks", "<h3>Solutions", "Diamonds", "The band", "ROC-AUC", "cannot be seen"];
+    check("off", &off, &["<dd>none</dd>", reason, "Rule: best validation score."], &absent).await;
+
+    let unverified = json!({"verified": none, "validation_interval": none, "split": none, "shift": none});
+    let words = "The validation score is not verified: the script wrote no validation predictions.";
+    check("unverified", &unverified, &[words], &["Training and test rows"]).await;
+
+    let words = "The script&#39;s predictions give another score than the one that the script printed.";
+    check("differing", &json!({"verified": false}), &["<p class=\"bad\">", words], &["same score"]).await;
+
+    let few = json!({
+        "holdout": {"state": "on", "rows": 300, "of": 2000, "seed": 1, "digest": "d"},
+        "holdout_interval": [0.768, 0.852],
+    });
+    check("few", &few, &["With 300 rows, differences below 0.042 cannot be seen."], &[]).await;
+}
+
+#[tokio::test]
+async fn a_result_without_trust_has_no_such_section() {
+    let made = made(&world(), &frozen()).await;
+    let page = report::render(&made.view).unwrap();
+    assert!(!page.contains("trust") && !page.contains("held out"));
+    assert!(of_run(&made.view).trust.is_none());
+    let environment = views::environment().unwrap();
+    assert_eq!(views::part(&environment, "trust", &of_run(&made.view)).unwrap(), "");
+}
+
+#[tokio::test]
+async fn the_overview_names_both_scores() {
+    let views = of_run(&with(&json!({})).await.view);
+    let words = [views.overview.validated, views.overview.held_out].map(|figure| figure.unwrap().to_string());
+    assert_eq!(words, ["0.81230 [0.801, 0.823]", "0.80980 [0.790, 0.829]"]);
+}
+
+#[tokio::test]
+async fn hostile_texts_and_figures_are_shown_as_text() {
+    let evil = attack();
+    let changes = json!({
+        "split": {"kind": "time", "column": evil, "why": evil},
+        "holdout": {"state": "off", "why": evil},
+        "holdout_interval": [-f64::MAX, f64::MAX],
+        "validation_interval": [1e300, -1e300],
+        "shift": {"auc": 1.0, "columns": [{"column": evil, "auc": 1.0}], "suspicious": [{"column": evil, "why": evil}]},
+        "findings": [{"rule": evil, "severity": "warn", "place": evil, "line": 1, "text": evil}],
+        "probes": [{"name": evil, "verdict": "pass", "detail": evil}],
+        "choice": {"rule": evil, "candidates": [{"place": evil, "validation": 1e308, "holdout": -1e308}]},
+        "equivalence": evil,
+    });
+    let section = section("hostile", &with(&changes).await);
+    for shown in ["window.attacked = 1", "{{ 7*7 }}", "⟨U+202E⟩"] {
+        assert!(section.matches(shown).count() > 8, "{shown}");
+    }
+    for raw in ["<script>", "<img", "<svg onload", "\u{202e}", "\u{0}", "\u{1b}", "49{%", "NaN"] {
+        assert!(!section.contains(raw), "{raw:?}");
+    }
+}

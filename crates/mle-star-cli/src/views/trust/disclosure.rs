@@ -1,0 +1,133 @@
+//! A text about the score for papers and model cards.
+
+use mle_star::answers::Retrieval;
+use mle_star::config::{AgentsChoice, Config, Switch};
+use mle_star::journal::in_words;
+use mle_star::protocol::Holdout;
+use mle_star::result::FinalResult;
+use mle_star::trust::Trust;
+
+use super::sentence;
+use crate::views::text::line_of;
+use crate::watch::{agent_name, grouped};
+
+/// The text, one statement per line.
+pub fn disclosure(result: &FinalResult, trust: &Trust) -> String {
+    let statements = [
+        task(result),
+        validated(trust),
+        held_out(trust),
+        rows(trust),
+        choice(trust),
+        network(&result.config),
+        search(result),
+        models(&result.config),
+        format!("Versions: {}.", in_words(&result.made_with)),
+        seeds(trust),
+    ];
+    statements.join("\n")
+}
+
+fn task(result: &FinalResult) -> String {
+    let task = &result.task;
+    format!(
+        "Task: {}; metric: {}, {} is better.",
+        line_of(&task.competition_id),
+        line_of(&task.evaluation_metric),
+        task.metric_direction.comparative()
+    )
+}
+
+fn validated(trust: &Trust) -> String {
+    let Some(figure) = super::validated(trust) else {
+        return "The final solution has no validation score.".to_owned();
+    };
+    let (verified, _) = super::verified(trust.verified);
+    format!("Validation score of the final solution: {}. {verified}", figure.in_words())
+}
+
+fn held_out(trust: &Trust) -> String {
+    match super::held_out(trust) {
+        Some(figure) => format!("Score on held-out rows: {}.", figure.in_words()),
+        None => "There is no score on held-out rows.".to_owned(),
+    }
+}
+
+fn rows(trust: &Trust) -> String {
+    let looks = match trust.holdout_looks {
+        1 => "once".to_owned(),
+        looks => format!("{looks} times"),
+    };
+    match &trust.holdout {
+        Some(Holdout::On { rows, of, .. }) => format!(
+            "Before the final choice, agents and scripts could use {} of {} labelled rows; the other {} were held out. \
+             Predictions for held-out rows were scored {looks}.",
+            grouped(of.saturating_sub(*rows)),
+            grouped(*of),
+            grouped(*rows)
+        ),
+        Some(Holdout::Off { why }) => {
+            format!(
+                "Agents and scripts could use all labelled rows. No rows were held out. {}",
+                sentence(why)
+            )
+        }
+        None => "The rows that agents and scripts could use are not recorded.".to_owned(),
+    }
+}
+
+fn choice(trust: &Trust) -> String {
+    let compared = match trust.choice.candidates.len() {
+        0 | 1 => String::new(),
+        count => format!(" {count} solutions were compared."),
+    };
+    format!("The final solution was chosen by this rule: {}{compared}", sentence(&trust.choice.rule))
+}
+
+fn network(config: &Config) -> String {
+    let access = if config.network == Switch::On { "could" } else { "could not" };
+    format!("The scripts {access} use the network.")
+}
+
+fn search(result: &FinalResult) -> String {
+    let lookups = result.phase1.lookups.len();
+    let words = match (result.phase1.retrieval, result.config.search) {
+        (Retrieval::Rules, _) => {
+            "The models to try come from rules built into the program; the web was not searched"
+        }
+        (Retrieval::File, _) => "The models to try were given in a file; the web was not searched",
+        (Retrieval::Web, _) => "The retriever searched the web for models",
+        (Retrieval::Knowledge, Switch::On) => {
+            "The retriever could search the web; its models come from its own knowledge"
+        }
+        (Retrieval::Knowledge, Switch::Off) => "The retriever could not search the web",
+    };
+    match lookups {
+        0 => format!("{words}."),
+        1 => format!("{words} (1 request)."),
+        _ => format!("{words} ({lookups} requests)."),
+    }
+}
+
+fn models(config: &Config) -> String {
+    if config.agents == AgentsChoice::Offline {
+        return "No language model was used.".to_owned();
+    }
+    let own = config.agent_models.iter();
+    let own: String =
+        own.map(|(agent, model)| format!("; of {}: {}", agent_name(*agent), line_of(model))).collect();
+    format!("Model of the agents: {}{own}.", line_of(&config.model))
+}
+
+fn seeds(trust: &Trust) -> String {
+    let of_holdout = match &trust.holdout {
+        Some(Holdout::On { seed, digest, .. }) => {
+            format!(
+                " The held-out rows were chosen with seed {seed}; digest of their IDs: {}.",
+                line_of(digest)
+            )
+        }
+        _ => String::new(),
+    };
+    format!("Every script ran with PYTHONHASHSEED=0; the script sets all other seeds.{of_holdout}")
+}
