@@ -1,9 +1,10 @@
 //! Reads data folders and infers the task from them.
 //!
-//! [`profile::read`] profiles a folder's tables, [`infer::infer`] infers the task from them, and [`unzip`] unpacks
-//! zipped tables for scripts.
+//! [`profile::read`] profiles a folder's tables, [`infer::infer`] infers the task from them, [`comparison::script`]
+//! writes a script that compares training and test table, and [`unzip`] unpacks zipped tables for scripts.
 
 pub mod agreement;
+pub mod comparison;
 mod dates;
 pub mod digest;
 mod folder;
