@@ -1,10 +1,11 @@
 //! Reads data folders and infers the task from them.
 //!
 //! [`profile::read`] profiles a folder's tables, [`infer::infer`] infers the task from them, and [`unzip`] unpacks
-//! packed tables for scripts. [`split::describe`] says how test rows differ from training rows, and
-//! [`holdout`] keeps labelled rows from scripts.
+//! packed tables for scripts. [`split::describe`] says how test rows differ from training rows,
+//! [`comparison::script`] writes a script that compares both tables, and [`holdout`] keeps labelled rows from scripts.
 
 pub mod agreement;
+pub mod comparison;
 mod dates;
 pub mod digest;
 mod folder;

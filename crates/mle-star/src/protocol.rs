@@ -3,6 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// The ROC-AUC from which training and test rows are said to differ.
+const NOTABLE: f64 = 0.6;
+
 /// How solutions are evaluated. Fixed when a run is created.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Protocol {
@@ -140,21 +143,90 @@ impl Split {
     }
 }
 
-impl Shift {
-    /// The last line that parses.
-    pub fn parse(stdout: &str) -> Option<Self> {
-        stdout.lines().rev().find_map(|line| serde_json::from_str(line).ok())
-    }
-
-    /// The findings in words.
-    pub fn sentences(&self) -> Vec<String> {
-        Vec::new()
-    }
-}
-
 impl Holdout {
     /// Whether rows are held out.
     pub fn is_on(&self) -> bool {
         matches!(self, Self::On { .. })
+    }
+}
+
+impl Shift {
+    /// The last line of a script's output that is one; `None` without such a line.
+    pub fn parse(stdout: &str) -> Option<Self> {
+        let object = |line: &&str| line.starts_with('{');
+        let mut lines = stdout.lines().map(str::trim).filter(object).rev();
+        lines.find_map(|line| {
+            serde_json::from_str(line).ok().filter(|shift: &Self| (0.0..=1.0).contains(&shift.auc))
+        })
+    }
+
+    /// What was found, for data scientists; nothing if the tables are alike.
+    pub fn sentences(&self) -> Vec<String> {
+        let told = (self.auc >= NOTABLE).then(|| {
+            format!(
+                "A classifier tells test rows from training rows with ROC-AUC {:.2}, {}.",
+                self.auc,
+                self.by()
+            )
+        });
+        let suspicious =
+            self.suspicious.iter().map(|found| format!("Do not use `{}`: {}", found.column, found.why));
+        told.into_iter().chain(suspicious).collect()
+    }
+
+    fn by(&self) -> String {
+        let names: Vec<String> =
+            self.columns.iter().take(3).map(|telling| format!("`{}`", telling.column)).collect();
+        match names.split_last() {
+            None => "by several columns together".to_owned(),
+            Some((only, [])) => format!("mostly by {only}"),
+            Some((last, others)) => format!("mostly by {} and {last}", others.join(", ")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shift(auc: f64, columns: &[&str], suspicious: &[(&str, &str)]) -> Shift {
+        let telling = |name: &&str| TellingColumn { column: (*name).to_owned(), auc };
+        let found = |(column, why): &(&str, &str)| SuspiciousColumn {
+            column: (*column).to_owned(),
+            why: (*why).to_owned(),
+        };
+        Shift {
+            auc,
+            columns: columns.iter().map(telling).collect(),
+            suspicious: suspicious.iter().map(found).collect(),
+            rows: 100,
+        }
+    }
+
+    #[test]
+    fn the_last_object_with_a_roc_auc_is_the_shift() {
+        let check = |stdout: &str, expected: Option<f64>| {
+            assert_eq!(Shift::parse(stdout).map(|shift| shift.auc), expected, "{stdout:?}");
+        };
+        check("", None);
+        check("done\n", None);
+        check("{\"auc\": 0.7}\n", Some(0.7));
+        check("{\"auc\": 0.7}\r\n{\"auc\": 0.8, \"rows\": 3}\r\nbye\n{}\n", Some(0.8));
+        check("{\"auc\": 7.0}\n{\"auc\": NaN}\n[0.5]\n", None);
+        let full = shift(0.9, &["week"], &[("scan_no", "It is constant in test.csv.")]);
+        assert_eq!(Shift::parse(&serde_json::to_string(&full).unwrap()), Some(full));
+    }
+
+    #[test]
+    fn sentences_say_what_differs() {
+        let check = |shift: &Shift, expected: &[&str]| assert_eq!(shift.sentences(), expected);
+        check(&Shift::default(), &[]);
+        check(&shift(0.59, &[], &[]), &[]);
+        let start = "A classifier tells test rows from training rows with ROC-AUC 0.93";
+        check(&shift(0.93, &[], &[]), &[&format!("{start}, by several columns together.")]);
+        check(&shift(0.93, &["a"], &[]), &[&format!("{start}, mostly by `a`.")]);
+        check(&shift(0.93, &["a", "b", "c", "d"], &[]), &[&format!("{start}, mostly by `a`, `b` and `c`.")]);
+        let why = "`scan_no` alone gives ROC-AUC 0.96 on the training rows, but its values in test.csv are constant.";
+        check(&shift(0.5, &[], &[("scan_no", why)]), &[&format!("Do not use `scan_no`: {why}")]);
     }
 }

@@ -1,0 +1,148 @@
+//! The program's own script that compares the training with the test table.
+//!
+//! [`script`] writes it for the tables of a profile. It runs like a generated script, with the data in `input`, and
+//! its last line of output is a [`Shift`](mle_star::protocol::Shift), which
+//! [`Shift::parse`](mle_star::protocol::Shift::parse) finds.
+
+use mle_star::protocol::Split;
+use serde::Serialize;
+
+use crate::profile::{Column, ColumnKind, Profile, Table};
+
+/// The part that is the same for all tables; it reads the constant `FACTS`.
+const PROGRAM: &str = include_str!("../python/comparison.py");
+
+/// What the script knows about the tables.
+#[derive(Serialize)]
+struct Facts<'a> {
+    train: File,
+    test: File,
+    columns: Vec<Compared<'a>>,
+    target: &'a str,
+    id: Option<&'a str>,
+    split: &'a Split,
+    classification: bool,
+}
+
+/// A table.
+#[derive(Serialize)]
+struct File {
+    file: String,
+    rows: usize,
+}
+
+/// A column of the training table and its positions in both tables.
+#[derive(Serialize)]
+struct Compared<'a> {
+    name: &'a str,
+    kind: String,
+    train: usize,
+    test: Option<usize>,
+}
+
+/// The script for these tables. `None` without a test table, without the target, or if the tables have no column in
+/// common besides the target and the ID.
+pub fn script(
+    profile: &Profile,
+    target: &str,
+    id: Option<&str>,
+    split: &Split,
+    classification: bool,
+) -> Option<String> {
+    let test = profile.test.as_ref()?;
+    profile.train.column(target)?;
+    let columns = compared(&profile.train, test, target);
+    let is_feature = |column: &Compared<'_>| column.test.is_some() && Some(column.name) != id;
+    if !columns.iter().any(is_feature) {
+        return None;
+    }
+    let facts = Facts {
+        train: File::of(&profile.train),
+        test: File::of(test),
+        columns,
+        target,
+        id,
+        split,
+        classification,
+    };
+    // A JSON text without control characters is a Python text, too.
+    let facts = serde_json::to_string(&facts).and_then(|facts| serde_json::to_string(&facts)).ok()?;
+    Some(format!("FACTS = {facts}\n{PROGRAM}"))
+}
+
+impl File {
+    fn of(table: &Table) -> Self {
+        Self { file: table.file.to_string_lossy().into_owned(), rows: table.rows }
+    }
+}
+
+/// The columns of the training table. The test table's target, if there is one, is not compared.
+fn compared<'a>(train: &'a Table, test: &Table, target: &str) -> Vec<Compared<'a>> {
+    let compared = |(position, column): (usize, &'a Column)| {
+        let twin = test.columns.iter().position(|twin| twin.name == column.name && column.name != target);
+        let kind = match twin {
+            Some(twin) if column.kind == ColumnKind::Empty => test.columns[twin].kind,
+            _ => column.kind,
+        };
+        Compared { name: &column.name, kind: format!("{kind:?}"), train: position, test: twin }
+    };
+    train.columns.iter().enumerate().map(compared).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use mle_star::protocol::SplitKind;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::profile;
+
+    fn script_of(train: &str, test: Option<&str>, target: &str) -> Option<String> {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("train.csv"), train).unwrap();
+        test.map(|test| fs::write(dir.path().join("test.csv"), test).unwrap());
+        let profile = profile::read(dir.path()).unwrap();
+        let split = Split { kind: SplitKind::Time, column: Some("day".to_owned()), why: "Later.".to_owned() };
+        script(&profile, target, Some("id"), &split, true)
+    }
+
+    #[test]
+    fn facts_come_before_the_program() {
+        let train = "id,day,\"a \"\"b\"\"\\\",none,y\n1,2024-01-01,0.5,,1\n2,2024-01-02,1.5,,0\n";
+        let test = "y,none,\"a \"\"b\"\"\\\",id,day\n,x y,3,2.5,2024-01-03\n";
+        let script = script_of(train, Some(test), "y").unwrap();
+        let (first, rest) = script.split_once('\n').unwrap();
+        assert_eq!(rest, PROGRAM);
+        let text: String = serde_json::from_str(first.strip_prefix("FACTS = ").unwrap()).unwrap();
+        let column = |name: &str, kind: &str, train: u32, test: Option<u32>| json!({ "name": name, "kind": kind, "train": train, "test": test });
+        let expected = json!({
+            "train": { "file": "train.csv", "rows": 2 },
+            "test": { "file": "test.csv", "rows": 1 },
+            "columns": [
+                column("id", "Integer", 0, Some(3)),
+                column("day", "Date", 1, Some(4)),
+                column("a \"b\"\\", "Float", 2, Some(2)),
+                column("none", "Category", 3, Some(1)),
+                column("y", "Integer", 4, None),
+            ],
+            "target": "y",
+            "id": "id",
+            "split": { "kind": "time", "column": "day", "why": "Later." },
+            "classification": true,
+        });
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), expected);
+    }
+
+    #[test]
+    fn tables_without_common_columns_are_not_compared() {
+        let check = |train: &str, test: Option<&str>, target: &str, expected: bool| {
+            assert_eq!(script_of(train, test, target).is_some(), expected, "{train:?} {test:?} {target}");
+        };
+        check("id,x,y\n1,2,3\n", Some("id,x\n1,2\n"), "y", true);
+        check("id,x,y\n1,2,3\n", None, "y", false);
+        check("id,x,y\n1,2,3\n", Some("id,x\n1,2\n"), "z", false);
+        check("id,x,y\n1,2,3\n", Some("id,z,y\n1,2,3\n"), "y", false);
+    }
+}
