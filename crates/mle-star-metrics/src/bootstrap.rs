@@ -122,3 +122,66 @@ const fn steps() -> [u32; 11] {
     }
     steps
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(rows: u64) -> (Vec<f64>, Vec<f64>, Vec<u64>) {
+        let truth: Vec<f64> = (0..rows).map(|row| (mix(row) >> 40) as f64 / 1e7).collect();
+        let predicted =
+            truth.iter().zip(0..rows).map(|(y, row)| y + (mix(row + rows) >> 40) as f64 / 1e7).collect();
+        (truth, predicted, (0..rows).collect())
+    }
+
+    #[test]
+    fn weights_follow_the_distribution() {
+        let mut counts = [0_u32; 12];
+        for key in 0..100_000 {
+            counts[weight(key, 3) as usize] += 1;
+        }
+        for (count, expected) in counts.iter().zip([36_788.0, 36_788.0, 18_394.0, 6_131.0, 1_533.0, 307.0]) {
+            assert!((f64::from(*count) - expected).abs() < 5.0 * f64::sqrt(expected), "{counts:?}");
+        }
+    }
+
+    #[test]
+    fn the_error_of_a_mean_is_that_of_theory() {
+        let (truth, predicted, keys) = numbers(2_000);
+        let (truth, predictions) = (Truth::Numbers(&truth), Predictions::Numbers(&predicted));
+        let measured = measure(Metric::Mae, &truth, &predictions, &keys, 2_000).unwrap();
+        let Predictions::Numbers(predicted) = predictions else { unreachable!() };
+        let Truth::Numbers(truth) = truth else { unreachable!() };
+        let errors: Vec<f64> = truth.iter().zip(predicted).map(|(y, p)| (y - p).abs()).collect();
+        let expected = standard_deviation(&errors).unwrap() / f64::sqrt(2_000.0);
+        assert!((measured.standard_error / expected - 1.0).abs() < 0.1, "{measured:?}, {expected}");
+        let [low, high] = measured.interval;
+        let half = (high - low) / 2.0 / measured.standard_error;
+        assert!(low < measured.score && measured.score < high && (half - HALF_WIDTH).abs() < 0.2, "{half}");
+    }
+
+    #[test]
+    fn undefined_replicates_repeat_the_score() {
+        let names = ["0".to_owned(), "1".to_owned()];
+        let truth = Truth::Classes { rows: &[0, 0, 1], names: &names, positive: Some(1) };
+        let predictions = Predictions::Numbers(&[0.1, 0.6, 0.5]);
+        let measured = measure(Metric::RocAuc, &truth, &predictions, &[1, 2, 3], 200).unwrap();
+        assert_eq!(measured.score, 0.5);
+        assert!(measured.replicates.iter().all(|score| score.is_finite()));
+        assert!(measured.replicates.contains(&0.0) && measured.replicates.contains(&1.0));
+        let none = measure(Metric::RocAuc, &truth, &predictions, &[1, 2, 3], 0);
+        assert!(none.unwrap_err().to_string().contains("no standard error"));
+    }
+
+    #[test]
+    fn few_replicates_have_a_symmetric_interval_in_range() {
+        let [low, high] = interval(Metric::Accuracy, 0.9, 0.1, &mut [0.8, 1.0]);
+        assert!((low - 0.704).abs() < 1e-12 && high == 1.0);
+    }
+
+    #[test]
+    fn the_digest_is_that_of_a_set() {
+        assert_eq!(digest(vec![1, 2]), digest(vec![2, 1]));
+        assert_ne!(digest(vec![1, 2]), digest(vec![1, 3]));
+    }
+}

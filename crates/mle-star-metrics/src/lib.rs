@@ -4,8 +4,11 @@
 //! [`labels`] reads known labels and files of predictions. [`average`] averages files of predictions. No maintained
 //! crate has these metrics with weights, so the formulas are here.
 
+pub mod average;
 pub mod bootstrap;
 mod formulas;
+pub mod labels;
 pub mod names;
 pub mod score;
 mod spellings;
+mod table;

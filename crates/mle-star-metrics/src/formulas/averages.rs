@@ -52,12 +52,9 @@ pub(crate) fn error(metric: Metric, truth: &[f64], predicted: &[f64]) -> Mean {
 /// The log loss or the Brier score of rows of probabilities.
 ///
 /// # Errors
-/// A number is no probability, or the probabilities of a row are all zero.
+/// The probabilities of a row are all zero.
 pub(crate) fn loss(metric: Metric, classes: Classes<'_>, values: &[f64]) -> Result<Mean, Unscorable> {
     let Classes { rows, count, .. } = classes;
-    if let Some(value) = values.iter().find(|value| !(0.0..=1.0).contains(*value)) {
-        return Err(Unscorable::new(format!("{metric} needs probabilities from 0 to 1, and one is {value}")));
-    }
     let mut losses = Vec::with_capacity(rows.len());
     for (class, row) in rows.iter().zip(values.chunks_exact(count)) {
         let sum: f64 = row.iter().sum();

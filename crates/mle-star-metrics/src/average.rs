@@ -1,0 +1,222 @@
+//! The average of several files of predictions.
+
+use std::collections::HashMap;
+use std::io::{Read, Write};
+
+use csv::{StringRecord, Writer};
+
+use crate::labels::Layout;
+use crate::labels::evaluate::predicted_columns;
+use crate::names::{Kind, Metric};
+use crate::score::Unscorable;
+use crate::table::{Table, canonical, key, shown};
+
+/// Writes a CSV file with the average predictions of several files of the same layout and with the same rows, in the
+/// order of the first.
+///
+/// Numbers and probabilities are the mean. The one column of a metric of labels is the most frequent label, and the
+/// first file's of equally frequent ones, or the next file's if it has none of them.
+///
+/// # Errors
+/// There is no file, a file does not have this layout, its rows differ from those of the first, a number is not
+/// finite, or the result cannot be written.
+pub fn average(
+    metric: Metric,
+    files: impl IntoIterator<Item = impl Read>,
+    layout: &Layout<'_>,
+    out: impl Write,
+) -> Result<(), Unscorable> {
+    average_of(metric, files, layout, out).map_err(Unscorable::new)
+}
+
+fn average_of(
+    metric: Metric,
+    files: impl IntoIterator<Item = impl Read>,
+    layout: &Layout<'_>,
+    out: impl Write,
+) -> Result<(), String> {
+    let columns = predicted_columns(layout);
+    let by_vote = metric.kind() == Kind::Labels && columns.len() == 1;
+    let mut averages: Option<Averages> = None;
+    for (at, file) in files.into_iter().enumerate() {
+        let whose = |why: String| format!("file {}: {why}", at + 1);
+        let mut table = Table::open(file).map_err(whose)?;
+        let averages = averages.get_or_insert_with(|| Averages::new(columns.clone(), by_vote));
+        averages.add(&mut table, layout).map_err(whose)?;
+    }
+    averages.ok_or("there is no file to average")?.write(layout, out)
+}
+
+struct Averages {
+    columns: Vec<String>,
+    /// The IDs in the order of the first file.
+    ids: Vec<String>,
+    places: HashMap<u64, usize>,
+    cells: Cells,
+    files: usize,
+}
+
+enum Cells {
+    /// The sums of numbers, row after row.
+    Sums(Vec<f64>),
+    /// The labels of each row, as places in the names, file after file.
+    Votes { labels: Vec<Vec<u32>>, names: Vec<String>, known: HashMap<String, u32> },
+}
+
+impl Averages {
+    fn new(columns: Vec<String>, by_vote: bool) -> Self {
+        let cells = if by_vote {
+            Cells::Votes { labels: Vec::new(), names: Vec::new(), known: HashMap::new() }
+        } else {
+            Cells::Sums(Vec::new())
+        };
+        Self { columns, ids: Vec::new(), places: HashMap::new(), cells, files: 0 }
+    }
+
+    fn add(&mut self, table: &mut Table<impl Read>, layout: &Layout<'_>) -> Result<(), String> {
+        let names: Vec<&str> = self.columns.iter().map(String::as_str).collect();
+        let columns = table.columns(&names)?;
+        let id_column = match layout.id_column {
+            Some(id) => Some(table.columns(&[id])?[0]),
+            None => None,
+        };
+        if let Cells::Votes { labels, .. } = &mut self.cells {
+            labels.push(vec![0; self.ids.len()]);
+        }
+        let is_first = self.files == 0;
+        let mut seen = vec![false; self.ids.len()];
+        let (mut row, mut number) = (StringRecord::new(), 0);
+        while table.read(&mut row)? {
+            let id =
+                id_column.map_or_else(|| number.to_string(), |id| row.get(id).unwrap_or_default().to_owned());
+            number += 1;
+            let place = match self.places.get(&key(&id)) {
+                Some(place) if !seen[*place] => *place,
+                Some(_) => return Err(format!("the ID {} occurs more than once", shown(&id))),
+                None if !is_first => return Err(format!("the ID {} is not in the first file", shown(&id))),
+                None => self.new_row(&id, &mut seen),
+            };
+            seen[place] = true;
+            self.add_row(&row, &columns, place)
+                .map_err(|why| format!("the row with ID {} {why}", shown(&id)))?;
+        }
+        self.files += 1;
+        match seen.iter().position(|seen| !seen) {
+            Some(place) => Err(format!("the ID {} is missing", shown(&self.ids[place]))),
+            None if number == 0 => Err("the file has no rows".to_owned()),
+            None => Ok(()),
+        }
+    }
+
+    fn new_row(&mut self, id: &str, seen: &mut Vec<bool>) -> usize {
+        let place = self.ids.len();
+        self.places.insert(key(id), place);
+        self.ids.push(id.to_owned());
+        seen.push(false);
+        match &mut self.cells {
+            Cells::Sums(sums) => sums.extend(self.columns.iter().map(|_| 0.0)),
+            Cells::Votes { labels, .. } => labels.iter_mut().for_each(|file| file.push(0)),
+        }
+        place
+    }
+
+    fn add_row(&mut self, row: &StringRecord, columns: &[usize], place: usize) -> Result<(), String> {
+        for (at, column) in columns.iter().enumerate() {
+            let cell = row.get(*column).unwrap_or_default().trim();
+            match &mut self.cells {
+                Cells::Sums(sums) => match cell.parse::<f64>() {
+                    Ok(number) if number.is_finite() => sums[place * columns.len() + at] += number,
+                    _ => return Err(format!("has {}, which is not a finite number", shown(cell))),
+                },
+                Cells::Votes { labels, names, known } => {
+                    let next = names.len() as u32;
+                    let label = *known.entry(canonical(cell).into_owned()).or_insert_with(|| {
+                        names.push(cell.to_owned());
+                        next
+                    });
+                    if let Some(file) = labels.last_mut() {
+                        file[place] = label;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&self, layout: &Layout<'_>, out: impl Write) -> Result<(), String> {
+        let broken = |error: &dyn std::fmt::Display| format!("the averages cannot be written: {error}");
+        let mut writer = Writer::from_writer(out);
+        writer.write_record(layout.header).map_err(|error| broken(&error))?;
+        for (place, id) in self.ids.iter().enumerate() {
+            let mut predicted = self.row(place).into_iter();
+            let is_id = |name: &String| layout.id_column.map(str::trim) == Some(name.trim());
+            let cell = |name| if is_id(name) { id.clone() } else { predicted.next().unwrap_or_default() };
+            let row: Vec<String> = layout.header.iter().map(cell).collect();
+            writer.write_record(row).map_err(|error| broken(&error))?;
+        }
+        writer.flush().map_err(|error| broken(&error))
+    }
+
+    /// The predictions of a row.
+    fn row(&self, place: usize) -> Vec<String> {
+        let width = self.columns.len();
+        match &self.cells {
+            Cells::Sums(sums) => {
+                let mean = |sum: &f64| (sum / self.files as f64).to_string();
+                sums[place * width..(place + 1) * width].iter().map(mean).collect()
+            }
+            Cells::Votes { labels, names, .. } => {
+                let votes: Vec<u32> = labels.iter().map(|file| file[place]).collect();
+                let count = |label: u32| votes.iter().filter(|vote| **vote == label).count();
+                // Of equal maxima, `max_by_key` takes the last one.
+                let winner =
+                    votes.iter().rev().max_by_key(|label| count(**label)).copied().unwrap_or_default();
+                vec![names[winner as usize].clone()]
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(metric: Metric, files: &[&str], expected: Result<&str, &str>) {
+        let header = ["id".to_owned(), "y".to_owned()];
+        let layout = Layout { header: &header, id_column: Some("id") };
+        let mut out = Vec::new();
+        let done = average(metric, files.iter().map(|file| file.as_bytes()), &layout, &mut out);
+        let found = done.map(|()| String::from_utf8(out).unwrap()).map_err(|why| why.to_string());
+        assert_eq!(found.as_deref().map_err(String::as_str), expected, "{files:?}");
+    }
+
+    #[test]
+    fn numbers_have_a_mean_and_labels_a_majority() {
+        check(Metric::Rmse, &["id,y\na,1\nb,2\n", "y,id\n5,b\n2,a\n"], Ok("id,y\na,1.5\nb,3.5\n"));
+        let votes = ["id,y\n1,cat\n2,0\n", "id,y\n1,dog\n2,1.0\n", "id,y\n2,1\n1,dog\n"];
+        check(Metric::Accuracy, &votes, Ok("id,y\n1,dog\n2,1.0\n"));
+        check(Metric::Accuracy, &votes[..2], Ok("id,y\n1,cat\n2,0\n"));
+    }
+
+    #[test]
+    fn files_that_do_not_match_are_named() {
+        check(Metric::Rmse, &[], Err("there is no file to average"));
+        check(
+            Metric::Rmse,
+            &["id,y\na,1\n", "id,y\nb,1\n"],
+            Err("file 2: the ID `b` is not in the first file"),
+        );
+        check(Metric::Rmse, &["id,y\na,1\nb,1\n", "id,y\nb,1\n"], Err("file 2: the ID `a` is missing"));
+        check(Metric::Rmse, &["id,y\na,1\na,1\n"], Err("file 1: the ID `a` occurs more than once"));
+        check(
+            Metric::Rmse,
+            &["id,y\na,x\n"],
+            Err("file 1: the row with ID `a` has `x`, which is not a finite number"),
+        );
+        check(
+            Metric::Rmse,
+            &["id,z\n"],
+            Err("file 1: the file lacks these columns: `y`; it has these: `id`, `z`"),
+        );
+    }
+}

@@ -1,0 +1,221 @@
+//! Known labels of rows, and the score of a file of predictions for them.
+
+mod columns;
+pub(crate) mod evaluate;
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::io::Read;
+
+use csv::StringRecord;
+use thiserror::Error;
+
+use crate::bootstrap;
+use crate::names::{Kind, Metric};
+use crate::table::{Table, canonical, is_missing, key, shown};
+
+/// The columns of a table with labels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Columns {
+    /// The column that names the rows; `None` if the row's number does, from 0.
+    pub id: Option<String>,
+    /// The column with the labels.
+    pub target: String,
+}
+
+/// The layout of a file of predictions.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout<'a> {
+    /// The columns of the sample submission.
+    pub header: &'a [String],
+    /// The column that names the rows; `None` if the row's number does, from 0.
+    pub id_column: Option<&'a str>,
+}
+
+/// What predictions for rows without a known label mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Others {
+    /// An error. Predictions for some of the labelled rows are enough.
+    Reject,
+    /// Nothing. Every labelled row needs a prediction.
+    Ignore,
+}
+
+/// A table whose labels cannot be used, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{0}")]
+pub struct Unusable(String);
+
+/// Known labels of rows.
+///
+/// Labels agree whatever blanks are around them, if they are the same number (`1` and `1.0`), or the same truth value
+/// (`True` and `true`). IDs agree whatever blanks are around them, or if they are the same whole number. Rows are
+/// kept as a hash of their ID, so that millions of them need little memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Labels {
+    metric: Metric,
+    target: String,
+    /// In ascending order.
+    keys: Vec<u64>,
+    known: Known,
+}
+
+/// The labels, in the order of the keys.
+#[derive(Clone, Debug, PartialEq)]
+enum Known {
+    Numbers(Vec<f64>),
+    Classes { rows: Vec<u32>, names: Vec<String> },
+}
+
+impl Labels {
+    /// The labels in a CSV table, for a metric. Rows without a label are left out.
+    ///
+    /// # Errors
+    /// The table cannot be read or lacks a column, an ID is missing or occurs twice, a label does not fit the metric,
+    /// or there are no two different classes.
+    pub fn read(table: impl Read, columns: &Columns, metric: Metric) -> Result<Self, Unusable> {
+        read(table, columns, metric).map_err(Unusable)
+    }
+
+    /// The number of rows with a label.
+    pub fn rows(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// The keys of the rows, in ascending order.
+    pub fn keys(&self) -> &[u64] {
+        &self.keys
+    }
+
+    /// The labels of the rows whose key is wanted. The classes stay those of all rows.
+    pub fn subset(&self, wanted: impl Fn(u64) -> bool) -> Self {
+        let places: Vec<usize> = (0..self.rows()).filter(|place| wanted(self.keys[*place])).collect();
+        let keys = places.iter().map(|place| self.keys[*place]).collect();
+        Self { metric: self.metric, target: self.target.clone(), keys, known: self.known.at(&places) }
+    }
+
+    /// A digest of the rows' IDs, equal to the `rows_digest` of a measurement of all of them.
+    pub fn digest(&self) -> String {
+        bootstrap::digest(self.keys.clone())
+    }
+}
+
+impl Known {
+    fn at(&self, places: &[usize]) -> Self {
+        match self {
+            Self::Numbers(numbers) => Self::Numbers(places.iter().map(|place| numbers[*place]).collect()),
+            Self::Classes { rows, names } => Self::Classes {
+                rows: places.iter().map(|place| rows[*place]).collect(),
+                names: names.clone(),
+            },
+        }
+    }
+}
+
+fn read(table: impl Read, columns: &Columns, metric: Metric) -> Result<Labels, String> {
+    let mut table = Table::open(table)?;
+    let target = table.columns(&[&columns.target])?[0];
+    let id = match &columns.id {
+        Some(id) => Some(table.columns(&[id])?[0]),
+        None => None,
+    };
+    let (mut row, mut number) = (StringRecord::new(), 0_u64);
+    let mut keys = Vec::new();
+    let mut collected = Collected::new(metric);
+    while table.read(&mut row)? {
+        let label = row.get(target).unwrap_or_default();
+        if !is_missing(label) {
+            let id = id.map_or_else(|| number.to_string(), |id| row.get(id).unwrap_or_default().to_owned());
+            if id.trim().is_empty() {
+                return Err(format!("row {} has no ID", number + 1));
+            }
+            keys.push((key(&id), number));
+            collected.add(label).map_err(|why| format!("row {} {why}", number + 1))?;
+        }
+        number += 1;
+    }
+    let (keys, places) = sorted(&keys)?;
+    if keys.is_empty() {
+        return Err(format!("no row has a label in column {}", shown(&columns.target)));
+    }
+    let known = collected.finish()?.at(&places);
+    Ok(Labels { metric, target: columns.target.clone(), keys, known })
+}
+
+/// The keys in order, and where each of them was.
+fn sorted(keys: &[(u64, u64)]) -> Result<(Vec<u64>, Vec<usize>), String> {
+    let mut places: Vec<usize> = (0..keys.len()).collect();
+    places.sort_unstable_by_key(|place| keys[*place]);
+    if let Some(pair) = places.windows(2).find(|pair| keys[pair[0]].0 == keys[pair[1]].0) {
+        let (one, two) = (keys[pair[0]].1 + 1, keys[pair[1]].1 + 1);
+        return Err(format!("IDs must be unique, but rows {one} and {two} have the same one"));
+    }
+    Ok((places.iter().map(|place| keys[*place].0).collect(), places))
+}
+
+/// Labels while they are read.
+enum Collected {
+    Numbers(Vec<f64>),
+    Classes { rows: Vec<u32>, places: HashMap<String, u32> },
+}
+
+impl Collected {
+    fn new(metric: Metric) -> Self {
+        match metric.kind() {
+            Kind::Numbers => Self::Numbers(Vec::new()),
+            _ => Self::Classes { rows: Vec::new(), places: HashMap::new() },
+        }
+    }
+
+    fn add(&mut self, label: &str) -> Result<(), String> {
+        match self {
+            Self::Numbers(numbers) => match label.trim().parse::<f64>() {
+                Ok(number) if number.is_finite() => numbers.push(number),
+                _ => return Err(format!("has the label {}, which is not a finite number", shown(label))),
+            },
+            Self::Classes { rows, places } => {
+                let name = canonical(label);
+                let next = places.len() as u32;
+                let class = match places.get(name.as_ref()) {
+                    Some(class) => *class,
+                    None => *places.entry(name.into_owned()).or_insert(next),
+                };
+                rows.push(class);
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<Known, String> {
+        let (rows, places) = match self {
+            Self::Numbers(numbers) => return Ok(Known::Numbers(numbers)),
+            Self::Classes { rows, places } => (rows, places),
+        };
+        if places.len() < 2 {
+            return Err("all labels are the same, so nothing can be scored".to_owned());
+        }
+        let mut names: Vec<(String, u32)> = places.into_iter().collect();
+        names.sort_unstable_by_key(|(_, place)| *place);
+        let (names, places) = in_order(&names.into_iter().map(|(name, _)| name).collect::<Vec<_>>());
+        Ok(Known::Classes { rows: rows.iter().map(|class| places[*class as usize]).collect(), names })
+    }
+}
+
+/// Names of classes in order, by number if all are numbers, and the new place of each.
+fn in_order(names: &[String]) -> (Vec<String>, Vec<u32>) {
+    let numbers: Option<Vec<f64>> = names.iter().map(|name| name.parse().ok()).collect();
+    let mut order: Vec<usize> = (0..names.len()).collect();
+    order.sort_by(|one, two| {
+        let by_number =
+            numbers.as_ref().map_or(Ordering::Equal, |numbers| numbers[*one].total_cmp(&numbers[*two]));
+        by_number.then_with(|| names[*one].cmp(&names[*two]))
+    });
+    let mut places = vec![0; names.len()];
+    for (new, old) in order.iter().enumerate() {
+        places[*old] = new as u32;
+    }
+    (order.iter().map(|old| names[*old].clone()).collect(), places)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,148 @@
+//! What the columns of a file of predictions stand for.
+
+use crate::names::{Kind, Metric};
+use crate::table::{canonical, listed};
+
+/// The predictions of each row.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Cells {
+    /// A number in this column.
+    Number(String),
+    /// A label in this column.
+    Label(String),
+    /// The probability, or a score, of a class in this column.
+    Positive { column: String, class: u32 },
+    /// The probability of each class in these columns. The known classes come first.
+    PerClass { columns: Vec<String>, names: Vec<String> },
+}
+
+/// What the columns other than the ID stand for.
+pub(super) fn cells(
+    metric: Metric,
+    target: &str,
+    columns: &[String],
+    names: &[String],
+) -> Result<Cells, String> {
+    if metric.kind() != Kind::Numbers && columns.len() > 1 {
+        match per_class(columns, names) {
+            Some((columns, names)) => return Ok(Cells::PerClass { columns, names }),
+            None if !columns.iter().any(|column| column == target) => {
+                return Err(format!(
+                    "the columns {} cannot be matched to the classes {}",
+                    listed(columns),
+                    listed(names)
+                ));
+            }
+            None => {}
+        }
+    }
+    let column = match columns {
+        [] => return Err("the sample submission has no column for predictions".to_owned()),
+        [column] => column,
+        _ if columns.iter().any(|column| column == target) => target,
+        _ => {
+            return Err(format!(
+                "{metric} needs one column of predictions, but there are {}",
+                listed(columns)
+            ));
+        }
+    };
+    one_column(metric, column, names)
+}
+
+fn one_column(metric: Metric, column: &str, names: &[String]) -> Result<Cells, String> {
+    let column = column.to_owned();
+    match metric.kind() {
+        Kind::Numbers => Ok(Cells::Number(column)),
+        Kind::Labels => Ok(Cells::Label(column)),
+        Kind::Probabilities if names.len() > 2 => Err(format!(
+            "{metric} of {} classes needs one column of probabilities for each class",
+            names.len()
+        )),
+        Kind::Probabilities => {
+            let named = names.iter().position(|name| *name == canonical(&column));
+            let class = named.map_or_else(|| positive(names), |class| class as u32);
+            Ok(Cells::Positive { column, class })
+        }
+    }
+}
+
+/// The class that a binary metric is about: the larger number, `true`, `yes`, else the last.
+pub(super) fn positive(names: &[String]) -> u32 {
+    let said = names.iter().position(|name| name == "true" || name.eq_ignore_ascii_case("yes"));
+    said.unwrap_or(names.len().saturating_sub(1)) as u32
+}
+
+/// The columns and their classes: the known ones in order, then those that no label has.
+fn per_class(columns: &[String], names: &[String]) -> Option<(Vec<String>, Vec<String>)> {
+    let about = prefixes(columns, names).find_map(|prefix| classes_after(prefix, columns, names));
+    let about = match about {
+        Some(about) => about,
+        None if columns.len() == names.len() && !columns.iter().any(|column| is_named(column, names)) => {
+            return Some((columns.to_vec(), names.to_vec()));
+        }
+        None => return None,
+    };
+    let extra = about.iter().filter(|class| !names.contains(class));
+    let all: Vec<String> = names.iter().chain(extra).cloned().collect();
+    let place = |name: &String| about.iter().position(|class| class == name);
+    let ordered = all.iter().filter_map(place).map(|place| columns[place].clone()).collect();
+    Some((ordered, all))
+}
+
+/// The prefixes that turn the name of a class into a column; the shortest first.
+fn prefixes<'a>(columns: &'a [String], names: &'a [String]) -> impl Iterator<Item = &'a str> {
+    columns.iter().flat_map(move |column| {
+        let ends = column.char_indices().map(|(at, _)| at);
+        let ends = ends.filter(|at| is_named(&column[*at..], names));
+        ends.map(|at| &column[..at])
+    })
+}
+
+/// The class of each column after this prefix, if every known class has one.
+fn classes_after(prefix: &str, columns: &[String], names: &[String]) -> Option<Vec<String>> {
+    let class = |column: &String| column.strip_prefix(prefix).map(|rest| canonical(rest).into_owned());
+    let classes: Vec<String> = columns.iter().map(class).collect::<Option<_>>()?;
+    let times = |name: &String| classes.iter().filter(|class| *class == name).count();
+    (names.iter().all(|name| times(name) == 1) && classes.iter().all(|class| times(class) == 1))
+        .then_some(classes)
+}
+
+fn is_named(column: &str, names: &[String]) -> bool {
+    names.iter().any(|name| *name == canonical(column))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    #[test]
+    fn columns_are_matched_to_classes() {
+        let check = |columns: &[&str], names: &[&str], expected: Option<(&[&str], &[&str])>| {
+            let found = per_class(&texts(columns), &texts(names));
+            let expected = expected.map(|(columns, names)| (texts(columns), texts(names)));
+            assert_eq!(found, expected, "{columns:?}");
+        };
+        check(&["b", "a"], &["a", "b"], Some((&["a", "b"], &["a", "b"])));
+        check(&["class_2", "class_1"], &["1", "2"], Some((&["class_1", "class_2"], &["1", "2"])));
+        check(&["p1", "p10", "p2"], &["1", "2", "10"], Some((&["p1", "p2", "p10"], &["1", "2", "10"])));
+        check(&["p_0", "p_1", "p_2"], &["0", "2"], Some((&["p_0", "p_2", "p_1"], &["0", "2", "1"])));
+        check(&["first", "second"], &["a", "b"], Some((&["first", "second"], &["a", "b"])));
+        check(&["False", "True"], &["false", "true"], Some((&["False", "True"], &["false", "true"])));
+        check(&["a", "x"], &["a", "b"], None);
+        check(&["x", "y", "z"], &["a", "b"], None);
+    }
+
+    #[test]
+    fn the_positive_class_is_the_usual_one() {
+        let check = |names: &[&str], expected| assert_eq!(positive(&texts(names)), expected, "{names:?}");
+        check(&["0", "1"], 1);
+        check(&["false", "true"], 1);
+        check(&["Yes", "unknown"], 0);
+        check(&["bad", "good"], 1);
+    }
+}

@@ -1,0 +1,273 @@
+//! The score of a file of predictions.
+
+use std::collections::HashMap;
+use std::io::Read;
+
+use csv::StringRecord;
+use mle_star::measure::Measurement;
+
+use super::columns::{Cells, cells, positive};
+use super::{Known, Labels, Layout, Others, in_order};
+use crate::bootstrap::measure;
+use crate::names::Metric;
+use crate::score::{Predictions, Truth, Unscorable};
+use crate::table::{Table, canonical, is_missing, key, listed, shown};
+
+/// How many unknown IDs are remembered for an error.
+const MOST_UNKNOWN: usize = 5;
+
+impl Labels {
+    /// The score of a CSV file of predictions with its uncertainty, by [`measure`].
+    ///
+    /// The file has the columns of the layout, in any order; further columns do not count. Rows are matched by ID.
+    ///
+    /// - One column holds numbers, labels, or the probability of the positive class, as the metric needs. It is about
+    ///   another class if it is named like that class.
+    /// - Several columns are the probabilities of the classes, by their names, which may have a common prefix. If no
+    ///   column is named like a class, and there are as many columns as classes, they are in the classes' order. A
+    ///   metric of labels compares the most probable class. If the columns are not about classes, the one named like
+    ///   the target counts alone.
+    ///
+    /// # Errors
+    /// The file does not have this form, or its predictions have no score. The text is one sentence.
+    pub fn evaluate(
+        &self,
+        predictions: impl Read,
+        layout: &Layout<'_>,
+        others: Others,
+        replicates: usize,
+    ) -> Result<Measurement, Unscorable> {
+        let mut file = File::new(self, predictions, layout).map_err(Unscorable::new)?;
+        file.read(self, others).map_err(Unscorable::new)?;
+        let places = file.places(self, others).map_err(Unscorable::new)?;
+        let keys: Vec<u64> = places.iter().map(|place| self.keys[*place]).collect();
+        let row = |place: &usize| &file.values[place * file.width..(place + 1) * file.width];
+        let values: Vec<f64> = places.iter().flat_map(row).copied().collect();
+        let scored = Scored { metric: self.metric, keys: &keys, values: &values, replicates };
+        match self.known.at(&places) {
+            Known::Numbers(truth) => scored.measure(&Truth::Numbers(&truth), &Predictions::Numbers(&values)),
+            Known::Classes { rows, names } => scored.classes(&rows, names.len(), &file),
+        }
+    }
+}
+
+/// The rows that have a label and predictions.
+struct Scored<'a> {
+    metric: Metric,
+    keys: &'a [u64],
+    /// What is predicted, as in a file.
+    values: &'a [f64],
+    replicates: usize,
+}
+
+impl Scored<'_> {
+    fn measure(&self, truth: &Truth<'_>, predicted: &Predictions<'_>) -> Result<Measurement, Unscorable> {
+        measure(self.metric, truth, predicted, self.keys, self.replicates)
+    }
+
+    /// The score of classes, after those that only the file names are sorted in between the known ones.
+    fn classes(&self, rows: &[u32], known: usize, file: &File<impl Read>) -> Result<Measurement, Unscorable> {
+        let (names, places) = in_order(&file.names);
+        let rows: Vec<u32> = rows.iter().map(|class| places[*class as usize]).collect();
+        let about = match file.cells {
+            Cells::Positive { class, .. } => class,
+            _ => positive(&file.names[..known]),
+        };
+        let positive = (known <= 2).then(|| places[about as usize]);
+        let truth = Truth::Classes { rows: &rows, names: &names, positive };
+        match file.cells {
+            Cells::Number(_) | Cells::Positive { .. } => {
+                self.measure(&truth, &Predictions::Numbers(self.values))
+            }
+            Cells::Label(_) => {
+                let labels: Vec<u32> = self.values.iter().map(|class| places[*class as usize]).collect();
+                self.measure(&truth, &Predictions::Labels(&labels))
+            }
+            Cells::PerClass { .. } => {
+                let mut ordered = vec![0.0; self.values.len()];
+                for (place, value) in self.values.iter().enumerate() {
+                    let (row, class) = (place / file.width, place % file.width);
+                    ordered[row * file.width + places[class] as usize] = *value;
+                }
+                self.measure(&truth, &Predictions::Probabilities { values: &ordered, classes: file.width })
+            }
+        }
+    }
+}
+
+/// A file of predictions while it is read.
+struct File<R> {
+    table: Table<R>,
+    id: Option<usize>,
+    cells: Cells,
+    /// The places of the columns of predictions in a row.
+    columns: Vec<usize>,
+    /// The number of values of a row.
+    width: usize,
+    /// What is predicted for each labelled row. A label is its place in the names.
+    values: Vec<f64>,
+    is_present: Vec<bool>,
+    /// The known classes, and then those that only the file names.
+    names: Vec<String>,
+    /// The first unknown IDs, and how many there are.
+    unknown: (Vec<String>, usize),
+}
+
+impl<R: Read> File<R> {
+    fn new(labels: &Labels, predictions: R, layout: &Layout<'_>) -> Result<Self, String> {
+        let table = Table::open(predictions)?;
+        let names = match &labels.known {
+            Known::Numbers(_) => Vec::new(),
+            Known::Classes { names, .. } => names.clone(),
+        };
+        let id = match layout.id_column {
+            Some(id) => Some(table.columns(&[id])?[0]),
+            None => None,
+        };
+        let wanted = predicted_columns(layout);
+        table.columns(&wanted.iter().map(String::as_str).collect::<Vec<_>>())?;
+        let cells = cells(labels.metric, &labels.target, &wanted, &names)?;
+        let (columns, names) = match &cells {
+            Cells::PerClass { columns, names } => {
+                (columns.iter().map(String::as_str).collect(), names.clone())
+            }
+            Cells::Number(column) | Cells::Label(column) | Cells::Positive { column, .. } => {
+                (vec![column.as_str()], names)
+            }
+        };
+        let columns = table.columns(&columns)?;
+        let (width, rows) = (columns.len(), labels.rows());
+        let (values, is_present) = (vec![0.0; width * rows], vec![false; rows]);
+        Ok(Self { table, id, cells, columns, width, values, is_present, names, unknown: (Vec::new(), 0) })
+    }
+
+    fn read(&mut self, labels: &Labels, others: Others) -> Result<(), String> {
+        let mut places: HashMap<String, u32> = self.names.iter().cloned().zip(0..).collect();
+        let known = self.names.len();
+        let (mut row, mut number) = (StringRecord::new(), 0_u64);
+        while self.table.read(&mut row)? {
+            let id = match self.id {
+                Some(id) => row.get(id).unwrap_or_default().trim().to_owned(),
+                None => number.to_string(),
+            };
+            number += 1;
+            let Ok(place) = labels.keys.binary_search(&key(&id)) else {
+                self.unknown.1 += 1;
+                if self.unknown.0.len() < MOST_UNKNOWN {
+                    self.unknown.0.push(id);
+                }
+                continue;
+            };
+            if std::mem::replace(&mut self.is_present[place], true) {
+                return Err(format!("the ID {} occurs more than once", shown(&id)));
+            }
+            self.read_row(labels, (&row, &id), place, &mut places)?;
+        }
+        if number == 0 {
+            return Err("the file has no rows".to_owned());
+        }
+        if others == Others::Reject && self.unknown.1 > 0 {
+            let (first, count) = &self.unknown;
+            return Err(format!(
+                "{count} rows have an ID that is not expected, for example {}",
+                listed(first)
+            ));
+        }
+        self.check_labels(known)
+    }
+
+    /// Reads the predictions of a labelled row.
+    fn read_row(
+        &mut self,
+        labels: &Labels,
+        (row, id): (&StringRecord, &str),
+        place: usize,
+        places: &mut HashMap<String, u32>,
+    ) -> Result<(), String> {
+        for (at, column) in self.columns.iter().enumerate() {
+            let cell = row.get(*column).unwrap_or_default().trim();
+            let wrong = |what: &str| {
+                let name = self.table.name(*column);
+                Err(format!(
+                    "the row with ID {} has {} in column {}, {what}",
+                    shown(id),
+                    shown(cell),
+                    shown(name)
+                ))
+            };
+            let value = match self.cells {
+                Cells::Label(_) => {
+                    let name = canonical(cell);
+                    match places.get(name.as_ref()) {
+                        Some(class) => f64::from(*class),
+                        None if is_missing(cell) => return wrong("which is no label"),
+                        None if is_fraction(&name) && self.names.iter().all(|name| is_whole(name)) => {
+                            return wrong(&format!(
+                                "which is no label; {} needs labels, not probabilities",
+                                labels.metric
+                            ));
+                        }
+                        None => {
+                            let class = self.names.len() as u32;
+                            self.names.push(name.clone().into_owned());
+                            places.insert(name.into_owned(), class);
+                            f64::from(class)
+                        }
+                    }
+                }
+                _ => match cell.parse::<f64>() {
+                    Ok(number) if number.is_finite() => number,
+                    _ => return wrong("which is not a finite number"),
+                },
+            };
+            self.values[place * self.width + at] = value;
+        }
+        Ok(())
+    }
+
+    /// Labels of which none is known are certainly wrong.
+    fn check_labels(&self, known: usize) -> Result<(), String> {
+        let present = self.is_present.iter().zip(&self.values).filter(|(is_present, _)| **is_present);
+        let is_label = matches!(self.cells, Cells::Label(_));
+        if is_label
+            && self.names.len() > known
+            && present.map(|(_, class)| *class as usize).all(|class| class >= known)
+        {
+            let (known, found) = self.names.split_at(known);
+            return Err(format!(
+                "the predicted labels are {}, but the classes are {}",
+                listed(found),
+                listed(known)
+            ));
+        }
+        Ok(())
+    }
+
+    /// The places of the labelled rows that have predictions.
+    fn places(&self, labels: &Labels, others: Others) -> Result<Vec<usize>, String> {
+        let places: Vec<usize> = (0..labels.rows()).filter(|place| self.is_present[*place]).collect();
+        let (missing, rows) = (labels.rows() - places.len(), labels.rows());
+        if places.is_empty() {
+            let examples = listed(&self.unknown.0);
+            return Err(format!("no row has the ID of a labelled row; the IDs in the file are {examples}"));
+        }
+        if others == Others::Ignore && missing > 0 {
+            return Err(format!("{missing} of {rows} rows that need a prediction have none"));
+        }
+        Ok(places)
+    }
+}
+
+/// The columns of the layout other than the ID.
+pub(crate) fn predicted_columns(layout: &Layout<'_>) -> Vec<String> {
+    let names = layout.header.iter().map(|name| name.trim());
+    names.filter(|name| layout.id_column.map(str::trim) != Some(name)).map(str::to_owned).collect()
+}
+
+fn is_whole(name: &str) -> bool {
+    name.parse::<f64>().is_ok_and(|number| number.fract() == 0.0)
+}
+
+fn is_fraction(name: &str) -> bool {
+    name.parse::<f64>().is_ok_and(|number| number.fract() != 0.0)
+}

@@ -1,0 +1,143 @@
+use super::*;
+use crate::score::Unscorable;
+
+fn labels(table: &str, metric: Metric) -> Labels {
+    let columns = Columns { id: Some("id".to_owned()), target: "y".to_owned() };
+    Labels::read(table.as_bytes(), &columns, metric).unwrap()
+}
+
+fn header(names: &str) -> Vec<String> {
+    names.split(',').map(str::to_owned).collect()
+}
+
+fn scored(labels: &Labels, columns: &str, file: &str, others: Others) -> Result<(f64, u64), String> {
+    let header = header(columns);
+    let layout = Layout { header: &header, id_column: header.contains(&"id".to_owned()).then_some("id") };
+    let measured = labels.evaluate(file.as_bytes(), &layout, others, 50);
+    measured.map(|measured| (measured.score, measured.rows)).map_err(|why: Unscorable| why.to_string())
+}
+
+#[test]
+fn labels_are_read_or_it_is_said_why_not() {
+    let check = |table: &str, id: Option<&str>, metric, expected: Result<usize, &str>| {
+        let columns = Columns { id: id.map(str::to_owned), target: "y".to_owned() };
+        let found = Labels::read(table.as_bytes(), &columns, metric).map(|labels| labels.rows());
+        let found = found.map_err(|why| why.to_string());
+        assert_eq!(found.as_ref().map_err(String::as_str), expected.as_ref().map_err(|why| *why), "{table}");
+    };
+    check("id,y\n1,a\n2,b\n3,\n4,NaN\n", Some("id"), Metric::Accuracy, Ok(2));
+    check("y\n1.5\n2\n\"\"\n3\n", None, Metric::Rmse, Ok(3));
+    let same = "IDs must be unique, but rows 1 and 3 have the same one";
+    check("id,y\n1,a\n2,b\n1.0,a\n", Some("id"), Metric::Accuracy, Err(same));
+    check("id,y\n1,a\n,b\n", Some("id"), Metric::Accuracy, Err("row 2 has no ID"));
+    let constant = "all labels are the same, so nothing can be scored";
+    check("id,y\n1,1\n2,1.0\n", Some("id"), Metric::Accuracy, Err(constant));
+    let text = "row 1 has the label `a`, which is not a finite number";
+    check("id,y\n1,a\n", Some("id"), Metric::Mae, Err(text));
+    check("id,y\n1,\n", Some("id"), Metric::Mae, Err("no row has a label in column `y`"));
+    let lacks = "the file lacks these columns: `y`; it has these: `id`, `z`";
+    check("id,z\n1,2\n", Some("id"), Metric::Mae, Err(lacks));
+    check("id,y\n1\n", Some("id"), Metric::Mae, Err("row 1 has 1 fields, but the header has 2"));
+    check("", Some("id"), Metric::Mae, Err("the file is empty"));
+}
+
+#[test]
+fn predictions_are_scored_by_id() {
+    let check = |metric, table: &str, columns: &str, file: &str, expected: f64| {
+        let found = scored(&labels(table, metric), columns, file, Others::Reject);
+        let (score, _) = found.unwrap_or_else(|why| panic!("{why}: {file}"));
+        assert!((score - expected).abs() < 1e-12, "{metric}: {score} instead of {expected}, {file}");
+    };
+    let numbers = "id,y\n1,1\n2,2\n3,3\n";
+    check(Metric::Mae, numbers, "id,y", "y,extra,id\n2,x,3\n2,x,2.0\n1,x,1\n", 1.0 / 3.0);
+    let binary = "id,y\na,0\nb,1\nc,1\nd,0\n";
+    check(Metric::Accuracy, binary, "id,y", "id,y\na,0.0\nb,1\nc,1.0\nd,1\n", 0.75);
+    check(Metric::RocAuc, binary, "id,y", "id,y\na,.1\nb,.9\nc,.2\nd,.2\n", 0.875);
+    check(Metric::RocAuc, binary, "id,0", "id,0\na,.9\nb,.1\nc,.8\nd,.8\n", 0.875);
+    check(Metric::Accuracy, binary, "id,0,1", "id,0,1\na,.9,.1\nb,.1,.9\nc,.8,.2\nd,.7,.3\n", 0.75);
+    check(Metric::Brier, binary, "id,y", "id,y\na,0\nb,1\nc,.5\nd,0\n", 0.0625);
+    let three = "id,y\na,x\nb,y\nc,z\nd,z\n";
+    let file = "id,p_z,p_y,p_x\na,0,0,1\nb,0,1,0\nc,1,0,0\nd,.5,.25,.25\n";
+    check(Metric::LogLoss, three, "id,p_x,p_y,p_z", file, 2.0_f64.ln() / 4.0);
+    check(Metric::Accuracy, three, "id,y,other", "id,y,other\na,x,9\nb,y,9\nc,z,9\nd,w,9\n", 0.75);
+    check(Metric::Accuracy, "id,y\n1,True\n2,False\n", "id,y", "id,y\n1,true\n2,FALSE\n", 1.0);
+    // A class that no label has takes its place between the others.
+    check(Metric::QuadraticKappa, "id,y\n1,1\n2,3\n", "id,y", "id,y\n1,1\n2,2\n", 2.0 / 3.0);
+}
+
+#[test]
+fn rows_without_an_id_column_are_counted() {
+    let columns = Columns { id: None, target: "y".to_owned() };
+    let labels = Labels::read("y\n1\n\"\"\n3\n".as_bytes(), &columns, Metric::Mae).unwrap();
+    assert_eq!(scored(&labels, "y", "y\n1\n7\n4\n", Others::Ignore), Ok((0.5, 2)));
+}
+
+#[test]
+fn unusable_predictions_are_explained() {
+    let check = |metric, columns: &str, file: &str, others, expected: &str| {
+        let table = "id,y\na,0\nb,1\nc,1\n";
+        assert_eq!(scored(&labels(table, metric), columns, file, others), Err(expected.to_owned()), "{file}");
+    };
+    use Metric::{Accuracy, LogLoss, Mae, RocAuc};
+    use Others::{Ignore, Reject};
+    check(Accuracy, "id,y", "", Reject, "the file is empty");
+    check(Accuracy, "id,y", "id,y\n", Reject, "the file has no rows");
+    let lacks = "the file lacks these columns: `y`; it has these: `id`, `z`";
+    check(Accuracy, "id,y", "id,z\na,1\n", Reject, lacks);
+    check(Accuracy, "id,y", "id,y\na,1\na,1\n", Reject, "the ID `a` occurs more than once");
+    let unknown = "2 rows have an ID that is not expected, for example `x`, `y`";
+    check(Accuracy, "id,y", "id,y\na,1\nx,1\ny,1\n", Reject, unknown);
+    check(Accuracy, "id,y", "id,y\na,1\nx,1\n", Ignore, "2 of 3 rows that need a prediction have none");
+    let none = "no row has the ID of a labelled row; the IDs in the file are `x`";
+    check(Accuracy, "id,y", "id,y\nx,1\n", Ignore, none);
+    let fraction = "the row with ID `a` has `0.7` in column `y`, which is no label; accuracy needs labels, not probabilities";
+    check(Accuracy, "id,y", "id,y\na,0.7\n", Reject, fraction);
+    let gap = "the row with ID `a` has `` in column `y`, which is no label";
+    check(Accuracy, "id,y", "id,y\na,\n", Reject, gap);
+    let other = "the predicted labels are `no`, `yes`, but the classes are `0`, `1`";
+    check(Accuracy, "id,y", "id,y\na,no\nb,yes\n", Reject, other);
+    let infinite = "the row with ID `b` has `inf` in column `y`, which is not a finite number";
+    check(Mae, "id,y", "id,y\na,1\nb,inf\n", Reject, infinite);
+    check(
+        LogLoss,
+        "id,y",
+        "id,y\na,2\nb,0\n",
+        Reject,
+        "log loss needs probabilities from 0 to 1, and one is 2",
+    );
+    check(RocAuc, "id,y", "id,y\nb,.2\nc,.3\n", Reject, "ROC-AUC is undefined: all rows are of one class");
+    let columns = "the columns `p`, `q`, `r` cannot be matched to the classes `0`, `1`";
+    check(RocAuc, "id,p,q,r", "id,p,q,r\na,1,2,3\n", Reject, columns);
+    check(
+        Mae,
+        "id,p,q",
+        "id,p,q\na,1,2\n",
+        Reject,
+        "MAE needs one column of predictions, but there are `p`, `q`",
+    );
+    let long = format!("id,y\na,{}\n", "1".repeat(17 << 20));
+    check(Mae, "id,y", &long, Reject, "a row is longer than 16 MiB");
+}
+
+#[test]
+fn a_subset_keeps_the_classes() {
+    let all = labels("id,y\na,0\nb,1\nc,1\n", Metric::LogLoss);
+    let last = *all.keys().last().unwrap();
+    let rest = all.subset(|key| key != last);
+    assert_eq!((rest.rows(), all.rows()), (2, 3));
+    assert_ne!(rest.digest(), all.digest());
+    assert_eq!(rest.subset(|_| true), rest);
+    let half = all.subset(|key| key == last);
+    assert!(scored(&half, "id,y", "id,y\na,.5\nb,.5\nc,.5\n", Others::Ignore).is_ok());
+}
+
+#[test]
+fn replicates_are_paired_by_id() {
+    let all = labels("id,y\n1,1\n2,2\n3,3\n4,7\n", Metric::Mae);
+    let header = header("id,y");
+    let layout = Layout { header: &header, id_column: Some("id") };
+    let measured = |file: &str| all.evaluate(file.as_bytes(), &layout, Others::Reject, 100).unwrap();
+    let (one, two) = (measured("id,y\n1,0\n2,0\n3,0\n4,0\n"), measured("id,y\n4,0\n3,0\n2,0\n1,0\n"));
+    assert_eq!(one, two);
+    assert_eq!(one.rows_digest, all.digest());
+}
