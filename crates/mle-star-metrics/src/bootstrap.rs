@@ -56,6 +56,12 @@ pub fn weight(row_key: u64, replicate: u64) -> u8 {
     poisson(mix(row_key ^ seed(replicate)))
 }
 
+/// Whether a row belongs to the first of two halves, which depends on its key alone.
+pub fn is_in_first_half(row_key: u64) -> bool {
+    // No replicate has this number.
+    mix(row_key ^ seed(u64::MAX)) & 1 == 0
+}
+
 /// A digest of row keys, the same in any order.
 pub fn digest(mut row_keys: Vec<u64>) -> String {
     row_keys.sort_unstable();
