@@ -14,7 +14,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use mle_star::config::Config;
-use mle_star::effects::{Purpose, ScriptEnd, ScriptRequest, ScriptRunner};
+use mle_star::effects::{DataView, Purpose, ScriptEnd, ScriptRequest, ScriptRunner};
 use mle_star::journal::{Entry, Frozen, Journal, Kind};
 use mle_star::metric::Direction;
 use mle_star::place::Place;
@@ -148,6 +148,7 @@ async fn way(
         sample_submission: None,
         id_column: None,
         memory_limit_mib: None,
+        evaluation: None,
         isolation,
         warm_start,
     })?;
@@ -172,7 +173,14 @@ async fn run_through(way: &Way, place: Place, script: &str) -> Result<(Duration,
     let (input, timeout) = (json!({ "script": script }), Duration::from_secs(120));
     let entry = Entry::new(&place, Kind::Script, &input, &input)?;
     let script = script.to_owned();
-    let request = ScriptRequest { place: place.clone(), script, purpose: Purpose::Score, timeout, slot: 0 };
+    let request = ScriptRequest {
+        place: place.clone(),
+        script,
+        purpose: Purpose::Score,
+        timeout,
+        slot: 0,
+        data: DataView::Search,
+    };
     let outcome = way.journal.once(entry, way.runner.run(&request)).await?.value;
     let whole = started.elapsed();
     let own = outcome.score.filter(|_| outcome.end == (ScriptEnd::Exited { code: 0 }));
@@ -197,7 +205,7 @@ fn frozen(data_dir: &Path) -> Frozen {
     };
     let (run_id, data_id) = ("overhead".to_owned(), "overhead".to_owned());
     let (config, prompts) = (Config::default(), std::collections::BTreeMap::new());
-    Frozen { run_id, task, config, prompts, data_id, retrieved_models: None }
+    Frozen { run_id, task, config, prompts, data_id, retrieved_models: None, protocol: None }
 }
 
 fn median(mut times: Vec<Duration>) -> Duration {

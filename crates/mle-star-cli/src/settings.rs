@@ -111,11 +111,8 @@ fn check_choice(config: &Config, origins: &BTreeMap<String, String>) -> Result<(
         return Ok(());
     }
     let origin = |key: &str| origins.get(key).map(|origin| format!(" ({origin})")).unwrap_or_default();
-    let message = format!(
-        "holdout is off{}, but final_choice is holdout{}",
-        origin("holdout"),
-        origin("final_choice")
-    );
+    let message =
+        format!("holdout is off{}, but final_choice is holdout{}", origin("holdout"), origin("final_choice"));
     Err(Trouble::new(message, "set holdout to auto or a share, or final_choice to validation"))
 }
 

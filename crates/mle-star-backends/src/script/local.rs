@@ -269,7 +269,9 @@ impl LocalRunner {
         let evaluation = self.evaluation.clone();
         let verifies = request.purpose == Purpose::Score;
         let work = move || {
-            let opened = |name| workplace.output(name).map_err(|error| Trouble::io("read", workplace.folder(), &error));
+            let opened = |name| {
+                workplace.output(name).map_err(|error| Trouble::io("read", workplace.folder(), &error))
+            };
             let (written, refused) = or_refused(opened(layout::SUBMISSION)?);
             let file = apart.as_ref().unwrap_or(&kept);
             let submission = written.map(|written| keep(written, file, &seen, setup.id_column.as_deref()));

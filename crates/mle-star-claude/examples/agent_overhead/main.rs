@@ -143,6 +143,7 @@ async fn whole_run(config: &Config, prefetch: usize) -> Result<(Duration, usize,
         sample_submission: None,
         id_column: None,
         memory_limit_mib: None,
+        evaluation: None,
         warm_start: None,
         isolation: Isolation::new(Network::Denied),
     })?;
@@ -205,7 +206,15 @@ fn frozen(config: &Config, data_dir: &Path) -> Result<Frozen, Failure> {
     };
     let prompts = Prompts::new(BTreeMap::new())?.texts().clone();
     let (run_id, data_id) = ("overhead".to_owned(), "overhead".to_owned());
-    Ok(Frozen { run_id, task, config: config.clone(), prompts, data_id, retrieved_models: None })
+    Ok(Frozen {
+        run_id,
+        task,
+        config: config.clone(),
+        prompts,
+        data_id,
+        retrieved_models: None,
+        protocol: None,
+    })
 }
 
 fn median(mut times: Vec<Duration>) -> Duration {

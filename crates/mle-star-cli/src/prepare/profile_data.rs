@@ -32,4 +32,3 @@ pub fn profile_data(data_dir: &Path, chosen: &Chosen) -> Result<ProfiledData, Tr
         }
     }
 }
-

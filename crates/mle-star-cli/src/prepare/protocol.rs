@@ -7,8 +7,8 @@ use mle_star_data::comparison;
 use mle_star_data::holdout::{Off, Plan, Roles, Share, plan};
 use mle_star_data::profile::Profile;
 use mle_star_data::split::describe;
-use mle_star_metrics::names::Metric;
 use mle_star_metrics::labels::Columns;
+use mle_star_metrics::names::Metric;
 
 /// The seed of the held-out rows: the same data has the same ones in every run.
 const SEED: u64 = 42;
@@ -41,7 +41,8 @@ pub fn protocol(task: &Task, config: &Config, profile: Option<&Profile>) -> Opti
         }
     };
     let script = target.zip(split.as_ref());
-    let script = script.and_then(|(target, split)| comparison::script(profile, target, id, split, classification));
+    let script =
+        script.and_then(|(target, split)| comparison::script(profile, target, id, split, classification));
     Some(Protocol { split, holdout, verifies, comparison: script.unwrap_or_default() })
 }
 
@@ -82,9 +83,8 @@ pub fn verified_columns(task: &Task, profile: &Profile) -> Option<Columns> {
     let sample = profile.sample.as_ref()?;
     // A sample with several columns of the training table asks for several targets.
     let id = task.id_column.as_deref();
-    let is_other_target = |name: &str| {
-        name != target && Some(name) != id && profile.train.column(name).is_some()
-    };
+    let is_other_target =
+        |name: &str| name != target && Some(name) != id && profile.train.column(name).is_some();
     if sample.columns.iter().any(|column| is_other_target(&column.name)) {
         return None;
     }

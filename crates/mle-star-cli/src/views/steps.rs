@@ -159,8 +159,7 @@ impl<'a> Run<'a> {
         let script = record.request.get("script").and_then(Value::as_str)?;
         let purpose = record.request.get("purpose").and_then(|name| Purpose::deserialize(name).ok());
         let outcome = record.outcome.as_ref().and_then(|outcome| ScriptOutcome::deserialize(outcome).ok());
-        let counts =
-            outcome.as_ref().filter(|outcome| !outcome.is_error() && outcome.mismatch.is_none());
+        let counts = outcome.as_ref().filter(|outcome| !outcome.is_error() && outcome.mismatch.is_none());
         let counts = counts.filter(|_| purpose == Some(Purpose::Score));
         let score = counts.and_then(|outcome| Score::new(outcome.value()?, direction));
         Some(Self { place: &record.place, script, outcome, score })

@@ -67,7 +67,8 @@ pub fn line(event: &Event, ended: Ended) -> Option<(Weight, String)> {
             (Weight::Detail, format!("  the answer now: {}, score {}", solution.step, number(solution.score)))
         }
         Event::Look { run, part, score, .. } => {
-            let score = score.map_or_else(|| "no score".to_owned(), |score| format!("score {}", number(score)));
+            let score =
+                score.map_or_else(|| "no score".to_owned(), |score| format!("score {}", number(score)));
             let text = format!("{}: {score} on held-out rows ({})", place_name(run), part.name());
             (Weight::Detail, text)
         }

@@ -164,6 +164,7 @@ impl Bench {
             sample_submission: sample,
             id_column: frozen.task.id_column.clone(),
             memory_limit_mib: None,
+            evaluation: None,
             warm_start: None,
             isolation: Isolation::new(Network::Denied),
         })?;
@@ -229,5 +230,6 @@ fn frozen(name: &str, metric: &str, direction: Direction, data: &Path) -> Result
         prompts,
         data_id: name.to_owned(),
         retrieved_models: None,
+        protocol: None,
     })
 }

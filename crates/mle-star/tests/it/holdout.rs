@@ -17,7 +17,8 @@ pub fn held_out() -> Frozen {
         why: "`week` is later in test.csv".to_owned(),
     };
     let holdout = Holdout::On { rows: 100, of: 1000, seed: 1, digest: "d".to_owned() };
-    let protocol = Protocol { split: Some(split), holdout, verifies: true, comparison: "compare()".to_owned() };
+    let protocol =
+        Protocol { split: Some(split), holdout, verifies: true, comparison: "compare()".to_owned() };
     Frozen { protocol: Some(protocol), ..frozen() }
 }
 

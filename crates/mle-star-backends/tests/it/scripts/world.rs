@@ -7,7 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use mle_star::effects::{Purpose, ScriptOutcome, ScriptRequest, ScriptRunner};
+use mle_star::effects::{DataView, Purpose, ScriptOutcome, ScriptRequest, ScriptRunner};
 use mle_star::place::Place;
 use mle_star_backends::script::environment::{EnvironmentChoice, python_environment};
 use mle_star_backends::script::local::{LocalRunner, LocalSetup};
@@ -67,6 +67,7 @@ impl World {
             memory_limit_mib: None,
             warm_start: None,
             isolation,
+            evaluation: None,
         };
         Self { folder, setup }
     }
@@ -98,7 +99,14 @@ impl World {
 
 pub fn request(script: &str, timeout: Duration) -> ScriptRequest {
     let place = Place::from(PLACE);
-    ScriptRequest { place, script: script.to_owned(), purpose: Purpose::Score, timeout, slot: 0 }
+    ScriptRequest {
+        place,
+        script: script.to_owned(),
+        purpose: Purpose::Score,
+        timeout,
+        slot: 0,
+        data: DataView::Search,
+    }
 }
 
 /// A named pipe that all of a script's processes hold open. It receives what they write and ends when the last one
