@@ -144,25 +144,26 @@ fn rows_with_a_missing_target_are_never_held_out() {
         [(SplitKind::Rows, None), (SplitKind::Time, Some("day")), (SplitKind::Groups, Some("g"))]
     {
         let mut files = files();
-        let label = |n: usize| if n % 3 == 0 { "" } else { "1" };
+        let label = |n: usize| if n.is_multiple_of(3) { "" } else { "1" };
         files[0] =
             table("train.csv", "id,x,g,day,y", 0..120, |n| format!("t{n},0,g{},{n},{}", n / 6, label(n)));
         let rows = rows_of(&files, &split(kind, column), Share::Of(0.25, MOST));
-        assert!(rows.len() >= 20 && rows.iter().all(|row| row % 3 != 0), "{kind:?} {rows:?}");
+        assert!(rows.len() >= 20 && rows.iter().all(|row| !row.is_multiple_of(3)), "{kind:?} {rows:?}");
     }
 }
 
+/// Checks why nothing is held out after a change of the files.
+fn check_off(change: fn(&mut Vec<File>), split: &Split, share: Share, expected: &str) {
+    let mut files = files();
+    change(&mut files);
+    let Off(why) = planned(folder(&files).path(), split, share, 1).unwrap_err();
+    assert!(why.contains(expected), "{why} / {expected}");
+}
+
 #[test]
-fn each_reason_against_holding_rows_out_is_named() {
-    type Change = fn(&mut Vec<File>);
-    let check = |change: Change, split: &Split, share: Share, expected: &str| {
-        let mut files = files();
-        change(&mut files);
-        let Off(why) = planned(folder(&files).path(), split, share, 1).unwrap_err();
-        assert!(why.contains(expected), "{why} / {expected}");
-    };
+fn tables_that_do_not_fit_together_are_named() {
     let rows = split(SplitKind::Rows, None);
-    let tables = |change: Change, expected: &str| check(change, &rows, FIFTH, expected);
+    let tables = |change: fn(&mut Vec<File>), expected: &str| check_off(change, &rows, FIFTH, expected);
     tables(|f| drop(f.remove(1)), "there is no test table");
     tables(|f| drop(f.remove(2)), "there is no sample submission");
     tables(|f| f[0].1 = f[0].1.replace("day,y", "day,z"), "the target is not known");
@@ -190,7 +191,13 @@ fn each_reason_against_holding_rows_out_is_named() {
         |f| f.push(("more.csv", "id,y\n3,cat\n".to_owned())),
         "more.csv has labels of training rows as well",
     );
+}
 
+#[test]
+fn too_few_rows_groups_and_times_are_named() {
+    type Change = fn(&mut Vec<File>);
+    let check = check_off;
+    let rows = split(SplitKind::Rows, None);
     check(|_| (), &rows, Share::Auto { most: MOST }, "only 100 rows are labelled; 2000 are needed");
     check(|_| (), &rows, Share::Of(0.1, MOST), "only 10 rows would be held out; 20 are needed");
     check(|_| (), &rows, Share::Of(0.5, 5), "only 5 rows would be held out; 20 are needed");

@@ -1,6 +1,6 @@
 //! Takes the predictions for the held-out rows out of a submission.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::path::Path;
 use mle_star::stop::Trouble;
 
 use super::seeded::Seeded;
-use super::write::beside;
+use super::write::{beside, replace};
 use crate::folder::{Packing, Source};
 use crate::records::{self, Records, value, without_line_ends};
 
@@ -21,9 +21,8 @@ type Place = (u64, u64, u64);
 /// A file cannot be read or written, or the submission has no row for an ID. The message names the ID.
 pub fn trim(submission: &Path, original_sample: &Path, id_column: &str, into: &Path) -> Result<(), Trouble> {
     let partial = beside(into);
-    let written =
-        write(submission, original_sample, id_column, &partial).and_then(|()| fs::rename(&partial, into));
-    written.map_err(|error| {
+    let written = write(submission, original_sample, id_column, &partial);
+    replace(written, &partial, into).map_err(|error| {
         let message =
             format!("cannot take the rows of the sample submission from {}: {error}", submission.display());
         Trouble::new(message, "check that the submission has a row for each row of the sample submission")

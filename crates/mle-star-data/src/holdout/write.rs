@@ -45,13 +45,8 @@ struct Template {
 pub fn write(data_dir: &Path, plan: &Plan, into: &Path) -> Result<(), Trouble> {
     let partial = beside(into);
     let listing = folder::list(data_dir)?;
-    let written = fill(data_dir, &listing, plan, &partial).and_then(|()| {
-        remove(into)?;
-        fs::rename(&partial, into)
-    });
-    written.map_err(|error| {
-        // The first error is the one to report.
-        let _ = remove(&partial);
+    let written = fill(data_dir, &listing, plan, &partial);
+    replace(written, &partial, into).map_err(|error| {
         Trouble::new(format!("cannot write the data without the held-out rows: {error}"), HINT)
     })
 }
@@ -63,8 +58,9 @@ pub fn write(data_dir: &Path, plan: &Plan, into: &Path) -> Result<(), Trouble> {
 pub fn labels(data_dir: &Path, plan: &Plan, into: &Path) -> Result<(), Trouble> {
     let listing = folder::list(data_dir)?;
     let partial = beside(into);
-    let written = write_labels(data_dir, &listing, plan, &partial).and_then(|()| fs::rename(&partial, into));
-    written.map_err(|error| Trouble::new(format!("cannot write {}: {error}", into.display()), HINT))
+    let written = write_labels(data_dir, &listing, plan, &partial);
+    replace(written, &partial, into)
+        .map_err(|error| Trouble::new(format!("cannot write {}: {error}", into.display()), HINT))
 }
 
 fn write_labels(data_dir: &Path, listing: &Listing, plan: &Plan, into: &Path) -> io::Result<()> {
@@ -219,6 +215,19 @@ pub(super) fn beside(path: &Path) -> PathBuf {
     name.push(path.file_name().unwrap_or_default());
     name.push(".part");
     path.with_file_name(name)
+}
+
+/// Gives what was written its name, or removes it if it is not complete.
+pub(super) fn replace(written: io::Result<()>, partial: &Path, into: &Path) -> io::Result<()> {
+    if written.is_err() {
+        // The first error is the one to report.
+        let _ = remove(partial);
+        return written;
+    }
+    if into.is_dir() {
+        remove(into)?;
+    }
+    fs::rename(partial, into)
 }
 
 fn remove(path: &Path) -> io::Result<()> {
