@@ -102,18 +102,24 @@ pub(crate) struct Rows<'a> {
     pub(crate) unequal_classes: bool,
 }
 
-/// The grouping of train and test tables, if any. `taken` columns have another role.
+/// The grouping of train and test tables by the `given` column, or by the one that the profile shows, if any.
+/// `taken` columns have another role.
 pub(crate) fn grouping(
+    given: Option<&str>,
     found: &[GroupColumn],
     rows: &Rows<'_>,
     taken: impl Fn(&str) -> bool,
 ) -> Option<Grouping> {
     let is_text = |name: &str| rows.train.column(name).is_some_and(|c| c.kind == ColumnKind::Category);
     let is_name = |found: &GroupColumn| is_text(&found.column) || has_word(&found.column, &KEY_WORDS);
-    let mut columns: Vec<&GroupColumn> =
-        found.iter().filter(|found| !taken(&found.column) && counts_groups(found)).collect();
+    let is_given = |found: &GroupColumn| given == Some(found.column.as_str());
+    let unseen = given.filter(|_| !found.iter().any(is_given)).and_then(|name| rows.train.column(name));
+    let unseen =
+        unseen.map(|c| GroupColumn { column: c.name.clone(), groups: c.distinct, ordered: false });
+    let fits = |found: &&GroupColumn| is_given(found) || (!taken(&found.column) && counts_groups(found));
+    let mut columns: Vec<&GroupColumn> = found.iter().chain(&unseen).filter(fits).collect();
     // Rows of one patient are rows of one hospital, so the column with the fewest groups is the widest.
-    columns.sort_by_key(|found| (!is_name(found), found.groups));
+    columns.sort_by_key(|found| (!is_given(found), !is_name(found), found.groups));
     let (chosen, others) = columns.split_first()?;
     let drawn = chosen.groups * rows.used / rows.train.rows.max(1);
     Some(Grouping {

@@ -2,6 +2,7 @@
 //!
 //! [`Problem`] is built once from task and profile, and fails for a task that the rules cannot solve.
 
+use mle_star::protocol::{Split, SplitKind};
 use mle_star::stop::Trouble;
 use mle_star::task::Task;
 use serde::Serialize;
@@ -10,6 +11,7 @@ use crate::grouping::{Grouping, Rows, grouping};
 use crate::joins::{Join, joins};
 use crate::metric_code::Metric;
 use crate::submission_layout::{Layout, layout};
+use crate::time_order::{TimeOrder, time_order};
 use mle_star_data::metric_names::KnownMetric;
 use mle_star_data::profile::{Column, ColumnKind, Profile, Table};
 
@@ -48,6 +50,16 @@ pub(crate) struct Problem {
     pub(crate) stratified: bool,
     /// The groups that folds keep whole, if any.
     pub(crate) grouping: Option<Grouping>,
+    /// The time that separates fitting from validation rows, if any.
+    pub(crate) time: Option<TimeOrder>,
+    /// Python: the targets of the rows that have out-of-fold predictions.
+    pub(crate) truth: &'static str,
+    /// Python: the folds of these rows, for what is tuned on out-of-fold predictions.
+    pub(crate) tuning: &'static str,
+    /// Python: the folds within fitting rows, for cross-fitted target means.
+    pub(crate) inner_folds: &'static str,
+    /// Python: the comment that names the columns that a script has dropped, if any.
+    pub(crate) dropped: Option<String>,
     pub(crate) folds: usize,
     /// `binary`, `multiclass` or `continuous`, as scikit-learn's target encoder calls it.
     pub(crate) target_type: &'static str,
@@ -78,7 +90,12 @@ impl Problem {
     ///
     /// # Errors
     /// The rules cannot solve this task; the hint names the field to set.
-    pub(crate) fn new(task: &Task, profile: &Profile, subsample_limit: u32) -> Result<Self, Trouble> {
+    pub(crate) fn new(
+        task: &Task,
+        profile: &Profile,
+        subsample_limit: u32,
+        split: Option<&Split>,
+    ) -> Result<Self, Trouble> {
         let target = known_target(task, profile)?;
         let metric_id = known_metric(task)?;
         let test = profile.test.as_ref().ok_or_else(|| {
@@ -97,7 +114,11 @@ impl Problem {
         };
         let unequal_classes = stratified && rarest * classes as f64 <= 0.8;
         let seen = Rows { train: &profile.train, used, unequal_classes };
-        let grouping = grouping(&profile.groups, &seen, taken);
+        let time = split.and_then(|split| time_order(split, &profile.train));
+        let grouping = match split {
+            Some(split) if split.kind != SplitKind::Groups => None,
+            split => grouping(split.and_then(|s| s.column.as_deref()), &profile.groups, &seen, taken),
+        };
         let columns = useful_columns(profile, test, grouping.as_ref(), taken);
         let offered = joins(profile, &target.name);
         if columns.is_empty() && offered.is_empty() {
@@ -127,7 +148,12 @@ impl Problem {
             joins: Vec::new(),
             stratified,
             folds: folds(used, grouping.as_ref()),
+            truth: if time.is_some() { "TRUTH" } else { "y" },
+            tuning: if time.is_some() { "TUNING" } else { "FOLDS" },
+            inner_folds: inner_folds(grouping.is_some(), time.is_some()),
             grouping,
+            time,
+            dropped: None,
             target_type: target_type(classes),
             rarest,
             target_range: target.range.unwrap_or((f64::NEG_INFINITY, f64::INFINITY)),
@@ -160,6 +186,14 @@ impl Columns {
     /// Whether there is no column.
     pub(crate) fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// Keeps the columns with these names.
+    pub(crate) fn retain(&mut self, wanted: impl Fn(&String) -> bool) {
+        let Self { numeric, categorical, many_levels, dates, texts } = self;
+        for names in [numeric, categorical, many_levels, dates, texts] {
+            names.retain(&wanted);
+        }
     }
 
     /// Adds a column by its kind.
@@ -313,6 +347,15 @@ fn target_type(classes: usize) -> &'static str {
 fn folds(used: usize, grouping: Option<&Grouping>) -> usize {
     let samples = grouping.map_or(used, |grouping| grouping.groups.min(used));
     if samples < 3_000 { samples.min(5) } else { 3 }
+}
+
+/// Without shuffling, the folds are stretches of time, like the rows that the means are applied to.
+fn inner_folds(by_group: bool, in_time: bool) -> &'static str {
+    match (by_group, in_time) {
+        (true, _) => "inner_folds(fit)",
+        (false, true) => "KFold(5)",
+        (false, false) => "KFold(5, shuffle=True, random_state=SEED)",
+    }
 }
 
 fn default_scale(target: &Column, metric: KnownMetric) -> &'static str {
