@@ -31,7 +31,8 @@ impl Problem {
     /// This problem as a script or one of its sections has it: without the columns that it has dropped.
     pub(crate) fn seen_by(&self, code: &str) -> Cow<'_, Self> {
         let names = code.lines().find_map(|line| line.strip_prefix(COMMENT));
-        let columns: Vec<String> = names.and_then(|names| serde_json::from_str(names).ok()).unwrap_or_default();
+        let columns: Vec<String> =
+            names.and_then(|names| serde_json::from_str(names).ok()).unwrap_or_default();
         self.without(&columns.iter().map(String::as_str).collect::<Vec<_>>())
     }
 }

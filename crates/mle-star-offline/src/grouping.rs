@@ -114,8 +114,7 @@ pub(crate) fn grouping(
     let is_name = |found: &GroupColumn| is_text(&found.column) || has_word(&found.column, &KEY_WORDS);
     let is_given = |found: &GroupColumn| given == Some(found.column.as_str());
     let unseen = given.filter(|_| !found.iter().any(is_given)).and_then(|name| rows.train.column(name));
-    let unseen =
-        unseen.map(|c| GroupColumn { column: c.name.clone(), groups: c.distinct, ordered: false });
+    let unseen = unseen.map(|c| GroupColumn { column: c.name.clone(), groups: c.distinct, ordered: false });
     let fits = |found: &&GroupColumn| is_given(found) || (!taken(&found.column) && counts_groups(found));
     let mut columns: Vec<&GroupColumn> = found.iter().chain(&unseen).filter(fits).collect();
     // Rows of one patient are rows of one hospital, so the column with the fewest groups is the widest.

@@ -10,3 +10,5 @@ mod python;
 mod role_answers;
 #[cfg(test)]
 mod tasks;
+#[cfg(test)]
+mod timed;
