@@ -32,7 +32,12 @@ TEXTS = {{ p.columns.texts | py_list }}
 train = pd.read_csv({{ p.train_file | py }})
 test = pd.read_csv({{ p.test_file | py }})
 {% if p.target_missing %}
+{% if p.classification and p.integer_target %}
+# Gaps have made numbers with a point of the labels.
+train = train.dropna(subset=[TARGET]).astype({TARGET: int})
+{% else %}
 train = train.dropna(subset=[TARGET])
+{% endif %}
 {% endif %}
 {% if p.subsample %}
 
