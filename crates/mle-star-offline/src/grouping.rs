@@ -6,6 +6,7 @@
 //!
 //! [`Problem`]: crate::problem::Problem
 
+use mle_star::protocol::{Split, SplitKind};
 use serde::Serialize;
 
 use mle_star_data::profile::{ColumnKind, GroupColumn, Table};
@@ -102,16 +103,20 @@ pub(crate) struct Rows<'a> {
     pub(crate) unequal_classes: bool,
 }
 
-/// The grouping of train and test tables by the `given` column, or by the one that the profile shows, if any.
+/// The grouping of train and test tables by the column of the split or, without a split, by what the profile shows.
 /// `taken` columns have another role.
 pub(crate) fn grouping(
-    given: Option<&str>,
+    split: Option<&Split>,
     found: &[GroupColumn],
     rows: &Rows<'_>,
     taken: impl Fn(&str) -> bool,
 ) -> Option<Grouping> {
     let is_text = |name: &str| rows.train.column(name).is_some_and(|c| c.kind == ColumnKind::Category);
     let is_name = |found: &GroupColumn| is_text(&found.column) || has_word(&found.column, &KEY_WORDS);
+    if split.is_some_and(|split| split.kind != SplitKind::Groups) {
+        return None;
+    }
+    let given = split.and_then(|split| split.column.as_deref());
     let is_given = |found: &GroupColumn| given == Some(found.column.as_str());
     let unseen = given.filter(|_| !found.iter().any(is_given)).and_then(|name| rows.train.column(name));
     let unseen = unseen.map(|c| GroupColumn { column: c.name.clone(), groups: c.distinct, ordered: false });

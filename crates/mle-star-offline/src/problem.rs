@@ -2,7 +2,7 @@
 //!
 //! [`Problem`] is built once from task and profile, and fails for a task that the rules cannot solve.
 
-use mle_star::protocol::{Split, SplitKind};
+use mle_star::protocol::Split;
 use mle_star::stop::Trouble;
 use mle_star::task::Task;
 use serde::Serialize;
@@ -52,12 +52,8 @@ pub(crate) struct Problem {
     pub(crate) grouping: Option<Grouping>,
     /// The time that separates fitting from validation rows, if any.
     pub(crate) time: Option<TimeOrder>,
-    /// Python: the targets of the rows that have out-of-fold predictions.
-    pub(crate) truth: &'static str,
-    /// Python: the folds of these rows, for what is tuned on out-of-fold predictions.
-    pub(crate) tuning: &'static str,
-    /// Python: the folds within fitting rows, for cross-fitted target means.
-    pub(crate) inner_folds: &'static str,
+    #[serde(flatten)]
+    pub(crate) names: Names,
     /// Python: the comment that names the columns that a script has dropped, if any.
     pub(crate) dropped: Option<String>,
     pub(crate) folds: usize,
@@ -71,6 +67,17 @@ pub(crate) struct Problem {
     /// The scale on which models learn a numeric target: `plain` or `log`.
     pub(crate) scale: &'static str,
     pub(crate) layout: Layout,
+}
+
+/// Python expressions that depend on how folds are chosen.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Names {
+    /// The targets of the rows that have out-of-fold predictions.
+    pub(crate) truth: &'static str,
+    /// The folds of these rows, for what is tuned on out-of-fold predictions.
+    pub(crate) tuning: &'static str,
+    /// The folds within fitting rows, for cross-fitted target means.
+    pub(crate) inner_folds: &'static str,
 }
 
 /// The feature columns by their encoding.
@@ -98,9 +105,7 @@ impl Problem {
     ) -> Result<Self, Trouble> {
         let target = known_target(task, profile)?;
         let metric_id = known_metric(task)?;
-        let test = profile.test.as_ref().ok_or_else(|| {
-            Trouble::new("the data folder has no test table", "put the rows to predict into `test.csv`")
-        })?;
+        let test = known_test(profile)?;
         let classes = if metric_id.is_for_regression() { 0 } else { target.distinct };
         check_target(target, metric_id)?;
         let metric = Metric::new(metric_id, classes == 2);
@@ -115,10 +120,7 @@ impl Problem {
         let unequal_classes = stratified && rarest * classes as f64 <= 0.8;
         let seen = Rows { train: &profile.train, used, unequal_classes };
         let time = split.and_then(|split| time_order(split, &profile.train));
-        let grouping = match split {
-            Some(split) if split.kind != SplitKind::Groups => None,
-            split => grouping(split.and_then(|s| s.column.as_deref()), &profile.groups, &seen, taken),
-        };
+        let grouping = grouping(split, &profile.groups, &seen, taken);
         let columns = useful_columns(profile, test, grouping.as_ref(), taken);
         let offered = joins(profile, &target.name);
         if columns.is_empty() && offered.is_empty() {
@@ -148,9 +150,7 @@ impl Problem {
             joins: Vec::new(),
             stratified,
             folds: folds(used, grouping.as_ref()),
-            truth: if time.is_some() { "TRUTH" } else { "y" },
-            tuning: if time.is_some() { "TUNING" } else { "FOLDS" },
-            inner_folds: inner_folds(grouping.is_some(), time.is_some()),
+            names: names(grouping.is_some(), time.is_some()),
             grouping,
             time,
             dropped: None,
@@ -232,6 +232,12 @@ fn known_target<'a>(task: &Task, profile: &'a Profile) -> Result<&'a Column, Tro
             format!("the target `{name}` is not a column of {}", profile.train.file.display()),
             "set `target_column` in the task, or `--target`",
         )
+    })
+}
+
+fn known_test(profile: &Profile) -> Result<&Table, Trouble> {
+    profile.test.as_ref().ok_or_else(|| {
+        Trouble::new("the data folder has no test table", "put the rows to predict into `test.csv`")
     })
 }
 
@@ -349,12 +355,15 @@ fn folds(used: usize, grouping: Option<&Grouping>) -> usize {
     if samples < 3_000 { samples.min(5) } else { 3 }
 }
 
-/// Without shuffling, the folds are stretches of time, like the rows that the means are applied to.
-fn inner_folds(by_group: bool, in_time: bool) -> &'static str {
+fn names(by_group: bool, in_time: bool) -> Names {
     match (by_group, in_time) {
-        (true, _) => "inner_folds(fit)",
-        (false, true) => "KFold(5)",
-        (false, false) => "KFold(5, shuffle=True, random_state=SEED)",
+        (true, _) => Names { truth: "y", tuning: "FOLDS", inner_folds: "inner_folds(fit)" },
+        // Without shuffling, the inner folds are stretches of time.
+        (false, true) => Names { truth: "TRUTH", tuning: "TUNING", inner_folds: "KFold(5)" },
+        (false, false) => {
+            let inner_folds = "KFold(5, shuffle=True, random_state=SEED)";
+            Names { truth: "y", tuning: "FOLDS", inner_folds }
+        }
     }
 }
 

@@ -268,7 +268,7 @@ fn validation_by_groups_foretells_the_score_on_other_groups() {
             let agents = OfflineAgents::new(&task(shape), profile, 30_000, None).unwrap();
             let script = initial(&agents, family);
             batch.add_with(shape, family.to_owned(), &script, |input| {
-                drop(write_fingerprints(input, classes))
+                drop(write_fingerprints(input, classes));
             });
         }
         let done = batch.run(&python);

@@ -172,6 +172,7 @@ fn shapes() -> impl Iterator<Item = Shape> {
         per_class: ["log loss", "ROC-AUC"].contains(&metric) && classes > 2,
         text_labels: position % 3 == 1,
         rich: position % 5 != 4,
+        incomplete: position % 6 == 5,
         ..shape(metric, direction, classes)
     })
 }

@@ -451,3 +451,45 @@ fn strategies(ask: &Asked<'_>, block: &str) -> Vec<String> {
         plans.push(plan);
     }
 }
+
+#[test]
+fn validation_predictions_have_the_columns_of_the_sample() {
+    let check = |change: fn(&mut Task, &mut Profile), expected: &str| {
+        let shape = shape("RMSE", Minimize, 0);
+        let (mut task, mut profile) = (task(&shape), profile(&shape));
+        change(&mut task, &mut profile);
+        let agents = OfflineAgents::new(&task, profile, 100, None).unwrap();
+        let ask = asked(&agents, "phase1/candidate-0/init");
+        let script = ask.code(AgentType::Init, None, json!({ "model_name": "LightGBM" }));
+        assert!(script.contains(&format!("\nchecked = {expected}\n")), "{expected}\n{script}");
+        assert_eq!(script.contains("\nROWS = train.index"), expected.contains("ROWS"), "{script}");
+    };
+    fn sample(profile: &mut Profile) -> &mut Vec<mle_star_data::profile::Column> {
+        &mut profile.sample.as_mut().unwrap().columns
+    }
+    check(|_, _| (), "train[[\"id\"]].assign(**answers(validated))");
+    check(
+        |_, profile| sample(profile).reverse(),
+        "train[[\"id\"]].assign(**answers(validated))\nchecked = checked[[\"target\", \"id\"]]",
+    );
+    check(
+        |_, profile| sample(profile).push(column("colour", ColumnKind::Category, 4)),
+        "train[[\"id\", \"colour\"]].assign(**answers(validated))\nchecked = checked[[\"id\", \"target\", \"colour\"]]",
+    );
+    let numbered = "train.assign(**{\"id\": ROWS})[[\"id\"]].assign(**answers(validated))";
+    check(|_, profile| drop(profile.train.columns.remove(0)), numbered);
+    check(
+        |task, profile| {
+            task.id_column = None;
+            profile.train.columns.remove(0);
+        },
+        numbered,
+    );
+    check(
+        |task, profile| {
+            task.id_column = None;
+            profile.sample = None;
+        },
+        "train.assign(**{\"row\": ROWS})[[\"row\"]].assign(**answers(validated))",
+    );
+}
