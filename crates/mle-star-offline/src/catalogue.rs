@@ -7,14 +7,16 @@ mod endings;
 mod features;
 mod training;
 
+use std::borrow::Cow;
+
 use crate::families::Family;
 use crate::problem::Problem;
 use crate::sections::{heading, kind};
 
 /// A block of a script, with its kind and model.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Block<'a> {
-    pub(crate) problem: &'a Problem,
+    pub(crate) problem: Cow<'a, Problem>,
     pub(crate) text: &'a str,
     /// The heading before the colon, `Model` for example; empty for a block without a heading.
     pub(crate) kind: &'a str,
@@ -45,7 +47,7 @@ impl<'a> Block<'a> {
             let at = text.find(start)? + start.len();
             text[at..].split('(').next()
         });
-        Self { problem, text, kind: kind(heading), slug: slug.unwrap_or_default() }
+        Self { problem: problem.seen_by(text), text, kind: kind(heading), slug: slug.unwrap_or_default() }
     }
 
     /// The model family, from the function's name.

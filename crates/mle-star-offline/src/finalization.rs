@@ -29,6 +29,7 @@ pub(crate) fn data(
     let Some(mut script) = Script::parse(code).filter(|_| !unused.is_empty()) else {
         return Ok(USED.to_owned());
     };
+    let problem = &*problem.seen_by(code);
     let joined = problem.with_joins(unused);
     let mut fresh = vec![writer::section(problem, "data")?];
     let mut wanted = vec![writer::section(&joined, "data")?];

@@ -5,9 +5,10 @@
 //!
 //! [`Problem`]: crate::problem::Problem
 
+use mle_star::protocol::{Split, SplitKind};
 use serde::Serialize;
 
-use mle_star_data::profile::Profile;
+use mle_star_data::profile::{GroupColumn, Profile};
 use mle_star_data::split::groups::{self, Groups};
 
 /// If fewer whole groups than this would be drawn, rows are drawn from all groups instead.
@@ -43,9 +44,27 @@ pub(crate) struct Rows {
     pub(crate) unequal_classes: bool,
 }
 
-/// The grouping of train and test tables, if any. `taken` columns have another role.
-pub(crate) fn grouping(profile: &Profile, rows: &Rows, taken: impl Fn(&str) -> bool) -> Option<Grouping> {
-    let Groups { column: chosen, others } = groups::choose(profile, taken)?;
+/// The grouping of train and test tables, by the column of the split if there is one. `taken` columns have another role.
+pub(crate) fn grouping(
+    split: Option<&Split>,
+    profile: &Profile,
+    rows: &Rows,
+    taken: impl Fn(&str) -> bool,
+) -> Option<Grouping> {
+    if split.is_some_and(|split| split.kind != SplitKind::Groups) {
+        return None;
+    }
+    let given = split.and_then(|split| split.column.as_deref());
+    let found = groups::choose(profile, |name| Some(name) != given && taken(name));
+    let found = found.filter(|found| given.is_none_or(|given| found.column.column == given));
+    let (chosen, others) = match (found, given) {
+        (Some(Groups { column, others }), _) => (column.clone(), others),
+        (None, given) => {
+            let column = profile.train.column(given?)?;
+            let (column, groups) = (column.name.clone(), column.distinct);
+            (GroupColumn { column, groups, ordered: false }, Vec::new())
+        }
+    };
     let drawn = chosen.groups * rows.used / profile.train.rows.max(1);
     Some(Grouping {
         column: chosen.column.clone(),

@@ -6,6 +6,7 @@
 
 mod catalogue;
 mod combine;
+mod dropped;
 mod families;
 mod finalization;
 mod grouping;
@@ -21,12 +22,14 @@ mod sections;
 mod study;
 mod submission_layout;
 mod templates;
+mod time_order;
 mod writer;
 
 use async_trait::async_trait;
 use mle_star::effects::{AgentBackend, AgentReply, AgentRequest};
 use mle_star::event::EventSink;
 use mle_star::metric::Direction;
+use mle_star::protocol::Split;
 use mle_star::role::{AgentType, Variant};
 use mle_star::stop::{Stop, Trouble};
 use mle_star::task::Task;
@@ -45,12 +48,18 @@ pub struct OfflineAgents {
 }
 
 impl OfflineAgents {
-    /// Agents for this task and its data. Scripts of the search read at most `subsample_limit` training rows.
+    /// Agents for this task and its data. Scripts of the search read at most `subsample_limit` training rows, and
+    /// validate on rows chosen like `split` says; without it, the profile shows whether whole groups stay together.
     ///
     /// # Errors
     /// The rules cannot solve this task; the hint names the field to set.
-    pub fn new(task: &Task, profile: Profile, subsample_limit: u32) -> Result<Self, Trouble> {
-        let problem = Problem::new(task, &profile, subsample_limit)?;
+    pub fn new(
+        task: &Task,
+        profile: Profile,
+        subsample_limit: u32,
+        split: Option<&Split>,
+    ) -> Result<Self, Trouble> {
+        let problem = Problem::new(task, &profile, subsample_limit, split)?;
         Ok(Self { problem, profile, direction: task.metric_direction })
     }
 

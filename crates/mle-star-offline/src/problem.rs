@@ -2,6 +2,7 @@
 //!
 //! [`Problem`] is built once from task and profile, and fails for a task that the rules cannot solve.
 
+use mle_star::protocol::Split;
 use mle_star::stop::Trouble;
 use mle_star::task::Task;
 use serde::Serialize;
@@ -10,6 +11,7 @@ use crate::grouping::{Grouping, Rows, grouping};
 use crate::joins::{Join, joins};
 use crate::metric_code::Metric;
 use crate::submission_layout::{Layout, layout};
+use crate::time_order::{TimeOrder, time_order};
 use mle_star_data::profile::{Column, ColumnKind, Profile, Table};
 use mle_star_metrics::names::Metric as Known;
 
@@ -48,6 +50,12 @@ pub(crate) struct Problem {
     pub(crate) stratified: bool,
     /// The groups that folds keep whole, if any.
     pub(crate) grouping: Option<Grouping>,
+    /// The time that separates fitting from validation rows, if any.
+    pub(crate) time: Option<TimeOrder>,
+    #[serde(flatten)]
+    pub(crate) names: Names,
+    /// Python: the comment that names the columns that a script has dropped, if any.
+    pub(crate) dropped: Option<String>,
     pub(crate) folds: usize,
     /// `binary`, `multiclass` or `continuous`, as scikit-learn's target encoder calls it.
     pub(crate) target_type: &'static str,
@@ -59,6 +67,17 @@ pub(crate) struct Problem {
     /// The scale on which models learn a numeric target: `plain` or `log`.
     pub(crate) scale: &'static str,
     pub(crate) layout: Layout,
+}
+
+/// Python expressions that depend on how folds are chosen.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Names {
+    /// The targets of the rows that have out-of-fold predictions.
+    pub(crate) truth: &'static str,
+    /// The folds of these rows, for what is tuned on out-of-fold predictions.
+    pub(crate) tuning: &'static str,
+    /// The folds within fitting rows, for cross-fitted target means.
+    pub(crate) inner_folds: &'static str,
 }
 
 /// The feature columns by their encoding.
@@ -78,12 +97,15 @@ impl Problem {
     ///
     /// # Errors
     /// The rules cannot solve this task; the hint names the field to set.
-    pub(crate) fn new(task: &Task, profile: &Profile, subsample_limit: u32) -> Result<Self, Trouble> {
+    pub(crate) fn new(
+        task: &Task,
+        profile: &Profile,
+        subsample_limit: u32,
+        split: Option<&Split>,
+    ) -> Result<Self, Trouble> {
         let target = known_target(task, profile)?;
         let metric_id = known_metric(task)?;
-        let test = profile.test.as_ref().ok_or_else(|| {
-            Trouble::new("the data folder has no test table", "put the rows to predict into `test.csv`")
-        })?;
+        let test = known_test(profile)?;
         let classes = if metric_id.is_for_regression() { 0 } else { target.distinct };
         check_target(target, metric_id)?;
         let metric = Metric::new(metric_id, classes == 2);
@@ -96,7 +118,8 @@ impl Problem {
             name == target.name || task.id_column.as_deref() == Some(name) || layout.predicts(name)
         };
         let unequal_classes = stratified && rarest * classes as f64 <= 0.8;
-        let grouping = grouping(profile, &Rows { used, unequal_classes }, taken);
+        let time = split.and_then(|split| time_order(split, &profile.train));
+        let grouping = grouping(split, profile, &Rows { used, unequal_classes }, taken);
         let columns = useful_columns(profile, test, grouping.as_ref(), taken);
         let offered = joins(profile, &target.name);
         if columns.is_empty() && offered.is_empty() {
@@ -126,7 +149,10 @@ impl Problem {
             joins: Vec::new(),
             stratified,
             folds: folds(used, grouping.as_ref()),
+            names: names(grouping.is_some(), time.is_some()),
             grouping,
+            time,
+            dropped: None,
             target_type: target_type(classes),
             rarest,
             target_range: target.range.unwrap_or((f64::NEG_INFINITY, f64::INFINITY)),
@@ -159,6 +185,14 @@ impl Columns {
     /// Whether there is no column.
     pub(crate) fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// Keeps the columns with these names.
+    pub(crate) fn retain(&mut self, wanted: impl Fn(&String) -> bool) {
+        let Self { numeric, categorical, many_levels, dates, texts } = self;
+        for names in [numeric, categorical, many_levels, dates, texts] {
+            names.retain(&wanted);
+        }
     }
 
     /// Adds a column by its kind.
@@ -197,6 +231,12 @@ fn known_target<'a>(task: &Task, profile: &'a Profile) -> Result<&'a Column, Tro
             format!("the target `{name}` is not a column of {}", profile.train.file.display()),
             "set `target_column` in the task, or `--target`",
         )
+    })
+}
+
+fn known_test(profile: &Profile) -> Result<&Table, Trouble> {
+    profile.test.as_ref().ok_or_else(|| {
+        Trouble::new("the data folder has no test table", "put the rows to predict into `test.csv`")
     })
 }
 
@@ -315,6 +355,18 @@ fn target_type(classes: usize) -> &'static str {
 fn folds(used: usize, grouping: Option<&Grouping>) -> usize {
     let samples = grouping.map_or(used, |grouping| grouping.groups.min(used));
     if samples < 3_000 { samples.min(5) } else { 3 }
+}
+
+fn names(by_group: bool, in_time: bool) -> Names {
+    match (by_group, in_time) {
+        (true, _) => Names { truth: "y", tuning: "FOLDS", inner_folds: "inner_folds(fit)" },
+        // Without shuffling, the inner folds are stretches of time.
+        (false, true) => Names { truth: "TRUTH", tuning: "TUNING", inner_folds: "KFold(5)" },
+        (false, false) => {
+            let inner_folds = "KFold(5, shuffle=True, random_state=SEED)";
+            Names { truth: "y", tuning: "FOLDS", inner_folds }
+        }
+    }
 }
 
 fn default_scale(target: &Column, metric: Known) -> &'static str {

@@ -33,11 +33,13 @@ fn example(problem: &Problem, family: Family) -> String {
     )
 }
 
-/// A complete script with the given model, or with the best fitting one if the rules do not know it.
+/// A complete script with the given model, or with the best fitting one if the rules do not know it. Suspicious
+/// columns are not its features.
 ///
 /// # Errors
 /// A template is broken.
 pub(crate) fn init(problem: &Problem, inputs: Inputs<'_>) -> Result<String, TemplateError> {
+    let problem = &*problem.without(&inputs.texts("suspicious_columns"));
     let family = family_of(problem, inputs.text("model_name"));
     Ok(fenced(&writer::solution(problem, family)?.text()))
 }

@@ -91,7 +91,7 @@ pub(crate) fn coder(problem: &Problem, inputs: Inputs<'_>) -> String {
 fn follow(block: &Block<'_>, plan: &str) -> String {
     let mut text = block.text.to_owned();
     for strategy in catalogue::named(plan) {
-        if let Some(edited) = (strategy.edit)(&Block::read(block.problem, &text)) {
+        if let Some(edited) = (strategy.edit)(&Block::read(&block.problem, &text)) {
             text = edited;
         }
     }

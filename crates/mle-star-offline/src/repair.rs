@@ -14,6 +14,7 @@ use crate::writer;
 /// A template is broken.
 pub(crate) fn debugger(problem: &Problem, inputs: Inputs<'_>) -> Result<String, TemplateError> {
     let (code, bug) = (inputs.text("code"), inputs.text("bug"));
+    let problem = &*problem.seen_by(code);
     let repaired = match Script::parse(code) {
         Some(script) => repaired_script(problem, script, bug)?,
         None => None,

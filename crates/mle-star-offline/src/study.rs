@@ -40,6 +40,7 @@ pub(crate) fn ablation(problem: &Problem, inputs: Inputs<'_>, path: usize) -> Re
     let Some(mut script) = Script::parse(inputs.text("solution_script")) else {
         return Ok(fenced("print(\"Nothing measured: this script has no parts that can be switched off.\")"));
     };
+    let problem = &*problem.seen_by(inputs.text("solution_script"));
     let members = script.members();
     let mut parts = parts(problem, &script);
     // Only a part that a strategy can change is worth measuring.

@@ -22,6 +22,12 @@ pub(crate) struct Layout {
     pub(crate) class_columns: Vec<String>,
     /// The prefix of the class label in `class_columns`.
     pub(crate) prefix: String,
+    /// Whether the training table has the column that names rows; if not, rows are numbered.
+    pub(crate) named: bool,
+    /// The columns of validation predictions that are not predicted: first the row's name.
+    pub(crate) copied: Vec<String>,
+    /// The columns of validation predictions, if the sample has them in another order.
+    pub(crate) order: Option<Vec<String>>,
 }
 
 /// The values of a submission.
@@ -62,6 +68,9 @@ pub(crate) fn layout(
         column: wanted.first().map_or_else(|| target.name.clone(), |name| (*name).to_owned()),
         class_columns: Vec::new(),
         prefix: String::new(),
+        named: false,
+        copied: Vec::new(),
+        order: None,
     };
     layout.kind = match (wanted.len(), classes) {
         (0 | 1, 0) => LayoutKind::Value,
@@ -86,7 +95,27 @@ pub(crate) fn layout(
         }
         _ => return Err(several_targets(&wanted)),
     };
+    copy_columns(&mut layout, profile, id, &wanted);
     Ok(layout)
+}
+
+/// Fills in the columns of validation predictions that are copied from the training table.
+fn copy_columns(layout: &mut Layout, profile: &Profile, id: Option<&str>, wanted: &[&str]) {
+    let sample = profile.sample.iter().flat_map(|sample| &sample.columns).map(|column| column.name.as_str());
+    let known = |name: &str| profile.train.column(name).is_some();
+    let others: Vec<&str> = sample.clone().filter(|name| !wanted.contains(name)).collect();
+    let row = id.or(others.first().copied()).unwrap_or("row");
+    layout.named = known(row);
+    let copied = others.into_iter().filter(|name| *name != row && known(name));
+    layout.copied = std::iter::once(row).chain(copied).map(str::to_owned).collect();
+    let predicted = match layout.class_columns.as_slice() {
+        [] => std::slice::from_ref(&layout.column),
+        several => several,
+    };
+    let columns: Vec<&String> = layout.copied.iter().chain(predicted).collect();
+    let order: Vec<String> =
+        sample.filter(|name| columns.iter().any(|column| column == name)).map(str::to_owned).collect();
+    layout.order = (order.len() == columns.len() && !order.iter().eq(columns)).then_some(order);
 }
 
 fn several_targets(wanted: &[&str]) -> Trouble {

@@ -35,6 +35,7 @@ const SOURCES: &[(&str, &str)] = templates![
     "members/neighbors",
     "members/tfidf_linear",
     "cross_validation",
+    "cross_validation_in_time",
     "training",
     "blends/mean",
     "posts/plain",

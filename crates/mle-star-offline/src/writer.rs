@@ -16,7 +16,8 @@ pub(crate) fn solution(problem: &Problem, family: Family) -> Result<Script, Temp
     let member = family.member();
     let mut sections = head(problem)?;
     sections.extend(member_sections(problem, family, &member)?);
-    sections.push(section(problem, "cross_validation")?);
+    let in_time = problem.time.is_some();
+    sections.push(section(problem, if in_time { "cross_validation_in_time" } else { "cross_validation" })?);
     sections.push(training(std::slice::from_ref(&member))?);
     sections.extend(tail(problem)?);
     Ok(Script { preamble: docstring(problem, &member.title), sections })
@@ -25,9 +26,12 @@ pub(crate) fn solution(problem: &Problem, family: Family) -> Result<Script, Temp
 /// The script's docstring.
 pub(crate) fn docstring(problem: &Problem, models: &str) -> String {
     let metric = problem.metric.words;
-    let folds = if problem.grouping.is_some() { "folds of whole groups" } else { "folds" };
-    let headline =
-        format!("{models} for {}: {} {folds}, {}", problem.name, problem.folds, lower_first(metric));
+    let folds = match (&problem.time, &problem.grouping) {
+        (Some(_), _) => "validated on later rows".to_owned(),
+        (None, Some(_)) => format!("{} folds of whole groups", problem.folds),
+        (None, None) => format!("{} folds", problem.folds),
+    };
+    let headline = format!("{models} for {}: {folds}, {}", problem.name, lower_first(metric));
     format!("\"\"\"{}.\"\"\"", headline.replace(['"', '\\'], "'"))
 }
 

@@ -7,6 +7,14 @@ ID = {{ p.id | py }}
 # The test table has none of these groups, so the column defines folds and is not a feature.
 GROUP = {{ p.grouping.column | py }}
 {% endif %}
+{% if p.time %}
+# The test rows are later than the training rows, so time defines the folds. It may be a feature too: a tree treats
+# later times like the latest that it knows, and validation on later rows measures what that costs.
+TIME = {{ p.time.column | py }}
+{% endif %}
+{% if p.dropped %}
+{{ p.dropped }}
+{% endif %}
 NUMERIC = {{ p.columns.numeric | py_list }}
 {% if p.columns.categorical %}
 CATEGORICAL = {{ p.columns.categorical | py_list }}
@@ -24,7 +32,12 @@ TEXTS = {{ p.columns.texts | py_list }}
 train = pd.read_csv({{ p.train_file | py }})
 test = pd.read_csv({{ p.test_file | py }})
 {% if p.target_missing %}
-train = train.dropna(subset=[TARGET]).reset_index(drop=True)
+{% if p.classification and p.integer_target %}
+# Gaps have made numbers with a point of the labels.
+train = train.dropna(subset=[TARGET]).astype({TARGET: int})
+{% else %}
+train = train.dropna(subset=[TARGET])
+{% endif %}
 {% endif %}
 {% if p.subsample %}
 
@@ -34,12 +47,20 @@ if len(train) > {{ p.subsample }}:
     drawn = train[GROUP].drop_duplicates().sample(frac=1.0, random_state=SEED)
     total = drawn.map(train[GROUP].value_counts()).cumsum()
     drawn = drawn[(total <= {{ p.subsample }}) | (np.arange(len(drawn)) < {{ p.folds }})]
-    train = train[train[GROUP].isin(drawn)].reset_index(drop=True)
+    train = train[train[GROUP].isin(drawn)]
 {% else %}
 # The search uses a random part of the rows to stay fast.
 if len(train) > {{ p.subsample }}:
-    train = train.sample(n={{ p.subsample }}, random_state=SEED).reset_index(drop=True)
+    train = train.sample(n={{ p.subsample }}, random_state=SEED)
 {% endif %}
+{% endif %}
+{% if not p.layout.named %}
+
+# Without an ID column, rows are named by their number in the file.
+ROWS = train.index.to_numpy()
+{% endif %}
+{% if p.target_missing or p.subsample %}
+train = train.reset_index(drop=True)
 {% endif %}
 {% for join in p.joins %}
 

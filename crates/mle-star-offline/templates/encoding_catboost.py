@@ -5,6 +5,9 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 
 {% endif %}
+{% if p.dropped %}
+{{ p.dropped }}
+{% endif %}
 def encode_{{ m.slug }}(fit, y_fit, others):
     """Frames for fitting and predicting; CatBoost encodes categories itself, on the fitting rows."""
     frames = [fit, *others]

@@ -11,6 +11,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import {{ 'OneHotEncoder, ' if p.columns.categorical else '' }}StandardScaler{{ ', TargetEncoder' if p.columns.many_levels else '' }}
 
 
+{% if p.dropped %}
+{{ p.dropped }}
+{% endif %}
 def encode_{{ m.slug }}(fit, y_fit, others):
     """Scaled matrices for fitting and predicting, learnt from the fitting rows."""
     frames = [fit, *others]
@@ -27,7 +30,7 @@ def encode_{{ m.slug }}(fit, y_fit, others):
 {% endif %}
 {% if p.columns.many_levels %}
     # For columns with many categories, cross-fitted target means replace thousands of indicators.
-    means = TargetEncoder(target_type={{ p.target_type | py }}, cv={{ 'inner_folds(fit)' if p.grouping else 'KFold(5, shuffle=True, random_state=SEED)' }})
+    means = TargetEncoder(target_type={{ p.target_type | py }}, cv={{ p.inner_folds }})
     encoded = [means.fit_transform(fit[MANY_LEVELS], y_fit), *(means.transform(other[MANY_LEVELS]) for other in others)]
     level = StandardScaler().fit(encoded[0])
     blocks.append([level.transform(values) for values in encoded])

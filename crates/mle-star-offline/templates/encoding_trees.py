@@ -17,6 +17,9 @@ from sklearn.preprocessing import TargetEncoder
 
 
 {% endif %}
+{% if p.dropped %}
+{{ p.dropped }}
+{% endif %}
 def encode_{{ m.slug }}(fit, y_fit, others):
     """Matrices for fitting and predicting, learnt from the fitting rows."""
     frames = [fit, *others]
@@ -28,7 +31,7 @@ def encode_{{ m.slug }}(fit, y_fit, others):
 {% endif %}
 {% if p.columns.many_levels %}
     # For columns with many categories, cross-fitted target means are better than codes.
-    means = TargetEncoder(target_type={{ p.target_type | py }}, cv={{ 'inner_folds(fit)' if p.grouping else 'KFold(5, shuffle=True, random_state=SEED)' }})
+    means = TargetEncoder(target_type={{ p.target_type | py }}, cv={{ p.inner_folds }})
     blocks.append([means.fit_transform(fit[MANY_LEVELS], y_fit), *(means.transform(other[MANY_LEVELS]) for other in others)])
 {% endif %}
 {% if p.columns.texts %}

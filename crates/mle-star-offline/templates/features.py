@@ -1,4 +1,7 @@
 # === Features: {{ m.title }} ===
+{% if p.dropped %}
+{{ p.dropped }}
+{% endif %}
 def features_{{ m.slug }}(frame):
     """Columns computed row by row, without learning."""
     x = frame[NUMERIC].astype(float)

@@ -1,5 +1,30 @@
 # === Folds ===
-{% if p.grouping %}
+{% if p.time %}
+{% if p.time.is_date %}
+times = pd.to_datetime(train[TIME], errors="coerce", format="mixed", utc=True{{ ', dayfirst=True' if p.time.day_first }})
+{% else %}
+times = train[TIME]
+{% endif %}
+# Rows in the order of time. Those without a time have the code -1, come first and are never validated.
+codes = pd.factorize(times, sort=True)[0]
+ORDER = np.argsort(codes, kind="stable")
+
+# The last 45 % of the rows are validated in three parts, each by models of all earlier rows. Parts begin where a new
+# time begins, so that rows of the same time stay together; with few times there are fewer parts.
+starts = np.flatnonzero(np.diff(codes[ORDER])) + 1
+cuts = np.unique([starts[np.abs(starts - share * len(train)).argmin()] for share in (0.55, 0.7, 0.85)])
+FOLDS = [(ORDER[:cut], ORDER[cut:end]) for cut, end in zip(cuts, [*cuts[1:], len(train)])]
+
+# Only these rows have out-of-fold predictions, in this order.
+VALIDATED = ORDER[cuts[0]:]
+TRUTH = y[VALIDATED]
+
+# Weights and thresholds for one part are tuned on the other parts; a single part is halved. These are positions in
+# VALIDATED.
+positions = np.arange(len(VALIDATED))
+edges = cuts[1:] - cuts[0] if len(cuts) > 1 else [len(positions) // 2]
+TUNING = [(np.setdiff1d(positions, part), part) for part in np.split(positions, edges)]
+{% elif p.grouping %}
 {% if p.grouping.stratified %}
 from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
 {% else %}

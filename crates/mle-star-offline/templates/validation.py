@@ -1,4 +1,36 @@
 # === Validation ===
+def answers(values):
+    """The columns of the submission with these predictions."""
+{% if p.layout.kind == "label" %}
+    return {{ "{" }}{{ p.layout.column | py }}: np.asarray(CLASSES)[{{ 'values' if p.metric.labels else 'values.argmax(axis=1)' }}]}
+{% elif p.layout.kind == "probability" %}
+    return {{ "{" }}{{ p.layout.column | py }}: values[:, 1]}
+{% elif p.layout.kind == "per_class" %}
+{% if p.layout.class_columns %}
+    positions = {{ "{" }}{{ p.layout.prefix | py }} + str(label): position for position, label in enumerate(CLASSES)}
+    return {column: values[:, positions[column]] for column in {{ p.layout.class_columns | py_list }}}
+{% else %}
+    return {str(label): values[:, position] for position, label in enumerate(CLASSES)}
+{% endif %}
+{% elif p.layout.kind == "per_class_in_order" %}
+    return {column: values[:, position] for position, column in enumerate({{ p.layout.class_columns | py_list }})}
+{% else %}
+    return {{ "{" }}{{ p.layout.column | py }}: values}
+{% endif %}
+
+
 validated, final = postprocess(oof, predicted)
-score = metric(y, validated)
+score = metric({{ p.truth }}, validated)
 print(f"Final Validation Performance: {score}")
+
+# The rows behind the score with their predictions, so that it can be computed again.
+{% if p.layout.named %}
+checked = train{{ ".iloc[VALIDATED]" if p.time }}[{{ p.layout.copied | py_list }}].assign(**answers(validated))
+{% else %}
+checked = train.assign(**{{ "{" }}{{ p.layout.copied[0] | py }}: ROWS}){{ ".iloc[VALIDATED]" if p.time }}[{{ p.layout.copied | py_list }}].assign(**answers(validated))
+{% endif %}
+{% if p.layout.order %}
+checked = checked[{{ p.layout.order | py_list }}]
+{% endif %}
+os.makedirs("./final", exist_ok=True)
+checked.to_csv("./final/validation_predictions.csv", index=False)

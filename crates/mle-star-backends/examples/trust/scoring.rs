@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use mle_star_data::metric_names::KnownMetric;
+use mle_star_metrics::names::Metric;
 
 use crate::statistics::ranks;
 
@@ -15,14 +15,14 @@ pub type Answers = [(String, String)];
 /// # Errors
 /// The submission lacks rows or columns, has others, or has values that are not numbers; or no formula is known for
 /// the metric.
-pub fn score(metric: KnownMetric, answers: &Answers, submission: &str) -> Result<f64, String> {
+pub fn score(metric: Metric, answers: &Answers, submission: &str) -> Result<f64, String> {
     let (classes, rows) = predictions(answers, submission)?;
     let answers: Vec<&str> = answers.iter().map(|(_, answer)| answer.as_str()).collect();
-    if metric == KnownMetric::LogLoss && classes.len() > 1 {
+    if metric == Metric::LogLoss && classes.len() > 1 {
         return log_loss(&answers, &classes, &rows);
     }
     let predicted: Vec<&str> = rows.iter().filter_map(|row| row.first()).map(String::as_str).collect();
-    if metric == KnownMetric::Accuracy {
+    if metric == Metric::Accuracy {
         return Ok(mean(
             answers.iter().zip(&predicted).map(|(one, two)| f64::from(u8::from(same(one, two)))),
         ));
@@ -31,12 +31,12 @@ pub fn score(metric: KnownMetric, answers: &Answers, submission: &str) -> Result
     let squares =
         |change: fn(f64) -> f64| mean(pairs.iter().map(|(one, two)| (change(*one) - change(*two)).powi(2)));
     match metric {
-        KnownMetric::RocAuc => Ok(roc_auc(&pairs)),
-        KnownMetric::AveragePrecision => Ok(average_precision(pairs)),
-        KnownMetric::Mae => Ok(mean(pairs.iter().map(|(one, two)| (one - two).abs()))),
-        KnownMetric::Rmse => Ok(squares(|value| value).sqrt()),
-        KnownMetric::Rmsle => Ok(squares(|value| value.max(0.0).ln_1p()).sqrt()),
-        KnownMetric::QuadraticKappa => Ok(quadratic_kappa(&pairs)),
+        Metric::RocAuc => Ok(roc_auc(&pairs)),
+        Metric::AveragePrecision => Ok(average_precision(pairs)),
+        Metric::Mae => Ok(mean(pairs.iter().map(|(one, two)| (one - two).abs()))),
+        Metric::Rmse => Ok(squares(|value| value).sqrt()),
+        Metric::Rmsle => Ok(squares(|value| value.max(0.0).ln_1p()).sqrt()),
+        Metric::QuadraticKappa => Ok(quadratic_kappa(&pairs)),
         other => Err(format!("no formula for {other}")),
     }
 }
@@ -149,37 +149,37 @@ mod tests {
                 .collect();
             let rows: Vec<String> =
                 predicted.iter().enumerate().map(|(id, value)| format!("{id},{value}\n")).collect();
-            let header = if metric == KnownMetric::LogLoss { "id,a,b" } else { "id,y" };
+            let header = if metric == Metric::LogLoss { "id,a,b" } else { "id,y" };
             let found = score(metric, &answers, &format!("{header}\n{}", rows.concat())).unwrap();
             assert!((found - expected).abs() < 1e-9, "{metric}: {found}");
         };
-        check(KnownMetric::Accuracy, &["no", "1", "yes"], &["no", "1.0", "no"], 2.0 / 3.0);
+        check(Metric::Accuracy, &["no", "1", "yes"], &["no", "1.0", "no"], 2.0 / 3.0);
         // Values of scikit-learn.
-        check(KnownMetric::RocAuc, &["0", "1", "0", "1"], &["0.1", "0.4", "0.4", "0.8"], 0.875);
+        check(Metric::RocAuc, &["0", "1", "0", "1"], &["0.1", "0.4", "0.4", "0.8"], 0.875);
         check(
-            KnownMetric::AveragePrecision,
+            Metric::AveragePrecision,
             &["0", "0", "1", "1"],
             &["0.1", "0.4", "0.35", "0.8"],
             5.0 / 6.0,
         );
-        check(KnownMetric::AveragePrecision, &["1", "0", "1", "0"], &["0.5", "0.5", "0.5", "0.1"], 2.0 / 3.0);
-        check(KnownMetric::LogLoss, &["a", "b"], &["0.8,0.2", "1,1"], -(0.8_f64.ln() + 0.5_f64.ln()) / 2.0);
-        check(KnownMetric::Mae, &["1", "2"], &["2", "4"], 1.5);
-        check(KnownMetric::Rmse, &["1", "2"], &["2", "4"], 2.5_f64.sqrt());
+        check(Metric::AveragePrecision, &["1", "0", "1", "0"], &["0.5", "0.5", "0.5", "0.1"], 2.0 / 3.0);
+        check(Metric::LogLoss, &["a", "b"], &["0.8,0.2", "1,1"], -(0.8_f64.ln() + 0.5_f64.ln()) / 2.0);
+        check(Metric::Mae, &["1", "2"], &["2", "4"], 1.5);
+        check(Metric::Rmse, &["1", "2"], &["2", "4"], 2.5_f64.sqrt());
         check(
-            KnownMetric::Rmsle,
+            Metric::Rmsle,
             &["0", "3"],
             &["1", "-1"],
             ((2_f64.ln().powi(2) + 4_f64.ln().powi(2)) / 2.0).sqrt(),
         );
-        check(KnownMetric::QuadraticKappa, &["0", "1", "2"], &["0", "1", "1"], 2.0 / 3.0);
+        check(Metric::QuadraticKappa, &["0", "1", "2"], &["0", "1", "1"], 2.0 / 3.0);
     }
 
     #[test]
     fn incomplete_submissions_have_no_score() {
         let check = |submission: &str, expected: &str| {
             let answers = [("1".to_owned(), "0".to_owned()), ("2".to_owned(), "1".to_owned())];
-            let error = score(KnownMetric::RocAuc, &answers, submission).unwrap_err();
+            let error = score(Metric::RocAuc, &answers, submission).unwrap_err();
             assert!(error.contains(expected), "{error}");
         };
         check("id,y\n1,0.5\n", "1 columns and 1 rows instead of 2");

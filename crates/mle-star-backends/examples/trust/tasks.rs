@@ -14,7 +14,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use mle_star::protocol::SplitKind;
-use mle_star_data::metric_names::KnownMetric;
+use mle_star_metrics::names::Metric;
 
 use crate::scoring;
 use draw::{Draw, Random, Row};
@@ -29,7 +29,7 @@ pub struct Task {
     /// Its name.
     pub name: &'static str,
     /// How submissions are scored.
-    pub metric: KnownMetric,
+    pub metric: Metric,
     /// How the test rows differ from the training rows.
     pub split: SplitKind,
     /// The column of the groups or of the time.
@@ -61,7 +61,7 @@ pub struct Made {
 pub static TASKS: [Task; 14] = [
     Task {
         name: "loyalty",
-        metric: KnownMetric::Accuracy,
+        metric: Metric::Accuracy,
         split: SplitKind::Stratified,
         column: None,
         rows: [2_200, 10_000],
@@ -70,7 +70,7 @@ pub static TASKS: [Task; 14] = [
     },
     Task {
         name: "deliveries",
-        metric: KnownMetric::Mae,
+        metric: Metric::Mae,
         split: SplitKind::Rows,
         column: None,
         rows: [2_400, 10_000],
@@ -79,7 +79,7 @@ pub static TASKS: [Task; 14] = [
     },
     Task {
         name: "patients",
-        metric: KnownMetric::RocAuc,
+        metric: Metric::RocAuc,
         split: SplitKind::Groups,
         column: Some("patient_id"),
         rows: [2_400, 10_000],
@@ -89,7 +89,7 @@ pub static TASKS: [Task; 14] = [
     },
     Task {
         name: "demand",
-        metric: KnownMetric::Mae,
+        metric: Metric::Mae,
         split: SplitKind::Time,
         column: Some("date"),
         rows: [2_600, 6_000],
@@ -99,7 +99,7 @@ pub static TASKS: [Task; 14] = [
     },
     Task {
         name: "fraud",
-        metric: KnownMetric::AveragePrecision,
+        metric: Metric::AveragePrecision,
         split: SplitKind::Stratified,
         column: None,
         rows: [8_000, 20_000],
@@ -108,7 +108,7 @@ pub static TASKS: [Task; 14] = [
     },
     Task {
         name: "contracts",
-        metric: KnownMetric::RocAuc,
+        metric: Metric::RocAuc,
         split: SplitKind::Stratified,
         column: None,
         rows: [3_000, 10_000],
@@ -117,7 +117,7 @@ pub static TASKS: [Task; 14] = [
     },
     Task {
         name: "clicks",
-        metric: KnownMetric::RocAuc,
+        metric: Metric::RocAuc,
         split: SplitKind::Stratified,
         column: None,
         rows: [30_000, 10_000],
@@ -126,7 +126,7 @@ pub static TASKS: [Task; 14] = [
     },
     Task {
         name: "crops",
-        metric: KnownMetric::LogLoss,
+        metric: Metric::LogLoss,
         split: SplitKind::Stratified,
         column: None,
         rows: [2_600, 8_000],
@@ -135,7 +135,7 @@ pub static TASKS: [Task; 14] = [
     },
     Task {
         name: "merchants",
-        metric: KnownMetric::RocAuc,
+        metric: Metric::RocAuc,
         split: SplitKind::Stratified,
         column: None,
         rows: [4_000, 10_000],
@@ -144,7 +144,7 @@ pub static TASKS: [Task; 14] = [
     },
     Task {
         name: "houses",
-        metric: KnownMetric::Rmsle,
+        metric: Metric::Rmsle,
         split: SplitKind::Rows,
         column: None,
         rows: [2_400, 8_000],
@@ -153,7 +153,7 @@ pub static TASKS: [Task; 14] = [
     },
     Task {
         name: "sensors",
-        metric: KnownMetric::Accuracy,
+        metric: Metric::Accuracy,
         split: SplitKind::Stratified,
         column: None,
         rows: [2_400, 6_000],
@@ -162,7 +162,7 @@ pub static TASKS: [Task; 14] = [
     },
     Task {
         name: "grades",
-        metric: KnownMetric::QuadraticKappa,
+        metric: Metric::QuadraticKappa,
         split: SplitKind::Stratified,
         column: None,
         rows: [3_000, 10_000],
@@ -171,7 +171,7 @@ pub static TASKS: [Task; 14] = [
     },
     Task {
         name: "orders",
-        metric: KnownMetric::Rmse,
+        metric: Metric::Rmse,
         split: SplitKind::Rows,
         column: None,
         rows: [3_000, 8_000],
@@ -180,7 +180,7 @@ pub static TASKS: [Task; 14] = [
     },
     Task {
         name: "clinic",
-        metric: KnownMetric::RocAuc,
+        metric: Metric::RocAuc,
         split: SplitKind::Stratified,
         column: None,
         rows: [700, 10_000],
@@ -239,7 +239,7 @@ impl Task {
     /// The predicted columns: one for each class for log loss, otherwise the target.
     fn submission_header(&self, train: &[Row]) -> Vec<String> {
         match self.metric {
-            KnownMetric::LogLoss => counts(train).into_keys().map(str::to_owned).collect(),
+            Metric::LogLoss => counts(train).into_keys().map(str::to_owned).collect(),
             _ => vec![TARGET.to_owned()],
         }
     }
@@ -248,7 +248,7 @@ impl Task {
     fn constant(&self, train: &[Row]) -> Vec<String> {
         let counts = counts(train);
         match self.metric {
-            KnownMetric::LogLoss => vec![format!("{:.4}", 1.0 / counts.len() as f64); counts.len()],
+            Metric::LogLoss => vec![format!("{:.4}", 1.0 / counts.len() as f64); counts.len()],
             metric if metric.wants_probabilities() => vec!["0.5".to_owned()],
             metric if metric.is_for_regression() => vec![median(train)],
             _ => counts

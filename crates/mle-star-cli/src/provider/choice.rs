@@ -127,7 +127,7 @@ pub fn rules(
     match (chosen, profile) {
         (Chosen::Claude(_), _) => Ok(None),
         (Chosen::Offline, Some(profile)) => {
-            OfflineAgents::new(task, profile, config.subsample_limit).map(Some)
+            OfflineAgents::new(task, profile, config.subsample_limit, None).map(Some)
         }
         (Chosen::Offline, None) => Err(Trouble::new(
             "the offline agents need a training table",

@@ -153,7 +153,7 @@ impl Bench {
         std::fs::create_dir_all(run)?;
         let folder = profile::read(&frozen.task.data_dir)?;
         let sample = folder.sample.as_ref().map(|table| frozen.task.data_dir.join(&table.file));
-        let agents = OfflineAgents::new(&frozen.task, folder, frozen.config.subsample_limit)?;
+        let agents = OfflineAgents::new(&frozen.task, folder, frozen.config.subsample_limit, None)?;
         let environment = python_environment(EnvironmentChoice::Given(self.python.clone()), &|_| ()).await?;
         let runner = LocalRunner::new(LocalSetup {
             run_folder: run.to_owned(),

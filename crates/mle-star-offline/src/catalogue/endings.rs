@@ -87,7 +87,7 @@ pub(super) const ENDINGS: &[Strategy] = &[
         reason: "The metric's best threshold is rarely one half.",
         how: "Choose the threshold by the metric on out-of-fold predictions, fold by fold.",
         edit: |block| {
-            let problem = block.problem;
+            let problem = &block.problem;
             post(block, "posts/thresholds", problem.metric.labels && problem.classes == 2)
         },
     },
@@ -97,7 +97,7 @@ pub(super) const ENDINGS: &[Strategy] = &[
         reason: "The most probable class is not what the metric rewards when classes are of different sizes.",
         how: "Multiply each class's probability by a factor tuned on out-of-fold predictions, fold by fold.",
         edit: |block| {
-            let problem = block.problem;
+            let problem = &block.problem;
             post(block, "posts/class_factors", problem.metric.labels && (3..=30).contains(&problem.classes))
         },
     },
@@ -154,7 +154,7 @@ pub(super) const ENDINGS: &[Strategy] = &[
         reason: "The target has whole numbers only.",
         how: "Round predictions to the nearest whole number within the range seen in training.",
         edit: |block| {
-            let problem = block.problem;
+            let problem = &block.problem;
             let few = problem.target_range.1 - problem.target_range.0 <= 30.0;
             post(block, "posts/rounding", !problem.classification && problem.integer_target && few)
         },
@@ -180,5 +180,5 @@ fn post(block: &Block<'_>, template: &str, wanted: bool) -> Option<String> {
 }
 
 fn whole(block: &Block<'_>, template: &str) -> Option<String> {
-    render(template, &json!({ "p": block.problem })).ok()
+    render(template, &json!({ "p": &*block.problem })).ok()
 }

@@ -129,7 +129,7 @@ fn insert(block: &Block<'_>, template: &str, wanted: bool, values: &Value) -> Op
     if !wanted {
         return None;
     }
-    let step = render(template, &json!({ "p": block.problem, "s": values })).ok()?;
+    let step = render(template, &json!({ "p": &*block.problem, "s": values })).ok()?;
     // Inside the function, imports would shadow those of the block.
     let is_import = |line: &&str| line.trim_start().starts_with("from ");
     let lines: Vec<&str> = step.lines().filter(|line| !is_import(line) && !line.trim().is_empty()).collect();

@@ -186,7 +186,7 @@ pub(super) fn set(text: &str, name: &str, value: &str) -> Option<String> {
 }
 
 fn class_weights(block: &Block<'_>) -> Option<String> {
-    let problem = block.problem;
+    let problem = &block.problem;
     let counts_rare =
         matches!(problem.metric.id, Metric::BalancedAccuracy | Metric::F1 | Metric::MacroF1 | Metric::Mcc);
     if !counts_rare || !problem.classification || problem.rarest * problem.classes as f64 > 0.8 {
@@ -228,8 +228,8 @@ fn seeds(block: &Block<'_>) -> Option<String> {
 }
 
 fn early_stopping(block: &Block<'_>) -> Option<String> {
-    // Rows of fitted groups would stop too late, and models do not know the groups.
-    if block.problem.grouping.is_some() {
+    // Rows of fitted groups or times would stop too late, and models do not know them.
+    if block.problem.grouping.is_some() || block.problem.time.is_some() {
         return None;
     }
     let (trees, wait) = match block.family()? {

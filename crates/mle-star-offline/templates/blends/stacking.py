@@ -20,16 +20,17 @@ def blend(trained):
     """A linear model of out-of-fold predictions; each fold uses the model of the other folds."""
     level = stacked([values for values, _ in trained.values()])
 {% if p.classification %}
-    oof = np.zeros((len(train), len(CLASSES)))
-    for fit_rows, valid_rows in FOLDS:
-        judge = LogisticRegression(C=0.1, max_iter=3000).fit(level[fit_rows], y[fit_rows])
+    oof = np.zeros((len(level), len(CLASSES)))
+    for fit_rows, valid_rows in {{ p.tuning }}:
+        judge = LogisticRegression(C=0.1, max_iter=3000).fit(level[fit_rows], {{ p.truth }}[fit_rows])
         oof[np.ix_(valid_rows, judge.classes_)] = judge.predict_proba(level[valid_rows])
-    judge = LogisticRegression(C=0.1, max_iter=3000).fit(level, y)
-    predicted = judge.predict_proba(stacked([values for _, values in trained.values()]))
+    judge = LogisticRegression(C=0.1, max_iter=3000).fit(level, {{ p.truth }})
+    predicted = np.zeros((len(test), len(CLASSES)))
+    predicted[:, judge.classes_] = judge.predict_proba(stacked([values for _, values in trained.values()]))
 {% else %}
-    wanted = to_model_scale(y)
-    oof = np.zeros(len(train))
-    for fit_rows, valid_rows in FOLDS:
+    wanted = to_model_scale({{ p.truth }})
+    oof = np.zeros(len(level))
+    for fit_rows, valid_rows in {{ p.tuning }}:
         judge = Ridge(alpha=1.0, positive=True).fit(level[fit_rows], wanted[fit_rows])
         oof[valid_rows] = judge.predict(level[valid_rows])
     judge = Ridge(alpha=1.0, positive=True).fit(level, wanted)

@@ -14,13 +14,13 @@ def fitted_weights(parts, rows):
 def blend_error(values, rows):
 {% if p.classification %}
     """Logarithmic loss of class probabilities."""
-    return -np.mean(np.log(np.clip(values[np.arange(len(rows)), y[rows]], 1e-9, 1.0)))
+    return -np.mean(np.log(np.clip(values[np.arange(len(rows)), {{ p.truth }}[rows]], 1e-9, 1.0)))
 {% elif p.metric.absolute %}
     """Mean absolute error on the model scale."""
-    return np.mean(np.abs(values - to_model_scale(y[rows])))
+    return np.mean(np.abs(values - to_model_scale({{ p.truth }}[rows])))
 {% else %}
     """Mean squared error on the model scale."""
-    return np.mean(np.square(values - to_model_scale(y[rows])))
+    return np.mean(np.square(values - to_model_scale({{ p.truth }}[rows])))
 {% endif %}
 
 
@@ -28,10 +28,10 @@ def blend(trained):
     """Weights fitted on out-of-fold predictions; each fold uses the weights of the other folds."""
     parts = [values for values, _ in trained.values()]
     oof = np.zeros_like(parts[0])
-    for fit_rows, valid_rows in FOLDS:
+    for fit_rows, valid_rows in {{ p.tuning }}:
         weights = fitted_weights(parts, fit_rows)
         oof[valid_rows] = sum(weight * part[valid_rows] for weight, part in zip(weights, parts))
-    weights = fitted_weights(parts, np.arange(len(train)))
+    weights = fitted_weights(parts, np.arange(len(oof)))
     predicted = sum(weight * values for weight, (_, values) in zip(weights, trained.values()))
     return oof, predicted
 

@@ -14,6 +14,6 @@ def class_factors(probabilities, truth):
 def postprocess(oof, predicted):
     """Classes after tuned factors; each fold uses the factors of the other folds."""
     decided = np.zeros(len(oof), dtype=int)
-    for fit_rows, valid_rows in FOLDS:
-        decided[valid_rows] = (oof[valid_rows] * class_factors(oof[fit_rows], y[fit_rows])).argmax(axis=1)
-    return decided, (predicted * class_factors(oof, y)).argmax(axis=1)
+    for fit_rows, valid_rows in {{ p.tuning }}:
+        decided[valid_rows] = (oof[valid_rows] * class_factors(oof[fit_rows], {{ p.truth }}[fit_rows])).argmax(axis=1)
+    return decided, (predicted * class_factors(oof, {{ p.truth }})).argmax(axis=1)

@@ -15,6 +15,6 @@ def postprocess(oof, predicted):
     ranks = np.arange(len(CLASSES))
     expected, expected_final = oof @ ranks, predicted @ ranks
     decided = np.zeros(len(oof), dtype=int)
-    for fit_rows, valid_rows in FOLDS:
-        decided[valid_rows] = np.digitize(expected[valid_rows], best_cuts(expected[fit_rows], y[fit_rows]))
-    return decided, np.digitize(expected_final, best_cuts(expected, y))
+    for fit_rows, valid_rows in {{ p.tuning }}:
+        decided[valid_rows] = np.digitize(expected[valid_rows], best_cuts(expected[fit_rows], {{ p.truth }}[fit_rows]))
+    return decided, np.digitize(expected_final, best_cuts(expected, {{ p.truth }}))

@@ -9,8 +9,8 @@ def postprocess(oof, predicted):
     """Predictions rescaled to the truth; each fold uses the line of the other folds."""
     values, final = from_model_scale(oof), from_model_scale(predicted)
     stretched = np.zeros_like(values)
-    for fit_rows, valid_rows in FOLDS:
-        slope, level = line(values[fit_rows], y[fit_rows])
+    for fit_rows, valid_rows in {{ p.tuning }}:
+        slope, level = line(values[fit_rows], {{ p.truth }}[fit_rows])
         stretched[valid_rows] = slope * values[valid_rows] + level
-    slope, level = line(values, y)
+    slope, level = line(values, {{ p.truth }})
     return stretched, slope * final + level

@@ -10,7 +10,7 @@ def best_threshold(probabilities, truth):
 def postprocess(oof, predicted):
     """Classes by a tuned threshold; each fold uses the threshold of the other folds."""
     decided = np.zeros(len(oof), dtype=int)
-    for fit_rows, valid_rows in FOLDS:
-        threshold = best_threshold(oof[fit_rows, 1], y[fit_rows])
+    for fit_rows, valid_rows in {{ p.tuning }}:
+        threshold = best_threshold(oof[fit_rows, 1], {{ p.truth }}[fit_rows])
         decided[valid_rows] = oof[valid_rows, 1] >= threshold
-    return decided, (predicted[:, 1] >= best_threshold(oof[:, 1], y)).astype(int)
+    return decided, (predicted[:, 1] >= best_threshold(oof[:, 1], {{ p.truth }})).astype(int)

@@ -4,6 +4,6 @@
 {% endif %}
     from sklearn.preprocessing import TargetEncoder
 
-    means_of_all = TargetEncoder(target_type={{ p.target_type | py }}, cv={{ 'inner_folds(fit)' if p.grouping else 'KFold(5, shuffle=True, random_state=SEED)' }})
+    means_of_all = TargetEncoder(target_type={{ p.target_type | py }}, cv={{ p.inner_folds }})
     learnt = means_of_all.fit_transform(fit[CATEGORICAL], y_fit)
     blocks.append([learnt, *(means_of_all.transform(other[CATEGORICAL]) for other in others)])

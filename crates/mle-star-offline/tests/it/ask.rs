@@ -59,8 +59,13 @@ pub(super) fn code_of(reply: &str) -> String {
 
 /// A script that blends two families.
 pub(super) fn merged(asked: &Asked<'_>, families: [&str; 2]) -> String {
+    merged_without(asked, families, &json!([]))
+}
+
+/// A script that blends two families, of a task with suspicious columns.
+pub(super) fn merged_without(asked: &Asked<'_>, families: [&str; 2], suspicious: &Value) -> String {
     let init = |family: &str| {
-        let inputs = json!({ "task_description": "", "model_name": family, "example_code": "" });
+        let inputs = json!({ "model_name": family, "suspicious_columns": suspicious });
         asked.code(AgentType::Init, None, inputs)
     };
     let inputs = json!({ "base_code": init(families[0]), "reference_code": init(families[1]) });

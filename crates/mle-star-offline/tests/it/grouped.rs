@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::ask::{Asked, ensembles, merged, refinements, with_data};
 use super::python::{Batch, Done, FAMILIES, assert_faultless, fault, faults, initial, interpreter};
-use super::tasks::{Random, Shape, column, shape, task};
+use super::tasks::{Random, Shape, agents, column, shape, task};
 
 const BY_GROUP: &str = "GroupKFold(n_splits=5).split(train, groups=train[GROUP])";
 
@@ -28,7 +28,7 @@ fn script_with(shape: &Shape, columns: &[(&str, ColumnKind, usize, bool)]) -> St
         }
         profile.groups.push(GroupColumn { column: (*name).to_owned(), groups: *groups, ordered: *ordered });
     }
-    let agents = OfflineAgents::new(&task(shape), profile, shape.subsample).unwrap();
+    let agents = OfflineAgents::new(&task(shape), profile, shape.subsample, None).unwrap();
     initial(&agents, "LightGBM")
 }
 
@@ -81,7 +81,7 @@ fn folds_follow_classes_and_the_number_of_groups() {
             first.1 = largest;
         }
         profile.groups[0].groups = groups;
-        let agents = OfflineAgents::new(&task(shape), profile, shape.subsample).unwrap();
+        let agents = OfflineAgents::new(&task(shape), profile, shape.subsample, None).unwrap();
         let script = initial(&agents, "LightGBM");
         assert!(script.contains(expected), "{expected}\n{script}");
         assert_eq!(script.matches("KFold(n_splits=").count(), 2, "{script}");
@@ -102,13 +102,13 @@ fn a_lone_group_column_stays_a_feature() {
     let mut profile = super::tasks::profile(&shape);
     let kept = ["id", "patient_id", "target"];
     profile.train.columns.retain(|column| kept.contains(&column.name.as_str()));
-    let agents = OfflineAgents::new(&task(&shape), profile, 30_000).unwrap();
+    let agents = OfflineAgents::new(&task(&shape), profile, 30_000, None).unwrap();
     let script = initial(&agents, "LightGBM");
     assert!(script.contains(BY_GROUP) && script.contains("NUMERIC = [\"patient_id\"]"), "{script}");
 }
 
 /// The text of the section under this heading.
-fn section<'a>(script: &'a str, heading: &str) -> &'a str {
+pub(super) fn section<'a>(script: &'a str, heading: &str) -> &'a str {
     let start = script.find(&format!("# === {heading} ===")).unwrap_or_else(|| panic!("{heading}\n{script}"));
     script[start..].split("\n\n\n# === ").next().unwrap()
 }
@@ -116,7 +116,7 @@ fn section<'a>(script: &'a str, heading: &str) -> &'a str {
 #[test]
 fn every_script_has_the_same_folds() {
     let check = |shape: &Shape| {
-        let agents = Batch::agents(shape);
+        let agents = agents(shape);
         let ask = Asked { agents: &agents, place: "phase2/path-0/t0" };
         let script = with_data(&ask, &merged(&ask, ["LightGBM", "Linear model"]));
         let solo = initial(&agents, "CatBoost");
@@ -144,7 +144,7 @@ fn every_script_has_the_same_folds() {
 fn whole_groups_are_drawn_and_the_draw_can_be_taken_out() {
     let check = |subsample: u32, whole: bool| {
         let shape = grouped(Shape { subsample, ..shape("RMSE", Minimize, 0) });
-        let agents = Batch::agents(&shape);
+        let agents = agents(&shape);
         let ask = Asked { agents: &agents, place: "final/test" };
         let script = initial(&agents, "LightGBM");
         assert_eq!(script.contains("train[GROUP].isin(drawn)"), whole, "{script}");
@@ -179,7 +179,7 @@ fn scripts_with_groups_run() {
         // Whole groups are drawn, rows of all groups, and none.
         let shape =
             grouped(Shape { subsample: [100, 60, 30_000][position], ..shape(metric, direction, classes) });
-        let agents = Batch::agents(&shape);
+        let agents = agents(&shape);
         for family in FAMILIES {
             let script = format!("{}{}", initial(&agents, family), WHOLE_GROUPS);
             batch.add(&shape, format!("{family} {shape:?}"), &script);
@@ -238,7 +238,7 @@ fn write_fingerprints(folder: &Path, classes: bool) -> Vec<f64> {
 }
 
 /// The submission's error: root mean square, or for classes the share of pairs in the wrong order.
-fn error(done: &Done, truth: &[f64], classes: bool) -> f64 {
+pub(super) fn error(done: &Done, truth: &[f64], classes: bool) -> f64 {
     let submission = std::fs::read_to_string(done.folder.join("final/submission.csv")).unwrap_or_default();
     let predicted: Vec<f64> =
         submission.lines().skip(1).map(|line| line.split(',').nth(1).unwrap().parse().unwrap()).collect();
@@ -265,9 +265,11 @@ fn validation_by_groups_foretells_the_score_on_other_groups() {
         let by_rows = Profile { groups: Vec::new(), ..by_groups.clone() };
         let mut batch = Batch::new();
         for profile in [by_groups, by_rows] {
-            let agents = OfflineAgents::new(&task(shape), profile, 30_000).unwrap();
+            let agents = OfflineAgents::new(&task(shape), profile, 30_000, None).unwrap();
             let script = initial(&agents, family);
-            batch.add_with(family.to_owned(), &script, |input| drop(write_fingerprints(input, classes)));
+            batch.add_with(shape, family.to_owned(), &script, |input| {
+                drop(write_fingerprints(input, classes));
+            });
         }
         let done = batch.run(&python);
         let [grouped, random] = [&done[0], &done[1]].map(|done| {

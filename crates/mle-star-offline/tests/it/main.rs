@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod ask;
 #[cfg(test)]
+mod dropped;
+#[cfg(test)]
 mod grouped;
 #[cfg(test)]
 mod python;
@@ -10,3 +12,5 @@ mod python;
 mod role_answers;
 #[cfg(test)]
 mod tasks;
+#[cfg(test)]
+mod timed;

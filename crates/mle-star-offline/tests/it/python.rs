@@ -14,7 +14,7 @@ use mle_star_offline::OfflineAgents;
 use serde_json::json;
 
 use super::ask::{Asked, ensembles, merged, refinements, with_data};
-use super::tasks::{NEW_ROWS, Shape, profile, shape, task, write};
+use super::tasks::{NEW_ROWS, Shape, agents, shape, write};
 
 pub(super) const FAMILIES: [&str; 9] = [
     "LightGBM",
@@ -28,8 +28,11 @@ pub(super) const FAMILIES: [&str; 9] = [
     "TF-IDF linear model",
 ];
 
-/// Runs `solution.py` of every folder named, as `__main__`, and prints which one fails.
-const RUNNER: &str = r#"
+/// Runs `solution.py` of every folder named, as `__main__`, and prints which one fails. Scores are recomputed from
+/// what scripts have written.
+const RUNNER: &str = concat!(
+    include_str!("recompute.py"),
+    r#"
 import os, runpy, sys, traceback
 for folder in sys.argv[1:]:
     os.chdir(folder)
@@ -37,9 +40,12 @@ for folder in sys.argv[1:]:
     print("@@", folder, file=sys.stderr, flush=True)
     try:
         runpy.run_path("solution.py", run_name="__main__")
+        if os.path.exists("final/validation_predictions.csv"):
+            print("Recomputed:", float(recomputed()))
     except Exception:
         traceback.print_exc()
-"#;
+"#
+);
 
 /// Scripts to run side by side in one process.
 pub(super) struct Batch {
@@ -60,20 +66,18 @@ impl Batch {
         Self { root: tempfile::tempdir().unwrap(), scripts: Vec::new() }
     }
 
-    pub(super) fn agents(shape: &Shape) -> OfflineAgents {
-        OfflineAgents::new(&task(shape), profile(shape), shape.subsample).unwrap()
-    }
-
     pub(super) fn add(&mut self, shape: &Shape, label: String, script: &str) {
-        self.add_with(label, &with_few_trees(script), |input| write(shape, input));
+        self.add_with(shape, label, &with_few_trees(script), |input| write(shape, input));
     }
 
     /// Adds a script; `write` fills its `input/`.
-    pub(super) fn add_with(&mut self, label: String, script: &str, write: impl FnOnce(&Path)) {
+    pub(super) fn add_with(&mut self, shape: &Shape, label: String, script: &str, write: impl FnOnce(&Path)) {
         let folder = self.root.path().join(format!("s{}", self.scripts.len()));
         std::fs::create_dir_all(folder.join("input")).unwrap();
         write(&folder.join("input"));
         std::fs::write(folder.join("solution.py"), script).unwrap();
+        let check = json!({ "metric": shape.metric, "time": shape.time, "limit": shape.subsample });
+        std::fs::write(folder.join("check.json"), check.to_string()).unwrap();
         self.scripts.push((folder, label));
     }
 
@@ -121,11 +125,16 @@ pub(super) fn initial(agents: &OfflineAgents, family: &str) -> String {
 pub(super) fn faults(done: &Done) -> String {
     let submission = std::fs::read_to_string(done.folder.join("final/submission.csv")).unwrap_or_default();
     let gaps = submission.contains(",\n") || submission.contains(",,");
-    let fine = done.stderr.is_empty()
-        && parse_score(&done.stdout).is_some()
-        && submission.lines().count() == NEW_ROWS + 1
-        && !gaps;
+    let fine =
+        done.stderr.is_empty() && is_recomputed(done) && submission.lines().count() == NEW_ROWS + 1 && !gaps;
     if fine { String::new() } else { fault(done) }
+}
+
+/// Whether the printed score is that of the predictions that the script has written.
+pub(super) fn is_recomputed(done: &Done) -> bool {
+    let again = done.stdout.lines().find_map(|line| line.strip_prefix("Recomputed: ")?.parse::<f64>().ok());
+    let (Some(printed), Some(again)) = (parse_score(&done.stdout), again) else { return false };
+    (printed - again).abs() <= 1e-9 * printed.abs()
 }
 
 pub(super) fn fault(done: &Done) -> String {
@@ -171,9 +180,10 @@ const METRICS: [(&str, Direction, usize); 27] = [
 
 fn shapes() -> impl Iterator<Item = Shape> {
     METRICS.into_iter().enumerate().map(|(position, (metric, direction, classes))| Shape {
-        per_class: matches!(metric, "log loss" | "Brier score") && classes > 2,
+        per_class: ["log loss", "Brier score", "ROC-AUC"].contains(&metric) && classes > 2,
         text_labels: position % 3 == 1,
         rich: position % 5 != 4,
+        incomplete: position % 6 == 5,
         ..shape(metric, direction, classes)
     })
 }
@@ -191,7 +201,7 @@ fn every_family_and_every_metric_runs() {
     for (position, shape) in shapes().enumerate() {
         for step in [0, 5] {
             let family = FAMILIES[(position + step) % FAMILIES.len()];
-            batch.add(&shape, format!("{family} {shape:?}"), &initial(&Batch::agents(&shape), family));
+            batch.add(&shape, format!("{family} {shape:?}"), &initial(&agents(&shape), family));
         }
     }
     assert_faultless(batch.run(&python).iter().map(faults));
@@ -204,7 +214,7 @@ fn every_strategy_of_every_block_runs() {
     let mut batch = Batch::new();
     let mut seen = BTreeSet::new();
     for (position, shape) in shapes().enumerate() {
-        let agents = Batch::agents(&shape);
+        let agents = agents(&shape);
         let asked = Asked { agents: &agents, place: "phase2/path-0/t0" };
         let families = [FAMILIES[position % FAMILIES.len()], FAMILIES[(position + 4) % FAMILIES.len()]];
         let script = merged(&asked, families);
@@ -227,7 +237,7 @@ fn ablations_measure_and_ensembles_run() {
     let (mut ablations, mut seen) = (0, BTreeSet::new());
     for (position, shape) in shapes().enumerate().filter(|(position, _)| position % 2 == 0) {
         let shape = Shape { auxiliary: shape.rich, subsample: 100, ..shape };
-        let agents = Batch::agents(&shape);
+        let agents = agents(&shape);
         let asked = Asked { agents: &agents, place: "phase2/path-1/t0" };
         let families = [FAMILIES[position % FAMILIES.len()], FAMILIES[(position + 4) % FAMILIES.len()]];
         let script = with_data(&asked, &merged(&asked, families));

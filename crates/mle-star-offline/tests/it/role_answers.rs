@@ -9,15 +9,11 @@ use mle_star_offline::OfflineAgents;
 use serde_json::{Value, json};
 
 use super::ask::{Asked, blocks, code_of, ensembles, merged, refinements, with_data};
-use super::tasks::{Shape, column, profile, shape, task};
+use super::tasks::{Shape, agents, column, profile, shape, task};
 
 /// Whether the text parses as Python.
 fn is_code(text: &str) -> bool {
     ruff_python_parser::parse_module(text).is_ok_and(|parsed| !parsed.suite().is_empty())
-}
-
-fn agents(shape: &Shape) -> OfflineAgents {
-    OfflineAgents::new(&task(shape), profile(shape), shape.subsample).unwrap()
 }
 
 fn asked<'a>(agents: &'a OfflineAgents, place: &'a str) -> Asked<'a> {
@@ -30,7 +26,7 @@ fn tasks_that_rules_cannot_do_name_the_field() {
         let shape = shape("RMSE", Minimize, 0);
         let (mut task, mut profile) = (task(&shape), profile(&shape));
         change(&mut task, &mut profile);
-        let trouble = OfflineAgents::new(&task, profile, 30_000).unwrap_err();
+        let trouble = OfflineAgents::new(&task, profile, 30_000, None).unwrap_err();
         assert!(trouble.hint.contains(hint), "{trouble:?}");
         assert!(trouble.message.chars().next().is_some_and(char::is_lowercase), "{trouble:?}");
     };
@@ -367,16 +363,16 @@ fn submissions_follow_sample_and_metric() {
         let script = ask.code(AgentType::Init, None, json!({ "model_name": "LightGBM" }));
         assert!(script.contains(expected), "{expected}\n{script}");
     };
-    check(&shape("accuracy", Maximize, 2), "submission[\"target\"] = np.asarray(CLASSES)[final]\n");
-    check(&shape("ROC-AUC", Maximize, 2), "submission[\"target\"] = final[:, 1]\n");
+    check(&shape("accuracy", Maximize, 2), "return {\"target\": np.asarray(CLASSES)[values]}\n");
+    check(&shape("ROC-AUC", Maximize, 2), "return {\"target\": values[:, 1]}\n");
     check(
         &shape("log loss", Minimize, 3),
-        "submission[\"target\"] = np.asarray(CLASSES)[final.argmax(axis=1)]\n",
+        "return {\"target\": np.asarray(CLASSES)[values.argmax(axis=1)]}\n",
     );
-    check(&shape("RMSE", Minimize, 0), "submission[\"target\"] = final\n");
+    check(&shape("RMSE", Minimize, 0), "return {\"target\": values}\n");
     let per_class = Shape { per_class: true, ..shape("log loss", Minimize, 3) };
     check(&per_class, "{\"p_\" + str(label): position for position, label in enumerate(CLASSES)}");
-    check(&per_class, "for column in [\"p_0\", \"p_1\", \"p_2\"]:");
+    check(&per_class, "for column in [\"p_0\", \"p_1\", \"p_2\"]}");
 }
 
 #[test]
@@ -388,7 +384,7 @@ fn tables_join_by_one_key_or_several() {
             columns.iter().map(|(name, kind, distinct)| column(name, *kind, *distinct)).collect();
         profile.auxiliary[0].rows = rows;
         profile.auxiliary[0].row_key = key.iter().map(|name| (*name).to_owned()).collect();
-        let agents = OfflineAgents::new(&task(&shape), profile, 30_000).unwrap();
+        let agents = OfflineAgents::new(&task(&shape), profile, 30_000, None).unwrap();
         let ask = asked(&agents, "phase1/data/data");
         let script = ask.code(AgentType::Init, None, json!({ "model_name": "LightGBM" }));
         let reply = ask.ask(AgentType::Data, None, json!({ "initial_solution": script }));
@@ -454,4 +450,46 @@ fn strategies(ask: &Asked<'_>, block: &str) -> Vec<String> {
         }
         plans.push(plan);
     }
+}
+
+#[test]
+fn validation_predictions_have_the_columns_of_the_sample() {
+    let check = |change: fn(&mut Task, &mut Profile), expected: &str| {
+        let shape = shape("RMSE", Minimize, 0);
+        let (mut task, mut profile) = (task(&shape), profile(&shape));
+        change(&mut task, &mut profile);
+        let agents = OfflineAgents::new(&task, profile, 100, None).unwrap();
+        let ask = asked(&agents, "phase1/candidate-0/init");
+        let script = ask.code(AgentType::Init, None, json!({ "model_name": "LightGBM" }));
+        assert!(script.contains(&format!("\nchecked = {expected}\n")), "{expected}\n{script}");
+        assert_eq!(script.contains("\nROWS = train.index"), expected.contains("ROWS"), "{script}");
+    };
+    fn sample(profile: &mut Profile) -> &mut Vec<mle_star_data::profile::Column> {
+        &mut profile.sample.as_mut().unwrap().columns
+    }
+    check(|_, _| (), "train[[\"id\"]].assign(**answers(validated))");
+    check(
+        |_, profile| sample(profile).reverse(),
+        "train[[\"id\"]].assign(**answers(validated))\nchecked = checked[[\"target\", \"id\"]]",
+    );
+    check(
+        |_, profile| sample(profile).push(column("colour", ColumnKind::Category, 4)),
+        "train[[\"id\", \"colour\"]].assign(**answers(validated))\nchecked = checked[[\"id\", \"target\", \"colour\"]]",
+    );
+    let numbered = "train.assign(**{\"id\": ROWS})[[\"id\"]].assign(**answers(validated))";
+    check(|_, profile| drop(profile.train.columns.remove(0)), numbered);
+    check(
+        |task, profile| {
+            task.id_column = None;
+            profile.train.columns.remove(0);
+        },
+        numbered,
+    );
+    check(
+        |task, profile| {
+            task.id_column = None;
+            profile.sample = None;
+        },
+        "train.assign(**{\"row\": ROWS})[[\"row\"]].assign(**answers(validated))",
+    );
 }

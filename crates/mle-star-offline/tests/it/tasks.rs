@@ -3,8 +3,10 @@
 use std::path::Path;
 
 use mle_star::metric::Direction;
+use mle_star::protocol::{Split, SplitKind};
 use mle_star::task::{DataModality, Task, TaskType};
 use mle_star_data::profile::{Column, ColumnKind, GroupColumn, Profile, Table};
+use mle_star_offline::OfflineAgents;
 
 /// Rows of a generated training table.
 pub(crate) const ROWS: usize = 160;
@@ -30,6 +32,10 @@ pub(crate) struct Shape {
     pub(crate) auxiliary: bool,
     /// Rows of four belong to one patient; the test table has other patients.
     pub(crate) grouped: bool,
+    /// The column of the time, if validation is on later rows.
+    pub(crate) time: Option<&'static str>,
+    /// The training table has no id, and every tenth target is missing.
+    pub(crate) incomplete: bool,
     /// Row limit of the search.
     pub(crate) subsample: u32,
 }
@@ -44,8 +50,23 @@ pub(crate) fn shape(metric: &'static str, direction: Direction, classes: usize) 
         per_class: false,
         auxiliary: false,
         grouped: false,
+        time: None,
+        incomplete: false,
         subsample: 30_000,
     }
+}
+
+pub(crate) fn agents(shape: &Shape) -> OfflineAgents {
+    OfflineAgents::new(&task(shape), profile(shape), shape.subsample, split(shape).as_ref()).unwrap()
+}
+
+/// A split by time, for a task that has times.
+pub(crate) fn split(shape: &Shape) -> Option<Split> {
+    shape.time.map(|column| by(SplitKind::Time, column))
+}
+
+pub(crate) fn by(kind: SplitKind, column: &str) -> Split {
+    Split { kind, column: Some(column.to_owned()), why: "The test table shows it.".to_owned() }
 }
 
 pub(crate) fn task(shape: &Shape) -> Task {
@@ -89,7 +110,8 @@ fn target(shape: &Shape) -> Column {
     };
     let distinct = if shape.classes == 0 { ROWS } else { shape.classes };
     let top_values = (0..shape.classes).map(|class| (label(shape, class), ROWS / shape.classes)).collect();
-    Column { top_values, ..column("target", kind, distinct) }
+    let missing = if shape.incomplete { ROWS / 10 } else { 0 };
+    Column { top_values, missing, ..column("target", kind, distinct) }
 }
 
 fn features(shape: &Shape) -> Vec<Column> {
@@ -121,6 +143,9 @@ fn table(file: &str, rows: usize, columns: Vec<Column>) -> Table {
 pub(crate) fn profile(shape: &Shape) -> Profile {
     let mut train = features(shape);
     train.push(target(shape));
+    if shape.incomplete {
+        train.remove(0);
+    }
     let mut test = features(shape);
     test[0].distinct = NEW_ROWS;
     let id = column("id", ColumnKind::Integer, NEW_ROWS);
@@ -164,6 +189,7 @@ pub(crate) fn write(shape: &Shape, folder: &Path) {
                 ((signal * classes as f64) as usize + usize::from(random.next() > 0.9)) % classes,
             ),
         };
+        let target = if shape.incomplete && row % 10 == 3 { String::new() } else { target };
         train.push_str(&format!("{cells},{target}\n"));
     }
     let mut test = format!("{}\n", header.join(","));
@@ -175,6 +201,10 @@ pub(crate) fn write(shape: &Shape, folder: &Path) {
         // The sample is in another order than the test table.
         let id = ROWS + NEW_ROWS - 1 - row;
         sample.push_str(&format!("{id}{}\n", ",0".repeat(sample_header.len() - 1)));
+    }
+    if shape.incomplete {
+        let without_id = |line: &str| format!("{}\n", line.split_once(',').unwrap().1);
+        train = train.lines().map(without_id).collect();
     }
     std::fs::write(folder.join("train.csv"), train).unwrap();
     std::fs::write(folder.join("test.csv"), test).unwrap();

@@ -1,0 +1,26 @@
+# === Cross-validation ===
+def out_of_fold(features, encode, fit_predict):
+    """Predictions for the validated rows, each from earlier rows, and for the test rows, from all rows."""
+    x_train, x_test = features(train), features(test)
+
+    def learnt_from(fit_rows, frame):
+        """Predictions for the rows of the frame by a model of the fitting rows."""
+{% if p.classification %}
+        # A class may be missing in the fitting rows; its probability is 0 then.
+        present, y_fit = np.unique(y[fit_rows], return_inverse=True)
+        values = np.zeros((len(frame), len(CLASSES)))
+        if len(present) == 1:
+            values[:, present] = 1.0
+            return values
+        fit, others = encode(x_train.iloc[fit_rows], y_fit, [frame])
+        values[:, present] = fit_predict(fit, y_fit, [others])[0]
+        return values
+{% else %}
+        y_fit = to_model_scale(y[fit_rows])
+        fit, others = encode(x_train.iloc[fit_rows], y_fit, [frame])
+        return np.asarray(fit_predict(fit, y_fit, [others])[0], dtype=float)
+{% endif %}
+
+    oof = np.concatenate([learnt_from(earlier, x_train.iloc[later]) for earlier, later in FOLDS])
+    # The test rows come next in time, so their model learns from the latest rows too.
+    return oof, learnt_from(ORDER, x_test)
