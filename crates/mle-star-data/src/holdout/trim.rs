@@ -30,7 +30,9 @@ pub fn trim(submission: &Path, original_sample: &Path, id_column: &str, into: &P
 }
 
 fn write(submission: &Path, sample: &Path, id: &str, into: &Path) -> io::Result<()> {
-    let [(folder, submission), (sample_folder, sample)] = [located(submission)?, located(sample)?];
+    let (folder, submission) = plain(submission);
+    let (sample_folder, as_plain) = plain(sample);
+    let sample = Source::at(sample).unwrap_or(as_plain);
     records::read(sample_folder, &sample, |mut asked| {
         let position = asked.position(id)?;
         let in_order = records::read(folder, &submission, |mut given| {
@@ -40,11 +42,11 @@ fn write(submission: &Path, sample: &Path, id: &str, into: &Path) -> io::Result<
     })
 }
 
-/// The folder and the table of a path.
-fn located(path: &Path) -> io::Result<(&Path, Source)> {
+/// The folder of a file, and the file as a plain table.
+fn plain(path: &Path) -> (&Path, Source) {
     let name = path.file_name().unwrap_or_default();
-    let plain = || Source { file: name.into(), on_disk: name.into(), packing: Packing::Plain };
-    Ok((path.parent().unwrap_or(Path::new("")), Source::at(path).unwrap_or_else(plain)))
+    let source = Source { file: name.into(), on_disk: name.into(), packing: Packing::Plain };
+    (path.parent().unwrap_or(Path::new("")), source)
 }
 
 /// Writes the rows while each ID comes after the one before it. Returns whether all did.

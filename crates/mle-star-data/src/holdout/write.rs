@@ -31,7 +31,7 @@ struct Tables<'a> {
 struct Template {
     /// For each column, its position in the training table.
     cells: Vec<Option<usize>>,
-    /// Rows of the other table, whose cells fill the columns that come not from the training table.
+    /// Rows of the other table, whose cells fill the columns that do not come from the training table.
     donors: Vec<ByteRecord>,
     seeded: Seeded,
 }

@@ -37,7 +37,13 @@ impl View {
     }
 }
 
-/// Labels that occur nowhere else.
+fn gzipped(text: &str) -> Vec<u8> {
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packed.write_all(text.as_bytes()).unwrap();
+    packed.finish().unwrap()
+}
+
+/// Training rows with labels that occur nowhere else, and with a column that test rows lack.
 fn with_own_labels() -> Vec<File> {
     let mut files = files();
     let cells = |n: usize| format!("{n},0.{n},g{},{}", n / 5, n / 2);
@@ -160,10 +166,8 @@ fn other_files_are_linked_and_packed_tables_unpacked() {
     // A copy of the same table is no secret, and scripts do not see it.
     zip("train.zip", "train.csv", &train);
     zip("more.csv.zip", "more.csv", "g,size\ng1,2\n");
-    let test = fs::read(data.path().join("test.csv")).unwrap();
-    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    packed.write_all(&test).unwrap();
-    fs::write(data.path().join("test.csv.gz"), packed.finish().unwrap()).unwrap();
+    let test = fs::read_to_string(data.path().join("test.csv")).unwrap();
+    fs::write(data.path().join("test.csv.gz"), gzipped(&test)).unwrap();
     fs::remove_file(data.path().join("test.csv")).unwrap();
 
     let plan = planned(data.path(), &split(SplitKind::Rows, None), FIFTH, 1).unwrap();
@@ -220,4 +224,14 @@ fn a_submission_is_trimmed_to_the_original_rows_in_their_order() {
     check("id,y\n4,1\n5,2\n6,3\n", asked, Ok("id,y\n5,2\n6,3\n4,1\n"));
     check("id,y\n4,1\n5,2\n", asked, Err("it has no row with id 6"));
     check("key,y\n4,1\n", asked, Err("it has no column \"id\""));
+}
+
+#[test]
+fn the_original_sample_submission_may_be_packed() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name);
+    fs::write(path("given.csv"), "id,y\n1,2\n3,4\n").unwrap();
+    fs::write(path("sample_submission.csv.gz"), gzipped("id,y\n3,0\n")).unwrap();
+    trim(&path("given.csv"), &path("sample_submission.csv.gz"), "id", &path("into.csv")).unwrap();
+    assert_eq!(fs::read_to_string(path("into.csv")).unwrap(), "id,y\n3,4\n");
 }
