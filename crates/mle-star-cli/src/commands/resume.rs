@@ -52,7 +52,9 @@ pub fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
         Trouble::new(error.to_string(), "use the version of mle-star that started the run")
     })?;
     let profile = data.profile;
-    let rules = provider::rules(&choice.chosen, &frozen.task, &frozen.config, profile.clone())?;
+    let split = frozen.protocol.as_ref().and_then(|protocol| protocol.split.as_ref());
+    let rules =
+        provider::rules(&choice.chosen, &frozen.task, &frozen.config, profile.clone(), split)?;
     let view = View { json: args.json, quiet: args.quiet };
     let mut opening = vec![
         choice.line(),

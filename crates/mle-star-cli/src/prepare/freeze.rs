@@ -19,7 +19,8 @@ use crate::runs::{self, inputs};
 pub fn freeze(prepared: Prepared) -> Result<Start, Failure> {
     let Prepared { task, config, invocation, prompts, retrieved_models, chosen, profile, .. } = prepared;
     let (protocol, guesses, sources) = (prepared.protocol, prepared.guesses, prepared.sources);
-    let rules = provider::rules(&chosen, &task, &config, profile.clone())?;
+    let split = protocol.as_ref().and_then(|protocol| protocol.split.as_ref());
+    let rules = provider::rules(&chosen, &task, &config, profile.clone(), split)?;
     let data_id = digest(&task.data_dir)?;
     let runs_dir = invocation.runs_dir.clone().unwrap_or_else(|| PathBuf::from(runs::DEFAULT_DIR));
     let now = jiff::Zoned::now();

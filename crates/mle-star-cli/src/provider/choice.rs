@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use mle_star::agents::definitions;
 use mle_star::config::{AgentsChoice, Config};
+use mle_star::protocol::Split;
 use mle_star::stop::Trouble;
 use mle_star::task::Task;
 use mle_star_claude::{ClaudeAgents, ClaudeSetup};
@@ -123,11 +124,12 @@ pub fn rules(
     task: &Task,
     config: &Config,
     profile: Option<Profile>,
+    split: Option<&Split>,
 ) -> Result<Option<OfflineAgents>, Trouble> {
     match (chosen, profile) {
         (Chosen::Claude(_), _) => Ok(None),
         (Chosen::Offline, Some(profile)) => {
-            OfflineAgents::new(task, profile, config.subsample_limit, None).map(Some)
+            OfflineAgents::new(task, profile, config.subsample_limit, split).map(Some)
         }
         (Chosen::Offline, None) => Err(Trouble::new(
             "the offline agents need a training table",
