@@ -11,7 +11,8 @@ fn main() -> Result<(), Unscorable> {
     let mut numbers = std::env::args().skip(1).filter_map(|word| word.parse().ok());
     let (rows, replicates) = (numbers.next().unwrap_or(20_000), numbers.next().unwrap_or(1_000));
     let keys: Vec<u64> = (0..rows as u64).collect();
-    let noise = |seed: u64| (0..8).map(|at| f64::from(weight(seed, at))).sum::<f64>() / 8.0;
+    // Replicates with large numbers are not drawn below.
+    let noise = |seed: u64| (0..8).map(|at| f64::from(weight(seed, u64::MAX - at))).sum::<f64>() / 8.0;
     let truth: Vec<f64> = keys.iter().map(|key| noise(*key) + *key as f64 / rows as f64).collect();
     let predicted: Vec<f64> =
         truth.iter().zip(&keys).map(|(value, key)| (value + noise(!key)) / 20.0).collect();
