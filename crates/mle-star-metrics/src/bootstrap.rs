@@ -111,7 +111,10 @@ fn mix(bits: u64) -> u64 {
 /// How often a uniform number, as 32 bits, is at or above the steps of Poisson's distribution function with mean 1.
 fn poisson(bits: u64) -> u8 {
     let uniform = (bits >> 32) as u32;
-    STEPS.iter().map(|step| u8::from(uniform >= *step)).sum()
+    let count = |steps: &[u32]| steps.iter().map(|step| u8::from(uniform >= *step)).sum::<u8>();
+    let small = count(&STEPS[..4]);
+    // Large weights are too rare to compare with their steps every time.
+    if small < 4 { small } else { small + count(&STEPS[4..]) }
 }
 
 /// The distribution function at 0, 1, 2 and so on, in units of 2^-32. Weights above 11 are too rare to matter.

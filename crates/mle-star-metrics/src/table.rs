@@ -134,7 +134,10 @@ fn whole_number(text: &str) -> Option<Cow<'_, str>> {
 
 /// Whether a cell is empty or one of the words that pandas reads as missing.
 pub(crate) fn is_missing(cell: &str) -> bool {
-    const WORDS: [&str; 10] = ["", "#N/A", "<NA>", "N/A", "NA", "NULL", "NaN", "n/a", "nan", "null"];
+    const WORDS: [&str; 19] = [
+        "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>",
+        "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
+    ];
     WORDS.contains(&cell.trim())
 }
 

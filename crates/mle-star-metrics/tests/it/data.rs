@@ -28,7 +28,7 @@ impl Rows {
                 Kind::Labels if random.next() < 0.6 => predicted.push(*label),
                 Kind::Labels => predicted.push((random.next() * classes as f64).floor()),
                 Kind::Probabilities => {
-                    predicted.extend(probabilities(*label as usize, classes, coarse, &mut random))
+                    predicted.extend(probabilities(*label as usize, classes, coarse, &mut random));
                 }
             }
         }
