@@ -25,8 +25,8 @@ TELLING, STEADY, UNLIKE = 0.6, 0.7, 0.98
 """ROC-AUC of a column that tells the tables apart a little; not much; almost always."""
 RELATED, STRONG, SORTED, DETERMINED = 0.75, 0.8, 0.9, 0.95
 """ROC-AUC of a column that is related to the target."""
-BEYOND_CHANCE = 5.0
-"""Standard errors."""
+BEYOND_CHANCE, LOST = 5.0, 4.0
+"""Standard errors: of a ROC-AUC; of a difference of correlations."""
 rng = np.random.default_rng(SEED)
 start = time.monotonic()
 
@@ -139,7 +139,7 @@ def together(
         if not valid.any() or len(np.unique(label[fit])) < 2 or (held and not in_time()):
             continue
         model = HistGradientBoostingClassifier(
-            learning_rate=0.15, max_iter=50, max_leaf_nodes=15, min_samples_leaf=10, early_stopping=False,
+            learning_rate=0.1, max_iter=50, max_leaf_nodes=8, min_samples_leaf=20, early_stopping=False,
             categorical_features=levels, random_state=SEED,
         ).fit(rows[fit], label[fit])  # fmt: skip
         on_rows[valid] = model.predict_proba(rows[valid])[:, 1]
@@ -211,7 +211,7 @@ class Relations:
         if telling >= UNLIKE:
             return f"its values in {self.file} do not overlap with those"
         there, here = self.agreement(column)
-        lost = (there - here) / np.sqrt(1 / len(column.train) + 1 / len(column.test)) > BEYOND_CHANCE
+        lost = (there - here) / np.sqrt(1 / len(column.train) + 1 / len(column.test)) > LOST
         if lost and there >= 0.1 and here <= there / 4:
             return (
                 f"in {self.file} it is not related to the other columns as it is there: its rank correlation "

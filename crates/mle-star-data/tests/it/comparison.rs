@@ -62,7 +62,7 @@ const CLASSES: [Row; 5] = [
     ("rare-leak", ROWS, "", true, &["scan_no"], &["scan_no"]),
     ("five", ROWS, "", false, &[], &[]),
     ("five-sorted", ROWS, "", false, &[], &["row number"]),
-    ("five-leak", ROWS, "", false, &[], &["scan_no"]),
+    ("five-leak", ROWS, "", true, &[], &["scan_no"]),
 ];
 
 /// The output of a program that says nothing else.
