@@ -19,13 +19,14 @@ from threadpoolctl import threadpool_limits
 
 Numbers = NDArray[Any]
 FOLDS, SEED, SECONDS = 4, 0, 60.0
-MOST_ROWS, MOST_CELLS, MOST_COLUMNS, MOST_CLASSES, MOST_BINS = 20_000, 6_000_000, 200, 10, 64
+MOST_ROWS, MOST_CELLS, MOST_COLUMNS, MOST_BINS = 20_000, 6_000_000, 200, 64
+MOST_CLASSES, MOST_PREDICTED = 10, 3
 TELLING, STEADY, UNLIKE = 0.6, 0.7, 0.98
 """ROC-AUC of a column that tells the tables apart a little; not much; almost always."""
 RELATED, STRONG, SORTED, DETERMINED = 0.75, 0.8, 0.9, 0.95
 """ROC-AUC of a column that is related to the target."""
-BEYOND_CHANCE = 5.0
-"""Standard errors."""
+BEYOND_CHANCE, LOST = 5.0, 4.0
+"""Standard errors: of a ROC-AUC; of a difference of correlations."""
 rng = np.random.default_rng(SEED)
 start = time.monotonic()
 
@@ -138,7 +139,7 @@ def together(
         if not valid.any() or len(np.unique(label[fit])) < 2 or (held and not in_time()):
             continue
         model = HistGradientBoostingClassifier(
-            learning_rate=0.15, max_iter=50, max_leaf_nodes=15, min_samples_leaf=10, early_stopping=False,
+            learning_rate=0.1, max_iter=50, max_leaf_nodes=8, min_samples_leaf=20, early_stopping=False,
             categorical_features=levels, random_state=SEED,
         ).fit(rows[fit], label[fit])  # fmt: skip
         on_rows[valid] = model.predict_proba(rows[valid])[:, 1]
@@ -169,7 +170,7 @@ class Relations:
     def __init__(self, labels: Numbers, fold: Numbers, file: str) -> None:
         self.labels, self.fold, self.file = labels, fold, file
         self.weights = labels.sum(axis=1) / labels.sum()
-        self.expected, self.on_test = np.zeros(0), np.zeros(0)
+        self.predicted: list[tuple[Numbers, Numbers, Numbers]] = []
 
     def strength(self, column: Column) -> float:
         """ROC-AUC of a column, the weighted mean over the labels; 0.5 if it may be chance."""
@@ -180,19 +181,21 @@ class Relations:
         return auc if auc - 0.5 > BEYOND_CHANCE * (self.weights @ [noise(label) for label in self.labels]) else 0.5
 
     def learn(self, steady: list[Column]) -> None:
-        """Predicts the most frequent class with columns that are alike in both tables."""
-        if steady:
-            train, test = (np.stack(side, axis=1) for side in zip(*((c.train, c.test) for c in steady), strict=True))
-            self.expected, self.on_test = together(steady, train, self.labels[0], self.fold, test)
+        """Predicts the most frequent labels with columns that are alike in both tables."""
+        if not steady:
+            return
+        train, test = (np.stack(side, axis=1) for side in zip(*((c.train, c.test) for c in steady), strict=True))
+        for label in self.labels[:MOST_PREDICTED]:
+            self.predicted.append((label, *together(steady, train, label, self.fold, test)))
 
     def agreement(self, column: Column) -> tuple[float, float]:
-        """Rank correlation of a column's scores with these predictions in the training and in the test table."""
-        if not len(self.expected):
-            return 0.0, 0.0
-        scores, of_bin = alone(column.train, self.labels[0], self.fold)
-        on_test = np.take(of_bin, column.test, mode="clip")
-        here = max(correlation(on_test, self.on_test), correlation(column.test, self.on_test))
-        return correlation(scores, self.expected), here
+        """Rank correlation of a column's scores with the predictions that fit best, in training and test table."""
+        found = [(0.0, 0.0)]
+        for label, in_train, in_test in self.predicted:
+            scores, of_bin = alone(column.train, label, self.fold)
+            by_score = correlation(np.take(of_bin, column.test, mode="clip"), in_test)
+            found.append((correlation(scores, in_train), max(by_score, correlation(column.test, in_test))))
+        return max(found)
 
     def why(self, column: Column, strength: float, telling: float) -> str:
         """The reason why the relation cannot hold in the test table; empty if there is none."""
@@ -208,7 +211,7 @@ class Relations:
         if telling >= UNLIKE:
             return f"its values in {self.file} do not overlap with those"
         there, here = self.agreement(column)
-        lost = (there - here) / np.sqrt(1 / len(column.train) + 1 / len(column.test)) > BEYOND_CHANCE
+        lost = (there - here) / np.sqrt(1 / len(column.train) + 1 / len(column.test)) > LOST
         if lost and there >= 0.1 and here <= there / 4:
             return (
                 f"in {self.file} it is not related to the other columns as it is there: its rank correlation "
