@@ -54,6 +54,8 @@ pub struct Off(pub String);
 pub struct Plan {
     target: String,
     id: String,
+    /// The column of the split.
+    by: Option<String>,
     rows: u64,
     labelled: u64,
     seed: u64,
@@ -85,6 +87,7 @@ pub fn plan(
     Ok(Plan {
         target: tables.target.to_owned(),
         id: tables.id.to_owned(),
+        by: split.column.clone(),
         rows: chosen.rows,
         labelled: chosen.labelled,
         seed,

@@ -27,7 +27,7 @@ fn main() -> Result<(), Unscorable> {
             Kind::Probabilities => (of_classes, Predictions::Numbers(&predicted)),
         };
         let start = Instant::now();
-        let measured = measure(metric, &truth, &predictions, &keys, replicates)?;
+        let measured = measure(metric, &truth, &predictions, Rows::of(&keys), replicates)?;
         let (score, error) = (measured.score, measured.standard_error);
         println!("{:>6.0} ms  {metric}: {score:.5} ± {error:.5}", start.elapsed().as_secs_f64() * 1e3);
     }

@@ -1,7 +1,7 @@
 //! The uncertainty of a score.
 //!
 //! In each replicate, every row has a random weight that follows a Poisson distribution with mean 1. It depends on
-//! the row's key and the number of the replicate alone, so that the replicates of two scripts are paired, whatever
+//! the row's unit (its key, or its cluster) and the number of the replicate alone, so that the replicates of two scripts are paired, whatever
 //! rows they share.
 
 use blake3::Hasher;
@@ -15,7 +15,23 @@ const FEW_REPLICATES: usize = 40;
 /// The half width of a 95 % interval, in standard errors.
 const HALF_WIDTH: f64 = 1.96;
 
-/// The score of predictions with its uncertainty. `row_keys` are different numbers that name the rows.
+/// The rows of a score.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows<'a> {
+    /// Different numbers that name them.
+    pub keys: &'a [u64],
+    /// What draws their weights: the keys, or equal numbers for rows that depend on each other.
+    pub units: &'a [u64],
+}
+
+impl<'a> Rows<'a> {
+    /// Rows that do not depend on each other.
+    pub fn of(keys: &'a [u64]) -> Self {
+        Self { keys, units: keys }
+    }
+}
+
+/// The score of predictions with its uncertainty.
 ///
 /// A metric can be undefined in a replicate, for example ROC-AUC where all rows with weight are of one class. Such a
 /// replicate repeats the score itself, and counts neither for the standard error nor for the interval.
@@ -26,19 +42,20 @@ pub fn measure(
     metric: Metric,
     truth: &Truth<'_>,
     predictions: &Predictions<'_>,
-    row_keys: &[u64],
+    rows: Rows<'_>,
     replicates: usize,
 ) -> Result<Measurement, Unscorable> {
     let formula = prepare(metric, truth, predictions)?;
-    if row_keys.len() != truth.len() {
-        return Err(Unscorable::new(format!("there are {} keys for {} rows", row_keys.len(), truth.len())));
+    let Rows { keys, units } = rows;
+    if (keys.len(), units.len()) != (truth.len(), truth.len()) {
+        return Err(Unscorable::new(format!("there are {} keys for {} rows", keys.len(), truth.len())));
     }
-    let mut weights = vec![1.0; row_keys.len()];
+    let mut weights = vec![1.0; keys.len()];
     let score = score_with(metric, &*formula, &weights)?;
     let mut defined = Vec::with_capacity(replicates);
     let mut all = Vec::with_capacity(replicates);
     for replicate in 0..replicates {
-        draw_weights(row_keys, replicate as u64, &mut weights);
+        draw_weights(units, replicate as u64, &mut weights);
         let drawn = score_with(metric, &*formula, &weights).ok();
         defined.extend(drawn);
         all.push(drawn.unwrap_or(score));
@@ -47,7 +64,7 @@ pub fn measure(
         Unscorable::new(format!("{metric} has no standard error, since there are too few rows"))
     })?;
     let interval = interval(metric, score, standard_error, &mut defined);
-    let (rows, rows_digest) = (row_keys.len() as u64, digest(row_keys.to_vec()));
+    let (rows, rows_digest) = (keys.len() as u64, digest(keys.to_vec()));
     Ok(Measurement { score, rows, rows_digest, standard_error, interval, replicates: all })
 }
 
@@ -158,7 +175,7 @@ mod tests {
     fn the_error_of_a_mean_is_that_of_theory() {
         let (truth, predicted, keys) = numbers(2_000);
         let (truth, predictions) = (Truth::Numbers(&truth), Predictions::Numbers(&predicted));
-        let measured = measure(Metric::Mae, &truth, &predictions, &keys, 2_000).unwrap();
+        let measured = measure(Metric::Mae, &truth, &predictions, Rows::of(&keys), 2_000).unwrap();
         let Predictions::Numbers(predicted) = predictions else { unreachable!() };
         let Truth::Numbers(truth) = truth else { unreachable!() };
         let errors: Vec<f64> = truth.iter().zip(predicted).map(|(y, p)| (y - p).abs()).collect();
@@ -174,11 +191,11 @@ mod tests {
         let names = ["0".to_owned(), "1".to_owned()];
         let truth = Truth::Classes { rows: &[0, 0, 1], names: &names, positive: Some(1) };
         let predictions = Predictions::Numbers(&[0.1, 0.6, 0.5]);
-        let measured = measure(Metric::RocAuc, &truth, &predictions, &[1, 2, 3], 200).unwrap();
+        let measured = measure(Metric::RocAuc, &truth, &predictions, Rows::of(&[1, 2, 3]), 200).unwrap();
         assert_eq!(measured.score, 0.5);
         assert!(measured.replicates.iter().all(|score| score.is_finite()));
         assert!(measured.replicates.contains(&0.0) && measured.replicates.contains(&1.0));
-        let none = measure(Metric::RocAuc, &truth, &predictions, &[1, 2, 3], 0);
+        let none = measure(Metric::RocAuc, &truth, &predictions, Rows::of(&[1, 2, 3]), 0);
         assert!(none.unwrap_err().to_string().contains("no standard error"));
     }
 

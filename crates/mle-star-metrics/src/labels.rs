@@ -21,6 +21,9 @@ pub struct Columns {
     pub id: Option<String>,
     /// The column with the labels.
     pub target: String,
+    /// The column whose equal values make rows dependent, such as a group or a day. Such rows have the same weight in a
+    /// replicate.
+    pub cluster: Option<String>,
 }
 
 /// The layout of a file of predictions.
@@ -57,6 +60,8 @@ pub struct Labels {
     target: String,
     /// In ascending order.
     keys: Vec<u64>,
+    /// What draws each row's weights: a hash of its cluster, or else its key.
+    units: Vec<u64>,
     known: Known,
 }
 
@@ -87,11 +92,13 @@ impl Labels {
         &self.keys
     }
 
-    /// The labels of the rows whose key is wanted. The classes stay those of all rows.
+    /// The labels of the rows whose cluster is wanted, or whose key is wanted if there are no clusters. The classes stay
+    /// those of all rows.
     pub fn subset(&self, wanted: impl Fn(u64) -> bool) -> Self {
-        let places: Vec<usize> = (0..self.rows()).filter(|place| wanted(self.keys[*place])).collect();
-        let keys = places.iter().map(|place| self.keys[*place]).collect();
-        Self { metric: self.metric, target: self.target.clone(), keys, known: self.known.at(&places) }
+        let places: Vec<usize> = (0..self.rows()).filter(|place| wanted(self.units[*place])).collect();
+        let pick = |all: &[u64]| places.iter().map(|place| all[*place]).collect();
+        let (keys, units, known) = (pick(&self.keys), pick(&self.units), self.known.at(&places));
+        Self { metric: self.metric, target: self.target.clone(), keys, units, known }
     }
 
     /// A digest of the rows' IDs, equal to the `rows_digest` of a measurement of all of them.
@@ -119,8 +126,12 @@ fn read(table: impl Read, columns: &Columns, metric: Metric) -> Result<Labels, S
         Some(id) => Some(table.columns(&[id])?[0]),
         None => None,
     };
+    let cluster = match &columns.cluster {
+        Some(cluster) => Some(table.columns(&[cluster])?[0]),
+        None => None,
+    };
     let (mut row, mut number) = (StringRecord::new(), 0_u64);
-    let mut keys = Vec::new();
+    let (mut keys, mut clusters) = (Vec::new(), Vec::new());
     let mut collected = Collected::new(metric);
     while table.read(&mut row)? {
         let label = row.get(target).unwrap_or_default();
@@ -130,6 +141,7 @@ fn read(table: impl Read, columns: &Columns, metric: Metric) -> Result<Labels, S
                 return Err(format!("row {} has no ID", number + 1));
             }
             keys.push((key(&id), number));
+            clusters.extend(cluster.map(|cluster| key(row.get(cluster).unwrap_or_default())));
             collected.add(label).map_err(|why| format!("row {} {why}", number + 1))?;
         }
         number += 1;
@@ -139,7 +151,11 @@ fn read(table: impl Read, columns: &Columns, metric: Metric) -> Result<Labels, S
         return Err(format!("no row has a label in column {}", shown(&columns.target)));
     }
     let known = collected.finish()?.at(&places);
-    Ok(Labels { metric, target: columns.target.clone(), keys, known })
+    let units = match cluster {
+        Some(_) => places.iter().map(|place| clusters[*place]).collect(),
+        None => keys.clone(),
+    };
+    Ok(Labels { metric, target: columns.target.clone(), keys, units, known })
 }
 
 /// The keys in order, and where each of them was.

@@ -156,12 +156,7 @@ mod tests {
         check(Metric::Accuracy, &["no", "1", "yes"], &["no", "1.0", "no"], 2.0 / 3.0);
         // Values of scikit-learn.
         check(Metric::RocAuc, &["0", "1", "0", "1"], &["0.1", "0.4", "0.4", "0.8"], 0.875);
-        check(
-            Metric::AveragePrecision,
-            &["0", "0", "1", "1"],
-            &["0.1", "0.4", "0.35", "0.8"],
-            5.0 / 6.0,
-        );
+        check(Metric::AveragePrecision, &["0", "0", "1", "1"], &["0.1", "0.4", "0.35", "0.8"], 5.0 / 6.0);
         check(Metric::AveragePrecision, &["1", "0", "1", "0"], &["0.5", "0.5", "0.5", "0.1"], 2.0 / 3.0);
         check(Metric::LogLoss, &["a", "b"], &["0.8,0.2", "1,1"], -(0.8_f64.ln() + 0.5_f64.ln()) / 2.0);
         check(Metric::Mae, &["1", "2"], &["2", "4"], 1.5);

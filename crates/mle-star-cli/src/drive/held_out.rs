@@ -52,8 +52,8 @@ pub fn folder(start: &Start, all_rows: &Path) -> Result<Option<HeldOut>, Trouble
 /// What the program needs to compute scores itself; `None` if it cannot. Scripts see the data in `data_dir`.
 pub fn evaluation(start: &Start, data_dir: &Path, held_out: Option<HeldOut>) -> Option<EvaluationSetup> {
     let (task, profile) = (&start.frozen.task, start.profile.as_ref()?);
-    start.frozen.protocol.as_ref().filter(|protocol| protocol.verifies)?;
-    let columns = verified_columns(task, profile)?;
+    let protocol = start.frozen.protocol.as_ref().filter(|protocol| protocol.verifies)?;
+    let columns = verified_columns(task, profile, protocol.split.as_ref())?;
     let header: Vec<String> =
         profile.sample.as_ref()?.columns.iter().map(|column| column.name.clone()).collect();
     let named = task.id_column.clone().filter(|id| header.contains(id));

@@ -27,7 +27,7 @@ pub fn protocol(task: &Task, config: &Config, profile: Option<&Profile>) -> Opti
     let classification = metric.is_none_or(|metric| !metric.is_for_regression());
     let (target, id) = (task.target_column.as_deref(), task.id_column.as_deref());
     let split = profile.test.is_some().then(|| describe(&task.data_dir, profile, target, id, classification));
-    let verifies = verified_columns(task, profile).is_some();
+    let verifies = verified_columns(task, profile, split.as_ref()).is_some();
     let holdout = match (&split, config.holdout) {
         (_, HoldoutShare::Off) => Holdout::Off { why: "`holdout` is off".to_owned() },
         (None, _) => Holdout::Off { why: "there is no test table".to_owned() },
@@ -77,7 +77,7 @@ fn plan_rows(
 }
 
 /// The columns by which the program computes scores itself; `None` if it cannot.
-pub fn verified_columns(task: &Task, profile: &Profile) -> Option<Columns> {
+pub fn verified_columns(task: &Task, profile: &Profile, split: Option<&Split>) -> Option<Columns> {
     Metric::parse(&task.evaluation_metric)?;
     let target = task.target_column.clone().filter(|target| profile.train.column(target).is_some())?;
     let sample = profile.sample.as_ref()?;
@@ -89,7 +89,8 @@ pub fn verified_columns(task: &Task, profile: &Profile) -> Option<Columns> {
         return None;
     }
     let id = task.id_column.clone().filter(|id| profile.train.column(id).is_some());
-    Some(Columns { id, target })
+    let cluster = split.and_then(|split| split.column.clone());
+    Some(Columns { id, target, cluster })
 }
 
 /// What was decided, in lines for the terminal.

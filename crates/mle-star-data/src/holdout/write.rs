@@ -68,12 +68,14 @@ fn write_labels(data_dir: &Path, listing: &Listing, plan: &Plan, into: &Path) ->
     let mut file = BufWriter::new(OpenOptions::new().write(true).create_new(true).mode(0o600).open(into)?);
     let train = listing.train.as_ref().ok_or_else(changed)?;
     records::read(data_dir, train, |mut rows| {
-        let (id, target) = (rows.position(&plan.id)?, rows.position(&plan.target)?);
+        // With the column of the split, whose rows depend on each other.
+        let names: Vec<&String> = [&plan.id, &plan.target].into_iter().chain(&plan.by).collect();
+        let columns: Vec<usize> = names.iter().map(|name| rows.position(name)).collect::<io::Result<_>>()?;
         let mut lines = Vec::new();
-        add_row([plan.id.as_bytes(), plan.target.as_bytes()].into_iter(), &mut lines)?;
+        add_row(names.iter().map(|name| name.as_bytes()), &mut lines)?;
         while next_held(&mut rows, plan)? {
             lines.push(b'\n');
-            add_row([&rows.row()[id], &rows.row()[target]].into_iter(), &mut lines)?;
+            add_row(columns.iter().map(|column| &rows.row()[*column]), &mut lines)?;
             file.write_all(&lines)?;
             lines.clear();
         }

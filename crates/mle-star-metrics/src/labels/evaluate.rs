@@ -8,7 +8,7 @@ use mle_star::measure::Measurement;
 
 use super::columns::{Cells, cells, positive};
 use super::{Known, Labels, Layout, Others, in_order};
-use crate::bootstrap::measure;
+use crate::bootstrap::{Rows, measure};
 use crate::names::Metric;
 use crate::score::{Predictions, Truth, Unscorable};
 use crate::table::{Table, canonical, is_missing, key, listed, shown};
@@ -40,10 +40,11 @@ impl Labels {
         let mut file = File::new(self, predictions, layout).map_err(Unscorable::new)?;
         file.read(self, others).map_err(Unscorable::new)?;
         let places = file.places(self, others).map_err(Unscorable::new)?;
-        let keys: Vec<u64> = places.iter().map(|place| self.keys[*place]).collect();
+        let pick = |all: &[u64]| places.iter().map(|place| all[*place]).collect::<Vec<u64>>();
+        let rows = Rows { keys: &pick(&self.keys), units: &pick(&self.units) };
         let row = |place: &usize| &file.values[place * file.width..(place + 1) * file.width];
         let values: Vec<f64> = places.iter().flat_map(row).copied().collect();
-        let scored = Scored { metric: self.metric, keys: &keys, values: &values, replicates };
+        let scored = Scored { metric: self.metric, rows, values: &values, replicates };
         match self.known.at(&places) {
             Known::Numbers(truth) => scored.measure(&Truth::Numbers(&truth), &Predictions::Numbers(&values)),
             Known::Classes { rows, names } => scored.classes(&rows, names.len(), &file),
@@ -54,7 +55,7 @@ impl Labels {
 /// The rows that have a label and predictions.
 struct Scored<'a> {
     metric: Metric,
-    keys: &'a [u64],
+    rows: Rows<'a>,
     /// What is predicted, as in a file.
     values: &'a [f64],
     replicates: usize,
@@ -62,7 +63,7 @@ struct Scored<'a> {
 
 impl Scored<'_> {
     fn measure(&self, truth: &Truth<'_>, predicted: &Predictions<'_>) -> Result<Measurement, Unscorable> {
-        measure(self.metric, truth, predicted, self.keys, self.replicates)
+        measure(self.metric, truth, predicted, self.rows, self.replicates)
     }
 
     /// The score of classes, after those that only the file names are sorted in between the known ones.

@@ -2,7 +2,7 @@ use super::*;
 use crate::score::Unscorable;
 
 fn labels(table: &str, metric: Metric) -> Labels {
-    let columns = Columns { id: Some("id".to_owned()), target: "y".to_owned() };
+    let columns = Columns { id: Some("id".to_owned()), target: "y".to_owned(), cluster: None };
     Labels::read(table.as_bytes(), &columns, metric).unwrap()
 }
 
@@ -20,7 +20,7 @@ fn scored(labels: &Labels, columns: &str, file: &str, others: Others) -> Result<
 #[test]
 fn labels_are_read_or_it_is_said_why_not() {
     let check = |table: &str, id: Option<&str>, metric, expected: Result<usize, &str>| {
-        let columns = Columns { id: id.map(str::to_owned), target: "y".to_owned() };
+        let columns = Columns { id: id.map(str::to_owned), target: "y".to_owned(), cluster: None };
         let found = Labels::read(table.as_bytes(), &columns, metric).map(|labels| labels.rows());
         let found = found.map_err(|why| why.to_string());
         assert_eq!(found.as_ref().map_err(String::as_str), expected.as_ref().map_err(|why| *why), "{table}");
@@ -67,7 +67,7 @@ fn predictions_are_scored_by_id() {
 
 #[test]
 fn rows_without_an_id_column_are_counted() {
-    let columns = Columns { id: None, target: "y".to_owned() };
+    let columns = Columns { id: None, target: "y".to_owned(), cluster: None };
     let labels = Labels::read("y\n1\n\"\"\n3\n".as_bytes(), &columns, Metric::Mae).unwrap();
     assert_eq!(scored(&labels, "y", "y\n1\n7\n4\n", Others::Ignore), Ok((0.5, 2)));
 }
@@ -140,4 +140,29 @@ fn replicates_are_paired_by_id() {
     let (one, two) = (measured("id,y\n1,0\n2,0\n3,0\n4,0\n"), measured("id,y\n4,0\n3,0\n2,0\n1,0\n"));
     assert_eq!(one, two);
     assert_eq!(one.rows_digest, all.digest());
+}
+
+#[test]
+fn rows_of_a_cluster_have_the_same_weights_and_stay_in_one_half() {
+    let rows: String = (0..400).map(|n| format!("{n},{},g{}\n", n % 7, n / 20)).collect();
+    let table = format!("id,y,group\n{rows}");
+    // The error of a row is that of its group.
+    let predicted: String = (0..400).map(|n| format!("{n},{}\n", n % 7 + n / 20 % 2)).collect();
+    let file = format!("id,y\n{predicted}");
+    let header = ["id".to_owned(), "y".to_owned()];
+    let layout = Layout { header: &header, id_column: Some("id") };
+    let measured = |cluster: Option<&str>| {
+        let (id, cluster) = (Some("id".to_owned()), cluster.map(str::to_owned));
+        let columns = Columns { id, target: "y".to_owned(), cluster };
+        let labels = Labels::read(table.as_bytes(), &columns, Metric::Mae).unwrap();
+        let half = labels.subset(bootstrap::is_in_first_half);
+        (labels.evaluate(file.as_bytes(), &layout, Others::Reject, 200).unwrap(), half.rows())
+    };
+    let ((alone, _), (together, half)) = (measured(None), measured(Some("group")));
+    assert_eq!((alone.score, alone.rows_digest), (together.score, together.rows_digest));
+    // 20 groups instead of 400 rows: the error is larger by the root of 20.
+    let ratio = together.standard_error / alone.standard_error;
+    assert!((3.0..7.0).contains(&ratio), "{ratio}");
+    assert_eq!(half % 20, 0);
+    assert!((40..=360).contains(&half), "{half}");
 }
