@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use mle_star_metrics::bootstrap::{measure, weight};
+use mle_star_metrics::bootstrap::{Rows, measure, weight};
 use mle_star_metrics::names::{Kind, Metric};
 use mle_star_metrics::score::{Predictions, Truth, Unscorable};
 

@@ -78,9 +78,13 @@ fn plan_rows(
 
 /// The columns by which the program computes scores itself; `None` if it cannot.
 pub fn verified_columns(task: &Task, profile: &Profile, split: Option<&Split>) -> Option<Columns> {
-    Metric::parse(&task.evaluation_metric)?;
-    let target = task.target_column.clone().filter(|target| profile.train.column(target).is_some())?;
-    let sample = profile.sample.as_ref()?;
+    let metric = Metric::parse(&task.evaluation_metric)?;
+    let target = task.target_column.clone()?;
+    let (classes, sample) = (profile.train.column(&target)?.distinct, profile.sample.as_ref()?);
+    // One column cannot hold the probabilities of three classes.
+    if metric.wants_probabilities() && classes > 2 && sample.columns.len() <= 2 {
+        return None;
+    }
     // A sample with several columns of the training table asks for several targets.
     let id = task.id_column.as_deref();
     let is_other_target =
