@@ -40,10 +40,19 @@ pub fn protocol(task: &Task, config: &Config, profile: Option<&Profile>) -> Opti
             planned.map_or_else(Holdout::from, |plan| plan.holdout())
         }
     };
-    let script = target.zip(split.as_ref());
-    let script =
-        script.and_then(|(target, split)| comparison::script(profile, target, id, split, classification));
+    let script = target.zip(split.as_ref()).and_then(|(target, split)| {
+        comparison::script(&compared(profile, &holdout), target, id, split, classification)
+    });
     Some(Protocol { split, holdout, verifies, comparison: script.unwrap_or_default() })
+}
+
+/// The profile of the tables that are compared.
+fn compared(profile: &Profile, holdout: &Holdout) -> Profile {
+    let mut compared = profile.clone();
+    if let Holdout::On { rows, .. } = holdout {
+        compared.train.rows -= usize::try_from(*rows).unwrap_or_default().min(compared.train.rows);
+    }
+    compared
 }
 
 /// The held-out rows of a run, chosen again.
