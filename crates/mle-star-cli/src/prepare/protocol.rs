@@ -5,10 +5,10 @@ use mle_star::protocol::{Holdout, Protocol, Split};
 use mle_star::task::Task;
 use mle_star_data::comparison;
 use mle_star_data::holdout::{Off, Plan, Roles, Share, plan};
-use mle_star_data::profile::Profile;
+use mle_star_data::profile::{Column, ColumnKind, Profile};
 use mle_star_data::split::describe;
 use mle_star_metrics::labels::Columns;
-use mle_star_metrics::names::Metric;
+use mle_star_metrics::names::{Kind, Metric};
 
 /// The seed of the held-out rows: the same data has the same ones in every run.
 const SEED: u64 = 42;
@@ -37,7 +37,11 @@ pub fn protocol(task: &Task, config: &Config, profile: Option<&Profile>) -> Opti
         }
         (Some(split), share) => {
             let planned = plan_rows(task, profile, split, share, config.holdout_rows, SEED);
-            planned.map_or_else(Holdout::from, |plan| plan.holdout())
+            let why = "submissions of this form cannot be scored".to_owned();
+            match planned {
+                Ok(_) if !verifies => Holdout::Off { why },
+                planned => planned.map_or_else(Holdout::from, |plan| plan.holdout()),
+            }
         }
     };
     let script = target.zip(split.as_ref()).and_then(|(target, split)| {
@@ -92,6 +96,12 @@ pub fn verified_columns(task: &Task, profile: &Profile, split: Option<&Split>) -
     let (classes, sample) = (profile.train.column(&target)?.distinct, profile.sample.as_ref()?);
     // One column cannot hold the probabilities of three classes.
     if metric.wants_probabilities() && classes > 2 && sample.columns.len() <= 2 {
+        return None;
+    }
+    // A sample of probabilities, where the metric needs labels.
+    let is_number = |column: &&Column| column.kind == ColumnKind::Float;
+    let labels = metric.kind() == Kind::Labels && sample.columns.len() <= 2;
+    if labels && sample.columns.last().filter(is_number).is_some() {
         return None;
     }
     // A sample with several columns of the training table asks for several targets.
