@@ -358,7 +358,7 @@ impl<'a> Ctx<'a> {
         if let Some(limit) = limits.out_of_time(place, now) {
             return Ok(ScriptOutcome::refused(limit));
         }
-        let timeout = limits.script_timeout(place, purpose == Purpose::Ablation, now);
+        let timeout = limits.script_timeout(place, purpose, now);
         let (timeout_seconds, characters) = (timeout.as_secs_f64(), script.chars().count() as u64);
         self.emit(Event::ScriptStarted { place: place.clone(), timeout: timeout_seconds, characters });
         let (place, script) = (place.clone(), script.to_owned());

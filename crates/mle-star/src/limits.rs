@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::config::Config;
-use crate::effects::{Limit, Usage};
+use crate::effects::{Limit, Purpose, Usage};
 use crate::journal::{EffectRecord, Kind};
 use crate::place::{Phase, Place};
 use crate::role::AgentType;
@@ -24,6 +24,7 @@ pub(crate) struct Limits {
     script_timeout: f64,
     agent_timeout: f64,
     ablation_timeout: f64,
+    comparison_timeout: f64,
     state: Mutex<State>,
 }
 
@@ -72,6 +73,7 @@ impl Limits {
             max_usd: config.max_budget_usd,
             script_timeout: config.script_timeout_seconds.map_or(f64::INFINITY, seconds),
             agent_timeout: seconds(config.agent_timeout_seconds),
+            comparison_timeout: (total / 10.0).clamp(1.0, 120.0),
             ablation_timeout: (total / (f64::from(config.outer_loop_steps) * 2.0)).clamp(1.0, 600.0),
             state: Mutex::new(State {
                 phase_ends: total,
@@ -187,8 +189,13 @@ impl Limits {
     }
 
     /// The time limit of a script that begins now.
-    pub fn script_timeout(&self, place: &Place, ablation: bool, now: f64) -> Duration {
-        let cap = if ablation { self.script_timeout.min(self.ablation_timeout) } else { self.script_timeout };
+    pub fn script_timeout(&self, place: &Place, purpose: Purpose, now: f64) -> Duration {
+        let own = match purpose {
+            Purpose::Ablation => self.ablation_timeout,
+            Purpose::Comparison => self.comparison_timeout,
+            Purpose::Score | Purpose::Submission => f64::INFINITY,
+        };
+        let cap = self.script_timeout.min(own);
         let state = self.state();
         let path = place.path().map_or(f64::INFINITY, |path| state.path_allowance - state.used(path));
         drop(state);
@@ -334,18 +341,20 @@ mod tests {
             limits(1000, Config { agent_timeout_seconds: 300, outer_loop_steps: 4, ..Config::default() });
         limits.begin_phase(Phase::Phase2, &config, 100.0);
         let path = Place::of_path(0);
-        let seconds = |ablation: bool, now: f64| limits.script_timeout(&path, ablation, now).as_secs();
+        let seconds = |purpose: Purpose, now: f64| limits.script_timeout(&path, purpose, now).as_secs();
         // Phase 2 ends at 750; an ablation study has an eighth of the whole: once per step and half of that.
-        assert_eq!((seconds(false, 150.0), seconds(true, 150.0), seconds(true, 700.0)), (600, 125, 50));
+        use Purpose::{Ablation, Comparison, Score};
+        let early = (seconds(Score, 150.0), seconds(Ablation, 150.0), seconds(Comparison, 150.0));
+        assert_eq!((early, seconds(Ablation, 700.0)), ((600, 125, 100), 50));
         // What begins at the last moment still has a second.
-        assert_eq!(seconds(false, 749.9), 1);
+        assert_eq!(seconds(Score, 749.9), 1);
         let agent = |now| {
             let (call, all) = limits.agent_timeout(&path, now);
             (call.as_secs(), all.as_secs())
         };
         assert_eq!((agent(150.0), agent(650.0)), ((300, 600), (100, 100)));
         let finalization = Place::from(Phase::Finalization);
-        assert_eq!(limits.script_timeout(&finalization, false, 750.0).as_secs(), 250);
+        assert_eq!(limits.script_timeout(&finalization, Purpose::Submission, 750.0).as_secs(), 250);
     }
 
     #[test]
@@ -355,7 +364,7 @@ mod tests {
             limits.begin_phase(Phase::Phase2, &config, 100.0);
             limits.divide_among_paths(2, slots, 100.0);
             let [place, other] = [0, 1].map(Place::of_path);
-            let left = |place| limits.script_timeout(place, false, 100.0).as_secs();
+            let left = |place| limits.script_timeout(place, Purpose::Score, 100.0).as_secs();
             assert_eq!(left(&place), path_seconds.unwrap_or(650), "{slots} slots");
             limits.use_script_time(&place, 300.0);
             assert_eq!(left(&place), path_seconds.map_or(650, |all| all - 300), "{slots} slots");

@@ -63,9 +63,8 @@ pub struct Finished {
 }
 
 async fn solve(ctx: &Ctx<'_>) -> Result<Finished, Stop> {
-    let first = ctx.phase(Phase::Phase1)?;
-    first.compare_tables().await?;
-    let initial = initial::initial_solution(&first).await?;
+    ctx.compare_tables().await?;
+    let initial = initial::initial_solution(&ctx.phase(Phase::Phase1)?).await?;
     let refined = refine_paths(&ctx.phase(Phase::Phase2)?, &initial.best).await?;
     let solutions: Vec<Scored> = refined.iter().map(|(path, _)| path.best.clone()).collect();
     let ensemble = match solutions.len() {

@@ -135,10 +135,9 @@ impl Place {
         Self::from(Phase::Phase2).join(format_args!("{PATH}{path}"))
     }
 
-    /// The place of the comparison of training and test table, in the phase at this place.
-    #[must_use]
-    pub fn tables(&self) -> Self {
-        self.join(TABLES)
+    /// The place of the comparison of training and test table, before all phases.
+    pub fn tables() -> Self {
+        Self(TABLES.to_owned())
     }
 
     /// The place of the submission script's run before it sees the labels of the held-out rows.

@@ -133,6 +133,7 @@ pub fn phase_title(phase: Phase) -> String {
 /// A place for people: `path 1, step 2, attempt 3`.
 pub fn place_name(place: &Place) -> String {
     let name = match (place.step(), place.path(), place.phase()) {
+        _ if place.is_within(&Place::tables()) => "comparison of the tables".to_owned(),
         (Some(step), _, _) => step_name(step),
         (None, Some(path), _) => format!("path {}", path + 1),
         (None, None, Some(phase)) => phase.title().to_owned(),

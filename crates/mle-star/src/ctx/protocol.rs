@@ -78,7 +78,7 @@ impl<'a> Ctx<'a> {
         let Some(protocol) = self.run.protocol.filter(|protocol| !protocol.comparison.is_empty()) else {
             return Ok(());
         };
-        let ctx = Self { place: self.place.tables(), data: DataView::Compared, ..self.clone() };
+        let ctx = Self { place: Place::tables(), data: DataView::Compared, ..self.clone() };
         let outcome = ctx.run(&protocol.comparison, Purpose::Comparison).await?.value;
         match Shift::parse(&outcome.stdout.text()).filter(|_| !outcome.is_error()) {
             Some(shift) => {

@@ -47,7 +47,7 @@ async fn the_submission_script_is_scored_before_it_sees_the_held_out_labels() {
     let runs = ["holdout/run", "holdout/look-whole", "look-whole", "run"];
     assert_eq!(finalization(&world), [&calls[..], &runs].concat());
     let view = |place: &str| world.script_run(place).unwrap().data;
-    assert_eq!(view("phase1/tables/run"), DataView::Compared);
+    assert_eq!(view("tables/run"), DataView::Compared);
     assert_eq!(view("phase3/r0/run"), DataView::Search);
     assert_eq!(view("finalization/holdout/run"), DataView::Search);
     assert_eq!(view("finalization/run"), DataView::Whole);
@@ -198,9 +198,9 @@ async fn a_printed_score_that_its_predictions_do_not_give_goes_to_the_debugger()
 async fn prompts_say_how_to_validate() {
     let found = "{\"auc\": 0.9, \"columns\": [], \"suspicious\": [{\"column\": \"scan\", \"why\": \"it sorts by label\"}]}";
     let compared = ScriptOutcome { stdout: mle_star::effects::Captured::whole(found), ..ran(None) };
-    let world = World::new().script("phase1/tables/run", compared);
+    let world = World::new().script("tables/run", compared);
     let trust = finish(&world, &held_out()).await.result.trust.unwrap();
-    assert_eq!(world.trace()[0], "phase1/tables/run");
+    assert_eq!(world.trace()[0], "tables/run");
     assert_eq!(trust.shift.unwrap().suspicious[0].column, "scan");
     for place in ["phase1/candidate-0/init", "phase1/merge-1/merger", "phase3/r0/ensembler"] {
         let prompt = world.request(place).unwrap().prompt;
@@ -220,8 +220,8 @@ async fn prompts_say_how_to_validate() {
 
 #[tokio::test]
 async fn a_comparison_that_fails_is_a_warning() {
-    let world = World::new().script("phase1/tables/run", failed("ImportError: sklearn"));
+    let world = World::new().script("tables/run", failed("ImportError: sklearn"));
     let trust = finish(&world, &held_out()).await.result.trust.unwrap();
     assert_eq!(trust.shift, None);
-    assert_eq!(warnings(&world, "phase1/tables", "were not compared: ImportError: sklearn"), 1);
+    assert_eq!(warnings(&world, "tables", "were not compared: ImportError: sklearn"), 1);
 }
