@@ -4,21 +4,18 @@
 //! started cold, or forked by its slot's worker (see [`mle_star_process::warm`]). Three things are kept: the script, its
 //! output up to a cap, and the submission it wrote.
 
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use mle_star::effects::{
-    Captured, DataView, Look, LookRequest, OutOfMemory, Purpose, ScriptEnd, ScriptOutcome, ScriptRequest,
-    ScriptRunner, Submission,
+    Captured, DataView, Look, LookRequest, OutOfMemory, ScriptEnd, ScriptOutcome, ScriptRequest, ScriptRunner,
 };
 use mle_star::layout;
-use mle_star::score::{Printed, ScoreScanner};
+use mle_star::score::ScoreScanner;
 use mle_star::stop::{Stop, Trouble};
-use mle_star_data::holdout::trim;
 use mle_star_data::input::Data;
 use mle_star_process::enforce::{self, End, Finished, Limits};
 use mle_star_process::machine::Machine;
@@ -33,14 +30,14 @@ use nix::errno::Errno;
 use tokio::task::spawn_blocking;
 
 use super::environment::Environment;
-use super::evaluation::{Evaluation, EvaluationSetup, Verified};
+use super::evaluation::{Evaluation, EvaluationSetup};
 use super::out_of_memory::{last_error, out_of_memory};
 use super::refusals::explanation;
-use super::submission::{check_submission, largest, too_large};
 use super::traceback::TracebackScanner;
 use super::workplace::Workplace;
 use start::Started;
 
+mod finish;
 mod start;
 
 /// The settings of a [`LocalRunner`].
@@ -252,50 +249,6 @@ impl LocalRunner {
             "free disk space",
         )
     }
-
-    /// Checks and keeps the submission, verifies the score, checks that the data is unchanged, removes the folder.
-    async fn finish(
-        &self,
-        request: &ScriptRequest,
-        workplace: Workplace,
-        printed: Option<Printed>,
-    ) -> Result<Kept, Trouble> {
-        let (setup, seen) = (Arc::clone(&self.setup), self.seen(request.data));
-        let stem = request.place.file_stem();
-        let kept = self.kept_submission(&stem, &request.script);
-        // The held-out rows of a submission stay apart from what can be submitted.
-        let holds_out = request.data == DataView::Search && self.whole.is_some();
-        let apart = holds_out.then(|| self.kept_predictions(&stem, &request.script));
-        let evaluation = self.evaluation.clone();
-        let verifies = request.purpose == Purpose::Score;
-        let work = move || {
-            let opened = |name| {
-                workplace.output(name).map_err(|error| Trouble::io("read", workplace.folder(), &error))
-            };
-            let (written, refused) = or_refused(opened(layout::SUBMISSION)?);
-            let file = apart.as_ref().unwrap_or(&kept);
-            let submission = written.map(|written| keep(written, file, &seen, setup.id_column.as_deref()));
-            let submission = submission.transpose().map_err(|error| Trouble::io("write", file, &error))?;
-            if let (Some(apart), Some(sample)) = (&apart, original_sample(evaluation.as_deref()))
-                && submission.as_ref().is_some_and(|submission| submission.findings.is_empty())
-            {
-                let id = evaluation.as_ref().and_then(|evaluation| evaluation.setup.id_column.as_deref());
-                trim(apart, sample, id.unwrap_or_default(), &kept)?;
-            }
-            let mut notes: Vec<String> = refused.into_iter().collect();
-            let mut verified = Verified::default();
-            if let Some(evaluation) = evaluation.filter(|_| verifies) {
-                let (written, refused) = or_refused(opened(layout::VALIDATION_PREDICTIONS)?);
-                notes.extend(refused);
-                verified = written.map(|file| evaluation.verify(file, printed)).unwrap_or_default();
-                notes.extend(verified.note.take());
-            }
-            drop(workplace);
-            notes.extend(seen.data.damage());
-            Ok(Kept { submission, verified, notes, disk_left: disk::left_if_full(&setup.run_folder) })
-        };
-        in_background(work).await?
-    }
 }
 
 impl Seen {
@@ -303,28 +256,6 @@ impl Seen {
         let data = Data::new(data_dir.to_owned()).map_err(|error| Trouble::io("read", data_dir, &error))?;
         Ok(Self { data, sample })
     }
-}
-
-fn or_refused(opened: Result<Option<File>, String>) -> (Option<File>, Option<String>) {
-    match opened {
-        Ok(file) => (file, None),
-        Err(refused) => (None, Some(refused)),
-    }
-}
-
-/// The sample submission without held-out rows.
-fn original_sample(evaluation: Option<&Evaluation>) -> Option<&Path> {
-    Some(&evaluation?.setup.holdout.as_ref()?.sample)
-}
-
-/// What remains of a script after its folder was removed.
-struct Kept {
-    submission: Option<Submission>,
-    verified: Verified,
-    /// Problems with the submission's path or with the data.
-    notes: Vec<String>,
-    /// The space left on a disk that is full even without the script's files.
-    disk_left: Option<String>,
 }
 
 /// The result of running a script once.
@@ -365,19 +296,6 @@ impl ScriptRunner for LocalRunner {
             Err(failure) => Look { measured: None, failure },
         })
     }
-}
-
-/// Copies a submission to `kept` and checks it. A copy has neither the mode of the script's file nor its other names. A
-/// submission that is too large is not copied.
-fn keep(submission: File, kept: &Path, seen: &Seen, id_column: Option<&str>) -> io::Result<Submission> {
-    let sample = seen.sample.as_deref();
-    let (bytes, most) = (submission.metadata()?.len(), largest(sample));
-    if bytes > most {
-        return Ok(too_large(bytes, sample));
-    }
-    let mut fresh = File::create_new(kept)?;
-    io::copy(&mut submission.take(most), &mut fresh)?;
-    Ok(check_submission(kept, sample, id_column))
 }
 
 /// Did the script fail because the disk is full? Exceeding its own limits gives other errors.
