@@ -167,6 +167,15 @@ impl Sandbox {
         })
     }
 
+    /// Is everything at `path` read-only for children? Mounts see to it; Landlock alone leaves modes and times open.
+    pub fn keeps(&self, path: &Path) -> bool {
+        let real = |path: &Path| path.canonicalize();
+        let writable = self.access.writable.iter().filter_map(|path| real(path).ok());
+        let overlaps =
+            |path: &Path| writable.clone().any(|open| path.starts_with(&open) || open.starts_with(path));
+        self.isolation.layers.shared_memory && real(path).is_ok_and(|path| !overlaps(&path))
+    }
+
     /// Half of the memory, the default size of `/dev/shm`.
     fn shared_memory_mib(&self) -> u64 {
         (self.machine.memory_mib / 2).max(256)

@@ -48,6 +48,8 @@ pub struct HoldoutSetup {
     pub sample: PathBuf,
     /// The labels of the held-out rows.
     pub labels: PathBuf,
+    /// Further folders with labels of these rows. No script of the search may read one of them as a whole.
+    pub closed: Vec<PathBuf>,
 }
 
 /// Computes scores.

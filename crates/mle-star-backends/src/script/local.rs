@@ -5,6 +5,7 @@
 //! output up to a cap, and the submission it wrote.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,7 +17,8 @@ use mle_star::effects::{
 use mle_star::layout;
 use mle_star::score::ScoreScanner;
 use mle_star::stop::{Stop, Trouble};
-use mle_star_data::input::Data;
+use mle_star_data::input::{Data, Protection};
+use mle_star_data::walk::walk;
 use mle_star_process::enforce::{self, End, Finished, Limits};
 use mle_star_process::machine::Machine;
 use mle_star_process::memory::{self, KernelKills};
@@ -85,6 +87,7 @@ pub struct LocalRunner {
 #[derive(Debug)]
 struct Seen {
     data: Data,
+    protection: Protection,
     sample: Option<PathBuf>,
 }
 
@@ -101,18 +104,23 @@ impl LocalRunner {
         let absolute = |path: &Path| path.canonicalize().map_err(|error| Trouble::io("read", path, &error));
         let (run_folder, data_dir) = (absolute(&setup.run_folder)?, absolute(&setup.data_dir)?);
         remove_left(&run_folder.join(layout::WORK));
-        let search = Arc::new(Seen::new(&data_dir, setup.sample_submission.clone())?);
-        let holdout = setup.evaluation.as_ref().and_then(|evaluation| evaluation.holdout.as_ref());
-        if holdout.is_some() {
-            let folder = run_folder.join(layout::HOLDOUT).join(layout::PREDICTIONS);
-            fs::create_dir_all(&folder).map_err(|error| Trouble::io("create", &folder, &error))?;
-        }
-        let whole = holdout.map(|rows| Seen::new(&absolute(&rows.data_dir)?, Some(rows.sample.clone())));
-        let whole = whole.transpose()?.map(Arc::new);
-        let evaluation = setup.evaluation.clone().map(|setup| Arc::new(Evaluation::new(setup)));
         let (environment, isolation) = (&setup.environment, setup.isolation.clone());
         let removed = environment.removed_variables();
         let sandbox = Arc::new(Sandbox::new(isolation, &environment.python, removed, &setup.machine));
+        let holdout = setup.evaluation.as_ref().and_then(|evaluation| evaluation.holdout.as_ref());
+        let mut closed = vec![run_folder.clone()];
+        let mut whole = None;
+        if let Some(rows) = holdout {
+            let folder = run_folder.join(layout::HOLDOUT).join(layout::PREDICTIONS);
+            fs::create_dir_all(&folder).map_err(|error| Trouble::io("create", &folder, &error))?;
+            let folder = absolute(&rows.data_dir)?;
+            whole = Some(Arc::new(Seen::new(&folder, rows.sample.clone().into(), &closed, &sandbox)?));
+            for folder in rows.closed.iter().chain([&folder]) {
+                closed.extend(with_runs(folder).map_err(|error| Trouble::io("read", folder, &error))?);
+            }
+        }
+        let search = Arc::new(Seen::new(&data_dir, setup.sample_submission.clone(), &closed, &sandbox)?);
+        let evaluation = setup.evaluation.clone().map(|setup| Arc::new(Evaluation::new(setup)));
         let start = setup.warm_start.as_ref().filter(|_| cfg!(target_os = "linux"));
         let warm = start.map(|start| Arc::new(Warm::new(&start.modules)));
         let links = Arc::new(ShortLinks::new(std::env::temp_dir()));
@@ -155,7 +163,7 @@ impl LocalRunner {
             fs::write(&saved, &script).map_err(|error| Trouble::io("write", &saved, &error))?;
             let folder = setup.run_folder.join(layout::WORK).join(&stem);
             stale.into_iter().for_each(|file| drop(fs::remove_file(file)));
-            Workplace::new(folder.clone(), &script, &seen.data, &links)
+            Workplace::new(folder.clone(), &script, (&seen.data, seen.protection), &links)
                 .map_err(|error| Trouble::io("create", &folder, &error))
         };
         in_background(work).await?
@@ -252,10 +260,25 @@ impl LocalRunner {
 }
 
 impl Seen {
-    fn new(data_dir: &Path, sample: Option<PathBuf>) -> Result<Self, Trouble> {
-        let data = Data::new(data_dir.to_owned()).map_err(|error| Trouble::io("read", data_dir, &error))?;
-        Ok(Self { data, sample })
+    fn new(
+        data_dir: &Path,
+        sample: Option<PathBuf>,
+        closed: &[PathBuf],
+        sandbox: &Sandbox,
+    ) -> Result<Self, Trouble> {
+        let data = Data::new(data_dir.to_owned(), closed);
+        let data = data.map_err(|error| Trouble::io("read", data_dir, &error))?;
+        let is_kept = data.targets().all(|target| sandbox.keeps(target));
+        let protection = if is_kept { Protection::ReadOnly } else { Protection::Modes };
+        Ok(Self { data, protection, sample })
     }
+}
+
+/// A folder, and the folders of runs in it, which have labels of their own.
+fn with_runs(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let real = folder.canonicalize()?;
+    let runs: Vec<PathBuf> = walk(&real)?.left_out(&real).collect();
+    Ok(runs.into_iter().chain([real]).collect())
 }
 
 /// The result of running a script once.

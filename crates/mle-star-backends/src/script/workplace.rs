@@ -6,7 +6,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use mle_star::layout;
-use mle_star_data::input::Data;
+use mle_star_data::input::{Data, Protection};
 use mle_star_process::remove::remove_tree;
 use mle_star_process::short_links::ShortLinks;
 use nix::errno::Errno;
@@ -29,14 +29,19 @@ impl Workplace {
     ///
     /// # Errors
     /// The folder cannot be created or written.
-    pub(super) fn new(folder: PathBuf, script: &str, data: &Data, links: &ShortLinks) -> io::Result<Self> {
+    pub(super) fn new(
+        folder: PathBuf,
+        script: &str,
+        (data, protection): (&Data, Protection),
+        links: &ShortLinks,
+    ) -> io::Result<Self> {
         remove_tree(&folder)?;
         let mut workplace = Self { temporary: folder.join(".tmp"), folder, sources: Vec::new() };
         fs::create_dir_all(workplace.folder.join(layout::FINAL))?;
         for private in [workplace.home(), workplace.temporary.clone()] {
             fs::DirBuilder::new().mode(0o700).create(private)?;
         }
-        workplace.sources = data.show(&workplace.folder.join(layout::INPUT))?;
+        workplace.sources = data.show(&workplace.folder.join(layout::INPUT), protection)?;
         // Tracebacks show this name.
         fs::write(workplace.folder.join(layout::SOLUTION), script)?;
         workplace.with_short_temporary(links)

@@ -45,7 +45,9 @@ pub fn folder(start: &Start, all_rows: &Path) -> Result<Option<HeldOut>, Trouble
         holdout::labels(&frozen.task.data_dir, &plan, &labels)?;
         holdout::write(&frozen.task.data_dir, &plan, &input)?;
     }
-    let setup = HoldoutSetup { data_dir: all_rows.to_owned(), sample: all_rows.join(sample), labels };
+    let (data_dir, sample) = (all_rows.to_owned(), all_rows.join(sample));
+    let closed = vec![frozen.task.data_dir.clone()];
+    let setup = HoldoutSetup { data_dir, sample, labels, closed };
     Ok(Some(HeldOut { input, setup }))
 }
 
