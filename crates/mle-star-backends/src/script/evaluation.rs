@@ -116,7 +116,7 @@ impl Evaluation {
             HoldoutPart::Choosing => Some(labels.subset(is_in_first_half)),
             HoldoutPart::Reporting => Some(labels.subset(|key| !is_in_first_half(key))),
         };
-        let file = File::open(submission).map_err(|error| format!("it left no submission: {error}"))?;
+        let file = File::open(submission).map_err(|error| format!("it left no valid submission: {error}"))?;
         self.evaluate(half.as_ref().unwrap_or(labels), file, Others::Ignore, HOLDOUT_REPLICATES)
     }
 
@@ -127,6 +127,10 @@ impl Evaluation {
         others: Others,
         replicates: usize,
     ) -> Result<Measurement, String> {
+        let bytes = predictions.metadata().map_or(0, |meta| meta.len());
+        if bytes > LARGEST {
+            return Err(format!("the file has {} MiB; it has at most {} MiB", bytes >> 20, LARGEST >> 20));
+        }
         let replicates = if labels.rows() > MANY_ROWS { replicates / 4 } else { replicates };
         let layout = Layout { header: &self.setup.header, id_column: self.setup.id_column.as_deref() };
         let measured = labels.evaluate(predictions.take(LARGEST), &layout, others, replicates);

@@ -75,7 +75,8 @@ impl Workplace {
     pub(super) fn output(&self, name: &str) -> io::Result<Result<Option<File>, String>> {
         let shown = || format!("{}/{name}", layout::FINAL);
         Ok(match self.open_output(name) {
-            Ok(opened) => Ok(opened),
+            Ok(file) if file.metadata()?.is_file() => Ok(Some(file)),
+            Ok(_) => Err(format!("{} is not a regular file, so it is not accepted", shown())),
             Err(Errno::ENOENT) => Ok(None),
             Err(Errno::ELOOP | Errno::ENOTDIR) => Err(format!(
                 "{} lies behind a link or below a file that is not a folder, so it is not accepted",
@@ -90,12 +91,11 @@ impl Workplace {
 
     /// Opens folder by folder, so that no link is followed, even one created meanwhile, and without waiting for the
     /// other end of a pipe.
-    fn open_output(&self, name: &str) -> nix::Result<Option<File>> {
+    fn open_output(&self, name: &str) -> nix::Result<File> {
         let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
         let root = open(&self.folder, flags | OFlag::O_DIRECTORY, Mode::empty())?;
         let folder = openat(&root, layout::FINAL, flags | OFlag::O_DIRECTORY, Mode::empty())?;
-        let file = File::from(openat(&folder, name, flags, Mode::empty())?);
-        Ok(Some(file).filter(|file| file.metadata().is_ok_and(|meta| meta.is_file())))
+        Ok(File::from(openat(&folder, name, flags, Mode::empty())?))
     }
 
     fn with_short_temporary(mut self, links: &ShortLinks) -> io::Result<Self> {

@@ -3,6 +3,7 @@
 mod attacks;
 mod cgroups;
 mod environment;
+mod evaluation;
 mod runner;
 mod submission;
 mod target;

@@ -1,9 +1,10 @@
 //! Checks whether rows of a data folder can be held out.
 
 use std::collections::HashSet;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
-use std::path::Path;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 use zip::ZipArchive;
 
@@ -96,7 +97,18 @@ pub(super) fn files(
     listing: &Listing,
     tables: &Tables<'_>,
 ) -> Result<(), Off> {
+    let train = fs::metadata(data_dir.join(&tables.train.on_disk)).ok();
+    let is_train = |path: &&PathBuf| {
+        let other = fs::metadata(data_dir.join(path)).ok();
+        train
+            .as_ref()
+            .zip(other)
+            .is_some_and(|(train, other)| (train.dev(), train.ino()) == (other.dev(), other.ino()))
+    };
     let others = listing.other.iter().filter(|path| !listing.copies.contains(path));
+    if let Some(name) = others.clone().find(is_train) {
+        return off(format!("{} is another name of {}", name.display(), tables.train.on_disk.display()));
+    }
     if let Some(copy) = others.clone().find(|path| may_be_train(path) || has_train(&data_dir.join(path))) {
         return off(format!("{} may have the labels of the training rows as well", copy.display()));
     }

@@ -1,6 +1,6 @@
 //! What happens after a script has ended: its submission is checked and kept, its score verified, its folder removed.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -88,9 +88,12 @@ impl Places {
         let file = self.with_held_out.as_ref().unwrap_or(&self.submission);
         let kept = keep(written, file, seen.sample.as_deref(), id_column);
         let kept = kept.map_err(|error| Trouble::io("write", file, &error))?;
-        if let (Some(whole), Some(evaluation)) = (&self.with_held_out, evaluation)
+        let Some(whole) = &self.with_held_out else { return Ok(kept) };
+        if !kept.findings.is_empty() {
+            // Nobody is to score it. A submission that was too large is not there.
+            let _ = fs::remove_file(whole);
+        } else if let Some(evaluation) = evaluation
             && let Some(holdout) = &evaluation.setup.holdout
-            && kept.findings.is_empty()
         {
             let id = evaluation.setup.id_column.as_deref();
             trim(whole, &holdout.sample, id.unwrap_or_default(), &self.submission)?;

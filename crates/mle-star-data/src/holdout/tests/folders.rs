@@ -205,6 +205,20 @@ fn other_files_are_linked_and_packed_tables_unpacked() {
 }
 
 #[test]
+fn another_name_of_the_training_table_is_found() {
+    let check = |name: &str, make: fn(&Path, &Path) -> std::io::Result<()>| {
+        let data = folder(&files());
+        let other = data.path().join(name);
+        fs::create_dir_all(other.parent().unwrap()).unwrap();
+        make(&data.path().join("train.csv"), &other).unwrap();
+        let Off(why) = planned(data.path(), &split(SplitKind::Rows, None), FIFTH, 1).unwrap_err();
+        assert_eq!(why, format!("{name} is another name of train.csv"));
+    };
+    check("alias.dat", |train, name| std::os::unix::fs::symlink(train, name));
+    check("old/first.bin", |train, name| fs::hard_link(train, name));
+}
+
+#[test]
 fn tables_that_changed_are_reported_and_leave_nothing_behind() {
     let (data, into) = (folder(&files()), tempfile::tempdir().unwrap());
     let plan = planned(data.path(), &split(SplitKind::Rows, None), FIFTH, 1).unwrap();
