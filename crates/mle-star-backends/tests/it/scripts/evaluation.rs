@@ -81,7 +81,7 @@ async fn wrong_scores_are_named_and_missing_predictions_are_not() {
         let outcome = world.run(&script(exact, printed)).await;
         let mismatch = outcome.mismatch.clone().unwrap_or_default();
         assert!(mismatch.contains(&format!("printed the score {printed},")), "{mismatch}");
-        assert!(mismatch.contains("mae over the 3 rows of") && mismatch.contains("is 0.33333"), "{mismatch}");
+        assert!(mismatch.contains("MAE over the 3 rows of") && mismatch.contains("is 0.33333"), "{mismatch}");
         assert_eq!((outcome.measured.as_ref(), outcome.is_error()), (None, false));
     }
     let silent = world.run("print('Final Validation Performance: 0.5')").await;

@@ -248,6 +248,8 @@ fn a_submission_is_trimmed_to_the_original_rows_in_their_order() {
     let asked = "id,y\n5,0\n6,0\n4,0\n";
     check("id,y\n1,0.10\n5,\"a\nb\"\n2,3\n6,0.5\n4,1\n", asked, Ok("id,y\n5,\"a\nb\"\n6,0.5\n4,1\n"));
     check("y,id\r\n1,4\r\n2,1\r\n\"3\",5\r\n4,6", asked, Ok("y,id\r\n\"3\",5\r\n4,6\r\n1,4\r\n"));
+    check(" id , y\n 5 ,1\n6.0,2\n4,3\n", asked, Ok(" id , y\n 5 ,1\n6.0,2\n4,3\n"));
+    check(" id,y,id\n1,1,5\n2,2,6\n3,3,4\n", asked, Ok(" id,y,id\n1,1,5\n2,2,6\n3,3,4\n"));
     check("id,y\n4,1\n5,2\n6,3\n", asked, Ok("id,y\n5,2\n6,3\n4,1\n"));
     check("id,y\n4,1\n5,2\n", asked, Err("it has no row with id 6"));
     check("key,y\n4,1\n", asked, Err("it has no column \"id\""));
