@@ -4,6 +4,7 @@ mod attacks;
 mod cgroups;
 mod environment;
 mod evaluation;
+mod input;
 mod runner;
 mod submission;
 mod target;
