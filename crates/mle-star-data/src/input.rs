@@ -2,7 +2,7 @@
 //!
 //! Scripts run as the same user as the program, so file modes alone do not protect the data. Where the system keeps
 //! scripts from changing it, they see links to it. Elsewhere a small data folder is copied, and a script can damage only
-//! its own copy; a large one is linked. In all cases a changed file is detected after the script and reported.
+//! its own copy; a large one is linked. A changed file is detected after the script and reported.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,9 +15,9 @@ use mle_star::effects::DATA_CHANGED;
 
 use super::walk::{self, walk};
 
-/// Data folders up to this size in bytes are copied for each script.
+/// Data folders up to this size in bytes are copied, or linked file by file, for each script.
 const COPIED_UP_TO: u64 = 32 * 1024 * 1024;
-/// Data folders with up to this many files are copied or linked file by file for each script.
+/// The same in files.
 const FILES_UP_TO: usize = 1000;
 
 /// A data folder as it was when the run began.
@@ -70,24 +70,29 @@ impl Data {
     /// Creates the read-only folder `input` with copies of the data or links to it. Returns the targets of the links,
     /// which a script must be able to read.
     ///
-    /// Folders in `input` are real ones, unless the data has very many files or is large and unprotected.
+    /// Small data has real folders, so that a walk finds its files; folders of other data are links.
     ///
     /// # Errors
     /// The folder cannot be created.
     pub fn show(&self, input: &Path, protection: Protection) -> io::Result<Vec<PathBuf>> {
         fs::create_dir(input)?;
         let bytes: u64 = self.files.values().map(|stamp| stamp.bytes).sum();
-        let are_few = self.files.len() <= FILES_UP_TO;
-        let mut targets = self.targets().cloned().collect();
-        if are_few && protection == Protection::ReadOnly {
-            self.link_files(input)?;
-        } else if are_few && bytes <= COPIED_UP_TO {
-            self.copy(input)?;
-            targets = Vec::new();
-        } else {
-            targets = walk::link(&self.folder, input, |_| false)?;
-            targets.extend_from_slice(&self.linked);
-        }
+        let is_small = bytes <= COPIED_UP_TO && self.files.len() <= FILES_UP_TO;
+        let targets = match protection {
+            _ if !is_small => {
+                let mut targets = walk::link(&self.folder, input, |_| false)?;
+                targets.extend_from_slice(&self.linked);
+                targets
+            }
+            Protection::ReadOnly => {
+                self.link_files(input)?;
+                self.targets().cloned().collect()
+            }
+            Protection::Modes => {
+                self.copy(input)?;
+                Vec::new()
+            }
+        };
         fs::set_permissions(input, fs::Permissions::from_mode(0o555))?;
         Ok(targets)
     }
@@ -200,7 +205,7 @@ mod tests {
         let both = ["images", "train.csv"];
         check(false, Protection::Modes, &[], &[]);
         check(false, Protection::ReadOnly, &["images/a.png", "train.csv"], &both);
-        check(true, Protection::ReadOnly, &["images/a.png", "train.csv"], &both);
+        check(true, Protection::ReadOnly, &["images", "train.csv"], &both);
         check(true, Protection::Modes, &["images", "train.csv"], &both);
     }
 

@@ -13,12 +13,17 @@ use super::{Off, Roles};
 use crate::folder::{Listing, Source};
 use crate::profile::{Profile, Table};
 use crate::records::{self, value};
+use crate::walk::walk;
 
 /// Endings of files with tables.
 const TABLES: [&str; 16] = [
     ".csv", ".csv.gz", ".csv.zip", ".tsv", ".txt", ".parquet", ".feather", ".arrow", ".json", ".jsonl",
     ".pkl", ".pickle", ".xlsx", ".xls", ".h5", ".npz",
 ];
+
+/// Scripts are shown at most this many files and folders beside the tables. Each is made readable by itself, because
+/// their folder has the whole training table.
+const MOST_BESIDE: usize = 500;
 
 /// The tables and the columns that holding rows out needs.
 #[derive(Clone, Copy, Debug)]
@@ -90,13 +95,20 @@ fn columns(train: &Table, test: &Table, sample: &Table, target: &str, id: &str) 
     Ok(())
 }
 
-/// Checks that no other file has the labels of training rows as well.
+/// Checks that no other file has the labels of training rows as well, and that all can be shown without the table.
 pub(super) fn files(
     data_dir: &Path,
     profile: &Profile,
     listing: &Listing,
     tables: &Tables<'_>,
 ) -> Result<(), Off> {
+    let beside = beside(data_dir).map_err(|error| Off(format!("the data folder cannot be read: {error}")))?;
+    if beside > MOST_BESIDE {
+        let train = tables.train.on_disk.display();
+        return off(format!(
+            "{beside} files and folders lie beside {train}, more than {MOST_BESIDE}; move them to a folder"
+        ));
+    }
     let train = fs::metadata(data_dir.join(&tables.train.on_disk)).ok();
     let is_train = |path: &&PathBuf| {
         let other = fs::metadata(data_dir.join(path)).ok();
@@ -123,6 +135,10 @@ pub(super) fn files(
         }
     }
     Ok(())
+}
+
+fn beside(data_dir: &Path) -> io::Result<usize> {
+    Ok(walk(data_dir)?.entries(data_dir, |_| false)?.len())
 }
 
 fn may_be_train(path: &Path) -> bool {

@@ -191,6 +191,10 @@ fn tables_that_do_not_fit_together_are_named() {
         |f| f.push(("more.csv", "id,y\n3,cat\n".to_owned())),
         "more.csv has labels of training rows as well",
     );
+    tables(
+        |f| f.extend((0..498).map(|n| (&*format!("{n}.png").leak(), String::new()))),
+        "501 files and folders lie beside train.csv, more than 500",
+    );
 }
 
 #[test]
