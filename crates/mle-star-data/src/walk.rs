@@ -156,8 +156,9 @@ impl Found {
     }
 }
 
-/// The files of runs are not data, wherever the runs directory lies. A run's lock is its first file.
-fn is_run(folder: &Path) -> bool {
+/// Is it the folder of a run? The files of runs are not data, wherever the runs directory lies. A run's lock is its first
+/// file.
+pub fn is_run(folder: &Path) -> bool {
     [layout::LOCK, layout::JOURNAL].iter().any(|name| folder.join(name).exists())
 }
 

@@ -101,6 +101,16 @@ impl Sandbox {
         Self { isolation, access, hidden, machine: machine.clone() }
     }
 
+    /// Closes these folders, even if they lie in one that children may read, such as a project whose package is
+    /// installed from its source folder. What a child is given by itself stays open.
+    #[must_use]
+    pub fn without(self, closed: &[PathBuf]) -> Self {
+        let closed: Vec<PathBuf> = closed.iter().filter_map(|folder| folder.canonicalize().ok()).collect();
+        let access = self.access.without(&closed);
+        let hidden = probe::hidden_folders(&access);
+        Self { access, hidden, ..self }
+    }
+
     /// The isolation as it was asked for.
     pub fn isolation(&self) -> &Isolation {
         &self.isolation

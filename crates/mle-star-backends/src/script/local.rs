@@ -5,20 +5,17 @@
 //! output up to a cap, and the submission it wrote.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use mle_star::effects::{
-    Captured, DataView, Look, LookRequest, OutOfMemory, ScriptEnd, ScriptOutcome, ScriptRequest, ScriptRunner,
+    Captured, Look, LookRequest, OutOfMemory, ScriptEnd, ScriptOutcome, ScriptRequest, ScriptRunner,
 };
 use mle_star::layout;
 use mle_star::score::ScoreScanner;
 use mle_star::stop::{Stop, Trouble};
-use mle_star_data::input::{Data, Protection};
-use mle_star_data::walk::walk;
 use mle_star_process::enforce::{self, End, Finished, Limits};
 use mle_star_process::machine::Machine;
 use mle_star_process::memory::{self, KernelKills};
@@ -37,9 +34,11 @@ use super::out_of_memory::{last_error, out_of_memory};
 use super::refusals::explanation;
 use super::traceback::TracebackScanner;
 use super::workplace::Workplace;
+use seen::Seen;
 use start::Started;
 
 mod finish;
+mod seen;
 mod start;
 
 /// The settings of a [`LocalRunner`].
@@ -83,14 +82,6 @@ pub struct LocalRunner {
     warm: Option<Arc<Warm>>,
 }
 
-/// The data that a script sees.
-#[derive(Debug)]
-struct Seen {
-    data: Data,
-    protection: Protection,
-    sample: Option<PathBuf>,
-}
-
 impl LocalRunner {
     /// A runner for one run. Records size and time of every data file, to notice changes later.
     ///
@@ -104,22 +95,15 @@ impl LocalRunner {
         let absolute = |path: &Path| path.canonicalize().map_err(|error| Trouble::io("read", path, &error));
         let (run_folder, data_dir) = (absolute(&setup.run_folder)?, absolute(&setup.data_dir)?);
         remove_left(&run_folder.join(layout::WORK));
+        let rows = setup.evaluation.as_ref().and_then(|evaluation| evaluation.holdout.as_ref());
+        rows.map(|_| seen::create_predictions(&run_folder)).transpose()?;
+        let closed = seen::closed(&run_folder, rows)?;
         let (environment, isolation) = (&setup.environment, setup.isolation.clone());
         let removed = environment.removed_variables();
-        let sandbox = Arc::new(Sandbox::new(isolation, &environment.python, removed, &setup.machine));
-        let holdout = setup.evaluation.as_ref().and_then(|evaluation| evaluation.holdout.as_ref());
-        let mut closed = vec![run_folder.clone()];
-        let mut whole = None;
-        if let Some(rows) = holdout {
-            let folder = run_folder.join(layout::HOLDOUT).join(layout::PREDICTIONS);
-            fs::create_dir_all(&folder).map_err(|error| Trouble::io("create", &folder, &error))?;
-            let folder = absolute(&rows.data_dir)?;
-            whole = Some(Arc::new(Seen::new(&folder, rows.sample.clone().into(), &closed, &sandbox)?));
-            for folder in rows.closed.iter().chain([&folder]) {
-                closed.extend(with_runs(folder).map_err(|error| Trouble::io("read", folder, &error))?);
-            }
-        }
-        let search = Arc::new(Seen::new(&data_dir, setup.sample_submission.clone(), &closed, &sandbox)?);
+        let sandbox = Sandbox::new(isolation, &environment.python, removed, &setup.machine);
+        let sandbox = Arc::new(sandbox.without(&closed));
+        let search = Arc::new(Seen::of_search(&setup, &closed, &sandbox)?);
+        let whole = rows.map(|rows| Seen::of_submission(rows, &closed, &sandbox)).transpose()?.map(Arc::new);
         let evaluation = setup.evaluation.clone().map(|setup| Arc::new(Evaluation::new(setup)));
         let start = setup.warm_start.as_ref().filter(|_| cfg!(target_os = "linux"));
         let warm = start.map(|start| Arc::new(Warm::new(&start.modules)));
@@ -145,12 +129,6 @@ impl LocalRunner {
         let submission = self.kept_submission(stem, script);
         let folder = self.setup.run_folder.join(layout::HOLDOUT).join(layout::PREDICTIONS);
         folder.join(submission.file_name().unwrap_or_default())
-    }
-
-    /// What a script sees of the data.
-    fn seen(&self, view: DataView) -> Arc<Seen> {
-        let whole = self.whole.as_ref().filter(|_| view == DataView::Whole);
-        Arc::clone(whole.unwrap_or(&self.search))
     }
 
     async fn prepare(&self, request: &ScriptRequest) -> Result<Workplace, Trouble> {
@@ -257,28 +235,6 @@ impl LocalRunner {
             "free disk space",
         )
     }
-}
-
-impl Seen {
-    fn new(
-        data_dir: &Path,
-        sample: Option<PathBuf>,
-        closed: &[PathBuf],
-        sandbox: &Sandbox,
-    ) -> Result<Self, Trouble> {
-        let data = Data::new(data_dir.to_owned(), closed);
-        let data = data.map_err(|error| Trouble::io("read", data_dir, &error))?;
-        let is_kept = data.targets().all(|target| sandbox.keeps(target));
-        let protection = if is_kept { Protection::ReadOnly } else { Protection::Modes };
-        Ok(Self { data, protection, sample })
-    }
-}
-
-/// A folder, and the folders of runs in it, which have labels of their own.
-fn with_runs(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let real = folder.canonicalize()?;
-    let runs: Vec<PathBuf> = walk(&real)?.left_out(&real).collect();
-    Ok(runs.into_iter().chain([real]).collect())
 }
 
 /// The result of running a script once.

@@ -156,7 +156,7 @@ mod tests {
                 "all",
                 "none",
             ]),
-            devices: Vec::new(),
+            ..Access::default()
         };
         let mounts = mounts(&below(&["all", "home", "mnt", "none", "srv"]), &access);
         assert_eq!(names(&root, &mounts.hidden), ["/home", "/mnt", "/srv"]);

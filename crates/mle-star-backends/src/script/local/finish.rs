@@ -12,7 +12,8 @@ use mle_star::stop::Trouble;
 use mle_star_data::holdout::trim;
 use mle_star_process::disk;
 
-use super::{LocalRunner, Seen, in_background};
+use super::seen::Seen;
+use super::{LocalRunner, in_background};
 use crate::script::evaluation::{Evaluation, Verified};
 use crate::script::submission::{check_submission, largest, too_large};
 use crate::script::workplace::Workplace;

@@ -97,6 +97,46 @@ async fn held_out_labels_are_out_of_reach_beside_many_files() {
     .await;
 }
 
+/// A project whose package is installed from its source folder has its data and runs there too.
+#[tokio::test]
+async fn held_out_labels_are_out_of_reach_in_the_folder_of_a_package() {
+    let mut held = HeldOut::new(|_, _| ()).await;
+    let root = held.world.folder.path().canonicalize().unwrap();
+    let labels: String = (0..3_000).map(|n| format!("{}\n", LABEL + n)).collect();
+    for (name, text) in [
+        ("package/__init__.py", "there = 'found'\n"),
+        ("module.py", "there = 'found'\n"),
+        ("other/journal.lock", ""),
+        ("other/holdout/labels.csv", labels.as_str()),
+        ("venv/bin/x", ""),
+    ] {
+        fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
+        fs::write(root.join(name), text).unwrap();
+    }
+    let python = held.world.setup.environment.python.canonicalize().unwrap();
+    let (home, name) = (python.parent().unwrap(), python.file_name().unwrap());
+    let packages = root.join("venv/lib").join(name).join("site-packages");
+    fs::create_dir_all(&packages).unwrap();
+    fs::write(packages.join("own.pth"), format!("{}\n", root.display())).unwrap();
+    fs::write(root.join("venv/pyvenv.cfg"), format!("home = {}\n", home.display())).unwrap();
+    symlink(&python, root.join("venv/bin/python")).unwrap();
+    held.world.setup.environment.python = root.join("venv/bin/python");
+    let script = format!(
+        "import module, package\nprint(module.there, package.there)\nALONE = [{:?}, {:?}, {:?}, {root:?}]\nEVERYWHERE = False\n{}",
+        held.original,
+        root.join("run"),
+        root.join("other"),
+        include_str!("search.py")
+    );
+    let probed = Layers::probed();
+    let landlock = Layers { landlock: probed.landlock, limits: true, ..Layers::none() };
+    for layers in [probed.clone(), Layers { landlock: 0, ..probed.clone() }, landlock] {
+        held.world.setup.isolation.layers = layers.clone();
+        let outcome = held.world.run(&script).await;
+        assert_eq!(outcome.stdout.text(), "found found\nown 2550 found []\n", "{layers:?} {outcome:?}");
+    }
+}
+
 /// The search finds what can be found.
 #[tokio::test]
 async fn without_a_sandbox_the_search_succeeds() {
