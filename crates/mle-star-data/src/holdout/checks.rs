@@ -172,6 +172,9 @@ pub(super) fn ids(data_dir: &Path, tables: &Tables<'_>) -> Result<(), Off> {
     let in_test = digests(test)?;
     let in_train = digests(train)?;
     for (source, ids) in [(train, &in_train), (test, &in_test)] {
+        if ids.binary_search(&Seeded::new(0, "ids").of(b"")).is_ok() {
+            return off(format!("a value of `{id}` is missing in {}", name(source)));
+        }
         if ids.windows(2).any(|pair| pair[0] == pair[1]) {
             return off(format!("a value of `{id}` occurs twice in {}", name(source)));
         }
