@@ -49,7 +49,7 @@ impl Client {
         };
         // Agents work in other folders, so the path must be absolute.
         setup.data_dir = absolute(&setup.data_dir).map_err(cannot("read", &setup.data_dir))?;
-        let data = Data::new(setup.data_dir.clone()).map_err(cannot("read", &setup.data_dir))?;
+        let data = Data::new(setup.data_dir.clone(), &[]).map_err(cannot("read", &setup.data_dir))?;
         let work_dirs = WorkDirs::new(&setup.folder, data).map_err(cannot("create", &setup.folder))?;
         Ok(Self {
             prefetched: Prefetched::new(setup.prefetch),

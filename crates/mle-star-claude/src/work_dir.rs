@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use mle_star_data::input::Data;
+use mle_star_data::input::{Data, Protection};
 use mle_star_process::remove::remove_tree;
 
 use crate::invocation::Access;
@@ -38,7 +38,7 @@ impl WorkDirs {
         }
         // Processes start in folders below this one, so the path must be absolute.
         let folder = folder.canonicalize()?;
-        data.show(&folder.join("reading/input"))?;
+        data.show(&folder.join("reading/input"), Protection::Modes)?;
         Ok(Self { folder, data, created: AtomicU64::new(0) })
     }
 
@@ -51,7 +51,7 @@ impl WorkDirs {
                 let name = format!("call-{}", self.created.fetch_add(1, Ordering::Relaxed));
                 let own = WorkDir { folder: self.folder.join(name), is_shared: false };
                 fs::create_dir(&own.folder)?;
-                self.data.show(&own.folder.join("input"))?;
+                self.data.show(&own.folder.join("input"), Protection::Modes)?;
                 Ok(own)
             }
         }

@@ -102,7 +102,9 @@ mod tests {
     fn script_of(train: &str, test: Option<&str>, target: &str) -> Option<String> {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("train.csv"), train).unwrap();
-        test.map(|test| fs::write(dir.path().join("test.csv"), test).unwrap());
+        if let Some(test) = test {
+            fs::write(dir.path().join("test.csv"), test).unwrap();
+        }
         let profile = profile::read(dir.path()).unwrap();
         let split = Split { kind: SplitKind::Time, column: Some("day".to_owned()), why: "Later.".to_owned() };
         script(&profile, target, Some("id"), &split, true)

@@ -1,8 +1,8 @@
 //! The data as scripts and agents see it in `./input`, and the check that it did not change.
 //!
-//! Scripts run as the same user as the program, so file modes alone do not protect the data. A small data folder is
-//! copied, and a script can damage only its own copy. A large one is linked; a changed file is detected after the script
-//! and reported.
+//! Scripts run as the same user as the program, so file modes alone do not protect the data. Where the system keeps
+//! scripts from changing it, they see links to it. Elsewhere a small data folder is copied, and a script can damage only
+//! its own copy; a large one is linked. A changed file is detected after the script and reported.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,9 +15,9 @@ use mle_star::effects::DATA_CHANGED;
 
 use super::walk::{self, walk};
 
-/// Data folders up to this size in bytes are copied for each script.
+/// Data folders up to this size in bytes are copied, or linked file by file, for each script.
 const COPIED_UP_TO: u64 = 32 * 1024 * 1024;
-/// Data folders with up to this many files are copied for each script.
+/// The same in files.
 const FILES_UP_TO: usize = 1000;
 
 /// A data folder as it was when the run began.
@@ -25,8 +25,19 @@ const FILES_UP_TO: usize = 1000;
 pub struct Data {
     folder: PathBuf,
     files: BTreeMap<PathBuf, Stamp>,
+    /// What a script that sees links must be able to read.
+    readable: Vec<PathBuf>,
     /// Links in the folder, or the folders of their targets.
     linked: Vec<PathBuf>,
+}
+
+/// What keeps scripts from changing the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protection {
+    /// The system: it is read-only for them.
+    ReadOnly,
+    /// File modes, which the same user can change.
+    Modes,
 }
 
 /// Shows cheaply whether a file has changed.
@@ -37,34 +48,57 @@ struct Stamp {
 }
 
 impl Data {
-    /// Records every file of `folder`, an absolute path.
+    /// Records every file of `folder`, an absolute path. Scripts may see some files of the `closed` folders, but never
+    /// one of these folders as a whole.
     ///
     /// # Errors
     /// The folder cannot be read.
-    pub fn new(folder: PathBuf) -> io::Result<Self> {
+    pub fn new(folder: PathBuf, closed: &[PathBuf]) -> io::Result<Self> {
         let found = walk(&folder)?;
-        let linked = found.linked();
+        let real = folder.canonicalize()?;
+        let entries = found.entries(&real, |_| false)?;
+        let (readable, linked) = (found.readable(real, &entries), found.linked(closed));
         let files = stamps(&folder, found.files);
-        Ok(Self { folder, files, linked })
+        Ok(Self { folder, files, readable, linked })
+    }
+
+    /// Every path that a script must be able to read if it sees links.
+    pub fn targets(&self) -> impl Iterator<Item = &PathBuf> {
+        self.readable.iter().chain(&self.linked)
     }
 
     /// Creates the read-only folder `input` with copies of the data or links to it. Returns the targets of the links,
     /// which a script must be able to read.
     ///
+    /// Small data has real folders, so that a walk finds its files; folders of other data are links.
+    ///
     /// # Errors
     /// The folder cannot be created.
-    pub fn show(&self, input: &Path) -> io::Result<Vec<PathBuf>> {
+    pub fn show(&self, input: &Path, protection: Protection) -> io::Result<Vec<PathBuf>> {
         fs::create_dir(input)?;
-        let mut sources = Vec::new();
         let bytes: u64 = self.files.values().map(|stamp| stamp.bytes).sum();
-        if bytes <= COPIED_UP_TO && self.files.len() <= FILES_UP_TO {
-            self.copy(input)?;
-        } else {
-            sources = walk::link(&self.folder, input, |_| false)?;
-            sources.extend_from_slice(&self.linked);
-        }
+        let is_small = bytes <= COPIED_UP_TO && self.files.len() <= FILES_UP_TO;
+        let targets = match protection {
+            _ if !is_small => {
+                let mut targets = walk::link(&self.folder, input, |_| false)?;
+                targets.extend_from_slice(&self.linked);
+                targets
+            }
+            Protection::ReadOnly => {
+                self.link_files(input)?;
+                self.targets().cloned().collect()
+            }
+            Protection::Modes => {
+                self.copy(input)?;
+                Vec::new()
+            }
+        };
         fs::set_permissions(input, fs::Permissions::from_mode(0o555))?;
-        Ok(sources)
+        Ok(targets)
+    }
+
+    fn link_files(&self, input: &Path) -> io::Result<()> {
+        self.files.keys().try_for_each(|name| walk::link_file(&self.folder, name, input))
     }
 
     fn copy(&self, input: &Path) -> io::Result<()> {
@@ -126,7 +160,7 @@ mod tests {
         for run in ["runs/r0", "runs/r1"] {
             fs::write(folder.path().join(run).join(layout::LOCK), "").unwrap();
         }
-        let data = Data::new(folder.path().to_owned()).unwrap();
+        let data = Data::new(folder.path().to_owned(), &[]).unwrap();
         (folder, data)
     }
 
@@ -139,7 +173,8 @@ mod tests {
             Ok(())
         };
         type Make<'a> = &'a dyn Fn(&Data, &Path) -> io::Result<()>;
-        for (name, make) in [("copied", &Data::copy as Make<'_>), ("linked", &linked)] {
+        let ways = [("copied", &Data::copy as Make<'_>), ("linked", &linked), ("each", &Data::link_files)];
+        for (name, make) in ways {
             let view = folder.path().join("runs/r1").join(name);
             fs::create_dir(&view).unwrap();
             make(&data, &view).unwrap();
@@ -147,6 +182,61 @@ mod tests {
             assert_eq!(fs::read_to_string(view.join("images/a.png")).unwrap(), "png", "{name}");
             assert!(!view.join("runs").exists(), "{name}");
         }
+    }
+
+    #[test]
+    fn read_only_data_is_linked_file_by_file_and_other_small_data_copied() {
+        let check = |large: bool, protection, links: &[&str], sources: &[&str]| {
+            let (folder, _) = data();
+            if large {
+                fs::File::create(folder.path().join("images/big")).unwrap().set_len(33 << 20).unwrap();
+            }
+            let data = Data::new(folder.path().canonicalize().unwrap(), &[]).unwrap();
+            let input = folder.path().join("runs/r1/input");
+            let mut shown = data.show(&input, protection).unwrap();
+            shown.sort();
+            let whole: Vec<PathBuf> = sources.iter().map(|name| data.folder.join(name)).collect();
+            let is_link = |name: &&str| input.join(name).is_symlink();
+            let found: Vec<&str> =
+                ["images", "images/a.png", "train.csv"].into_iter().filter(is_link).collect();
+            assert_eq!((found.as_slice(), shown), (links, whole), "{large} {protection:?}");
+            assert_eq!(fs::read_to_string(input.join("images/a.png")).unwrap(), "png");
+        };
+        let both = ["images", "train.csv"];
+        check(false, Protection::Modes, &[], &[]);
+        check(false, Protection::ReadOnly, &["images/a.png", "train.csv"], &both);
+        check(true, Protection::ReadOnly, &["images", "train.csv"], &both);
+        check(true, Protection::Modes, &["images", "train.csv"], &both);
+    }
+
+    #[test]
+    fn a_closed_folder_is_never_readable_as_a_whole() {
+        let check = |links: usize, closed: &str, expected: &[&str]| {
+            let folder = tempfile::tempdir().unwrap();
+            let root = folder.path().canonicalize().unwrap();
+            for name in ["store/data/runs/r", "view"] {
+                fs::create_dir_all(root.join(name)).unwrap();
+            }
+            for n in 0..links {
+                fs::write(root.join(format!("store/data/{n}")), "").unwrap();
+                walk::link_file(&root.join("store/data"), Path::new(&n.to_string()), &root.join("view"))
+                    .unwrap();
+            }
+            let data = Data::new(root.join("view"), &[root.join(closed)]).unwrap();
+            let whole: Vec<&Path> =
+                data.linked.iter().map(|path| path.strip_prefix(&root).unwrap()).collect();
+            if expected.is_empty() {
+                assert_eq!(whole.len(), links, "{links} {closed}");
+                assert!(whole.iter().all(|path| path.starts_with("view")), "{whole:?}");
+            } else {
+                assert_eq!(whole, expected.iter().map(Path::new).collect::<Vec<_>>(), "{links} {closed}");
+            }
+        };
+        check(100, "elsewhere", &["store/data"]);
+        check(100, "store/data", &[]);
+        check(100, "store/data/runs/r", &[]);
+        check(100, "store", &["store/data"]);
+        check(3, "elsewhere", &[]);
     }
 
     #[test]

@@ -77,13 +77,14 @@ impl<'a> Records<'a> {
         self.find(column).ok_or_else(|| io::Error::other(format!("it has no column \"{column}\"")))
     }
 
-    /// The position of a column, if there is one.
+    /// The position of a column, if there is one. Blanks around its name do not count.
     pub(super) fn find(&self, column: &str) -> Option<usize> {
         let unnamed = |at: usize| column.strip_prefix("Unnamed: ").is_some_and(|n| n == at.to_string());
-        let mut names = self.header.iter().enumerate();
-        names
-            .find(|(at, name)| *name == column.as_bytes() || (name.is_empty() && unnamed(*at)))
-            .map(|(at, _)| at)
+        let is_named =
+            |(at, name): (usize, &[u8])| name == column.as_bytes() || name.is_empty() && unnamed(at);
+        let is_like = |name: &[u8]| str::from_utf8(name).is_ok_and(|name| name.trim() == column.trim());
+        let exact = self.header.iter().enumerate().position(is_named);
+        exact.or_else(|| self.header.iter().position(is_like))
     }
 
     /// The names of the columns as profiles have them.

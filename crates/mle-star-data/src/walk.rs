@@ -44,28 +44,67 @@ pub fn walk(folder: &Path) -> io::Result<Found> {
 /// The folder cannot be read, or a link cannot be created.
 pub fn link(folder: &Path, into: &Path, is_left_out: impl Fn(&Path) -> bool) -> io::Result<Vec<PathBuf>> {
     let (folder, found) = (folder.canonicalize()?, walk(folder)?);
-    let mut sources = Vec::new();
-    for entry in fs::read_dir(&folder)? {
-        let name = PathBuf::from(entry?.file_name());
-        if !is_left_out(&name) {
-            found.link(&folder, &name, into, &mut sources)?;
-        }
+    let entries = found.entries(&folder, is_left_out)?;
+    for entry in &entries {
+        link_file(&folder, entry, into)?;
     }
-    if sources.len() > MANY && found.left_out.is_empty() {
-        sources = vec![folder];
+    Ok(found.readable(folder, &entries))
+}
+
+/// Creates a link in `into` to the entry `name` of `folder`, with the folders around it.
+///
+/// # Errors
+/// The link cannot be created.
+pub fn link_file(folder: &Path, name: &Path, into: &Path) -> io::Result<()> {
+    let link = into.join(name);
+    if let Some(parent) = link.parent() {
+        fs::create_dir_all(parent)?;
     }
-    Ok(sources)
+    symlink(folder.join(name), link)
 }
 
 impl Found {
-    /// The links; if they are many, the folders of their targets.
-    pub fn linked(&self) -> Vec<PathBuf> {
+    /// The files and folders that contain only data and no link back, without those within others.
+    ///
+    /// # Errors
+    /// A folder cannot be read.
+    pub fn entries(&self, folder: &Path, is_left_out: impl Fn(&Path) -> bool) -> io::Result<Vec<PathBuf>> {
+        let mut entries = Vec::new();
+        for entry in fs::read_dir(folder)? {
+            let name = PathBuf::from(entry?.file_name());
+            if !is_left_out(&name) {
+                self.add_entries(folder, &name, &mut entries)?;
+            }
+        }
+        Ok(entries)
+    }
+
+    /// The paths that make these entries readable: each of them, or `folder` if they are many and it contains only data.
+    pub fn readable(&self, folder: PathBuf, entries: &[PathBuf]) -> Vec<PathBuf> {
+        if entries.len() > MANY && self.left_out.is_empty() {
+            return vec![folder];
+        }
+        entries.iter().map(|entry| folder.join(entry)).collect()
+    }
+
+    /// The links. If they are many, the folders of their targets, except for folders that are `closed` or contain a
+    /// closed one.
+    pub fn linked(&self, closed: &[PathBuf]) -> Vec<PathBuf> {
         if self.linked.len() <= MANY {
             return self.linked.iter().cloned().collect();
         }
-        let folder = |link: &PathBuf| Some(link.canonicalize().ok()?.parent()?.to_owned());
-        let folders: BTreeSet<PathBuf> = self.linked.iter().filter_map(folder).collect();
-        folders.into_iter().collect()
+        let opened = |link: &PathBuf| {
+            let folder = link.canonicalize().ok()?.parent()?.to_owned();
+            let is_closed = closed.iter().any(|closed| closed.starts_with(&folder));
+            Some(if is_closed { link.clone() } else { folder })
+        };
+        let opened: BTreeSet<PathBuf> = self.linked.iter().filter_map(opened).collect();
+        opened.into_iter().collect()
+    }
+
+    /// Folders of runs in `folder`, and links that lead back, as whole paths.
+    pub fn left_out(&self, folder: &Path) -> impl Iterator<Item = PathBuf> {
+        self.left_out.iter().map(move |path| folder.join(path))
     }
 
     /// `above` holds the real paths of the folders on the way to `below`.
@@ -101,27 +140,25 @@ impl Found {
         Ok(())
     }
 
-    fn link(&self, folder: &Path, path: &Path, into: &Path, sources: &mut Vec<PathBuf>) -> io::Result<()> {
+    fn add_entries(&self, folder: &Path, path: &Path, entries: &mut Vec<PathBuf>) -> io::Result<()> {
         let hidden = path.file_name().is_some_and(is_hidden);
         if hidden || self.left_out.contains(path) {
             return Ok(());
         }
         if !self.left_out.iter().any(|left_out| left_out.starts_with(path)) {
-            sources.push(folder.join(path));
-            return symlink(folder.join(path), into.join(path));
-        }
-        if self.files.iter().any(|file| file.starts_with(path)) {
-            fs::create_dir(into.join(path))?;
+            entries.push(path.to_owned());
+        } else if self.files.iter().any(|file| file.starts_with(path)) {
             for entry in fs::read_dir(folder.join(path))? {
-                self.link(folder, &path.join(entry?.file_name()), into, sources)?;
+                self.add_entries(folder, &path.join(entry?.file_name()), entries)?;
             }
         }
         Ok(())
     }
 }
 
-/// The files of runs are not data, wherever the runs directory lies. A run's lock is its first file.
-fn is_run(folder: &Path) -> bool {
+/// Is it the folder of a run? The files of runs are not data, wherever the runs directory lies. A run's lock is its first
+/// file.
+pub fn is_run(folder: &Path) -> bool {
     [layout::LOCK, layout::JOURNAL].iter().any(|name| folder.join(name).exists())
 }
 

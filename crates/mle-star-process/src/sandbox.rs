@@ -101,6 +101,16 @@ impl Sandbox {
         Self { isolation, access, hidden, machine: machine.clone() }
     }
 
+    /// Closes these folders, even if they lie in one that children may read, such as a project whose package is
+    /// installed from its source folder. What a child is given by itself stays open.
+    #[must_use]
+    pub fn without(self, closed: &[PathBuf]) -> Self {
+        let closed: Vec<PathBuf> = closed.iter().filter_map(|folder| folder.canonicalize().ok()).collect();
+        let access = self.access.without(&closed);
+        let hidden = probe::hidden_folders(&access);
+        Self { access, hidden, ..self }
+    }
+
     /// The isolation as it was asked for.
     pub fn isolation(&self) -> &Isolation {
         &self.isolation
@@ -165,6 +175,15 @@ impl Sandbox {
         real.is_ok_and(|real| {
             !real.starts_with(folder) && self.hidden.iter().any(|hidden| real.starts_with(hidden))
         })
+    }
+
+    /// Is everything at `path` read-only for children? Mounts see to it; Landlock alone leaves modes and times open.
+    pub fn keeps(&self, path: &Path) -> bool {
+        let real = |path: &Path| path.canonicalize();
+        let writable = self.access.writable.iter().filter_map(|path| real(path).ok());
+        let overlaps =
+            |path: &Path| writable.clone().any(|open| path.starts_with(&open) || open.starts_with(path));
+        self.isolation.layers.shared_memory && real(path).is_ok_and(|path| !overlaps(&path))
     }
 
     /// Half of the memory, the default size of `/dev/shm`.

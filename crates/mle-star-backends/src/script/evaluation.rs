@@ -50,6 +50,8 @@ pub struct HoldoutSetup {
     pub labels: PathBuf,
     /// The tables that are compared before the search.
     pub compared: PathBuf,
+    /// Further folders with labels of these rows. No script of the search may read one of them as a whole.
+    pub closed: Vec<PathBuf>,
 }
 
 /// Computes scores.
@@ -120,7 +122,7 @@ impl Evaluation {
             HoldoutPart::Choosing => Some(labels.subset(is_in_first_half)),
             HoldoutPart::Reporting => Some(labels.subset(|key| !is_in_first_half(key))),
         };
-        let file = File::open(submission).map_err(|error| format!("it left no submission: {error}"))?;
+        let file = File::open(submission).map_err(|error| format!("it left no valid submission: {error}"))?;
         self.evaluate(half.as_ref().unwrap_or(labels), file, Others::Ignore, HOLDOUT_REPLICATES)
     }
 
@@ -135,6 +137,10 @@ impl Evaluation {
         others: Others,
         replicates: usize,
     ) -> Result<Measurement, String> {
+        let bytes = predictions.metadata().map_or(0, |meta| meta.len());
+        if bytes > LARGEST {
+            return Err(format!("the file has {} MiB; it has at most {} MiB", bytes >> 20, LARGEST >> 20));
+        }
         let replicates = if labels.rows() > MANY_ROWS { replicates / 4 } else { replicates };
         let measured = labels.evaluate(predictions.take(LARGEST), &self.layout(), others, replicates);
         measured.map_err(|error| error.to_string())

@@ -4,22 +4,18 @@
 //! started cold, or forked by its slot's worker (see [`mle_star_process::warm`]). Three things are kept: the script, its
 //! output up to a cap, and the submission it wrote.
 
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use mle_star::effects::{
-    Captured, DataView, Look, LookRequest, OutOfMemory, Purpose, ScriptEnd, ScriptOutcome, ScriptRequest,
-    ScriptRunner, Submission,
+    Captured, Look, LookRequest, OutOfMemory, ScriptEnd, ScriptOutcome, ScriptRequest, ScriptRunner,
 };
 use mle_star::layout;
-use mle_star::score::{Printed, ScoreScanner};
+use mle_star::score::ScoreScanner;
 use mle_star::stop::{Stop, Trouble};
-use mle_star_data::holdout::trim;
-use mle_star_data::input::Data;
 use mle_star_process::enforce::{self, End, Finished, Limits};
 use mle_star_process::machine::Machine;
 use mle_star_process::memory::{self, KernelKills};
@@ -33,14 +29,16 @@ use nix::errno::Errno;
 use tokio::task::spawn_blocking;
 
 use super::environment::Environment;
-use super::evaluation::{Evaluation, EvaluationSetup, Verified};
+use super::evaluation::{Evaluation, EvaluationSetup};
 use super::out_of_memory::{last_error, out_of_memory};
 use super::refusals::explanation;
-use super::submission::{check_submission, largest, too_large};
 use super::traceback::TracebackScanner;
 use super::workplace::Workplace;
+use seen::Seen;
 use start::Started;
 
+mod finish;
+mod seen;
 mod start;
 
 /// The settings of a [`LocalRunner`].
@@ -86,13 +84,6 @@ pub struct LocalRunner {
     warm: Option<Arc<Warm>>,
 }
 
-/// The data that a script sees.
-#[derive(Debug)]
-struct Seen {
-    data: Data,
-    sample: Option<PathBuf>,
-}
-
 impl LocalRunner {
     /// A runner for one run. Records size and time of every data file, to notice changes later.
     ///
@@ -106,20 +97,18 @@ impl LocalRunner {
         let absolute = |path: &Path| path.canonicalize().map_err(|error| Trouble::io("read", path, &error));
         let (run_folder, data_dir) = (absolute(&setup.run_folder)?, absolute(&setup.data_dir)?);
         remove_left(&run_folder.join(layout::WORK));
-        let search = Arc::new(Seen::new(&data_dir, setup.sample_submission.clone())?);
-        let holdout = setup.evaluation.as_ref().and_then(|evaluation| evaluation.holdout.as_ref());
-        if holdout.is_some() {
-            let folder = run_folder.join(layout::HOLDOUT).join(layout::PREDICTIONS);
-            fs::create_dir_all(&folder).map_err(|error| Trouble::io("create", &folder, &error))?;
-        }
-        let whole = holdout.map(|rows| Seen::new(&absolute(&rows.data_dir)?, Some(rows.sample.clone())));
-        let whole = whole.transpose()?.map(Arc::new);
-        let compared = holdout.map(|rows| Seen::new(&absolute(&rows.compared)?, None));
-        let compared = compared.transpose()?.map(Arc::new);
-        let evaluation = setup.evaluation.clone().map(|setup| Arc::new(Evaluation::new(setup)));
+        let rows = setup.evaluation.as_ref().and_then(|evaluation| evaluation.holdout.as_ref());
+        rows.map(|_| seen::create_predictions(&run_folder)).transpose()?;
+        let closed = seen::closed(&run_folder, rows)?;
         let (environment, isolation) = (&setup.environment, setup.isolation.clone());
         let removed = environment.removed_variables();
-        let sandbox = Arc::new(Sandbox::new(isolation, &environment.python, removed, &setup.machine));
+        let sandbox = Sandbox::new(isolation, &environment.python, removed, &setup.machine);
+        let sandbox = Arc::new(sandbox.without(&closed));
+        let search = Arc::new(Seen::of_search(&setup, &closed, &sandbox)?);
+        let whole = rows.map(|rows| Seen::of_submission(rows, &closed, &sandbox)).transpose()?.map(Arc::new);
+        let compared = rows.map(|rows| Seen::of_comparison(rows, &closed, &sandbox));
+        let compared = compared.transpose()?.map(Arc::new);
+        let evaluation = setup.evaluation.clone().map(|setup| Arc::new(Evaluation::new(setup)));
         let start = setup.warm_start.as_ref().filter(|_| cfg!(target_os = "linux"));
         let warm = start.map(|start| Arc::new(Warm::new(&start.modules)));
         let links = Arc::new(ShortLinks::new(std::env::temp_dir()));
@@ -146,16 +135,6 @@ impl LocalRunner {
         folder.join(submission.file_name().unwrap_or_default())
     }
 
-    /// What a script sees of the data.
-    fn seen(&self, view: DataView) -> Arc<Seen> {
-        let other = match view {
-            DataView::Search => None,
-            DataView::Compared => self.compared.as_ref(),
-            DataView::Whole => self.whole.as_ref(),
-        };
-        Arc::clone(other.unwrap_or(&self.search))
-    }
-
     async fn prepare(&self, request: &ScriptRequest) -> Result<Workplace, Trouble> {
         let (setup, seen, links) =
             (Arc::clone(&self.setup), self.seen(request.data), Arc::clone(&self.links));
@@ -166,7 +145,7 @@ impl LocalRunner {
             fs::write(&saved, &script).map_err(|error| Trouble::io("write", &saved, &error))?;
             let folder = setup.run_folder.join(layout::WORK).join(&stem);
             stale.into_iter().for_each(|file| drop(fs::remove_file(file)));
-            Workplace::new(folder.clone(), &script, &seen.data, &links)
+            Workplace::new(folder.clone(), &script, (&seen.data, seen.protection), &links)
                 .map_err(|error| Trouble::io("create", &folder, &error))
         };
         in_background(work).await?
@@ -260,79 +239,6 @@ impl LocalRunner {
             "free disk space",
         )
     }
-
-    /// Checks and keeps the submission, verifies the score, checks that the data is unchanged, removes the folder.
-    async fn finish(
-        &self,
-        request: &ScriptRequest,
-        workplace: Workplace,
-        printed: Option<Printed>,
-    ) -> Result<Kept, Trouble> {
-        let (setup, seen) = (Arc::clone(&self.setup), self.seen(request.data));
-        let stem = request.place.file_stem();
-        let kept = self.kept_submission(&stem, &request.script);
-        // The held-out rows of a submission stay apart from what can be submitted.
-        let holds_out = request.data == DataView::Search && self.whole.is_some();
-        let apart = holds_out.then(|| self.kept_predictions(&stem, &request.script));
-        let evaluation = self.evaluation.clone();
-        let verifies = request.purpose == Purpose::Score;
-        let work = move || {
-            let opened = |name| {
-                workplace.output(name).map_err(|error| Trouble::io("read", workplace.folder(), &error))
-            };
-            let (written, refused) = or_refused(opened(layout::SUBMISSION)?);
-            let file = apart.as_ref().unwrap_or(&kept);
-            let submission = written.map(|written| keep(written, file, &seen, setup.id_column.as_deref()));
-            let submission = submission.transpose().map_err(|error| Trouble::io("write", file, &error))?;
-            if let (Some(apart), Some(sample)) = (&apart, original_sample(evaluation.as_deref()))
-                && submission.as_ref().is_some_and(|submission| submission.findings.is_empty())
-            {
-                let id = evaluation.as_ref().and_then(|evaluation| evaluation.setup.id_column.as_deref());
-                trim(apart, sample, id.unwrap_or_default(), &kept)?;
-            }
-            let mut notes: Vec<String> = refused.into_iter().collect();
-            let mut verified = Verified::default();
-            if let Some(evaluation) = evaluation.filter(|_| verifies) {
-                let (written, refused) = or_refused(opened(layout::VALIDATION_PREDICTIONS)?);
-                notes.extend(refused);
-                verified = written.map(|file| evaluation.verify(file, printed)).unwrap_or_default();
-                notes.extend(verified.note.take());
-            }
-            drop(workplace);
-            notes.extend(seen.data.damage());
-            Ok(Kept { submission, verified, notes, disk_left: disk::left_if_full(&setup.run_folder) })
-        };
-        in_background(work).await?
-    }
-}
-
-impl Seen {
-    fn new(data_dir: &Path, sample: Option<PathBuf>) -> Result<Self, Trouble> {
-        let data = Data::new(data_dir.to_owned()).map_err(|error| Trouble::io("read", data_dir, &error))?;
-        Ok(Self { data, sample })
-    }
-}
-
-fn or_refused(opened: Result<Option<File>, String>) -> (Option<File>, Option<String>) {
-    match opened {
-        Ok(file) => (file, None),
-        Err(refused) => (None, Some(refused)),
-    }
-}
-
-/// The sample submission without held-out rows.
-fn original_sample(evaluation: Option<&Evaluation>) -> Option<&Path> {
-    Some(&evaluation?.setup.holdout.as_ref()?.sample)
-}
-
-/// What remains of a script after its folder was removed.
-struct Kept {
-    submission: Option<Submission>,
-    verified: Verified,
-    /// Problems with the submission's path or with the data.
-    notes: Vec<String>,
-    /// The space left on a disk that is full even without the script's files.
-    disk_left: Option<String>,
 }
 
 /// The result of running a script once.
@@ -373,19 +279,6 @@ impl ScriptRunner for LocalRunner {
             Err(failure) => Look { measured: None, failure },
         })
     }
-}
-
-/// Copies a submission to `kept` and checks it. A copy has neither the mode of the script's file nor its other names. A
-/// submission that is too large is not copied.
-fn keep(submission: File, kept: &Path, seen: &Seen, id_column: Option<&str>) -> io::Result<Submission> {
-    let sample = seen.sample.as_deref();
-    let (bytes, most) = (submission.metadata()?.len(), largest(sample));
-    if bytes > most {
-        return Ok(too_large(bytes, sample));
-    }
-    let mut fresh = File::create_new(kept)?;
-    io::copy(&mut submission.take(most), &mut fresh)?;
-    Ok(check_submission(kept, sample, id_column))
 }
 
 /// Did the script fail because the disk is full? Exceeding its own limits gives other errors.

@@ -6,7 +6,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use mle_star::layout;
-use mle_star_data::input::Data;
+use mle_star_data::input::{Data, Protection};
 use mle_star_process::remove::remove_tree;
 use mle_star_process::short_links::ShortLinks;
 use nix::errno::Errno;
@@ -29,14 +29,19 @@ impl Workplace {
     ///
     /// # Errors
     /// The folder cannot be created or written.
-    pub(super) fn new(folder: PathBuf, script: &str, data: &Data, links: &ShortLinks) -> io::Result<Self> {
+    pub(super) fn new(
+        folder: PathBuf,
+        script: &str,
+        (data, protection): (&Data, Protection),
+        links: &ShortLinks,
+    ) -> io::Result<Self> {
         remove_tree(&folder)?;
         let mut workplace = Self { temporary: folder.join(".tmp"), folder, sources: Vec::new() };
         fs::create_dir_all(workplace.folder.join(layout::FINAL))?;
         for private in [workplace.home(), workplace.temporary.clone()] {
             fs::DirBuilder::new().mode(0o700).create(private)?;
         }
-        workplace.sources = data.show(&workplace.folder.join(layout::INPUT))?;
+        workplace.sources = data.show(&workplace.folder.join(layout::INPUT), protection)?;
         // Tracebacks show this name.
         fs::write(workplace.folder.join(layout::SOLUTION), script)?;
         workplace.with_short_temporary(links)
@@ -70,7 +75,8 @@ impl Workplace {
     pub(super) fn output(&self, name: &str) -> io::Result<Result<Option<File>, String>> {
         let shown = || format!("{}/{name}", layout::FINAL);
         Ok(match self.open_output(name) {
-            Ok(opened) => Ok(opened),
+            Ok(file) if file.metadata()?.is_file() => Ok(Some(file)),
+            Ok(_) => Err(format!("{} is not a regular file, so it is not accepted", shown())),
             Err(Errno::ENOENT) => Ok(None),
             Err(Errno::ELOOP | Errno::ENOTDIR) => Err(format!(
                 "{} lies behind a link or below a file that is not a folder, so it is not accepted",
@@ -85,12 +91,11 @@ impl Workplace {
 
     /// Opens folder by folder, so that no link is followed, even one created meanwhile, and without waiting for the
     /// other end of a pipe.
-    fn open_output(&self, name: &str) -> nix::Result<Option<File>> {
+    fn open_output(&self, name: &str) -> nix::Result<File> {
         let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
         let root = open(&self.folder, flags | OFlag::O_DIRECTORY, Mode::empty())?;
         let folder = openat(&root, layout::FINAL, flags | OFlag::O_DIRECTORY, Mode::empty())?;
-        let file = File::from(openat(&folder, name, flags, Mode::empty())?);
-        Ok(Some(file).filter(|file| file.metadata().is_ok_and(|meta| meta.is_file())))
+        Ok(File::from(openat(&folder, name, flags, Mode::empty())?))
     }
 
     fn with_short_temporary(mut self, links: &ShortLinks) -> io::Result<Self> {

@@ -3,6 +3,8 @@
 mod attacks;
 mod cgroups;
 mod environment;
+mod evaluation;
+mod input;
 mod runner;
 mod submission;
 mod target;

@@ -52,7 +52,8 @@ pub fn folder(start: &Start, all_rows: &Path) -> Result<Option<HeldOut>, Trouble
     let tables = [(&profile.train.file, input.as_path()), (test, all_rows)];
     link_tables(&compared, &tables).map_err(|error| Trouble::io("create", &compared, &error))?;
     let (data_dir, sample) = (all_rows.to_owned(), all_rows.join(sample));
-    let setup = HoldoutSetup { data_dir, sample, labels, compared };
+    let closed = vec![frozen.task.data_dir.clone()];
+    let setup = HoldoutSetup { data_dir, sample, labels, compared, closed };
     Ok(Some(HeldOut { input, setup }))
 }
 

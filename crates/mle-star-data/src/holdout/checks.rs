@@ -1,9 +1,10 @@
 //! Checks whether rows of a data folder can be held out.
 
 use std::collections::HashSet;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
-use std::path::Path;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 use zip::ZipArchive;
 
@@ -12,12 +13,17 @@ use super::{Off, Roles};
 use crate::folder::{Listing, Source};
 use crate::profile::{Profile, Table};
 use crate::records::{self, value};
+use crate::walk::walk;
 
 /// Endings of files with tables.
 const TABLES: [&str; 16] = [
     ".csv", ".csv.gz", ".csv.zip", ".tsv", ".txt", ".parquet", ".feather", ".arrow", ".json", ".jsonl",
     ".pkl", ".pickle", ".xlsx", ".xls", ".h5", ".npz",
 ];
+
+/// Scripts are shown at most this many files and folders beside the tables. Each is made readable by itself, because
+/// their folder has the whole training table.
+const MOST_BESIDE: usize = 500;
 
 /// The tables and the columns that holding rows out needs.
 #[derive(Clone, Copy, Debug)]
@@ -89,14 +95,32 @@ fn columns(train: &Table, test: &Table, sample: &Table, target: &str, id: &str) 
     Ok(())
 }
 
-/// Checks that no other file has the labels of training rows as well.
+/// Checks that no other file has the labels of training rows as well, and that all can be shown without the table.
 pub(super) fn files(
     data_dir: &Path,
     profile: &Profile,
     listing: &Listing,
     tables: &Tables<'_>,
 ) -> Result<(), Off> {
+    let beside = beside(data_dir).map_err(|error| Off(format!("the data folder cannot be read: {error}")))?;
+    if beside > MOST_BESIDE {
+        let train = tables.train.on_disk.display();
+        return off(format!(
+            "{beside} files and folders lie beside {train}, more than {MOST_BESIDE}; move them to a folder"
+        ));
+    }
+    let train = fs::metadata(data_dir.join(&tables.train.on_disk)).ok();
+    let is_train = |path: &&PathBuf| {
+        let other = fs::metadata(data_dir.join(path)).ok();
+        train
+            .as_ref()
+            .zip(other)
+            .is_some_and(|(train, other)| (train.dev(), train.ino()) == (other.dev(), other.ino()))
+    };
     let others = listing.other.iter().filter(|path| !listing.copies.contains(path));
+    if let Some(name) = others.clone().find(is_train) {
+        return off(format!("{} is another name of {}", name.display(), tables.train.on_disk.display()));
+    }
     if let Some(copy) = others.clone().find(|path| may_be_train(path) || has_train(&data_dir.join(path))) {
         return off(format!("{} may have the labels of the training rows as well", copy.display()));
     }
@@ -111,6 +135,10 @@ pub(super) fn files(
         }
     }
     Ok(())
+}
+
+fn beside(data_dir: &Path) -> io::Result<usize> {
+    Ok(walk(data_dir)?.entries(data_dir, |_| false)?.len())
 }
 
 fn may_be_train(path: &Path) -> bool {
@@ -144,6 +172,9 @@ pub(super) fn ids(data_dir: &Path, tables: &Tables<'_>) -> Result<(), Off> {
     let in_test = digests(test)?;
     let in_train = digests(train)?;
     for (source, ids) in [(train, &in_train), (test, &in_test)] {
+        if ids.binary_search(&Seeded::new(0, "ids").of(b"")).is_ok() {
+            return off(format!("a value of `{id}` is missing in {}", name(source)));
+        }
         if ids.windows(2).any(|pair| pair[0] == pair[1]) {
             return off(format!("a value of `{id}` occurs twice in {}", name(source)));
         }

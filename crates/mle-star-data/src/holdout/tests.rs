@@ -178,6 +178,9 @@ fn tables_that_do_not_fit_together_are_named() {
     tables(|f| f[1].1 = f[1].1.replace("id,x", "id,w"), "test.csv has columns that train.csv lacks: `w`");
     tables(|f| f[2].1 += "140,cat\n", "test.csv has 40 rows, but sample_submission.csv has 41");
     tables(|f| f[0].1 += "7,0,g,1,cat\n", "a value of `id` occurs twice in train.csv");
+    tables(|f| f[1].1 = f[1].1.replace("\n101,", "\n100.0,"), "a value of `id` occurs twice in test.csv");
+    tables(|f| f[0].1 = f[0].1.replace("\n7,", "\n,"), "a value of `id` is missing in train.csv");
+    tables(|f| f[1].1 = f[1].1.replace("\n107,", "\nNA,"), "a value of `id` is missing in test.csv");
     tables(|f| f[0].1 += "107,0,g,1,cat\n", "a value of `id` occurs both in train.csv and in test.csv");
     tables(
         |f| f[2].1 = f[2].1.replace("\n139,", "\n7,"),
@@ -190,6 +193,10 @@ fn tables_that_do_not_fit_together_are_named() {
     tables(
         |f| f.push(("more.csv", "id,y\n3,cat\n".to_owned())),
         "more.csv has labels of training rows as well",
+    );
+    tables(
+        |f| f.extend((0..498).map(|n| (&*format!("{n}.png").leak(), String::new()))),
+        "501 files and folders lie beside train.csv, more than 500",
     );
 }
 

@@ -101,6 +101,8 @@ pub(crate) struct Access {
     pub(crate) writable: Vec<PathBuf>,
     /// Folders and files that may be read and executed.
     pub(crate) readable: Vec<PathBuf>,
+    /// Folders that may be listed, with all folders in them.
+    pub(crate) listed: Vec<PathBuf>,
     /// Device files, and folders of them, that may be read and written.
     pub(crate) devices: Vec<PathBuf>,
 }
@@ -110,7 +112,8 @@ impl Access {
     pub(super) fn of_any_program() -> Self {
         let settings = SETTINGS.iter().map(|name| Path::new("/etc").join(name));
         let readable = SYSTEM.iter().map(PathBuf::from).chain(settings).collect();
-        Self { writable: Vec::new(), readable, devices: DEVICES.map(PathBuf::from).into() }
+        let devices = DEVICES.map(PathBuf::from).into();
+        Self { readable, devices, ..Self::default() }
     }
 
     /// The system, the interpreter `python` with its libraries, and devices. The variables `removed` open no folders.
@@ -126,7 +129,37 @@ impl Access {
         let own = python_folders(python).into_iter().chain(named);
         readable.extend(own.filter(|path| path.is_absolute() && !holds_home(path)));
         devices.extend(gpu_devices(machine, Path::new("/dev")));
-        Self { writable: Vec::new(), readable, devices }
+        Self { readable, devices, ..Self::default() }
+    }
+}
+
+impl Access {
+    /// Without the `closed` folders, which are real paths. Of a readable folder around one, everything else stays
+    /// readable; what lies in one stays so too.
+    pub(super) fn without(mut self, closed: &[PathBuf]) -> Self {
+        for path in std::mem::take(&mut self.readable) {
+            let Some(real) = path.canonicalize().ok() else { continue };
+            self.open(path, &real, closed);
+        }
+        self
+    }
+
+    fn open(&mut self, path: PathBuf, real: &Path, closed: &[PathBuf]) {
+        if !closed.iter().any(|closed| closed.starts_with(real)) {
+            return self.readable.push(path);
+        }
+        if closed.iter().any(|closed| closed == real) {
+            return;
+        }
+        for entry in fs::read_dir(&path).into_iter().flatten().flatten() {
+            let inner = entry.path();
+            let Ok(target) = inner.canonicalize() else { continue };
+            // Links may lead elsewhere.
+            if target.starts_with(real) && !closed.iter().any(|closed| target.starts_with(closed)) {
+                self.open(inner, &target, closed);
+            }
+        }
+        self.listed.push(path);
     }
 }
 
@@ -205,6 +238,31 @@ fn gpu_devices(machine: &Machine, folder: &Path) -> Vec<PathBuf> {
 mod tests {
     use super::*;
     use crate::machine::Gpu;
+
+    #[test]
+    fn closed_folders_are_left_out_of_readable_ones() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        for name in ["project/src", "project/data/images", "project/runs/a", "project/runs/b", "other"] {
+            fs::create_dir_all(root.join(name)).unwrap();
+        }
+        fs::write(root.join("project/setup.py"), "").unwrap();
+        std::os::unix::fs::symlink("../other", root.join("project/link")).unwrap();
+        std::os::unix::fs::symlink("data", root.join("project/alias")).unwrap();
+        let below = |names: &[&str]| names.iter().map(|name| root.join(name)).collect::<Vec<_>>();
+        let check = |readable: &[&str], closed: &[&str], expected: &[&str], listed: &[&str]| {
+            let access = Access { readable: below(readable), ..Access::default() };
+            let mut found = access.without(&below(closed));
+            found.readable.sort();
+            assert_eq!((found.readable, found.listed), (below(expected), below(listed)), "{readable:?}");
+        };
+        let closed = ["project/data", "project/runs/a"];
+        check(&["other", "project/src"], &closed, &["other", "project/src"], &[]);
+        let rest = ["project/runs/b", "project/setup.py", "project/src"];
+        check(&["project"], &closed, &rest, &["project/runs", "project"]);
+        check(&["project/data"], &closed, &[], &[]);
+        check(&["project/data/images"], &closed, &["project/data/images"], &[]);
+    }
 
     #[test]
     fn an_environment_is_readable_with_what_it_was_made_from() {

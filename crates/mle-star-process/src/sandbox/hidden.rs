@@ -50,11 +50,15 @@ pub(super) fn mounts(folders: &[PathBuf], access: &Access) -> Mounts {
         folders.iter().filter(|folder| !real.contains(*folder) && folder.exists()).collect();
     let is_hidden = |path: &Path| hidden.iter().any(|folder| path.starts_with(folder));
     for path in real.iter().filter(|path| is_hidden(path) && path.exists()) {
-        if !shown.iter().any(|above| path.starts_with(above)) {
+        // What lies in a folder comes directly after it.
+        if !shown.last().is_some_and(|above| path.starts_with(above)) {
             shown.push(path);
         }
     }
-    let is_lost = |path: &Path| is_hidden(path) && !shown.iter().any(|above| path.starts_with(above));
+    let is_shown = |path: &Path| {
+        path.ancestors().any(|above| shown.binary_search_by(|shown| shown.as_path().cmp(above)).is_ok())
+    };
+    let is_lost = |path: &Path| is_hidden(path) && !is_shown(path);
     links.retain(|(link, _)| is_lost(link));
     let made = shown.iter().map(|path| path.as_path()).chain(links.iter().map(|(link, _)| link.as_path()));
     let parents: BTreeSet<&Path> = made
@@ -152,7 +156,7 @@ mod tests {
                 "all",
                 "none",
             ]),
-            devices: Vec::new(),
+            ..Access::default()
         };
         let mounts = mounts(&below(&["all", "home", "mnt", "none", "srv"]), &access);
         assert_eq!(names(&root, &mounts.hidden), ["/home", "/mnt", "/srv"]);

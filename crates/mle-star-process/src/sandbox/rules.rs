@@ -3,6 +3,7 @@
 use std::ffi::CString;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
 
 use landlock::{
     ABI, Access as _, AccessFs, AccessNet, BitFlags, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetError,
@@ -37,7 +38,9 @@ impl Access {
         // The child gets its own mounts at these paths.
         let late = [(c"/dev/shm", all), (c"/proc", read)];
         let late = late.map(|(path, access)| (CString::from(path), access.bits()));
-        Ok(Some(Rules { ruleset, late: late.into() }))
+        let listed = self.listed.iter().filter_map(|path| CString::new(path.as_os_str().as_bytes()).ok());
+        let listed = listed.map(|path| (path, BitFlags::from(AccessFs::ReadDir).bits()));
+        Ok(Some(Rules { ruleset, late: late.into_iter().chain(listed).collect() }))
     }
 
     fn ruleset(&self, abi: ABI, closes_tcp: bool) -> Result<Option<OwnedFd>, RulesetError> {

@@ -74,11 +74,22 @@ fn held_out_rows_move_to_the_test_table_without_labels() {
         assert_eq!(view.ids("labels.csv"), held);
 
         let labels = view.text("labels.csv");
-        let header = column.map_or_else(|| "id,y".to_owned(), |column| format!("id,y,{column}"));
-        assert_eq!(labels.lines().next(), Some(header.as_str()));
+        // The column of the split says which rows depend on each other.
+        assert_eq!(
+            labels.lines().next().unwrap(),
+            ["id", "y"].into_iter().chain(column).collect::<Vec<_>>().join(",")
+        );
         for line in labels.lines().skip(1) {
             let cells: Vec<&str> = line.split(',').collect();
             let (id, label) = (cells[0], cells[1]);
+            let number = id.parse::<usize>().unwrap();
+            let part =
+                column.map(
+                    |column| {
+                        if column == "g" { format!("g{}", number / 5) } else { (number / 2).to_string() }
+                    },
+                );
+            assert_eq!(cells.get(2).map(|part| (*part).to_owned()), part, "{kind:?}");
             assert_eq!(label, (9_000 + id.parse::<usize>().unwrap()).to_string());
             let later = (label.parse::<usize>().unwrap() * 2).to_string();
             for file in fs::read_dir(view.into.path().join("data")).unwrap() {
@@ -194,6 +205,20 @@ fn other_files_are_linked_and_packed_tables_unpacked() {
 }
 
 #[test]
+fn another_name_of_the_training_table_is_found() {
+    let check = |name: &str, make: fn(&Path, &Path) -> std::io::Result<()>| {
+        let data = folder(&files());
+        let other = data.path().join(name);
+        fs::create_dir_all(other.parent().unwrap()).unwrap();
+        make(&data.path().join("train.csv"), &other).unwrap();
+        let Off(why) = planned(data.path(), &split(SplitKind::Rows, None), FIFTH, 1).unwrap_err();
+        assert_eq!(why, format!("{name} is another name of train.csv"));
+    };
+    check("alias.dat", |train, name| std::os::unix::fs::symlink(train, name));
+    check("old/first.bin", |train, name| fs::hard_link(train, name));
+}
+
+#[test]
 fn tables_that_changed_are_reported_and_leave_nothing_behind() {
     let (data, into) = (folder(&files()), tempfile::tempdir().unwrap());
     let plan = planned(data.path(), &split(SplitKind::Rows, None), FIFTH, 1).unwrap();
@@ -223,6 +248,8 @@ fn a_submission_is_trimmed_to_the_original_rows_in_their_order() {
     let asked = "id,y\n5,0\n6,0\n4,0\n";
     check("id,y\n1,0.10\n5,\"a\nb\"\n2,3\n6,0.5\n4,1\n", asked, Ok("id,y\n5,\"a\nb\"\n6,0.5\n4,1\n"));
     check("y,id\r\n1,4\r\n2,1\r\n\"3\",5\r\n4,6", asked, Ok("y,id\r\n\"3\",5\r\n4,6\r\n1,4\r\n"));
+    check(" id , y\n 5 ,1\n6.0,2\n4,3\n", asked, Ok(" id , y\n 5 ,1\n6.0,2\n4,3\n"));
+    check(" id,y,id\n1,1,5\n2,2,6\n3,3,4\n", asked, Ok(" id,y,id\n1,1,5\n2,2,6\n3,3,4\n"));
     check("id,y\n4,1\n5,2\n6,3\n", asked, Ok("id,y\n5,2\n6,3\n4,1\n"));
     check("id,y\n4,1\n5,2\n", asked, Err("it has no row with id 6"));
     check("key,y\n4,1\n", asked, Err("it has no column \"id\""));

@@ -1,0 +1,130 @@
+//! What happens after a script has ended: its submission is checked and kept, its score verified, its folder removed.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use mle_star::effects::{DataView, Purpose, ScriptRequest, Submission};
+use mle_star::layout;
+use mle_star::score::Printed;
+use mle_star::stop::Trouble;
+use mle_star_data::holdout::trim;
+use mle_star_process::disk;
+
+use super::seen::Seen;
+use super::{LocalRunner, in_background};
+use crate::script::evaluation::{Evaluation, Verified};
+use crate::script::submission::{check_submission, largest, too_large};
+use crate::script::workplace::Workplace;
+
+/// What remains of a script after its folder was removed.
+pub(super) struct Kept {
+    pub(super) submission: Option<Submission>,
+    pub(super) verified: Verified,
+    /// Problems with the paths of what it wrote, or with the data.
+    pub(super) notes: Vec<String>,
+    /// The space left on a disk that is full even without the script's files.
+    pub(super) disk_left: Option<String>,
+}
+
+/// Where a submission is kept.
+struct Places {
+    /// What can be submitted.
+    submission: PathBuf,
+    /// The whole submission, if it has predictions for held-out rows. They stay apart from what can be submitted.
+    with_held_out: Option<PathBuf>,
+}
+
+impl LocalRunner {
+    /// Checks and keeps the submission, verifies the score, checks that the data is unchanged, removes the folder.
+    pub(super) async fn finish(
+        &self,
+        request: &ScriptRequest,
+        workplace: Workplace,
+        printed: Option<Printed>,
+    ) -> Result<Kept, Trouble> {
+        let (setup, seen) = (Arc::clone(&self.setup), self.seen(request.data));
+        let places = self.places(request);
+        let evaluation = self.evaluation.clone();
+        let verifies = request.purpose == Purpose::Score;
+        let work = move || {
+            let (evaluation, id_column) = (evaluation.as_deref(), setup.id_column.as_deref());
+            let (written, refused) = opened(&workplace, layout::SUBMISSION)?;
+            let submission = written.map(|written| places.keep(written, &seen, evaluation, id_column));
+            let submission = submission.transpose()?;
+            let mut notes: Vec<String> = refused.into_iter().collect();
+            let mut verified = Verified::default();
+            if let Some(evaluation) = evaluation.filter(|_| verifies) {
+                let (written, refused) = opened(&workplace, layout::VALIDATION_PREDICTIONS)?;
+                verified = written.map(|file| evaluation.verify(file, printed)).unwrap_or_default();
+                notes.extend(refused.into_iter().chain(verified.note.take()));
+            }
+            drop(workplace);
+            notes.extend(seen.data.damage());
+            Ok(Kept { submission, verified, notes, disk_left: disk::left_if_full(&setup.run_folder) })
+        };
+        in_background(work).await?
+    }
+
+    fn places(&self, request: &ScriptRequest) -> Places {
+        let stem = request.place.file_stem();
+        let holds_out = request.data == DataView::Search && self.whole.is_some();
+        Places {
+            submission: self.kept_submission(&stem, &request.script),
+            with_held_out: holds_out.then(|| self.kept_predictions(&stem, &request.script)),
+        }
+    }
+}
+
+impl Places {
+    /// Keeps and checks a submission; without held-out rows too, if nothing is wrong with it.
+    fn keep(
+        &self,
+        written: File,
+        seen: &Seen,
+        evaluation: Option<&Evaluation>,
+        id_column: Option<&str>,
+    ) -> Result<Submission, Trouble> {
+        let file = self.with_held_out.as_ref().unwrap_or(&self.submission);
+        let kept = keep(written, file, seen.sample.as_deref(), id_column);
+        let kept = kept.map_err(|error| Trouble::io("write", file, &error))?;
+        let Some(whole) = &self.with_held_out else { return Ok(kept) };
+        if !kept.findings.is_empty() {
+            // Nobody is to score it. A submission that was too large is not there.
+            let _ = fs::remove_file(whole);
+        } else if let Some(evaluation) = evaluation
+            && let Some(holdout) = &evaluation.setup.holdout
+        {
+            let id = evaluation.setup.id_column.as_deref();
+            trim(whole, &holdout.sample, id.unwrap_or_default(), &self.submission)?;
+        }
+        Ok(kept)
+    }
+}
+
+/// A file that the script wrote, or why it is not accepted.
+fn opened(workplace: &Workplace, name: &str) -> Result<(Option<File>, Option<String>), Trouble> {
+    let opened = workplace.output(name).map_err(|error| Trouble::io("read", workplace.folder(), &error))?;
+    Ok(match opened {
+        Ok(file) => (file, None),
+        Err(refused) => (None, Some(refused)),
+    })
+}
+
+/// Copies a submission to `kept` and checks it. A copy has neither the mode of the script's file nor its other names. A
+/// submission that is too large is not copied.
+fn keep(
+    submission: File,
+    kept: &Path,
+    sample: Option<&Path>,
+    id_column: Option<&str>,
+) -> io::Result<Submission> {
+    let (bytes, most) = (submission.metadata()?.len(), largest(sample));
+    if bytes > most {
+        return Ok(too_large(bytes, sample));
+    }
+    let mut fresh = File::create_new(kept)?;
+    io::copy(&mut submission.take(most), &mut fresh)?;
+    Ok(check_submission(kept, sample, id_column))
+}

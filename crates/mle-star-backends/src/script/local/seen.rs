@@ -1,0 +1,104 @@
+//! What a script sees of the data.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{fs, io};
+
+use mle_star::effects::DataView;
+use mle_star::layout;
+use mle_star::stop::Trouble;
+use mle_star_data::input::{Data, Protection};
+use mle_star_data::walk::{is_run, walk};
+use mle_star_process::sandbox::Sandbox;
+
+use super::{LocalRunner, LocalSetup};
+use crate::script::evaluation::HoldoutSetup;
+
+/// The data that a script sees.
+#[derive(Debug)]
+pub(super) struct Seen {
+    pub(super) data: Data,
+    pub(super) protection: Protection,
+    pub(super) sample: Option<PathBuf>,
+}
+
+impl LocalRunner {
+    /// What a script sees of the data.
+    pub(super) fn seen(&self, view: DataView) -> Arc<Seen> {
+        let other = match view {
+            DataView::Search => None,
+            DataView::Compared => self.compared.as_ref(),
+            DataView::Whole => self.whole.as_ref(),
+        };
+        Arc::clone(other.unwrap_or(&self.search))
+    }
+}
+
+impl Seen {
+    /// What scripts of the search see.
+    pub(super) fn of_search(
+        setup: &LocalSetup,
+        closed: &[PathBuf],
+        sandbox: &Sandbox,
+    ) -> Result<Self, Trouble> {
+        Self::new(&setup.data_dir, setup.sample_submission.clone(), closed, sandbox)
+    }
+
+    /// What the comparison of training and test table sees.
+    pub(super) fn of_comparison(
+        rows: &HoldoutSetup,
+        closed: &[PathBuf],
+        sandbox: &Sandbox,
+    ) -> Result<Self, Trouble> {
+        Self::new(&rows.compared, None, closed, sandbox)
+    }
+
+    /// What the submission script sees.
+    pub(super) fn of_submission(
+        rows: &HoldoutSetup,
+        closed: &[PathBuf],
+        sandbox: &Sandbox,
+    ) -> Result<Self, Trouble> {
+        Self::new(&rows.data_dir, Some(rows.sample.clone()), closed, sandbox)
+    }
+
+    fn new(
+        data_dir: &Path,
+        sample: Option<PathBuf>,
+        closed: &[PathBuf],
+        sandbox: &Sandbox,
+    ) -> Result<Self, Trouble> {
+        let cannot = |error: io::Error| Trouble::io("read", data_dir, &error);
+        let data = Data::new(data_dir.canonicalize().map_err(cannot)?, closed).map_err(cannot)?;
+        let is_kept = data.targets().all(|target| sandbox.keeps(target));
+        let protection = if is_kept { Protection::ReadOnly } else { Protection::Modes };
+        Ok(Self { data, protection, sample })
+    }
+}
+
+/// The folders of which scripts see only what they are given: those of runs, and those with the labels of held-out rows.
+/// Other runs on the same data hold out the same rows.
+pub(super) fn closed(run_folder: &Path, rows: Option<&HoldoutSetup>) -> Result<Vec<PathBuf>, Trouble> {
+    let mut closed = vec![run_folder.to_owned()];
+    let Some(rows) = rows else { return Ok(closed) };
+    let beside = run_folder.parent().and_then(|folder| fs::read_dir(folder).ok());
+    let others = beside.into_iter().flatten().flatten().map(|entry| entry.path());
+    closed.extend(others.filter(|folder| is_run(folder)));
+    for folder in rows.closed.iter().chain([&rows.data_dir]) {
+        let found = with_runs(folder).map_err(|error| Trouble::io("read", folder, &error))?;
+        closed.extend(found);
+    }
+    Ok(closed)
+}
+
+fn with_runs(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let real = folder.canonicalize()?;
+    let runs: Vec<PathBuf> = walk(&real)?.left_out(&real).filter(|folder| is_run(folder)).collect();
+    Ok(runs.into_iter().chain([real]).collect())
+}
+
+/// Creates the folder for predictions of held-out rows.
+pub(super) fn create_predictions(run_folder: &Path) -> Result<(), Trouble> {
+    let folder = run_folder.join(layout::HOLDOUT).join(layout::PREDICTIONS);
+    fs::create_dir_all(&folder).map_err(|error| Trouble::io("create", &folder, &error))
+}

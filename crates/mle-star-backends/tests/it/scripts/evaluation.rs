@@ -1,0 +1,137 @@
+//! Real scripts whose scores the program computes itself.
+
+mod held_out;
+mod searches;
+
+use std::fs;
+
+use mle_star::effects::ScriptOutcome;
+use mle_star_backends::script::evaluation::EvaluationSetup;
+use mle_star_metrics::labels::Columns;
+use mle_star_metrics::names::Metric;
+
+use super::world::World;
+
+/// Three rows with labels and one without.
+const NUMBERS: &str = "id,x,y\n11,a,1\n12,b,2\n13,c,\n14,d,3.0\n";
+const CLASSES: &str = "id,y\n1,True\n2,False\n3,True\n4,False\n";
+
+/// A world in which the program knows the labels of this table.
+async fn world(train: &str, metric: Metric, id: Option<&str>) -> World {
+    let mut world = World::new().await;
+    let table = world.setup.data_dir.join("train.csv");
+    fs::write(&table, train).unwrap();
+    world.setup.evaluation = Some(EvaluationSetup {
+        metric,
+        train: table,
+        columns: Columns { id: id.map(str::to_owned), target: "y".to_owned(), cluster: None },
+        header: vec!["id".to_owned(), "y".to_owned()],
+        id_column: Some("id".to_owned()),
+        holdout: None,
+    });
+    world
+}
+
+/// A script that writes these predictions and prints this score.
+fn script(predictions: &str, printed: &str) -> String {
+    format!(
+        "open('final/validation_predictions.csv', 'w').write({predictions:?})\n\
+         print('Final Validation Performance:', {printed:?})"
+    )
+}
+
+/// What is wrong with the predictions, and the notes.
+fn said(outcome: &ScriptOutcome) -> String {
+    outcome.mismatch.iter().chain(&outcome.notes).cloned().collect::<Vec<_>>().join("\n")
+}
+
+#[tokio::test]
+async fn scores_are_computed_from_predictions() {
+    let check = async |(train, metric, id), predictions: &str, printed: &str, expected: (f64, u64)| {
+        let outcome = world(train, metric, id).await.run(&script(predictions, printed)).await;
+        let measured = outcome.measured.as_ref().unwrap_or_else(|| panic!("{outcome:?}"));
+        assert!((measured.score - expected.0).abs() < 1e-12, "{predictions:?}: {}", measured.score);
+        assert_eq!((measured.rows, said(&outcome)), (expected.1, String::new()), "{predictions:?}");
+        let [low, high] = measured.interval;
+        assert!(low <= measured.score && measured.score <= high, "{predictions:?}: {:?}", measured.interval);
+        assert!(!outcome.is_error() && outcome.score.is_some(), "{outcome:?}");
+    };
+    let numbers = (NUMBERS, Metric::Mae, Some("id"));
+    let third = "id,y\n14,3\n11,1\n12,3\n";
+    check(numbers, third, "0.3333333333", (1.0 / 3.0, 3)).await;
+    check(numbers, third, "0.333", (1.0 / 3.0, 3)).await;
+    // Some of the rows, other columns, IDs as numbers with a fraction.
+    check(numbers, "y,fold,id\n2.5,0,12.0\n3.5,1,14.0\n", "0.5", (0.5, 2)).await;
+    // Without a column of IDs, rows have the numbers of the table's rows, which count rows without a label too.
+    check(("x,y\n5,1\n6,\n7,4\n", Metric::Mae, None), "id,y\n0,1\n2,2\n", "1.0", (1.0, 2)).await;
+    let classes = (CLASSES, Metric::Accuracy, Some("id"));
+    check(classes, "id,y\n1,true\n2,FALSE\n3,True\n4,True\n", "0.75", (0.75, 4)).await;
+    let digits = ("id,y\n1,1.0\n2,0.0\n3,1.0\n4,0.0\n", Metric::Accuracy, Some("id"));
+    check(digits, "id,y\n1,1\n2,0\n3,0\n4,0\n", "0.75", (0.75, 4)).await;
+    let words = ("id,y\na,cat\nb,dog\nc,cat\nd,cow\n", Metric::Accuracy, Some("id"));
+    check(words, "id,y\na,cat\nb,dog\nc,dog\nd,cow\n", "0.75", (0.75, 4)).await;
+}
+
+/// Neither a wrong score nor a missing file is measured.
+#[tokio::test]
+async fn wrong_scores_are_named_and_missing_predictions_are_not() {
+    let world = world(NUMBERS, Metric::Mae, Some("id")).await;
+    let exact = "id,y\n11,1\n12,3\n14,3\n";
+    for printed in ["0.5", "0.334", "0.3333343"] {
+        let outcome = world.run(&script(exact, printed)).await;
+        let mismatch = outcome.mismatch.clone().unwrap_or_default();
+        assert!(mismatch.contains(&format!("printed the score {printed},")), "{mismatch}");
+        assert!(mismatch.contains("MAE over the 3 rows of") && mismatch.contains("is 0.33333"), "{mismatch}");
+        assert_eq!((outcome.measured.as_ref(), outcome.is_error()), (None, false));
+    }
+    let silent = world.run("print('Final Validation Performance: 0.5')").await;
+    assert_eq!((silent.measured.as_ref(), silent.score, said(&silent)), (None, Some(0.5), String::new()));
+}
+
+/// IDs that do not tell rows apart are no fault of the script.
+#[tokio::test]
+async fn labels_that_cannot_be_used_leave_the_printed_score() {
+    let check = async |train, expected: &str| {
+        let world = world(train, Metric::Mae, Some("id")).await;
+        let outcome = world.run(&script("id,y\n1,1\n", "0.5")).await;
+        assert_eq!((outcome.measured.as_ref(), outcome.mismatch.as_ref()), (None, None), "{train:?}");
+        assert_eq!((outcome.score, outcome.is_error()), (Some(0.5), false), "{train:?}");
+        assert_eq!(outcome.notes, [format!("scores are not recomputed: {expected}")], "{train:?}");
+    };
+    check("id,y\n1,1\n2,2\n1,3\n", "IDs must be unique, but rows 1 and 3 have the same one").await;
+    check("id,y\n1,1\n2,much\n", "row 2 has the label `much`, which is not a finite number").await;
+    check("key,y\n1,1\n", "the file lacks these columns: `id`; it has these: `key`, `y`").await;
+}
+
+#[tokio::test]
+async fn predictions_that_cannot_be_scored_are_explained() {
+    let world = world(NUMBERS, Metric::Mae, Some("id")).await;
+    let check = async |make: &str, expected: &str| {
+        let script = format!(
+            "import os\npath = 'final/validation_predictions.csv'\n{make}\nprint('Final Validation Performance: 0')"
+        );
+        let outcome = world.run(&script).await;
+        assert_eq!((outcome.measured.as_ref(), outcome.score), (None, Some(0.0)), "{make}: {outcome:?}");
+        assert!(said(&outcome).contains(expected), "{make}: {}", said(&outcome));
+    };
+    let text = async |text: &str, expected: &str| {
+        check(&format!("open(path, 'w').write({text:?})"), expected).await;
+    };
+    check("open('x', 'w').write('id,y\\n11,1\\n')\nos.symlink('../x', path)", "lies behind a link").await;
+    check("os.rename('final', 'x')\nos.symlink('x', 'final')", "lies behind a link").await;
+    check("os.mkfifo(path)", "validation_predictions.csv is not a regular file").await;
+    check("os.mkdir(path)", "validation_predictions.csv is not a regular file").await;
+    check("open(path, 'w').truncate(2 << 30)", "the file has 2048 MiB; it has at most 1024 MiB").await;
+    check("open(path, 'w').truncate(100 << 20)", "a row is longer than 16 MiB").await;
+    check("open(path, 'wb').write(bytes(range(256)) * 1000)", "cannot be scored: ").await;
+    check("open(path, 'wb').write(b'id,y\\n11,\\xff\\n')", "row 1 is not UTF-8 text").await;
+    text("", "the file is empty").await;
+    text("id,y\n", "the file has no rows").await;
+    text("id,x\n11,1\n", "the file lacks these columns: `y`").await;
+    text("id,y\n11,1\n12\n", "row 2 has 1 fields, but the header has 2").await;
+    text("id,y\n11,1\n99,1\n", "1 rows have an ID that is not expected, for example `99`").await;
+    text("id,y\n13,1\n", "1 rows have an ID that is not expected, for example `13`").await;
+    text("id,y\n11,1\n12,1\n11,1\n", "the ID `11` occurs more than once").await;
+    text("id,y\n11,1\n12,nan\n", "the row with ID `12` has `nan` in column `y`").await;
+    text("id,y\n11,1\n12,inf\n", "the row with ID `12` has `inf` in column `y`").await;
+}

@@ -1,0 +1,249 @@
+//! Real scripts in a run that keeps labelled rows from them.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use mle_star::effects::{
+    DataView, HoldoutPart, Look, LookRequest, ScriptOutcome, ScriptRequest, ScriptRunner,
+};
+use mle_star::layout;
+use mle_star::place::Place;
+use mle_star::protocol::{Split, SplitKind};
+use mle_star_backends::script::evaluation::{EvaluationSetup, HoldoutSetup};
+use mle_star_data::holdout::{Roles, Share, labels, plan, write};
+use mle_star_data::profile;
+use mle_star_metrics::labels::Columns;
+use mle_star_metrics::names::Metric;
+
+use crate::scripts::world::{PLACE, STEM, World, request};
+
+/// The training rows have the IDs below this, the test rows those from here on.
+const ROWS: usize = 3_000;
+const TEST_ROWS: usize = 400;
+/// The label of row 0. No other text has this form.
+pub const LABEL: u64 = 918_273_640_000;
+
+/// A world with held-out rows.
+pub struct HeldOut {
+    pub world: World,
+    /// The data with all rows.
+    pub original: PathBuf,
+    /// The IDs of the held-out rows.
+    pub ids: BTreeSet<usize>,
+}
+
+impl HeldOut {
+    /// `add` adds files to the original data, whose folder it gets with the one around it.
+    pub async fn new(add: impl FnOnce(&Path, &Path)) -> Self {
+        let mut world = World::new().await;
+        let root = world.folder.path().canonicalize().unwrap();
+        let (original, run) = (root.join("data"), root.join("run"));
+        let rows = |from: usize, to: usize, cells: &dyn Fn(usize) -> String, header: &str| {
+            (from..to).fold(format!("{header}\n"), |mut text, n| {
+                writeln!(text, "{}", cells(n)).unwrap();
+                text
+            })
+        };
+        let (all, test) = (ROWS + TEST_ROWS, |n: usize| format!("{n},{}", n % 7));
+        let train = rows(0, ROWS, &|n| format!("{},{}", test(n), LABEL + n as u64), "id,x,y");
+        // The sample is in another order than the test table.
+        let sample = rows(ROWS, all, &|n| format!("{},0.5", ROWS + all - 1 - n), "id,y");
+        let tables =
+            [("train", train), ("test", rows(ROWS, all, &test, "id,x")), ("sample_submission", sample)];
+        for (name, text) in tables {
+            fs::write(original.join(format!("{name}.csv")), text).unwrap();
+        }
+        add(&original, &root);
+        let roles = Roles { target: Some("y"), id: Some("id") };
+        let split = Split { kind: SplitKind::Rows, column: None, why: String::new() };
+        let profile = profile::read(&original).unwrap();
+        let plan = plan(&original, &profile, &roles, &split, Share::Auto { most: 20_000 }, 42).unwrap();
+        let folder = run.join(layout::HOLDOUT);
+        let (input, secret) = (folder.join(layout::INPUT), folder.join(layout::LABELS));
+        fs::create_dir_all(&folder).unwrap();
+        write(&original, &plan, &input).unwrap();
+        labels(&original, &plan, &secret).unwrap();
+        let ids =
+            column(&fs::read_to_string(&secret).unwrap(), 0).iter().map(|id| id.parse().unwrap()).collect();
+        let (sample, compared) = (original.join("sample_submission.csv"), folder.join(layout::COMPARED));
+        fs::create_dir(&compared).unwrap();
+        symlink(input.join("train.csv"), compared.join("train.csv")).unwrap();
+        symlink(original.join("test.csv"), compared.join("test.csv")).unwrap();
+        world.setup.evaluation = Some(EvaluationSetup {
+            metric: Metric::Mae,
+            train: input.join("train.csv"),
+            columns: Columns { id: Some("id".to_owned()), target: "y".to_owned(), cluster: None },
+            header: vec!["id".to_owned(), "y".to_owned()],
+            id_column: Some("id".to_owned()),
+            holdout: Some(HoldoutSetup {
+                data_dir: original.clone(),
+                sample,
+                labels: secret,
+                compared,
+                closed: vec![original.clone()],
+            }),
+        });
+        world.setup.id_column = Some("id".to_owned());
+        world.setup.sample_submission = Some(input.join("sample_submission.csv"));
+        world.setup.data_dir = input;
+        Self { world, original, ids }
+    }
+
+    async fn run_on(&self, data: DataView, script: &str) -> ScriptOutcome {
+        let request = ScriptRequest { data, ..request(script, Duration::from_secs(60)) };
+        self.world.runner().run(&request).await.unwrap()
+    }
+
+    async fn look(&self, place: &str, script: &str, part: HoldoutPart) -> Look {
+        let (run, script) = (Place::from(place), script.to_owned());
+        let request = LookRequest { place: Place::from("finalization/look"), run, script, part };
+        self.world.runner().look(&request).await.unwrap()
+    }
+}
+
+/// The cells of a column, without the header.
+fn column(text: &str, at: usize) -> Vec<String> {
+    text.lines().skip(1).map(|line| line.split(',').nth(at).unwrap().to_owned()).collect()
+}
+
+/// Predicts the label of each row of the sample, but too high by the row's ID.
+const PREDICT: &str = "
+import csv
+rows = list(csv.reader(open('input/sample_submission.csv')))[1:]
+rows = [(int(row[0]), 918273640000 + 2 * int(row[0])) for row in rows]
+def submit(rows, start='id,y\\n', end='\\n'):
+    text = start + ''.join(f'{id},{y}{end}' for id, y in rows)
+    open('final/submission.csv', 'w', newline='').write(text)
+";
+
+#[tokio::test]
+async fn each_script_sees_the_rows_that_it_should() {
+    let held = HeldOut::new(|data, _| fs::write(data.join("stores.csv"), "town\na\n").unwrap()).await;
+    let list = "import csv, os\nprint(sorted(os.listdir('input')))\n\
+                for name in ('train', 'test', 'sample_submission'):\n    \
+                    print(*(row[0] for row in list(csv.reader(open(f'input/{name}.csv')))[1:]))";
+    assert_eq!(held.ids.len(), 450);
+    let own: BTreeSet<usize> = (0..ROWS).filter(|id| !held.ids.contains(id)).collect();
+    let tests: BTreeSet<usize> = (ROWS..ROWS + TEST_ROWS).collect();
+    let check = |outcome: ScriptOutcome, train: &BTreeSet<usize>, test: &BTreeSet<usize>| {
+        let text = outcome.stdout.text();
+        let mut lines = text.lines();
+        let files = "['sample_submission.csv', 'stores.csv', 'test.csv', 'train.csv']";
+        assert_eq!(lines.next(), Some(files), "{outcome:?}");
+        let ids = lines.map(|line| line.split(' ').map(|id| id.parse().unwrap()).collect());
+        assert_eq!(ids.collect::<Vec<BTreeSet<usize>>>(), [train.clone(), test.clone(), test.clone()]);
+    };
+    check(held.world.run(list).await, &own, &tests.union(&held.ids).copied().collect());
+    check(held.run_on(DataView::Whole, list).await, &(0..ROWS).collect(), &tests);
+    let compared = list.replace(", 'sample_submission')", ")");
+    let outcome = held.run_on(DataView::Compared, &compared).await;
+    let text = outcome.stdout.text();
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("['test.csv', 'train.csv']"), "{outcome:?}");
+    let ids = lines.map(|line| line.split(' ').map(|id| id.parse().unwrap()).collect());
+    assert_eq!(ids.collect::<Vec<BTreeSet<usize>>>(), [own, tests]);
+}
+
+#[tokio::test]
+async fn a_submission_is_kept_without_the_held_out_rows_and_scored_on_them() {
+    let held = HeldOut::new(|_, _| ()).await;
+    let script = format!("{PREDICT}submit(rows)");
+    let outcome = held.world.run(&script).await;
+    let submission = outcome.submission.as_ref().unwrap();
+    assert_eq!((submission.rows, submission.findings.len(), outcome.notes.len()), (Some(850), 0, 0));
+    let kept = held.world.runner().submission(STEM, &script).unwrap();
+    let sample = fs::read_to_string(held.original.join("sample_submission.csv")).unwrap();
+    assert_eq!(column(&fs::read_to_string(kept).unwrap(), 0), column(&sample, 0));
+
+    let parts = [HoldoutPart::Whole, HoldoutPart::Choosing, HoldoutPart::Reporting];
+    let mut found = Vec::new();
+    for part in parts {
+        found.push(held.look(PLACE, &script, part).await.measured.unwrap());
+    }
+    let sum = held.ids.iter().sum::<usize>() as f64;
+    let [whole, choosing, reporting] = [0, 1, 2].map(|at| &found[at]);
+    assert_eq!((whole.score, whole.rows), (sum / 450.0, 450));
+    assert!(whole.interval[0] < whole.score && whole.score < whole.interval[1], "{:?}", whole.interval);
+    // Each row has another error, so equal sums mean equal rows.
+    let sums = |one: &mle_star::measure::Measurement| one.score * one.rows as f64;
+    assert!((sums(choosing) + sums(reporting) - sum).abs() < 1e-6 * sum);
+    assert_eq!(choosing.rows + reporting.rows, 450);
+    assert!(choosing.rows.abs_diff(225) < 50 && choosing.rows_digest != reporting.rows_digest);
+}
+
+/// What the check of submissions accepts can be trimmed.
+#[tokio::test]
+async fn submissions_in_other_spellings_are_trimmed_and_scored_too() {
+    let held = HeldOut::new(|_, _| ()).await;
+    let check = async |submit: &str| {
+        let script = format!("{PREDICT}{submit}");
+        let outcome = held.world.run(&script).await;
+        assert_eq!(outcome.submission.map(|found| found.findings), Some(Vec::new()), "{submit}");
+        let kept = held.world.runner().submission(STEM, &script).unwrap();
+        assert_eq!(column(&fs::read_to_string(kept).unwrap(), 0).len(), TEST_ROWS, "{submit}");
+        let look = held.look(PLACE, &script, HoldoutPart::Whole).await;
+        assert_eq!(look.measured.map(|found| found.rows), Some(450), "{submit}: {}", look.failure);
+    };
+    check("submit(rows, end='\\r\\n')").await;
+    check("submit(rows, start='\\ufeffid,y\\n')").await;
+    check("submit(rows, start=' id , y\\n')").await;
+    check("submit([(f' {id} ', y) for id, y in rows])").await;
+    check("submit([(f'\"{id}\"', y) for id, y in rows])").await;
+    check("submit(rows, end='\\n\\n')").await;
+    check("submit(rows, end='\\r')").await;
+    check("submit(rows)\ntext = open('final/submission.csv').read()\nopen('final/submission.csv', 'w').write(text.rstrip())")
+        .await;
+}
+
+#[tokio::test]
+async fn without_a_valid_submission_there_is_no_score() {
+    let held = HeldOut::new(|_, _| ()).await;
+    let check = async |submit: &str, findings: bool| {
+        let script = format!("{PREDICT}{submit}");
+        let outcome = held.world.run(&script).await;
+        let found = outcome.submission.as_ref().is_some_and(|found| !found.findings.is_empty());
+        assert_eq!((found, outcome.is_error()), (findings, false), "{submit}: {outcome:?}");
+        let look = held.look(PLACE, &script, HoldoutPart::Whole).await;
+        assert!(
+            look.measured.is_none() && look.failure.contains("no valid submission"),
+            "{submit}: {look:?}"
+        );
+        assert_eq!(held.world.runner().submission(STEM, &script), None, "{submit}");
+    };
+    check("submit(rows[:-5])", true).await;
+    check("submit([row for row in rows if row[0] < 3000])", true).await;
+    check("submit([row for row in rows if row[0] >= 3000])", true).await;
+    check("submit(rows + rows[:1])", true).await;
+    check("submit([(id, 'nan') for id, _ in rows])", true).await;
+    check("open('final/submission.csv', 'w').truncate(3 << 30)", true).await;
+    check("pass", false).await;
+    let never = held.look("phase9/never/run", "print()", HoldoutPart::Choosing).await;
+    assert!(never.measured.is_none() && never.failure.contains("no valid submission"), "{never:?}");
+    // The same script on all rows leaves nothing to score.
+    let script = format!("{PREDICT}submit(rows)  # on all rows");
+    let outcome = held.run_on(DataView::Whole, &script).await;
+    assert_eq!(outcome.submission.map(|found| (found.rows, found.findings.len())), Some((Some(400), 0)));
+    assert!(held.world.runner().submission(STEM, &script).is_some());
+    assert!(held.look(PLACE, &script, HoldoutPart::Whole).await.measured.is_none());
+}
+
+/// A script's validation predictions are scored by the rows that it sees.
+#[tokio::test]
+async fn validation_predictions_for_held_out_rows_are_refused() {
+    let held = HeldOut::new(|_, _| ()).await;
+    let verify = async |id: usize| {
+        let script = format!(
+            "open('final/validation_predictions.csv', 'w').write('id,y\\n{id},{}\\n')\nprint('Final Validation Performance: 0')",
+            LABEL + id as u64
+        );
+        held.world.run(&script).await
+    };
+    let shown = (0..ROWS).find(|id| !held.ids.contains(id)).unwrap();
+    assert_eq!(verify(shown).await.measured.map(|found| (found.score, found.rows)), Some((0.0, 1)));
+    let hidden = verify(*held.ids.first().unwrap()).await;
+    assert!(hidden.mismatch.as_ref().is_some_and(|text| text.contains("not expected")), "{hidden:?}");
+}
