@@ -50,7 +50,8 @@ pub enum Command {
     Ui(UiArgs),
     /// Create a task.yaml for a data folder
     ///
-    /// A comment above each field explains how its value was inferred.
+    /// A comment above each field explains how its value was inferred. Comments at the end say how solutions are
+    /// evaluated: how validation rows are chosen, and which labelled rows are held out.
     Init(InitArgs),
     /// Check Python, claude, credentials, hardware and isolation
     Doctor(DoctorArgs),
