@@ -238,7 +238,7 @@ impl<'a> Ctx<'a> {
     pub(crate) async fn run(&self, script: &str, purpose: Purpose) -> Result<Recorded<ScriptOutcome>, Stop> {
         let place = self.place.named(Name::Run);
         let mut input = json!({"script": script, "purpose": purpose, "data": self.run.data_id});
-        if let (DataView::Search, Some(digest)) = (self.data, self.holdout_digest()) {
+        if let Some(digest) = self.holdout_digest().filter(|_| self.data != DataView::Whole) {
             input["held_out"] = json!(digest);
         }
         let kept = json!({"script": script, "purpose": purpose});
@@ -280,7 +280,7 @@ impl<'a> Ctx<'a> {
         let Some(protocol) = self.run.protocol.filter(|protocol| !protocol.comparison.is_empty()) else {
             return Ok(());
         };
-        let ctx = Self { place: self.place.tables(), ..self.clone() };
+        let ctx = Self { place: self.place.tables(), data: DataView::Compared, ..self.clone() };
         let outcome = ctx.run(&protocol.comparison, Purpose::Comparison).await?.value;
         match Shift::parse(&outcome.stdout.text()).filter(|_| !outcome.is_error()) {
             Some(shift) => {

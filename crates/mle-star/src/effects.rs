@@ -155,6 +155,9 @@ pub struct ScriptRequest {
 pub enum DataView {
     /// The training table without the held-out rows, which are part of the test table; all data if none are held out.
     Search,
+    /// The training table without the held-out rows and the original test table, nothing else; all data if no rows are
+    /// held out.
+    Compared,
     /// The original files.
     Whole,
 }

@@ -52,6 +52,8 @@ pub const REPORT: &str = "report.html";
 pub const HOLDOUT: &str = "holdout";
 /// The labels of the held-out rows, in [`HOLDOUT`].
 pub const LABELS: &str = "labels.csv";
+/// The tables that are compared before the search, a folder in [`HOLDOUT`].
+pub const COMPARED: &str = "compared";
 /// Submissions with predictions for held-out rows, a folder in [`HOLDOUT`].
 pub const PREDICTIONS: &str = "predictions";
 /// The predictions behind a script's score, in the script's [`FINAL`].

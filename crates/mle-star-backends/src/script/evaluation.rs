@@ -48,6 +48,8 @@ pub struct HoldoutSetup {
     pub sample: PathBuf,
     /// The labels of the held-out rows.
     pub labels: PathBuf,
+    /// The tables that are compared before the search.
+    pub compared: PathBuf,
 }
 
 /// Computes scores.

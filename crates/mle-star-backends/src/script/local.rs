@@ -78,6 +78,8 @@ pub struct LocalRunner {
     search: Arc<Seen>,
     /// What the submission script sees last, if rows are held out.
     whole: Option<Arc<Seen>>,
+    /// What the comparison of tables sees, if rows are held out.
+    compared: Option<Arc<Seen>>,
     evaluation: Option<Arc<Evaluation>>,
     sandbox: Arc<Sandbox>,
     links: Arc<ShortLinks>,
@@ -112,6 +114,8 @@ impl LocalRunner {
         }
         let whole = holdout.map(|rows| Seen::new(&absolute(&rows.data_dir)?, Some(rows.sample.clone())));
         let whole = whole.transpose()?.map(Arc::new);
+        let compared = holdout.map(|rows| Seen::new(&absolute(&rows.compared)?, None));
+        let compared = compared.transpose()?.map(Arc::new);
         let evaluation = setup.evaluation.clone().map(|setup| Arc::new(Evaluation::new(setup)));
         let (environment, isolation) = (&setup.environment, setup.isolation.clone());
         let removed = environment.removed_variables();
@@ -120,7 +124,7 @@ impl LocalRunner {
         let warm = start.map(|start| Arc::new(Warm::new(&start.modules)));
         let links = Arc::new(ShortLinks::new(std::env::temp_dir()));
         let setup = Arc::new(LocalSetup { run_folder, data_dir, ..setup });
-        Ok(Self { setup, search, whole, evaluation, sandbox, links, warm })
+        Ok(Self { setup, search, whole, compared, evaluation, sandbox, links, warm })
     }
 
     /// The submission that `script` wrote when it ran at the place with the file stem `stem`; `None` if it wrote none.
@@ -144,8 +148,12 @@ impl LocalRunner {
 
     /// What a script sees of the data.
     fn seen(&self, view: DataView) -> Arc<Seen> {
-        let whole = self.whole.as_ref().filter(|_| view == DataView::Whole);
-        Arc::clone(whole.unwrap_or(&self.search))
+        let other = match view {
+            DataView::Search => None,
+            DataView::Compared => self.compared.as_ref(),
+            DataView::Whole => self.whole.as_ref(),
+        };
+        Arc::clone(other.unwrap_or(&self.search))
     }
 
     async fn prepare(&self, request: &ScriptRequest) -> Result<Workplace, Trouble> {

@@ -1,6 +1,8 @@
 //! The data without the held-out rows, in the run folder, and what the program needs to compute scores itself.
 
 use std::fs;
+use std::io;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use mle_star::layout;
@@ -38,6 +40,7 @@ pub fn folder(start: &Start, all_rows: &Path) -> Result<Option<HeldOut>, Trouble
     let sample = &profile.sample.as_ref().ok_or_else(other)?.file;
     let folder = start.folder.join(layout::HOLDOUT);
     let (input, labels) = (folder.join(layout::INPUT), folder.join(layout::LABELS));
+    let compared = folder.join(layout::COMPARED);
     if !(input.is_dir() && labels.is_file()) {
         let plan = planned_again(&frozen.task, &frozen.config, split, *seed, profile);
         let plan = plan.ok().filter(|plan| plan.holdout() == protocol.holdout).ok_or_else(other)?;
@@ -45,8 +48,21 @@ pub fn folder(start: &Start, all_rows: &Path) -> Result<Option<HeldOut>, Trouble
         holdout::labels(&frozen.task.data_dir, &plan, &labels)?;
         holdout::write(&frozen.task.data_dir, &plan, &input)?;
     }
-    let setup = HoldoutSetup { data_dir: all_rows.to_owned(), sample: all_rows.join(sample), labels };
+    let test = &profile.test.as_ref().ok_or_else(other)?.file;
+    let tables = [(&profile.train.file, input.as_path()), (test, all_rows)];
+    link_tables(&compared, &tables).map_err(|error| Trouble::io("create", &compared, &error))?;
+    let (data_dir, sample) = (all_rows.to_owned(), all_rows.join(sample));
+    let setup = HoldoutSetup { data_dir, sample, labels, compared };
     Ok(Some(HeldOut { input, setup }))
+}
+
+/// Makes a folder of links to these tables, each given with the folder that it is in.
+fn link_tables(into: &Path, tables: &[(&PathBuf, &Path)]) -> io::Result<()> {
+    if into.exists() {
+        fs::remove_dir_all(into)?;
+    }
+    fs::create_dir(into)?;
+    tables.iter().try_for_each(|(name, folder)| symlink(folder.canonicalize()?.join(name), into.join(name)))
 }
 
 /// What the program needs to compute scores itself; `None` if it cannot. Scripts see the data in `data_dir`.

@@ -49,21 +49,33 @@ pub fn protocol<'a>(
     let Evaluated { data_dir, target, id, .. } = task;
     let split = profile.test.is_some().then(|| describe(data_dir, profile, target, id, classification));
     let verifies = verified_columns(task, profile, split.as_ref()).is_some();
-    let holdout = match (&split, config.holdout) {
-        (_, HoldoutShare::Off) => Holdout::Off { why: "`holdout` is off".to_owned() },
-        (None, _) => Holdout::Off { why: "there is no test table".to_owned() },
-        _ if metric.is_none() => {
-            Holdout::Off { why: format!("the program cannot compute the metric {}", task.metric) }
-        }
-        (Some(split), share) => {
-            let planned = plan_rows(task, profile, split, share, config.holdout_rows, SEED);
-            planned.map_or_else(Holdout::from, |plan| plan.holdout())
-        }
-    };
-    let script = target.zip(split.as_ref());
-    let script =
-        script.and_then(|(target, split)| comparison::script(profile, target, id, split, classification));
+    let holdout = holdout(task, config, profile, split.as_ref(), verifies);
+    let script = target.zip(split.as_ref()).and_then(|(target, split)| {
+        comparison::script(&compared(profile, &holdout), target, id, split, classification)
+    });
     Some(Protocol { split, holdout, verifies, comparison: script.unwrap_or_default() })
+}
+
+fn holdout(
+    task: Evaluated<'_>,
+    config: &Config,
+    profile: &Profile,
+    split: Option<&Split>,
+    verifies: bool,
+) -> Holdout {
+    let off = |why: &str| Holdout::Off { why: why.to_owned() };
+    let planned = match (split, config.holdout) {
+        (_, HoldoutShare::Off) => return off("`holdout` is off"),
+        (None, _) => return off("there is no test table"),
+        _ if Metric::parse(task.metric).is_none() => {
+            return off(&format!("the program cannot compute the metric {}", task.metric));
+        }
+        (Some(split), share) => plan_rows(task, profile, split, share, config.holdout_rows, SEED),
+    };
+    match planned {
+        Ok(_) if !verifies => off("the program cannot compute a score from submissions of this form"),
+        planned => planned.map_or_else(Holdout::from, |plan| plan.holdout()),
+    }
 }
 
 /// Whether the run evaluates as in the paper: with its preset, unless a key that was given needs more.
@@ -71,6 +83,15 @@ fn is_papers(config: &Config) -> bool {
     config.preset == Preset::Paper
         && config.holdout == HoldoutShare::Off
         && config.acceptance == Acceptance::Paper
+}
+
+/// The profile of the tables that are compared.
+fn compared(profile: &Profile, holdout: &Holdout) -> Profile {
+    let mut compared = profile.clone();
+    if let Holdout::On { rows, .. } = holdout {
+        compared.train.rows -= usize::try_from(*rows).unwrap_or_default().min(compared.train.rows);
+    }
+    compared
 }
 
 /// The held-out rows of a run, chosen again.
@@ -165,5 +186,68 @@ impl<'a> Evaluated<'a> {
     pub fn inferred(data_dir: &'a Path, inferred: &'a Inferred) -> Self {
         let Inferred { metric, target, id, .. } = inferred;
         Self { data_dir, metric, target: target.as_deref(), id: id.as_deref() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+    use std::fs;
+
+    use mle_star_data::profile;
+
+    use super::*;
+
+    /// The protocol of a task with 2,100 labelled rows of three classes.
+    fn decided(metric: &str, sample: &str, config: &Config) -> Option<Protocol> {
+        let dir = tempfile::tempdir().unwrap();
+        let (mut train, mut test) = ("id,x,y\n".to_owned(), "id,x\n".to_owned());
+        let mut rows = format!("{sample}\n");
+        for id in 0..2130 {
+            match id % 71 {
+                0 => {
+                    writeln!(test, "{id},{}", id % 13).unwrap();
+                    writeln!(rows, "{id}{}", ",0".repeat(sample.matches(',').count())).unwrap();
+                }
+                _ => writeln!(train, "{id},{},{}", id % 13, ["a", "b", "c"][id % 3]).unwrap(),
+            }
+        }
+        for (name, text) in [("train", train), ("test", test), ("sample_submission", rows)] {
+            fs::write(dir.path().join(format!("{name}.csv")), text).unwrap();
+        }
+        let profile = profile::read(dir.path()).unwrap();
+        let task = Evaluated { data_dir: dir.path(), metric, target: Some("y"), id: Some("id") };
+        protocol(task, config, Some(&profile))
+    }
+
+    #[test]
+    fn rows_are_held_out_where_the_program_can_score_them() {
+        let check = |metric: &str, sample: &str, expected: Result<u64, &str>| {
+            let Protocol { holdout, verifies, .. } = decided(metric, sample, &Config::default()).unwrap();
+            let found = match &holdout {
+                Holdout::On { rows, .. } => Ok(*rows),
+                Holdout::Off { why } => Err(why.as_str()),
+            };
+            assert_eq!((found, verifies), (expected, expected.is_ok()), "{metric} {sample}");
+        };
+        check("accuracy", "id,y", Ok(315));
+        check("log loss", "id,a,b,c", Ok(315));
+        let why = "the program cannot compute a score from submissions of this form";
+        check("log loss", "id,y", Err(why));
+        check("word error rate", "id,y", Err("the program cannot compute the metric word error rate"));
+    }
+
+    #[test]
+    fn the_papers_way_has_no_protocol_unless_a_key_needs_one() {
+        let check = |change: fn(&mut Config), has_one: bool| {
+            let mut config =
+                Config { preset: Preset::Paper, holdout: HoldoutShare::Off, ..Config::default() };
+            change(&mut config);
+            assert_eq!(decided("accuracy", "id,y", &config).is_some(), has_one, "{config:?}");
+        };
+        check(|_| (), false);
+        check(|config| config.holdout = HoldoutShare::Share(0.2), true);
+        check(|config| config.acceptance = Acceptance::OneSigma, true);
+        check(|config| config.preset = Preset::Default, true);
     }
 }

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::exits::{SCORE, SLOW, SMALL, SUBMIT, WHILE_SLOW, interpreter};
 use crate::killed::{effects, outcome};
 use crate::sealed::Sealed;
+use crate::ui::served::Served;
 
 /// The labelled rows of the task, and the 15 % of them that are held out.
 const ROWS: usize = 2500;
@@ -54,11 +55,13 @@ fn said(sealed: &Sealed, line: &str) -> Vec<String> {
 }
 
 #[test]
-fn init_estimate_and_run_say_the_same_about_the_evaluation() {
+fn init_estimate_page_and_run_say_the_same_about_the_evaluation() {
     let sealed = task();
     assert_eq!(said(&sealed, ""), [SPLIT, HOLDOUT]);
     let estimate = sealed.run("run data --estimate").stderr;
     assert!([SPLIT, HOLDOUT].iter().all(|line| estimate.lines().any(|told| told == *line)), "{estimate}");
+    let page = Served::of(&sealed, "").get("/start?folder=data").body;
+    assert!([SPLIT, HOLDOUT].iter().all(|line| page.contains(&format!("<li>{line}</li>"))), "{page}");
     let init = sealed.run("init data");
     assert_eq!(init.code, 0, "{init:?}");
     assert!(init.stderr.starts_with(&format!("{SPLIT}\n{HOLDOUT}\n")), "{init:?}");

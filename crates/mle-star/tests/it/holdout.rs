@@ -47,6 +47,7 @@ async fn the_submission_script_is_scored_before_it_sees_the_held_out_labels() {
     let runs = ["holdout/run", "holdout/look-whole", "look-whole", "run"];
     assert_eq!(finalization(&world), [&calls[..], &runs].concat());
     let view = |place: &str| world.script_run(place).unwrap().data;
+    assert_eq!(view("phase1/tables/run"), DataView::Compared);
     assert_eq!(view("phase3/r0/run"), DataView::Search);
     assert_eq!(view("finalization/holdout/run"), DataView::Search);
     assert_eq!(view("finalization/run"), DataView::Whole);
