@@ -83,7 +83,7 @@ pub struct RunArgs {
     /// Read settings from this YAML or TOML file
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Set a config key (repeatable)
+    /// Set a config key, such as holdout=off (repeatable)
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     /// Set the model of the agents
