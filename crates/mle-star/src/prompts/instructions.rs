@@ -384,9 +384,9 @@ fn the_validation_section_follows_the_protocol() {
                 check(name, &values, &[SECTION, says, "\n\n# Your task\n\n"]);
                 check(name, &values, ORDER);
                 if verifies {
-                    check(name, &values, FILE)
+                    check(name, &values, FILE);
                 } else {
-                    check_absent(name, &values, FILE)
+                    check_absent(name, &values, FILE);
                 }
                 let others = rules.iter().filter(|(other, _)| *other != kind).map(|(_, says)| *says);
                 check_absent(name, &values, &others.collect::<Vec<_>>());
