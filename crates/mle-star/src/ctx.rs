@@ -4,6 +4,7 @@
 //! all processes of a run. An effect that a limit refuses has the outcome `Refused`, which the algorithms handle
 //! like any failure.
 
+mod protocol;
 mod steps;
 
 use std::collections::BTreeMap;
@@ -16,18 +17,17 @@ use crate::answers::RetrievedModel;
 use crate::call::Call;
 use crate::config::Config;
 use crate::effects::{
-    AgentBackend, AgentReply, AgentRequest, Answer, DataView, HoldoutPart, Look, LookRequest, OutOfMemory,
-    Purpose, ScriptOutcome, ScriptRequest, ScriptRunner, Usage,
+    AgentBackend, AgentReply, AgentRequest, Answer, DataView, OutOfMemory, Purpose, ScriptOutcome,
+    ScriptRequest, ScriptRunner, Usage,
 };
 use crate::event::{Event, EventSink};
 use crate::journal::{EffectRecord, Entry, Journal, Kind, MadeWith, Recorded};
 use crate::limits::Limits;
-use crate::measure::Measurement;
 use crate::metric::Score;
 use crate::place::{Name, Phase, Place};
 use crate::prefetch::{self, Likely};
 use crate::prompts::{Prompts, Values};
-use crate::protocol::{Holdout, Protocol, Shift, Split};
+use crate::protocol::{Protocol, Shift};
 use crate::reply::text as reply_text;
 use crate::role::{AgentType, Form, Variant};
 use crate::slots::{Exclusivity, Share, Slots};
@@ -164,41 +164,6 @@ impl<'a> Ctx<'a> {
         self.run.models_by_hand
     }
 
-    /// How solutions are evaluated; `None` for the paper's way.
-    pub(crate) fn protocol(&self) -> Option<&'a Protocol> {
-        self.run.protocol
-    }
-
-    /// Whether the program can compute scores itself from a script's predictions.
-    pub(crate) fn verifies(&self) -> bool {
-        self.run.protocol.is_some_and(|protocol| protocol.verifies)
-    }
-
-    /// Whether rows are held out from the scripts of the search.
-    pub(crate) fn holds_out(&self) -> bool {
-        self.run.protocol.is_some_and(|protocol| protocol.holdout.is_on())
-    }
-
-    /// How training and test table differ; `None` if they were not compared.
-    pub(crate) fn shift(&self) -> Option<&'a Shift> {
-        self.run.shift.get()
-    }
-
-    /// Adds the columns that scripts must not use to an agent's inputs, if there are any.
-    pub(crate) fn name_suspicious_columns(&self, inputs: &mut Value) {
-        let suspicious = self.shift().map(|shift| shift.suspicious.as_slice()).unwrap_or_default();
-        if !suspicious.is_empty() {
-            let names: Vec<&str> = suspicious.iter().map(|found| found.column.as_str()).collect();
-            inputs["suspicious_columns"] = json!(names);
-        }
-    }
-
-    /// The same place, with scripts that see the original files.
-    #[must_use]
-    pub(crate) fn on_all_rows(&self) -> Self {
-        Self { data: DataView::Whole, ..self.clone() }
-    }
-
     /// A score on the task's metric; `None` if the number is not finite.
     pub fn score(&self, value: f64) -> Option<Score> {
         Score::new(value, self.run.task.metric_direction)
@@ -248,56 +213,6 @@ impl<'a> Ctx<'a> {
         self.run.limits.use_script_time(&place, outcome.value.duration_seconds);
         self.report_outcome(&place, &outcome);
         Ok(outcome)
-    }
-
-    /// Scores the predictions for held-out rows in the submission that `script` wrote at `run`.
-    pub(crate) async fn look(
-        &self,
-        run: &Place,
-        script: &str,
-        part: HoldoutPart,
-    ) -> Result<Option<Measurement>, Stop> {
-        let place = self.place.named(Name::Look(part));
-        let input = json!({"run": run, "script": script, "part": part, "held_out": self.holdout_digest()});
-        let entry = Entry::new(&place, Kind::Look, &input, &json!({"run": run, "part": part}))?;
-        self.fence_unless_recorded(&entry)?;
-        let request = LookRequest { place: place.clone(), run: run.clone(), script: script.to_owned(), part };
-        let look = self.or_interrupted(self.run.outside.scripts.look(&request));
-        let look = self.run.journal.once(entry, async { look.await? }).await?;
-        let Look { measured, failure } = look.value;
-        if measured.is_none() {
-            self.warn(format!("the predictions of {run} for held-out rows have no score: {failure}"));
-        }
-        let score = measured.as_ref().map(|measured| measured.score);
-        let (run, replayed) = (run.clone(), look.replayed);
-        self.emit(Event::Look { place, run, part, score, replayed });
-        Ok(measured)
-    }
-
-    /// Compares training and test table with the program's own script, before the first step. A comparison that fails
-    /// is a warning.
-    pub(crate) async fn compare_tables(&self) -> Result<(), Stop> {
-        let Some(protocol) = self.run.protocol.filter(|protocol| !protocol.comparison.is_empty()) else {
-            return Ok(());
-        };
-        let ctx = Self { place: self.place.tables(), data: DataView::Compared, ..self.clone() };
-        let outcome = ctx.run(&protocol.comparison, Purpose::Comparison).await?.value;
-        match Shift::parse(&outcome.stdout.text()).filter(|_| !outcome.is_error()) {
-            Some(shift) => {
-                shift.sentences().into_iter().for_each(|sentence| ctx.info(sentence));
-                // Nothing else sets it.
-                let _ = self.run.shift.set(shift);
-            }
-            None => ctx.warn(format!("training and test table were not compared: {}", outcome.headline())),
-        }
-        Ok(())
-    }
-
-    fn holdout_digest(&self) -> Option<&'a str> {
-        match &self.run.protocol?.holdout {
-            Holdout::On { digest, .. } => Some(digest),
-            Holdout::Off { .. } => None,
-        }
     }
 
     /// Seconds into the run at which a phase first began.
@@ -483,15 +398,6 @@ impl<'a> Ctx<'a> {
         let render =
             |name: &str| self.run.prompts.render(name, &values).map_err(|error| template_trouble(&error));
         Ok((render(call.template)?, render("system.md")?))
-    }
-
-    /// How scripts have to validate, one sentence each; empty for the paper's way.
-    fn validation_rules(&self) -> Value {
-        let rules = self.run.protocol.map(|protocol| {
-            let found = self.shift().map(Shift::sentences).unwrap_or_default();
-            protocol.split.iter().map(Split::instruction).chain(found).collect::<Vec<_>>()
-        });
-        json!(rules.unwrap_or_default())
     }
 
     fn report_reply(&self, place: &Place, agent: AgentType, reply: &Recorded<AgentReply>, started: f64) {

@@ -79,7 +79,11 @@ impl Evaluation {
     pub(super) fn verify(&self, predictions: File, printed: Option<Printed>) -> Verified {
         let name = format!("./{}/{}", layout::FINAL, layout::VALIDATION_PREDICTIONS);
         let setup = &self.setup;
-        let labels = self.search.get_or_init(|| read(&setup.train, &setup.columns, setup.metric));
+        let labels = self.search.get_or_init(|| {
+            let labels = read(&setup.train, &setup.columns, setup.metric)?;
+            let checked = labels.check(&self.layout());
+            checked.map(|()| labels).map_err(|error| format!("scores are not recomputed: {error}"))
+        });
         let labels = match labels {
             Ok(labels) => labels,
             Err(why) => return Verified { note: Some(why.clone()), ..Verified::default() },
@@ -120,6 +124,10 @@ impl Evaluation {
         self.evaluate(half.as_ref().unwrap_or(labels), file, Others::Ignore, HOLDOUT_REPLICATES)
     }
 
+    fn layout(&self) -> Layout<'_> {
+        Layout { header: &self.setup.header, id_column: self.setup.id_column.as_deref() }
+    }
+
     fn evaluate(
         &self,
         labels: &Labels,
@@ -128,8 +136,7 @@ impl Evaluation {
         replicates: usize,
     ) -> Result<Measurement, String> {
         let replicates = if labels.rows() > MANY_ROWS { replicates / 4 } else { replicates };
-        let layout = Layout { header: &self.setup.header, id_column: self.setup.id_column.as_deref() };
-        let measured = labels.evaluate(predictions.take(LARGEST), &layout, others, replicates);
+        let measured = labels.evaluate(predictions.take(LARGEST), &self.layout(), others, replicates);
         measured.map_err(|error| error.to_string())
     }
 }

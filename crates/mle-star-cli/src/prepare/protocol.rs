@@ -8,10 +8,10 @@ use mle_star::task::Task;
 use mle_star_data::comparison;
 use mle_star_data::holdout::{Off, Plan, Roles, Share, plan};
 use mle_star_data::infer::Inferred;
-use mle_star_data::profile::Profile;
+use mle_star_data::profile::{Column, ColumnKind, Profile};
 use mle_star_data::split::describe;
 use mle_star_metrics::labels::Columns;
-use mle_star_metrics::names::Metric;
+use mle_star_metrics::names::{Kind, Metric};
 
 /// The seed of the held-out rows: the same data has the same ones in every run.
 const SEED: u64 = 42;
@@ -73,7 +73,7 @@ fn holdout(
         (Some(split), share) => plan_rows(task, profile, split, share, config.holdout_rows, SEED),
     };
     match planned {
-        Ok(_) if !verifies => off("the program cannot compute a score from submissions of this form"),
+        Ok(_) if !verifies => off("submissions of this form cannot be scored"),
         planned => planned.map_or_else(Holdout::from, |plan| plan.holdout()),
     }
 }
@@ -135,6 +135,12 @@ pub fn verified_columns<'a>(
     let (classes, sample) = (profile.train.column(target)?.distinct, profile.sample.as_ref()?);
     // One column cannot hold the probabilities of three classes.
     if metric.wants_probabilities() && classes > 2 && sample.columns.len() <= 2 {
+        return None;
+    }
+    // A sample of probabilities, where the metric needs labels.
+    let is_number = |column: &&Column| column.kind == ColumnKind::Float;
+    let labels = metric.kind() == Kind::Labels && sample.columns.len() <= 2;
+    if labels && sample.columns.last().filter(is_number).is_some() {
         return None;
     }
     // A sample with several columns of the training table asks for several targets.
@@ -232,7 +238,7 @@ mod tests {
         };
         check("accuracy", "id,y", Ok(315));
         check("log loss", "id,a,b,c", Ok(315));
-        let why = "the program cannot compute a score from submissions of this form";
+        let why = "submissions of this form cannot be scored";
         check("log loss", "id,y", Err(why));
         check("word error rate", "id,y", Err("the program cannot compute the metric word error rate"));
     }

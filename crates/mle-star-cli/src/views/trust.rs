@@ -217,12 +217,15 @@ fn few_rows(trust: &trust::Trust) -> Option<String> {
 }
 
 fn split(split: &Split) -> String {
-    format!("{} {}", sentence(&split.why), cut(&split.instruction(), PROSE))
+    format!("{} {}", sentence(&split.why), sentence(&cut(&split.instruction(), PROSE)))
 }
 
-/// The text with a full stop and without line breaks.
+/// The text as one sentence: a capital, a full stop, no line breaks. Names in backticks get quotation marks.
 fn sentence(text: &str) -> String {
-    let text = line_of(text.lines().next().unwrap_or_default().trim());
+    let text = line_of(text.lines().next().unwrap_or_default().trim()).replace('`', "\"");
+    let mut letters = text.chars();
+    let capital = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
+    let text = format!("{capital}{}", letters.as_str());
     if text.is_empty() || text.ends_with(['.', '!', '?']) { text } else { format!("{text}.") }
 }
 

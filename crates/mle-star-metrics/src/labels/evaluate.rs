@@ -17,6 +17,18 @@ use crate::table::{Table, canonical, is_missing, key, listed, shown};
 const MOST_UNKNOWN: usize = 5;
 
 impl Labels {
+    /// Checks whether files of this layout can have a score at all.
+    ///
+    /// # Errors
+    /// The columns do not stand for what the metric needs, whatever they hold.
+    pub fn check(&self, layout: &Layout<'_>) -> Result<(), Unscorable> {
+        let names = match &self.known {
+            Known::Numbers(_) => &[][..],
+            Known::Classes { names, .. } => names,
+        };
+        cells(self.metric, &self.target, &predicted_columns(layout), names).map(drop).map_err(Unscorable::new)
+    }
+
     /// The score of a CSV file of predictions with its uncertainty, by [`measure`].
     ///
     /// The file has the columns of the layout, in any order; further columns do not count. Rows are matched by ID.

@@ -59,7 +59,7 @@ async fn the_submission_script_is_scored_before_it_sees_the_held_out_labels() {
     assert!(interval[0] < 0.85 && 0.85 < interval[1]);
     assert_eq!(trust.choice.rule, "validation score");
     assert_eq!(trust.choice.candidates[0].place.to_string(), "phase3/r0/run");
-    assert!(trust.equivalence.contains("within what chance explains"), "{}", trust.equivalence);
+    assert!(trust.equivalence.contains("within what seeds explain"), "{}", trust.equivalence);
 }
 
 #[tokio::test]
@@ -93,7 +93,7 @@ async fn a_submission_script_worse_than_the_chosen_solution_is_not_submitted() {
         "{}",
         trust.equivalence
     );
-    assert_eq!(warnings(&world, "finalization", "worse than chance explains"), 1);
+    assert_eq!(warnings(&world, "finalization", "worse than seeds explain"), 1);
 }
 
 #[tokio::test]

@@ -1,0 +1,109 @@
+//! The evaluation protocol of a run: what scripts see, what prompts say about validation, and the scores of held-out
+//! rows.
+
+use serde_json::{Value, json};
+
+use super::Ctx;
+use crate::effects::{DataView, HoldoutPart, Look, LookRequest, Purpose};
+use crate::event::Event;
+use crate::journal::{Entry, Kind};
+use crate::measure::Measurement;
+use crate::place::{Name, Place};
+use crate::protocol::{Holdout, Protocol, Shift, Split};
+use crate::stop::Stop;
+
+impl<'a> Ctx<'a> {
+    /// How solutions are evaluated; `None` for the paper's way.
+    pub(crate) fn protocol(&self) -> Option<&'a Protocol> {
+        self.run.protocol
+    }
+
+    /// Whether the program can compute scores itself from a script's predictions.
+    pub(crate) fn verifies(&self) -> bool {
+        self.run.protocol.is_some_and(|protocol| protocol.verifies)
+    }
+
+    /// Whether rows are held out from the scripts of the search.
+    pub(crate) fn holds_out(&self) -> bool {
+        self.run.protocol.is_some_and(|protocol| protocol.holdout.is_on())
+    }
+
+    /// How training and test table differ; `None` if they were not compared.
+    pub(crate) fn shift(&self) -> Option<&'a Shift> {
+        self.run.shift.get()
+    }
+
+    /// Adds the columns that scripts must not use to an agent's inputs, if there are any.
+    pub(crate) fn name_suspicious_columns(&self, inputs: &mut Value) {
+        let suspicious = self.shift().map(|shift| shift.suspicious.as_slice()).unwrap_or_default();
+        if !suspicious.is_empty() {
+            let names: Vec<&str> = suspicious.iter().map(|found| found.column.as_str()).collect();
+            inputs["suspicious_columns"] = json!(names);
+        }
+    }
+
+    /// The same place, with scripts that see the original files.
+    #[must_use]
+    pub(crate) fn on_all_rows(&self) -> Self {
+        Self { data: DataView::Whole, ..self.clone() }
+    }
+
+    /// Scores the predictions for held-out rows in the submission that `script` wrote at `run`.
+    pub(crate) async fn look(
+        &self,
+        run: &Place,
+        script: &str,
+        part: HoldoutPart,
+    ) -> Result<Option<Measurement>, Stop> {
+        let place = self.place.named(Name::Look(part));
+        let input = json!({"run": run, "script": script, "part": part, "held_out": self.holdout_digest()});
+        let entry = Entry::new(&place, Kind::Look, &input, &json!({"run": run, "part": part}))?;
+        self.fence_unless_recorded(&entry)?;
+        let request = LookRequest { place: place.clone(), run: run.clone(), script: script.to_owned(), part };
+        let look = self.or_interrupted(self.run.outside.scripts.look(&request));
+        let look = self.run.journal.once(entry, async { look.await? }).await?;
+        let Look { measured, failure } = look.value;
+        if measured.is_none() {
+            self.warn(format!("the predictions of {run} for held-out rows have no score: {failure}"));
+        }
+        let score = measured.as_ref().map(|measured| measured.score);
+        let (run, replayed) = (run.clone(), look.replayed);
+        self.emit(Event::Look { place, run, part, score, replayed });
+        Ok(measured)
+    }
+
+    /// Compares training and test table with the program's own script, before the first step. A comparison that fails
+    /// is a warning.
+    pub(crate) async fn compare_tables(&self) -> Result<(), Stop> {
+        let Some(protocol) = self.run.protocol.filter(|protocol| !protocol.comparison.is_empty()) else {
+            return Ok(());
+        };
+        let ctx = Self { place: self.place.tables(), data: DataView::Compared, ..self.clone() };
+        let outcome = ctx.run(&protocol.comparison, Purpose::Comparison).await?.value;
+        match Shift::parse(&outcome.stdout.text()).filter(|_| !outcome.is_error()) {
+            Some(shift) => {
+                shift.sentences().into_iter().for_each(|sentence| ctx.info(sentence));
+                // Nothing else sets it.
+                let _ = self.run.shift.set(shift);
+            }
+            None => ctx.warn(format!("training and test table were not compared: {}", outcome.headline())),
+        }
+        Ok(())
+    }
+
+    pub(super) fn holdout_digest(&self) -> Option<&'a str> {
+        match &self.run.protocol?.holdout {
+            Holdout::On { digest, .. } => Some(digest),
+            Holdout::Off { .. } => None,
+        }
+    }
+
+    /// How scripts have to validate, one sentence each; empty for the paper's way.
+    pub(super) fn validation_rules(&self) -> Value {
+        let rules = self.run.protocol.map(|protocol| {
+            let found = self.shift().map(Shift::sentences).unwrap_or_default();
+            protocol.split.iter().map(Split::instruction).chain(found).collect::<Vec<_>>()
+        });
+        json!(rules.unwrap_or_default())
+    }
+}
