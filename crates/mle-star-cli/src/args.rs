@@ -50,7 +50,8 @@ pub enum Command {
     Ui(UiArgs),
     /// Create a task.yaml for a data folder
     ///
-    /// A comment above each field explains how its value was inferred.
+    /// A comment above each field explains how its value was inferred. Comments at the end say how solutions are
+    /// evaluated: how validation rows are chosen, and which labelled rows are held out.
     Init(InitArgs),
     /// Check Python, claude, credentials, hardware and isolation
     Doctor(DoctorArgs),
@@ -82,7 +83,7 @@ pub struct RunArgs {
     /// Read settings from this YAML or TOML file
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Set a config key (repeatable)
+    /// Set a config key, such as holdout=off (repeatable)
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     /// Set the model of the agents

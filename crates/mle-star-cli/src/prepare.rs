@@ -34,8 +34,9 @@ use configure::Configured;
 use infer_task::CompleteTask;
 use task_source::TaskSource;
 
+pub use configure::settings_of;
 pub use freeze::freeze;
-pub use infer_task::look;
+pub use infer_task::{Look, look};
 pub use profile_data::{ProfiledData, profile_data};
 
 /// A run's inputs, checked and complete.
@@ -105,7 +106,7 @@ pub fn prepare_for(
     let Configured { config, invocation, prompts, retrieved_models, .. } = configured;
     let (chosen, profile) = (choice.chosen, data.profile);
     let protocol = protocol::protocol(&task, &config, profile.as_ref());
-    sources.extend(protocol.iter().flat_map(protocol::lines));
+    sources.extend(protocol.iter().flat_map(|protocol| protocol::lines(protocol, &config)));
     Ok(Prepared {
         task,
         config,

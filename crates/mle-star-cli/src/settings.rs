@@ -110,9 +110,11 @@ fn check_choice(config: &Config, origins: &BTreeMap<String, String>) -> Result<(
     if (config.holdout, config.final_choice) != (HoldoutShare::Off, FinalChoice::Holdout) {
         return Ok(());
     }
-    let origin = |key: &str| origins.get(key).map(|origin| format!(" ({origin})")).unwrap_or_default();
-    let message =
-        format!("holdout is off{}, but final_choice is holdout{}", origin("holdout"), origin("final_choice"));
+    let origin = |key: &str| origins.get(key).map(|origin| format!(" ({origin})"));
+    // Otherwise, the preset turned it off.
+    let off = origin("holdout").unwrap_or_else(|| " (preset: paper)".to_owned());
+    let chosen = origin("final_choice").unwrap_or_default();
+    let message = format!("holdout is off{off}, but final_choice is holdout{chosen}");
     Err(Trouble::new(message, "set holdout to auto or a share, or final_choice to validation"))
 }
 
@@ -156,6 +158,8 @@ fn put(map: &mut Map<String, Value>, names: &[&str], value: Value) {
 fn checked_value(key: &str, value: &Value) -> Value {
     match value {
         Value::Bool(on) if SWITCHES.contains(&key) => Value::from(if *on { "on" } else { "off" }),
+        // Some tools write `holdout: off` as a boolean.
+        Value::Bool(false) if key == "holdout" => Value::from("off"),
         Value::String(level) if key == "log_level" => Value::from(level.to_uppercase()),
         other => other.clone(),
     }

@@ -354,7 +354,7 @@ impl Serialize for HoldoutShare {
 
 impl<'de> Deserialize<'de> for HoldoutShare {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let wrong = || D::Error::custom(format_args!("holdout must be {HOLDOUT_VALUES}"));
+        let wrong = || D::Error::custom(format_args!("holdout: expected {HOLDOUT_VALUES}"));
         match Value::deserialize(deserializer)? {
             Value::String(word) if word == "auto" => Ok(Self::Auto),
             Value::String(word) if word == "off" => Ok(Self::Off),

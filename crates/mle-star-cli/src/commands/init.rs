@@ -5,13 +5,15 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use mle_star::stop::Trouble;
-use mle_star_data::infer::{Given, Inferred};
+use mle_star_data::infer::Given;
 
-use crate::args::InitArgs;
+use crate::args::{InitArgs, RunArgs};
 use crate::exit::{Exit, Failure};
+use crate::output;
+use crate::prepare::protocol::{self, Evaluated};
 use crate::prepare::task_source::{self, TaskSource};
-use crate::settings::{Setting, Settings, resolve};
-use crate::{output, prepare};
+use crate::prepare::{self, Look};
+use crate::settings::{Setting, Settings, process_environment, resolve};
 
 /// Writes `task.yaml` into the folder.
 ///
@@ -22,9 +24,10 @@ pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
     if let Some(path) = &source.path {
         return Err(exists(path).into());
     }
-    let (inferred, description) = prepare::look(&source, &given(args)?)?;
+    let look = prepare::look(&source, &given(args)?)?;
+    let evaluation = evaluation(&source, &look)?;
     let path = args.dir.join("task.yaml");
-    let text = task_text(&args.dir, &source, &inferred, &description);
+    let text = task_text(&args.dir, &source, &look, &evaluation);
     let written = OpenOptions::new().write(true).create_new(true).open(&path);
     written.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => exists(&path),
@@ -34,8 +37,18 @@ pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
         ),
     })?;
     output::data(&path.display().to_string());
+    evaluation.iter().for_each(|line| output::talk(line));
     output::talk(&format!("check the guesses in it, then run: mle-star run {}", args.dir.display()));
     Ok(Exit::Done)
+}
+
+/// How a run of the task would evaluate solutions, a line each.
+fn evaluation(source: &TaskSource, look: &Look) -> Result<Vec<String>, Trouble> {
+    let (Settings { config, .. }, _) =
+        prepare::settings_of(&RunArgs::default(), source, &process_environment)?;
+    let task = Evaluated::inferred(&source.data_dir, &look.inferred);
+    let protocol = protocol::protocol(task, &config, Some(&look.profile));
+    Ok(protocol.iter().flat_map(|protocol| protocol::lines(protocol, &config)).collect())
 }
 
 fn exists(path: &Path) -> Trouble {
@@ -79,7 +92,8 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-fn task_text(dir: &Path, source: &TaskSource, inferred: &Inferred, description: &str) -> String {
+fn task_text(dir: &Path, source: &TaskSource, look: &Look, evaluation: &[String]) -> String {
+    let Look { inferred, description, .. } = look;
     let reason = |field: &str| {
         let guess = inferred.guesses.iter().find(|guess| guess.field == field);
         guess.map_or_else(|| "as given".to_owned(), |guess| guess.reason.clone())
@@ -120,5 +134,11 @@ fn task_text(dir: &Path, source: &TaskSource, inferred: &Inferred, description: 
     };
     field("description", None, words.to_owned());
     field("output_dir", None, "a folder that also receives submission.csv".to_owned());
+    if !evaluation.is_empty() {
+        text.push_str(
+            "# How solutions are evaluated. A run decides this again; `holdout` is a key of config.yaml.\n",
+        );
+        evaluation.iter().for_each(|line| text.push_str(&format!("#   {}\n", line.replace('\n', " "))));
+    }
     text
 }

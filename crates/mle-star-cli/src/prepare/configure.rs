@@ -54,17 +54,29 @@ pub fn configure(
     source: &TaskSource,
     environment: &Environment<'_>,
 ) -> Result<Configured, Trouble> {
+    let (Settings { mut config, invocation, given }, file) = settings_of(args, source, environment)?;
+    absolute_paths(&mut config)?;
+    let retrieved_models = given_models::given_models(&config)?;
+    let prompts = prompts(config.prompts.as_deref())?;
+    Ok(Configured { config, invocation, given, file, prompts, retrieved_models })
+}
+
+/// The resolved settings, and the config file.
+///
+/// # Errors
+/// A mistake in a setting, or an unreadable config file.
+pub fn settings_of(
+    args: &RunArgs,
+    source: &TaskSource,
+    environment: &Environment<'_>,
+) -> Result<(Settings, Option<PathBuf>), Trouble> {
     let file = args.config.clone().or_else(|| source.config.clone());
     let mut layers = settings::from_environment(environment);
     if let Some(path) = &file {
         layers.extend(settings::from_file(&Document::read(path)?));
     }
     layers.extend(settings::from_run_options(args)?);
-    let Settings { mut config, invocation, given } = settings::resolve(layers)?;
-    absolute_paths(&mut config)?;
-    let retrieved_models = given_models::given_models(&config)?;
-    let prompts = prompts(config.prompts.as_deref())?;
-    Ok(Configured { config, invocation, given, file, prompts, retrieved_models })
+    Ok((settings::resolve(layers)?, file))
 }
 
 impl Configured {

@@ -55,15 +55,26 @@ pub fn complete(
     Ok(CompleteTask { task, guesses })
 }
 
+/// A data folder as `init` sees it.
+#[derive(Debug)]
+pub struct Look {
+    /// Its tables.
+    pub profile: Profile,
+    /// Its task.
+    pub inferred: Inferred,
+    /// The description; empty without any.
+    pub description: String,
+}
+
 /// Infers a task from a data folder as `run` does, for `init`.
 ///
 /// # Errors
 /// The data cannot be read, or a field cannot be inferred.
-pub fn look(source: &TaskSource, given: &Given) -> Result<(Inferred, String), Trouble> {
+pub fn look(source: &TaskSource, given: &Given) -> Result<Look, Trouble> {
     let profile = profile::read(&source.data_dir)?;
     let description = read_description(source)?.text;
     let inferred = infer(Some(&profile), &[], &description, given)?;
-    Ok((inferred, description))
+    Ok(Look { profile, inferred, description })
 }
 
 /// Checks that the run writes outside its data; `makes_output` also creates the task's output folder, so that an

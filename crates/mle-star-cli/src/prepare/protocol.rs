@@ -1,10 +1,13 @@
 //! The evaluation protocol: how the test rows differ, and which rows no script sees before the final choice.
 
-use mle_star::config::{Config, HoldoutShare, Preset};
+use std::path::Path;
+
+use mle_star::config::{Acceptance, Config, FinalChoice, HoldoutShare, Preset};
 use mle_star::protocol::{Holdout, Protocol, Split};
 use mle_star::task::Task;
 use mle_star_data::comparison;
 use mle_star_data::holdout::{Off, Plan, Roles, Share, plan};
+use mle_star_data::infer::Inferred;
 use mle_star_data::profile::{Column, ColumnKind, Profile};
 use mle_star_data::split::describe;
 use mle_star_metrics::labels::Columns;
@@ -13,9 +16,26 @@ use mle_star_metrics::names::{Kind, Metric};
 /// The seed of the held-out rows: the same data has the same ones in every run.
 const SEED: u64 = 42;
 
-/// The evaluation protocol of a new run; `None` with `preset: paper`.
-pub fn protocol(task: &Task, config: &Config, profile: Option<&Profile>) -> Option<Protocol> {
-    if config.preset == Preset::Paper {
+/// What the protocol of a task depends on, beside its tables.
+#[derive(Clone, Copy, Debug)]
+pub struct Evaluated<'a> {
+    /// The folder with its tables.
+    pub data_dir: &'a Path,
+    /// The name of its metric.
+    pub metric: &'a str,
+    /// The column to predict.
+    pub target: Option<&'a str>,
+    /// The column with the row IDs.
+    pub id: Option<&'a str>,
+}
+
+/// The evaluation protocol of a new run; `None` if the run evaluates as in the paper.
+pub fn protocol<'a>(
+    task: impl Into<Evaluated<'a>>,
+    config: &Config,
+    profile: Option<&Profile>,
+) -> Option<Protocol> {
+    if is_papers(config) {
         return None;
     }
     let Some(profile) = profile else {
@@ -23,31 +43,46 @@ pub fn protocol(task: &Task, config: &Config, profile: Option<&Profile>) -> Opti
         let holdout = Holdout::Off { why };
         return Some(Protocol { split: None, holdout, verifies: false, comparison: String::new() });
     };
-    let metric = Metric::parse(&task.evaluation_metric);
+    let task = task.into();
+    let metric = Metric::parse(task.metric);
     let classification = metric.is_none_or(|metric| !metric.is_for_regression());
-    let (target, id) = (task.target_column.as_deref(), task.id_column.as_deref());
-    let split = profile.test.is_some().then(|| describe(&task.data_dir, profile, target, id, classification));
+    let Evaluated { data_dir, target, id, .. } = task;
+    let split = profile.test.is_some().then(|| describe(data_dir, profile, target, id, classification));
     let verifies = verified_columns(task, profile, split.as_ref()).is_some();
-    let holdout = match (&split, config.holdout) {
-        (_, HoldoutShare::Off) => Holdout::Off { why: "`holdout` is off".to_owned() },
-        (None, _) => Holdout::Off { why: "there is no test table".to_owned() },
-        _ if metric.is_none() => {
-            let metric = &task.evaluation_metric;
-            Holdout::Off { why: format!("the program cannot compute the metric {metric}") }
-        }
-        (Some(split), share) => {
-            let planned = plan_rows(task, profile, split, share, config.holdout_rows, SEED);
-            let why = "submissions of this form cannot be scored".to_owned();
-            match planned {
-                Ok(_) if !verifies => Holdout::Off { why },
-                planned => planned.map_or_else(Holdout::from, |plan| plan.holdout()),
-            }
-        }
-    };
+    let holdout = holdout(task, config, profile, split.as_ref(), verifies);
     let script = target.zip(split.as_ref()).and_then(|(target, split)| {
         comparison::script(&compared(profile, &holdout), target, id, split, classification)
     });
     Some(Protocol { split, holdout, verifies, comparison: script.unwrap_or_default() })
+}
+
+fn holdout(
+    task: Evaluated<'_>,
+    config: &Config,
+    profile: &Profile,
+    split: Option<&Split>,
+    verifies: bool,
+) -> Holdout {
+    let off = |why: &str| Holdout::Off { why: why.to_owned() };
+    let planned = match (split, config.holdout) {
+        (_, HoldoutShare::Off) => return off("`holdout` is off"),
+        (None, _) => return off("there is no test table"),
+        _ if Metric::parse(task.metric).is_none() => {
+            return off(&format!("the program cannot compute the metric {}", task.metric));
+        }
+        (Some(split), share) => plan_rows(task, profile, split, share, config.holdout_rows, SEED),
+    };
+    match planned {
+        Ok(_) if !verifies => off("submissions of this form cannot be scored"),
+        planned => planned.map_or_else(Holdout::from, |plan| plan.holdout()),
+    }
+}
+
+/// Whether the run evaluates as in the paper: with its preset, unless a key that was given needs more.
+fn is_papers(config: &Config) -> bool {
+    config.preset == Preset::Paper
+        && config.holdout == HoldoutShare::Off
+        && config.acceptance == Acceptance::Paper
 }
 
 /// The profile of the tables that are compared.
@@ -70,11 +105,11 @@ pub fn planned_again(
     seed: u64,
     profile: &Profile,
 ) -> Result<Plan, Off> {
-    plan_rows(task, profile, split, config.holdout, config.holdout_rows, seed)
+    plan_rows(task.into(), profile, split, config.holdout, config.holdout_rows, seed)
 }
 
 fn plan_rows(
-    task: &Task,
+    task: Evaluated<'_>,
     profile: &Profile,
     split: &Split,
     share: HoldoutShare,
@@ -85,15 +120,19 @@ fn plan_rows(
         HoldoutShare::Share(share) => Share::Of(share, u64::from(most)),
         HoldoutShare::Auto | HoldoutShare::Off => Share::Auto { most: u64::from(most) },
     };
-    let roles = Roles { target: task.target_column.as_deref(), id: task.id_column.as_deref() };
-    plan(&task.data_dir, profile, &roles, split, share, seed)
+    let roles = Roles { target: task.target, id: task.id };
+    plan(task.data_dir, profile, &roles, split, share, seed)
 }
 
 /// The columns by which the program computes scores itself; `None` if it cannot.
-pub fn verified_columns(task: &Task, profile: &Profile, split: Option<&Split>) -> Option<Columns> {
-    let metric = Metric::parse(&task.evaluation_metric)?;
-    let target = task.target_column.clone()?;
-    let (classes, sample) = (profile.train.column(&target)?.distinct, profile.sample.as_ref()?);
+pub fn verified_columns<'a>(
+    task: impl Into<Evaluated<'a>>,
+    profile: &Profile,
+    split: Option<&Split>,
+) -> Option<Columns> {
+    let Evaluated { metric, target, id, .. } = task.into();
+    let (metric, target) = (Metric::parse(metric)?, target?);
+    let (classes, sample) = (profile.train.column(target)?.distinct, profile.sample.as_ref()?);
     // One column cannot hold the probabilities of three classes.
     if metric.wants_probabilities() && classes > 2 && sample.columns.len() <= 2 {
         return None;
@@ -105,19 +144,18 @@ pub fn verified_columns(task: &Task, profile: &Profile, split: Option<&Split>) -
         return None;
     }
     // A sample with several columns of the training table asks for several targets.
-    let id = task.id_column.as_deref();
     let is_other_target =
         |name: &str| name != target && Some(name) != id && profile.train.column(name).is_some();
     if sample.columns.iter().any(|column| is_other_target(&column.name)) {
         return None;
     }
-    let id = task.id_column.clone().filter(|id| profile.train.column(id).is_some());
+    let id = id.filter(|id| profile.train.column(id).is_some()).map(str::to_owned);
     let cluster = split.and_then(|split| split.column.clone());
-    Some(Columns { id, target, cluster })
+    Some(Columns { id, target: target.to_owned(), cluster })
 }
 
-/// What was decided, in lines for the terminal.
-pub fn lines(protocol: &Protocol) -> Vec<String> {
+/// What was decided, in lines for the terminal and for a task file.
+pub fn lines(protocol: &Protocol, config: &Config) -> Vec<String> {
     let split = protocol.split.as_ref().map(|split| format!("split: {} ({})", split.words(), split.why));
     let holdout = match &protocol.holdout {
         Holdout::On { rows, of, .. } => {
@@ -125,5 +163,97 @@ pub fn lines(protocol: &Protocol) -> Vec<String> {
         }
         Holdout::Off { why } => format!("holdout: off ({why})"),
     };
-    split.into_iter().chain([holdout]).collect()
+    split.into_iter().chain([holdout]).chain(without_effect(protocol, config)).collect()
+}
+
+/// The settings that need rows which this task does not have.
+fn without_effect(protocol: &Protocol, config: &Config) -> impl Iterator<Item = String> {
+    let by_error = config.acceptance == Acceptance::OneSigma && !protocol.verifies;
+    let by_holdout = config.final_choice == FinalChoice::Holdout && !protocol.holdout.is_on();
+    let acceptance = "note: `acceptance: one_sigma` works like `paper` here: the program cannot compute scores itself, so standard errors are unknown";
+    let choice = "note: `final_choice: holdout` works like `validation` here: no rows are held out";
+    let notes = [(by_error, acceptance), (by_holdout, choice)].into_iter();
+    notes.filter(|(applies, _)| *applies).map(|(_, note)| note.to_owned())
+}
+
+impl<'a> From<&'a Task> for Evaluated<'a> {
+    fn from(task: &'a Task) -> Self {
+        Self {
+            data_dir: &task.data_dir,
+            metric: &task.evaluation_metric,
+            target: task.target_column.as_deref(),
+            id: task.id_column.as_deref(),
+        }
+    }
+}
+
+impl<'a> Evaluated<'a> {
+    /// A task as it was inferred from its folder.
+    pub fn inferred(data_dir: &'a Path, inferred: &'a Inferred) -> Self {
+        let Inferred { metric, target, id, .. } = inferred;
+        Self { data_dir, metric, target: target.as_deref(), id: id.as_deref() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+    use std::fs;
+
+    use mle_star_data::profile;
+
+    use super::*;
+
+    /// The protocol of a task with 2,100 labelled rows of three classes.
+    fn decided(metric: &str, sample: &str, config: &Config) -> Option<Protocol> {
+        let dir = tempfile::tempdir().unwrap();
+        let (mut train, mut test) = ("id,x,y\n".to_owned(), "id,x\n".to_owned());
+        let mut rows = format!("{sample}\n");
+        for id in 0..2130 {
+            match id % 71 {
+                0 => {
+                    writeln!(test, "{id},{}", id % 13).unwrap();
+                    writeln!(rows, "{id}{}", ",0".repeat(sample.matches(',').count())).unwrap();
+                }
+                _ => writeln!(train, "{id},{},{}", id % 13, ["a", "b", "c"][id % 3]).unwrap(),
+            }
+        }
+        for (name, text) in [("train", train), ("test", test), ("sample_submission", rows)] {
+            fs::write(dir.path().join(format!("{name}.csv")), text).unwrap();
+        }
+        let profile = profile::read(dir.path()).unwrap();
+        let task = Evaluated { data_dir: dir.path(), metric, target: Some("y"), id: Some("id") };
+        protocol(task, config, Some(&profile))
+    }
+
+    #[test]
+    fn rows_are_held_out_where_the_program_can_score_them() {
+        let check = |metric: &str, sample: &str, expected: Result<u64, &str>| {
+            let Protocol { holdout, verifies, .. } = decided(metric, sample, &Config::default()).unwrap();
+            let found = match &holdout {
+                Holdout::On { rows, .. } => Ok(*rows),
+                Holdout::Off { why } => Err(why.as_str()),
+            };
+            assert_eq!((found, verifies), (expected, expected.is_ok()), "{metric} {sample}");
+        };
+        check("accuracy", "id,y", Ok(315));
+        check("log loss", "id,a,b,c", Ok(315));
+        let why = "submissions of this form cannot be scored";
+        check("log loss", "id,y", Err(why));
+        check("word error rate", "id,y", Err("the program cannot compute the metric word error rate"));
+    }
+
+    #[test]
+    fn the_papers_way_has_no_protocol_unless_a_key_needs_one() {
+        let check = |change: fn(&mut Config), has_one: bool| {
+            let mut config =
+                Config { preset: Preset::Paper, holdout: HoldoutShare::Off, ..Config::default() };
+            change(&mut config);
+            assert_eq!(decided("accuracy", "id,y", &config).is_some(), has_one, "{config:?}");
+        };
+        check(|_| (), false);
+        check(|config| config.holdout = HoldoutShare::Share(0.2), true);
+        check(|config| config.acceptance = Acceptance::OneSigma, true);
+        check(|config| config.preset = Preset::Default, true);
+    }
 }

@@ -7,6 +7,7 @@ mod claude;
 mod commands;
 mod events;
 mod exits;
+mod held_out;
 mod help;
 mod inputs;
 mod killed;

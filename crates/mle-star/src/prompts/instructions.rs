@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{Prompts, Values};
+use crate::protocol::{Split, SplitKind};
 
 const CODE: &str = "import os\nprint(f\"{os.name} {{ x }}\")";
 const SCORE_LINE: &str = "'Final Validation Performance: {final_validation_score}'";
@@ -340,4 +341,95 @@ fn sections_without_content_are_left_out() {
     check_absent("extractor.md", &values, &["## Block", "before", "# Note"]);
     let values = json!({"num_solutions": 2, "solutions": [CODE, CODE], "history": ""});
     check_absent("ens_planner.md", &values, &["tried", "Plan:", "Score:", "better plan"]);
+}
+
+fn split(kind: SplitKind) -> Split {
+    let column = matches!(kind, SplitKind::Groups | SplitKind::Time).then(|| "patient".to_owned());
+    Split { kind, column, why: String::new() }
+}
+
+/// A template that writes or changes whole scripts, with its values.
+fn writers() -> [(&'static str, Value); 4] {
+    [
+        ("init.md", json!({"task_description": "TASK", "model_name": "MODEL", "example_code": CODE})),
+        ("merger.md", json!({"base_code": CODE, "reference_code": "REFERENCE"})),
+        ("ensembler.md", json!({"num_solutions": 1, "solutions": [CODE], "plan": "PLAN"})),
+        ("data.md", json!({"initial_solution": CODE, "task_description": "TASK"})),
+    ]
+}
+
+#[test]
+fn the_validation_section_follows_the_protocol() {
+    const SECTION: &str = "\n\n# Validation\n\n";
+    const FILE: &[&str] = &[
+        "`./final/validation_predictions.csv`: one row for each labelled row",
+        "out-of-fold predictions",
+        "columns of the sample submission",
+        "0-based row number in the training file if that file has no id column",
+        "once over all rows of this file, not as a mean over folds",
+        "rejects a script whose printed score differs",
+    ];
+    const ORDER: &[&str] = &["validates in a different way, follow this section"];
+    let rules = [
+        (SplitKind::Rows, "- Choose the validation rows at random.\n"),
+        (SplitKind::Stratified, "at random, with the same share of each class.\n"),
+        (SplitKind::Groups, "keep all rows with the same `patient` on the same side of a split"),
+        (SplitKind::Time, "later in `patient` than the training rows: train on earlier rows"),
+    ];
+    for (name, mut values) in writers() {
+        for (kind, says) in rules {
+            for verifies in [true, false] {
+                values["validation"] = json!([split(kind).instruction(), "Do not use `scan`."]);
+                values["verifies"] = json!(verifies);
+                check(name, &values, &[SECTION, says, "\n\n# Your task\n\n"]);
+                check(name, &values, ORDER);
+                if verifies {
+                    check(name, &values, FILE);
+                } else {
+                    check_absent(name, &values, FILE);
+                }
+                let others = rules.iter().filter(|(other, _)| *other != kind).map(|(_, says)| *says);
+                check_absent(name, &values, &others.collect::<Vec<_>>());
+            }
+        }
+        // The tables cannot be compared, but scores can be computed.
+        (values["validation"], values["verifies"]) = (json!([]), json!(true));
+        check(name, &values, &[SECTION]);
+        check(name, &values, FILE);
+        check_absent(name, &values, ORDER);
+        // There is no protocol.
+        values["verifies"] = json!(false);
+        check_absent(
+            name,
+            &values,
+            &["Validation section", "# Validation", "validation_predictions", "\n\n\n"],
+        );
+    }
+}
+
+#[test]
+fn other_instructions_give_way_to_the_validation_section() {
+    let phrases = [
+        "validation set, chosen as the Validation section says, and print",
+        "validation set, chosen as the Validation section says.",
+        "unless the plan or the Validation section requires a change",
+        "Columns that the Validation section excludes do not count as unused.\n- **Do not",
+    ];
+    for ((name, mut values), phrase) in writers().into_iter().zip(phrases) {
+        values["validation"] = json!([split(SplitKind::Time).instruction()]);
+        check(name, &values, &[phrase]);
+        assert!(!render(name, &values).contains("\n\n\n"), "{name}");
+    }
+}
+
+#[test]
+fn the_file_of_predictions_is_asked_for_while_a_score_is_unverified() {
+    const FILE: &[&str] = &["`./final/validation_predictions.csv`", "columns of the sample submission"];
+    let planner = |unverified| json!({"code_block": CODE, "history": HISTORY, "unverified": unverified});
+    check("planner.md", &planner(true), FILE);
+    check("planner.md", &planner(true), &["cannot be verified"]);
+    check_absent("planner.md", &planner(false), FILE);
+    let debugger = |verifies| json!({"code": CODE, "bug": "KeyError", "verifies": verifies});
+    check("debugger.md", &debugger(true), &["If the error is about", "computed once over all rows"]);
+    check_absent("debugger.md", &debugger(false), &["If the error is about", "sample submission"]);
 }

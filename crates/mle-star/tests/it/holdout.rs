@@ -225,3 +225,24 @@ async fn a_comparison_that_fails_is_a_warning() {
     assert_eq!(trust.shift, None);
     assert_eq!(warnings(&world, "tables", "were not compared: ImportError: sklearn"), 1);
 }
+
+#[tokio::test]
+async fn the_planner_asks_for_the_file_while_the_score_is_unverified() {
+    let check = async |protocol: Option<Protocol>, best: ScriptOutcome, asks: bool| {
+        let mut inputs = Frozen { protocol, ..held_out() };
+        (inputs.config.num_retrieved_models, inputs.config.num_parallel_solutions) = (1, 1);
+        let world = World::new()
+            .script("phase1/candidate-0/run", best.clone())
+            .script("phase1/data/run", best)
+            .scores("phase2/path-0/t0/k0/run", 0.1);
+        finish(&world, &inputs).await;
+        let prompt = world.request("phase2/path-0/t0/k1/planner").unwrap().prompt;
+        assert_eq!(prompt.contains("the plan must say that it writes this file"), asks, "{prompt}");
+    };
+    let protocol = || held_out().protocol;
+    check(protocol(), ran(Some(0.9)), true).await;
+    check(protocol(), measured(&[0.9, 0.89, 0.91]), false).await;
+    let unverifiable = protocol().map(|protocol| Protocol { verifies: false, ..protocol });
+    check(unverifiable, ran(Some(0.9)), false).await;
+    check(None, ran(Some(0.9)), false).await;
+}

@@ -1,0 +1,277 @@
+//! Split, holdout and final choice: what settings mean, what is said, and what whole runs leave. Scripts are shell
+//! scripts, as in `exits.rs`.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::exits::{SCORE, SLOW, SMALL, SUBMIT, WHILE_SLOW, interpreter};
+use crate::killed::{effects, outcome};
+use crate::sealed::Sealed;
+use crate::ui::served::Served;
+
+/// The labelled rows of the task, and the 15 % of them that are held out.
+const ROWS: usize = 2500;
+const HELD: usize = 375;
+const TEST_ROWS: usize = 100;
+const HOLDOUT: &str = "holdout: 375 of 2500 labelled rows are kept from all scripts until the final choice";
+const SPLIT: &str = "split: rows at random (nothing tells the rows of test.csv from those of train.csv)";
+/// Predicts 0 for each row it can see the label of, and prints the RMSE of that.
+const PREDICT: &str = r#"mkdir -p final; awk -F, 'NR == 1 { print "id,price"; next } { print $1 ",0" }' input/train.csv > final/validation_predictions.csv; awk -F, 'NR > 1 { s += $4 * $4; n++ } END { printf "Final Validation Performance: %.9f\n", sqrt(s / n) }' input/train.csv"#;
+
+/// A regression task whose test rows are like its training rows.
+fn task() -> Sealed {
+    let (mut train, mut test, mut sample) =
+        ("id,size,town,price\n".to_owned(), "id,size,town\n".to_owned(), "id,price\n".to_owned());
+    for row in 0..ROWS + TEST_ROWS {
+        let (size, town) = (row * 37 % 101, ["a", "b", "c"][row % 3]);
+        if row % 26 == 0 {
+            writeln!(test, "{row},{size},{town}").unwrap();
+            writeln!(sample, "{row},0").unwrap();
+        } else {
+            writeln!(train, "{row},{size},{town},{}.5", size + row % 7).unwrap();
+        }
+    }
+    let files = [("train", train), ("test", test), ("sample_submission", sample)];
+    let sealed = Sealed::with(&[]);
+    files.iter().for_each(|(name, text)| sealed.write(&format!("data/{name}.csv"), text.as_bytes()));
+    sealed
+}
+
+fn result(sealed: &Sealed) -> Value {
+    serde_json::from_str(&sealed.read("runs/r/result.json")).unwrap()
+}
+
+/// What `run` says about the evaluation before it looks for the interpreter.
+fn said(sealed: &Sealed, line: &str) -> Vec<String> {
+    let said = sealed.run(&format!("run data --set python=/no/such/python {line}"));
+    assert!(said.code == 2 && said.stderr.contains("/no/such/python"), "{line}: {said:?}");
+    let is_told = |line: &&str| ["split: ", "holdout: ", "note: `"].iter().any(|part| line.starts_with(part));
+    said.stderr.lines().filter(is_told).map(str::to_owned).collect()
+}
+
+#[test]
+fn init_estimate_page_and_run_say_the_same_about_the_evaluation() {
+    let sealed = task();
+    assert_eq!(said(&sealed, ""), [SPLIT, HOLDOUT]);
+    let estimate = sealed.run("run data --estimate").stderr;
+    assert!([SPLIT, HOLDOUT].iter().all(|line| estimate.lines().any(|told| told == *line)), "{estimate}");
+    let page = Served::of(&sealed, "").get("/start?folder=data").body;
+    assert!([SPLIT, HOLDOUT].iter().all(|line| page.contains(&format!("<li>{line}</li>"))), "{page}");
+    let init = sealed.run("init data");
+    assert_eq!(init.code, 0, "{init:?}");
+    assert!(init.stderr.starts_with(&format!("{SPLIT}\n{HOLDOUT}\n")), "{init:?}");
+    let text = sealed.read("data/task.yaml");
+    assert!(text.contains(&format!("#   {SPLIT}\n#   {HOLDOUT}\n")), "{text}");
+    assert_eq!(said(&sealed, ""), [SPLIT, HOLDOUT], "the task file is still readable");
+}
+
+#[test]
+fn init_follows_the_config_beside_the_data() {
+    let check = |config: &str, expected: &[&str]| {
+        let sealed = task();
+        sealed.write("data/config.yaml", config.as_bytes());
+        assert_eq!(sealed.run("init data").code, 0, "{config}");
+        let text = sealed.read("data/task.yaml");
+        let lines = text.lines().filter_map(|line| line.strip_prefix("#   "));
+        assert_eq!(lines.collect::<Vec<_>>(), expected, "{config}");
+        let heading = text.contains("How solutions are evaluated");
+        assert_eq!(heading, !expected.is_empty(), "{text}");
+    };
+    check("holdout: off\n", &[SPLIT, "holdout: off (`holdout` is off)"]);
+    check("preset: paper\n", &[]);
+}
+
+#[test]
+fn the_holdout_can_be_set_everywhere() {
+    const OFF: &str = "holdout: off (`holdout` is off)";
+    const FIFTH: &str = "holdout: 500 of 2500 labelled rows are kept from all scripts until the final choice";
+    const AUTO: &str = HOLDOUT;
+    let check = |file: &str, text: &str, options: &str, expected: &str| {
+        let sealed = task();
+        sealed.write(file, text.as_bytes());
+        let lines = said(&sealed, &format!("--config {file} {options}"));
+        assert_eq!(lines, [SPLIT, expected], "{text:?} {options}");
+    };
+    check("c.yaml", "", "--set holdout=off", OFF);
+    check("c.yaml", "", "--set holdout=0.2", FIFTH);
+    check("c.yaml", "", "--set holdout=auto", AUTO);
+    check("c.yaml", "holdout: off\n", "", OFF);
+    check("c.yaml", "holdout: 'off'\n", "", OFF);
+    check("c.yaml", "holdout: false\n", "", OFF);
+    check("c.yaml", "holdout: 0.2\n", "", FIFTH);
+    check("c.yaml", "holdout: off\n", "--set holdout=0.2", FIFTH);
+    check("c.toml", "holdout = false\n", "", OFF);
+    check("c.toml", "holdout = 'off'\n", "", OFF);
+    check("c.toml", "holdout = 0.2\n", "", FIFTH);
+    check("c.json", "{\"holdout\": \"off\"}", "", OFF);
+    check("c.json", "{\"holdout\": 0.2}", "", FIFTH);
+    let most = "holdout: 50 of 2500 labelled rows are kept from all scripts until the final choice";
+    check("c.yaml", "holdout_rows: 50\n", "", most);
+    // A key that is given wins over the preset, whichever source either is in.
+    check("c.yaml", "preset: paper\n", "--set holdout=0.2", FIFTH);
+    check("c.yaml", "holdout: 0.2\n", "--set preset=paper", FIFTH);
+    check("c.yaml", "preset: paper\nholdout: 0.2\n", "", FIFTH);
+    check("c.yaml", "holdout: auto\npreset: paper\n", "", AUTO);
+    check("c.yaml", "", "--set holdout=0.2 --set preset=paper", FIFTH);
+    check("c.yaml", "", "--set preset=paper --set holdout=0.2", FIFTH);
+    check("c.yaml", "preset: paper\n", "--set preset=default", AUTO);
+}
+
+#[test]
+fn a_setting_without_its_rows_is_told() {
+    const NO_ROWS: &str = "note: `final_choice: holdout` works like `validation` here: no rows are held out";
+    const NO_SCORES: &str = "note: `acceptance: one_sigma` works like `paper` here: the program cannot compute scores itself, so standard errors are unknown";
+    let check = |sealed: &Sealed, line: &str, expected: &[&str]| {
+        let notes: Vec<String> =
+            said(sealed, line).into_iter().filter(|line| line.starts_with("note: ")).collect();
+        assert_eq!(notes, expected, "{line}");
+    };
+    let (large, small) = (task(), Sealed::with(&[]));
+    check(&small, "", &[]);
+    check(&small, "--set final_choice=holdout", &[NO_ROWS]);
+    check(&large, "--set final_choice=holdout", &[]);
+    check(&large, "--set acceptance=one_sigma", &[]);
+    check(&large, "--set acceptance=one_sigma --set preset=paper", &[]);
+    let unknown_form = Sealed::with(&[]);
+    fs::remove_file(unknown_form.path("data/sample_submission.csv")).unwrap();
+    check(&unknown_form, "--set acceptance=one_sigma", &[NO_SCORES]);
+    check(&unknown_form, "", &[]);
+    let few = said(&small, "");
+    assert!(
+        few.last().unwrap().starts_with("holdout: off (") && few.last().unwrap().contains("4"),
+        "{few:?}"
+    );
+    assert_eq!(said(&large, "--set preset=paper"), Vec::<String>::new());
+}
+
+#[test]
+fn a_run_shows_and_keeps_how_it_was_evaluated() {
+    let sealed = task();
+    let python = interpreter(&sealed, &format!("{SUBMIT}; wc -l < input/train.csv; {PREDICT}"));
+    let said = sealed.run(&format!("run data --run-id r --set python={python} {SMALL}"));
+    assert_eq!(said.code, 0, "{said:?}");
+    for line in [SPLIT, HOLDOUT] {
+        assert!(said.stderr.lines().any(|told| told == line), "{line}: {said:?}");
+    }
+    let trust = &result(&sealed)["trust"];
+    for field in [
+        "validation_score",
+        "validation_interval",
+        "verified",
+        "holdout_score",
+        "holdout_interval",
+        "holdout_rows",
+        "holdout_looks",
+        "split",
+        "findings",
+        "probes",
+        "choice",
+    ] {
+        assert!(!trust[field].is_null(), "{field} in {trust}");
+    }
+    assert_eq!((&trust["verified"], &trust["holdout_rows"]), (&json!(true), &json!(HELD)));
+    assert!(trust["holdout_looks"].as_u64().unwrap() > 0, "{trust}");
+    assert_eq!((&trust["split"]["kind"], &trust["split"]["column"]), (&json!("rows"), &Value::Null));
+    assert!(trust["split"]["why"].as_str().unwrap().contains("test.csv"), "{trust}");
+    assert_eq!(trust["choice"]["rule"], "validation score");
+    for kind in ["validation", "holdout"] {
+        let score = trust[format!("{kind}_score")].as_f64().unwrap();
+        let interval = &trust[format!("{kind}_interval")];
+        let (low, high) = (interval[0].as_f64().unwrap(), interval[1].as_f64().unwrap());
+        assert!(low < score && score < high, "{trust}");
+    }
+
+    let mode = |name: &str| fs::metadata(sealed.path(name)).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode("runs/r/holdout/labels.csv"), 0o600);
+    let labels = sealed.read("runs/r/holdout/labels.csv");
+    assert_eq!(labels.lines().count(), HELD + 1);
+    let ids = |text: &str| -> Vec<String> {
+        text.lines().skip(1).map(|line| line.split(',').next().unwrap().to_owned()).collect()
+    };
+    let seen = ids(&sealed.read("runs/r/holdout/input/train.csv"));
+    let held = ids(&labels);
+    assert!(seen.len() == ROWS - HELD && held.iter().all(|id| !seen.contains(id)), "{}", seen.len());
+    assert_eq!(
+        ids(&sealed.read("runs/r/final/submission.csv")),
+        ids(&sealed.read("data/sample_submission.csv"))
+    );
+    let rows = |place: &str| {
+        let printed = sealed.read(&format!("runs/r/logs/{place}.stdout"));
+        printed.lines().next().unwrap().trim().parse::<usize>().unwrap() - 1
+    };
+    assert_eq!(rows("phase1.candidate-0.run"), ROWS - HELD);
+    assert_eq!(rows("finalization.run"), ROWS);
+}
+
+#[test]
+fn a_run_without_a_holdout_says_why() {
+    let check = |sealed: &Sealed, more: &str, why: &str| {
+        let python = interpreter(sealed, &format!("{SUBMIT}; {SCORE}"));
+        let said = sealed.run(&format!("run data --run-id r --set python={python} {SMALL} {more}"));
+        assert_eq!(said.code, 0, "{said:?}");
+        assert!(!sealed.path("runs/r/holdout").exists(), "{more}");
+        let trust = result(sealed)["trust"].clone();
+        let told = said.stderr.lines().find(|line| line.starts_with("no held-out rows: "));
+        assert_eq!(trust.is_null(), told.is_none(), "{said:?}");
+        if let Some(told) = told {
+            assert!(told.contains(why), "{told}");
+            assert!(said.stderr.contains(&format!("\nholdout: off ({why}")), "{said:?}");
+            for field in ["holdout_score", "holdout_interval", "holdout_rows"] {
+                assert!(trust[field].is_null(), "{field} in {trust}");
+            }
+            assert_eq!(trust["holdout_looks"], 0);
+        }
+        trust
+    };
+    let small = || Sealed::with(&[]);
+    assert!(!check(&small(), "", "only 4 rows are labelled; 2000 are needed").is_null());
+    assert!(
+        !check(&small(), "--set final_choice=holdout", "only 4 rows are labelled; 2000 are needed").is_null()
+    );
+    assert!(!check(&task(), "--set holdout=off", "`holdout` is off").is_null());
+    assert!(check(&task(), "--set preset=paper", "").is_null());
+}
+
+/// Scripts of the search write no submission, so each solution in the final choice needs a script of its own.
+fn with_choice(sealed: &Sealed) -> String {
+    let wait = format!("case $PWD in *choice-1*) {WHILE_SLOW} ;; esac");
+    let submit = format!("case $PWD in *finalization*) {SUBMIT} ;; esac");
+    interpreter(sealed, &format!("{wait}; {submit}; {PREDICT}"))
+}
+
+#[test]
+fn a_run_killed_in_its_final_choice_repeats_nothing() {
+    let sealed = task();
+    let python = with_choice(&sealed);
+    let line = |id: &str| {
+        format!("run data --run-id {id} --json --set python={python} --set final_choice=holdout {SMALL}")
+    };
+    let whole = sealed.run(&line("whole"));
+    assert_eq!(whole.code, 0, "{whole:?}");
+    let mut child = sealed.command(&line("r"));
+    let mut child = child.envs([SLOW]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let is_there =
+        |line: String| line.contains("\"script_started\"") && line.contains("\"finalization/choice-1/run\"");
+    assert!(lines.into_iter().any(is_there), "the final choice was not reached");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let started =
+        |name: &str| fs::metadata(sealed.path(&format!("runs/r/{name}"))).unwrap().modified().unwrap();
+    let done = ["logs/finalization.choice-0.run.stdout", "holdout/labels.csv", "holdout/input/train.csv"];
+    let before = done.map(started);
+    let said = sealed.run("resume r");
+    assert_eq!(said.code, 0, "{said:?}");
+    assert_eq!(done.map(started), before);
+    assert_eq!(effects(&sealed, "r"), effects(&sealed, "whole"));
+    let (resumed, undisturbed) = (outcome(&sealed, "r"), outcome(&sealed, "whole"));
+    assert_eq!(resumed["result"]["trust"], undisturbed["result"]["trust"]);
+    let trust = &resumed["result"]["trust"];
+    let candidates = trust["choice"]["candidates"].as_array().unwrap();
+    assert!(candidates.len() > 1 && candidates.iter().all(|one| one["holdout"].is_f64()), "{trust}");
+}
