@@ -140,11 +140,6 @@ impl Place {
         Self(TABLES.to_owned())
     }
 
-    /// Whether it belongs to the comparison of training and test table.
-    pub fn compares_tables(&self) -> bool {
-        self.is_within(&Self::from(Phase::Phase1).tables())
-    }
-
     /// The place of the submission script's run before it sees the labels of the held-out rows.
     #[must_use]
     pub fn without_labels(&self) -> Self {

@@ -136,7 +136,6 @@ pub fn place_name(place: &Place) -> String {
         _ if place.is_within(&Place::tables()) => "comparison of the tables".to_owned(),
         (Some(step), _, _) => step_name(step),
         (None, Some(path), _) => format!("path {}", path + 1),
-        (None, None, Some(_)) if place.compares_tables() => "comparison of the tables".to_owned(),
         (None, None, Some(phase)) => phase.title().to_owned(),
         (None, None, None) => "run".to_owned(),
     };
@@ -284,7 +283,7 @@ mod tests {
         check("phase3/r0", "round 1");
         check("finalization/test", "finalization");
         check("phase1", "initial solution");
-        check("phase1/tables/run", "comparison of the tables");
+        check("tables/run", "comparison of the tables");
         check("", "run");
     }
 
