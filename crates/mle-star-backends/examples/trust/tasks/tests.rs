@@ -34,7 +34,12 @@ fn every_task_is_complete_and_keeps_its_answers_hidden() {
         assert!(read.train.column(TARGET).is_some() && read.test.is_some() && read.sample.is_some());
         let score = |value| Score::new(value, task.metric.direction()).unwrap();
         assert!(score(made.best).gain_over(score(made.constant)) > 0.0, "{}", task.name);
-        assert_eq!(made.score(&file("sample_submission.csv")).unwrap(), made.constant);
+        let sample = file("sample_submission.csv");
+        assert_eq!(made.score(&sample).unwrap(), made.constant);
+        let averaged = made.score_of_average(&[&sample, &sample]).unwrap();
+        assert!((averaged - made.constant).abs() < 1e-9, "{}", task.name);
+        fs::write(&sample, "id,target\n").unwrap();
+        assert!(made.score(&sample).is_err());
     }
 }
 

@@ -1,0 +1,295 @@
+//! Tables of what each rule of accepting, choosing and reporting does to hidden scores.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use mle_star::metric::Direction;
+
+use crate::Failure;
+use crate::grid::{Cell, Grid, PAPER};
+use crate::record::{self, Record};
+use crate::statistics::{
+    Case, Pair, compare, coverage, markdown, mean, optimism, regret, share_of_range, spearman,
+};
+use crate::tasks::{self, Made, Task};
+
+/// The rule that needs no runs of its own: the average of the best submissions of the paper's runs.
+const AVERAGE: &str = "paper, three best averaged";
+
+/// What a rule did in a case.
+struct Outcome {
+    case: Case,
+    seconds: u64,
+    rule: &'static str,
+    direction: Direction,
+    /// The hidden scores of a constant and of somebody who knows the process.
+    range: [f64; 2],
+    /// The hidden score of the submission; `None` without a valid submission.
+    hidden: Option<f64>,
+    /// The best hidden score of any submission of the run is better by this much.
+    regret: Option<f64>,
+    reported: Option<f64>,
+    interval: Option<[f64; 2]>,
+    /// The number of scripts with a validation score; 0 for a rule without runs of its own.
+    scripts: usize,
+    /// Rank correlation of validation and hidden scores of the run's scripts.
+    correlation: Option<f64>,
+    /// Seconds of the run.
+    run_seconds: Option<f64>,
+    /// The share of them that the held-out rows took.
+    holdout_share: Option<f64>,
+}
+
+/// The tables of all finished runs of a grid.
+///
+/// # Errors
+/// A task cannot be drawn again, or the files of a run cannot be read.
+pub fn tables(grid: &Grid) -> Result<String, Failure> {
+    let outcomes = outcomes(grid)?;
+    let mut sections = Vec::new();
+    for seconds in &grid.seconds {
+        let chosen: Vec<&Outcome> = outcomes.iter().filter(|outcome| outcome.seconds == *seconds).collect();
+        if !chosen.is_empty() {
+            sections.extend([format!("## {seconds} s a run\n"), per_rule(&chosen), differences(&chosen)]);
+            sections.extend(PerTask::ALL.map(|table| table.markdown(&grid.tasks, &chosen)));
+        }
+    }
+    if sections.is_empty() { Err("no run is finished".into()) } else { Ok(sections.join("\n")) }
+}
+
+fn outcomes(grid: &Grid) -> Result<Vec<Outcome>, Failure> {
+    let mut outcomes = Vec::new();
+    let mut cells: Vec<Cell> = grid.cells();
+    // Each task is drawn once: into another folder, since runs notice that their data was written again.
+    cells.sort_by_key(|cell| (cell.task.name, cell.seed));
+    for same in cells.chunk_by(|one, two| (one.task.name, one.seed) == (two.task.name, two.seed)) {
+        let scratch = tempfile::tempdir()?;
+        let made = tasks::write(same[0].task, same[0].seed, scratch.path())?;
+        for cell in same {
+            outcomes.extend(of_cell(cell, &made, &grid.folder)?);
+        }
+    }
+    Ok(outcomes)
+}
+
+/// The outcomes of the rules that a run shows; none if the run is not finished.
+fn of_cell(cell: &Cell, made: &Made, folder: &Path) -> Result<Vec<Outcome>, Failure> {
+    let folder = cell.run_folder(folder);
+    if !folder.join(mle_star::layout::RESULT).is_file() {
+        return Ok(Vec::new());
+    }
+    let record =
+        record::read(&folder, made).map_err(|error| format!("cannot read {}: {error}", folder.display()))?;
+    let own = Outcome::of(cell, made, &record);
+    let averaged = (cell.configuration.name == PAPER).then(|| own.averaged(&record));
+    Ok([own].into_iter().chain(averaged).collect())
+}
+
+impl Outcome {
+    fn of(cell: &Cell, made: &Made, record: &Record) -> Self {
+        let trust = &record.trust;
+        // Where no rows are held out, the validation score is what a run reports.
+        let (reported, interval) = match trust.holdout_score {
+            Some(score) => (Some(score), trust.holdout_interval),
+            None => (trust.validation_score, trust.validation_interval),
+        };
+        let outcome = Self {
+            case: (cell.task.name, cell.seed),
+            seconds: cell.seconds,
+            rule: cell.configuration.title,
+            direction: cell.task.metric.direction(),
+            range: [made.constant, made.best],
+            hidden: None,
+            regret: None,
+            reported,
+            interval,
+            scripts: record.scripts.len(),
+            correlation: spearman(&record.pairs()),
+            run_seconds: Some(record.seconds),
+            holdout_share: Some(record.holdout_seconds / record.seconds),
+        };
+        outcome.with_hidden(record.hidden, record)
+    }
+
+    /// The outcome of the average of the run's best submissions.
+    fn averaged(&self, record: &Record) -> Self {
+        let (rule, reported, interval) = (AVERAGE, None, None);
+        let (correlation, run_seconds, holdout_share) = (None, None, None);
+        let outcome =
+            Self { rule, reported, interval, scripts: 0, correlation, run_seconds, holdout_share, ..*self };
+        outcome.with_hidden(record.averaged, record)
+    }
+
+    fn with_hidden(self, hidden: Option<f64>, record: &Record) -> Self {
+        let regret = hidden.map(|hidden| self.share(regret(hidden, &record.others, self.direction)));
+        Self { hidden, regret, ..self }
+    }
+
+    fn share(&self, difference: f64) -> f64 {
+        100.0 * share_of_range(difference, self.range[0], self.range[1])
+    }
+
+    /// The hidden score in percent of the way from the constant to the best possible score.
+    fn gained(&self) -> Option<f64> {
+        let pair = Pair { reported: self.hidden?, hidden: self.range[0] };
+        Some(self.share(optimism(pair, self.direction)))
+    }
+
+    fn optimism(&self) -> Option<f64> {
+        let pair = Pair { reported: self.reported?, hidden: self.hidden? };
+        Some(self.share(optimism(pair, self.direction)))
+    }
+
+    fn covers(&self) -> Option<([f64; 2], f64)> {
+        self.interval.zip(self.hidden)
+    }
+}
+
+/// The rules in the order in which they first occur in any case.
+fn rules(outcomes: &[&Outcome]) -> Vec<&'static str> {
+    let mut rules = Vec::new();
+    for outcome in outcomes {
+        if !rules.contains(&outcome.rule) {
+            rules.push(outcome.rule);
+        }
+    }
+    rules
+}
+
+/// Means over all cases.
+fn per_rule(outcomes: &[&Outcome]) -> String {
+    let header = [
+        "rule",
+        "runs",
+        "without a submission",
+        "hidden score",
+        "regret",
+        "optimism",
+        "size of optimism",
+        "interval covers the hidden score",
+        "rank correlation",
+        "scripts",
+        "seconds",
+        "time for the holdout",
+    ];
+    let row = |rule: &str| {
+        let cases: Vec<&Outcome> = outcomes.iter().filter(|case| case.rule == rule).copied().collect();
+        let average = |value: fn(&Outcome) -> Option<f64>| mean(cases.iter().filter_map(|case| value(case)));
+        let covered = coverage(&cases.iter().filter_map(|case| case.covers()).collect::<Vec<_>>());
+        let [low, high] = covered.interval.map(|share| 100.0 * share);
+        let covered = format!("{} of {} ({low:.0} to {high:.0} %)", covered.hits, covered.of);
+        let has_runs = cases.iter().any(|case| case.run_seconds.is_some());
+        vec![
+            rule.to_owned(),
+            cases.len().to_string(),
+            cases.iter().filter(|case| case.hidden.is_none()).count().to_string(),
+            percent(average(Outcome::gained)),
+            percent(average(|case| case.regret)),
+            percent(average(Outcome::optimism)),
+            percent(average(|case| case.optimism().map(f64::abs))),
+            if has_runs { covered } else { "-".to_owned() },
+            shown(average(|case| case.correlation), 2),
+            shown(average(|case| has_scripts(case)), 1),
+            shown(average(|case| case.run_seconds), 0),
+            percent(average(|case| case.holdout_share.map(|share| 100.0 * share))),
+        ]
+    };
+    markdown(&header, &rules(outcomes).into_iter().map(row).collect::<Vec<_>>())
+}
+
+fn has_scripts(outcome: &Outcome) -> Option<f64> {
+    outcome.run_seconds.map(|_| outcome.scripts as f64)
+}
+
+/// The comparison of each rule with the paper's in the same cases.
+fn differences(outcomes: &[&Outcome]) -> String {
+    let header = ["minus paper", "tasks", "cases", "hidden score", "better", "worse", "size of optimism"];
+    let (baseline, others) = match rules(outcomes).split_first() {
+        Some((first, others)) => (*first, others.to_vec()),
+        None => return String::new(),
+    };
+    let row = |rule: &str| {
+        let cases = |rule: &str, value: fn(&Outcome) -> Option<f64>| -> BTreeMap<Case, f64> {
+            let of_rule = outcomes.iter().filter(|outcome| outcome.rule == rule);
+            of_rule.filter_map(|outcome| Some((outcome.case, value(outcome)?))).collect()
+        };
+        let compared = |value| compare(&cases(rule, value), &cases(baseline, value));
+        let words = |value| match compared(value) {
+            Some(found) => {
+                let [low, high] = found.interval;
+                format!("{:+.2} % ({low:+.2} to {high:+.2} %)", found.by)
+            }
+            None => "-".to_owned(),
+        };
+        let hidden = compared(Outcome::gained);
+        let count = |value: Option<usize>| value.unwrap_or_default().to_string();
+        vec![
+            rule.to_owned(),
+            count(hidden.map(|found| found.tasks)),
+            count(hidden.map(|found| found.cases)),
+            words(Outcome::gained),
+            count(hidden.map(|found| found.larger)),
+            count(hidden.map(|found| found.smaller)),
+            words(|outcome| outcome.optimism().map(f64::abs)),
+        ]
+    };
+    markdown(&header, &others.into_iter().map(row).collect::<Vec<_>>())
+}
+
+/// A table with a row for each task and a column for each rule.
+#[derive(Clone, Copy)]
+enum PerTask {
+    Hidden,
+    Optimism,
+    Coverage,
+}
+
+impl PerTask {
+    const ALL: [Self; 3] = [Self::Hidden, Self::Optimism, Self::Coverage];
+
+    fn title(self) -> &'static str {
+        match self {
+            Self::Hidden => "Hidden score",
+            Self::Optimism => "Optimism of the reported score",
+            Self::Coverage => "Intervals that cover the hidden score",
+        }
+    }
+
+    fn markdown(self, tasks: &[&'static Task], outcomes: &[&Outcome]) -> String {
+        let rules = rules(outcomes);
+        let header: Vec<&str> = ["task", "metric"].into_iter().chain(rules.iter().copied()).collect();
+        let row = |task: &&Task| {
+            let cell = |rule: &&str| {
+                let here = |outcome: &&&Outcome| outcome.case.0 == task.name && outcome.rule == *rule;
+                self.cell(&outcomes.iter().filter(here).copied().collect::<Vec<_>>())
+            };
+            let start = [task.name.to_owned(), task.metric.to_string()];
+            start.into_iter().chain(rules.iter().map(cell)).collect()
+        };
+        let rows: Vec<Vec<String>> = tasks.iter().map(row).collect();
+        format!("{}:\n\n{}", self.title(), markdown(&header, &rows))
+    }
+
+    fn cell(self, outcomes: &[&Outcome]) -> String {
+        let average = |value: fn(&Outcome) -> Option<f64>| {
+            percent(mean(outcomes.iter().filter_map(|outcome| value(outcome))))
+        };
+        match self {
+            Self::Hidden => average(Outcome::gained),
+            Self::Optimism => average(Outcome::optimism),
+            Self::Coverage => {
+                let cases: Vec<_> = outcomes.iter().filter_map(|outcome| outcome.covers()).collect();
+                let found = coverage(&cases);
+                if found.of == 0 { "-".to_owned() } else { format!("{} of {}", found.hits, found.of) }
+            }
+        }
+    }
+}
+
+fn percent(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| format!("{value:.2} %"))
+}
+
+fn shown(value: Option<f64>, decimals: usize) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| format!("{value:.decimals$}"))
+}
