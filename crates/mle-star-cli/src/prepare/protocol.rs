@@ -40,10 +40,22 @@ pub fn protocol(task: &Task, config: &Config, profile: Option<&Profile>) -> Opti
             planned.map_or_else(Holdout::from, |plan| plan.holdout())
         }
     };
+    let seen = as_seen(profile, &holdout);
     let script = target.zip(split.as_ref());
     let script =
-        script.and_then(|(target, split)| comparison::script(profile, target, id, split, classification));
+        script.and_then(|(target, split)| comparison::script(&seen, target, id, split, classification));
     Some(Protocol { split, holdout, verifies, comparison: script.unwrap_or_default() })
+}
+
+/// The tables as scripts of the search see them: the held-out rows are in the test table.
+fn as_seen(profile: &Profile, holdout: &Holdout) -> Profile {
+    let mut seen = profile.clone();
+    if let (Holdout::On { rows, .. }, Some(test)) = (holdout, seen.test.as_mut()) {
+        let rows = usize::try_from(*rows).unwrap_or_default();
+        seen.train.rows -= rows.min(seen.train.rows);
+        test.rows += rows;
+    }
+    seen
 }
 
 /// The held-out rows of a run, chosen again.
@@ -107,4 +119,24 @@ pub fn lines(protocol: &Protocol) -> Vec<String> {
         Holdout::Off { why } => format!("holdout: off ({why})"),
     };
     split.into_iter().chain([holdout]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use mle_star_data::profile;
+
+    use super::*;
+
+    #[test]
+    fn held_out_rows_count_as_rows_of_the_test_table() {
+        let check = |holdout: Holdout, expected: [usize; 2]| {
+            let dir = tempfile::tempdir().unwrap();
+            std::fs::write(dir.path().join("train.csv"), "id,x,y\n1,1,0\n2,2,1\n3,3,0\n").unwrap();
+            std::fs::write(dir.path().join("test.csv"), "id,x\n4,1\n").unwrap();
+            let seen = as_seen(&profile::read(dir.path()).unwrap(), &holdout);
+            assert_eq!([seen.train.rows, seen.test.unwrap().rows], expected);
+        };
+        check(Holdout::Off { why: String::new() }, [3, 1]);
+        check(Holdout::On { rows: 2, of: 3, seed: 42, digest: String::new() }, [1, 3]);
+    }
 }
