@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::sync::{Mutex, PoisonError};
@@ -118,12 +119,12 @@ impl Grid {
             cell.prepare(&self.folder)?;
         }
         let (count, queue) = (missing.len(), Mutex::new((1..).zip(missing).collect::<VecDeque<_>>()));
-        let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        let next = &|| queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         thread::scope(|scope| {
-            for _ in 0..self.jobs {
-                scope.spawn(|| {
+            for job in 0..self.jobs {
+                scope.spawn(move || {
                     while let Some((number, cell)) = next() {
-                        let told = cell.run(program, &self.folder);
+                        let told = cell.run(&cores(job, self.jobs), program, &self.folder);
                         eprintln!("[{number}/{count}] {}: {told}", cell.name());
                     }
                 });
@@ -162,32 +163,36 @@ impl Cell {
     /// Writes the task once. Runs notice when their data changes.
     fn prepare(&self, folder: &Path) -> io::Result<()> {
         let task = self.task_folder(folder);
-        let description = task.join("description.md");
-        if !description.exists() {
+        if !task.join("hidden/answers.csv").is_file() {
             tasks::write(self.task, self.seed, &task)?;
-            fs::write(description, self.task.description())?;
         }
         fs::create_dir_all(self.runs(folder))
     }
 
     /// Makes the run from its beginning; returns how it ended, in words.
-    fn run(&self, program: &Path, folder: &Path) -> String {
+    fn run(&self, cores: &str, program: &Path, folder: &Path) -> String {
         let began = Instant::now();
-        match self.status(program, folder) {
+        match self.status(cores, program, folder) {
             Ok(status) if status.success() => format!("{:.0} s", began.elapsed().as_secs_f64()),
             Ok(status) => format!("{status}, see {}", self.log(folder).display()),
             Err(error) => error.to_string(),
         }
     }
 
-    fn status(&self, program: &Path, folder: &Path) -> io::Result<ExitStatus> {
+    fn status(&self, cores: &str, program: &Path, folder: &Path) -> io::Result<ExitStatus> {
         let run = self.run_folder(folder);
         if run.exists() {
             fs::remove_dir_all(&run)?;
         }
         let log = File::create(self.log(folder))?;
-        let mut command = Command::new(program);
-        command.arg("run").arg(self.task_folder(folder)).arg("--runs-dir").arg(self.runs(folder));
+        let mut command = Command::new("taskset");
+        command
+            .args(["--cpu-list", cores])
+            .arg(program)
+            .arg("run")
+            .arg(self.task_folder(folder))
+            .arg("--runs-dir")
+            .arg(self.runs(folder));
         command.args(["--run-id", &self.run_id(), "--time-limit", &self.seconds.to_string()]);
         command.args(["--agents", "offline", "--jobs", "1"]);
         for setting in self.configuration.settings {
@@ -200,6 +205,13 @@ impl Cell {
     fn log(&self, folder: &Path) -> PathBuf {
         self.run_folder(folder).with_extension("log")
     }
+}
+
+/// The cores of a job, of as many jobs. Jobs do not share cores, since threads of boosted models wait for each other.
+fn cores(job: usize, jobs: usize) -> String {
+    let all = thread::available_parallelism().map_or(1, NonZero::get);
+    let (first, end) = (job * all / jobs, (job + 1) * all / jobs);
+    format!("{first}-{}", end.max(first + 1) - 1)
 }
 
 #[cfg(test)]

@@ -137,7 +137,6 @@ fn write_tasks(arguments: &Arguments) -> Result<String, Failure> {
     for task in chosen(names)? {
         let folder = PathBuf::from(folder).join(task.name);
         let made = tasks::write(task, seed, &folder)?;
-        std::fs::write(folder.join("description.md"), task.description())?;
         let [train, test] = task.rows.map(|rows| rows.to_string());
         let metric = format!("{} ({})", task.metric, task.metric.direction().name());
         let [constant, best] = [made.constant, made.best].map(|score| format!("{score:.4}"));

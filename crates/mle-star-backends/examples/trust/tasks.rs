@@ -199,7 +199,7 @@ pub fn named(name: &str) -> Option<&'static Task> {
 }
 
 /// Draws a task and writes it to a folder: `data/train.csv`, `data/test.csv`, `data/sample_submission.csv`, further
-/// tables in `data/`, and `hidden/answers.csv`.
+/// tables and `description.md` in `data/`, and `hidden/answers.csv`.
 ///
 /// # Errors
 /// A file cannot be written.
@@ -214,6 +214,7 @@ pub fn write(task: &'static Task, seed: u64, folder: &Path) -> io::Result<Made> 
     for (name, text) in &drawn.others {
         fs::write(data.join(name), text)?;
     }
+    fs::write(data.join("description.md"), task.description())?;
     let predicted = task.predicted_columns(&drawn.train);
     let header: Vec<String> = [ID.to_owned()].into_iter().chain(predicted).collect();
     let usual = task.constant(&drawn.train);
@@ -233,7 +234,7 @@ pub fn write(task: &'static Task, seed: u64, folder: &Path) -> io::Result<Made> 
 
 impl Task {
     /// The description that agents get.
-    pub fn description(&self) -> String {
+    fn description(&self) -> String {
         let better = self.metric.direction().comparative();
         format!(
             "{}\n\nSubmissions are scored by {}; {better} is better. They have the columns of \
