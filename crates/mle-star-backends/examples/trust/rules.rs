@@ -28,8 +28,8 @@ struct Outcome {
     hidden: Option<f64>,
     /// The best hidden score of any submission of the run is better by this much.
     regret: Option<f64>,
-    reported: Option<f64>,
-    interval: Option<[f64; 2]>,
+    validation: Option<Report>,
+    holdout: Option<Report>,
     /// The number of scripts with a validation score; 0 for a rule without runs of its own.
     scripts: usize,
     /// Rank correlation of validation and hidden scores of the run's scripts.
@@ -38,6 +38,13 @@ struct Outcome {
     run_seconds: Option<f64>,
     /// The share of them that the held-out rows took.
     holdout_share: Option<f64>,
+}
+
+/// What a run says about its score.
+#[derive(Clone, Copy)]
+struct Report {
+    score: f64,
+    interval: Option<[f64; 2]>,
 }
 
 /// The tables of all finished runs of a grid.
@@ -50,7 +57,8 @@ pub fn tables(grid: &Grid) -> Result<String, Failure> {
     for seconds in &grid.seconds {
         let chosen: Vec<&Outcome> = outcomes.iter().filter(|outcome| outcome.seconds == *seconds).collect();
         if !chosen.is_empty() {
-            sections.extend([format!("## {seconds} s a run\n"), per_rule(&chosen), differences(&chosen)]);
+            sections.extend([format!("## {seconds} s a run\n"), per_rule(&chosen)]);
+            sections.extend([differences(&chosen), reports(&chosen)]);
             sections.extend(PerTask::ALL.map(|table| table.markdown(&grid.tasks, &chosen)));
         }
     }
@@ -88,11 +96,7 @@ fn of_cell(cell: &Cell, made: &Made, folder: &Path) -> Result<Vec<Outcome>, Fail
 impl Outcome {
     fn of(cell: &Cell, made: &Made, record: &Record) -> Self {
         let trust = &record.trust;
-        // Where no rows are held out, the validation score is what a run reports.
-        let (reported, interval) = match trust.holdout_score {
-            Some(score) => (Some(score), trust.holdout_interval),
-            None => (trust.validation_score, trust.validation_interval),
-        };
+        let report = |score: Option<f64>, interval| Some(Report { score: score?, interval });
         let outcome = Self {
             case: (cell.task.name, cell.seed),
             seconds: cell.seconds,
@@ -101,8 +105,8 @@ impl Outcome {
             range: [made.constant, made.best],
             hidden: None,
             regret: None,
-            reported,
-            interval,
+            validation: report(trust.validation_score, trust.validation_interval),
+            holdout: report(trust.holdout_score, trust.holdout_interval),
             scripts: record.scripts.len(),
             correlation: spearman(&record.pairs()),
             run_seconds: Some(record.seconds),
@@ -113,10 +117,16 @@ impl Outcome {
 
     /// The outcome of the average of the run's best submissions.
     fn averaged(&self, record: &Record) -> Self {
-        let (rule, reported, interval) = (AVERAGE, None, None);
-        let (correlation, run_seconds, holdout_share) = (None, None, None);
-        let outcome =
-            Self { rule, reported, interval, scripts: 0, correlation, run_seconds, holdout_share, ..*self };
+        let outcome = Self {
+            rule: AVERAGE,
+            validation: None,
+            holdout: None,
+            scripts: 0,
+            correlation: None,
+            run_seconds: None,
+            holdout_share: None,
+            ..*self
+        };
         outcome.with_hidden(record.averaged, record)
     }
 
@@ -135,13 +145,19 @@ impl Outcome {
         Some(self.share(optimism(pair, self.direction)))
     }
 
-    fn optimism(&self) -> Option<f64> {
-        let pair = Pair { reported: self.reported?, hidden: self.hidden? };
+    /// The score that the run reports. Where no rows are held out, it is the validation score.
+    fn reported(&self) -> Option<Report> {
+        self.holdout.or(self.validation)
+    }
+
+    /// How much better a report is than the hidden score.
+    fn optimism(&self, report: Option<Report>) -> Option<f64> {
+        let pair = Pair { reported: report?.score, hidden: self.hidden? };
         Some(self.share(optimism(pair, self.direction)))
     }
 
-    fn covers(&self) -> Option<([f64; 2], f64)> {
-        self.interval.zip(self.hidden)
+    fn error(&self) -> Option<f64> {
+        self.optimism(self.reported()).map(f64::abs)
     }
 }
 
@@ -156,7 +172,7 @@ fn rules(outcomes: &[&Outcome]) -> Vec<&'static str> {
     rules
 }
 
-/// Means over all cases.
+/// Means over all cases: what is submitted.
 fn per_rule(outcomes: &[&Outcome]) -> String {
     let header = [
         "rule",
@@ -164,9 +180,6 @@ fn per_rule(outcomes: &[&Outcome]) -> String {
         "without a submission",
         "hidden score",
         "regret",
-        "optimism",
-        "size of optimism",
-        "interval covers the hidden score",
         "rank correlation",
         "scripts",
         "seconds",
@@ -175,26 +188,56 @@ fn per_rule(outcomes: &[&Outcome]) -> String {
     let row = |rule: &str| {
         let cases: Vec<&Outcome> = outcomes.iter().filter(|case| case.rule == rule).copied().collect();
         let average = |value: fn(&Outcome) -> Option<f64>| mean(cases.iter().filter_map(|case| value(case)));
-        let covered = coverage(&cases.iter().filter_map(|case| case.covers()).collect::<Vec<_>>());
-        let [low, high] = covered.interval.map(|share| 100.0 * share);
-        let covered = format!("{} of {} ({low:.0} to {high:.0} %)", covered.hits, covered.of);
-        let has_runs = cases.iter().any(|case| case.run_seconds.is_some());
         vec![
             rule.to_owned(),
             cases.len().to_string(),
             cases.iter().filter(|case| case.hidden.is_none()).count().to_string(),
             percent(average(Outcome::gained)),
             percent(average(|case| case.regret)),
-            percent(average(Outcome::optimism)),
-            percent(average(|case| case.optimism().map(f64::abs))),
-            if has_runs { covered } else { "-".to_owned() },
             shown(average(|case| case.correlation), 2),
-            shown(average(|case| has_scripts(case)), 1),
+            shown(average(has_scripts), 1),
             shown(average(|case| case.run_seconds), 0),
             percent(average(|case| case.holdout_share.map(|share| 100.0 * share))),
         ]
     };
     markdown(&header, &rules(outcomes).into_iter().map(row).collect::<Vec<_>>())
+}
+
+/// Means over all cases: how far the reports can be believed.
+fn reports(outcomes: &[&Outcome]) -> String {
+    let header = [
+        "report",
+        "cases",
+        "optimism",
+        "size of optimism",
+        "width of the interval",
+        "interval covers the hidden score",
+    ];
+    let row = |rule: &str, kind: &str, report: fn(&Outcome) -> Option<Report>| {
+        let has_report = |case: &&&Outcome| case.rule == rule && report(case).is_some();
+        let cases: Vec<&Outcome> = outcomes.iter().filter(has_report).copied().collect();
+        let found = || cases.iter().filter_map(|case| case.optimism(report(case)));
+        let intervals = || cases.iter().filter_map(|case| Some((*case, report(case)?.interval?)));
+        let widths = intervals().map(|(case, [low, high])| case.share(high - low));
+        let covered = intervals().filter_map(|(case, interval)| Some((interval, case.hidden?)));
+        let covered = coverage(&covered.collect::<Vec<_>>());
+        let [low, high] = covered.interval.map(|share| 100.0 * share);
+        (!cases.is_empty()).then(|| {
+            vec![
+                format!("{rule}: {kind}"),
+                cases.len().to_string(),
+                percent(mean(found())),
+                percent(mean(found().map(f64::abs))),
+                percent(mean(widths)),
+                format!("{} of {} ({low:.0} to {high:.0} %)", covered.hits, covered.of),
+            ]
+        })
+    };
+    let rows = rules(outcomes).into_iter().flat_map(|rule| {
+        let validation = row(rule, "validation", |case| case.validation);
+        validation.into_iter().chain(row(rule, "holdout", |case| case.holdout))
+    });
+    markdown(&header, &rows.collect::<Vec<_>>())
 }
 
 fn has_scripts(outcome: &Outcome) -> Option<f64> {
@@ -230,7 +273,7 @@ fn differences(outcomes: &[&Outcome]) -> String {
             words(Outcome::gained),
             count(hidden.map(|found| found.larger)),
             count(hidden.map(|found| found.smaller)),
-            words(|outcome| outcome.optimism().map(f64::abs)),
+            words(Outcome::error),
         ]
     };
     markdown(&header, &others.into_iter().map(row).collect::<Vec<_>>())
@@ -266,7 +309,8 @@ impl PerTask {
             let start = [task.name.to_owned(), task.metric.to_string()];
             start.into_iter().chain(rules.iter().map(cell)).collect()
         };
-        let rows: Vec<Vec<String>> = tasks.iter().map(row).collect();
+        let is_known = |task: &&&Task| outcomes.iter().any(|outcome| outcome.case.0 == task.name);
+        let rows: Vec<Vec<String>> = tasks.iter().filter(is_known).map(row).collect();
         format!("{}:\n\n{}", self.title(), markdown(&header, &rows))
     }
 
@@ -276,10 +320,10 @@ impl PerTask {
         };
         match self {
             Self::Hidden => average(Outcome::gained),
-            Self::Optimism => average(Outcome::optimism),
+            Self::Optimism => average(|outcome| outcome.optimism(outcome.reported())),
             Self::Coverage => {
-                let cases: Vec<_> = outcomes.iter().filter_map(|outcome| outcome.covers()).collect();
-                let found = coverage(&cases);
+                let covers = |outcome: &&Outcome| outcome.reported()?.interval.zip(outcome.hidden);
+                let found = coverage(&outcomes.iter().filter_map(covers).collect::<Vec<_>>());
                 if found.of == 0 { "-".to_owned() } else { format!("{} of {}", found.hits, found.of) }
             }
         }
