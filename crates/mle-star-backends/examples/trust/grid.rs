@@ -95,12 +95,8 @@ impl Grid {
         for &seconds in &self.seconds {
             for seed in 1..=self.seeds {
                 for &task in &self.tasks {
-                    let cell = |configuration: &&'static Configuration| Cell {
-                        task,
-                        seed,
-                        seconds,
-                        configuration: *configuration,
-                    };
+                    let cell =
+                        |configuration: &&'static Configuration| Cell { task, seed, seconds, configuration };
                     cells.extend(self.configurations.iter().map(cell));
                 }
             }

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use mle_star::effects::{Purpose, ScriptOutcome};
 use mle_star::journal::{self, EffectRecord, Kind};
 use mle_star::layout;
-use mle_star::metric::{Score, sort_best_first};
+use mle_star::metric::{Direction, Score, sort_best_first};
 use mle_star::place::Place;
 use mle_star::result::FinalResult;
-use mle_star::trust::Trust;
+use mle_star::trust::{Choice, ChoiceCandidate, Trust};
 use serde::Deserialize;
 
 use crate::Failure;
@@ -30,6 +30,8 @@ pub struct Record {
     pub scripts: Vec<Script>,
     /// How far the run says that its score can be trusted.
     pub trust: Trust,
+    /// Whether another solution than the best one by validation was chosen.
+    pub chose_another: bool,
     /// Seconds of the whole run.
     pub seconds: f64,
     /// Seconds of calls that are made for the held-out rows alone.
@@ -69,6 +71,7 @@ pub fn read(folder: &Path, made: &Made) -> Result<Record, Failure> {
         others: submissions(folder)?.iter().filter_map(|file| made.score(file).ok()).collect(),
         averaged: averaged(made, &scripts),
         scripts,
+        chose_another: chose_another(&trust.choice, made.task.metric.direction()),
         trust,
         seconds: result.total_duration_seconds,
         holdout_seconds: for_holdout.filter_map(seconds).sum(),
@@ -82,6 +85,13 @@ impl Record {
             |script: &Script| Some(Pair { reported: script.validation.value(), hidden: script.hidden? });
         self.scripts.iter().filter_map(pair).collect()
     }
+}
+
+/// Whether a candidate of the final choice has a better validation score than the chosen one, which comes first.
+fn chose_another(choice: &Choice, direction: Direction) -> bool {
+    let score = |candidate: &ChoiceCandidate| Score::new(candidate.validation, direction);
+    let chosen = choice.candidates.first().and_then(score);
+    chosen.is_some_and(|chosen| choice.candidates.iter().filter_map(score).any(|other| other.beats(chosen)))
 }
 
 /// The different scripts that got a validation score, best first.
@@ -133,6 +143,24 @@ fn seconds(effect: &EffectRecord) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_chosen_candidate_comes_first() {
+        let check = |validation: &[f64], direction, expected: bool| {
+            let candidate = |validation: &f64| ChoiceCandidate {
+                place: Place::root(),
+                validation: *validation,
+                holdout: None,
+            };
+            let candidates = validation.iter().map(candidate).collect();
+            let choice = Choice { rule: String::new(), candidates };
+            assert_eq!(chose_another(&choice, direction), expected, "{validation:?}");
+        };
+        check(&[0.5, 0.6], Direction::Maximize, true);
+        check(&[0.5, 0.6], Direction::Minimize, false);
+        check(&[0.5, 0.5], Direction::Maximize, false);
+        check(&[], Direction::Maximize, false);
+    }
 
     #[test]
     fn only_calls_for_held_out_rows_count_for_the_holdout() {

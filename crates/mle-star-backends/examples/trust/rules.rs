@@ -30,6 +30,8 @@ struct Outcome {
     regret: Option<f64>,
     validation: Option<Report>,
     holdout: Option<Report>,
+    /// Whether another solution than the best one by validation was chosen.
+    chose_another: bool,
     /// The number of scripts with a validation score; 0 for a rule without runs of its own.
     scripts: usize,
     /// Rank correlation of validation and hidden scores of the run's scripts.
@@ -107,6 +109,7 @@ impl Outcome {
             regret: None,
             validation: report(trust.validation_score, trust.validation_interval),
             holdout: report(trust.holdout_score, trust.holdout_interval),
+            chose_another: record.chose_another,
             scripts: record.scripts.len(),
             correlation: spearman(&record.pairs()),
             run_seconds: Some(record.seconds),
@@ -121,6 +124,7 @@ impl Outcome {
             rule: AVERAGE,
             validation: None,
             holdout: None,
+            chose_another: false,
             scripts: 0,
             correlation: None,
             run_seconds: None,
@@ -180,6 +184,7 @@ fn per_rule(outcomes: &[&Outcome]) -> String {
         "without a submission",
         "hidden score",
         "regret",
+        "not the best by validation",
         "rank correlation",
         "scripts",
         "seconds",
@@ -194,6 +199,7 @@ fn per_rule(outcomes: &[&Outcome]) -> String {
             cases.iter().filter(|case| case.hidden.is_none()).count().to_string(),
             percent(average(Outcome::gained)),
             percent(average(|case| case.regret)),
+            cases.iter().filter(|case| case.chose_another).count().to_string(),
             shown(average(|case| case.correlation), 2),
             shown(average(has_scripts), 1),
             shown(average(|case| case.run_seconds), 0),
@@ -336,4 +342,63 @@ fn percent(value: Option<f64>) -> String {
 
 fn shown(value: Option<f64>, decimals: usize) -> String {
     value.map_or_else(|| "-".to_owned(), |value| format!("{value:.decimals$}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(rule: &'static str, seed: u64, hidden: Option<f64>, validation: f64) -> Outcome {
+        Outcome {
+            case: ("loyalty", seed),
+            seconds: 60,
+            rule,
+            direction: Direction::Minimize,
+            range: [9.0, 5.0],
+            hidden,
+            regret: hidden.map(|_| 2.0),
+            validation: Some(Report {
+                score: validation,
+                interval: Some([validation - 1.0, validation + 1.0]),
+            }),
+            holdout: None,
+            chose_another: seed == 1,
+            scripts: 4,
+            correlation: None,
+            run_seconds: Some(30.0),
+            holdout_share: Some(0.1),
+        }
+    }
+
+    #[test]
+    fn scores_are_shares_of_the_way_from_the_constant_to_the_best() {
+        let found = outcome("paper", 1, Some(6.0), 5.0);
+        assert_eq!(found.gained(), Some(75.0));
+        assert_eq!(found.optimism(found.reported()), Some(25.0));
+        assert_eq!(outcome("paper", 1, None, 5.0).error(), None);
+        let report = Report { score: 7.0, interval: None };
+        let held_out = Outcome { holdout: Some(report), ..found };
+        assert_eq!(held_out.optimism(held_out.reported()), Some(-25.0));
+    }
+
+    #[test]
+    fn tables_average_cases_and_compare_them_with_the_first_rule() {
+        let outcomes = [
+            outcome("paper", 1, Some(6.0), 5.0),
+            outcome("paper", 2, None, 5.0),
+            outcome("other", 1, Some(7.0), 7.5),
+        ];
+        let outcomes: Vec<&Outcome> = outcomes.iter().collect();
+        let check = |table: String, expected: &str| assert!(table.contains(expected), "{table}");
+        check(per_rule(&outcomes), "| paper | 2 | 1 | 75.00 % | 2.00 % | 1 | - | 4.0 | 30 | 10.00 % |\n");
+        check(
+            reports(&outcomes),
+            "| paper: validation | 2 | 25.00 % | 25.00 % | 50.00 % | 1 of 1 (21 to 100 %) |\n",
+        );
+        let compared =
+            "| other | 1 | 1 | -25.00 % (-25.00 to -25.00 %) | 0 | 1 | -12.50 % (-12.50 to -12.50 %) |\n";
+        check(differences(&outcomes), compared);
+        let tasks = tasks::TASKS.iter().collect::<Vec<_>>();
+        check(PerTask::Hidden.markdown(&tasks, &outcomes), "| loyalty | accuracy | 75.00 % | 50.00 % |\n");
+    }
 }
