@@ -1,8 +1,12 @@
 //! Can reported scores be believed? Generated tasks with hidden answers measure rules of accepting and choosing
 //! solutions.
 //!
-//! `cargo run --release -p mle-star-backends --example trust -- COMMAND`:
+//! `cargo run --release -p mle-star-backends --example trust -- COMMAND`, without a command `run`:
 //!
+//! - `run [TASK ...] [--seeds N] [--seconds N,N] [--jobs N] [--rules NAME,NAME] [--out FOLDER] [--program FILE]` runs
+//!   `mle-star` with offline agents on each task and seed, once per configuration, and prints tables. Finished runs in
+//!   the folder are not repeated. The program is otherwise built.
+//! - `tables` takes the same words, starts no run and prints the tables of the runs that are finished.
 //! - `tasks FOLDER [TASK ...] [--seed N]` writes tasks and prints the scores of a constant and of somebody who knows
 //!   the process.
 //! - `score TASK SUBMISSION [--seed N]` prints the hidden score of a submission.
@@ -11,23 +15,31 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "tables are what this program is for")]
 
-mod scoring;
+mod grid;
+mod record;
+mod rules;
 mod seed_swaps;
 mod statistics;
 mod tasks;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
+use grid::{CONFIGURATIONS, Configuration, Grid};
 use seed_swaps::Replay;
 use tasks::{TASKS, Task};
 
 type Failure = Box<dyn Error>;
 
-const USAGE: &str = "usage: trust tasks FOLDER [TASK ...] [--seed N]
+const USAGE: &str =
+    "usage: trust [run | tables] [TASK ...] [--seeds N] [--seconds N,N] [--jobs N] [--rules NAME,NAME]
+                             [--out FOLDER] [--program FILE]
+       trust tasks FOLDER [TASK ...] [--seed N]
        trust score TASK SUBMISSION [--seed N]
        trust seed-swaps [TASK ...] [--seeds N] [--python FILE]";
+const COMMANDS: [&str; 5] = ["run", "tables", "tasks", "score", "seed-swaps"];
+const GRID_OPTIONS: [&str; 6] = ["seeds", "seconds", "jobs", "rules", "out", "program"];
 
 /// The words of a command line: options with a value, and the others.
 #[derive(Debug, Default, PartialEq)]
@@ -48,15 +60,74 @@ fn main() -> ExitCode {
 }
 
 /// What a command prints.
-fn answer(mut words: impl Iterator<Item = String>) -> Result<String, Failure> {
-    let command = words.next().ok_or(USAGE)?;
-    match command.as_str() {
-        // The benchmark of whole runs belongs here, as `run`.
+fn answer(words: impl Iterator<Item = String>) -> Result<String, Failure> {
+    let mut words = words.peekable();
+    let command = words.next_if(|word| COMMANDS.contains(&word.as_str()));
+    match command.as_deref().unwrap_or("run") {
+        "run" => run_grid(&Arguments::parse(words, &GRID_OPTIONS)?),
+        "tables" => rules::tables(&grid(&Arguments::parse(words, &GRID_OPTIONS)?)?),
         "tasks" => write_tasks(&Arguments::parse(words, &["seed"])?),
         "score" => score(&Arguments::parse(words, &["seed"])?),
-        "seed-swaps" => replay_seed_swaps(&Arguments::parse(words, &["seeds", "python"])?),
-        other => Err(format!("there is no command `{other}`\n{USAGE}").into()),
+        _ => replay_seed_swaps(&Arguments::parse(words, &["seeds", "python"])?),
     }
+}
+
+fn run_grid(arguments: &Arguments) -> Result<String, Failure> {
+    let grid = grid(arguments)?;
+    let program = match arguments.option("program") {
+        Some(program) => PathBuf::from(program),
+        None => build()?,
+    };
+    grid.run(&program)?;
+    rules::tables(&grid)
+}
+
+fn grid(arguments: &Arguments) -> Result<Grid, Failure> {
+    let seconds = arguments.option("seconds").unwrap_or("60").split(',').map(str::parse);
+    let folder = match arguments.option("out") {
+        Some(folder) => PathBuf::from(folder),
+        None => target_folder()?.join("trust"),
+    };
+    Ok(Grid {
+        tasks: chosen(&arguments.words)?,
+        seeds: arguments.number("seeds", 1)?,
+        seconds: seconds
+            .collect::<Result<_, _>>()
+            .map_err(|_| "--seconds needs whole numbers, as in 60,120")?,
+        configurations: configurations(arguments.option("rules"))?,
+        jobs: usize::try_from(arguments.number("jobs", 1)?)?,
+        folder: std::path::absolute(folder)?,
+    })
+}
+
+/// The configurations with these names; all without names.
+fn configurations(names: Option<&str>) -> Result<Vec<&'static Configuration>, String> {
+    let Some(names) = names else { return Ok(CONFIGURATIONS.iter().collect()) };
+    let known = || CONFIGURATIONS.iter().map(|one| one.name).collect::<Vec<_>>().join(", ");
+    let named = |name: &str| {
+        let found = CONFIGURATIONS.iter().find(|one| one.name == name);
+        found.ok_or_else(|| format!("there is no rule `{name}`; the rules are {}", known()))
+    };
+    names.split(',').map(named).collect()
+}
+
+/// Builds `mle-star`; returns its path.
+fn build() -> Result<PathBuf, Failure> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let built = Command::new(cargo)
+        .args(["build", "--release", "--package", "mle-star-cli"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .status()?;
+    if !built.success() {
+        return Err("mle-star could not be built".into());
+    }
+    Ok(target_folder()?.join("release").join(format!("mle-star{}", std::env::consts::EXE_SUFFIX)))
+}
+
+/// Cargo's target folder: this program is `PROFILE/examples/trust` in it.
+fn target_folder() -> Result<PathBuf, Failure> {
+    let program = std::env::current_exe()?;
+    Ok(program.ancestors().nth(3).ok_or("this program is not in a target folder")?.to_owned())
 }
 
 fn write_tasks(arguments: &Arguments) -> Result<String, Failure> {
@@ -66,7 +137,6 @@ fn write_tasks(arguments: &Arguments) -> Result<String, Failure> {
     for task in chosen(names)? {
         let folder = PathBuf::from(folder).join(task.name);
         let made = tasks::write(task, seed, &folder)?;
-        std::fs::write(folder.join("description.md"), task.description())?;
         let [train, test] = task.rows.map(|rows| rows.to_string());
         let metric = format!("{} ({})", task.metric, task.metric.direction().name());
         let [constant, best] = [made.constant, made.best].map(|score| format!("{score:.4}"));

@@ -9,20 +9,23 @@ mod draw;
 mod outcomes;
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use mle_star::protocol::SplitKind;
+use mle_star_metrics::average::average;
+use mle_star_metrics::labels::{Columns, Labels, Layout, Others};
 use mle_star_metrics::names::Metric;
 
-use crate::scoring;
 use draw::{Draw, Random, Row};
 
 /// The ID column of every task.
 pub const ID: &str = "id";
 /// The column to predict of every task.
 pub const TARGET: &str = "target";
+/// As few bootstrap replicates as a score can have. Hidden scores need no interval.
+const REPLICATES: usize = 2;
 
 /// A task that can be drawn with any seed.
 pub struct Task {
@@ -49,8 +52,9 @@ pub struct Made {
     pub data: PathBuf,
     /// The file with the hidden answers: ID and target.
     pub answers_file: PathBuf,
-    /// The same: ID and target.
-    pub answers: Vec<(String, String)>,
+    answers: Labels,
+    /// The columns of a submission.
+    header: Vec<String>,
     /// The hidden score of the sample submission, which predicts the same for all rows.
     pub constant: f64,
     /// The hidden score of predictions by somebody who knows the process.
@@ -195,7 +199,7 @@ pub fn named(name: &str) -> Option<&'static Task> {
 }
 
 /// Draws a task and writes it to a folder: `data/train.csv`, `data/test.csv`, `data/sample_submission.csv`, further
-/// tables in `data/`, and `hidden/answers.csv`.
+/// tables and `description.md` in `data/`, and `hidden/answers.csv`.
 ///
 /// # Errors
 /// A file cannot be written.
@@ -210,24 +214,27 @@ pub fn write(task: &'static Task, seed: u64, folder: &Path) -> io::Result<Made> 
     for (name, text) in &drawn.others {
         fs::write(data.join(name), text)?;
     }
-    let header = task.submission_header(&drawn.train);
+    fs::write(data.join("description.md"), task.description())?;
+    let predicted = task.predicted_columns(&drawn.train);
+    let header: Vec<String> = [ID.to_owned()].into_iter().chain(predicted).collect();
     let usual = task.constant(&drawn.train);
     let sample = submission(&header, first_test, drawn.test.iter().map(|_| usual.as_slice()))?;
     fs::write(data.join("sample_submission.csv"), &sample)?;
-    let answers: Vec<(String, String)> =
-        drawn.test.iter().enumerate().map(|(at, row)| (id(first_test + at), row.target.clone())).collect();
     let answers_file = hidden.join("answers.csv");
-    let targets = answers.iter().map(|(_, answer)| std::slice::from_ref(answer));
-    fs::write(&answers_file, submission(&[TARGET.to_owned()], first_test, targets)?)?;
+    let targets = drawn.test.iter().map(|row| std::slice::from_ref(&row.target));
+    let answers = submission(&[ID.to_owned(), TARGET.to_owned()], first_test, targets)?;
+    fs::write(&answers_file, &answers)?;
     let best = submission(&header, first_test, drawn.test.iter().map(|row| row.best.as_slice()))?;
-    let score = |text: &str| scoring::score(task.metric, &answers, text).map_err(io::Error::other);
-    let (constant, best) = (score(&sample)?, score(&best)?);
-    Ok(Made { task, data, answers_file, answers, constant, best })
+    let columns = Columns { id: Some(ID.to_owned()), target: TARGET.to_owned(), cluster: None };
+    let answers = Labels::read(answers.as_bytes(), &columns, task.metric).map_err(io::Error::other)?;
+    let made = Made { task, data, answers_file, answers, header, constant: 0.0, best: 0.0 };
+    let (constant, best) = (made.score_of(sample.as_bytes())?, made.score_of(best.as_bytes())?);
+    Ok(Made { constant, best, ..made })
 }
 
 impl Task {
     /// The description that agents get.
-    pub fn description(&self) -> String {
+    fn description(&self) -> String {
         let better = self.metric.direction().comparative();
         format!(
             "{}\n\nSubmissions are scored by {}; {better} is better. They have the columns of \
@@ -237,7 +244,7 @@ impl Task {
     }
 
     /// The predicted columns: one for each class for log loss, otherwise the target.
-    fn submission_header(&self, train: &[Row]) -> Vec<String> {
+    fn predicted_columns(&self, train: &[Row]) -> Vec<String> {
         match self.metric {
             Metric::LogLoss => counts(train).into_keys().map(str::to_owned).collect(),
             _ => vec![TARGET.to_owned()],
@@ -267,8 +274,27 @@ impl Made {
     /// # Errors
     /// The file cannot be read, or it does not fit the answers.
     pub fn score(&self, submission: &Path) -> io::Result<f64> {
-        let text = fs::read_to_string(submission)?;
-        scoring::score(self.task.metric, &self.answers, &text).map_err(io::Error::other)
+        self.score_of(File::open(submission)?)
+    }
+
+    /// The hidden score of the average of submissions.
+    ///
+    /// # Errors
+    /// A file cannot be read, or they do not fit each other or the answers.
+    pub fn score_of_average(&self, submissions: &[&Path]) -> io::Result<f64> {
+        let files = submissions.iter().map(File::open).collect::<io::Result<Vec<_>>>()?;
+        let mut averaged = Vec::new();
+        average(self.task.metric, files, &self.layout(), &mut averaged).map_err(io::Error::other)?;
+        self.score_of(averaged.as_slice())
+    }
+
+    fn score_of(&self, submission: impl Read) -> io::Result<f64> {
+        let measured = self.answers.evaluate(submission, &self.layout(), Others::Ignore, REPLICATES);
+        Ok(measured.map_err(io::Error::other)?.score)
+    }
+
+    fn layout(&self) -> Layout<'_> {
+        Layout { header: &self.header, id_column: Some(ID) }
     }
 }
 
@@ -303,14 +329,14 @@ fn table(rows: &[Row], first: usize, labelled: bool) -> io::Result<String> {
     text(writer)
 }
 
-/// The CSV text of IDs, numbered from `first`, and predictions.
+/// The CSV text of IDs, numbered from `first`, and values.
 fn submission<'a>(
     header: &[String],
     first: usize,
     rows: impl Iterator<Item = &'a [String]>,
 ) -> io::Result<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record([ID].into_iter().chain(header.iter().map(String::as_str)))?;
+    writer.write_record(header)?;
     for (at, values) in rows.enumerate() {
         let id = id(first + at);
         writer.write_record([id.as_str()].into_iter().chain(values.iter().map(String::as_str)))?;

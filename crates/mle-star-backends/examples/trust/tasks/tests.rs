@@ -34,7 +34,12 @@ fn every_task_is_complete_and_keeps_its_answers_hidden() {
         assert!(read.train.column(TARGET).is_some() && read.test.is_some() && read.sample.is_some());
         let score = |value| Score::new(value, task.metric.direction()).unwrap();
         assert!(score(made.best).gain_over(score(made.constant)) > 0.0, "{}", task.name);
-        assert_eq!(made.score(&file("sample_submission.csv")).unwrap(), made.constant);
+        let sample = file("sample_submission.csv");
+        assert_eq!(made.score(&sample).unwrap(), made.constant);
+        let averaged = made.score_of_average(&[&sample, &sample]).unwrap();
+        assert!((averaged - made.constant).abs() < 1e-9, "{}", task.name);
+        fs::write(&sample, "id,target\n").unwrap();
+        assert!(made.score(&sample).is_err());
     }
 }
 
@@ -69,7 +74,8 @@ fn groups_and_times_of_the_test_rows_are_new() {
 fn fraud_is_rare_and_letters_tell_only_in_the_training_table() {
     let folder = tempfile::tempdir().unwrap();
     let made = write(named("fraud").unwrap(), 1, folder.path()).unwrap();
-    let share = made.answers.iter().filter(|(_, answer)| answer == "1").count() as f64 / 20_000.0;
+    let answers = column(&made.answers_file, TARGET);
+    let share = answers.iter().filter(|answer| *answer == "1").count() as f64 / 20_000.0;
     assert!((0.02..0.04).contains(&share), "{share}");
     let made = write(named("contracts").unwrap(), 1, folder.path()).unwrap();
     let gap = |letters: Vec<String>, answers: Vec<String>| {
