@@ -257,23 +257,3 @@ mod tests {
         check(|config| config.preset = Preset::Default, true);
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use mle_star_data::profile;
-
-    use super::*;
-
-    #[test]
-    fn held_out_rows_count_as_rows_of_the_test_table() {
-        let check = |holdout: Holdout, expected: [usize; 2]| {
-            let dir = tempfile::tempdir().unwrap();
-            std::fs::write(dir.path().join("train.csv"), "id,x,y\n1,1,0\n2,2,1\n3,3,0\n").unwrap();
-            std::fs::write(dir.path().join("test.csv"), "id,x\n4,1\n").unwrap();
-            let seen = as_seen(&profile::read(dir.path()).unwrap(), &holdout);
-            assert_eq!([seen.train.rows, seen.test.unwrap().rows], expected);
-        };
-        check(Holdout::Off { why: String::new() }, [3, 1]);
-        check(Holdout::On { rows: 2, of: 3, seed: 42, digest: String::new() }, [1, 3]);
-    }
-}
