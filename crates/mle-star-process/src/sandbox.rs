@@ -69,6 +69,11 @@ impl Isolation {
         self.network == Network::Denied && self.layers.network
     }
 
+    /// Is a child kept from reading files that it is not given?
+    pub fn closes_reads(&self) -> bool {
+        self.layers.landlock > 0 || self.layers.shared_memory
+    }
+
     /// Is TCP blocked and the rest of the network open? Landlock blocks it where a namespace cannot.
     pub fn closes_only_tcp(&self) -> bool {
         self.network == Network::Denied && !self.layers.network && self.layers.landlock >= TCP_SINCE

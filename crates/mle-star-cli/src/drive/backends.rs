@@ -69,6 +69,9 @@ impl Backends {
         let environment_text = environment_text(&environment, &machine, at_once, &isolation);
         let all_rows = plain_data(start)?;
         let held_out = held_out::folder(start, &all_rows)?;
+        if held_out.is_some() && !isolation.closes_reads() {
+            say("note: nothing on this machine keeps a script from reading the labels of the held-out rows");
+        }
         let data_dir = held_out.as_ref().map_or_else(|| all_rows.clone(), |held_out| held_out.input.clone());
         let evaluation = held_out::evaluation(start, &data_dir, held_out);
         let setup = runner(start, data_dir.clone(), environment.clone(), machine, at_once, isolation);

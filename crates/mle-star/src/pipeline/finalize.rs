@@ -41,7 +41,6 @@ pub(super) async fn finalize(ctx: &Ctx<'_>, chosen: Chosen) -> Result<Last, Stop
     let whole = without_subsampling(ctx, best.solution()).await?;
     let script = agents::test(ctx, &whole).await?;
     let checked = without_leakage(ctx, script).await?;
-    let leaks = checked.leaks;
     let (checked, rehearsal) = rehearse(ctx, checked, &chosen).await?;
     let (last, limit) = match &rehearsal {
         Some(Rehearsal { disagrees: true, .. }) => (fall_back(best), None),
@@ -56,8 +55,7 @@ pub(super) async fn finalize(ctx: &Ctx<'_>, chosen: Chosen) -> Result<Last, Stop
     let verdict = Verdict { score, kept, best: best_now, limit, ..Verdict::default() };
     ctx.close(verdict.made_from([best]).note(note))?;
     let contamination = compare_with_references(ctx, &last.solution).await?;
-    let leakage_suspected = last.leakage_suspected || leaks && last.step == Step::Finalization;
-    Ok(Last { contamination, leakage_suspected, choice: chosen.choice, rehearsal, ..last })
+    Ok(Last { contamination, choice: chosen.choice, rehearsal, ..last })
 }
 
 /// The outcome after a failed finalization: the best validation script.
@@ -74,6 +72,7 @@ async fn on_all_rows(
     best: &Scored,
     rehearsal: Option<&Rehearsal>,
 ) -> Result<(Last, Option<Limit>), Stop> {
+    let leaks = checked.leaks;
     let execution = execute(&ctx.on_all_rows(), checked, Purpose::Submission).await?;
     let failure = match execution.result {
         Ok(ran) => {
@@ -92,7 +91,7 @@ async fn on_all_rows(
             ..SolutionScript::failed(&solution)
         };
         return Ok((
-            Last { completed: false, ..submitted(best, solution, run.clone(), false) },
+            Last { completed: false, ..submitted(best, solution, run.clone(), leaks) },
             failure.limit,
         ));
     }
