@@ -211,6 +211,9 @@ impl<'a> Ctx<'a> {
         self.fence_unless_recorded(&entry)?;
         let outcome = self.run.journal.once(entry, self.perform_run(&place, script, purpose)).await?;
         self.run.limits.use_script_time(&place, outcome.value.duration_seconds);
+        if self.holds_out() && purpose == Purpose::Score && !outcome.value.is_error() {
+            self.run.limits.will_repeat(outcome.value.duration_seconds);
+        }
         self.report_outcome(&place, &outcome);
         Ok(outcome)
     }

@@ -16,6 +16,11 @@ use crate::role::AgentType;
 /// The share of the time and the budget that is reserved for finalization. A minimum of five minutes for long runs
 /// would change nothing: a tenth of an hour is more.
 const RESERVE: f64 = 0.1;
+/// What the submission script takes on all rows, relative to the longest run without the held-out ones: it has more
+/// rows, and nothing is imported yet.
+const ON_ALL_ROWS: f64 = 1.5;
+/// The largest share of the time that is reserved for it.
+const LARGEST_RESERVE: f64 = 0.5;
 
 /// The limits of a run. Times are seconds since the start of the run.
 pub(crate) struct Limits {
@@ -35,6 +40,8 @@ struct State {
     path_allowance: f64,
     path_used: HashMap<usize, f64>,
     has_solution: bool,
+    /// The longest run that the submission script may have to repeat on more rows.
+    repeated: f64,
     spent: f64,
     /// Expected cost of the calls in progress.
     in_flight: f64,
@@ -80,6 +87,7 @@ impl Limits {
                 path_allowance: f64::INFINITY,
                 path_used: HashMap::new(),
                 has_solution: false,
+                repeated: 0.0,
                 spent: 0.0,
                 in_flight: 0.0,
                 dearest: HashMap::new(),
@@ -116,10 +124,10 @@ impl Limits {
 
     /// The time limit that refuses work at this place now, if any.
     pub fn out_of_time(&self, place: &Place, now: f64) -> Option<Limit> {
-        if now >= self.search_ends(place) {
+        let state = self.state();
+        if now >= self.search_ends(&state, place) {
             return Some(Limit::Time);
         }
-        let state = self.state();
         let path_is_spent = place.path().is_some_and(|path| state.used(path) >= state.path_allowance);
         (now >= self.phase_ends(&state, place) || path_is_spent).then_some(Limit::Share)
     }
@@ -209,6 +217,12 @@ impl Limits {
         }
     }
 
+    /// Reserves time to repeat a run that took this long, with more rows.
+    pub fn will_repeat(&self, seconds: f64) {
+        let mut state = self.state();
+        state.repeated = state.repeated.max(seconds);
+    }
+
     /// Records that there is a solution. From now on, Phase 1 is limited to its share.
     pub fn found_solution(&self) {
         self.state().has_solution = true;
@@ -216,20 +230,21 @@ impl Limits {
 
     fn left(&self, place: &Place, now: f64) -> f64 {
         let state = self.state();
-        self.phase_ends(&state, place).min(self.search_ends(place)) - now
+        self.phase_ends(&state, place).min(self.search_ends(&state, place)) - now
     }
 
     /// When search ends and finalization begins. Finalization itself may use all the remaining time.
-    fn search_ends(&self, place: &Place) -> f64 {
+    fn search_ends(&self, state: &State, place: &Place) -> f64 {
         if place.phase() == Some(Phase::Finalization) {
             return self.total;
         }
-        self.total * (1.0 - RESERVE)
+        let repeated = (state.repeated * ON_ALL_ROWS).min(self.total * LARGEST_RESERVE);
+        (self.total * (1.0 - RESERVE)).min(self.total - repeated)
     }
 
     fn phase_ends(&self, state: &State, place: &Place) -> f64 {
         match place.phase() {
-            Some(Phase::Phase1) if !state.has_solution => self.search_ends(place),
+            Some(Phase::Phase1) if !state.has_solution => self.search_ends(state, place),
             Some(Phase::Finalization) => self.total,
             _ => state.phase_ends,
         }
@@ -321,6 +336,17 @@ mod tests {
         };
         let other = Config { phase_time_budget, ..Config::default() };
         check(&other, &[(Phase1, 0.0, 400), (Phase2, 400.0, 700), (Phase3, 700.0, 800)]);
+    }
+
+    #[test]
+    fn search_leaves_time_for_the_last_run_on_all_rows() {
+        for (runs, ends) in [(&[5.0][..], 90), (&[4.0, 20.0, 8.0], 70), (&[60.0], 50)] {
+            let (limits, _) = limits(100, Config::default());
+            runs.iter().for_each(|seconds| limits.will_repeat(*seconds));
+            assert_eq!(refused_at(&limits, &Place::of_path(0)), Some((ends, Limit::Time)), "{runs:?}");
+            let finalization = Place::from(Phase::Finalization);
+            assert_eq!(refused_at(&limits, &finalization), Some((100, Limit::Time)), "{runs:?}");
+        }
     }
 
     #[test]
