@@ -2,7 +2,7 @@
 //!
 //! [`plan`] chooses the rows of the training table. [`write()`] makes the data folder that scripts see: there these rows
 //! are in the test table and in the sample submission, without their labels, which [`labels`] writes elsewhere.
-//! [`trim`] takes their predictions out of a submission again.
+//! [`trim()`] takes their predictions out of a submission again.
 
 mod checks;
 mod choice;

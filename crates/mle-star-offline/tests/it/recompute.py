@@ -7,6 +7,7 @@ import json
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 from sklearn import metrics
 
 
@@ -42,38 +43,61 @@ def right_number(how, train, rows):
 
 
 def score(metric, truth, table, classes):
-    if metric in ("RMSE", "MAE", "RMSLE", "MAPE", "R2"):
-        function = {
-            "RMSE": metrics.root_mean_squared_error,
-            "MAE": metrics.mean_absolute_error,
-            "RMSLE": metrics.root_mean_squared_log_error,
-            "MAPE": metrics.mean_absolute_percentage_error,
-            "R2": metrics.r2_score,
-        }[metric]
-        return function(truth, table["target"])
-    if metric in ("ROC-AUC", "average precision", "log loss"):
+    if metric in FOR_NUMBERS:
+        return FOR_NUMBERS[metric](truth.to_numpy(), table["target"].to_numpy())
+    if metric in ("ROC-AUC", "average precision", "log loss", "Brier score"):
         positions = np.searchsorted(classes, truth)
         if "target" in table:
             second = table["target"]
             if metric == "log loss":
                 return metrics.log_loss(positions, np.column_stack([1.0 - second, second]), labels=[0, 1])
-            ranked = {"ROC-AUC": metrics.roc_auc_score, "average precision": metrics.average_precision_score}
+            ranked = {
+                "ROC-AUC": metrics.roc_auc_score,
+                "average precision": metrics.average_precision_score,
+                "Brier score": metrics.brier_score_loss,
+            }
             return ranked[metric](positions, second)
         # The sample has the classes in their order.
         shares = table.drop(columns="id").to_numpy()
+        is_class = np.eye(len(classes))[positions]
         if metric == "log loss":
             return metrics.log_loss(positions, shares, labels=np.arange(len(classes)))
+        if metric == "Brier score":
+            return ((shares - is_class) ** 2).sum(axis=1).mean()
+        if metric == "average precision":
+            return metrics.average_precision_score(is_class, shares)
         return metrics.roc_auc_score(positions, shares, multi_class="ovr")
     predicted = table["target"]
     assert set(predicted) <= set(classes), set(predicted)
     if metric == "F1":
         return metrics.f1_score(truth, predicted, pos_label=classes[-1])
-    function = {
-        "accuracy": metrics.accuracy_score,
-        "balanced accuracy": metrics.balanced_accuracy_score,
-        "macro F1": lambda truth, predicted: metrics.f1_score(truth, predicted, average="macro"),
-        "quadratic weighted kappa": lambda truth, predicted: metrics.cohen_kappa_score(
-            truth, predicted, weights="quadratic"
-        ),
-    }[metric]
-    return function(truth, predicted)
+    return FOR_LABELS[metric](truth, predicted)
+
+
+def smape(truth, predicted):
+    return (200 * np.abs(predicted - truth) / (np.abs(predicted) + np.abs(truth))).mean()
+
+
+FOR_NUMBERS = {
+    "RMSE": metrics.root_mean_squared_error,
+    "MSE": metrics.mean_squared_error,
+    "MAE": metrics.mean_absolute_error,
+    "median absolute error": metrics.median_absolute_error,
+    "RMSLE": metrics.root_mean_squared_log_error,
+    "MAPE": metrics.mean_absolute_percentage_error,
+    "SMAPE": smape,
+    "R2": metrics.r2_score,
+    "Spearman correlation": lambda truth, predicted: stats.spearmanr(truth, predicted).statistic,
+    "Pearson correlation": lambda truth, predicted: stats.pearsonr(truth, predicted).statistic,
+}
+FOR_LABELS = {
+    "accuracy": metrics.accuracy_score,
+    "balanced accuracy": metrics.balanced_accuracy_score,
+    "macro F1": lambda truth, predicted: metrics.f1_score(truth, predicted, average="macro"),
+    "micro F1": lambda truth, predicted: metrics.f1_score(truth, predicted, average="micro"),
+    "weighted F1": lambda truth, predicted: metrics.f1_score(truth, predicted, average="weighted"),
+    "MCC": metrics.matthews_corrcoef,
+    "quadratic weighted kappa": lambda truth, predicted: metrics.cohen_kappa_score(
+        truth, predicted, weights="quadratic"
+    ),
+}
