@@ -180,7 +180,8 @@ const METRICS: [(&str, Direction, usize); 27] = [
 
 fn shapes() -> impl Iterator<Item = Shape> {
     METRICS.into_iter().enumerate().map(|(position, (metric, direction, classes))| Shape {
-        per_class: ["log loss", "Brier score", "ROC-AUC", "average precision"].contains(&metric) && classes > 2,
+        per_class: ["log loss", "Brier score", "ROC-AUC", "average precision"].contains(&metric)
+            && classes > 2,
         text_labels: position % 3 == 1,
         rich: position % 5 != 4,
         incomplete: position % 6 == 5,
