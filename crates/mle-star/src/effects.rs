@@ -15,6 +15,7 @@ use serde_json::{Map, Value};
 use crate::event::EventSink;
 use crate::measure::Measurement;
 use crate::place::Place;
+use crate::protocol::HoldoutPart;
 use crate::role::{AgentType, Variant};
 use crate::stop::Stop;
 
@@ -173,18 +174,6 @@ pub struct LookRequest {
     pub script: String,
     /// Which rows.
     pub part: HoldoutPart,
-}
-
-/// A part of the held-out rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum HoldoutPart {
-    /// All of them.
-    Whole,
-    /// The half by which the final solution is chosen.
-    Choosing,
-    /// The half whose score is reported.
-    Reporting,
 }
 
 /// The result of scoring predictions for held-out rows.
@@ -416,17 +405,6 @@ impl ScriptOutcome {
             duration_seconds: first.duration_seconds + self.duration_seconds,
             notes: [note].into_iter().chain(self.notes).collect(),
             ..self
-        }
-    }
-}
-
-impl HoldoutPart {
-    /// The name in places and files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Whole => "whole",
-            Self::Choosing => "choosing",
-            Self::Reporting => "reporting",
         }
     }
 }

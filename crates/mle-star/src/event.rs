@@ -10,11 +10,12 @@ use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostics::Diagnostics;
-use crate::effects::{HoldoutPart, Limit, Submission, Usage};
+use crate::effects::{Limit, Submission, Usage};
 use crate::estimate::estimate;
 use crate::journal::Frozen;
 use crate::metric::Direction;
 use crate::place::{Phase, Place, Step};
+use crate::protocol::HoldoutPart;
 use crate::result::PathStatus;
 use crate::role::{AgentType, Variant};
 use crate::verdict::{Best, Verdict};

@@ -9,7 +9,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::effects::HoldoutPart;
+use crate::protocol::HoldoutPart;
 use crate::role::{AgentType, Variant};
 
 /// A path of names in the algorithms, for example `phase1/candidate-0/init`.

@@ -67,6 +67,18 @@ pub enum Holdout {
     },
 }
 
+/// A part of the held-out rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum HoldoutPart {
+    /// All of them.
+    Whole,
+    /// The half by which the final solution is chosen.
+    Choosing,
+    /// The half whose score is reported.
+    Reporting,
+}
+
 /// How well training and test rows can be told apart (adversarial validation).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Shift {
@@ -139,6 +151,17 @@ impl Split {
             SplitKind::Time => format!(
                 "The test rows are later in `{column}` than the training rows: train on earlier rows and validate on later rows. Do not split at random."
             ),
+        }
+    }
+}
+
+impl HoldoutPart {
+    /// The name in places and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Whole => "whole",
+            Self::Choosing => "choosing",
+            Self::Reporting => "reporting",
         }
     }
 }

@@ -71,8 +71,8 @@ fn count(spending: &mut Spending, effect: &EffectRecord) {
     if let Some(phase) = effect.place.phase() {
         spending.by_phase.entry(phase).or_default().add(effect.usage);
     }
-    if let Some(path) = effect.place.path() {
-        spending.by_path.entry(format!("path-{path}")).or_default().add(effect.usage);
+    if effect.place.path().is_some() {
+        spending.by_path.entry(effect.place.session()).or_default().add(effect.usage);
     }
 }
 

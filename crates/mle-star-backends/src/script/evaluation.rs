@@ -5,9 +5,9 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use mle_star::effects::HoldoutPart;
 use mle_star::layout;
 use mle_star::measure::Measurement;
+use mle_star::protocol::HoldoutPart;
 use mle_star::score::Printed;
 use mle_star_metrics::bootstrap::is_in_first_half;
 use mle_star_metrics::labels::{Columns, Labels, Layout, Others};

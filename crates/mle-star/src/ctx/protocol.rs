@@ -4,12 +4,12 @@
 use serde_json::{Value, json};
 
 use super::Ctx;
-use crate::effects::{DataView, HoldoutPart, Look, LookRequest, Purpose};
+use crate::effects::{DataView, Look, LookRequest, Purpose};
 use crate::event::Event;
 use crate::journal::{Entry, Kind};
 use crate::measure::Measurement;
 use crate::place::{Name, Place};
-use crate::protocol::{Holdout, Protocol, Shift, Split};
+use crate::protocol::{Holdout, HoldoutPart, Protocol, Shift, Split};
 use crate::stop::Stop;
 
 impl<'a> Ctx<'a> {

@@ -6,11 +6,12 @@
 use crate::agents;
 use crate::config::FinalChoice;
 use crate::ctx::Ctx;
-use crate::effects::{HoldoutPart, Purpose};
+use crate::effects::Purpose;
 use crate::evaluate::{execute, without_leakage};
 use crate::measure::Measurement;
 use crate::metric::sort_best_first;
 use crate::place::{Place, Step};
+use crate::protocol::HoldoutPart;
 use crate::solution::Scored;
 use crate::stop::Stop;
 use crate::trust::{Choice, ChoiceCandidate};

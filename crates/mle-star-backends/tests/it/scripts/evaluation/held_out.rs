@@ -7,12 +7,10 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mle_star::effects::{
-    DataView, HoldoutPart, Look, LookRequest, ScriptOutcome, ScriptRequest, ScriptRunner,
-};
+use mle_star::effects::{DataView, Look, LookRequest, ScriptOutcome, ScriptRequest, ScriptRunner};
 use mle_star::layout;
 use mle_star::place::Place;
-use mle_star::protocol::{Split, SplitKind};
+use mle_star::protocol::{HoldoutPart, Split, SplitKind};
 use mle_star_backends::script::evaluation::{EvaluationSetup, HoldoutSetup};
 use mle_star_data::holdout::{Roles, Share, labels, plan, write};
 use mle_star_data::profile;
