@@ -4,6 +4,7 @@
 //! the algorithm continues without one. [`crate::reply`] parses the models' replies.
 
 mod ablation;
+mod attempts;
 mod coder;
 mod data;
 mod debugger;
@@ -11,7 +12,6 @@ mod definitions;
 mod ens_planner;
 mod ensembler;
 mod extractor;
-mod history;
 mod init;
 mod leakage;
 mod merger;
@@ -23,6 +23,7 @@ mod test;
 pub use self::definitions::definitions;
 pub(crate) use self::{
     ablation::ablation,
+    attempts::{Repair, gained, number},
     coder::coder,
     data::data,
     debugger::debugger,
@@ -32,7 +33,7 @@ pub(crate) use self::{
     init::init,
     leakage::{correct_leakage, detect_leakage},
     merger::merger,
-    planner::planner,
+    planner::{Focus, planner},
     retriever::{Search, failure, models_of, retriever},
     summarize::summarize,
     test::{contamination, subsampling_extract, subsampling_remove, test},

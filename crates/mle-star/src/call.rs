@@ -18,6 +18,11 @@ pub(crate) struct Call {
     pub inputs: Map<String, Value>,
     /// Values derived from the inputs for the template alone.
     pub rendered_only: Map<String, Value>,
+    /// What the agent is told beyond the paper. It comes from earlier effects and from the clock, so it does not belong
+    /// to the identity of the call.
+    pub context: Map<String, Value>,
+    /// Whether an earlier answer to the same inputs in this run counts as the answer.
+    pub reads_back: bool,
     pub tools: &'static [&'static str],
     pub schema: Option<Arc<Value>>,
 }
@@ -27,8 +32,9 @@ impl Call {
     pub fn new(agent: AgentType, template: &'static str, inputs: Value) -> Self {
         let inputs = if let Value::Object(inputs) = inputs { inputs } else { Map::new() };
         let Form { tools, schema } = Form::of(agent, None);
-        let (rendered_only, name) = (Map::new(), Name::Agent(agent));
-        Self { name, agent, variant: None, template, inputs, rendered_only, tools, schema }
+        let (rendered_only, context, name) = (Map::new(), Map::new(), Name::Agent(agent));
+        let (variant, reads_back) = (None, false);
+        Self { name, agent, variant, template, inputs, rendered_only, context, reads_back, tools, schema }
     }
 
     pub fn named(self, name: Name) -> Self {
@@ -42,6 +48,17 @@ impl Call {
 
     pub fn tools(self, tools: &'static [&'static str]) -> Self {
         Self { tools, ..self }
+    }
+
+    /// Tells the agent more than the paper does, see [`Context`](crate::config::Context).
+    pub fn telling(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.context.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// An equal question is asked once in a run.
+    pub fn reading_back(self) -> Self {
+        Self { reads_back: true, ..self }
     }
 
     pub fn rendering(mut self, name: &str, value: impl Into<Value>) -> Self {

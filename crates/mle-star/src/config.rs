@@ -67,6 +67,26 @@ pub enum FinalChoice {
     Holdout,
 }
 
+/// What the agents are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Context {
+    /// Everything that helps: the data, earlier attempts with their effects, printed output, times.
+    Full,
+    /// What the paper's prompts tell.
+    Paper,
+}
+
+/// When a script is checked for leakage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LeakageCheck {
+    /// Before each run, as in the paper.
+    Each,
+    /// Only if its score would be accepted. A corrected script runs again.
+    Accepted,
+}
+
 /// A set of defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -170,6 +190,10 @@ pub struct Config {
     pub acceptance: Acceptance,
     /// How the final solution is chosen.
     pub final_choice: FinalChoice,
+    /// What the agents are told.
+    pub context: Context,
+    /// When a script is checked for leakage.
+    pub leakage_check: LeakageCheck,
 }
 
 /// The permission modes of `claude`.
@@ -240,6 +264,8 @@ impl Default for Config {
             holdout_rows: 20_000,
             acceptance: Acceptance::Paper,
             final_choice: FinalChoice::Validation,
+            context: Context::Full,
+            leakage_check: LeakageCheck::Accepted,
         }
     }
 }
@@ -336,7 +362,13 @@ impl Config {
     pub fn of_preset(preset: Preset) -> Map<String, Value> {
         let pairs: &[(&str, &str)] = match preset {
             Preset::Default => &[],
-            Preset::Paper => &[("holdout", "off"), ("acceptance", "paper"), ("final_choice", "validation")],
+            Preset::Paper => &[
+                ("holdout", "off"),
+                ("acceptance", "paper"),
+                ("final_choice", "validation"),
+                ("context", "paper"),
+                ("leakage_check", "each"),
+            ],
         };
         pairs.iter().map(|(key, value)| ((*key).to_owned(), Value::from(*value))).collect()
     }
@@ -428,6 +460,8 @@ mod tests {
             "holdout_rows": 20_000,
             "acceptance": "paper",
             "final_choice": "validation",
+            "context": "full",
+            "leakage_check": "accepted",
         });
         assert_eq!(serde_json::to_value(&config).unwrap(), expected);
         assert_eq!(serde_json::from_value::<Config>(expected).unwrap(), config);

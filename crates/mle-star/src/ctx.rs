@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 use crate::answers::RetrievedModel;
 use crate::call::Call;
-use crate::config::Config;
+use crate::config::{Config, Context};
 use crate::effects::{
     AgentBackend, AgentReply, AgentRequest, Answer, DataView, OutOfMemory, Purpose, ScriptOutcome,
     ScriptRequest, ScriptRunner, Usage,
@@ -29,7 +29,7 @@ use crate::prefetch::{self, Likely};
 use crate::prompts::{Prompts, Values};
 use crate::protocol::{Protocol, Shift};
 use crate::reply::text as reply_text;
-use crate::role::{AgentType, Form, Variant};
+use crate::role::{self, AgentType, Form, Variant};
 use crate::slots::{Exclusivity, Share, Slots};
 use crate::stop::{Stop, Trouble};
 use crate::task::Task;
@@ -194,7 +194,15 @@ impl<'a> Ctx<'a> {
         };
         let started = self.run.journal.elapsed();
         self.fence_unless_recorded(&entry)?;
-        let reply = self.run.journal.once(entry, self.perform_ask(request)).await?;
+        let digest = entry.digest().to_owned();
+        let reads_back = call.reads_back && self.tells_more();
+        let known = if reads_back { self.answer_to(&digest) } else { None };
+        let answer =
+            async { if let Some(known) = known { Ok(known) } else { self.perform_ask(request).await } };
+        let reply = self.run.journal.once(entry, answer).await?;
+        if reads_back {
+            self.remember_answer(digest, &reply.value);
+        }
         self.report_reply(&place, agent, &reply, started);
         Ok(reply.value)
     }
@@ -296,13 +304,19 @@ impl<'a> Ctx<'a> {
         Ok(self.refused_if_late(&request.place, reply?))
     }
 
+    /// The system prompt of an agent; empty if it cannot be rendered.
+    fn system(&self, agent: AgentType, variant: Option<Variant>) -> String {
+        let values = self.values(agent, variant);
+        self.render_template("system.md", &values.iter().collect()).unwrap_or_default()
+    }
+
     /// The calls that are likely to follow, as far as they are known in advance.
     fn likely_after(&self, request: &AgentRequest) -> Vec<AgentRequest> {
         let (place, agent, variant) = (request.place.clone(), request.agent, request.variant);
         let likely = prefetch::after(&Likely { place, agent, variant }, self.run.config);
         let request = |Likely { place, agent, variant }: Likely| {
             let Form { tools, schema } = Form::of(agent, variant);
-            let (system, model) = (request.system.clone(), self.model(agent));
+            let (system, model) = (self.system(agent, variant), self.model(agent));
             let (prompt, inputs, timeout, time_left) = Default::default();
             AgentRequest {
                 place,
@@ -385,22 +399,62 @@ impl<'a> Ctx<'a> {
         }
     }
 
+    /// The scripts' environment, in a few lines.
+    pub(crate) fn environment(&self) -> &'a str {
+        self.run.outside.environment
+    }
+
+    /// Whether the agents are told more than in the paper.
+    pub(crate) fn tells_more(&self) -> bool {
+        self.run.config.context == Context::Full
+    }
+
     fn model(&self, agent: AgentType) -> String {
         self.run.config.agent_models.get(&agent).unwrap_or(&self.run.config.model).clone()
     }
 
-    /// Renders the template of a call and the template that every call shares.
+    /// Renders the template of a call and the system prompt.
     fn render(&self, call: &Call) -> Result<(String, String), Stop> {
-        let of_call = call.inputs.iter().chain(&call.rendered_only);
-        let verifies = json!(self.verifies());
-        let validation =
-            [("validation".to_owned(), self.validation_rules()), ("verifies".to_owned(), verifies)];
-        let common = self.run.common.iter().chain(validation.iter().map(|(name, value)| (name, value)));
-        let values: BTreeMap<&String, &Value> = of_call.chain(common).collect();
-        let values = Values::new(&values);
-        let render =
-            |name: &str| self.run.prompts.render(name, &values).map_err(|error| template_trouble(&error));
-        Ok((render(call.template)?, render("system.md")?))
+        let of_run = self.values(call.agent, call.variant);
+        let mut values: BTreeMap<&String, &Value> = of_run.iter().collect();
+        let system = self.render_template("system.md", &values)?;
+        let lessons = json!(self.lessons());
+        let of_now = self.time_values();
+        let (name, full) = ("lessons".to_owned(), self.tells_more());
+        if full {
+            values.extend([(&name, &lessons)].into_iter().chain(&of_now).chain(&call.context));
+        }
+        values.extend(call.inputs.iter().chain(&call.rendered_only));
+        Ok((self.render_template(call.template, &values)?, system))
+    }
+
+    fn render_template(&self, name: &str, values: &BTreeMap<&String, &Value>) -> Result<String, Stop> {
+        let rendered = self.run.prompts.render(name, &Values::new(values));
+        rendered.map_err(|error| template_trouble(&error))
+    }
+
+    /// The values that do not depend on the call, except for what its agent does not need.
+    fn values(&self, agent: AgentType, variant: Option<Variant>) -> Map<String, Value> {
+        let full = self.tells_more();
+        let mut values = self.run.common.clone();
+        let of_run = [
+            ("full", json!(full)),
+            ("needs_task", json!(!full || role::needs_task(agent, variant))),
+            ("validation", self.validation_rules()),
+            ("verifies", json!(self.verifies())),
+        ];
+        values.extend(of_run.map(|(name, value)| (name.to_owned(), value)));
+        values
+    }
+
+    /// How long the last scripts took, and how long the next one may run.
+    fn time_values(&self) -> Map<String, Value> {
+        let (limits, now) = (&self.run.limits, self.run.journal.elapsed());
+        let script = limits.script_timeout(&self.place, Purpose::Score, now).as_secs_f64();
+        let study = limits.script_timeout(&self.place, Purpose::Ablation, now).as_secs_f64();
+        let phase = limits.left(&self.place, now).max(0.0);
+        let values = [("script_limit", script), ("study_limit", study), ("phase_left", phase)];
+        values.map(|(name, seconds)| (name.to_owned(), json!(seconds.floor()))).into_iter().collect()
     }
 
     fn report_reply(&self, place: &Place, agent: AgentType, reply: &Recorded<AgentReply>, started: f64) {

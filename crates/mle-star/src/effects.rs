@@ -236,6 +236,15 @@ pub struct ScriptOutcome {
     pub mismatch: Option<String>,
 }
 
+/// What agents are told about the run of a script.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct RunFacts {
+    /// Wall-clock seconds.
+    pub seconds: f64,
+    /// The last lines of its standard output.
+    pub printed: String,
+}
+
 /// Which memory a script ran out of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -353,6 +362,11 @@ impl ScriptOutcome {
         self.measured.as_ref().map(|measured| measured.score).or(self.score)
     }
 
+    /// What agents are told about the run.
+    pub(crate) fn facts(&self) -> RunFacts {
+        RunFacts { seconds: self.duration_seconds, printed: last_lines(&self.stdout.text()) }
+    }
+
     /// The error in one line for people.
     pub fn headline(&self) -> String {
         if let Some(how) = self.out_of_memory {
@@ -407,6 +421,20 @@ impl ScriptOutcome {
             ..self
         }
     }
+}
+
+/// The last lines of a script's output, as far as they tell an agent something.
+fn last_lines(output: &str) -> String {
+    /// In lines.
+    const MOST: usize = 30;
+    /// In characters.
+    const LONGEST: usize = 160;
+    let cut = |line: &str| line.chars().take(LONGEST).collect::<String>();
+    // A progress bar writes its states into one line.
+    let lines = output.lines().map(|line| line.rsplit('\r').next().unwrap_or_default().trim_end());
+    let mut lines: Vec<String> = lines.filter(|line| !line.is_empty()).map(cut).collect();
+    lines.drain(..lines.len().saturating_sub(MOST));
+    lines.join("\n")
 }
 
 /// The line of the exception: the last line of a traceback that is not indented.
@@ -485,5 +513,15 @@ mod tests {
         );
         check("KeyError: 'x'\n\n  \n\tnote\n", Some("KeyError: 'x'"));
         check(" \n", None);
+    }
+
+    #[test]
+    fn the_last_lines_leave_out_empty_ones_and_earlier_states_of_a_bar() {
+        let check = |output: &str, expected: &str| assert_eq!(last_lines(output), expected, "{output:?}");
+        check("", "");
+        check("fold 1\n\n 10%\r 90%\r100% done\r\nfold 2  \n", "fold 1\n100% done\nfold 2");
+        let many: Vec<String> = (0..100).map(|line| line.to_string()).collect();
+        check(&many.join("\n"), &many[70..].join("\n"));
+        assert_eq!(last_lines(&"ä".repeat(500)).chars().count(), 160);
     }
 }

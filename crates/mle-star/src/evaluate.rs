@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::agents;
+use crate::agents::{self, Repair};
+use crate::config::LeakageCheck;
 use crate::ctx::Ctx;
 use crate::effects::{Limit, Purpose, ScriptEnd, ScriptOutcome};
 use crate::evaluation::{Evaluation, Failure};
@@ -17,6 +18,8 @@ pub(crate) struct Execution {
     pub solution: Solution,
     /// Whether that text has a leak that could not be corrected.
     pub leaks: bool,
+    /// Whether that text was checked for leakage.
+    pub checked: bool,
     /// Its last run; `Err` if every repair failed.
     pub result: Result<Ran, Failure>,
 }
@@ -28,20 +31,46 @@ pub(crate) struct Ran {
     pub at: jiff::Timestamp,
 }
 
-/// A solution after the leakage check.
+/// A solution after the leakage check, or one that needs none yet.
 #[derive(Clone)]
 pub(crate) struct Checked {
     pub solution: Solution,
     /// Whether a leak was found that could not be corrected.
     pub leaks: bool,
+    /// Whether there was a check.
+    pub checked: bool,
     /// The limit that prevented the check.
     pub refused: Option<Limit>,
 }
 
 /// h(s) of the paper: checks the solution for leakage, runs it, and lets the debugger repair it while it fails.
-pub(crate) async fn evaluate(ctx: &Ctx<'_>, solution: Solution) -> Result<Evaluation, Stop> {
-    let checked = without_leakage(ctx, solution).await?;
-    evaluate_checked(ctx, checked).await
+///
+/// With `leakage_check: accepted`, a solution that has to replace `rival` runs first. It is checked if its score would
+/// replace it, and a corrected text runs again.
+pub(crate) async fn evaluate(
+    ctx: &Ctx<'_>,
+    solution: Solution,
+    rival: Option<&Scored>,
+) -> Result<Evaluation, Stop> {
+    let (rule, when) = (ctx.config().acceptance, ctx.config().leakage_check);
+    let Some(rival) = rival.filter(|_| when == LeakageCheck::Accepted) else {
+        let checked = without_leakage(ctx, solution).await?;
+        return evaluate_checked(ctx, checked).await;
+    };
+    let evaluation = score(ctx, Checked::unchecked(solution)).await?;
+    let replaces = |scored: &&Scored| scored.replaces(rival, rule);
+    let Some(scored) = evaluation.scored.as_ref().ok().filter(replaces) else {
+        announce(ctx, &evaluation);
+        return Ok(evaluation);
+    };
+    let checked = without_leakage(ctx, scored.solution().clone()).await?;
+    if checked.refused.is_some() || checked.solution != *scored.solution() {
+        return evaluate_checked(&ctx.corrected(), checked).await;
+    }
+    let evaluation =
+        Evaluation { scored: evaluation.scored.map(|scored| scored.checked(checked.leaks)), ..evaluation };
+    announce(ctx, &evaluation);
+    Ok(evaluation)
 }
 
 /// h(s) of a solution after its leakage check.
@@ -49,25 +78,40 @@ pub(crate) async fn evaluate_checked(ctx: &Ctx<'_>, checked: Checked) -> Result<
     if let Some(limit) = checked.refused {
         return Ok(Evaluation::refused(checked.solution, limit));
     }
+    let evaluation = score(ctx, checked).await?;
+    announce(ctx, &evaluation);
+    Ok(evaluation)
+}
+
+/// Runs a solution, with repairs, for its score.
+async fn score(ctx: &Ctx<'_>, solution: Checked) -> Result<Evaluation, Stop> {
     let step = ctx.step()?;
-    let Execution { solution, leaks, result } = execute(ctx, checked, Purpose::Score).await?;
+    let Execution { solution, leaks, checked, result } = execute(ctx, solution, Purpose::Score).await?;
     let scored = result.and_then(|ran| {
+        let no_score = || no_score().of(&ran.outcome);
         let score = ran.outcome.value().and_then(|value| ctx.score(value)).ok_or_else(no_score)?;
+        let facts = ran.outcome.facts();
         let measured = ran.outcome.measured.map(Arc::new);
         let wrote_submission =
             ran.outcome.submission.is_some_and(|submission| submission.findings.is_empty());
-        let evidence = Evidence { step, place: ran.place, ran_at: ran.at, wrote_submission, leaks, measured };
+        let (place, ran_at) = (ran.place, ran.at);
+        let evidence = Evidence { step, place, ran_at, wrote_submission, leaks, checked, facts, measured };
         Ok(Scored::new(solution.clone(), score, evidence))
     });
-    if let Ok(scored) = &scored {
+    Ok(Evaluation { solution, scored })
+}
+
+fn announce(ctx: &Ctx<'_>, evaluation: &Evaluation) {
+    if let Ok(scored) = &evaluation.scored {
         ctx.scored(scored);
     }
-    Ok(Evaluation { solution, scored })
 }
 
 /// Runs a script. While it fails, the debugger repairs it, and the repaired text is checked and run.
 pub(crate) async fn execute(ctx: &Ctx<'_>, checked: Checked, purpose: Purpose) -> Result<Execution, Stop> {
+    let is_checked = checked.checked;
     let mut execution = attempt(ctx, checked, purpose).await?;
+    let mut repairs: Vec<Repair> = Vec::new();
     for count in 1..=ctx.config().max_debug_attempts {
         let Err(failure) = &execution.result else { break };
         if failure.limit.is_some() {
@@ -78,14 +122,18 @@ pub(crate) async fn execute(ctx: &Ctx<'_>, checked: Checked, purpose: Purpose) -
         }
         let ctx = &ctx.repair(count);
         ctx.info(format!("repair {count} of {}: {}", ctx.config().max_debug_attempts, failure.headline()));
-        let Some(repaired) = agents::debugger(ctx, &execution.solution, &failure.error).await? else {
+        let Some(repaired) = agents::debugger(ctx, &execution.solution, failure, &repairs).await? else {
             continue;
         };
         let repaired = match purpose {
-            Purpose::Score => without_leakage(ctx, with_score_line(ctx, &repaired)).await?,
-            Purpose::Submission => without_leakage(ctx, repaired).await?,
-            Purpose::Ablation | Purpose::Comparison => Checked::unchecked(repaired),
+            Purpose::Score => with_score_line(ctx, &repaired),
+            Purpose::Submission | Purpose::Ablation | Purpose::Comparison => repaired,
         };
+        let repaired = match is_checked {
+            true => without_leakage(ctx, repaired).await?,
+            false => Checked::unchecked(repaired),
+        };
+        repairs.push(Repair::of(failure, &execution.solution, &repaired.solution));
         // The same text would fail the same way.
         if repaired.solution != execution.solution {
             execution = attempt(ctx, repaired, purpose).await?;
@@ -105,7 +153,7 @@ pub(crate) async fn execute(ctx: &Ctx<'_>, checked: Checked, purpose: Purpose) -
 
 /// Finds leaks and lets the agent correct each leaking block.
 pub(crate) async fn without_leakage(ctx: &Ctx<'_>, solution: Solution) -> Result<Checked, Stop> {
-    let mut checked = Checked::unchecked(solution);
+    let mut checked = Checked { checked: true, ..Checked::unchecked(solution) };
     if checked.solution.text().trim().is_empty() {
         return Ok(checked);
     }
@@ -145,30 +193,34 @@ pub(crate) async fn without_leakage(ctx: &Ctx<'_>, solution: Solution) -> Result
 }
 
 impl Checked {
-    /// A text without a leakage check: it is not scored, or it is empty.
+    /// A solution with the result of its check.
+    pub fn of(scored: &Scored) -> Self {
+        Self { leaks: scored.leaks(), checked: true, ..Self::unchecked(scored.solution().clone()) }
+    }
+
+    /// A text without a leakage check: it is not scored, or checked later.
     pub fn unchecked(solution: Solution) -> Self {
-        Self { solution, leaks: false, refused: None }
+        Self { solution, leaks: false, checked: false, refused: None }
     }
 }
 
-/// Runs a script once. Its type ensures that a scored text has passed the leakage check.
-async fn attempt(ctx: &Ctx<'_>, checked: Checked, purpose: Purpose) -> Result<Execution, Stop> {
-    let Checked { solution, leaks, refused } = checked;
-    if let Some(limit) = refused.filter(|_| purpose == Purpose::Score) {
-        return Ok(Execution { solution, leaks, result: Err(Failure::refused(limit)) });
-    }
-    if let Some(error) = rejection(solution.text()) {
-        return Ok(Execution { solution, leaks, result: Err(Failure { error, limit: None }) });
+/// Runs a script once.
+async fn attempt(ctx: &Ctx<'_>, script: Checked, purpose: Purpose) -> Result<Execution, Stop> {
+    let Checked { solution, leaks, checked, refused } = script;
+    let rejected = rejection(solution.text()).map(Failure::new);
+    let rejected = refused.filter(|_| purpose == Purpose::Score).map(Failure::refused).or(rejected);
+    if let Some(failure) = rejected {
+        return Ok(Execution { solution, leaks, checked, result: Err(failure) });
     }
     for advice in hidden_errors(solution.text()) {
         ctx.warn(advice);
     }
     let run = ctx.run(solution.text(), purpose).await?;
     let result = match failure(&run.value, purpose) {
-        Some(failure) => Err(failure),
+        Some(failure) => Err(failure.of(&run.value)),
         None => Ok(Ran { outcome: run.value, place: ctx.place().named(Name::Run), at: run.at }),
     };
-    Ok(Execution { solution, leaks, result })
+    Ok(Execution { solution, leaks, checked, result })
 }
 
 /// Why a script cannot be run.
@@ -185,7 +237,7 @@ fn failure(outcome: &ScriptOutcome, purpose: Purpose) -> Option<Failure> {
     if let ScriptEnd::Refused { limit } = outcome.end {
         return Some(Failure::refused(limit));
     }
-    let failed = |error: String| Some(Failure { error, limit: None });
+    let failed = |error: String| Some(Failure::new(error));
     if outcome.is_error() {
         return failed(error_text(outcome));
     }
@@ -205,8 +257,9 @@ fn failure(outcome: &ScriptOutcome, purpose: Purpose) -> Option<Failure> {
 }
 
 fn no_score() -> Failure {
-    let error = "The script ran, but its output has no line `Final Validation Performance: <number>` with a finite number.";
-    Failure { error: error.to_owned(), limit: None }
+    Failure::new(
+        "The script ran, but its output has no line `Final Validation Performance: <number>` with a finite number.",
+    )
 }
 
 /// The error for the debugger: the traceback if there is one, otherwise what is known.

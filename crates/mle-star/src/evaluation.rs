@@ -1,15 +1,17 @@
 //! The outcome of h(s): a solution with its score, or its failure.
 
-use crate::effects::Limit;
+use crate::effects::{Limit, RunFacts, ScriptOutcome};
 use crate::solution::{Scored, Solution};
 
 /// The failure of a script.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Failure {
     /// The error as the debugger sees it.
     pub error: String,
     /// The limit that prevented the run.
     pub limit: Option<Limit>,
+    /// What is known about the run, if there was one.
+    pub facts: Option<RunFacts>,
 }
 
 /// h(s): the solution with its score, or its failure.
@@ -36,7 +38,17 @@ impl Failure {
     }
 
     pub fn refused(limit: Limit) -> Self {
-        Self { error: format!("not run: {}", limit.name()), limit: Some(limit) }
+        Self { limit: Some(limit), ..Self::new(format!("not run: {}", limit.name())) }
+    }
+
+    /// A failure without a run.
+    pub fn new(error: impl Into<String>) -> Self {
+        Self { error: error.into(), limit: None, facts: None }
+    }
+
+    /// The same failure, of this run.
+    pub fn of(self, outcome: &ScriptOutcome) -> Self {
+        Self { facts: Some(outcome.facts()), ..self }
     }
 }
 
@@ -47,7 +59,7 @@ mod tests {
     #[test]
     fn a_failure_is_named_by_its_own_line() {
         let check = |error: &str, expected: &str| {
-            let failure = Failure { error: error.to_owned(), limit: None };
+            let failure = Failure::new(error);
             assert_eq!(failure.headline(), expected, "{error:?}");
         };
         check("Traceback (most recent call last):\n  File \"a.py\", line 1\nKeyError: 'x'", "KeyError: 'x'");

@@ -16,6 +16,7 @@ mod evaluation;
 pub mod event;
 pub mod journal;
 pub mod layout;
+pub mod lessons;
 mod limits;
 pub mod measure;
 pub mod metric;
@@ -37,5 +38,6 @@ pub mod stop;
 pub mod task;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod traceback;
 pub mod trust;
 pub mod verdict;

@@ -228,7 +228,8 @@ impl Limits {
         self.state().has_solution = true;
     }
 
-    fn left(&self, place: &Place, now: f64) -> f64 {
+    /// Seconds until work at this place ends, whatever ends it first.
+    pub fn left(&self, place: &Place, now: f64) -> f64 {
         let state = self.state();
         self.phase_ends(&state, place).min(self.search_ends(&state, place)) - now
     }

@@ -93,6 +93,8 @@ const LEAKAGE_CHECK: &str = "final";
 /// The names of the program's own runs.
 const TABLES: &str = "tables";
 const WITHOUT_LABELS: &str = "holdout";
+/// The name of a second evaluation in a step, of the text without a leak.
+const CORRECTED: &str = "corrected";
 /// The prefixes of the names with a counter.
 const CANDIDATE: &str = "candidate-";
 const MERGE: &str = "merge-";
@@ -144,6 +146,12 @@ impl Place {
     #[must_use]
     pub fn without_labels(&self) -> Self {
         self.join(WITHOUT_LABELS)
+    }
+
+    /// The place of a solution without the leak that was found after its first run.
+    #[must_use]
+    pub fn corrected(&self) -> Self {
+        self.join(CORRECTED)
     }
 
     /// The place that marks the end of the phase at this place, or of the run for the root.

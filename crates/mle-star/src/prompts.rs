@@ -17,6 +17,7 @@ macro_rules! templates {
 /// Every built-in template by its file name.
 pub const BUILT_IN: &[(&str, &str)] = templates![
     "ablation.md",
+    "attempts.md",
     "coder.md",
     "data.md",
     "debugger.md",
@@ -26,6 +27,7 @@ pub const BUILT_IN: &[(&str, &str)] = templates![
     "init.md",
     "leakage_correction.md",
     "leakage_detection.md",
+    "lessons.md",
     "merger.md",
     "planner.md",
     "retriever.md",
@@ -35,6 +37,7 @@ pub const BUILT_IN: &[(&str, &str)] = templates![
     "test_contamination.md",
     "test_subsampling_extract.md",
     "test_subsampling_remove.md",
+    "time.md",
     "validation.md",
 ];
 
@@ -119,7 +122,8 @@ fn built_in() -> Result<Environment<'static>, PromptError> {
         return Ok(environment.clone());
     }
     let mut environment = Environment::new();
-    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    // A template may ask whether there is a value, but it cannot print one that is missing.
+    environment.set_undefined_behavior(UndefinedBehavior::SemiStrict);
     let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
     environment.set_syntax(syntax.map_err(|source| PromptError::Template { name: String::new(), source })?);
     environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);

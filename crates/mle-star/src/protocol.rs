@@ -137,6 +137,21 @@ impl Split {
         }
     }
 
+    /// The folds that all scripts use, so that their scores can be compared.
+    pub fn folds(&self) -> String {
+        let column = self.column.as_deref().unwrap_or_default();
+        match self.kind {
+            SplitKind::Rows => "Use five folds: `KFold(n_splits=5, shuffle=True, random_state=42)`.".to_owned(),
+            SplitKind::Stratified => "Use five folds with the same share of each class: `StratifiedKFold(n_splits=5, shuffle=True, random_state=42)`.".to_owned(),
+            SplitKind::Groups => format!(
+                "The test rows belong to other values of `{column}` than the training rows. Use five folds of whole groups: `GroupKFold(n_splits=5)` with the groups of `{column}`. Do not use `{column}` as a feature."
+            ),
+            SplitKind::Time => format!(
+                "The test rows are later in `{column}` than the training rows. Sort the values of `{column}` and use three folds: train on the first 40, 60 and 80 % of the times, validate each time on the next 20 %. Never train on rows that are later than the validation rows."
+            ),
+        }
+    }
+
     /// What a script has to do to validate like the test, in one or two sentences.
     pub fn instruction(&self) -> String {
         let column = self.column.as_deref().unwrap_or_default();

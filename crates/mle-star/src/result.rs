@@ -198,6 +198,24 @@ pub struct RefinementAttempt {
     /// The limit that left it out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<Limit>,
+    /// What later agents are told about it. Files of results do not contain it.
+    #[serde(skip)]
+    pub effect: Effect,
+}
+
+/// The effect of an attempt, as far as it is known.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Effect {
+    /// How much better it scored than the solution that the step began with, in the metric's unit; negative if worse.
+    pub gain: Option<f64>,
+    /// The standard error of this difference; `None` if the predictions are not known.
+    pub standard_error: Option<f64>,
+    /// Seconds that its last run took.
+    pub seconds: Option<f64>,
+    /// The last lines that it printed.
+    pub printed: String,
+    /// Why it has no score, in one line; empty if it has one.
+    pub failure: String,
 }
 
 /// The result of Algorithm 3.

@@ -101,6 +101,12 @@ impl Form {
     }
 }
 
+/// Whether an agent needs the task and the data for its work. The others judge or shorten a given text.
+pub(crate) fn needs_task(agent: AgentType, variant: Option<Variant>) -> bool {
+    let judges = matches!(agent, AgentType::Leakage | AgentType::Summarize);
+    !judges && (agent != AgentType::Test || variant.is_none())
+}
+
 impl AgentType {
     /// All agents, in the order of the paper.
     pub const ALL: [Self; 14] = [

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::config::Acceptance;
-use crate::measure::Measurement;
+use crate::effects::RunFacts;
+use crate::measure::{Difference, Measurement};
 use crate::metric::Score;
 use crate::place::{Place, Step};
 
@@ -59,6 +60,10 @@ pub(crate) struct Evidence {
     pub wrote_submission: bool,
     /// Whether a leak was found in the text that could not be corrected.
     pub leaks: bool,
+    /// Whether the text was checked for leakage.
+    pub checked: bool,
+    /// What agents are told about the run.
+    pub facts: RunFacts,
     /// The program's own computation of the score, if the predictions are known.
     pub measured: Option<Arc<Measurement>>,
 }
@@ -238,6 +243,23 @@ impl Scored {
         self.evidence.leaks
     }
 
+    /// Whether it was checked for leakage. Only a solution that replaces no other may be unchecked.
+    pub fn is_checked(&self) -> bool {
+        self.evidence.checked
+    }
+
+    /// What agents are told about the run that gave the score.
+    pub(crate) fn facts(&self) -> &RunFacts {
+        &self.evidence.facts
+    }
+
+    /// The same text with the result of its leakage check.
+    #[must_use]
+    pub(crate) fn checked(mut self, leaks: bool) -> Self {
+        (self.evidence.checked, self.evidence.leaks) = (true, leaks);
+        self
+    }
+
     /// The program's own computation of the score; `None` if the predictions are not known.
     pub fn measured(&self) -> Option<&Measurement> {
         self.evidence.measured.as_deref()
@@ -245,13 +267,17 @@ impl Scored {
 
     /// Whether it replaces `incumbent` by this rule. Without known rows, every rule is the paper's.
     pub fn replaces(&self, incumbent: &Self, rule: Acceptance) -> bool {
-        let difference = self.measured().zip(incumbent.measured()).and_then(|(one, two)| one.difference(two));
-        match (rule, difference) {
+        match (rule, self.difference(incumbent)) {
             (Acceptance::OneSigma, Some(difference)) => {
                 self.score.gain_over(incumbent.score) > difference.standard_error
             }
             _ => self.score.beats_or_ties(incumbent.score),
         }
+    }
+
+    /// The paired difference of the scores; `None` if predictions are not known.
+    pub fn difference(&self, other: &Self) -> Option<Difference> {
+        self.measured().zip(other.measured()).and_then(|(one, two)| one.difference(two))
     }
 
     /// When that run ended.

@@ -14,7 +14,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use crate::config::Config;
+use crate::config::{Config, Context, LeakageCheck};
 use crate::ctx::Outside;
 use crate::effects::{
     AgentBackend, AgentReply, AgentRequest, Captured, Look, LookRequest, Purpose, ScriptEnd, ScriptOutcome,
@@ -390,6 +390,9 @@ pub fn frozen() -> Frozen {
         inner_loop_steps: 2,
         num_parallel_solutions: 2,
         ensemble_rounds: 2,
+        // The calls of the paper, which most traces follow.
+        context: Context::Paper,
+        leakage_check: LeakageCheck::Each,
         ..Config::default()
     };
     let prompts = Prompts::new(BTreeMap::new());

@@ -34,6 +34,12 @@ pub struct Verdict {
     /// A one-line description of what was done or what failed.
     #[serde(default)]
     pub note: String,
+    /// The part of the solution that was changed, in a few words; empty if it was the whole.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub part: String,
+    /// The standard error of the difference to the first solution of `from`; `None` if predictions are not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standard_error: Option<f64>,
 }
 
 /// The best solution of a phase, a path or the ensembles.
@@ -73,6 +79,13 @@ impl Verdict {
     #[must_use]
     pub(crate) fn made_from<'a>(self, from: impl IntoIterator<Item = &'a Scored>) -> Self {
         Self { from: from.into_iter().map(Scored::step).collect(), ..self }
+    }
+
+    /// Sets the standard error of the difference of `scored` to `other`, the first solution it was made from.
+    #[must_use]
+    pub(crate) fn compared(self, scored: Option<&Scored>, other: Option<&Scored>) -> Self {
+        let difference = scored.zip(other).and_then(|(scored, other)| scored.difference(other));
+        Self { standard_error: difference.map(|difference| difference.standard_error), ..self }
     }
 
     /// Sets the note.

@@ -1,21 +1,46 @@
 //! `A_abl` (Figure 12): a script that switches parts of the solution off and measures each.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::attempts::outcome;
+use super::ensembler::run_of;
 use crate::call::Call;
 use crate::ctx::Ctx;
 use crate::reply;
+use crate::result::StepRecord;
 use crate::role::AgentType;
-use crate::solution::{Solution, SolutionPhase};
+use crate::solution::{Scored, Solution, SolutionPhase};
 use crate::stop::Stop;
+
+/// Where the paths look first, so that they do not all begin alike.
+const ATTENTION: [&str; 4] = [
+    "how the features are made: encodings, missing values, combinations, information that is not used",
+    "the models: their kind, their loss, how they are regularized and how long they are trained",
+    "how the data is used for training: weights, rows, augmentation, folds",
+    "what happens to the predictions: calibration, limits, rounding, blending",
+];
 
 /// The ablation script. Its text is empty if the reply had no code; an empty script fails when it runs.
 pub(crate) async fn ablation(
     ctx: &Ctx<'_>,
-    solution: &Solution,
-    summaries: &[String],
+    current: &Scored,
+    steps: &[StepRecord],
 ) -> Result<Solution, Stop> {
-    let inputs = json!({"solution_script": solution.text(), "previous_ablations": summaries});
-    let answer = ctx.ask(Call::new(AgentType::Ablation, "ablation.md", inputs)).await?;
+    let summaries = StepRecord::summaries(steps);
+    let inputs = json!({"solution_script": current.text(), "previous_ablations": summaries});
+    let attempts = steps.iter().flat_map(|step| &step.inner_loop_attempts);
+    let outcomes = attempts.map(|attempt| json!({"plan": attempt.plan, "outcome": outcome(attempt)}));
+    let call = Call::new(AgentType::Ablation, "ablation.md", inputs)
+        .telling("current", run_of(current))
+        .telling("outcomes", outcomes.collect::<Value>())
+        .telling("attention", attention(ctx));
+    let answer = ctx.ask(call).await?;
     Ok(Solution::new(reply::code(&answer).unwrap_or_default(), SolutionPhase::Refined))
+}
+
+/// Where this path looks first; empty if there is only one path.
+fn attention(ctx: &Ctx<'_>) -> &'static str {
+    let several = ctx.config().num_parallel_solutions > 1;
+    let path = ctx.place().path().filter(|_| several);
+    path.map_or("", |path| ATTENTION[path % ATTENTION.len()])
 }

@@ -6,13 +6,21 @@ use crate::call::Call;
 use crate::ctx::Ctx;
 use crate::reply;
 use crate::role::AgentType;
-use crate::solution::CodeBlock;
+use crate::solution::{CodeBlock, Solution};
 use crate::stop::Stop;
 
-/// The improved block; `None` if the reply had no code.
-pub(crate) async fn coder(ctx: &Ctx<'_>, block: &CodeBlock, plan: &str) -> Result<Option<String>, Stop> {
+/// The improved block of `solution`; `None` if the reply had no code.
+pub(crate) async fn coder(
+    ctx: &Ctx<'_>,
+    solution: &Solution,
+    block: &CodeBlock,
+    plan: &str,
+) -> Result<Option<String>, Stop> {
     let inputs = json!({"code_block": block.as_str(), "plan": plan});
-    let answer = ctx.ask(Call::new(AgentType::Coder, "coder.md", inputs)).await?;
+    let (before, after) = solution.text().split_once(block.as_str()).unwrap_or_default();
+    let around = json!({"before": before.trim_matches('\n'), "after": after.trim_matches('\n')});
+    let call = Call::new(AgentType::Coder, "coder.md", inputs).telling("around", around);
+    let answer = ctx.ask(call).await?;
     let code = reply::code(&answer);
     if code.is_none() {
         ctx.warn(format!("the coder's reply holds no code: {}", reply::excerpt(&answer)));

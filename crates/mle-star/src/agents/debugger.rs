@@ -2,21 +2,34 @@
 
 use serde_json::json;
 
+use super::attempts::Repair;
 use crate::call::Call;
 use crate::ctx::Ctx;
+use crate::evaluation::Failure;
+
 use crate::reply;
 use crate::role::AgentType;
 use crate::solution::Solution;
 use crate::stop::Stop;
+use crate::traceback::{failing_lines, libraries_in};
 
-/// The repaired script; `None` if the reply had no code.
+/// The repaired script; `None` if the reply had no code. `repairs` came before.
 pub(crate) async fn debugger(
     ctx: &Ctx<'_>,
     broken: &Solution,
-    error: &str,
+    failure: &Failure,
+    repairs: &[Repair],
 ) -> Result<Option<Solution>, Stop> {
+    let error = failure.error.as_str();
     let inputs = json!({"code": broken.text(), "bug": error});
-    let answer = ctx.ask(Call::new(AgentType::Debugger, "debugger.md", inputs)).await?;
+    let facts = failure.facts.as_ref();
+    let call = Call::new(AgentType::Debugger, "debugger.md", inputs)
+        .telling("excerpt", failing_lines(broken.text(), error))
+        .telling("libraries", libraries_in(error, ctx.environment()))
+        .telling("printed", facts.map_or("", |facts| facts.printed.as_str()))
+        .telling("seconds", facts.map(|facts| facts.seconds.round()))
+        .telling("repairs", json!(repairs));
+    let answer = ctx.ask(call).await?;
     let code = reply::code(&answer);
     if code.is_none() {
         ctx.warn(format!("the debugger's reply holds no code: {}", reply::excerpt(&answer)));

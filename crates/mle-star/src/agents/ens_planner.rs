@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use super::history::{Tried, history, plans, scores};
+use super::attempts::{Tried, history, plans, scores};
+use super::ensembler::{best_round, members};
 use crate::call::Call;
 use crate::ctx::Ctx;
 use crate::reply;
@@ -16,6 +17,7 @@ pub(crate) async fn ens_planner(
     ctx: &Ctx<'_>,
     solutions: &[Scored],
     rounds: &[EnsembleAttempt],
+    best: Option<&Scored>,
 ) -> Result<Option<String>, Stop> {
     ctx.require(solutions.len() >= 2, "A_ens_planner requires at least 2 solutions for ensembling")?;
     let tried: Vec<Tried<'_>> =
@@ -26,7 +28,9 @@ pub(crate) async fn ens_planner(
         if tried.is_empty() { String::new() } else { history("# Ensemble plans you have tried", &tried) };
     let call = Call::new(AgentType::EnsPlanner, "ens_planner.md", inputs)
         .rendering("history", tried)
-        .rendering("num_solutions", solutions.len());
+        .rendering("num_solutions", solutions.len())
+        .telling("members", members(solutions))
+        .telling("best", best_round(best));
     let plan = reply::prose(&ctx.ask(call).await?);
     if plan.is_none() {
         ctx.warn("the ensemble planner's reply is empty");

@@ -1,7 +1,8 @@
 //! `A_ensembler` (Figure 18): writes one script that combines the solutions by a plan.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::attempts::number;
 use crate::call::Call;
 use crate::ctx::Ctx;
 use crate::reply;
@@ -14,17 +15,41 @@ pub(crate) async fn ensembler(
     ctx: &Ctx<'_>,
     plan: &str,
     solutions: &[Scored],
+    best: Option<&Scored>,
 ) -> Result<Option<Solution>, Stop> {
     ctx.require(!plan.trim().is_empty(), "A_ensembler requires a non-empty ensemble plan")?;
     ctx.require(solutions.len() >= 2, "A_ensembler requires at least 2 solutions for ensembling")?;
     let texts: Vec<&str> = solutions.iter().map(Scored::text).collect();
     let inputs = json!({"solutions": texts, "plan": plan});
-    let call =
-        Call::new(AgentType::Ensembler, "ensembler.md", inputs).rendering("num_solutions", solutions.len());
+    let call = Call::new(AgentType::Ensembler, "ensembler.md", inputs)
+        .rendering("num_solutions", solutions.len())
+        .telling("members", members(solutions))
+        .telling("best", best_round(best));
     let answer = ctx.ask(call).await?;
     let code = reply::code(&answer);
     if code.is_none() {
         ctx.warn(format!("the ensembler's reply holds no code: {}", reply::excerpt(&answer)));
     }
     Ok(code.map(|text| Solution::new(text, SolutionPhase::Ensemble)))
+}
+
+/// What is told about the runs of the solutions, in their order.
+pub(super) fn members(solutions: &[Scored]) -> Value {
+    solutions.iter().map(run_of).collect()
+}
+
+/// The best ensemble so far; `null` in the first round.
+pub(super) fn best_round(best: Option<&Scored>) -> Value {
+    best.map_or(Value::Null, |best| {
+        let mut told = run_of(best);
+        told["script"] = json!(best.text());
+        told
+    })
+}
+
+/// The score of a solution, the seconds that it took, and what it printed at the end.
+pub(super) fn run_of(solution: &Scored) -> Value {
+    let facts = solution.facts();
+    let score = number(solution.score().value());
+    json!({"score": score, "seconds": facts.seconds.round(), "printed": facts.printed})
 }

@@ -1,13 +1,15 @@
 //! `A_extractor` (Figure 14): picks the code block that matters most, with a first plan for it.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::attempts::outcome;
 use crate::answers::RefinePlan;
 use crate::call::Call;
 use crate::ctx::Ctx;
 use crate::effects::{Answer, Limit};
 use crate::place::Name;
 use crate::reply;
+use crate::result::StepRecord;
 use crate::role::AgentType;
 use crate::solution::Solution;
 use crate::stop::Stop;
@@ -32,10 +34,12 @@ pub(crate) async fn extractor(
     let inputs = json!({
         "solution_script": solution.text(),
         "ablation_summary": question.summary,
-        "previous_code_blocks": question.refined_blocks,
+        "previous_code_blocks": StepRecord::blocks(question.steps),
         "note": question.note,
     });
-    let request = Call::new(AgentType::Extractor, "extractor.md", inputs);
+    let request = Call::new(AgentType::Extractor, "extractor.md", inputs)
+        .telling("studies", json!(StepRecord::summaries(question.steps)))
+        .telling("refined", question.steps.iter().filter_map(refined).collect::<Value>());
     let again = |request: Call| request.named(Name::Again(AgentType::Extractor, call));
     let answer = ctx.ask(if call == 1 { request } else { again(request) }).await?;
     if let Answer::Refused { limit } = answer.answer {
@@ -53,7 +57,16 @@ pub(crate) async fn extractor(
 /// The input of the extractor besides the solution.
 pub(crate) struct Question<'a> {
     pub summary: &'a str,
-    pub refined_blocks: &'a [String],
+    /// The earlier steps of the path.
+    pub steps: &'a [StepRecord],
     /// Why the previous call gave no usable block.
     pub note: &'a str,
+}
+
+/// A block that was refined, with the outcome of each plan.
+fn refined(step: &StepRecord) -> Option<Value> {
+    let attempts = step.inner_loop_attempts.iter();
+    let attempts = attempts.map(|attempt| json!({"plan": attempt.plan, "outcome": outcome(attempt)}));
+    let told = json!({"block": step.code_block, "attempts": attempts.collect::<Value>()});
+    (!step.code_block.is_empty()).then_some(told)
 }

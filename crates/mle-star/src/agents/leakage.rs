@@ -19,7 +19,7 @@ pub(crate) async fn detect_leakage(
     solution: &Solution,
 ) -> Result<Result<Vec<String>, Limit>, Stop> {
     let call = Call::new(AgentType::Leakage, "leakage_detection.md", json!({"code": solution.text()}));
-    let call = call.variant(Variant::Detection);
+    let call = call.variant(Variant::Detection).reading_back();
     let answer = ctx.ask(call).await?;
     if let Answer::Refused { limit } = answer.answer {
         return Ok(Err(limit));

@@ -2,17 +2,21 @@
 
 use serde_json::json;
 
+use super::ensembler::run_of;
 use crate::call::Call;
 use crate::ctx::Ctx;
 use crate::reply;
 use crate::role::AgentType;
-use crate::solution::{Solution, SolutionPhase};
+use crate::solution::{Scored, Solution, SolutionPhase};
 use crate::stop::Stop;
 
 /// The merged solution; its text is empty if the reply had no code, and an empty script fails when it runs.
-pub(crate) async fn merger(ctx: &Ctx<'_>, base: &Solution, reference: &Solution) -> Result<Solution, Stop> {
+pub(crate) async fn merger(ctx: &Ctx<'_>, base: &Scored, reference: &Scored) -> Result<Solution, Stop> {
     let mut inputs = json!({"base_code": base.text(), "reference_code": reference.text()});
     ctx.name_suspicious_columns(&mut inputs);
-    let answer = ctx.ask(Call::new(AgentType::Merger, "merger.md", inputs)).await?;
+    let call = Call::new(AgentType::Merger, "merger.md", inputs)
+        .telling("base", run_of(base))
+        .telling("reference", run_of(reference));
+    let answer = ctx.ask(call).await?;
     Ok(Solution::new(reply::code(&answer).unwrap_or_default(), SolutionPhase::Merged))
 }

@@ -1,8 +1,9 @@
 //! `A_planner` (Figure 16): proposes the next plan for a code block, from the plans tried and their scores.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::history::{Tried, history, plans, scores};
+use super::attempts::{Tried, history, number, plans, scores, told};
+use super::ensembler::run_of;
 use crate::call::Call;
 use crate::ctx::Ctx;
 use crate::reply;
@@ -11,24 +12,45 @@ use crate::role::AgentType;
 use crate::solution::{CodeBlock, Scored};
 use crate::stop::Stop;
 
-/// The next plan for a block of `current`; `None` if the reply was empty.
+/// What is refined in an outer step.
+pub(crate) struct Focus<'a> {
+    /// The solution that the step began with.
+    pub current: &'a Scored,
+    /// The block of it.
+    pub block: &'a CodeBlock,
+    /// The summary of the ablation study.
+    pub summary: &'a str,
+}
+
+/// The next plan for the block; `None` if the reply was empty.
 pub(crate) async fn planner(
     ctx: &Ctx<'_>,
-    current: &Scored,
-    block: &CodeBlock,
+    target: &Focus<'_>,
     attempts: &[RefinementAttempt],
 ) -> Result<Option<String>, Stop> {
     ctx.require(!attempts.is_empty(), "At least one previous plan is required for A_planner")?;
+    let Focus { current, block, summary } = target;
     let tried: Vec<Tried<'_>> =
         attempts.iter().map(|attempt| Tried { plan: &attempt.plan, score: attempt.score }).collect();
     let inputs = json!({"code_block": block.as_str(), "plans": plans(&tried), "scores": scores(&tried)});
     let tried = history("# Improvement plans you have tried", &tried);
     let unverified = ctx.verifies() && current.measured().is_none();
-    let call = Call::new(AgentType::Planner, "planner.md", inputs);
-    let call = call.rendering("history", tried).rendering("unverified", unverified);
+    let call = Call::new(AgentType::Planner, "planner.md", inputs)
+        .rendering("history", tried)
+        .rendering("unverified", unverified)
+        .telling("current", run_of(current))
+        .telling("summary", *summary)
+        .telling("attempts", told(block.as_str(), attempts))
+        .telling("noise", noise(attempts));
     let plan = reply::prose(&ctx.ask(call).await?);
     if plan.is_none() {
         ctx.warn("the planner's reply is empty");
     }
     Ok(plan)
+}
+
+/// The largest standard error of a difference; `null` if none is known.
+fn noise(attempts: &[RefinementAttempt]) -> Value {
+    let errors = attempts.iter().filter_map(|attempt| attempt.effect.standard_error);
+    errors.reduce(f64::max).map_or(Value::Null, |error| json!(number(error)))
 }

@@ -102,7 +102,8 @@ impl<'a> Ctx<'a> {
     pub(super) fn validation_rules(&self) -> Value {
         let rules = self.run.protocol.map(|protocol| {
             let found = self.shift().map(Shift::sentences).unwrap_or_default();
-            protocol.split.iter().map(Split::instruction).chain(found).collect::<Vec<_>>()
+            let split = if self.tells_more() { Split::folds } else { Split::instruction };
+            protocol.split.iter().map(split).chain(found).collect::<Vec<_>>()
         });
         json!(rules.unwrap_or_default())
     }

@@ -1,7 +1,7 @@
 //! Begins, skips and closes steps, paths and phases, and contains their failures.
 
 use std::any::Any;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::panic::AssertUnwindSafe;
 use std::sync::{MutexGuard, PoisonError};
 
@@ -9,9 +9,10 @@ use futures_util::FutureExt as _;
 
 use super::Ctx;
 use crate::diagnostics::Diagnostics;
-use crate::effects::Limit;
+use crate::effects::{AgentReply, Answer, Limit, Usage};
 use crate::event::Event;
 use crate::journal::{Entry, first_limit};
+use crate::lessons::lessons;
 use crate::metric::Score;
 use crate::place::{Phase, Place, Step};
 use crate::result::{Lineage, PathRecord};
@@ -35,6 +36,8 @@ pub(super) struct History {
     submitted: HashSet<Place>,
     /// The best solution without a known leak whose run left one.
     submission: Option<(Best, Score)>,
+    /// The answers to questions that are asked once, by the digest of their inputs.
+    answers: HashMap<String, AgentReply>,
     /// The last announced solution.
     answer: Option<(Best, Option<Best>)>,
 }
@@ -68,6 +71,12 @@ impl<'a> Ctx<'a> {
     #[must_use]
     pub(crate) fn repair(&self, count: u32) -> Self {
         Self { place: self.place.repaired(count), ..self.clone() }
+    }
+
+    /// The same run at the second evaluation in this step, of the text without a leak.
+    #[must_use]
+    pub(crate) fn corrected(&self) -> Self {
+        Self { place: self.place.corrected(), ..self.clone() }
     }
 
     /// The same run at the submission script's run without the held-out rows' labels.
@@ -172,7 +181,10 @@ impl<'a> Ctx<'a> {
         let is_better = |than: Option<Score>| than.is_none_or(|best| score.beats_or_ties(best));
         if scored.wrote_submission() {
             history.submitted.insert(scored.place().clone());
-            if !scored.leaks() && is_better(history.submission.as_ref().map(|(_, score)| *score)) {
+            if !scored.leaks()
+                && scored.is_checked()
+                && is_better(history.submission.as_ref().map(|(_, score)| *score))
+            {
                 history.submission = Some((Best::from(scored), score));
             }
         }
@@ -182,6 +194,24 @@ impl<'a> Ctx<'a> {
             drop(history);
             let (place, score, from) = (scored.step().place(), score.value(), before.map(Score::value));
             self.emit(Event::Best { place, score, from });
+        }
+    }
+
+    /// What the run tried so far and with what effect, without the attempts of the current outer step.
+    pub(super) fn lessons(&self) -> Vec<String> {
+        lessons(&self.history().verdicts, self.run.task.metric_direction, self.place.step())
+    }
+
+    /// An earlier answer to the same inputs, without its cost.
+    pub(super) fn answer_to(&self, digest: &str) -> Option<AgentReply> {
+        let known = self.history().answers.get(digest).cloned();
+        known.map(|reply| AgentReply { usage: Usage::free(), lookups: Vec::new(), ..reply })
+    }
+
+    /// Keeps an answer for equal questions.
+    pub(super) fn remember_answer(&self, digest: String, reply: &AgentReply) {
+        if let Answer::Text { .. } = reply.answer {
+            self.history().answers.insert(digest, reply.clone());
         }
     }
 

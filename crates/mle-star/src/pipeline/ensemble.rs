@@ -8,6 +8,7 @@ use crate::place::Step;
 use crate::result::EnsembleAttempt;
 use crate::solution::Scored;
 use crate::stop::Stop;
+use crate::verdict::{Best, Verdict};
 
 /// The result of the rounds.
 pub(super) struct Ensemble {
@@ -28,14 +29,17 @@ pub(super) async fn ensemble(ctx: &Ctx<'_>, solutions: &[Scored]) -> Result<Opti
         let ctx = &ctx.at(Step::Round(r)); // lines 1, 4
         let (round, made) = match ctx.skip(ctx.config().ensemble_rounds)? {
             Some(limit) => (EnsembleAttempt::skipped(limit), None),
-            None => match agents::ens_planner(ctx, solutions, &rounds).await? {
-                Some(plan) => carry_out(ctx, solutions, plan).await?, // 2-3, 6-7
+            None => match agents::ens_planner(ctx, solutions, &rounds, best.as_ref()).await? {
+                Some(plan) => carry_out(ctx, solutions, plan, best.as_ref()).await?, // 2-3, 6-7
                 None => (EnsembleAttempt::without_plan(), None),
             },
         };
-        let kept = made.as_ref().is_some_and(|made| is_best(made, best.as_ref()));
-        best = last_best(best.into_iter().chain(made), Scored::score);
-        ctx.close(round.verdict(solutions, best.as_ref(), kept))?;
+        let rule = ctx.config().acceptance;
+        let replaces = |made: &Scored| best.as_ref().is_none_or(|best| made.replaces(best, rule));
+        let kept = made.as_ref().is_some_and(replaces);
+        let verdict = round.verdict(solutions, made.as_ref(), kept);
+        best = made.filter(|_| kept).or(best);
+        ctx.close(Verdict { best: best.as_ref().map(Best::from), ..verdict })?;
         rounds.push(round); // 8
     }
     if rounds.iter().all(EnsembleAttempt::was_left_out) {
@@ -55,20 +59,17 @@ pub(super) fn skipped(ctx: &Ctx<'_>, solutions: &[Scored]) -> Option<Ensemble> {
     None
 }
 
-fn is_best(made: &Scored, best: Option<&Scored>) -> bool {
-    best.is_none_or(|best| made.score().beats_or_ties(best.score()))
-}
-
 /// The ensembler's script, with its score if it runs.
 async fn carry_out(
     ctx: &Ctx<'_>,
     solutions: &[Scored],
     plan: String,
+    best: Option<&Scored>,
 ) -> Result<(EnsembleAttempt, Option<Scored>), Stop> {
-    let Some(ensemble) = agents::ensembler(ctx, &plan, solutions).await? else {
+    let Some(ensemble) = agents::ensembler(ctx, &plan, solutions, best).await? else {
         return Ok((EnsembleAttempt::without_script(plan), None));
     }; // 2, 6
-    let evaluation = evaluate(ctx, ensemble).await?; // 3, 7
+    let evaluation = evaluate(ctx, ensemble, best).await?; // 3, 7
     match &evaluation.scored {
         Ok(scored) if scored.wrote_submission() => {}
         Ok(_) => ctx.warn("the ensemble left no valid ./final/submission.csv"),

@@ -39,11 +39,17 @@ pub(super) async fn finalize(ctx: &Ctx<'_>, chosen: Chosen) -> Result<Last, Stop
     let ctx = &ctx.begin(Step::Finalization);
     let best = &chosen.best;
     let whole = without_subsampling(ctx, best.solution()).await?;
-    let script = agents::test(ctx, &whole).await?;
-    let checked = without_leakage(ctx, script).await?;
+    let is_complete = ctx.tells_more() && best.wrote_submission() && whole == *best.solution();
+    let checked = if is_complete {
+        ctx.info("the solution writes a submission from all rows, so it is the submission script");
+        Checked::of(best)
+    } else {
+        without_leakage(ctx, agents::test(ctx, &whole).await?).await?
+    };
     let (checked, rehearsal) = rehearse(ctx, checked, &chosen).await?;
     let (last, limit) = match &rehearsal {
         Some(Rehearsal { disagrees: true, .. }) => (fall_back(best), None),
+        None if is_complete && !ctx.holds_out() => (as_it_ran(best), None),
         _ => on_all_rows(ctx, checked, best, rehearsal.as_ref()).await?,
     };
     let subsampled = whole != *best.solution();
@@ -100,6 +106,12 @@ async fn on_all_rows(
         "no submission script could be made: {headline}; the solution of {step} stands, score {score}"
     ));
     Ok((fall_back(best), failure.limit))
+}
+
+/// The solution with the submission of its own run, which had seen all rows.
+fn as_it_ran(best: &Scored) -> Last {
+    let solution = SolutionScript { phase: SolutionPhase::Final, ..SolutionScript::from(best) };
+    submitted(best, solution, best.place().clone(), best.leaks())
 }
 
 fn executed(ctx: &Ctx<'_>, solution: &Solution, ran: &Ran) -> SolutionScript {

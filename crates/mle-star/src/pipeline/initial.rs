@@ -42,12 +42,13 @@ pub(super) async fn initial_solution(ctx: &Ctx<'_>) -> Result<Initial, Stop> {
             ctx.close(Verdict::skipped(limit).best(&best))?;
             break;
         }
-        let merged = agents::merger(ctx, best.solution(), reference.solution()).await?; // 9
-        let merged = evaluate(ctx, merged).await?.scored; // 10
+        let merged = agents::merger(ctx, &best, &reference).await?; // 9
+        let merged = evaluate(ctx, merged, Some(&best)).await?.scored; // 10
         let rule = ctx.config().acceptance;
         let accepted = merged.as_ref().is_ok_and(|merged| merged.replaces(&best, rule)); // 11
         let merge = Merge::of(&reference, merged.as_ref().ok(), accepted);
-        let verdict = Verdict::of(&merged, accepted).made_from([&best, &reference]).note(merge.words());
+        let verdict = Verdict::of(&merged, accepted).compared(merged.as_ref().ok(), Some(&best));
+        let verdict = verdict.made_from([&best, &reference]).note(merge.words());
         merges.push(merge);
         match merged {
             Ok(merged) if accepted => {
@@ -77,7 +78,7 @@ async fn evaluate_candidates(ctx: &Ctx<'_>, models: &[RetrievedModel]) -> Result
     if let Some(baseline) = &ctx.task().baseline_solution {
         let ctx = &ctx.begin(Step::Candidate(u32::try_from(models.len()).unwrap_or(u32::MAX)));
         let solution = Solution::new(baseline.clone(), SolutionPhase::Init).of_model("baseline");
-        candidates.push(close_candidate(ctx, evaluate(ctx, solution).await?, "baseline")?);
+        candidates.push(close_candidate(ctx, evaluate(ctx, solution, None).await?, "baseline")?);
     }
     Ok(candidates)
 }
@@ -88,7 +89,7 @@ async fn evaluate_candidate(ctx: &Ctx<'_>, model: &RetrievedModel) -> Result<Eva
         return Ok(Evaluation::refused(solution, limit));
     }
     let solution = agents::init(ctx, model).await?; // 3
-    evaluate(ctx, solution).await // 4
+    evaluate(ctx, solution, None).await // 4
 }
 
 fn close_candidate(ctx: &Ctx<'_>, candidate: Evaluation, model: &str) -> Result<Evaluation, Stop> {
@@ -105,7 +106,7 @@ async fn use_all_data(ctx: &Ctx<'_>, best: Scored) -> Result<Scored, Stop> {
         ctx.close(Verdict::default().made_from([&best]).best(&best).note("no data is left unused"))?;
         return Ok(best);
     };
-    let scored = evaluate(ctx, revised).await?.scored;
+    let scored = evaluate(ctx, revised, None).await?.scored;
     let verdict =
         Verdict::of(&scored, scored.is_ok()).made_from([&best]).note("data left unused is built in");
     if let Err(failure) = &scored {

@@ -2,6 +2,7 @@
 
 use super::target::{Target, target};
 use crate::agents;
+use crate::answers::RefinePlan;
 use crate::ctx::Ctx;
 use crate::effects::Purpose;
 use crate::evaluate::{Checked, evaluate, execute};
@@ -39,11 +40,11 @@ pub(super) async fn refine(ctx: &Ctx<'_>, path: &mut Refined) -> Result<(), Stop
 
 async fn outer_step(ctx: &Ctx<'_>, path: &mut Refined) -> Result<StepRecord, Stop> {
     let current = path.best.solution().clone();
-    let ablation = agents::ablation(ctx, &current, &StepRecord::summaries(&path.steps)).await?; // 5
+    let ablation = agents::ablation(ctx, &path.best, &path.steps).await?; // 5
     let summary = study(ctx, ablation).await?; // 6-7
-    match target(ctx, &current, &summary, &StepRecord::blocks(&path.steps)).await? {
+    match target(ctx, &current, &summary, &path.steps).await? {
         Target::Found(block, plan) => {
-            let attempts = refine_block(ctx, path, &block, &plan.plan).await?; // 9-25
+            let attempts = refine_block(ctx, path, &block, &plan, &summary).await?; // 9-25
             Ok(StepRecord::refined(summary, &block, plan, attempts))
         }
         Target::Missing(limit) => Ok(StepRecord::skipped(summary, limit)),
@@ -55,16 +56,18 @@ async fn refine_block(
     ctx: &Ctx<'_>,
     path: &mut Refined,
     block: &CodeBlock,
-    first_plan: &str,
+    first: &RefinePlan,
+    summary: &str,
 ) -> Result<Vec<RefinementAttempt>, Stop> {
     let current = path.best.clone();
+    let target = agents::Focus { current: &current, block, summary };
     let mut attempts: Vec<RefinementAttempt> = Vec::new();
     for inner in 0..ctx.config().inner_loop_steps {
         let ctx = &ctx.attempt(inner)?;
         let (mut attempt, candidate) = match ctx.skip(ctx.config().inner_loop_steps)? {
             Some(limit) => (RefinementAttempt::skipped(limit), None),
-            None => match next_plan(ctx, &current, block, first_plan, &attempts).await? {
-                Some(plan) => carry_out(ctx, &current, block, plan).await?, // 9-11, 18-20
+            None => match next_plan(ctx, &target, first, &attempts).await? {
+                Some(plan) => carry_out(ctx, &target, plan, &path.best).await?, // 9-11, 18-20
                 None => (RefinementAttempt::without_plan(), None),
             },
         };
@@ -72,45 +75,52 @@ async fn refine_block(
             attempt.was_improvement = true;
             path.best = better; // 12-15, 21-24
         }
-        ctx.close(attempt.verdict(&current, &path.best))?;
+        ctx.close(attempt.verdict(&current, &path.best, &part(block)))?;
         attempts.push(attempt);
     }
     Ok(attempts)
 }
 
+/// The block in a few words.
+fn part(block: &CodeBlock) -> String {
+    let first = block.as_str().trim().lines().next().unwrap_or_default();
+    format!("block `{}`", first.chars().take(60).collect::<String>())
+}
+
 /// The next plan: p_0 from the extractor, later ones from the planner; `None` if the planner gave none.
 async fn next_plan(
     ctx: &Ctx<'_>,
-    current: &Scored,
-    block: &CodeBlock,
-    first_plan: &str,
+    target: &agents::Focus<'_>,
+    first: &RefinePlan,
     attempts: &[RefinementAttempt],
 ) -> Result<Option<String>, Stop> {
     match attempts {
-        [] => Ok(Some(first_plan.to_owned())),
-        _ => agents::planner(ctx, current, block, attempts).await, // 17
+        [] => Ok(Some(first.plan.clone())),
+        _ => agents::planner(ctx, target, attempts).await, // 17
     }
 }
 
 /// The solution with the coder's block, and its score if it runs.
 async fn carry_out(
     ctx: &Ctx<'_>,
-    current: &Scored,
-    block: &CodeBlock,
+    target: &agents::Focus<'_>,
     plan: String,
+    best: &Scored,
 ) -> Result<(RefinementAttempt, Option<Scored>), Stop> {
-    let Some(code) = agents::coder(ctx, block, &plan).await? else {
-        return Ok((RefinementAttempt::failed(plan, String::new()), None));
+    let agents::Focus { current, block, .. } = *target;
+    let Some(code) = agents::coder(ctx, current.solution(), block, &plan).await? else {
+        return Ok((RefinementAttempt::failed(plan, String::new()).because("no code in the reply"), None));
     }; // 9, 18
     let replaced = match current.solution().replace_block(block, &code) {
         Ok(replaced) => replaced.in_phase(SolutionPhase::Refined), // 10, 19
         Err(error) => {
             ctx.warn(format!("the coder's block cannot be put in place: {error}"));
-            return Ok((RefinementAttempt::failed(plan, code), None));
+            return Ok((RefinementAttempt::failed(plan, code).because(error.to_string()), None));
         }
     };
-    let evaluation = evaluate(ctx, replaced).await?; // 11, 20
-    Ok((RefinementAttempt::evaluated(plan, code, &evaluation.scored), evaluation.scored.ok()))
+    let evaluation = evaluate(ctx, replaced, Some(best)).await?; // 11, 20
+    let attempt = RefinementAttempt::evaluated(plan, code, &evaluation.scored, current);
+    Ok((attempt, evaluation.scored.ok()))
 }
 
 /// Lines 6-7: runs the ablation study, repairs it if necessary, and summarizes its output.

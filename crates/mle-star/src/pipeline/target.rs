@@ -4,6 +4,7 @@ use crate::agents::{self, Extraction, Question};
 use crate::answers::RefinePlan;
 use crate::ctx::Ctx;
 use crate::effects::Limit;
+use crate::result::StepRecord;
 use crate::solution::{CodeBlock, Solution};
 use crate::stop::Stop;
 
@@ -24,12 +25,12 @@ pub(super) async fn target(
     ctx: &Ctx<'_>,
     solution: &Solution,
     summary: &str,
-    refined_blocks: &[String],
+    steps: &[StepRecord],
 ) -> Result<Target, Stop> {
     let mut note = String::new();
     let mut seen = Vec::new();
     for call in 1..=CALLS {
-        let question = Question { summary, refined_blocks, note: &note };
+        let question = Question { summary, steps, note: &note };
         let plans = match agents::extractor(ctx, call, solution, &question).await? {
             Extraction::Plans(plans) => plans,
             Extraction::Unreadable => continue,

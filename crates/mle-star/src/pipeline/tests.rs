@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::ensemble::ensemble;
-use crate::agents::{ens_planner, ensembler, planner};
+use crate::agents::{Focus, ens_planner, ensembler, planner};
 use crate::ctx::{Ctx, Outside, Run};
+use crate::effects::RunFacts;
 use crate::journal::Journal;
 use crate::metric::{Direction, Score};
 use crate::place::{Place, Step};
@@ -40,6 +41,8 @@ fn scored(text: &str) -> Scored {
         ran_at: jiff::Timestamp::UNIX_EPOCH,
         wrote_submission: false,
         leaks: false,
+        checked: true,
+        facts: RunFacts::default(),
         measured: None,
     };
     let score = Score::new(0.5, Direction::Maximize).unwrap();
@@ -57,16 +60,17 @@ async fn agents_are_not_asked_for_plans_and_scripts_without_what_they_need() {
     in_a_run(&world, async |ctx| {
         let (one, two) = (scored("block = 1"), scored("block = 2"));
         let block = one.solution().find_block("block = 1").unwrap();
+        let focus = Focus { current: &one, block: &block, summary: "" };
         let least = "At least one previous plan is required for A_planner";
-        refused(planner(ctx, &one, &block, &[]).await, least);
+        refused(planner(ctx, &focus, &[]).await, least);
         let least = "A_ens_planner requires at least 2 solutions for ensembling";
-        refused(ens_planner(ctx, &[], &[]).await, least);
-        refused(ens_planner(ctx, std::slice::from_ref(&one), &[]).await, least);
+        refused(ens_planner(ctx, &[], &[], None).await, least);
+        refused(ens_planner(ctx, std::slice::from_ref(&one), &[], None).await, least);
         let least = "A_ensembler requires at least 2 solutions for ensembling";
-        refused(ensembler(ctx, "a plan", std::slice::from_ref(&one)).await, least);
+        refused(ensembler(ctx, "a plan", std::slice::from_ref(&one), None).await, least);
         let plan = "A_ensembler requires a non-empty ensemble plan";
-        refused(ensembler(ctx, " \n", &[one, two]).await, plan);
-        refused(ensembler(ctx, "", &[]).await, plan);
+        refused(ensembler(ctx, " \n", &[one.clone(), two], None).await, plan);
+        refused(ensembler(ctx, "", &[], None).await, plan);
     })
     .await;
     assert_eq!(world.trace(), Vec::<String>::new());

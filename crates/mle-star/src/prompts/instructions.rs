@@ -57,7 +57,7 @@ fn check_absent(name: &str, values: &Value, phrases: &[&str]) {
 #[test]
 fn system_prompt_has_persona_task_metric_and_machine() {
     let says = ["Kaggle grandmaster", "validation", "Metric: RMSE", "Direction: minimize", MACHINE];
-    check("system.md", &json!({"task_description": "TASK"}), &says);
+    check("system.md", &json!({"task_description": "TASK", "needs_task": true}), &says);
 }
 
 #[test]

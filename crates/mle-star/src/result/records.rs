@@ -1,15 +1,15 @@
 //! Creates the records of steps and the verdicts that close them.
 
 use super::{
-    CodeBlockRecord, EnsembleAttempt, Merge, PathRecord, PathStatus, RefinementAttempt, SolutionScript,
-    StepRecord,
+    CodeBlockRecord, Effect, EnsembleAttempt, Merge, PathRecord, PathStatus, RefinementAttempt,
+    SolutionScript, StepRecord,
 };
 use crate::answers::RefinePlan;
 use crate::effects::Limit;
 use crate::evaluation::{Evaluation, Failure};
 use crate::metric::last_best;
 use crate::solution::{CodeBlock, Scored, Solution, SolutionPhase};
-use crate::verdict::{Best, Verdict};
+use crate::verdict::Verdict;
 
 impl Merge {
     /// The record of a merge of `reference`.
@@ -116,21 +116,55 @@ impl RefinementAttempt {
 
     /// An attempt that produced no solution to evaluate; `block` is empty if there is none.
     pub(crate) fn failed(plan: String, code_block: String) -> Self {
-        Self { plan, score: None, code_block, was_improvement: false, limit: None }
+        let (score, limit, effect) = Default::default();
+        Self { plan, score, code_block, was_improvement: false, limit, effect }
     }
 
-    /// An attempt whose solution was evaluated.
-    pub(crate) fn evaluated(plan: String, code_block: String, scored: &Result<Scored, Failure>) -> Self {
-        let score = scored.as_ref().ok().map(|scored| scored.score().value());
-        let limit = scored.as_ref().err().and_then(|failure| failure.limit);
-        Self { score, limit, ..Self::failed(plan, code_block) }
+    /// The same attempt, which failed for this reason.
+    pub(crate) fn because(self, failure: impl Into<String>) -> Self {
+        Self { effect: Effect { failure: failure.into(), ..self.effect }, ..self }
     }
 
-    /// The verdict of the attempt that began with `current`.
-    pub(crate) fn verdict(&self, current: &Scored, best: &Scored) -> Verdict {
+    /// An attempt whose solution was evaluated, compared with the solution that the step began with.
+    pub(crate) fn evaluated(
+        plan: String,
+        code_block: String,
+        scored: &Result<Scored, Failure>,
+        current: &Scored,
+    ) -> Self {
+        let (score, limit, effect) = match scored {
+            Ok(scored) => (Some(scored.score().value()), None, Effect::of(scored, current)),
+            Err(failure) => (None, failure.limit, Effect::of_failure(failure)),
+        };
+        Self { score, limit, effect, ..Self::failed(plan, code_block) }
+    }
+
+    /// The verdict of the attempt at `part` of the solution `current`.
+    pub(crate) fn verdict(&self, current: &Scored, best: &Scored, part: &str) -> Verdict {
         let (score, kept, limit) = (self.score, self.was_improvement, self.limit);
-        let verdict = Verdict { score, kept, limit, ..Verdict::default() };
+        let (standard_error, part) = (self.effect.standard_error, part.to_owned());
+        let verdict = Verdict { score, kept, limit, standard_error, part, ..Verdict::default() };
         verdict.made_from([current]).best(best).note(&self.plan)
+    }
+}
+
+impl Effect {
+    fn of(scored: &Scored, current: &Scored) -> Self {
+        let facts = scored.facts();
+        Self {
+            gain: Some(scored.score().gain_over(current.score())),
+            standard_error: scored.difference(current).map(|difference| difference.standard_error),
+            seconds: Some(facts.seconds),
+            printed: facts.printed.clone(),
+            failure: String::new(),
+        }
+    }
+
+    fn of_failure(failure: &Failure) -> Self {
+        let facts = failure.facts.clone();
+        let seconds = facts.as_ref().map(|facts| facts.seconds);
+        let printed = facts.map(|facts| facts.printed).unwrap_or_default();
+        Self { seconds, printed, failure: failure.headline().to_owned(), ..Self::default() }
     }
 }
 
@@ -163,11 +197,11 @@ impl EnsembleAttempt {
         self.limit.is_some() && self.plan.is_empty()
     }
 
-    /// The verdict of the round that combined `solutions`, after which `best` is the best ensemble.
-    pub(crate) fn verdict(&self, solutions: &[Scored], best: Option<&Scored>, kept: bool) -> Verdict {
-        let (score, best) = (self.score, best.map(Best::from));
-        let verdict = Verdict { score, kept, best, limit: self.limit, ..Verdict::default() };
-        verdict.made_from(best_first(solutions)).note(&self.plan)
+    /// The verdict of the round that combined `solutions` and made `made`.
+    pub(crate) fn verdict(&self, solutions: &[Scored], made: Option<&Scored>, kept: bool) -> Verdict {
+        let verdict = Verdict { score: self.score, kept, limit: self.limit, ..Verdict::default() };
+        let best_input = best_first(solutions).next();
+        verdict.compared(made, best_input).made_from(best_first(solutions)).note(&self.plan)
     }
 }
 

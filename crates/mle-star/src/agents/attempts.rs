@@ -1,0 +1,172 @@
+//! Earlier attempts, as later agents are told about them.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use similar::TextDiff;
+
+use crate::effects::Limit;
+use crate::evaluation::Failure;
+use crate::result::RefinementAttempt;
+use crate::solution::Solution;
+
+/// Maximum length of a diff in a prompt, in lines.
+const LONGEST_DIFF: usize = 80;
+
+/// A plan that was tried.
+pub(super) struct Tried<'a> {
+    pub plan: &'a str,
+    /// `None` if it failed.
+    pub score: Option<f64>,
+}
+
+/// A repair that was tried: the error before it, and what it changed.
+#[derive(Serialize)]
+pub(crate) struct Repair {
+    error: String,
+    diff: String,
+}
+
+/// The plans of a history.
+pub(super) fn plans<'a>(tried: &[Tried<'a>]) -> Vec<&'a str> {
+    tried.iter().map(|tried| tried.plan).collect()
+}
+
+/// The scores of a history.
+pub(super) fn scores(tried: &[Tried<'_>]) -> Vec<Option<f64>> {
+    tried.iter().map(|tried| tried.score).collect()
+}
+
+/// Plans with their scores under a heading, as in the paper; a plan without a score failed.
+pub(super) fn history(heading: &str, tried: &[Tried<'_>]) -> String {
+    let one = |Tried { plan, score }: &Tried<'_>| {
+        // As Python prints floats: 0.82, 1.0.
+        let score = score.map_or("N/A (evaluation failed)".to_owned(), |score| format!("{score:?}"));
+        format!("## Plan: {plan}\n## Score: {score}")
+    };
+    std::iter::once(heading.to_owned()).chain(tried.iter().map(one)).collect::<Vec<_>>().join("\n\n")
+}
+
+/// What became of an attempt, in one line.
+pub(super) fn outcome(attempt: &RefinementAttempt) -> String {
+    let effect = &attempt.effect;
+    let Some(score) = attempt.score else {
+        let why = match (attempt.limit.map(Limit::name), effect.failure.as_str()) {
+            (Some(limit), _) => limit,
+            (None, "") => "no script",
+            (None, failure) => failure,
+        };
+        return format!("failed: {why}");
+    };
+    let gain = effect.gain.map(|gain| format!(", {}", gained(gain, effect.standard_error)));
+    let kept = if attempt.was_improvement { "kept" } else { "not kept" };
+    let seconds = effect.seconds.map(|seconds| format!(", {seconds:.0} s")).unwrap_or_default();
+    format!("score {}{}, {kept}{seconds}", number(score), gain.unwrap_or_default())
+}
+
+/// The attempts for the template `attempts.md`.
+pub(super) fn told(block: &str, attempts: &[RefinementAttempt]) -> Value {
+    let one = |attempt: &RefinementAttempt| {
+        let diff =
+            if attempt.code_block.is_empty() { String::new() } else { diff(block, &attempt.code_block) };
+        json!({"plan": attempt.plan, "outcome": outcome(attempt), "diff": diff, "printed": attempt.effect.printed})
+    };
+    attempts.iter().map(one).collect()
+}
+
+/// The lines that differ, with two lines around them.
+pub(super) fn diff(before: &str, after: &str) -> String {
+    let diff = TextDiff::from_lines(before, after);
+    let text = diff.unified_diff().context_radius(2).missing_newline_hint(false).to_string();
+    let lines: Vec<&str> = text.lines().collect();
+    let kept = lines.iter().take(LONGEST_DIFF).copied().collect::<Vec<_>>().join("\n");
+    match lines.len().saturating_sub(LONGEST_DIFF) {
+        0 => kept,
+        more => format!("{kept}\n[… {more} more lines …]"),
+    }
+}
+
+/// A gain in words: `better by 0.0031 (standard error 0.0020)`.
+pub(crate) fn gained(gain: f64, standard_error: Option<f64>) -> String {
+    let error =
+        standard_error.map(|error| format!(" (standard error {})", number(error))).unwrap_or_default();
+    match gain {
+        0.0 => format!("no difference{error}"),
+        gain if gain > 0.0 => format!("better by {}{error}", number(gain)),
+        gain => format!("worse by {}{error}", number(-gain)),
+    }
+}
+
+/// A number with at most six significant digits.
+pub(crate) fn number(value: f64) -> String {
+    let digits = if value == 0.0 { 0.0 } else { value.abs().log10().floor() };
+    if !(-6.0..=9.0).contains(&digits) {
+        return format!("{value:.3e}");
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 11")]
+    let decimals = (5.0 - digits).max(0.0) as usize;
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+impl Repair {
+    /// The repair of `before`, which failed.
+    pub(crate) fn of(failure: &Failure, before: &Solution, after: &Solution) -> Self {
+        Self { error: failure.headline().to_owned(), diff: diff(before.text(), after.text()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::result::Effect;
+
+    #[test]
+    fn failed_plans_stay_in_the_history() {
+        let tried = [("plan A", Some(0.82)), ("plan B", None), ("plan C", Some(1.0))];
+        let text =
+            history("# Improvement plans you have tried", &tried.map(|(plan, score)| Tried { plan, score }));
+        let expected = "# Improvement plans you have tried\n\n## Plan: plan A\n## Score: 0.82\n\n\
+                        ## Plan: plan B\n## Score: N/A (evaluation failed)\n\n## Plan: plan C\n## Score: 1.0";
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn outcomes_say_what_an_attempt_gained_and_why_it_failed() {
+        let check = |attempt: RefinementAttempt, expected: &str| assert_eq!(outcome(&attempt), expected);
+        let failed = || RefinementAttempt::failed("plan".to_owned(), String::new());
+        check(failed(), "failed: no script");
+        check(failed().because("KeyError: 'x'"), "failed: KeyError: 'x'");
+        check(RefinementAttempt::skipped(Limit::Share), "failed: time share");
+        let scored = |gain, standard_error, was_improvement| RefinementAttempt {
+            score: Some(0.8125),
+            was_improvement,
+            effect: Effect { gain: Some(gain), standard_error, seconds: Some(43.2), ..Effect::default() },
+            ..failed()
+        };
+        let better = "score 0.8125, better by 0.0031 (standard error 0.002), kept, 43 s";
+        check(scored(0.0031, Some(0.002), true), better);
+        check(scored(-0.5, None, false), "score 0.8125, worse by 0.5, not kept, 43 s");
+        check(scored(0.0, None, true), "score 0.8125, no difference, kept, 43 s");
+    }
+
+    #[test]
+    fn numbers_have_six_digits_at_most() {
+        let check = |value, expected: &str| assert_eq!(number(value), expected);
+        check(0.0, "0");
+        check(0.812_345_678, "0.812346");
+        check(0.5, "0.5");
+        check(-12.345_678_9, "-12.3457");
+        check(123_456_789.0, "123456789");
+        check(0.000_012_3, "0.0000123");
+        check(1.5e-9, "1.500e-9");
+        check(2.5e12, "2.500e12");
+    }
+
+    #[test]
+    fn diffs_show_changed_lines_and_end() {
+        assert_eq!(diff("a\nb\nc", "a\nx\nc"), "@@ -1,3 +1,3 @@\n a\n-b\n+x\n c");
+        assert_eq!(diff("a", "a"), "");
+        let long: String = (0..200).map(|line| format!("{line}\n")).collect();
+        assert_eq!(diff("", &long).lines().count(), LONGEST_DIFF + 1);
+    }
+}

@@ -1,0 +1,92 @@
+//! What a Python traceback says about a script: the line that failed, and the libraries it went through.
+
+/// Lines shown before and after the failing one.
+const AROUND: usize = 4;
+
+/// The line of the script in which the error arose, with its neighbours and line numbers; empty if it is unknown.
+///
+/// Of the traceback's frames, the last one whose quoted line is that line of the script counts.
+pub fn failing_lines(script: &str, traceback: &str) -> String {
+    let lines: Vec<&str> = script.lines().collect();
+    let quoted: Vec<&str> = traceback.lines().collect();
+    let of_script = |pair: &[&str]| {
+        let number = frame(pair[0])?.1;
+        let line = lines.get(number.checked_sub(1)?)?;
+        (!line.trim().is_empty() && line.trim() == pair[1].trim()).then_some(number - 1)
+    };
+    let Some(at) = quoted.windows(2).rev().find_map(of_script) else { return String::new() };
+    let shown = at.saturating_sub(AROUND)..(at + AROUND + 1).min(lines.len());
+    let one = |index: usize| {
+        let mark = if index == at { '>' } else { ' ' };
+        format!("{mark}{:>5} {}", index + 1, lines[index]).trim_end().to_owned()
+    };
+    shown.map(one).collect::<Vec<_>>().join("\n")
+}
+
+/// The libraries that the traceback goes through, with their versions as `environment` names them: `pandas 2.3.1`.
+pub fn libraries_in(traceback: &str, environment: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for line in traceback.lines() {
+        let Some(library) = frame(line).and_then(|(file, _)| library(file)) else { continue };
+        let is_it = |name: &str| name.split_whitespace().next() == Some(library);
+        let known =
+            environment.split([',', '\n']).map(|part| part.rsplit(" with ").next().unwrap_or(part).trim());
+        if let Some(known) = known.into_iter().find(|name| is_it(name))
+            && !found.iter().any(|one| one == known)
+        {
+            found.push(known.to_owned());
+        }
+    }
+    found
+}
+
+/// File and line of `  File "a.py", line 3, in f`.
+fn frame(line: &str) -> Option<(&str, usize)> {
+    let (file, rest) = line.trim_start().strip_prefix("File \"")?.split_once("\", line ")?;
+    let digits = rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(rest.len());
+    Some((file, rest[..digits].parse().ok()?))
+}
+
+/// The name under which the library of a file is installed.
+fn library(file: &str) -> Option<&str> {
+    let module = file.split("site-packages/").nth(1)?.split('/').next()?;
+    Some(match module.trim_end_matches(".py") {
+        "sklearn" => "scikit-learn",
+        "PIL" => "pillow",
+        "cv2" => "opencv-python",
+        module => module,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SCRIPT: &str = "import pandas as pd\n\ndef load():\n    return pd.read_csv('x.csv')\n\nframe = load()\nprint(frame['y'])\n";
+    const TRACEBACK: &str = "Traceback (most recent call last):\n  \
+        File \"/runs/1/script.py\", line 6, in <module>\n    frame = load()\n            ^^^^^^\n  \
+        File \"/runs/1/script.py\", line 4, in load\n    return pd.read_csv('x.csv')\n  \
+        File \"/venv/lib/python3.11/site-packages/pandas/io/common.py\", line 7, in get_handle\n    handle = open(\n\
+        FileNotFoundError: [Errno 2] No such file or directory: 'x.csv'";
+
+    #[test]
+    fn the_failing_line_is_the_last_one_of_the_script() {
+        let expected = "     1 import pandas as pd\n     2\n     3 def load():\n>    4     return pd.read_csv('x.csv')\n     5\n     6 frame = load()\n     7 print(frame['y'])";
+        assert_eq!(failing_lines(SCRIPT, TRACEBACK), expected);
+        assert_eq!(failing_lines(SCRIPT, "The script was stopped at its time limit after 2 s."), "");
+        assert_eq!(failing_lines("other = 1\n", TRACEBACK), "");
+        let syntax = "  File \"a.py\", line 2\n    x = (\n        ^\nSyntaxError: '(' was never closed";
+        assert_eq!(failing_lines("a = 1\nx = (", syntax), "     1 a = 1\n>    2 x = (");
+    }
+
+    #[test]
+    fn libraries_have_the_versions_of_the_environment() {
+        let environment = "Python 3.11.7 with numpy 2.4.6, pandas 2.3.1, scikit-learn 1.9.1\n2 CPU cores";
+        assert_eq!(libraries_in(TRACEBACK, environment), ["pandas 2.3.1"]);
+        let other = TRACEBACK.replace("/pandas/", "/sklearn/");
+        assert_eq!(libraries_in(&other, environment), ["scikit-learn 1.9.1"]);
+        assert!(libraries_in(TRACEBACK, "Python 3.11").is_empty());
+        let first = TRACEBACK.replace("/pandas/", "/numpy/");
+        assert_eq!(libraries_in(&first, environment), ["numpy 2.4.6"]);
+    }
+}
