@@ -26,8 +26,8 @@ pub enum Command {
     ///
     /// Every option can also be set in the config file. Options override the config file, which overrides
     /// the environment variables MLE_STAR_MODEL, MLE_STAR_LOG_LEVEL, MLE_STAR_MAX_BUDGET,
-    /// MLE_STAR_TIME_LIMIT, MLE_STAR_CLAUDE_PATH and MLE_STAR_RUNS_DIR. If something cannot be inferred, the
-    /// program exits with 2 and names the option to set.
+    /// MLE_STAR_TIME_LIMIT, MLE_STAR_CLAUDE_PATH, MLE_STAR_AGENTS_DIR and MLE_STAR_RUNS_DIR. If something cannot
+    /// be inferred, the program exits with 2 and names the option to set.
     Run(Box<RunArgs>),
     /// Resume an interrupted or failed run
     ///
@@ -77,7 +77,7 @@ pub struct RunArgs {
     /// description.md. Several tasks, or a folder of task folders, run side by side
     #[arg(value_name = "TASK", required = true)]
     pub tasks: Vec<PathBuf>,
-    /// Choose the agents: auto, claude or offline
+    /// Choose the agents: auto, claude, offline or files
     #[arg(long, value_name = "AGENTS")]
     pub agents: Option<String>,
     /// Read settings from this YAML or TOML file

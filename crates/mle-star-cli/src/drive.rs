@@ -26,12 +26,14 @@ use mle_star::pipeline;
 use mle_star::prompts::Prompts;
 use mle_star::spending::spending;
 use mle_star::stop::{Stop, Trouble};
+use mle_star_backends::files::FileAgents;
 use mle_star_backends::script::environment::Environment;
 use mle_star_data::profile::Profile;
 use mle_star_offline::OfflineAgents;
 use tokio::runtime::Builder;
 
 use crate::exit::{Exit, Failure};
+use crate::prepare::absolute;
 use crate::provider::{Chosen, Workplace, ask_claude};
 use crate::report::updates::{self, Reporting};
 use crate::settings::process_environment;
@@ -200,7 +202,7 @@ async fn perform(
         () = signals.received() => return Err(interrupted(start, signals)),
     };
     note_versions(start, &backends.environment, say)?;
-    let agents = answering(start, &backends.data_dir)?;
+    let agents = answering(start, &backends.data_dir, say)?;
     let reporting = Reporting::start(&start.folder);
     let answers = provisional::Writer::start(&start.folder, &backends);
     let events = answers.beside(events);
@@ -246,7 +248,7 @@ fn note_versions(
         platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
         claude: match &start.chosen {
             Chosen::Claude(claude) => Some(claude.executable.version.to_string()),
-            Chosen::Offline => None,
+            Chosen::Offline | Chosen::Files => None,
         },
         resumed: false,
     };
@@ -265,7 +267,11 @@ fn cost_so_far(start: &Start) -> Option<String> {
 }
 
 /// Makes the agents.
-fn answering(start: &Start, data_dir: &Path) -> Result<Box<dyn AgentBackend>, Failure> {
+fn answering(
+    start: &Start,
+    data_dir: &Path,
+    say: &(dyn Fn(&str) + Sync),
+) -> Result<Box<dyn AgentBackend>, Failure> {
     match (&start.chosen, &start.rules) {
         (Chosen::Claude(claude), _) => {
             let folder = start.folder.join(layout::WORK).join(layout::AGENTS);
@@ -274,6 +280,7 @@ fn answering(start: &Start, data_dir: &Path) -> Result<Box<dyn AgentBackend>, Fa
                 .map_err(Failure::failed)?;
             Ok(Box::new(agents))
         }
+        (Chosen::Files, _) => Ok(Box::new(through_files(start, data_dir, say)?)),
         (Chosen::Offline, Some(rules)) => Ok(Box::new(rules.clone())),
         (Chosen::Offline, None) => {
             let trouble = Trouble::new(
@@ -283,6 +290,16 @@ fn answering(start: &Start, data_dir: &Path) -> Result<Box<dyn AgentBackend>, Fa
             Err(Failure::failed(trouble))
         }
     }
+}
+
+/// Agents that are asked through files; says where and how.
+fn through_files(start: &Start, data_dir: &Path, say: &(dyn Fn(&str) + Sync)) -> Result<FileAgents, Trouble> {
+    let own = || absolute(&start.folder.join(layout::AGENTS));
+    let folder = start.frozen.config.agents_dir.clone().map_or_else(own, Ok)?;
+    let agents = FileAgents::new(&folder, &start.frozen.run_id, data_dir)?;
+    say(&format!("waiting for answers in {}", folder.display()));
+    say("  to answer NNN-PLACE/prompt.md: write a file, and move it to reply.txt beside it");
+    Ok(agents)
 }
 
 /// The error and exit code for what stopped the run.

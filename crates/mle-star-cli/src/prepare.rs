@@ -34,7 +34,7 @@ use configure::Configured;
 use infer_task::CompleteTask;
 use task_source::TaskSource;
 
-pub use configure::settings_of;
+pub use configure::{absolute, settings_of};
 pub use freeze::freeze;
 pub use infer_task::{Look, look};
 pub use profile_data::{ProfiledData, profile_data};
@@ -94,7 +94,7 @@ pub fn prepare_for(
     let source = task_source::find(task)?;
     let mut configured = configure::configure(args, &source, environment)?;
     let choice = choose_agents(intent, &configured.config, environment)?;
-    configured.config.agents = choice.chosen.name();
+    configured.answered_by(choice.chosen.name());
     let data = profile_data(&source.data_dir, &choice.chosen)?;
     let complete = infer_task::complete(&source, &configured.invocation, &data, &choice.chosen)?;
     configured.config.search_blocked_domains = blocked_domains(&configured, &complete.task);

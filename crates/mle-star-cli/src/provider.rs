@@ -1,4 +1,4 @@
-//! The provider of agents: the `claude` command line, or rules built into the program.
+//! The provider of agents: the `claude` command line, rules built into the program, or files.
 //!
 //! [`choice`] chooses it and gives the reason, [`credentials`] finds logins, [`executable`] finds `claude`.
 

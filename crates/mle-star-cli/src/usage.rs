@@ -59,9 +59,9 @@ pub fn of_result(result: &FinalResult) -> Spending {
     without_free_calls(result.usage.clone(), result.config.agents)
 }
 
-/// Removes interrupted calls of the offline agents, which are free.
+/// Removes interrupted calls of agents that are free.
 pub fn without_free_calls(mut spending: Spending, agents: AgentsChoice) -> Spending {
-    if agents == AgentsChoice::Offline {
+    if matches!(agents, AgentsChoice::Offline | AgentsChoice::Files) {
         spending.interrupted_calls = 0;
     }
     spending

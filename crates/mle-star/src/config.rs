@@ -23,6 +23,8 @@ pub enum AgentsChoice {
     Claude,
     /// Rules built into the program.
     Offline,
+    /// A person or another program, through files.
+    Files,
 }
 
 /// On or off.
@@ -167,6 +169,8 @@ pub struct Config {
     pub agent_models: BTreeMap<AgentType, String>,
     /// The `claude` executable.
     pub claude_path: Option<PathBuf>,
+    /// The folder for calls that are answered through files; `None` for `agents` in the run folder.
+    pub agents_dir: Option<PathBuf>,
     /// Web search by the retriever.
     pub search: Switch,
     /// Pages that the retriever may not read: domains with or without a path. The default is the competition's
@@ -253,6 +257,7 @@ impl Default for Config {
             memory_limit_mb: None,
             agent_models: BTreeMap::new(),
             claude_path: None,
+            agents_dir: None,
             search: Switch::On,
             search_blocked_domains: Vec::new(),
             blocked_commands: ["rm -rf /", "mkfs", "dd if=", ":(){ :|:& };:"].map(str::to_owned).into(),
@@ -449,6 +454,7 @@ mod tests {
             "memory_limit_mb": null,
             "agent_models": {},
             "claude_path": null,
+            "agents_dir": null,
             "search": "on",
             "search_blocked_domains": [],
             "blocked_commands": ["rm -rf /", "mkfs", "dd if=", ":(){ :|:& };:"],

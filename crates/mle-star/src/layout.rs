@@ -28,7 +28,7 @@ pub const LOG: &str = "mle-star.log";
 pub const STARTED_LOG: &str = "started.log";
 /// Working directories of scripts and agents, a folder; empty when the run is over.
 pub const WORK: &str = "work";
-/// Working directories of agents, a folder in [`WORK`].
+/// Working directories of agents, a folder in [`WORK`]; calls that are answered through files, a folder.
 pub const AGENTS: &str = "agents";
 /// Tables of the task that had to be unpacked, a folder.
 pub const DATA: &str = "data";

@@ -23,7 +23,7 @@ struct Estimate {
     phases: Vec<PhaseEstimate>,
     calls: Count,
     scripts: Count,
-    /// US dollars, lowest and highest; `None` for offline agents.
+    /// US dollars, lowest and highest; `None` for agents that are free.
     cost_usd: Option<(f64, f64)>,
     /// The cost of one call, by role.
     call_costs: BTreeMap<AgentType, CallCost>,
@@ -59,8 +59,8 @@ fn made(prepared: &Prepared, history: &History) -> Estimate {
     roles.values().for_each(|count| calls += *count);
     let cost = |role: &AgentType| (*role, history.call_cost(*role, model(config, *role)));
     let call_costs: BTreeMap<AgentType, CallCost> = match config.agents {
-        AgentsChoice::Offline => BTreeMap::new(),
-        _ => roles.keys().map(cost).collect(),
+        AgentsChoice::Offline | AgentsChoice::Files => BTreeMap::new(),
+        AgentsChoice::Auto | AgentsChoice::Claude => roles.keys().map(cost).collect(),
     };
     let dollars = call_costs.iter().filter_map(|(role, cost)| Some(*roles.get(role)? * cost.usd));
     let seconds =
@@ -123,7 +123,11 @@ fn lines(estimate: &Estimate, repairs: u32) -> Vec<String> {
 
 fn cost_lines(estimate: &Estimate) -> Vec<String> {
     let Some((low, high)) = estimate.cost_usd else {
-        return vec!["cost: none, the offline agents use no language model".to_owned()];
+        let why = match estimate.agents {
+            AgentsChoice::Files => "answers from files are free",
+            _ => "the offline agents use no language model",
+        };
+        return vec![format!("cost: none, {why}")];
     };
     let mut lines = vec![format!("cost: {} to {}", money::usd(low), money::usd(high))];
     lines.extend(estimate.call_costs.iter().map(|(role, cost)| {

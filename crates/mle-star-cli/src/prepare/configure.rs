@@ -33,9 +33,10 @@ pub struct Configured {
     pub retrieved_models: Option<Vec<RetrievedModel>>,
 }
 
-/// Keys that only agents with a language model use.
-const MODEL_KEYS: [&str; 8] = [
+/// Keys that the offline agents do not use.
+const NOT_OFFLINE: [&str; 9] = [
     "agent_models",
+    "agents_dir",
     "blocked_commands",
     "claude_path",
     "model",
@@ -44,6 +45,19 @@ const MODEL_KEYS: [&str; 8] = [
     "search",
     "search_blocked_domains",
 ];
+
+/// Keys that agents behind files do not use.
+const NOT_FILES: [&str; 6] = [
+    "agent_timeout_seconds",
+    "blocked_commands",
+    "claude_path",
+    "overload_patience_seconds",
+    "permission_mode",
+    "search_blocked_domains",
+];
+
+/// Keys that `claude` does not use.
+const NOT_CLAUDE: [&str; 1] = ["agents_dir"];
 
 /// Resolves environment, config file and options, and reads the files that they name.
 ///
@@ -80,16 +94,26 @@ pub fn settings_of(
 }
 
 impl Configured {
+    /// Fixes the agents, and what follows from them: people may take as long as the run has time.
+    pub fn answered_by(&mut self, agents: AgentsChoice) {
+        self.config.agents = agents;
+        if agents == AgentsChoice::Files {
+            self.config.agent_timeout_seconds = self.config.time_limit_seconds;
+        }
+    }
+
     /// A note that names the keys which were set but have no effect with these agents.
     pub fn without_effect(&self) -> Option<String> {
-        if self.config.agents != AgentsChoice::Offline {
-            return None;
-        }
+        let (keys, agents): (&[&str], _) = match self.config.agents {
+            AgentsChoice::Offline => (&NOT_OFFLINE, "the offline agents"),
+            AgentsChoice::Files => (&NOT_FILES, "agents behind files"),
+            AgentsChoice::Auto | AgentsChoice::Claude => (&NOT_CLAUDE, "claude"),
+        };
         let json = |config: &Config| serde_json::to_value(config).unwrap_or_default();
         let (values, default) = (json(&self.config), json(&Config::default()));
         let is_idle = |key: &&str| self.given.contains(*key) && values.get(key) != default.get(key);
-        let idle: Vec<&str> = MODEL_KEYS.iter().copied().filter(is_idle).collect();
-        (!idle.is_empty()).then(|| format!("note: no effect with the offline agents: {}", idle.join(", ")))
+        let idle: Vec<&str> = keys.iter().copied().filter(is_idle).collect();
+        (!idle.is_empty()).then(|| format!("note: no effect with {agents}: {}", idle.join(", ")))
     }
 }
 
@@ -99,7 +123,8 @@ fn absolute_paths(config: &mut Config) -> Result<(), Trouble> {
         let message = format!("retrieved_models: no such file: {}", file.display());
         return Err(Trouble::new(message, "check the path"));
     }
-    let paths = [&mut config.retrieved_models, &mut config.prompts, &mut config.log_file];
+    let paths =
+        [&mut config.retrieved_models, &mut config.prompts, &mut config.log_file, &mut config.agents_dir];
     for path in paths.into_iter().flatten() {
         *path = absolute(path)?;
     }

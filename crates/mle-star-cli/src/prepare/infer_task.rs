@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mle_star::config::Config;
+use mle_star::config::{AgentsChoice, Config};
 use mle_star::metric::Direction;
 use mle_star::stop::Trouble;
 use mle_star::task::Task;
+use mle_star_backends::files;
 use mle_star_data::agreement;
 use mle_star_data::infer::{Given, Guess, Inferred, infer};
 use mle_star_data::profile::{self, Profile};
@@ -77,8 +78,8 @@ pub fn look(source: &TaskSource, given: &Given) -> Result<Look, Trouble> {
     Ok(Look { profile, inferred, description })
 }
 
-/// Checks that the run writes outside its data; `makes_output` also creates the task's output folder, so that an
-/// unwritable folder is reported now and not hours later.
+/// Checks that the run writes outside its data; `makes_output` also creates the folders for its output and its calls, so
+/// that an unwritable folder is reported now and not hours later.
 ///
 /// # Errors
 /// A path inside the data folder, or an output folder that cannot be made.
@@ -88,6 +89,11 @@ pub fn check_outputs(task: &Task, config: &Config, makes_output: bool) -> Result
             let message = format!("cannot create the output folder {}: {error}", folder.display());
             Trouble::new(message, "set another output_dir, or leave it out")
         })?;
+    }
+    let calls = config.agents_dir.as_deref().filter(|_| config.agents == AgentsChoice::Files);
+    outside_the_data("agents_dir", calls, &task.data_dir)?;
+    if let (true, Some(folder)) = (makes_output, calls) {
+        files::check_folder(folder)?;
     }
     outside_the_data("log_file", config.log_file.as_deref(), &task.data_dir)
 }

@@ -18,7 +18,7 @@ pub struct ProfiledData {
     pub note: Option<String>,
 }
 
-/// Profiles a data folder. The offline agents require a profile; a language model can explore the data by itself.
+/// Profiles a data folder. The offline agents require a profile; other agents can explore the data by itself.
 ///
 /// # Errors
 /// The offline agents were chosen and the tables cannot be read.
@@ -26,7 +26,7 @@ pub fn profile_data(data_dir: &Path, chosen: &Chosen) -> Result<ProfiledData, Tr
     match (profile::read(data_dir), chosen) {
         (Ok(profile), _) => Ok(ProfiledData { profile: Some(profile), files: Vec::new(), note: None }),
         (Err(trouble), Chosen::Offline) => Err(trouble),
-        (Err(trouble), Chosen::Claude(_)) => {
+        (Err(trouble), Chosen::Claude(_) | Chosen::Files) => {
             let note = format!("note: the tables were not profiled: {}", trouble.message);
             Ok(ProfiledData { profile: None, files: profile::other_files(data_dir), note: Some(note) })
         }

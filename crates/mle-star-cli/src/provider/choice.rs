@@ -32,6 +32,8 @@ pub enum Chosen {
     Offline,
     /// The `claude` command line.
     Claude(Claude),
+    /// A person or another program, through files.
+    Files,
 }
 
 /// A usable `claude`.
@@ -57,8 +59,8 @@ pub struct Choice {
 /// # Errors
 /// The user requested `claude`, and it cannot be used.
 pub async fn choose(config: &Config, environment: &Environment<'_>) -> Result<Choice, Trouble> {
-    if config.agents == AgentsChoice::Offline {
-        return Ok(Choice { chosen: Chosen::Offline, reason: REQUESTED.to_owned() });
+    if let Some(requested) = without_login(config) {
+        return Ok(requested);
     }
     match (claude(config, environment).await, config.agents) {
         (Ok(claude), _) => {
@@ -75,9 +77,8 @@ pub async fn choose(config: &Config, environment: &Environment<'_>) -> Result<Ch
 /// # Errors
 /// The user requested `claude`, and there is no login.
 pub fn presume(config: &Config, named: &Path, environment: &Environment<'_>) -> Result<Choice, Trouble> {
-    let offline = |reason: String| Choice { chosen: Chosen::Offline, reason };
-    if config.agents == AgentsChoice::Offline {
-        return Ok(offline(REQUESTED.to_owned()));
+    if let Some(requested) = without_login(config) {
+        return Ok(requested);
     }
     match (credentials::login(environment), config.agents) {
         (Some(login), _) => {
@@ -86,8 +87,18 @@ pub fn presume(config: &Config, named: &Path, environment: &Environment<'_>) -> 
             Ok(Choice { chosen: Chosen::Claude(Claude { executable, login }), reason })
         }
         (None, AgentsChoice::Claude) => Err(no_login()),
-        (None, _) => Ok(offline(no_login().message)),
+        (None, _) => Ok(Choice { chosen: Chosen::Offline, reason: no_login().message }),
     }
+}
+
+/// The agents that the user requested, if they need no login.
+fn without_login(config: &Config) -> Option<Choice> {
+    let chosen = match config.agents {
+        AgentsChoice::Offline => Chosen::Offline,
+        AgentsChoice::Files => Chosen::Files,
+        AgentsChoice::Auto | AgentsChoice::Claude => return None,
+    };
+    Some(Choice { chosen, reason: REQUESTED.to_owned() })
 }
 
 /// The executable and the login. Without a login the executable is not looked for.
@@ -115,7 +126,7 @@ fn with_login(login: &Found, trouble: Trouble) -> Trouble {
     Trouble::new(format!("{}, but {}", login.reason(), trouble.message), trouble.hint)
 }
 
-/// The offline agents for a task; `None` if `claude` was chosen.
+/// The offline agents for a task; `None` if others were chosen.
 ///
 /// # Errors
 /// A task that the offline agents cannot solve.
@@ -127,7 +138,7 @@ pub fn rules(
     split: Option<&Split>,
 ) -> Result<Option<OfflineAgents>, Trouble> {
     match (chosen, profile) {
-        (Chosen::Claude(_), _) => Ok(None),
+        (Chosen::Claude(_) | Chosen::Files, _) => Ok(None),
         (Chosen::Offline, Some(profile)) => {
             OfflineAgents::new(task, profile, config.subsample_limit, split).map(Some)
         }
@@ -186,6 +197,7 @@ impl Chosen {
         match self {
             Self::Offline => AgentsChoice::Offline,
             Self::Claude(_) => AgentsChoice::Claude,
+            Self::Files => AgentsChoice::Files,
         }
     }
 }
@@ -203,5 +215,6 @@ pub fn name(agents: AgentsChoice) -> &'static str {
         AgentsChoice::Auto => "auto",
         AgentsChoice::Claude => "claude",
         AgentsChoice::Offline => "offline",
+        AgentsChoice::Files => "files",
     }
 }

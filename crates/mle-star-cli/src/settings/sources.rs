@@ -13,20 +13,22 @@ use crate::settings::document::{Document, parse_value};
 pub type Environment<'a> = dyn Fn(&str) -> Option<String> + 'a;
 
 /// Environment variables and their keys.
-const VARIABLES: [(&str, &str); 6] = [
+const VARIABLES: [(&str, &str); 7] = [
     ("MLE_STAR_MODEL", "model"),
     ("MLE_STAR_LOG_LEVEL", "log_level"),
     ("MLE_STAR_MAX_BUDGET", "max_budget_usd"),
     ("MLE_STAR_TIME_LIMIT", "time_limit_seconds"),
     ("MLE_STAR_CLAUDE_PATH", "claude_path"),
+    ("MLE_STAR_AGENTS_DIR", "agents_dir"),
     ("MLE_STAR_RUNS_DIR", "runs_dir"),
 ];
 
 /// Keys whose values are texts, even if they look like numbers.
-const TEXTS: [&str; 11] = [
+const TEXTS: [&str; 12] = [
     "model",
     "log_level",
     "claude_path",
+    "agents_dir",
     "runs_dir",
     "run_id",
     "metric",
@@ -38,7 +40,8 @@ const TEXTS: [&str; 11] = [
 ];
 
 /// Keys whose values are paths; those of a file are relative to its folder.
-const PATHS: [&str; 6] = ["log_file", "retrieved_models", "prompts", "runs_dir", "python", "claude_path"];
+const PATHS: [&str; 7] =
+    ["log_file", "retrieved_models", "prompts", "runs_dir", "python", "claude_path", "agents_dir"];
 
 /// The environment of this process.
 pub fn process_environment(name: &str) -> Option<String> {

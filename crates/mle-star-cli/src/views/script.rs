@@ -86,7 +86,11 @@ fn agents(context: &Context<'_>) -> String {
     let choice = serde_json::to_value(config.agents).ok();
     let name = choice.as_ref().and_then(|name| name.as_str()).unwrap_or_default().to_owned();
     let model = &config.model;
-    if name == "offline" || model.is_empty() { name } else { format!("{name}, {model}") }
+    if ["offline", "files"].contains(&name.as_str()) || model.is_empty() {
+        name
+    } else {
+        format!("{name}, {model}")
+    }
 }
 
 fn own_prompts(context: &Context<'_>) -> Vec<String> {

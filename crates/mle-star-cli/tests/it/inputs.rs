@@ -317,6 +317,20 @@ const MISTAKES: &[Mistake] = &[
         hint: "auto or claude or offline",
     },
     Mistake {
+        what: "folder of calls that cannot be written",
+        files: &[("plain", "a file")],
+        line: "run data --agents files --set agents_dir=plain/calls",
+        error: "cannot write to the agents' folder ",
+        hint: "choose another folder with agents_dir",
+    },
+    Mistake {
+        what: "folder of calls in the data",
+        files: &[],
+        line: "run data --agents files --set agents_dir=data/calls",
+        error: "agents_dir is inside the data folder",
+        hint: "set agents_dir to a path outside ",
+    },
+    Mistake {
         what: "a model for an agent that is none",
         files: &[],
         line: "run data --set agent_models.codr=haiku",

@@ -3,6 +3,7 @@
 
 mod agents;
 mod browser;
+mod by_files;
 mod claude;
 mod commands;
 mod events;

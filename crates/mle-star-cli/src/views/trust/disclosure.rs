@@ -110,8 +110,10 @@ fn search(result: &FinalResult) -> String {
 }
 
 fn models(config: &Config) -> String {
-    if config.agents == AgentsChoice::Offline {
-        return "No language model was used.".to_owned();
+    match config.agents {
+        AgentsChoice::Offline => return "No language model was used.".to_owned(),
+        AgentsChoice::Files => return "People or other programs answered the agents' prompts.".to_owned(),
+        AgentsChoice::Auto | AgentsChoice::Claude => {}
     }
     let own = config.agent_models.iter();
     let own: String =

@@ -1,0 +1,167 @@
+//! Runs whose calls are answered through files. The test answers them, and the interpreter is a shell script.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::exits::{SCORE, SUBMIT, interpreter};
+use crate::sealed::Sealed;
+
+/// The smallest search.
+const SMALL: &str = "--set num_retrieved_models=1 --set outer_loop_steps=1 --set inner_loop_steps=1 \
+                     --set num_parallel_solutions=1 --set ensemble_rounds=1";
+
+/// The reply to a call, by the agent in its `call.json`.
+fn reply(call: &Path) -> String {
+    let asked: Value = serde_json::from_slice(&fs::read(call.join("call.json")).unwrap()).unwrap();
+    let text = match (asked["agent"].as_str().unwrap(), asked["variant"].as_str()) {
+        ("retriever", _) => r#"{"models": [{"model_name": "one", "example_code": "fit()"}]}"#,
+        ("leakage", _) => r#"{"answers": [{"leakage_status": "No Data Leakage", "code_block": ""}]}"#,
+        ("extractor", _) => {
+            "The block:\n```json\n{\"plans\": [{\"code_block\": \"block = 1\", \"plan\": \"change it\"}]}\n```"
+        }
+        ("data", _) => "All the provided information is used.",
+        ("test", Some(_)) => "There is no subsampling.",
+        ("coder", _) => "```python\nblock = 2\n```",
+        ("summarize", _) => "The block matters.",
+        _ => "```python\nblock = 1\nprint(block)\n```",
+    };
+    text.to_owned()
+}
+
+/// Answers a call: the reply is moved into place.
+fn answer(call: &Path) {
+    fs::write(call.join("draft"), reply(call)).unwrap();
+    fs::rename(call.join("draft"), call.join("reply.txt")).unwrap();
+}
+
+/// The calls that wait for an answer.
+fn open_calls(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let is_open = |call: &PathBuf| call.join("ready").exists() && !call.join("reply.txt").exists();
+    entries.map(|entry| entry.path()).filter(is_open).collect()
+}
+
+/// Answers the calls of a run until it ends or asks at the place `held`, whose call is returned unanswered.
+fn answer_until(child: &mut Child, folder: &Path, held: &str) -> Result<PathBuf, ExitStatus> {
+    let deadline = Instant::now() + Duration::from_secs(120);
+    while Instant::now() < deadline {
+        for call in open_calls(folder) {
+            if call.display().to_string().ends_with(held) {
+                return Ok(call);
+            }
+            answer(&call);
+        }
+        if let Some(status) = child.try_wait().unwrap() {
+            return Err(status);
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    panic!("neither a call at {held} nor an end");
+}
+
+fn start(sealed: &Sealed, line: &str) -> Child {
+    let output = fs::File::create(sealed.path("said")).unwrap();
+    sealed.command(line).stdout(Stdio::null()).stderr(output).spawn().unwrap()
+}
+
+#[test]
+fn a_run_is_answered_through_files_across_a_kill_and_an_interrupt() {
+    let sealed = Sealed::with(&[]);
+    let python = interpreter(&sealed, &format!("{SUBMIT}; {SCORE}"));
+    let calls = sealed.path("runs/r/agents");
+
+    let mut run =
+        start(&sealed, &format!("run data --run-id r --agents files --set python={python} {SMALL}"));
+    let coder = answer_until(&mut run, &calls, ".coder").unwrap();
+    assert!(fs::read_to_string(coder.join("prompt.md")).unwrap().contains("change it"));
+    run.kill().unwrap();
+    run.wait().unwrap();
+    let said = sealed.read("said");
+    assert!(said.starts_with("agents: files (as requested)\n"), "{said}");
+    assert_eq!(said.matches("waiting for answers in ").count(), 1, "{said}");
+    assert!(said.contains(&format!("{}\n", calls.display())), "{said}");
+    answer(&coder);
+
+    let mut run = start(&sealed, "resume r");
+    let test = answer_until(&mut run, &calls, "finalization.test").unwrap();
+    let sent = Command::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap();
+    assert!(sent.success() && run.wait().unwrap().code() == Some(130));
+    assert!(test.join("withdrawn").exists() && !test.join("ready").exists());
+
+    let mut run = start(&sealed, "resume r");
+    let ended = answer_until(&mut run, &calls, "nowhere").unwrap_err();
+    assert_eq!(ended.code(), Some(0), "{}", sealed.read("said"));
+    let refined = sealed.read("runs/r/solutions/phase2.path-0.t0.k0.run.py");
+    assert!(refined.contains("block = 2"), "the reply that came meanwhile: {refined}");
+    check_calls(&sealed);
+    check_views(&sealed);
+}
+
+/// One call a place, numbered in order, all answered.
+fn check_calls(sealed: &Sealed) {
+    let names = sealed.names("runs/r/agents");
+    let mut places: Vec<&str> = names.iter().map(|name| name.split_once('-').unwrap().1).collect();
+    let numbers: Vec<String> = (1..=names.len()).map(|number| format!("{number:03}")).collect();
+    assert!(names.iter().zip(&numbers).all(|(name, number)| name.starts_with(number)), "{names:?}");
+    assert_eq!(places[..2], ["phase1.retriever", "phase1.candidate-0.init"]);
+    places.sort_unstable();
+    places.dedup();
+    assert_eq!(places.len(), names.len(), "{names:?}");
+    for name in &names {
+        let has = |file: &str| sealed.path(&format!("runs/r/agents/{name}/{file}")).exists();
+        assert!(has("answered") && !has("ready") && !has("withdrawn"), "{name}");
+        assert_eq!(has("schema.json"), name.ends_with("retriever") || is_structured(name), "{name}");
+    }
+}
+
+fn is_structured(name: &str) -> bool {
+    ["leakage", "extractor"].iter().any(|agent| name.ends_with(agent))
+}
+
+fn check_views(sealed: &Sealed) {
+    let result: Value = serde_json::from_str(&sealed.read("runs/r/result.json")).unwrap();
+    assert_eq!(result["total_cost_usd"], 0.0);
+    assert_eq!(result["config"]["agents"], "files");
+    for text in [&sealed.run("show r").stdout, &sealed.read("runs/r/report.html")] {
+        assert!(!text.contains("cost:") && !text.contains("sonnet)"), "{text}");
+    }
+}
+
+#[test]
+fn the_folder_of_calls_can_be_set() {
+    let check = |config: &str, option: &str, environment: &str, expected: &str| {
+        let sealed = Sealed::with(&[("settings/c.yaml", config)]);
+        let python = interpreter(&sealed, &format!("{SUBMIT}; {SCORE}"));
+        let options = format!("--config settings/c.yaml {option}");
+        let line = format!("run data --run-id r --set python={python} {SMALL} {options}");
+        let mut run = sealed.command(&line);
+        let mut run =
+            run.env("MLE_STAR_AGENTS_DIR", environment).stderr(Stdio::null()).stdout(Stdio::null()).spawn();
+        let call = answer_until(run.as_mut().unwrap(), &sealed.path(expected), "retriever").unwrap();
+        assert!(call.ends_with("001-phase1.retriever"), "{}", call.display());
+        let mut run = run.unwrap();
+        run.kill().unwrap();
+        run.wait().unwrap();
+    };
+    check("agents: files\n", "", "", "runs/r/agents");
+    check("agents: files\n", "", "by-variable", "by-variable");
+    check("agents: files\nagents_dir: by-file\n", "", "by-variable", "settings/by-file");
+    check("agents: files\nagents_dir: by-file\n", "--set agents_dir=1", "", "1");
+}
+
+#[test]
+fn an_estimate_asks_nobody_and_says_what_has_no_effect() {
+    let sealed = Sealed::with(&[]);
+    let line = "run data --agents files --set agents_dir=calls --set agent_timeout_seconds=60 --estimate";
+    let said = sealed.run(line);
+    assert!(said.code == 0 && said.stdout.contains("cost: none, answers from files are free"), "{said:?}");
+    let note = "note: no effect with agents behind files: agent_timeout_seconds\n";
+    assert!(said.stderr.contains(note), "{said:?}");
+    assert!(!sealed.path("calls").exists(), "{said:?}");
+    let said = sealed.run("run data --agents offline --set agents_dir=calls --estimate");
+    assert!(said.stderr.contains("note: no effect with the offline agents: agents_dir\n"), "{said:?}");
+}
