@@ -205,7 +205,16 @@ fn frozen(data_dir: &Path) -> Frozen {
     };
     let (run_id, data_id) = ("overhead".to_owned(), "overhead".to_owned());
     let (config, prompts) = (Config::default(), std::collections::BTreeMap::new());
-    Frozen { run_id, task, config, prompts, data_id, retrieved_models: None, protocol: None }
+    Frozen {
+        run_id,
+        task,
+        config,
+        prompts,
+        data_id,
+        retrieved_models: None,
+        learned: Vec::new(),
+        protocol: None,
+    }
 }
 
 fn median(mut times: Vec<Duration>) -> Duration {

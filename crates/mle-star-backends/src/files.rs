@@ -282,6 +282,7 @@ mod tests {
             variant: Some(Variant::Detection),
             system: "You are careful.".to_owned(),
             prompt: prompt.to_owned(),
+            shared: 0,
             inputs: Map::new(),
             tools: &["Read"],
             schema: Some(Arc::new(json!({"type": "object"}))),

@@ -9,6 +9,10 @@ use crate::setup::ClaudeSetup;
 /// The tool that `--json-schema` adds to the conversation.
 pub(crate) const STRUCTURED_OUTPUT: &str = "StructuredOutput";
 
+/// The least length in bytes of a beginning that is marked for the service's cache. Services keep none that is shorter
+/// than a thousand tokens.
+const LEAST_CACHED: usize = 4000;
+
 /// Variables that would make `claude` believe it runs inside another agent.
 const REMOVED: [&str; 2] = ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"];
 /// Set unless the user has set them: no telemetry, no self-update during a run.
@@ -134,11 +138,22 @@ pub(crate) fn initialize(setup: &ClaudeSetup, tools: &[&str]) -> Value {
     json!({"type": "control_request", "request_id": "initialize", "request": request})
 }
 
+/// The prompt. A beginning that later calls share is a block of its own, which the service caches.
+fn content(request: &AgentRequest) -> Value {
+    match request.prompt.split_at_checked(request.shared) {
+        Some((shared, own)) if shared.len() >= LEAST_CACHED => json!([
+            {"type": "text", "text": shared, "cache_control": {"type": "ephemeral"}},
+            {"type": "text", "text": own},
+        ]),
+        _ => json!(request.prompt),
+    }
+}
+
 /// The message with the prompt. As composed by the client, it is not searched for `@file` and `/command`.
 pub(crate) fn prompt(request: &AgentRequest) -> Value {
     json!({
         "type": "user", "client_composed": true,
-        "message": {"role": "user", "content": request.prompt},
+        "message": {"role": "user", "content": content(request)},
     })
 }
 
@@ -161,6 +176,7 @@ mod tests {
             variant: None,
             system: "system".to_owned(),
             prompt: "/clear @file {x}".to_owned(),
+            shared: 0,
             inputs: serde_json::Map::new(),
             tools,
             schema: None,
@@ -251,5 +267,21 @@ mod tests {
         let prompt = prompt(&request(AgentType::Coder, &[]));
         assert_eq!(prompt["message"]["content"], "/clear @file {x}");
         assert_eq!(prompt["client_composed"], true);
+    }
+
+    #[test]
+    fn a_long_shared_beginning_is_marked_for_the_cache() {
+        let own = "@own";
+        let asked = |shared: usize| AgentRequest {
+            prompt: format!("{}{own}", "s".repeat(shared)),
+            shared,
+            ..request(AgentType::Coder, &[])
+        };
+        let content = |shared| prompt(&asked(shared))["message"]["content"].clone();
+        assert_eq!(content(LEAST_CACHED - 1), asked(LEAST_CACHED - 1).prompt);
+        let blocks = content(LEAST_CACHED);
+        assert_eq!(blocks[0]["text"], "s".repeat(LEAST_CACHED));
+        assert_eq!(blocks[0]["cache_control"], json!({"type": "ephemeral"}));
+        assert_eq!(blocks[1], json!({"type": "text", "text": own}));
     }
 }

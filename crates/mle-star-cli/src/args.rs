@@ -98,6 +98,9 @@ pub struct RunArgs {
     /// Use the templates of this folder instead of built-in ones
     #[arg(long, value_name = "DIR")]
     pub prompts: Option<PathBuf>,
+    /// Tell the agents what this earlier run tried, and with what effect (repeatable)
+    #[arg(long, value_name = "RUN")]
+    pub learn_from: Vec<String>,
     /// Store runs in this folder [default: ./runs]
     #[arg(long, value_name = "DIR")]
     pub runs_dir: Option<PathBuf>,

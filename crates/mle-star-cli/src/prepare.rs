@@ -6,6 +6,7 @@
 //! then writes everything into a new run folder.
 
 mod configure;
+mod earlier_runs;
 mod freeze;
 pub mod given_models;
 mod infer_task;
@@ -18,6 +19,7 @@ use std::path::Path;
 
 use mle_star::answers::RetrievedModel;
 use mle_star::config::Config;
+use mle_star::lessons::EarlierRun;
 use mle_star::prompts::Prompts;
 use mle_star::protocol::Protocol;
 use mle_star::search::{plain_rule, solution_pages};
@@ -52,6 +54,8 @@ pub struct Prepared {
     pub prompts: Prompts,
     /// The models of a `retrieved_models` file; `None`: the retriever is asked.
     pub retrieved_models: Option<Vec<RetrievedModel>>,
+    /// What the runs of `--learn-from` tried.
+    pub learned: Vec<EarlierRun>,
     /// The agents.
     pub chosen: Chosen,
     /// The profile of the data; `None` without a readable training table.
@@ -103,7 +107,7 @@ pub fn prepare_for(
     infer_task::check_outputs(&complete.task, &configured.config, makes_output)?;
     let mut sources = sources(&source, &configured, &choice, &complete, &data);
     let CompleteTask { task, guesses } = complete;
-    let Configured { config, invocation, prompts, retrieved_models, .. } = configured;
+    let Configured { config, invocation, prompts, retrieved_models, learned, .. } = configured;
     let (chosen, profile) = (choice.chosen, data.profile);
     let protocol = protocol::protocol(&task, &config, profile.as_ref());
     sources.extend(protocol.iter().flat_map(|protocol| protocol::lines(protocol, &config)));
@@ -113,6 +117,7 @@ pub fn prepare_for(
         invocation,
         prompts,
         retrieved_models,
+        learned,
         chosen,
         profile,
         protocol,
@@ -153,6 +158,7 @@ fn sources(
     lines.extend(configured.file.as_ref().map(|path| format!("config: {}", path.display())));
     let models = configured.retrieved_models.as_deref();
     lines.extend(given_models::opening(&configured.config, models));
+    lines.extend(earlier_runs::opening(&configured.learned, &configured.config));
     lines.extend(configured.without_effect());
     lines.extend(data.note.clone());
     lines

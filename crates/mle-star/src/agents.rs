@@ -23,7 +23,7 @@ mod test;
 pub use self::definitions::definitions;
 pub(crate) use self::{
     ablation::ablation,
-    attempts::{Repair, gained, number},
+    attempts::Repair,
     coder::coder,
     data::data,
     debugger::debugger,

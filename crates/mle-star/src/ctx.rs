@@ -21,7 +21,7 @@ use crate::effects::{
     ScriptRequest, ScriptRunner, Usage,
 };
 use crate::event::{Event, EventSink};
-use crate::journal::{EffectRecord, Entry, Journal, Kind, MadeWith, Recorded};
+use crate::journal::{EffectRecord, Entry, Frozen, Journal, Kind, MadeWith, Recorded};
 use crate::limits::Limits;
 use crate::metric::Score;
 use crate::place::{Name, Phase, Place};
@@ -98,6 +98,14 @@ struct Question<'a> {
     variant: Option<Variant>,
 }
 
+/// The rendered templates of a call.
+struct Rendered {
+    system: String,
+    prompt: String,
+    /// The length of the prompt's first part, which several calls share.
+    shared: usize,
+}
+
 /// A place in the algorithms of a run in progress.
 #[derive(Clone)]
 pub struct Ctx<'a> {
@@ -108,7 +116,7 @@ pub struct Ctx<'a> {
 
 impl<'a> Run<'a> {
     pub fn new(
-        frozen: &'a crate::journal::Frozen,
+        frozen: &'a Frozen,
         prompts: &'a Prompts,
         journal: &'a Journal,
         outside: Outside<'a>,
@@ -128,7 +136,7 @@ impl<'a> Run<'a> {
             scripts: outside.script_slots.share(most_scripts),
             history: Mutex::default(),
             failures: journal.failures()?,
-            common: common(&frozen.task, config, outside.environment),
+            common: common(frozen, outside.environment),
             protocol: frozen.protocol.as_ref(),
             shift: OnceLock::new(),
         })
@@ -173,7 +181,7 @@ impl<'a> Ctx<'a> {
     pub(crate) async fn ask(&self, call: Call) -> Result<AgentReply, Stop> {
         let place = self.place.named(call.name);
         let (agent, variant, model) = (call.agent, call.variant, self.model(call.agent));
-        let (prompt, system) = self.render(&call)?;
+        let Rendered { system, prompt, shared } = self.render(&call)?;
         let templates = [self.run.prompts.text(call.template), self.run.prompts.text("system.md")];
         let (inputs, schema, tools) = (&call.inputs, call.schema.as_deref(), call.tools);
         let input = Input { agent, inputs, model: &model, schema, templates, tools, variant };
@@ -185,6 +193,7 @@ impl<'a> Ctx<'a> {
             variant,
             system,
             prompt,
+            shared,
             inputs: call.inputs,
             tools: call.tools,
             schema: call.schema,
@@ -317,13 +326,14 @@ impl<'a> Ctx<'a> {
         let request = |Likely { place, agent, variant }: Likely| {
             let Form { tools, schema } = Form::of(agent, variant);
             let (system, model) = (self.system(agent, variant), self.model(agent));
-            let (prompt, inputs, timeout, time_left) = Default::default();
+            let (prompt, shared, inputs, timeout, time_left) = Default::default();
             AgentRequest {
                 place,
                 agent,
                 variant,
                 system,
                 prompt,
+                shared,
                 inputs,
                 tools,
                 schema,
@@ -413,8 +423,8 @@ impl<'a> Ctx<'a> {
         self.run.config.agent_models.get(&agent).unwrap_or(&self.run.config.model).clone()
     }
 
-    /// Renders the template of a call and the system prompt.
-    fn render(&self, call: &Call) -> Result<(String, String), Stop> {
+    /// Renders the templates of a call.
+    fn render(&self, call: &Call) -> Result<Rendered, Stop> {
         let of_run = self.values(call.agent, call.variant);
         let mut values: BTreeMap<&String, &Value> = of_run.iter().collect();
         let system = self.render_template("system.md", &values)?;
@@ -425,7 +435,11 @@ impl<'a> Ctx<'a> {
             values.extend([(&name, &lessons)].into_iter().chain(&of_now).chain(&call.context));
         }
         values.extend(call.inputs.iter().chain(&call.rendered_only));
-        Ok((self.render_template(call.template, &values)?, system))
+        let shared = call.shared.filter(|_| full);
+        let shared =
+            shared.map(|template| self.render_template(template, &values)).transpose()?.unwrap_or_default();
+        let prompt = format!("{shared}{}", self.render_template(call.template, &values)?);
+        Ok(Rendered { system, prompt, shared: shared.len() })
     }
 
     fn render_template(&self, name: &str, values: &BTreeMap<&String, &Value>) -> Result<String, Stop> {
@@ -487,7 +501,9 @@ impl<'a> Ctx<'a> {
     }
 }
 
-fn common(task: &Task, config: &Config, environment: &str) -> Map<String, Value> {
+/// The values that are the same for every call of the run.
+fn common(frozen: &Frozen, environment: &str) -> Map<String, Value> {
+    let Frozen { task, config, learned, .. } = frozen;
     let values = [
         ("task_description", json!(task.description)),
         ("metric", json!(task.evaluation_metric)),
@@ -495,6 +511,7 @@ fn common(task: &Task, config: &Config, environment: &str) -> Map<String, Value>
         ("comparative", json!(task.metric_direction.comparative())),
         ("subsample_limit", json!(config.subsample_limit)),
         ("environment", json!(environment)),
+        ("learned", json!(if config.context == Context::Full { learned.as_slice() } else { &[] })),
     ];
     values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }

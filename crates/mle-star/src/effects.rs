@@ -55,6 +55,9 @@ pub struct AgentRequest {
     pub system: String,
     /// The rendered template.
     pub prompt: String,
+    /// The length in bytes of the prompt's beginning that later calls of this agent are likely to share. Some
+    /// services bill it less if they are told.
+    pub shared: usize,
     /// The values that the template was rendered with, by name.
     pub inputs: Map<String, Value>,
     /// Tools that the agent may use; empty for none.
@@ -426,7 +429,7 @@ impl ScriptOutcome {
 /// The last lines of a script's output, as far as they tell an agent something.
 fn last_lines(output: &str) -> String {
     /// In lines.
-    const MOST: usize = 30;
+    const MOST: usize = 15;
     /// In characters.
     const LONGEST: usize = 160;
     let cut = |line: &str| line.chars().take(LONGEST).collect::<String>();
@@ -521,7 +524,7 @@ mod tests {
         check("", "");
         check("fold 1\n\n 10%\r 90%\r100% done\r\nfold 2  \n", "fold 1\n100% done\nfold 2");
         let many: Vec<String> = (0..100).map(|line| line.to_string()).collect();
-        check(&many.join("\n"), &many[70..].join("\n"));
+        check(&many.join("\n"), &many[85..].join("\n"));
         assert_eq!(last_lines(&"ä".repeat(500)).chars().count(), 160);
     }
 }

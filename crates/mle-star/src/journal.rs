@@ -38,6 +38,7 @@ use crate::answers::RetrievedModel;
 use crate::config::Config;
 use crate::diagnostics::Diagnostics;
 use crate::effects::{AgentReply, Answer, Limit, Look, ScriptEnd, ScriptOutcome, Usage};
+use crate::lessons::EarlierRun;
 use crate::place::{Place, Step};
 use crate::protocol::Protocol;
 use crate::stop::Stop;
@@ -58,6 +59,9 @@ pub struct Frozen {
     /// The models from the user's file; `None` if the retriever chooses them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retrieved_models: Option<Vec<RetrievedModel>>,
+    /// What the runs tried that the user chose to learn from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub learned: Vec<EarlierRun>,
     /// A digest of the data folder.
     pub data_id: String,
     /// How solutions are evaluated; `None` for the paper's way, with nothing added.

@@ -2,25 +2,52 @@
 //!
 //! The lines come from the verdicts of the steps. They are few and short, so that every prompt can afford them.
 
-use crate::agents::{gained, number};
+use serde::{Deserialize, Serialize};
+
 use crate::metric::{Direction, Score};
 use crate::place::Step;
+use crate::task::Task;
 use crate::verdict::{Verdict, Verdicts};
 
-/// Maximum number of lines.
-const MOST: usize = 30;
-/// Maximum length of a plan in a line, in characters.
-const LONGEST: usize = 200;
+/// What an earlier run tried.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EarlierRun {
+    /// Its ID.
+    pub run_id: String,
+    /// Its task.
+    pub task: String,
+    /// Its metric, in whose unit the effects are.
+    pub metric: String,
+    /// One line for each solution that was tried.
+    pub lines: Vec<String>,
+}
 
-/// One line for each solution that was tried, in the order of the algorithms, except for those of `except`. If there
-/// are too many, those with the largest effects remain.
-pub fn lessons(verdicts: &Verdicts, direction: Direction, except: Option<Step>) -> Vec<String> {
-    let outer = |step: Step| match step {
-        Step::Attempt { path, outer, .. } => Step::Outer { path, outer },
-        step => step,
+impl EarlierRun {
+    /// The run with this ID, task and verdicts.
+    pub fn new(run_id: &str, task: &Task, verdicts: &Verdicts) -> Self {
+        let lines = lessons(verdicts, task.metric_direction, None);
+        let (name, metric) = (task.competition_id.clone(), task.evaluation_metric.clone());
+        Self { run_id: run_id.to_owned(), task: name, metric, lines }
+    }
+}
+
+/// Maximum number of lines.
+const MOST: usize = 12;
+/// Maximum length of a plan in a line, in characters.
+const LONGEST: usize = 120;
+
+/// One line for each solution that was tried, in the order of the algorithms. If there are too many, those with the
+/// largest effects remain. What the agents of step `at` are told in detail is left out.
+pub fn lessons(verdicts: &Verdicts, direction: Direction, at: Option<Step>) -> Vec<String> {
+    let in_detail = |step: Step| match (at, step) {
+        (Some(Step::Outer { path, .. }), step) => step.path() == Some(path),
+        (Some(Step::Attempt { path, outer, .. }), Step::Attempt { path: p, outer: t, .. }) => {
+            (path, outer) == (p, t)
+        }
+        (Some(Step::Round(_)), Step::Round(_)) => true,
+        _ => false,
     };
-    let others =
-        verdicts.iter().filter(|(step, _)| except.is_none_or(|except| outer(**step) != outer(except)));
+    let others = verdicts.iter().filter(|(step, _)| !in_detail(**step));
     let mut lines: Vec<(usize, f64, String)> = others
         .filter_map(|(step, verdict)| line(verdicts, direction, *step, verdict))
         .enumerate()
@@ -67,6 +94,34 @@ fn line(verdicts: &Verdicts, direction: Direction, step: Step, verdict: &Verdict
     let subject: Vec<&str> =
         [what.as_str(), plan.as_str()].into_iter().filter(|part| !part.is_empty()).collect();
     Some((gain.map_or(f64::INFINITY, f64::abs), format!("{}: {effect}", subject.join(": "))))
+}
+
+/// A gain in words: `better by 0.0031 (standard error 0.0020)`.
+pub(crate) fn gained(gain: f64, standard_error: Option<f64>) -> String {
+    let error =
+        standard_error.map(|error| format!(" (standard error {})", rounded(error, 2))).unwrap_or_default();
+    match gain {
+        0.0 => format!("no difference{error}"),
+        gain if gain > 0.0 => format!("better by {}{error}", rounded(gain, 3)),
+        gain => format!("worse by {}{error}", rounded(-gain, 3)),
+    }
+}
+
+/// A number with at most six significant digits.
+pub(crate) fn number(value: f64) -> String {
+    rounded(value, 6)
+}
+
+/// A number with at most this many significant digits.
+fn rounded(value: f64, most: u8) -> String {
+    let digits = if value == 0.0 { 0.0 } else { value.abs().log10().floor() };
+    if !(-6.0..=9.0).contains(&digits) {
+        return format!("{value:.3e}");
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 11")]
+    let decimals = (f64::from(most) - 1.0 - digits).max(0.0) as usize;
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 #[cfg(test)]
@@ -121,7 +176,20 @@ mod tests {
         let lines = lessons(&verdicts, Direction::Maximize, None);
         assert_eq!(lines.len(), MOST);
         assert!(lines[0].starts_with("first solution"), "{}", lines[0]);
-        assert!(lines[1].contains("better by 71"), "{}", lines[1]);
-        assert!(lines.iter().all(|line| line.chars().count() < 300));
+        assert!(lines[1].contains("better by 89"), "{}", lines[1]);
+        assert!(lines.iter().all(|line| line.chars().count() < 240));
+    }
+
+    #[test]
+    fn numbers_have_six_digits_at_most() {
+        let check = |value, expected: &str| assert_eq!(number(value), expected);
+        check(0.0, "0");
+        check(0.812_345_678, "0.812346");
+        check(0.5, "0.5");
+        check(-12.345_678_9, "-12.3457");
+        check(123_456_789.0, "123456789");
+        check(0.000_012_3, "0.0000123");
+        check(1.5e-9, "1.500e-9");
+        check(2.5e12, "2.500e12");
     }
 }

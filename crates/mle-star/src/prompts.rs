@@ -31,6 +31,8 @@ pub const BUILT_IN: &[(&str, &str)] = templates![
     "merger.md",
     "planner.md",
     "retriever.md",
+    "solution.md",
+    "solutions.md",
     "summarize.md",
     "system.md",
     "test.md",

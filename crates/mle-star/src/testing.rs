@@ -398,7 +398,16 @@ pub fn frozen() -> Frozen {
     let prompts = Prompts::new(BTreeMap::new());
     let prompts = prompts.map(|prompts| prompts.texts().clone()).unwrap_or_default();
     let (run_id, data_id) = ("toy-run".to_owned(), "data".to_owned());
-    Frozen { run_id, task, config, prompts, retrieved_models: None, data_id, protocol: None }
+    Frozen {
+        run_id,
+        task,
+        config,
+        prompts,
+        retrieved_models: None,
+        learned: Vec::new(),
+        data_id,
+        protocol: None,
+    }
 }
 
 fn usual_answer(request: &AgentRequest) -> String {

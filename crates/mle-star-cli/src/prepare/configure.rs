@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 
 use mle_star::answers::RetrievedModel;
 use mle_star::config::{AgentsChoice, Config};
+use mle_star::lessons::EarlierRun;
 use mle_star::prompts::{BUILT_IN, PromptError, Prompts};
 use mle_star::stop::Trouble;
 
-use super::given_models;
 use super::task_source::TaskSource;
+use super::{earlier_runs, given_models};
 use crate::args::RunArgs;
 use crate::output::nearest;
 use crate::settings::document::Document;
@@ -31,6 +32,8 @@ pub struct Configured {
     pub prompts: Prompts,
     /// The models of the `retrieved_models` file.
     pub retrieved_models: Option<Vec<RetrievedModel>>,
+    /// What the runs of `--learn-from` tried.
+    pub learned: Vec<EarlierRun>,
 }
 
 /// Keys that the offline agents do not use.
@@ -72,7 +75,8 @@ pub fn configure(
     absolute_paths(&mut config)?;
     let retrieved_models = given_models::given_models(&config)?;
     let prompts = prompts(config.prompts.as_deref())?;
-    Ok(Configured { config, invocation, given, file, prompts, retrieved_models })
+    let learned = earlier_runs::read(&args.learn_from, invocation.runs_dir.as_deref())?;
+    Ok(Configured { config, invocation, given, file, prompts, retrieved_models, learned })
 }
 
 /// The resolved settings, and the config file.

@@ -17,7 +17,8 @@ use crate::runs::{self, inputs};
 /// A task that the offline agents cannot solve, unreadable data, a run ID that exists, or a folder that cannot be
 /// written.
 pub fn freeze(prepared: Prepared) -> Result<Start, Failure> {
-    let Prepared { task, config, invocation, prompts, retrieved_models, chosen, profile, .. } = prepared;
+    let Prepared { task, config, invocation, prompts, retrieved_models, learned, chosen, profile, .. } =
+        prepared;
     let (protocol, guesses, sources) = (prepared.protocol, prepared.guesses, prepared.sources);
     let split = protocol.as_ref().and_then(|protocol| protocol.split.as_ref());
     let rules = provider::rules(&chosen, &task, &config, profile.clone(), split)?;
@@ -25,9 +26,10 @@ pub fn freeze(prepared: Prepared) -> Result<Start, Failure> {
     let runs_dir = invocation.runs_dir.clone().unwrap_or_else(|| PathBuf::from(runs::DEFAULT_DIR));
     let now = jiff::Zoned::now();
     let claimed = runs::claim(&runs_dir, invocation.run_id.as_deref(), &task.competition_id, &now)?;
-    let texts = prompts.texts().clone();
     let run_id = claimed.id;
-    let frozen = Frozen { run_id, task, config, prompts: texts, retrieved_models, data_id, protocol };
+    let texts = prompts.texts().clone();
+    let frozen =
+        Frozen { run_id, task, config, prompts: texts, retrieved_models, learned, data_id, protocol };
     let folder = claimed.hold.folder().to_owned();
     inputs::write(&folder, &frozen).map_err(Failure::failed)?;
     let journal = Journal::create_in(claimed.hold, &frozen).map_err(|error| Failure::journal(&error))?;

@@ -230,6 +230,7 @@ fn frozen(name: &str, metric: &str, direction: Direction, data: &Path) -> Result
         prompts,
         data_id: name.to_owned(),
         retrieved_models: None,
+        learned: Vec::new(),
         protocol: None,
     })
 }

@@ -31,6 +31,7 @@ pub(crate) async fn ablation(
     let attempts = steps.iter().flat_map(|step| &step.inner_loop_attempts);
     let outcomes = attempts.map(|attempt| json!({"plan": attempt.plan, "outcome": outcome(attempt)}));
     let call = Call::new(AgentType::Ablation, "ablation.md", inputs)
+        .sharing("solution.md")
         .telling("current", run_of(current))
         .telling("outcomes", outcomes.collect::<Value>())
         .telling("attention", attention(ctx));

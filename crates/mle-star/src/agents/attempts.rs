@@ -6,11 +6,12 @@ use similar::TextDiff;
 
 use crate::effects::Limit;
 use crate::evaluation::Failure;
+use crate::lessons::{gained, number};
 use crate::result::RefinementAttempt;
 use crate::solution::Solution;
 
 /// Maximum length of a diff in a prompt, in lines.
-const LONGEST_DIFF: usize = 80;
+const LONGEST_DIFF: usize = 40;
 
 /// A plan that was tried.
 pub(super) struct Tried<'a> {
@@ -85,29 +86,6 @@ pub(super) fn diff(before: &str, after: &str) -> String {
     }
 }
 
-/// A gain in words: `better by 0.0031 (standard error 0.0020)`.
-pub(crate) fn gained(gain: f64, standard_error: Option<f64>) -> String {
-    let error =
-        standard_error.map(|error| format!(" (standard error {})", number(error))).unwrap_or_default();
-    match gain {
-        0.0 => format!("no difference{error}"),
-        gain if gain > 0.0 => format!("better by {}{error}", number(gain)),
-        gain => format!("worse by {}{error}", number(-gain)),
-    }
-}
-
-/// A number with at most six significant digits.
-pub(crate) fn number(value: f64) -> String {
-    let digits = if value == 0.0 { 0.0 } else { value.abs().log10().floor() };
-    if !(-6.0..=9.0).contains(&digits) {
-        return format!("{value:.3e}");
-    }
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 11")]
-    let decimals = (5.0 - digits).max(0.0) as usize;
-    let text = format!("{value:.decimals$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
-}
-
 impl Repair {
     /// The repair of `before`, which failed.
     pub(crate) fn of(failure: &Failure, before: &Solution, after: &Solution) -> Self {
@@ -147,19 +125,6 @@ mod tests {
         check(scored(0.0031, Some(0.002), true), better);
         check(scored(-0.5, None, false), "score 0.8125, worse by 0.5, not kept, 43 s");
         check(scored(0.0, None, true), "score 0.8125, no difference, kept, 43 s");
-    }
-
-    #[test]
-    fn numbers_have_six_digits_at_most() {
-        let check = |value, expected: &str| assert_eq!(number(value), expected);
-        check(0.0, "0");
-        check(0.812_345_678, "0.812346");
-        check(0.5, "0.5");
-        check(-12.345_678_9, "-12.3457");
-        check(123_456_789.0, "123456789");
-        check(0.000_012_3, "0.0000123");
-        check(1.5e-9, "1.500e-9");
-        check(2.5e12, "2.500e12");
     }
 
     #[test]

@@ -17,9 +17,9 @@ pub(crate) async fn coder(
     plan: &str,
 ) -> Result<Option<String>, Stop> {
     let inputs = json!({"code_block": block.as_str(), "plan": plan});
-    let (before, after) = solution.text().split_once(block.as_str()).unwrap_or_default();
-    let around = json!({"before": before.trim_matches('\n'), "after": after.trim_matches('\n')});
-    let call = Call::new(AgentType::Coder, "coder.md", inputs).telling("around", around);
+    let call = Call::new(AgentType::Coder, "coder.md", inputs)
+        .sharing("solution.md")
+        .telling("solution_script", solution.text());
     let answer = ctx.ask(call).await?;
     let code = reply::code(&answer);
     if code.is_none() {

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::attempts::number;
 use crate::call::Call;
 use crate::ctx::Ctx;
+use crate::lessons::number;
 use crate::reply;
 use crate::role::AgentType;
 use crate::solution::{Scored, Solution, SolutionPhase};
@@ -23,6 +23,7 @@ pub(crate) async fn ensembler(
     let inputs = json!({"solutions": texts, "plan": plan});
     let call = Call::new(AgentType::Ensembler, "ensembler.md", inputs)
         .rendering("num_solutions", solutions.len())
+        .sharing("solutions.md")
         .telling("members", members(solutions))
         .telling("best", best_round(best));
     let answer = ctx.ask(call).await?;

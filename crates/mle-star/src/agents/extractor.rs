@@ -38,6 +38,7 @@ pub(crate) async fn extractor(
         "note": question.note,
     });
     let request = Call::new(AgentType::Extractor, "extractor.md", inputs)
+        .sharing("solution.md")
         .telling("studies", json!(StepRecord::summaries(question.steps)))
         .telling("refined", question.steps.iter().filter_map(refined).collect::<Value>());
     let again = |request: Call| request.named(Name::Again(AgentType::Extractor, call));

@@ -2,10 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::attempts::{Tried, history, number, plans, scores, told};
+use super::attempts::{Tried, history, plans, scores, told};
 use super::ensembler::run_of;
 use crate::call::Call;
 use crate::ctx::Ctx;
+use crate::lessons::number;
 use crate::reply;
 use crate::result::RefinementAttempt;
 use crate::role::AgentType;

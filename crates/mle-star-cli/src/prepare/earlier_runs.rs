@@ -1,0 +1,71 @@
+//! The runs of `--learn-from`: what they tried, for the prompts of a new run.
+
+use std::path::Path;
+
+use mle_star::config::{Config, Context};
+use mle_star::journal;
+use mle_star::lessons::EarlierRun;
+use mle_star::stop::Trouble;
+
+use crate::runs;
+
+/// What the named runs tried.
+///
+/// # Errors
+/// There is no such run, or its journal cannot be read.
+pub fn read(names: &[String], runs_dir: Option<&Path>) -> Result<Vec<EarlierRun>, Trouble> {
+    let runs_dir = runs_dir.unwrap_or(Path::new(runs::DEFAULT_DIR));
+    names.iter().map(|name| one(name, runs_dir)).collect()
+}
+
+fn one(name: &str, runs_dir: &Path) -> Result<EarlierRun, Trouble> {
+    let folder = runs::find(name, runs_dir)?;
+    let unreadable = |error: &dyn std::fmt::Display| {
+        let message = format!("--learn-from {name}: {error}");
+        Trouble::new(message, "name a run that `mle-star show` can read, or leave it out")
+    };
+    let snapshot = journal::read(&folder).map_err(|error| unreadable(&error))?;
+    Ok(EarlierRun::new(&snapshot.frozen.run_id, &snapshot.frozen.task, &snapshot.verdicts()))
+}
+
+/// What a run says about them at its start, one line each.
+pub fn opening(runs: &[EarlierRun], config: &Config) -> Vec<String> {
+    if !runs.is_empty() && config.context == Context::Paper {
+        return vec!["note: --learn-from has no effect with context: paper".to_owned()];
+    }
+    let one = |run: &EarlierRun| match run.lines.len() {
+        0 => format!("note: {} has tried nothing that could be learned from", run.run_id),
+        1 => format!("learning from {}: 1 change that was tried", run.run_id),
+        count => format!("learning from {}: {count} changes that were tried", run.run_id),
+    };
+    runs.iter().map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_says_what_it_learns_from() {
+        let check = |context, count, expected: &str| {
+            let run = EarlierRun {
+                run_id: "old".to_owned(),
+                lines: vec![String::new(); count],
+                ..EarlierRun::default()
+            };
+            let config = Config { context, ..Config::default() };
+            assert_eq!(opening(&[run], &config), [expected]);
+        };
+        check(Context::Full, 2, "learning from old: 2 changes that were tried");
+        check(Context::Full, 1, "learning from old: 1 change that was tried");
+        check(Context::Full, 0, "note: old has tried nothing that could be learned from");
+        check(Context::Paper, 2, "note: --learn-from has no effect with context: paper");
+    }
+
+    #[test]
+    fn a_run_that_does_not_exist_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = read(&["nothing".to_owned()], Some(folder.path())).unwrap_err();
+        assert!(error.to_string().contains("no run nothing in"), "{error}");
+    }
+}
