@@ -214,6 +214,7 @@ fn frozen(data_dir: &Path) -> Frozen {
         retrieved_models: None,
         learned: Vec::new(),
         protocol: None,
+        data_summary: None,
     }
 }
 

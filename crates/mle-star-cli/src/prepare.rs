@@ -12,6 +12,7 @@ pub mod given_models;
 mod infer_task;
 mod profile_data;
 pub mod protocol;
+mod summary;
 mod task_file;
 pub mod task_source;
 
@@ -62,6 +63,8 @@ pub struct Prepared {
     pub profile: Option<Profile>,
     /// How solutions are evaluated; `None` for the paper's way.
     pub protocol: Option<Protocol>,
+    /// The data in a few lines, for the prompts; `None` in a preview and with `context: paper`.
+    pub data_summary: Option<String>,
     /// What was inferred, with reasons.
     pub guesses: Vec<Guess>,
     /// Where the task, the configuration and the agents come from, a line each.
@@ -102,14 +105,17 @@ pub fn prepare_for(
     let data = profile_data(&source.data_dir, &choice.chosen)?;
     let complete = infer_task::complete(&source, &configured.invocation, &data, &choice.chosen)?;
     configured.config.search_blocked_domains = blocked_domains(&configured, &complete.task);
-    // A preview or an estimate makes no folder.
+    // A preview or an estimate makes no folder and asks no agents.
     let makes_output = intent == Intent::Begin && !args.estimate;
     infer_task::check_outputs(&complete.task, &configured.config, makes_output)?;
     let mut sources = sources(&source, &configured, &choice, &complete, &data);
     let CompleteTask { task, guesses } = complete;
     let Configured { config, invocation, prompts, retrieved_models, learned, .. } = configured;
     let (chosen, profile) = (choice.chosen, data.profile);
-    let protocol = protocol::protocol(&task, &config, profile.as_ref());
+    let decided = protocol::decide(&task, &config, profile.as_ref());
+    let data_summary =
+        makes_output.then(|| summary::summary(&task, &config, profile.as_ref(), decided.as_ref())).flatten();
+    let protocol = decided.map(|decided| decided.protocol);
     sources.extend(protocol.iter().flat_map(|protocol| protocol::lines(protocol, &config)));
     Ok(Prepared {
         task,
@@ -121,6 +127,7 @@ pub fn prepare_for(
         chosen,
         profile,
         protocol,
+        data_summary,
         guesses,
         sources,
     })

@@ -20,7 +20,8 @@ pub const DEFAULT_DIR: &str = "runs";
 /// Limit on the characters of a task name in a run ID.
 const MAX_TASK_NAME: usize = 50;
 /// The files of a run folder before it has a journal.
-const BEGINNINGS: [&str; 5] = [layout::TASK, layout::CONFIG, layout::MODELS, layout::PROMPTS, layout::LOCK];
+const BEGINNINGS: [&str; 6] =
+    [layout::TASK, layout::CONFIG, layout::MODELS, layout::DATA_SUMMARY, layout::PROMPTS, layout::LOCK];
 
 /// The folder of a new run, locked by this process.
 #[derive(Debug)]

@@ -119,6 +119,11 @@ impl Plan {
         &self.digest
     }
 
+    /// Whether the row with this number, from 0, is held out.
+    pub(crate) fn holds(&self, row: u64) -> bool {
+        self.held.contains(row)
+    }
+
     /// The rows as the evaluation protocol names them.
     pub fn holdout(&self) -> Holdout {
         Holdout::On { rows: self.rows, of: self.labelled, seed: self.seed, digest: self.digest.clone() }

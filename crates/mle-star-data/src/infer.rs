@@ -15,6 +15,8 @@ use mle_star::task::{DataModality, TaskType};
 
 use super::profile::Profile;
 
+pub(crate) use kinds::MOST_CLASSES;
+
 /// The values that the user gave; every `None` is inferred.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Given {

@@ -2,7 +2,8 @@
 //!
 //! [`profile::read`] profiles a folder's tables, [`infer::infer`] infers the task from them, and [`unzip`] unpacks
 //! packed tables for scripts. [`split::describe`] says how test rows differ from training rows,
-//! [`comparison::script`] writes a script that compares both tables, and [`holdout`] keeps labelled rows from scripts.
+//! [`comparison::script`] writes a script that compares both tables, [`holdout`] keeps
+//! labelled rows from scripts, and [`summary`] tells agents what the data holds.
 
 pub mod agreement;
 pub mod comparison;
@@ -12,8 +13,10 @@ mod folder;
 pub mod holdout;
 pub mod infer;
 pub mod input;
+pub mod keys;
 pub mod profile;
 mod records;
 pub mod split;
+pub mod summary;
 pub mod unzip;
 pub mod walk;

@@ -14,7 +14,8 @@ use mle_star::stop::Trouble;
 
 use super::folder;
 
-pub(crate) use column::is_missing;
+pub(crate) use column::{Values, is_missing};
+pub(crate) use table::read as read_table;
 
 /// The number of rows from which the kinds of the columns are inferred.
 pub const ROWS_LOOKED_AT: usize = 100_000;
@@ -84,7 +85,7 @@ pub struct Column {
 }
 
 /// The kind of a column's values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ColumnKind {
     /// All values are integers.
     Integer,
@@ -140,6 +141,13 @@ pub fn read(data_dir: &Path) -> Result<Profile, Trouble> {
 /// The files of a data folder that are not tables; none if the folder cannot be read.
 pub fn other_files(data_dir: &Path) -> Vec<PathBuf> {
     folder::list(data_dir).map(|listing| listing.other).unwrap_or_default()
+}
+
+impl ColumnKind {
+    /// Whether the values are numbers.
+    pub fn is_number(self) -> bool {
+        matches!(self, Self::Integer | Self::Float)
+    }
 }
 
 impl Table {

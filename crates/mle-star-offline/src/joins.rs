@@ -5,6 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::problem::{Columns, input_path};
+use mle_star_data::keys::{Key, key};
 use mle_star_data::profile::{Column, ColumnKind, Profile, Table};
 
 /// One auxiliary table, joined to train and test.
@@ -29,58 +30,20 @@ pub(crate) fn joins(profile: &Profile, target: &str) -> Vec<Join> {
 }
 
 fn join(profile: &Profile, table: &Table, target: &str) -> Option<Join> {
-    let test = profile.test.as_ref()?;
-    let shared: Vec<&Column> = table
-        .columns
-        .iter()
-        .filter(|column| column.name != target && column.distinct > 0)
-        .filter(|column| {
-            [&profile.train, test]
-                .iter()
-                .all(|side| side.column(&column.name).is_some_and(|twin| same_type(column.kind, twin.kind)))
-        })
-        .collect();
-    let keys = keys(&shared, table.rows);
-    let unique = names_rows(&keys, table);
-    let names: Vec<String> = keys.iter().map(|key| key.name.clone()).collect();
+    profile.test.as_ref()?;
+    let Key { columns: names, unique } = key(profile, table, Some(target))?;
     let added: Vec<&Column> = table
         .columns
         .iter()
         .filter(|column| column.name != target && !names.contains(&column.name) && column.distinct > 1)
         .collect();
-    if names.is_empty() || added.is_empty() {
+    if added.is_empty() {
         return None;
     }
     let name = variable_name(&table.file);
     let summaries = if unique { Vec::new() } else { added.iter().filter_map(|c| summary(c)).collect() };
     let gives = if unique { taken_columns(&name, &added) } else { summary_columns(&name, &summaries) };
     Some(Join { file: input_path(table), keys: names, unique, summaries, gives, name })
-}
-
-/// The key: a single column that identifies each row, else all shared columns that look like keys.
-fn keys<'a>(shared: &[&'a Column], rows: usize) -> Vec<&'a Column> {
-    let nameable = |column: &&&Column| !matches!(column.kind, ColumnKind::Float | ColumnKind::Text);
-    if let Some(single) = shared.iter().filter(nameable).find(|column| column.distinct == rows) {
-        return vec![single];
-    }
-    shared.iter().filter(nameable).copied().collect()
-}
-
-/// Whether the key columns identify each row.
-fn names_rows(keys: &[&Column], table: &Table) -> bool {
-    match keys {
-        [] => false,
-        [single] => single.distinct == table.rows && single.missing == 0,
-        several => {
-            several.len() == table.row_key.len()
-                && several.iter().all(|key| table.row_key.contains(&key.name))
-        }
-    }
-}
-
-fn same_type(one: ColumnKind, other: ColumnKind) -> bool {
-    let numeric = |kind| matches!(kind, ColumnKind::Integer | ColumnKind::Float);
-    numeric(one) == numeric(other)
 }
 
 fn summary(column: &Column) -> Option<(String, &'static [&'static str])> {

@@ -512,6 +512,7 @@ fn common(frozen: &Frozen, environment: &str) -> Map<String, Value> {
         ("subsample_limit", json!(config.subsample_limit)),
         ("environment", json!(environment)),
         ("learned", json!(if config.context == Context::Full { learned.as_slice() } else { &[] })),
+        ("data_summary", json!(frozen.data_summary.as_deref().unwrap_or_default())),
     ];
     values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }

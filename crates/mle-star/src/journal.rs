@@ -67,6 +67,9 @@ pub struct Frozen {
     /// How solutions are evaluated; `None` for the paper's way, with nothing added.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocol: Option<Protocol>,
+    /// The data in a few lines, for the prompts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_summary: Option<String>,
 }
 
 /// The only writer of a run's journal.

@@ -14,6 +14,8 @@ pub const STAGED_CONFIG: &str = "config.part";
 pub const PROMPTS: &str = "prompts";
 /// The models that the user provided.
 pub const MODELS: &str = "models.json";
+/// The data in a few lines, as agents see it.
+pub const DATA_SUMMARY: &str = "data.md";
 /// Every script that ran, a folder.
 pub const SOLUTIONS: &str = "solutions";
 /// Submissions that scripts wrote, a folder.

@@ -407,6 +407,7 @@ pub fn frozen() -> Frozen {
         learned: Vec::new(),
         data_id,
         protocol: None,
+        data_summary: None,
     }
 }
 

@@ -214,6 +214,7 @@ fn frozen(config: &Config, data_dir: &Path) -> Result<Frozen, Failure> {
         data_id,
         retrieved_models: None,
         protocol: None,
+        data_summary: None,
     })
 }
 

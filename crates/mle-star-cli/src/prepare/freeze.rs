@@ -19,7 +19,8 @@ use crate::runs::{self, inputs};
 pub fn freeze(prepared: Prepared) -> Result<Start, Failure> {
     let Prepared { task, config, invocation, prompts, retrieved_models, learned, chosen, profile, .. } =
         prepared;
-    let (protocol, guesses, sources) = (prepared.protocol, prepared.guesses, prepared.sources);
+    let (protocol, data_summary) = (prepared.protocol, prepared.data_summary);
+    let (guesses, sources) = (prepared.guesses, prepared.sources);
     let split = protocol.as_ref().and_then(|protocol| protocol.split.as_ref());
     let rules = provider::rules(&chosen, &task, &config, profile.clone(), split)?;
     let data_id = digest(&task.data_dir)?;
@@ -27,9 +28,18 @@ pub fn freeze(prepared: Prepared) -> Result<Start, Failure> {
     let now = jiff::Zoned::now();
     let claimed = runs::claim(&runs_dir, invocation.run_id.as_deref(), &task.competition_id, &now)?;
     let run_id = claimed.id;
-    let texts = prompts.texts().clone();
-    let frozen =
-        Frozen { run_id, task, config, prompts: texts, retrieved_models, learned, data_id, protocol };
+    let prompts_of_run = prompts.texts().clone();
+    let frozen = Frozen {
+        run_id,
+        task,
+        config,
+        prompts: prompts_of_run,
+        retrieved_models,
+        learned,
+        data_id,
+        protocol,
+        data_summary,
+    };
     let folder = claimed.hold.folder().to_owned();
     inputs::write(&folder, &frozen).map_err(Failure::failed)?;
     let journal = Journal::create_in(claimed.hold, &frozen).map_err(|error| Failure::journal(&error))?;

@@ -29,19 +29,38 @@ pub struct Evaluated<'a> {
     pub id: Option<&'a str>,
 }
 
+/// The evaluation protocol of a new run, and the rows that it holds out.
+#[derive(Debug)]
+pub struct Decided {
+    /// The protocol.
+    pub protocol: Protocol,
+    /// The held-out rows; `None` if there are none.
+    pub held_out: Option<Plan>,
+}
+
 /// The evaluation protocol of a new run; `None` if the run evaluates as in the paper.
 pub fn protocol<'a>(
     task: impl Into<Evaluated<'a>>,
     config: &Config,
     profile: Option<&Profile>,
 ) -> Option<Protocol> {
+    decide(task, config, profile).map(|decided| decided.protocol)
+}
+
+/// The evaluation protocol of a new run with the held-out rows; `None` if the run evaluates as in the paper.
+pub fn decide<'a>(
+    task: impl Into<Evaluated<'a>>,
+    config: &Config,
+    profile: Option<&Profile>,
+) -> Option<Decided> {
     if is_papers(config) {
         return None;
     }
     let Some(profile) = profile else {
         let why = "there is no training table".to_owned();
         let holdout = Holdout::Off { why };
-        return Some(Protocol { split: None, holdout, verifies: false, comparison: String::new() });
+        let protocol = Protocol { split: None, holdout, verifies: false, comparison: String::new() };
+        return Some(Decided { protocol, held_out: None });
     };
     let task = task.into();
     let metric = Metric::parse(task.metric);
@@ -49,22 +68,27 @@ pub fn protocol<'a>(
     let Evaluated { data_dir, target, id, .. } = task;
     let split = profile.test.is_some().then(|| describe(data_dir, profile, target, id, classification));
     let verifies = verified_columns(task, profile, split.as_ref()).is_some();
-    let holdout = holdout(task, config, profile, split.as_ref(), verifies);
+    let planned = planned(task, config, profile, split.as_ref(), verifies);
+    let holdout = match &planned {
+        Ok(plan) => plan.holdout(),
+        Err(off) => off.clone().into(),
+    };
     let script = target.zip(split.as_ref()).and_then(|(target, split)| {
         comparison::script(&compared(profile, &holdout), target, id, split, classification)
     });
-    Some(Protocol { split, holdout, verifies, comparison: script.unwrap_or_default() })
+    let protocol = Protocol { split, holdout, verifies, comparison: script.unwrap_or_default() };
+    Some(Decided { protocol, held_out: planned.ok() })
 }
 
-fn holdout(
+fn planned(
     task: Evaluated<'_>,
     config: &Config,
     profile: &Profile,
     split: Option<&Split>,
     verifies: bool,
-) -> Holdout {
-    let off = |why: &str| Holdout::Off { why: why.to_owned() };
-    let planned = match (split, config.holdout) {
+) -> Result<Plan, Off> {
+    let off = |why: &str| Err(Off(why.to_owned()));
+    let plan = match (split, config.holdout) {
         (_, HoldoutShare::Off) => return off("`holdout` is off"),
         (None, _) => return off("there is no test table"),
         _ if Metric::parse(task.metric).is_none() => {
@@ -72,9 +96,9 @@ fn holdout(
         }
         (Some(split), share) => plan_rows(task, profile, split, share, config.holdout_rows, SEED),
     };
-    match planned {
+    match plan {
         Ok(_) if !verifies => off("submissions of this form cannot be scored"),
-        planned => planned.map_or_else(Holdout::from, |plan| plan.holdout()),
+        plan => plan,
     }
 }
 

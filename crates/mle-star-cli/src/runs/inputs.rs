@@ -8,7 +8,7 @@ use std::path::Path;
 use mle_star::answers::RetrievedModel;
 use mle_star::config::Config;
 use mle_star::journal::Frozen;
-use mle_star::layout::{self, CONFIG, MODELS, PROMPTS, STAGED_CONFIG};
+use mle_star::layout::{self, CONFIG, DATA_SUMMARY, MODELS, PROMPTS, STAGED_CONFIG};
 use mle_star::stop::Trouble;
 use mle_star::task::Task;
 use serde::Serialize;
@@ -17,7 +17,8 @@ use serde_json::Value;
 /// Limits that a resume may raise.
 const RAISABLE: [&str; 2] = ["time_limit_seconds", "max_budget_usd"];
 
-/// Writes `task.json`, `config.json`, `prompts/`, and `models.json` if the user gave models.
+/// Writes `task.json`, `config.json` and `prompts/`; `models.json` if the user gave models, and `data.md` if the data is
+/// summarized.
 ///
 /// # Errors
 /// The folder cannot be written.
@@ -27,6 +28,9 @@ pub fn write(folder: &Path, frozen: &Frozen) -> Result<(), Trouble> {
         write_json(&folder.join(CONFIG), &frozen.config)?;
         if let Some(models) = &frozen.retrieved_models {
             write_json(&folder.join(MODELS), models)?;
+        }
+        if let Some(summary) = &frozen.data_summary {
+            write_whole(&folder.join(DATA_SUMMARY), summary.as_bytes())?;
         }
         fs::create_dir_all(folder.join(PROMPTS))?;
         for (name, text) in &frozen.prompts {
@@ -62,6 +66,7 @@ pub fn check_unchanged(folder: &Path, frozen: &Frozen) -> Result<(), Trouble> {
     }
     same_keys::<Config>(folder, CONFIG, &frozen.config, &[])?;
     same_models(&folder.join(MODELS), frozen.retrieved_models.as_deref())?;
+    same_summary(&folder.join(DATA_SUMMARY), frozen.data_summary.as_deref())?;
     let found = templates(&folder.join(PROMPTS))?;
     for (name, text) in &frozen.prompts {
         if found.get(name) != Some(text) {
@@ -166,6 +171,15 @@ fn same_models(path: &Path, frozen: Option<&[RetrievedModel]>) -> Result<(), Tro
             Err(differs(format!("{MODELS} has another model {} than at the start of the run", index + 1)))
         }
         None => Ok(()),
+    }
+}
+
+fn same_summary(path: &Path, frozen: Option<&str>) -> Result<(), Trouble> {
+    let Some(frozen) = frozen else { return Ok(()) };
+    match fs::read_to_string(path) {
+        Ok(found) if found == frozen => Ok(()),
+        Ok(_) => Err(differs(format!("{DATA_SUMMARY} has changed since the run started"))),
+        Err(error) => Err(differs(format!("cannot read {DATA_SUMMARY} of the run: {error}"))),
     }
 }
 

@@ -91,6 +91,7 @@ fn a_run_is_interrupted_guarded_resumed_and_reported() {
     with_change(&sealed, "runs/r/config.json", edited, refused("model"));
     let edited = |text: &str| text.replace("RMSE", "MAE");
     with_change(&sealed, "runs/r/task.json", edited, refused("evaluation_metric"));
+    with_change(&sealed, "runs/r/data.md", |text| format!("{text}!"), refused("data.md"));
     with_change(&sealed, "runs/r/prompts/coder.md", |text| format!("{text}!"), refused("coder.md"));
     with_change(&sealed, "data/train.csv", |text| format!("{text}99,1,a,1\n"), refused("data"));
     assert_eq!(sealed.run("resume r --time-limit 5").code, 2);
@@ -113,6 +114,7 @@ fn check_results(sealed: &Sealed) {
     let names = sealed.names("runs/r");
     for name in [
         "config.json",
+        "data.md",
         "final",
         "journal.db",
         "logs",

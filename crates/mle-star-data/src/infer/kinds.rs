@@ -10,7 +10,7 @@ use crate::profile::{Column, ColumnKind, Profile};
 use mle_star_metrics::names::Metric;
 
 /// An integer target with at most this many distinct values is treated as classes.
-const MOST_CLASSES: usize = 30;
+pub(crate) const MOST_CLASSES: usize = 30;
 /// Minimum number of files of a kind for a data set of that kind.
 const MANY_FILES: usize = 10;
 

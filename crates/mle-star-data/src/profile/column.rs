@@ -20,7 +20,7 @@ const BOOLEANS: [[&str; 2]; 4] = [["false", "true"], ["no", "yes"], ["n", "y"], 
 type FastHasher = BuildHasherDefault<DefaultHasher>;
 
 /// The state of a column's profile.
-pub(super) struct Values {
+pub(crate) struct Values {
     name: String,
     missing: usize,
     seen: usize,
@@ -35,7 +35,7 @@ pub(super) struct Values {
 
 impl Values {
     /// A column without cells.
-    pub(super) fn new(name: String) -> Self {
+    pub(crate) fn new(name: String) -> Self {
         Self {
             name,
             missing: 0,
@@ -51,7 +51,7 @@ impl Values {
     }
 
     /// Adds one cell.
-    pub(super) fn take(&mut self, cell: &str) {
+    pub(crate) fn take(&mut self, cell: &str) {
         let value = cell.trim();
         if is_missing(value) {
             self.missing += 1;
@@ -87,7 +87,7 @@ impl Values {
     }
 
     /// The profile after the last cell.
-    pub(super) fn finish(self) -> Column {
+    pub(crate) fn finish(self) -> Column {
         let kind = self.kind();
         let numeric = matches!(kind, ColumnKind::Integer | ColumnKind::Float);
         let distinct = self.counts.len() + self.further.len();

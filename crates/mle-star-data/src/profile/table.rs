@@ -18,7 +18,7 @@ const SAVE_AS_CSV: &str = "save it as comma-separated UTF-8 text with one header
 ///
 /// # Errors
 /// The file cannot be opened or is not CSV text that scripts can read.
-pub(super) fn read(data_dir: &Path, source: &Source) -> Result<Table, Trouble> {
+pub(crate) fn read(data_dir: &Path, source: &Source) -> Result<Table, Trouble> {
     let name = source.on_disk.display().to_string();
     let opened = source.with_text(data_dir, |text| read_text(text, source, &name));
     opened.map_err(|error| {

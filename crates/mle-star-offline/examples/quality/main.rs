@@ -231,6 +231,8 @@ fn frozen(name: &str, metric: &str, direction: Direction, data: &Path) -> Result
         data_id: name.to_owned(),
         retrieved_models: None,
         learned: Vec::new(),
+        data_summary: None,
         protocol: None,
+        data_summary: None,
     })
 }

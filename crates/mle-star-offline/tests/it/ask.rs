@@ -24,6 +24,7 @@ impl Asked<'_> {
             variant,
             system: String::new(),
             prompt: "a prompt that a user may have changed".to_owned(),
+            shared: 0,
             inputs,
             tools: &[],
             schema: None,

@@ -1,0 +1,26 @@
+//! The data in a few lines, for the prompts.
+
+use mle_star::config::{Config, Context};
+use mle_star::task::Task;
+use mle_star_data::profile::Profile;
+use mle_star_data::summary::{Asked, summarize};
+
+use super::protocol::Decided;
+
+/// What the data holds, as scripts of the search see it; `None` with `context: paper`.
+pub fn summary(
+    task: &Task,
+    config: &Config,
+    profile: Option<&Profile>,
+    decided: Option<&Decided>,
+) -> Option<String> {
+    let asked = Asked {
+        data_dir: &task.data_dir,
+        profile,
+        target: task.target_column.as_deref(),
+        id: task.id_column.as_deref(),
+        split: decided.and_then(|decided| decided.protocol.split.as_ref()),
+        held_out: decided.and_then(|decided| decided.held_out.as_ref()),
+    };
+    (config.context == Context::Full).then(|| summarize(&asked))
+}

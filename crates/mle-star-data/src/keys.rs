@@ -1,0 +1,83 @@
+//! The columns that join an auxiliary table to the training table and the test table.
+
+use super::profile::{Column, ColumnKind, Profile, Table};
+
+/// The columns that join an auxiliary table, and whether they identify each of its rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Key {
+    /// Their names, the same in all tables.
+    pub columns: Vec<String>,
+    /// Whether each key occurs once.
+    pub unique: bool,
+}
+
+/// The key of an auxiliary table: a single column that identifies each row, otherwise all shared columns that look like
+/// keys. `None` if there is none.
+pub fn key(profile: &Profile, table: &Table, target: Option<&str>) -> Option<Key> {
+    let sides = [Some(&profile.train), profile.test.as_ref()];
+    let is_shared = |column: &&Column| {
+        let twin = |side: &&Table| side.column(&column.name).is_some_and(|twin| same_type(column, twin));
+        Some(column.name.as_str()) != target && column.distinct > 0 && sides.iter().flatten().all(twin)
+    };
+    let shared: Vec<&Column> =
+        table.columns.iter().filter(is_shared).filter(|one| is_nameable(one)).collect();
+    let single = shared.iter().find(|column| column.distinct == table.rows);
+    let keys = single.map_or(shared.as_slice(), std::slice::from_ref);
+    let columns: Vec<String> = keys.iter().map(|key| key.name.clone()).collect();
+    (!columns.is_empty()).then(|| Key { unique: names_rows(keys, table), columns })
+}
+
+/// Whether values of this column can name something.
+pub(crate) fn is_nameable(column: &Column) -> bool {
+    !matches!(column.kind, ColumnKind::Float | ColumnKind::Text)
+}
+
+/// Whether both columns hold numbers, or both hold texts.
+pub(crate) fn same_type(one: &Column, other: &Column) -> bool {
+    one.kind.is_number() == other.kind.is_number()
+}
+
+/// Whether the key columns identify each row.
+fn names_rows(keys: &[&Column], table: &Table) -> bool {
+    match keys {
+        [] => false,
+        [single] => single.distinct == table.rows && single.missing == 0,
+        several => {
+            several.len() == table.row_key.len()
+                && several.iter().all(|key| table.row_key.contains(&key.name))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::profile;
+
+    #[test]
+    fn keys_are_shared_columns() {
+        let check = |table: &str, columns: &[&str], unique: bool| {
+            let dir = tempfile::tempdir().unwrap();
+            let files = [
+                ("train", "store,day,x,y\na,1,0.5,0\nb,1,0.7,1\n"),
+                ("test", "store,day,x\na,2,0.1\n"),
+                ("more", table),
+            ];
+            for (name, text) in files {
+                fs::write(dir.path().join(format!("{name}.csv")), text).unwrap();
+            }
+            let profile = profile::read(dir.path()).unwrap();
+            let found = key(&profile, &profile.auxiliary[0], Some("y"));
+            let columns: Vec<String> = columns.iter().map(|name| (*name).to_owned()).collect();
+            assert_eq!(found, (!columns.is_empty()).then_some(Key { columns, unique }), "{table}");
+        };
+        check("store,size\na,3\nb,4\n", &["store"], true);
+        check("store,size\na,3\na,4\n", &["store"], false);
+        check("store,day,size\na,1,3\na,2,4\nb,1,3\n", &["store", "day"], true);
+        check("store,day,size\na,1,3\na,1,4\nb,1,3\n", &["store", "day"], false);
+        check("day,size\nmonday,3\n", &[], false);
+        check("x,y\n0.5,1\n", &[], false);
+    }
+}

@@ -1,0 +1,228 @@
+//! Tells agents in a few lines of Markdown what the data holds.
+//!
+//! [`summarize`] describes the tables, the target, the columns and the other files of a data folder. It describes them
+//! as scripts see them: held-out rows are rows of the test table, and nothing is said about their labels. Columns are
+//! described from at most [`ROWS_LOOKED_AT`](super::profile::ROWS_LOOKED_AT) rows, which are spread over the table.
+
+mod auxiliary;
+mod column;
+mod columns;
+mod files;
+mod media;
+mod tables;
+mod target;
+mod words;
+
+use std::path::Path;
+
+use mle_star::protocol::{Split, SplitKind};
+
+use super::folder::{self, Listing};
+use super::holdout::Plan;
+use super::profile::{self, Column, Profile, Table};
+use tables::TableFacts;
+use target::Labels;
+
+/// The greatest number of characters of a summary.
+pub const MOST: usize = 6_000;
+
+/// The greatest number of characters of each section. The section of the columns gets what the others leave.
+const TABLES: usize = 900;
+const TARGETS: usize = 900;
+const FIRST_ROWS: usize = 1_100;
+const AUXILIARY: usize = 900;
+const FILES: usize = 700;
+/// Columns of the sample submission, and of a table alone.
+const NAMES: usize = 8;
+
+/// The data that is summarized.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// The data folder.
+    pub data_dir: &'a Path,
+    /// Its tables; `None` without a readable training table.
+    pub profile: Option<&'a Profile>,
+    /// The column to predict.
+    pub target: Option<&'a str>,
+    /// The column with the row IDs.
+    pub id: Option<&'a str>,
+    /// How the test rows differ from the training rows.
+    pub split: Option<&'a Split>,
+    /// The rows that no script sees with their labels.
+    pub held_out: Option<&'a Plan>,
+}
+
+/// Summarizes a data folder in Markdown with at most [`MOST`] characters. A table that cannot be read is one sentence.
+pub fn summarize(asked: &Asked<'_>) -> String {
+    let listing = match folder::list(asked.data_dir) {
+        Ok(listing) => listing,
+        Err(trouble) => return format!("The data cannot be read: {}.", words::sentence(&trouble.message)),
+    };
+    let text = match asked.profile {
+        Some(profile) => with_profile(asked, profile, &listing),
+        None => joined(&[
+            without_profile(asked.data_dir, &listing),
+            files::section(asked.data_dir, &listing, &[]),
+        ]),
+    };
+    text.chars().take(MOST).collect()
+}
+
+fn with_profile(asked: &Asked<'_>, profile: &Profile, listing: &Listing) -> String {
+    let chosen = columns::in_detail(asked, profile);
+    let joins = auxiliary::joins(asked, profile);
+    let keys: Vec<Vec<String>> = joins.iter().map(|join| join.columns.clone()).collect();
+    let facts = match tables::read(asked, profile, listing, &chosen, &keys) {
+        Ok(facts) => facts,
+        Err(error) => return format!("The tables cannot be read: {}.", words::sentence(&error.to_string())),
+    };
+    let named = files::named(profile, &facts.first_rows);
+    let before = [tables_section(asked, profile, &facts), target_section(&facts.labels)];
+    let after = [
+        first_rows_section(profile, &facts.first_rows),
+        auxiliary::section(asked.data_dir, profile, listing, (&joins, &facts)),
+        files::section(asked.data_dir, listing, &named),
+    ];
+    let used: usize = before.iter().chain(&after).map(|section| section.chars().count() + 2).sum();
+    let columns = columns::section(asked, profile, (&chosen, &facts), MOST.saturating_sub(used));
+    let [tables, target] = before;
+    let [first_rows, auxiliary, files] = after;
+    joined(&[tables, target, columns, first_rows, auxiliary, files])
+}
+
+/// The sections with text, with an empty line between them.
+fn joined(sections: &[String]) -> String {
+    let texts: Vec<&str> = sections.iter().map(String::as_str).filter(|text| !text.is_empty()).collect();
+    texts.join("\n\n")
+}
+
+/// A title and lines below it, with at most `room` characters; empty without lines.
+fn section(title: &str, lines: &[String], room: usize) -> String {
+    if lines.is_empty() {
+        return String::new();
+    }
+    format!("## {title}\n\n{}", words::fit(lines, room.saturating_sub(title.len() + 5)).join("\n"))
+}
+
+fn tables_section(asked: &Asked<'_>, profile: &Profile, facts: &TableFacts) -> String {
+    let size = |table: &Table, rows: usize| {
+        let columns = words::counted(table.columns.len(), "column");
+        format!("- {}: {}, {columns}", words::path(&table.file), words::counted(rows, "row"))
+    };
+    let held = asked.held_out.map_or(0, Plan::rows);
+    let whole = |rows: u64| usize::try_from(rows).unwrap_or(usize::MAX);
+    let mut lines = vec![size(&profile.train, whole(facts.train.rows))];
+    if let (Some(table), Some(test)) = (&profile.test, &facts.test) {
+        lines.push(size(table, whole(test.rows)));
+    }
+    if let Some(sample) = &profile.sample {
+        let columns: Vec<String> = sample.columns.iter().map(in_sample).collect();
+        let rows = sample.rows + whole(held);
+        lines.push(format!("{}: {}", size(sample, rows), words::list(&columns, NAMES)));
+    }
+    lines.extend(only_in_one(asked, profile));
+    lines.extend(asked.split.and_then(difference));
+    section("Tables", &lines, TABLES)
+}
+
+/// How the test rows differ. The reason of the split is no help: it tells of all labelled rows.
+fn difference(split: &Split) -> Option<String> {
+    let column = words::name(split.column.as_deref()?);
+    match split.kind {
+        SplitKind::Time => Some(format!("- The test rows are later than the training rows, by {column}")),
+        SplitKind::Groups => Some(format!("- The test rows belong to other groups, by {column}")),
+        SplitKind::Rows | SplitKind::Stratified => None,
+    }
+}
+
+/// A column of the sample submission.
+fn in_sample(column: &Column) -> String {
+    let name = words::name(&column.name);
+    match column.top_values.as_slice() {
+        [(only, _)] if column.missing == 0 => format!("{name} (always {})", words::value(only)),
+        _ => format!("{name} ({})", columns::kind(column.kind)),
+    }
+}
+
+/// The columns that only one of the two tables has.
+fn only_in_one(asked: &Asked<'_>, profile: &Profile) -> Vec<String> {
+    let Some(test) = &profile.test else { return Vec::new() };
+    let targets = asked.targets(profile);
+    let only = |table: &Table, other: &Table| {
+        let lacks = |column: &&Column| {
+            other.column(&column.name).is_none() && targets.iter().all(|target| target.name != column.name)
+        };
+        let names: Vec<String> =
+            table.columns.iter().filter(lacks).map(|column| words::name(&column.name)).collect();
+        let file = words::path(&table.file);
+        (!names.is_empty()).then(|| format!("- Only in {file}: {}", words::list(&names, NAMES)))
+    };
+    only(&profile.train, test).into_iter().chain(only(test, &profile.train)).collect()
+}
+
+fn target_section(labels: &[Labels]) -> String {
+    let lines: Vec<String> = labels.iter().map(|labels| format!("- {}", labels.line())).collect();
+    section("Target", &lines, TARGETS)
+}
+
+/// The first rows of the training table, with as many columns as fit.
+fn first_rows_section(profile: &Profile, rows: &[Vec<String>]) -> String {
+    let names = profile.train.columns.iter().map(|column| words::plain(&column.name, 30));
+    let mut lines = vec![String::from("|"); rows.len() + 2];
+    let mut shown = 0;
+    for (at, name) in names.enumerate() {
+        let cells = rows.iter().map(|row| words::plain(row.get(at).map_or("", String::as_str), 30));
+        let cells = cells.map(|cell| format!(" {cell} |"));
+        let column: Vec<String> =
+            [format!(" {name} |"), "---|".to_owned()].into_iter().chain(cells).collect();
+        let length = |texts: &[String]| texts.iter().map(|text| text.chars().count()).sum::<usize>();
+        if length(&lines) + length(&column) + 100 > FIRST_ROWS {
+            break;
+        }
+        lines.iter_mut().zip(&column).for_each(|(line, cell)| line.push_str(cell));
+        shown += 1;
+    }
+    let all = profile.train.columns.len();
+    let of = if shown < all { format!(", first {shown} of {all} columns") } else { String::new() };
+    if shown == 0 || rows.is_empty() {
+        return String::new();
+    }
+    section(&format!("First rows of {}{of}", words::path(&profile.train.file)), &lines, FIRST_ROWS)
+}
+
+/// The tables one by one, where the training table cannot be read.
+fn without_profile(data_dir: &Path, listing: &Listing) -> String {
+    let line = |source: &folder::Source| {
+        let file = words::path(&source.file);
+        match profile::read_table(data_dir, source) {
+            Ok(table) => {
+                let names: Vec<String> =
+                    table.columns.iter().map(|column| words::name(&column.name)).collect();
+                let rows = words::counted(table.rows, "row");
+                format!("- {file}: {rows}; columns {}", words::list(&names, 3 * NAMES))
+            }
+            Err(trouble) => format!("- {file} cannot be read: {}.", words::sentence(&trouble.message)),
+        }
+    };
+    section("Tables", &listing.tables().map(line).collect::<Vec<_>>(), MOST / 2)
+}
+
+impl<'a> Asked<'a> {
+    /// The columns to predict: the target, and further columns that the sample submission asks for.
+    fn targets(&self, profile: &'a Profile) -> Vec<&'a Column> {
+        let asked = |name: &str| profile.sample.as_ref().is_some_and(|sample| sample.column(name).is_some());
+        let in_test = |name: &str| profile.test.as_ref().is_some_and(|test| test.column(name).is_some());
+        let is_target = |column: &&Column| {
+            let name = column.name.as_str();
+            Some(name) == self.target || Some(name) != self.id && asked(name) && !in_test(name)
+        };
+        profile.train.columns.iter().filter(is_target).collect()
+    }
+
+    fn is_held(&self, row: u64) -> bool {
+        self.held_out.is_some_and(|plan| plan.holds(row))
+    }
+}
+
+#[cfg(test)]
+mod tests;

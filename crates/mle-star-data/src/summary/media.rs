@@ -1,0 +1,170 @@
+//! Sizes of images and lengths of sounds, from the beginnings of a few files.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use super::words;
+
+/// Parts of a file that are skipped at most.
+const PARTS: usize = 200;
+
+const IMAGES: [&str; 8] = ["png", "jpg", "jpeg", "gif", "bmp", "webp", "tif", "tiff"];
+
+/// What a few files with this ending hold; `None` for other files, and if none of them can be read.
+pub(super) fn describe(ending: &str, files: &[PathBuf]) -> Option<String> {
+    let one = |file: &PathBuf| match ending {
+        "wav" => wav(file).ok().flatten(),
+        ending if IMAGES.contains(&ending) => image(file),
+        _ => None,
+    };
+    let mut found: Vec<String> = Vec::new();
+    let mut read = 0;
+    for text in files.iter().filter_map(one) {
+        read += 1;
+        if !found.contains(&text) {
+            found.push(text);
+        }
+    }
+    (read > 0).then(|| format!("{read} of them: {}", found.join(", ")))
+}
+
+/// Width, height and colours of an image.
+fn image(path: &Path) -> Option<String> {
+    let size = imagesize::size(path).ok()?;
+    let colours = match path.extension()?.to_str()?.to_lowercase().as_str() {
+        "png" => png_colours(path).ok().flatten(),
+        "jpg" | "jpeg" => jpeg_colours(path).ok().flatten(),
+        _ => None,
+    };
+    let colours = colours.map(|colours| format!(" {colours}")).unwrap_or_default();
+    Some(format!("{}×{}{colours}", size.width, size.height))
+}
+
+fn png_colours(path: &Path) -> io::Result<Option<String>> {
+    let mut head = [0; 26];
+    File::open(path)?.read_exact(&mut head)?;
+    let colours = match head[25] {
+        0 => "grey",
+        2 => "RGB",
+        3 => "palette",
+        4 => "grey with alpha",
+        6 => "RGBA",
+        _ => return Ok(None),
+    };
+    let bits = head[24];
+    Ok(Some(if bits == 8 { colours.to_owned() } else { format!("{colours}, {bits} bits") }))
+}
+
+/// Goes from segment to segment to the one with the frame.
+fn jpeg_colours(path: &Path) -> io::Result<Option<String>> {
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::Start(2))?;
+    for _ in 0..PARTS {
+        let mut head = [0; 4];
+        file.read_exact(&mut head)?;
+        let [0xff, marker, high, low] = head else { return Ok(None) };
+        let is_frame = matches!(marker, 0xc0..=0xcf) && !matches!(marker, 0xc4 | 0xc8 | 0xcc);
+        if !is_frame {
+            file.seek_relative(i64::from(u16::from_be_bytes([high, low])) - 2)?;
+            continue;
+        }
+        let mut frame = [0; 6];
+        file.read_exact(&mut frame)?;
+        let colours = match frame[5] {
+            1 => "grey",
+            3 => "RGB",
+            4 => "CMYK",
+            _ => return Ok(None),
+        };
+        return Ok(Some(colours.to_owned()));
+    }
+    Ok(None)
+}
+
+/// Sample rate, channels and seconds of a WAV file.
+fn wav(path: &Path) -> io::Result<Option<String>> {
+    let mut file = File::open(path)?;
+    let mut head = [0; 12];
+    file.read_exact(&mut head)?;
+    if !(head.starts_with(b"RIFF") && head.ends_with(b"WAVE")) {
+        return Ok(None);
+    }
+    let mut format = None;
+    for _ in 0..PARTS {
+        let mut chunk = [0; 8];
+        file.read_exact(&mut chunk)?;
+        let [a, b, c, d, size @ ..] = chunk;
+        let size = u32::from_le_bytes(size);
+        match (&[a, b, c, d], format) {
+            (b"fmt ", _) if size >= 16 => {
+                let mut text = [0; 16];
+                file.read_exact(&mut text)?;
+                format = Some(text);
+                file.seek_relative(i64::from(size) - 16 + i64::from(size % 2))?;
+            }
+            (b"data", Some(format)) => return Ok(sound(format, size)),
+            _ => file.seek_relative(i64::from(size) + i64::from(size % 2))?,
+        }
+    }
+    Ok(None)
+}
+
+fn sound(format: [u8; 16], size: u32) -> Option<String> {
+    let [_, _, c0, c1, r0, r1, r2, r3, b0, b1, b2, b3, ..] = format;
+    let channels = words::counted(usize::from(u16::from_le_bytes([c0, c1])), "channel");
+    let rate = u32::from_le_bytes([r0, r1, r2, r3]);
+    let per_second = u32::from_le_bytes([b0, b1, b2, b3]);
+    let seconds = words::number((f64::from(size) * 10.0 / f64::from(per_second)).round() / 10.0);
+    (per_second > 0).then(|| format!("{rate} Hz, {channels}, {seconds} s"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn check(ending: &str, bytes: &[u8], expected: Option<&str>) {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join(format!("a.{ending}"));
+        fs::write(&file, bytes).unwrap();
+        let files = [file.clone(), file, dir.path().join("missing")];
+        let expected = expected.map(|text| format!("2 of them: {text}"));
+        assert_eq!(describe(ending, &files), expected, "{ending}");
+    }
+
+    #[test]
+    fn sizes_of_images_are_in_their_heads() {
+        let png = |colours: u8, bits: u8| {
+            let mut png = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\0\x60\0\0\0\x20".to_vec();
+            png.extend([bits, colours, 0, 0, 0, 0, 0, 0, 0]);
+            png
+        };
+        check("png", &png(2, 8), Some("96×32 RGB"));
+        check("png", &png(0, 16), Some("96×32 grey, 16 bits"));
+        let jpeg = |channels: u8| {
+            let mut jpeg = b"\xff\xd8\xff\xe0\0\x10JFIF\0\x01\x01\0\0\x01\0\x01\0\0".to_vec();
+            jpeg.extend(b"\xff\xc0\0\x11\x08\0\x20\0\x60");
+            jpeg.extend([channels, 1, 0x11, 0, 2, 0x11, 0, 3, 0x11, 0, 0xff, 0xd9]);
+            jpeg
+        };
+        check("jpg", &jpeg(3), Some("96×32 RGB"));
+        check("jpeg", &jpeg(1), Some("96×32 grey"));
+        check("gif", b"GIF89a\x60\0\x20\0\0\0\0", Some("96×32"));
+        check("png", b"no image", None);
+        check("txt", b"words", None);
+    }
+
+    #[test]
+    fn lengths_of_sounds_are_in_their_heads() {
+        let mut wav = b"RIFF\0\0\0\0WAVELIST\x03\0\0\0abc\0fmt \x10\0\0\0\x01\0\x02\0".to_vec();
+        wav.extend(16_000_u32.to_le_bytes());
+        wav.extend(64_000_u32.to_le_bytes());
+        wav.extend(b"\x04\0\x10\0data");
+        wav.extend(160_000_u32.to_le_bytes());
+        check("wav", &wav, Some("16000 Hz, 2 channels, 2.5 s"));
+        check("wav", &wav[..40], None);
+        check("wav", b"RIFF", None);
+    }
+}
