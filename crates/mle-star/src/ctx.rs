@@ -435,9 +435,10 @@ impl<'a> Ctx<'a> {
             values.extend([(&name, &lessons)].into_iter().chain(&of_now).chain(&call.context));
         }
         values.extend(call.inputs.iter().chain(&call.rendered_only));
-        let shared = call.shared.filter(|_| full);
-        let shared =
-            shared.map(|template| self.render_template(template, &values)).transpose()?.unwrap_or_default();
+        let shared = match call.shared.filter(|_| full) {
+            Some(template) => format!("{}\n\n", self.render_template(template, &values)?.trim_end()),
+            None => String::new(),
+        };
         let prompt = format!("{shared}{}", self.render_template(call.template, &values)?);
         Ok(Rendered { system, prompt, shared: shared.len() })
     }

@@ -233,6 +233,5 @@ fn frozen(name: &str, metric: &str, direction: Direction, data: &Path) -> Result
         learned: Vec::new(),
         data_summary: None,
         protocol: None,
-        data_summary: None,
     })
 }
