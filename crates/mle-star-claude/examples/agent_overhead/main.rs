@@ -116,6 +116,7 @@ fn request() -> AgentRequest {
         variant: None,
         system: "You write code.".to_owned(),
         prompt: "Write some.".to_owned(),
+        shared: 0,
         inputs: serde_json::Map::new(),
         tools: &[],
         schema: None,
@@ -212,9 +213,10 @@ fn frozen(config: &Config, data_dir: &Path) -> Result<Frozen, Failure> {
         config: config.clone(),
         prompts,
         data_id,
+        learned: Vec::new(),
+        data_summary: None,
         retrieved_models: None,
         protocol: None,
-        data_summary: None,
     })
 }
 
