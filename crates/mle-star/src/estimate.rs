@@ -1,7 +1,7 @@
 //! Estimates the number of agent calls and script runs of a configuration.
 //!
 //! [`estimate`] counts along the algorithms, phase by phase. *Fewest* is a run in which everything succeeds the
-//! first time and every merge helps. *Most* is a run that makes every repair, corrects one leak in every check,
+//! first time, every merge helps and no attempt does. *Most* is a run that makes every repair, corrects one leak in every check,
 //! repeats every call that can be repeated, and finds unused data and subsampling.
 
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use std::ops::{AddAssign, Mul};
 
 use serde::Serialize;
 
-use crate::config::{AgentsChoice, Config, Switch};
+use crate::config::{AgentsChoice, Config, Context, LeakageCheck, Switch};
 use crate::place::Phase;
 use crate::role::AgentType;
 use crate::task::Task;
@@ -58,11 +58,11 @@ fn initial(config: &Config, task: &Task, models_by_hand: Option<usize>) -> Phase
     tally.ask(AgentType::Init, Count::exactly(models)); // 3
     tally.evaluate(Count::exactly(candidates)); // 4
     tally.ask(AgentType::Merger, Count::exactly(candidates.saturating_sub(1))); // 9
-    tally.evaluate(Count::exactly(candidates.saturating_sub(1))); // 10
+    tally.evaluate_against(Count::exactly(candidates.saturating_sub(1)), candidates.saturating_sub(1)); // 10
     tally.ask(AgentType::Data, Count::exactly(1));
     tally.evaluate(Count { fewest: 0, most: 1 });
-    // The last check evaluates only a corrected script.
-    tally.ask(AgentType::Leakage, Count { fewest: 1, most: 0 });
+    // The last check evaluates only a corrected script. A verdict on the same script is read back.
+    tally.ask(AgentType::Leakage, Count { fewest: u64::from(!tells_more(config)), most: 0 });
     tally.evaluate(Count { fewest: 0, most: 1 });
     tally.phase
 }
@@ -78,7 +78,7 @@ fn refinement(config: &Config) -> PhaseEstimate {
     tally.ask(AgentType::Extractor, Count { fewest: steps, most: 3 * steps }); // 8
     tally.ask(AgentType::Planner, Count::exactly(steps * attempts.saturating_sub(1))); // 17
     tally.ask(AgentType::Coder, Count::exactly(steps * attempts)); // 9, 18
-    tally.evaluate(Count::exactly(steps * attempts)); // 11, 20
+    tally.evaluate_against(Count::exactly(steps * attempts), 0); // 11, 20
     tally.phase
 }
 
@@ -88,7 +88,7 @@ fn ensemble(config: &Config) -> PhaseEstimate {
     let rounds = Count::exactly(u64::from(config.ensemble_rounds));
     tally.ask(AgentType::EnsPlanner, rounds);
     tally.ask(AgentType::Ensembler, rounds); // 2, 6
-    tally.evaluate(rounds); // 3, 7
+    tally.evaluate_against(rounds, rounds.fewest.min(1)); // 3, 7
     tally.phase
 }
 
@@ -96,21 +96,30 @@ fn ensemble(config: &Config) -> PhaseEstimate {
 fn finalization(config: &Config, task: &Task) -> PhaseEstimate {
     let mut tally = Tally::new(Phase::Finalization, config);
     let references = task.reference_discussions.iter().filter(|text| !text.trim().is_empty()).count() as u64;
-    tally.ask(AgentType::Test, Count { fewest: 2 + references, most: 3 + references });
-    tally.evaluate(Count::exactly(1));
+    // A solution that wrote a submission from all rows is not run again.
+    let fewest = u64::from(!tells_more(config));
+    tally.ask(AgentType::Test, Count { fewest: 1 + fewest + references, most: 3 + references });
+    tally.evaluate(Count { fewest, most: 1 });
     tally.phase
+}
+
+fn tells_more(config: &Config) -> bool {
+    config.context == Context::Full
 }
 
 struct Tally {
     phase: PhaseEstimate,
     /// Repairs of one failing script.
     repairs: u64,
+    /// Whether a solution is checked only if it would be accepted.
+    defers: bool,
 }
 
 impl Tally {
     fn new(phase: Phase, config: &Config) -> Self {
         let phase = PhaseEstimate { phase, calls: BTreeMap::new(), scripts: Count::default() };
-        Self { phase, repairs: u64::from(config.max_debug_attempts) }
+        let defers = config.leakage_check == LeakageCheck::Accepted;
+        Self { phase, repairs: u64::from(config.max_debug_attempts), defers }
     }
 
     fn ask(&mut self, agent: AgentType, count: Count) {
@@ -130,6 +139,17 @@ impl Tally {
         let most = solutions.most * 2 * (1 + self.repairs);
         self.ask(AgentType::Leakage, Count { most, ..solutions });
         self.execute(solutions);
+    }
+
+    /// Counts h(s) of solutions that have to replace another, as at least `accepted` do. If the check comes after the
+    /// run, a corrected script runs again.
+    fn evaluate_against(&mut self, solutions: Count, accepted: u64) {
+        if !self.defers {
+            return self.evaluate(solutions);
+        }
+        self.execute(solutions);
+        self.evaluate(Count { fewest: 0, ..solutions });
+        self.ask(AgentType::Leakage, Count { fewest: accepted, most: 0 });
     }
 }
 

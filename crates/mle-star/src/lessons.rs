@@ -157,7 +157,7 @@ mod tests {
             "merged with CatBoost: better by 0.25, kept (score 0.75)",
             "path 1, training: `params = {`: Lower the rate.: worse by 0.25, not kept (score 0.5)",
             "path 1: More trees.: it failed",
-            "ensemble: Mean.: better by 0.25 (standard error 0.125), kept (score 1)",
+            "ensemble: Mean.: better by 0.25 (standard error 0.12), kept (score 1)",
         ];
         assert_eq!(lessons(&verdicts, Direction::Maximize, None), expected);
         let others = lessons(&verdicts, Direction::Minimize, Some(Step::Outer { path: 1, outer: 0 }));

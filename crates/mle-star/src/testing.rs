@@ -362,6 +362,11 @@ pub fn failed(exception: &str) -> ScriptOutcome {
     ScriptOutcome { end: ScriptEnd::Exited { code: 1 }, traceback: Some(traceback), ..ran(None) }
 }
 
+/// A script that printed this score and wrote a valid submission.
+pub fn scored_with_submission(score: f64) -> ScriptOutcome {
+    ScriptOutcome { score: Some(score), ..submitted(&[]) }
+}
+
 /// A script that wrote a submission with these findings.
 pub fn submitted(findings: &[&str]) -> ScriptOutcome {
     let findings = findings.iter().map(|finding| (*finding).to_owned()).collect();

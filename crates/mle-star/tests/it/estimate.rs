@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use mle_star::config::AgentsChoice;
+use mle_star::config::{AgentsChoice, Context, LeakageCheck};
 use mle_star::estimate::{Count, estimate};
 use mle_star::journal::Frozen;
 use mle_star::place::{Phase, Place};
 use mle_star::role::AgentType;
-use mle_star::testing::{World, frozen};
+use mle_star::testing::{World, frozen, scored_with_submission};
 
 use crate::run;
 
@@ -57,6 +57,26 @@ async fn the_fewest_are_those_of_an_uneventful_run() {
         inputs.task.baseline_solution = Some("block = 1\nprint(block)".to_owned());
         inputs.task.reference_discussions = vec!["one".to_owned(), " ".to_owned(), "two".to_owned()];
         assert_eq!(done(&World::new(), &inputs).await, estimated(&inputs, |count| count.fewest), "{size:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_fewest_of_the_defaults_are_those_of_a_run_without_accepted_attempts() {
+    for [models, outer, inner, paths, rounds] in SIZES {
+        let mut inputs = sized([models, outer, inner, paths, rounds]);
+        (inputs.config.context, inputs.config.leakage_check) = (Context::Full, LeakageCheck::Accepted);
+        let attempts =
+            (0..paths).flat_map(|path| (0..outer).map(move |t| format!("phase2/path-{path}/t{t}")));
+        let attempts = attempts.flat_map(|step| (0..inner).map(move |k| format!("{step}/k{k}/run")));
+        let later = (1..rounds).map(|r| format!("phase3/r{r}/run"));
+        let world = attempts.chain(later).fold(World::new(), |world, run| world.scores(&run, 0.1));
+        let last = match (paths, models) {
+            (1, 1) => "phase1/candidate-0/run".to_owned(),
+            (1, models) => format!("phase1/merge-{}/run", models - 1),
+            _ => "phase3/r0/run".to_owned(),
+        };
+        let world = world.script(&last, scored_with_submission(0.5));
+        assert_eq!(done(&world, &inputs).await, estimated(&inputs, |count| count.fewest));
     }
 }
 

@@ -1,11 +1,11 @@
 //! A run killed anywhere and resumed ends as if nothing had happened.
 
-use mle_star::config::FinalChoice;
-use mle_star::journal::{EffectState, Frozen, Journal, Kind, read};
+use mle_star::config::{Context, FinalChoice, LeakageCheck};
+use mle_star::journal::{EffectRecord, EffectState, Frozen, Journal, Kind, read};
 use mle_star::result::FinalResult;
 use mle_star::slots::Slots;
 use mle_star::stop::Stop;
-use mle_star::testing::{World, frozen};
+use mle_star::testing::{World, frozen, scored_with_submission};
 
 use crate::holdout::held_out;
 use crate::{Folder, go_on};
@@ -105,6 +105,37 @@ async fn every_cut_leads_to_the_same_end(
 #[tokio::test]
 async fn a_run_killed_at_any_moment_ends_like_an_undisturbed_one() {
     every_cut_leads_to_the_same_end(&eventful(), &inputs(), timeless).await;
+}
+
+#[tokio::test]
+async fn a_run_with_the_programs_own_settings_pays_for_nothing_twice() {
+    let mut inputs = inputs();
+    (inputs.config.context, inputs.config.leakage_check) = (Context::Full, LeakageCheck::Accepted);
+    let world = eventful().script("phase3/r1/run", scored_with_submission(0.9)).agent(
+        "phase2/path-0/t0/k0/leakage",
+        r#"{"answers": [{"leakage_status": "Yes Data Leakage", "code_block": "print('start')"}]}"#,
+    );
+    let whole = Folder::fresh();
+    let journal = Journal::create(whole.path(), &inputs).unwrap();
+    let expected = timeless(go_on(&world, &inputs, &journal).await.unwrap().result);
+    drop(journal);
+    let verdicts = read(whole.path()).unwrap().verdicts();
+    assert!(world.trace().contains(&"phase2/path-0/t0/k0/corrected/run".to_owned()), "{:?}", world.trace());
+    for moment in moments(&whole) {
+        let folder = Folder::fresh();
+        std::fs::copy(whole.path().join("journal.db"), folder.path().join("journal.db")).unwrap();
+        cut(&folder, moment);
+        let kept = read(folder.path()).unwrap().effects.into_iter().filter(EffectRecord::counts);
+        let kept: Vec<String> = kept.map(|effect| effect.place.to_string()).collect();
+        world.forget();
+        let (journal, frozen) = Journal::open(folder.path()).unwrap();
+        let result = timeless(go_on(&world, &frozen, &journal).await.unwrap().result);
+        assert_eq!(result, expected, "killed after {moment} s");
+        let twice: Vec<String> = world.trace().into_iter().filter(|place| kept.contains(place)).collect();
+        assert!(twice.is_empty(), "killed after {moment} s: {twice:?}");
+        drop(journal);
+        assert_eq!(read(folder.path()).unwrap().verdicts(), verdicts, "killed after {moment} s");
+    }
 }
 
 #[tokio::test]

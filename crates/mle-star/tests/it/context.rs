@@ -1,0 +1,275 @@
+//! What agents are told beyond the paper, and calls that are not made twice.
+
+use mle_star::config::{Config, Context, LeakageCheck, Preset};
+use mle_star::effects::{Captured, ScriptOutcome};
+use mle_star::journal::{Frozen, Journal, Kind, read};
+use mle_star::testing::{World, failed, frozen, measured, ran, scored_with_submission};
+
+use crate::{Folder, go_on, run};
+
+const LEAK: &str = r#"{"answers": [{"leakage_status": "Yes Data Leakage", "code_block": "print('start')"}]}"#;
+
+/// A run with the program's own settings, on one path.
+fn told() -> Frozen {
+    let mut inputs = frozen();
+    (inputs.config.context, inputs.config.leakage_check) = (Context::Full, LeakageCheck::Accepted);
+    inputs.config.num_parallel_solutions = 1;
+    inputs
+}
+
+fn prompt(world: &World, place: &str) -> String {
+    world.request(place).unwrap().prompt
+}
+
+fn contains_all(text: &str, phrases: &[&str]) {
+    for phrase in phrases {
+        assert!(text.contains(phrase), "no {phrase:?} in:\n{text}");
+    }
+}
+
+#[tokio::test]
+async fn only_attempts_that_would_be_accepted_are_checked_for_leakage() {
+    let world = World::new().scores("phase2/path-0/t0/k0/run", 0.4).scores("phase2/path-0/t0/k1/run", 0.6);
+    let result = run(&world, &told()).await.unwrap().result;
+    let trace = world.trace();
+    assert!(!trace.contains(&"phase2/path-0/t0/k0/leakage".to_owned()), "{trace:?}");
+    let at = |place: &str| trace.iter().position(|known| known == place).unwrap();
+    assert!(at("phase2/path-0/t0/k1/run") < at("phase2/path-0/t0/k1/leakage"));
+    assert_eq!(result.phase2_results[0].best_score, 0.6);
+}
+
+#[tokio::test]
+async fn a_leak_that_is_found_after_the_run_is_corrected_and_the_script_runs_again() {
+    let check = async |corrected: ScriptOutcome, best: f64| {
+        let world = World::new()
+            .scores("phase2/path-0/t0/k0/run", 0.9)
+            .agent("phase2/path-0/t0/k0/leakage", LEAK)
+            .agent("phase2/path-0/t0/k0/leakage-fix-1", "```python\nprint('begin')\n```")
+            .script("phase2/path-0/t0/k0/corrected/run", corrected)
+            .scores("phase2/path-0/t0/k1/run", 0.4);
+        let path = run(&world, &told()).await.unwrap().result.phase2_results.remove(0);
+        let script = world.script_run("phase2/path-0/t0/k0/corrected/run").unwrap().script;
+        assert!(script.starts_with("print('begin')"), "{script}");
+        assert_eq!((path.best_score, path.best_solution.content == script), (best, best > 0.5));
+    };
+    check(ran(Some(0.7)), 0.7).await;
+    // Without the leak, it is worse than the solution before.
+    check(ran(Some(0.3)), 0.5).await;
+}
+
+#[tokio::test]
+async fn a_repair_of_a_script_that_is_not_accepted_is_not_checked() {
+    let world = World::new()
+        .fails("phase2/path-0/t0/k0/run")
+        .scores("phase2/path-0/t0/k0/debug-1/run", 0.4)
+        .scores("phase2/path-0/t0/k1/run", 0.4);
+    run(&world, &told()).await.unwrap();
+    assert!(!world.trace().iter().any(|place| place.starts_with("phase2") && place.ends_with("leakage")));
+}
+
+#[tokio::test]
+async fn a_script_is_judged_once() {
+    let folder = Folder::fresh();
+    let (world, inputs) = (World::new(), told());
+    let journal = Journal::create(folder.path(), &inputs).unwrap();
+    go_on(&world, &inputs, &journal).await.unwrap();
+    assert!(!world.trace().contains(&"phase1/final/leakage".to_owned()), "s_0 was checked before");
+    let effects = read(folder.path()).unwrap().effects;
+    let verdict = |place: &str| effects.iter().find(|effect| effect.place.as_str() == place).unwrap().clone();
+    let (first, again) = (verdict("phase1/merge-1/leakage"), verdict("phase1/final/leakage"));
+    assert_eq!((again.kind, again.outcome), (Kind::Agent, first.outcome));
+}
+
+#[tokio::test]
+async fn a_solution_that_wrote_the_submission_is_not_run_again() {
+    let mut inputs = told();
+    inputs.config.num_parallel_solutions = 2;
+    let world = World::new().script("phase3/r1/run", scored_with_submission(0.8));
+    let finished = run(&world, &inputs).await.unwrap();
+    assert_eq!(finished.submission.unwrap().as_str(), "phase3/r1/run");
+    let last: Vec<String> =
+        world.trace().into_iter().filter(|place| place.starts_with("finalization")).collect();
+    assert_eq!(last, ["finalization/subsampling_extract"]);
+    let result = finished.result;
+    assert_eq!(result.final_solution.score, Some(0.8));
+    assert_eq!(result.phases_completed.len(), 4);
+    // Its subsampling is removed, so it runs on more rows.
+    let world = World::new()
+        .script("phase3/r1/run", scored_with_submission(0.8))
+        .agent("finalization/subsampling_extract", "```python\nprint('start')\n```");
+    let finished = run(&world, &inputs).await.unwrap();
+    assert_eq!(finished.submission.unwrap().as_str(), "finalization/run");
+}
+
+#[tokio::test]
+async fn the_planner_sees_what_each_attempt_changed_and_gained() {
+    let output = |score: f64, text: &str| ScriptOutcome {
+        stdout: Captured::whole(text),
+        ..measured(&[score, score - 0.01, score + 0.01])
+    };
+    let mut inputs = told();
+    inputs.config.inner_loop_steps = 3;
+    let world = World::new()
+        .script("phase1/merge-1/run", output(0.5, "Fold 1: 0.49"))
+        .script("phase2/path-0/t0/k0/run", output(0.75, "Fold 1: 0.74"))
+        .script("phase2/path-0/t0/k1/run", failed("KeyError: 'x'"));
+    run(&world, &inputs).await.unwrap();
+    let planner = prompt(&world, "phase2/path-0/t0/k2/planner");
+    let told = [
+        "words of phase2/path-0/t0/summarize",
+        "The unchanged solution scores 0.5",
+        "Each attempt starts from this unchanged block",
+        "are within one standard error",
+        "## Attempt 1: score 0.75, better by 0.25 (standard error 0), kept",
+        "-block = 'phase1/merge-1/merger'\n+block = 'phase2/path-0/t0/k0/coder'",
+        "Fold 1: 0.74",
+        "complete in itself",
+        "merged with model-1: no difference, kept (score 0.5)",
+        "A script may run for",
+    ];
+    contains_all(&planner, &told);
+}
+
+#[tokio::test]
+async fn coder_extractor_and_study_begin_with_the_same_solution() {
+    let world = World::new();
+    run(&world, &told()).await.unwrap();
+    let asked = |name: &str| world.request(&format!("phase2/path-0/t0/{name}")).unwrap();
+    let shared = |name: &str| {
+        let request = asked(name);
+        request.prompt[..request.shared].to_owned()
+    };
+    let solution = shared("k0/coder");
+    assert!(solution.contains("block = 'phase1/merge-1/merger'"), "{solution}");
+    assert_eq!(
+        [shared("ablation"), shared("extractor"), shared("k1/coder")],
+        [(); 3].map(|()| solution.clone())
+    );
+    assert!(asked("k0/coder").prompt[solution.len()..].starts_with("You refine one code block"));
+}
+
+#[tokio::test]
+async fn ensembles_build_on_the_best_one_and_see_what_their_members_printed() {
+    let mut inputs = told();
+    (inputs.config.num_parallel_solutions, inputs.config.ensemble_rounds) = (2, 2);
+    let better = |score, text: &str| ScriptOutcome { stdout: Captured::whole(text), ..ran(Some(score)) };
+    let world = World::new()
+        .script("phase2/path-0/t0/k0/run", better(0.6, "member one"))
+        .script("phase3/r0/run", better(0.7, "together"));
+    run(&world, &inputs).await.unwrap();
+    assert!(!prompt(&world, "phase3/r0/ensembler").contains("best ensemble so far"));
+    contains_all(&prompt(&world, "phase3/r0/ens_planner"), &["Its score is 0.6.", "member one"]);
+    contains_all(
+        &prompt(&world, "phase3/r1/ens_planner"),
+        &["The best ensemble so far", "score is 0.7", "together"],
+    );
+    contains_all(&prompt(&world, "phase3/r1/ensembler"), &["phase3/r0/ensembler", "score of each member"]);
+}
+
+#[tokio::test]
+async fn the_debugger_sees_the_failing_line_the_output_and_earlier_repairs() {
+    let broken = |line: usize, code: &str| ScriptOutcome {
+        stdout: Captured::whole("loaded"),
+        traceback: Some(format!(
+            "Traceback (most recent call last):\n  File \"s.py\", line {line}, in <module>\n    {code}\nKeyError: 'x'"
+        )),
+        ..failed("KeyError: 'x'")
+    };
+    let world = World::new()
+        .script("phase1/candidate-0/run", broken(1, "print('start')"))
+        .script("phase1/candidate-0/debug-1/run", broken(3, "print(block)"))
+        .agent("phase1/candidate-0/debug-1/debugger", "```python\nx = 1\ny = 2\nprint(block)\n```");
+    run(&world, &told()).await.unwrap();
+    let first = prompt(&world, "phase1/candidate-0/debug-1/debugger");
+    contains_all(&first, &[">    1 print('start')", "```\nloaded\n```"]);
+    assert!(!first.contains("Repairs so far"));
+    let second = prompt(&world, "phase1/candidate-0/debug-2/debugger");
+    contains_all(
+        &second,
+        &[">    3 print(block)", "## Repair 1, for: KeyError: 'x'", "+y = 2", "find another cause"],
+    );
+}
+
+#[tokio::test]
+async fn both_paths_look_at_different_things_and_share_lessons() {
+    let mut inputs = told();
+    (inputs.config.num_parallel_solutions, inputs.config.outer_loop_steps) = (2, 2);
+    let world = World::new().scores("phase2/path-1/t0/k0/run", 0.9);
+    run(&world, &inputs).await.unwrap();
+    let first = |path: u32| prompt(&world, &format!("phase2/path-{path}/t0/ablation"));
+    contains_all(&first(0), &["Look first at how the features are made"]);
+    contains_all(&first(1), &["Look first at the models"]);
+    let later = prompt(&world, "phase2/path-0/t1/extractor");
+    contains_all(
+        &later,
+        &["path 1, block `block = 'phase1/merge-1/merger'`: plan of", "better by 0.4, kept"],
+    );
+    assert!(!later.contains("- path 0,"), "what it tried itself stands above: {later}");
+    contains_all(&later, &["Each block is shown as it was before", "(score 0.5, no difference, kept"]);
+    let study = prompt(&world, "phase2/path-0/t1/ablation");
+    contains_all(&study, &["# Changes tried so far", "in each fold"]);
+}
+
+#[tokio::test]
+async fn constant_parts_stand_in_the_system_prompt_of_those_who_need_them() {
+    let mut inputs = told();
+    inputs.task.description = "THE TASK".to_owned();
+    inputs.data_summary = Some("THE DATA".to_owned());
+    let world = World::new();
+    run(&world, &inputs).await.unwrap();
+    for place in world.trace().iter().filter(|place| !place.ends_with("/run")) {
+        let request = world.request(place).unwrap();
+        let judges = ["leakage", "summarize", "subsampling_extract"].iter().any(|name| place.ends_with(name));
+        for part in ["THE TASK", "THE DATA", "Python 3", "# Validation"] {
+            assert_eq!(request.system.contains(part), !judges, "{part} in the system prompt of {place}");
+            assert!(!request.prompt.contains(part), "{part} in the prompt of {place}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn earlier_runs_are_told() {
+    let mut inputs = told();
+    let lines = vec!["first solution: CatBoost: score 0.7".to_owned()];
+    let (run_id, task, metric) = ("old".to_owned(), "flights".to_owned(), "ROC-AUC".to_owned());
+    inputs.learned = vec![mle_star::lessons::EarlierRun { run_id, task, metric, lines }];
+    let says =
+        ["# What was tried in an earlier run (task flights, metric ROC-AUC)", "- first solution: CatBoost"];
+    let world = World::new();
+    run(&world, &inputs).await.unwrap();
+    contains_all(&prompt(&world, "phase2/path-0/t0/ablation"), &says);
+    inputs.config.context = Context::Paper;
+    let world = World::new();
+    run(&world, &inputs).await.unwrap();
+    assert!(!prompt(&world, "phase2/path-0/t0/ablation").contains("earlier run"));
+}
+
+#[tokio::test]
+async fn the_papers_preset_adds_nothing() {
+    let mut inputs = frozen();
+    let mut keys = Config::of_preset(Preset::Paper);
+    keys.insert("preset".to_owned(), "paper".into());
+    inputs.config = Config::from_layer(keys).unwrap();
+    inputs.data_summary = Some("THE DATA".to_owned());
+    let world = World::new().fails("phase1/candidate-0/run");
+    run(&world, &inputs).await.unwrap();
+    let added = [
+        "THE DATA",
+        "# Validation",
+        "What was tried in this run",
+        "# Time",
+        "standard error",
+        "Its score is",
+        "Look first at",
+        "These are no leaks",
+        "best ensemble so far",
+        "The line of the script that failed",
+    ];
+    for place in world.trace().iter().filter(|place| !place.ends_with("/run")) {
+        let request = world.request(place).unwrap();
+        assert_eq!(request.shared, 0);
+        for text in added {
+            assert!(!request.prompt.contains(text) && !request.system.contains(text), "{text} at {place}");
+        }
+    }
+}
