@@ -436,7 +436,7 @@ impl<'a> Ctx<'a> {
         }
         values.extend(call.inputs.iter().chain(&call.rendered_only));
         let shared = match call.shared.filter(|_| full) {
-            Some(template) => format!("{}\n\n", self.render_template(template, &values)?.trim_end()),
+            Some(template) => format!("{}\n\n", self.render_template(template, &values)?),
             None => String::new(),
         };
         let prompt = format!("{shared}{}", self.render_template(call.template, &values)?);
@@ -445,7 +445,7 @@ impl<'a> Ctx<'a> {
 
     fn render_template(&self, name: &str, values: &BTreeMap<&String, &Value>) -> Result<String, Stop> {
         let rendered = self.run.prompts.render(name, &Values::new(values));
-        rendered.map_err(|error| template_trouble(&error))
+        rendered.map(|text| text.trim_end().to_owned()).map_err(|error| template_trouble(&error))
     }
 
     /// The values that do not depend on the call, except for what its agent does not need.

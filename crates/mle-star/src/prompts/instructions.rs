@@ -18,6 +18,7 @@ const SUBSAMPLE: &str = "more than 1234 training samples, subsample to 1234";
 const MACHINE: &str = "Python 3.11, numpy 2.4.6, no network";
 const WITH_SEARCH: &[&str] = &["Search the web", "'sources': list[str]"];
 const WITHOUT_SEARCH: &[&str] = &["no web search", "that you know", "do not invent links"];
+const AFTER_EXCLUDED: &str = "Columns that the Validation section excludes do not count as unused.\n- **Do not";
 const HISTORY: &str = "# Plans you have tried\n\n## Plan: a\n## Score: 0.5";
 
 fn render(name: &str, values: &Value) -> String {
@@ -45,6 +46,28 @@ fn check(name: &str, values: &Value, says: &[&str]) {
     for phrase in says {
         assert!(prompt.contains(phrase), "{name} does not contain {phrase:?}:\n{prompt}");
     }
+    check_full(name, values, says);
+}
+
+/// Checks that the instructions are there if the agents are told more: in the prompt or in the system prompt.
+fn check_full(name: &str, values: &Value, says: &[&str]) {
+    /// What stands in a part that several calls share, and a phrase with a sentence more in it.
+    const ELSEWHERE: &[&str] = &["# 1st Python Solution", "# 2nd Python Solution", AFTER_EXCLUDED];
+    let mut values = values.clone();
+    for (name, value) in [
+        ("full", json!(true)),
+        ("needs_task", json!(true)),
+        ("current", json!({"score": "0.5", "seconds": 3.0, "printed": ""})),
+        ("attempts", json!([])),
+    ] {
+        values[name] = value;
+    }
+    values.as_object_mut().unwrap().entry("task_description").or_insert(json!("TASK"));
+    let prompt = format!("{}\n\n{}", render("system.md", &values).trim_end(), render(name, &values));
+    for phrase in says.iter().filter(|phrase| !ELSEWHERE.contains(phrase)) {
+        assert!(prompt.contains(phrase), "{name}, told more, does not contain {phrase:?}:\n{prompt}");
+    }
+    assert!(!prompt.contains("\n\n\n"), "{name} has two empty lines:\n{prompt}");
 }
 
 fn check_absent(name: &str, values: &Value, phrases: &[&str]) {
@@ -413,7 +436,7 @@ fn other_instructions_give_way_to_the_validation_section() {
         "validation set, chosen as the Validation section says, and print",
         "validation set, chosen as the Validation section says.",
         "unless the plan or the Validation section requires a change",
-        "Columns that the Validation section excludes do not count as unused.\n- **Do not",
+        AFTER_EXCLUDED,
     ];
     for ((name, mut values), phrase) in writers().into_iter().zip(phrases) {
         values["validation"] = json!([split(SplitKind::Time).instruction()]);
