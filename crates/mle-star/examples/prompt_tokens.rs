@@ -8,7 +8,7 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measures")]
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::error::Error;
 use std::fmt::Write as _;
 
@@ -36,8 +36,11 @@ const BLOCK: usize = 25;
 struct Read {
     calls: usize,
     all: usize,
-    /// What no earlier call of the run began with. A provider that caches prefixes bills the rest at a tenth.
-    new: usize,
+    /// The system prompts and shared beginnings that an earlier call of the same kind had. Claude's service reads them
+    /// from its cache, if it is asked within minutes, and bills a tenth.
+    cached: usize,
+    /// The longest beginnings that any earlier call had: what services cache that look at prefixes alone.
+    prefixes: usize,
 }
 
 #[tokio::main]
@@ -51,12 +54,22 @@ async fn main() -> Result<(), Box<dyn Error>> {
     world.solve(&inputs, &journal, &Slots::new(1)).await.map_err(|stop| stop.to_string())?;
     let mut by_role: BTreeMap<&str, Read> = BTreeMap::new();
     let mut before: BTreeSet<String> = BTreeSet::new();
+    let mut parts = HashSet::new();
     for request in world.trace().iter().filter_map(|place| world.request(place)) {
         let text = format!("{}\n{}", request.system, request.prompt);
         let role = by_role.entry(AgentType::name(request.agent)).or_default();
         role.calls += 1;
         role.all += text.len();
-        role.new += text.len() - known(&before, &text);
+        role.prefixes += known(&before, &text);
+        // Tools come before the system prompt.
+        let system = (request.tools, request.schema.is_some(), request.system.clone());
+        let shared = request.prompt[..request.shared].to_owned();
+        if !parts.insert((system.clone(), String::new())) {
+            role.cached += request.system.len();
+        }
+        if !shared.is_empty() && !parts.insert((system, shared)) {
+            role.cached += request.shared;
+        }
         before.insert(text);
     }
     print!("{}", table(&by_role));
@@ -72,14 +85,17 @@ fn known(before: &BTreeSet<String>, text: &String) -> usize {
 }
 
 fn table(by_role: &BTreeMap<&str, Read>) -> String {
-    let mut text = "| role | calls | characters | of which new |\n|---|---:|---:|---:|\n".to_owned();
+    let mut text =
+        "| role | calls | characters | cached by claude | cached by prefix |\n|---|---:|---:|---:|---:|\n"
+            .to_owned();
     let mut sum = Read::default();
-    for (role, Read { calls, all, new }) in by_role {
+    for (role, Read { calls, all, cached, prefixes }) in by_role {
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "| {role} | {calls} | {all} | {new} |");
-        sum = Read { calls: sum.calls + calls, all: sum.all + all, new: sum.new + new };
+        let _ = writeln!(text, "| {role} | {calls} | {all} | {cached} | {prefixes} |");
+        let (calls, all) = (sum.calls + calls, sum.all + all);
+        sum = Read { calls, all, cached: sum.cached + cached, prefixes: sum.prefixes + prefixes };
     }
-    format!("{text}| all | {} | {} | {} |\n", sum.calls, sum.all, sum.new)
+    format!("{text}| all | {} | {} | {} | {} |\n", sum.calls, sum.all, sum.cached, sum.prefixes)
 }
 
 fn config(settings: impl Iterator<Item = String>) -> Result<Config, Box<dyn Error>> {
@@ -121,9 +137,22 @@ fn fenced(script: &str) -> String {
     format!("```python\n{script}```")
 }
 
-/// The block that step `t` refines. It is in the solution whichever attempt of the step before was kept.
+/// The block that step `t` refines.
 fn block(t: u32) -> String {
     lines(&format!("block_{t}"), BLOCK)
+}
+
+/// The block of step `t` after an attempt that changed a quarter of it.
+fn changed(t: u32, attempt: &str) -> String {
+    let (first, rest) = (lines(attempt, BLOCK / 4), block(t));
+    let kept: String = rest.split_inclusive('\n').skip(BLOCK / 4).collect();
+    format!("{first}{kept}")
+}
+
+/// A script with the blocks of all steps.
+fn script(name: &str) -> String {
+    let blocks: String = (0..4).map(block).collect();
+    format!("{}{blocks}", lines(name, LINES - 4 * BLOCK))
 }
 
 /// A score with its bootstrap replicates, and the output of the script.
@@ -144,25 +173,24 @@ fn world() -> World {
     let mut world = World::new().agent("phase1/retriever", &json!({"models": models}).to_string());
     for candidate in 0..4 {
         let at = format!("phase1/candidate-{candidate}");
-        let script = format!("{}{}", lines(&format!("c{candidate}"), LINES - BLOCK), block(0));
-        world = world.agent(&format!("{at}/init"), &fenced(&script));
+        world = world.agent(&format!("{at}/init"), &fenced(&script(&format!("c{candidate}"))));
         world = world.script(&format!("{at}/run"), scored(0.70 - 0.01 * f64::from(candidate)));
     }
     world = world.script("phase1/candidate-1/run", failed("KeyError: 'x'"));
     for (merge, score) in [(1, 0.71), (2, 0.72), (3, 0.70)] {
-        let script = format!("{}{}", lines(&format!("m{merge}"), LINES), block(0));
-        world = world.agent(&format!("phase1/merge-{merge}/merger"), &fenced(&script));
+        let merged = script(&format!("m{merge}"));
+        world = world.agent(&format!("phase1/merge-{merge}/merger"), &fenced(&merged));
         world = world.script(&format!("phase1/merge-{merge}/run"), scored(score));
     }
     for (path, t) in (0..2_u32).flat_map(|path| (0..4_u32).map(move |t| (path, t))) {
         let step = format!("phase2/path-{path}/t{t}");
-        let study = lines("study", LINES);
+        let study = lines(&format!("study_{path}_{t}"), LINES);
         world = world.agent(&format!("{step}/ablation"), &fenced(&study));
         world = world.agent(&format!("{step}/summarize"), &plan.repeat(2));
         let plans = json!({"plans": [{"code_block": block(t), "plan": plan}]});
         world = world.agent(&format!("{step}/extractor"), &plans.to_string());
         for k in 0..4_u32 {
-            let code = format!("# attempt {k}\n{}", block(t + 1));
+            let code = changed(t, &format!("attempt_{path}_{k}"));
             let score = if k == 1 { 0.73 + 0.01 * f64::from(t) } else { 0.6 };
             let run = if k == 2 && t % 2 == 0 { failed("KeyError: 'x'") } else { scored(score) };
             world = world

@@ -18,6 +18,7 @@ use super::Start;
 use super::held_out;
 use super::shared::Shared;
 use crate::exit::Failure;
+use crate::usage::counted;
 
 /// Libraries to name in prompts; the others are their dependencies.
 const NAMED: [&str; 14] = [
@@ -129,10 +130,10 @@ fn environment_line(environment: &Environment, machine: &Machine, slots: usize) 
     let scripts =
         if slots == 1 { "1 script at a time".to_owned() } else { format!("{slots} scripts at once") };
     format!(
-        "{} ({whose}), {} cores, {} GPUs, {scripts}",
+        "{} ({whose}), {}, {}, {scripts}",
         environment.version,
-        machine.cores,
-        machine.gpus.len()
+        counted(machine.cores as u64, "core"),
+        counted(machine.gpus.len() as u64, "GPU")
     )
 }
 
@@ -150,7 +151,7 @@ fn environment_text(
         // Writing to a string cannot fail.
         let _ = write!(text, " with {}", libraries.join(", "));
     }
-    let _ = write!(text, "\n{} CPU cores", (machine.cores / slots.max(1)).max(1));
+    let _ = write!(text, "\n{}", counted((machine.cores / slots.max(1)).max(1) as u64, "CPU core"));
     if machine.memory_mib > 0 {
         let _ = write!(text, ", {} GiB of memory", machine.memory_mib / 1024);
     }

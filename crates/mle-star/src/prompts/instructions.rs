@@ -18,7 +18,8 @@ const SUBSAMPLE: &str = "more than 1234 training samples, subsample to 1234";
 const MACHINE: &str = "Python 3.11, numpy 2.4.6, no network";
 const WITH_SEARCH: &[&str] = &["Search the web", "'sources': list[str]"];
 const WITHOUT_SEARCH: &[&str] = &["no web search", "that you know", "do not invent links"];
-const AFTER_EXCLUDED: &str = "Columns that the Validation section excludes do not count as unused.\n- **Do not";
+const AFTER_EXCLUDED: &str =
+    "Columns that the Validation section excludes do not count as unused.\n- **Do not";
 const HISTORY: &str = "# Plans you have tried\n\n## Plan: a\n## Score: 0.5";
 
 fn render(name: &str, values: &Value) -> String {

@@ -15,6 +15,7 @@ mod limits;
 mod logging;
 mod memory;
 mod prefetch;
+mod prompts;
 mod refinement;
 mod resume;
 mod retrieval;
