@@ -5,9 +5,9 @@
 //! like any failure.
 
 mod protocol;
+mod render;
 mod steps;
 
-use std::collections::BTreeMap;
 use std::sync::{Mutex, OnceLock};
 
 use serde::Serialize;
@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 use crate::answers::RetrievedModel;
 use crate::call::Call;
-use crate::config::{Config, Context};
+use crate::config::Config;
 use crate::effects::{
     AgentBackend, AgentReply, AgentRequest, Answer, DataView, OutOfMemory, Purpose, ScriptOutcome,
     ScriptRequest, ScriptRunner, Usage,
@@ -26,12 +26,12 @@ use crate::limits::Limits;
 use crate::metric::Score;
 use crate::place::{Name, Phase, Place};
 use crate::prefetch::{self, Likely};
-use crate::prompts::{Prompts, Values};
+use crate::prompts::Prompts;
 use crate::protocol::{Protocol, Shift};
 use crate::reply::text as reply_text;
-use crate::role::{self, AgentType, Form, Variant};
+use crate::role::{AgentType, Form, Variant};
 use crate::slots::{Exclusivity, Share, Slots};
-use crate::stop::{Stop, Trouble};
+use crate::stop::Stop;
 use crate::task::Task;
 
 /// Everything that a run needs from outside.
@@ -98,14 +98,6 @@ struct Question<'a> {
     variant: Option<Variant>,
 }
 
-/// The rendered templates of a call.
-struct Rendered {
-    system: String,
-    prompt: String,
-    /// The length of the prompt's first part, which several calls share.
-    shared: usize,
-}
-
 /// A place in the algorithms of a run in progress.
 #[derive(Clone)]
 pub struct Ctx<'a> {
@@ -136,7 +128,7 @@ impl<'a> Run<'a> {
             scripts: outside.script_slots.share(most_scripts),
             history: Mutex::default(),
             failures: journal.failures()?,
-            common: common(frozen, outside.environment),
+            common: render::common(frozen, outside.environment),
             protocol: frozen.protocol.as_ref(),
             shift: OnceLock::new(),
         })
@@ -181,7 +173,7 @@ impl<'a> Ctx<'a> {
     pub(crate) async fn ask(&self, call: Call) -> Result<AgentReply, Stop> {
         let place = self.place.named(call.name);
         let (agent, variant, model) = (call.agent, call.variant, self.model(call.agent));
-        let Rendered { system, prompt, shared } = self.render(&call)?;
+        let render::Rendered { system, prompt, shared } = self.render(&call)?;
         let templates = [self.run.prompts.text(call.template), self.run.prompts.text("system.md")];
         let (inputs, schema, tools) = (&call.inputs, call.schema.as_deref(), call.tools);
         let input = Input { agent, inputs, model: &model, schema, templates, tools, variant };
@@ -313,12 +305,6 @@ impl<'a> Ctx<'a> {
         Ok(self.refused_if_late(&request.place, reply?))
     }
 
-    /// The system prompt of an agent; empty if it cannot be rendered.
-    fn system(&self, agent: AgentType, variant: Option<Variant>) -> String {
-        let values = self.values(agent, variant);
-        self.render_template("system.md", &values.iter().collect()).unwrap_or_default()
-    }
-
     /// The calls that are likely to follow, as far as they are known in advance.
     fn likely_after(&self, request: &AgentRequest) -> Vec<AgentRequest> {
         let (place, agent, variant) = (request.place.clone(), request.agent, request.variant);
@@ -409,67 +395,8 @@ impl<'a> Ctx<'a> {
         }
     }
 
-    /// The scripts' environment, in a few lines.
-    pub(crate) fn environment(&self) -> &'a str {
-        self.run.outside.environment
-    }
-
-    /// Whether the agents are told more than in the paper.
-    pub(crate) fn tells_more(&self) -> bool {
-        self.run.config.context == Context::Full
-    }
-
     fn model(&self, agent: AgentType) -> String {
         self.run.config.agent_models.get(&agent).unwrap_or(&self.run.config.model).clone()
-    }
-
-    /// Renders the templates of a call.
-    fn render(&self, call: &Call) -> Result<Rendered, Stop> {
-        let of_run = self.values(call.agent, call.variant);
-        let mut values: BTreeMap<&String, &Value> = of_run.iter().collect();
-        let system = self.render_template("system.md", &values)?;
-        let lessons = json!(self.lessons());
-        let of_now = self.time_values();
-        let (name, full) = ("lessons".to_owned(), self.tells_more());
-        if full {
-            values.extend([(&name, &lessons)].into_iter().chain(&of_now).chain(&call.context));
-        }
-        values.extend(call.inputs.iter().chain(&call.rendered_only));
-        let shared = match call.shared.filter(|_| full) {
-            Some(template) => format!("{}\n\n", self.render_template(template, &values)?),
-            None => String::new(),
-        };
-        let prompt = format!("{shared}{}", self.render_template(call.template, &values)?);
-        Ok(Rendered { system, prompt, shared: shared.len() })
-    }
-
-    fn render_template(&self, name: &str, values: &BTreeMap<&String, &Value>) -> Result<String, Stop> {
-        let rendered = self.run.prompts.render(name, &Values::new(values));
-        rendered.map(|text| text.trim_end().to_owned()).map_err(|error| template_trouble(&error))
-    }
-
-    /// The values that do not depend on the call, except for what its agent does not need.
-    fn values(&self, agent: AgentType, variant: Option<Variant>) -> Map<String, Value> {
-        let full = self.tells_more();
-        let mut values = self.run.common.clone();
-        let of_run = [
-            ("full", json!(full)),
-            ("needs_task", json!(!full || role::needs_task(agent, variant))),
-            ("validation", self.validation_rules()),
-            ("verifies", json!(self.verifies())),
-        ];
-        values.extend(of_run.map(|(name, value)| (name.to_owned(), value)));
-        values
-    }
-
-    /// How long the last scripts took, and how long the next one may run.
-    fn time_values(&self) -> Map<String, Value> {
-        let (limits, now) = (&self.run.limits, self.run.journal.elapsed());
-        let script = limits.script_timeout(&self.place, Purpose::Score, now).as_secs_f64();
-        let study = limits.script_timeout(&self.place, Purpose::Ablation, now).as_secs_f64();
-        let phase = limits.left(&self.place, now).max(0.0);
-        let values = [("script_limit", script), ("study_limit", study), ("phase_left", phase)];
-        values.map(|(name, seconds)| (name.to_owned(), json!(seconds.floor()))).into_iter().collect()
     }
 
     fn report_reply(&self, place: &Place, agent: AgentType, reply: &Recorded<AgentReply>, started: f64) {
@@ -502,22 +429,6 @@ impl<'a> Ctx<'a> {
     }
 }
 
-/// The values that are the same for every call of the run.
-fn common(frozen: &Frozen, environment: &str) -> Map<String, Value> {
-    let Frozen { task, config, learned, .. } = frozen;
-    let values = [
-        ("task_description", json!(task.description)),
-        ("metric", json!(task.evaluation_metric)),
-        ("direction", json!(task.metric_direction)),
-        ("comparative", json!(task.metric_direction.comparative())),
-        ("subsample_limit", json!(config.subsample_limit)),
-        ("environment", json!(environment)),
-        ("learned", json!(if config.context == Context::Full { learned.as_slice() } else { &[] })),
-        ("data_summary", json!(frozen.data_summary.as_deref().unwrap_or_default())),
-    ];
-    values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
-}
-
 /// Describes an agent's input in one line: lengths of texts, sizes of lists, beginnings of plans.
 fn summary(inputs: &Map<String, Value>) -> String {
     let one = |(name, value): (&String, &Value)| match value {
@@ -534,10 +445,6 @@ fn summary(inputs: &Map<String, Value>) -> String {
 /// The first 200 characters of a text.
 fn beginning(text: &str) -> String {
     text.trim().chars().take(200).collect()
-}
-
-fn template_trouble(error: &crate::prompts::PromptError) -> Stop {
-    Trouble::new(error.to_string(), "compare it with the built-in one: `mle-star prompts export DIR`").into()
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ const ALGORITHMS: &str = "mle-star";
 /// The crate of the command line and the web page.
 pub const PROGRAM: &str = "mle-star-cli";
 /// Everything else that the algorithms may use. A new dependency is a decision, made here.
-const FOR_ALGORITHMS: [&str; 17] = [
+const FOR_ALGORITHMS: [&str; 18] = [
     "async-trait",
     "blake3",
     "futures-util",
@@ -52,6 +52,8 @@ const FOR_ALGORITHMS: [&str; 17] = [
     "schemars",
     "serde",
     "serde_json",
+    // Diffs in prompts.
+    "similar",
     "thiserror",
     "tokio",
     "url",

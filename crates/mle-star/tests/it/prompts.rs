@@ -146,7 +146,7 @@ fn prompts(world: &World) -> BTreeMap<PathBuf, String> {
         "finalization/subsampling_extract",
         "finalization/test",
     ];
-    let request = |place: &str| world.request(place).unwrap_or_else(|| panic!("no call at {place}"));
+    let request = |place: &str| world.request(place).unwrap();
     let shown = SHOWN.into_iter().enumerate();
     let files = shown.map(|(number, place)| {
         (PathBuf::from(format!("{:02}-{}.md", number + 3, place.replace('/', "."))), request(place).prompt)

@@ -1,0 +1,109 @@
+//! Renders the prompts of a call: what its agent is told.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use super::Ctx;
+use crate::call::Call;
+use crate::config::Context;
+use crate::effects::Purpose;
+use crate::journal::Frozen;
+use crate::prompts::{PromptError, Values};
+use crate::role::{self, AgentType, Variant};
+use crate::stop::{Stop, Trouble};
+
+/// The rendered templates of a call.
+pub(super) struct Rendered {
+    pub system: String,
+    pub prompt: String,
+    /// The length of the prompt's first part, which several calls share.
+    pub shared: usize,
+}
+
+/// The values that are the same for every call of the run.
+pub(super) fn common(frozen: &Frozen, environment: &str) -> Map<String, Value> {
+    let Frozen { task, config, learned, .. } = frozen;
+    let values = [
+        ("task_description", json!(task.description)),
+        ("metric", json!(task.evaluation_metric)),
+        ("direction", json!(task.metric_direction)),
+        ("comparative", json!(task.metric_direction.comparative())),
+        ("subsample_limit", json!(config.subsample_limit)),
+        ("environment", json!(environment)),
+        ("learned", json!(if config.context == Context::Full { learned.as_slice() } else { &[] })),
+        ("data_summary", json!(frozen.data_summary.as_deref().unwrap_or_default())),
+    ];
+    values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+impl<'a> Ctx<'a> {
+    /// The scripts' environment, in a few lines.
+    pub(crate) fn environment(&self) -> &'a str {
+        self.run.outside.environment
+    }
+
+    /// Whether the agents are told more than in the paper.
+    pub(crate) fn tells_more(&self) -> bool {
+        self.run.config.context == Context::Full
+    }
+
+    /// Renders the templates of a call.
+    pub(super) fn render(&self, call: &Call) -> Result<Rendered, Stop> {
+        let of_run = self.values(call.agent, call.variant);
+        let mut values: BTreeMap<&String, &Value> = of_run.iter().collect();
+        let system = self.render_template("system.md", &values)?;
+        let lessons = json!(self.lessons());
+        let of_now = self.time_values();
+        let (name, full) = ("lessons".to_owned(), self.tells_more());
+        if full {
+            values.extend([(&name, &lessons)].into_iter().chain(&of_now).chain(&call.context));
+        }
+        values.extend(call.inputs.iter().chain(&call.rendered_only));
+        let shared = match call.shared.filter(|_| full) {
+            Some(template) => format!("{}\n\n", self.render_template(template, &values)?),
+            None => String::new(),
+        };
+        let prompt = format!("{shared}{}", self.render_template(call.template, &values)?);
+        Ok(Rendered { system, prompt, shared: shared.len() })
+    }
+
+    fn render_template(&self, name: &str, values: &BTreeMap<&String, &Value>) -> Result<String, Stop> {
+        let rendered = self.run.prompts.render(name, &Values::new(values));
+        rendered.map(|text| text.trim_end().to_owned()).map_err(|error| template_trouble(&error))
+    }
+
+    /// The values that do not depend on the call, except for what its agent does not need.
+    fn values(&self, agent: AgentType, variant: Option<Variant>) -> Map<String, Value> {
+        let full = self.tells_more();
+        let mut values = self.run.common.clone();
+        let of_run = [
+            ("full", json!(full)),
+            ("needs_task", json!(!full || role::needs_task(agent, variant))),
+            ("validation", self.validation_rules()),
+            ("verifies", json!(self.verifies())),
+        ];
+        values.extend(of_run.map(|(name, value)| (name.to_owned(), value)));
+        values
+    }
+
+    /// How long the last scripts took, and how long the next one may run.
+    fn time_values(&self) -> Map<String, Value> {
+        let (limits, now) = (&self.run.limits, self.run.journal.elapsed());
+        let script = limits.script_timeout(&self.place, Purpose::Score, now).as_secs_f64();
+        let study = limits.script_timeout(&self.place, Purpose::Ablation, now).as_secs_f64();
+        let phase = limits.left(&self.place, now).max(0.0);
+        let values = [("script_limit", script), ("study_limit", study), ("phase_left", phase)];
+        values.map(|(name, seconds)| (name.to_owned(), json!(seconds.floor()))).into_iter().collect()
+    }
+
+    /// The system prompt of an agent; empty if it cannot be rendered.
+    pub(super) fn system(&self, agent: AgentType, variant: Option<Variant>) -> String {
+        let values = self.values(agent, variant);
+        self.render_template("system.md", &values.iter().collect()).unwrap_or_default()
+    }
+}
+
+fn template_trouble(error: &PromptError) -> Stop {
+    Trouble::new(error.to_string(), "compare it with the built-in one: `mle-star prompts export DIR`").into()
+}
