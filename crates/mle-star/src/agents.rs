@@ -31,7 +31,7 @@ pub(crate) use self::{
     ensembler::ensembler,
     extractor::{Extraction, Question, extractor},
     init::init,
-    leakage::{correct_leakage, detect_leakage},
+    leakage::{Gain, correct_leakage, detect_leakage},
     merger::merger,
     planner::{Focus, planner},
     retriever::{Search, failure, models_of, retriever},

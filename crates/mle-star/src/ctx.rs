@@ -96,6 +96,9 @@ struct Question<'a> {
     model: &'a str,
     prompt: &'a str,
     variant: Option<Variant>,
+    /// Whether an earlier answer to the same question counts, so that the agent is not called.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    read_back: bool,
 }
 
 /// A place in the algorithms of a run in progress.
@@ -177,7 +180,10 @@ impl<'a> Ctx<'a> {
         let templates = [self.run.prompts.text(call.template), self.run.prompts.text("system.md")];
         let (inputs, schema, tools) = (&call.inputs, call.schema.as_deref(), call.tools);
         let input = Input { agent, inputs, model: &model, schema, templates, tools, variant };
-        let kept = Question { agent, model: &model, prompt: &prompt, variant };
+        let question =
+            (call.reads_back && self.tells_more()).then(|| Value::from(inputs.clone()).to_string());
+        let known = question.as_deref().and_then(|question| self.answer_to(question));
+        let kept = Question { agent, model: &model, prompt: &prompt, variant, read_back: known.is_some() };
         let entry = Entry::new(&place, Kind::Agent, &input, &kept)?;
         let request = AgentRequest {
             place: place.clone(),
@@ -195,14 +201,13 @@ impl<'a> Ctx<'a> {
         };
         let started = self.run.journal.elapsed();
         self.fence_unless_recorded(&entry)?;
-        let digest = entry.digest().to_owned();
-        let reads_back = call.reads_back && self.tells_more();
-        let known = if reads_back { self.answer_to(&digest) } else { None };
+        let was_known = known.is_some();
         let answer =
             async { if let Some(known) = known { Ok(known) } else { self.perform_ask(request).await } };
-        let reply = self.run.journal.once(entry, answer).await?;
-        if reads_back {
-            self.remember_answer(digest, &reply.value);
+        let mut reply = self.run.journal.once(entry, answer).await?;
+        reply.replayed |= was_known;
+        if let Some(question) = question {
+            self.remember_answer(question, &reply.value);
         }
         self.report_reply(&place, agent, &reply, started);
         Ok(reply.value)

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::agents::{self, Repair};
+use crate::agents::{self, Gain, Repair};
 use crate::config::LeakageCheck;
 use crate::ctx::Ctx;
 use crate::effects::{Limit, Purpose, ScriptEnd, ScriptOutcome};
 use crate::evaluation::{Evaluation, Failure};
+use crate::lessons::number;
 use crate::place::Name;
 use crate::python::{exit_call, hidden_errors};
 use crate::solution::{Evidence, Scored, Solution};
@@ -22,6 +23,8 @@ pub(crate) struct Execution {
     pub checked: bool,
     /// Its last run; `Err` if every repair failed.
     pub result: Result<Ran, Failure>,
+    /// The errors that were repaired, one line each.
+    pub mishaps: Vec<String>,
 }
 
 /// A successful run of a script.
@@ -63,9 +66,13 @@ pub(crate) async fn evaluate(
         announce(ctx, &evaluation);
         return Ok(evaluation);
     };
-    let checked = without_leakage(ctx, scored.solution().clone()).await?;
+    let gain = Gain { scored, rival };
+    let checked = check(ctx, scored.solution().clone(), Some(&gain)).await?;
     if checked.refused.is_some() || checked.solution != *scored.solution() {
-        return evaluate_checked(&ctx.corrected(), checked).await;
+        let leak = format!("it scored {} with a leak, which was removed", number(scored.score().value()));
+        let corrected = evaluate_checked(&ctx.corrected(), checked).await?;
+        let mishaps = evaluation.mishaps.into_iter().chain([leak]).chain(corrected.mishaps).collect();
+        return Ok(Evaluation { mishaps, ..corrected });
     }
     let evaluation =
         Evaluation { scored: evaluation.scored.map(|scored| scored.checked(checked.leaks)), ..evaluation };
@@ -86,7 +93,8 @@ pub(crate) async fn evaluate_checked(ctx: &Ctx<'_>, checked: Checked) -> Result<
 /// Runs a solution, with repairs, for its score.
 async fn score(ctx: &Ctx<'_>, solution: Checked) -> Result<Evaluation, Stop> {
     let step = ctx.step()?;
-    let Execution { solution, leaks, checked, result } = execute(ctx, solution, Purpose::Score).await?;
+    let Execution { solution, leaks, checked, result, mishaps } =
+        execute(ctx, solution, Purpose::Score).await?;
     let scored = result.and_then(|ran| {
         let no_score = || no_score().of(&ran.outcome);
         let score = ran.outcome.value().and_then(|value| ctx.score(value)).ok_or_else(no_score)?;
@@ -98,7 +106,7 @@ async fn score(ctx: &Ctx<'_>, solution: Checked) -> Result<Evaluation, Stop> {
         let evidence = Evidence { step, place, ran_at, wrote_submission, leaks, checked, facts, measured };
         Ok(Scored::new(solution.clone(), score, evidence))
     });
-    Ok(Evaluation { solution, scored })
+    Ok(Evaluation { solution, scored, mishaps })
 }
 
 fn announce(ctx: &Ctx<'_>, evaluation: &Evaluation) {
@@ -111,7 +119,7 @@ fn announce(ctx: &Ctx<'_>, evaluation: &Evaluation) {
 pub(crate) async fn execute(ctx: &Ctx<'_>, checked: Checked, purpose: Purpose) -> Result<Execution, Stop> {
     let is_checked = checked.checked;
     let mut execution = attempt(ctx, checked, purpose).await?;
-    let mut repairs: Vec<Repair> = Vec::new();
+    let (mut repairs, mut mishaps): (Vec<Repair>, Vec<String>) = Default::default();
     for count in 1..=ctx.config().max_debug_attempts {
         let Err(failure) = &execution.result else { break };
         if failure.limit.is_some() {
@@ -134,6 +142,7 @@ pub(crate) async fn execute(ctx: &Ctx<'_>, checked: Checked, purpose: Purpose) -
             false => Checked::unchecked(repaired),
         };
         repairs.push(Repair::of(failure, &execution.solution, &repaired.solution));
+        mishaps.push(format!("repaired after {}", failure.headline()));
         // The same text would fail the same way.
         if repaired.solution != execution.solution {
             execution = attempt(ctx, repaired, purpose).await?;
@@ -148,17 +157,21 @@ pub(crate) async fn execute(ctx: &Ctx<'_>, checked: Checked, purpose: Purpose) -
             failure.headline()
         ));
     }
-    Ok(execution)
+    Ok(Execution { mishaps, ..execution })
 }
 
 /// Finds leaks and lets the agent correct each leaking block.
 pub(crate) async fn without_leakage(ctx: &Ctx<'_>, solution: Solution) -> Result<Checked, Stop> {
+    check(ctx, solution, None).await
+}
+
+async fn check(ctx: &Ctx<'_>, solution: Solution, gain: Option<&Gain<'_>>) -> Result<Checked, Stop> {
     let mut checked = Checked { checked: true, ..Checked::unchecked(solution) };
     if checked.solution.text().trim().is_empty() {
         return Ok(checked);
     }
     let text = checked.solution.text().to_owned();
-    let leaks = match agents::detect_leakage(ctx, &checked.solution).await? {
+    let leaks = match agents::detect_leakage(ctx, &checked.solution, gain).await? {
         Ok(leaks) => leaks,
         Err(limit) => return Ok(Checked { refused: Some(limit), ..checked }),
     };
@@ -186,7 +199,8 @@ pub(crate) async fn without_leakage(ctx: &Ctx<'_>, solution: Solution) -> Result
     }
     let (found, changed) = (leaks.len(), checked.solution.text() != text);
     ctx.info(format!(
-        "leakage check: {found} leaks found, {}",
+        "leakage check: {found} leak{} found, {}",
+        if found == 1 { "" } else { "s" },
         if changed { "script changed" } else { "script unchanged" }
     ));
     Ok(checked)
@@ -210,7 +224,7 @@ async fn attempt(ctx: &Ctx<'_>, script: Checked, purpose: Purpose) -> Result<Exe
     let rejected = rejection(solution.text()).map(Failure::new);
     let rejected = refused.filter(|_| purpose == Purpose::Score).map(Failure::refused).or(rejected);
     if let Some(failure) = rejected {
-        return Ok(Execution { solution, leaks, checked, result: Err(failure) });
+        return Ok(Execution { solution, leaks, checked, result: Err(failure), mishaps: Vec::new() });
     }
     for advice in hidden_errors(solution.text()) {
         ctx.warn(advice);
@@ -220,7 +234,7 @@ async fn attempt(ctx: &Ctx<'_>, script: Checked, purpose: Purpose) -> Result<Exe
         Some(failure) => Err(failure.of(&run.value)),
         None => Ok(Ran { outcome: run.value, place: ctx.place().named(Name::Run), at: run.at }),
     };
-    Ok(Execution { solution, leaks, checked, result })
+    Ok(Execution { solution, leaks, checked, result, mishaps: Vec::new() })
 }
 
 /// Why a script cannot be run.

@@ -19,12 +19,14 @@ pub(crate) struct Evaluation {
     /// The text that was run last.
     pub solution: Solution,
     pub scored: Result<Scored, Failure>,
+    /// What went wrong on the way: the errors that were repaired, and the score with a leak. One line each.
+    pub mishaps: Vec<String>,
 }
 
 impl Evaluation {
     /// A solution that was not made or scored because of a limit.
     pub fn refused(solution: Solution, limit: Limit) -> Self {
-        Self { solution, scored: Err(Failure::refused(limit)) }
+        Self { solution, scored: Err(Failure::refused(limit)), mishaps: Vec::new() }
     }
 }
 

@@ -141,11 +141,6 @@ pub trait Outcome: Serialize + DeserializeOwned + Send {
 }
 
 impl<'a> Entry<'a> {
-    /// A digest of the input.
-    pub fn digest(&self) -> &str {
-        &self.digest
-    }
-
     /// An effect of this kind at `place`. `input` is everything that determines the outcome; on a resume, it must
     /// serialize to the same JSON. `request` is what the journal stores of it for people.
     ///

@@ -3,6 +3,7 @@
 //! The lines come from the verdicts of the steps. They are few and short, so that every prompt can afford them.
 
 use serde::{Deserialize, Serialize};
+use similar::TextDiff;
 
 use crate::metric::{Direction, Score};
 use crate::place::Step;
@@ -31,10 +32,12 @@ impl EarlierRun {
     }
 }
 
+/// Maximum length of a diff in a prompt, in lines.
+const LONGEST_DIFF: usize = 60;
 /// Maximum number of lines.
 const MOST: usize = 12;
 /// Maximum length of a plan in a line, in characters.
-const LONGEST: usize = 120;
+const LONGEST: usize = 160;
 
 /// One line for each solution that was tried, in the order of the algorithms. If there are too many, those with the
 /// largest effects remain. What the agents of step `at` are told in detail is left out.
@@ -65,8 +68,8 @@ fn line(verdicts: &Verdicts, direction: Direction, step: Step, verdict: &Verdict
         Step::Candidate(_) => "first solution".to_owned(),
         Step::Merge(_) | Step::DataCheck => String::new(),
         Step::Attempt { path, .. } => match verdict.part.as_str() {
-            "" => format!("path {path}"),
-            part => format!("path {path}, {part}"),
+            "" => format!("path {}", path + 1),
+            part => format!("path {}, {part}", path + 1),
         },
         Step::Round(_) => "ensemble".to_owned(),
         Step::LeakageCheck | Step::Outer { .. } | Step::Choice(_) | Step::Finalization => return None,
@@ -107,13 +110,18 @@ pub(crate) fn gained(gain: f64, standard_error: Option<f64>) -> String {
     }
 }
 
+/// Seconds in words.
+pub(crate) fn seconds(seconds: f64) -> String {
+    if seconds < 1.0 { "less than 1 s".to_owned() } else { format!("{seconds:.0} s") }
+}
+
 /// A number with at most six significant digits.
 pub(crate) fn number(value: f64) -> String {
     rounded(value, 6)
 }
 
 /// A number with at most this many significant digits.
-fn rounded(value: f64, most: u8) -> String {
+pub(crate) fn rounded(value: f64, most: u8) -> String {
     let digits = if value == 0.0 { 0.0 } else { value.abs().log10().floor() };
     if !(-6.0..=9.0).contains(&digits) {
         return format!("{value:.3e}");
@@ -122,6 +130,18 @@ fn rounded(value: f64, most: u8) -> String {
     let decimals = (f64::from(most) - 1.0 - digits).max(0.0) as usize;
     let text = format!("{value:.decimals$}");
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+/// The lines that differ, with two lines around them.
+pub(crate) fn diff(before: &str, after: &str) -> String {
+    let diff = TextDiff::from_lines(before, after);
+    let text = diff.unified_diff().context_radius(2).missing_newline_hint(false).to_string();
+    let lines: Vec<&str> = text.lines().collect();
+    let kept = lines.iter().take(LONGEST_DIFF).copied().collect::<Vec<_>>().join("\n");
+    match lines.len().saturating_sub(LONGEST_DIFF) {
+        0 => kept,
+        more => format!("{kept}\n[… {more} more lines …]"),
+    }
 }
 
 #[cfg(test)]
@@ -155,8 +175,8 @@ mod tests {
         let expected = [
             "first solution: LightGBM: score 0.5",
             "merged with CatBoost: better by 0.25, kept (score 0.75)",
-            "path 1, training: `params = {`: Lower the rate.: worse by 0.25, not kept (score 0.5)",
-            "path 1: More trees.: it failed",
+            "path 2, training: `params = {`: Lower the rate.: worse by 0.25, not kept (score 0.5)",
+            "path 2: More trees.: it failed",
             "ensemble: Mean.: better by 0.25 (standard error 0.12), kept (score 1)",
         ];
         assert_eq!(lessons(&verdicts, Direction::Maximize, None), expected);
@@ -177,7 +197,7 @@ mod tests {
         assert_eq!(lines.len(), MOST);
         assert!(lines[0].starts_with("first solution"), "{}", lines[0]);
         assert!(lines[1].contains("better by 89"), "{}", lines[1]);
-        assert!(lines.iter().all(|line| line.chars().count() < 240));
+        assert!(lines.iter().all(|line| line.chars().count() < 300));
     }
 
     #[test]
@@ -191,5 +211,13 @@ mod tests {
         check(0.000_012_3, "0.0000123");
         check(1.5e-9, "1.500e-9");
         check(2.5e12, "2.500e12");
+    }
+
+    #[test]
+    fn diffs_show_changed_lines_and_end() {
+        assert_eq!(diff("a\nb\nc", "a\nx\nc"), "@@ -1,3 +1,3 @@\n a\n-b\n+x\n c");
+        assert_eq!(diff("a", "a"), "");
+        let long: String = (0..200).map(|line| format!("{line}\n")).collect();
+        assert_eq!(diff("", &long).lines().count(), LONGEST_DIFF + 1);
     }
 }

@@ -154,6 +154,11 @@ impl Place {
         self.join(CORRECTED)
     }
 
+    /// Whether it belongs to a solution without the leak that was found after its first run.
+    pub fn is_corrected(&self) -> bool {
+        self.step().is_some_and(|step| self.is_within(&step.place().corrected()))
+    }
+
     /// The place that marks the end of the phase at this place, or of the run for the root.
     #[must_use]
     pub fn end(&self) -> Self {

@@ -214,6 +214,10 @@ pub struct Effect {
     pub seconds: Option<f64>,
     /// The last lines that it printed.
     pub printed: String,
+    /// How the script that ran last differs from the solution that the step began with.
+    pub diff: String,
+    /// What went wrong on the way, one line each.
+    pub mishaps: Vec<String>,
     /// Why it has no score, in one line; empty if it has one.
     pub failure: String,
 }

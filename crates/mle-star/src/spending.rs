@@ -54,10 +54,11 @@ pub fn role(effect: &EffectRecord) -> Option<AgentType> {
     serde_json::from_value(effect.request.get("agent")?.clone()).ok()
 }
 
-/// Whether the agent was called and the call ended; `false` if a limit refused it.
+/// Whether the agent was called and the call ended; `false` if a limit refused it, or if an earlier answer counted.
 pub fn was_made(effect: &EffectRecord) -> bool {
     let refused = effect.limit.is_some() && effect.usage == Usage::free();
-    effect.kind == Kind::Agent && effect.outcome.is_some() && !refused
+    let read_back = effect.request.get("read_back").is_some_and(|mark| mark == true);
+    effect.kind == Kind::Agent && effect.outcome.is_some() && !refused && !read_back
 }
 
 fn is_interrupted(effect: &EffectRecord) -> bool {

@@ -35,10 +35,10 @@ pub struct Verdict {
     #[serde(default)]
     pub note: String,
     /// The part of the solution that was changed, in a few words; empty if it was the whole.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[serde(default)]
     pub part: String,
     /// The standard error of the difference to the first solution of `from`; `None` if predictions are not known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub standard_error: Option<f64>,
 }
 

@@ -134,6 +134,12 @@ pub struct StepRow {
 pub fn read(folder: &Path) -> Result<RunView, JournalError> {
     let snapshot = journal::read(folder)?;
     let result = read_result(folder);
+    let corrected = snapshot.corrected();
+    let row = |record: &EffectRecord| {
+        let leaks =
+            record.place.step().is_some_and(|step| corrected.contains(&step)) && !record.place.is_corrected();
+        if leaks { without_leaking_score(row(record)) } else { row(record) }
+    };
     let steps: Vec<StepRow> = snapshot.effects.iter().filter(|record| is_shown(record)).map(row).collect();
     let task = &snapshot.frozen.task;
     let state = state(folder, result.is_some());
@@ -244,6 +250,12 @@ fn row(record: &EffectRecord) -> StepRow {
             .or_else(|| record.elapsed_ended.map(|ended| (ended - record.elapsed_begun).max(0.0))),
         ended: record.elapsed_ended,
     }
+}
+
+/// The row of a run whose script was found to leak, and ran again without the leak.
+fn without_leaking_score(row: StepRow) -> StepRow {
+    let outcome = if row.counts { "ran with a leak".to_owned() } else { row.outcome };
+    StepRow { outcome, counts: false, ..row }
 }
 
 #[derive(Default)]

@@ -4,7 +4,7 @@ use mle_star::place::Place;
 use similar::TextDiff;
 
 use super::Context;
-use super::steps::{Run, Step};
+use super::steps::{Run, Step, StepKind};
 use crate::runs::run_view::RunView;
 
 /// A script and its parent.
@@ -26,7 +26,7 @@ pub fn at(run: &RunView, place: &str) -> Result<Code, Vec<String>> {
     let wanted = Place::from(place.trim_matches('/'));
     for step in context.steps.iter() {
         let chosen = if step.place == wanted {
-            step.scored().or(step.runs.last())
+            step.scored().or(step.runs.last()).or_else(|| submitted(&context, step))
         } else {
             step.runs.iter().find(|run| *run.place == wanted || run.place.parent() == wanted)
         };
@@ -41,6 +41,12 @@ pub fn at(run: &RunView, place: &str) -> Result<Code, Vec<String>> {
         .filter(|step| !step.runs.is_empty())
         .map(|step| step.place.to_string())
         .collect())
+}
+
+/// The run of the solution whose own submission counts, so that no other script ran in the last step.
+fn submitted<'a>(context: &'a Context<'_>, step: &Step<'_>) -> Option<&'a Run<'a>> {
+    let from = (step.kind == StepKind::Submission).then(|| context.descent.from(step.step))?;
+    context.steps.at(*from.first()?)?.scored()
 }
 
 fn parent(context: &Context<'_>, step: &Step<'_>, run: &Run<'_>) -> Option<(String, String)> {

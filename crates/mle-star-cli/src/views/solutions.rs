@@ -228,6 +228,9 @@ pub fn status(context: &Context<'_>, step: &Step<'_>) -> (&'static str, String) 
     match (step.kind, last, step.score()) {
         (StepKind::Study, Some(_), _) => ("done", "measured".to_owned()),
         (StepKind::Submission, Some(run), _) => submission_status(run),
+        (StepKind::Submission, None, _) if step.is_kept() => {
+            ("kept", "valid submission, written by the solution itself".to_owned())
+        }
         (StepKind::LeakageCheck, None, _) => ("done", "nothing to correct".to_owned()),
         (StepKind::Data, None, _) => ("done", "nothing to add".to_owned()),
         (_, None, _) => ("failed", "no script to run".to_owned()),
@@ -288,7 +291,7 @@ fn runs(step: &Step<'_>, parent: Option<&Step<'_>>, shelf: &mut Shelf) -> Vec<Sh
     let mut shown = Vec::new();
     for run in &step.runs {
         let compared = before.take();
-        let name = run_name(run.place);
+        let name = run_name(run);
         let code = shelf.take(step.step, run.script, compared.is_some());
         shown.push(Shown {
             place: run.place.to_string(),
@@ -309,10 +312,12 @@ fn runs(step: &Step<'_>, parent: Option<&Step<'_>>, shelf: &mut Shelf) -> Vec<Sh
     shown
 }
 
-fn run_name(place: &Place) -> String {
-    match place.repair() {
-        Some(number) => format!("repair {number}"),
-        None => "first run".to_owned(),
+fn run_name(run: &Run<'_>) -> String {
+    match (run.place.repair(), run.place.is_corrected()) {
+        (Some(number), false) => format!("repair {number}"),
+        (Some(number), true) => format!("without the leak, repair {number}"),
+        (None, true) => "without the leak".to_owned(),
+        (None, false) => "first run".to_owned(),
     }
 }
 

@@ -119,6 +119,12 @@ impl<'a> Step<'a> {
         match record.kind {
             Kind::Decision => self.limit = record.limit,
             Kind::Script => {
+                if record.place.is_corrected() {
+                    // What ran before has a leak.
+                    self.runs
+                        .iter_mut()
+                        .for_each(|run| run.score = run.score.filter(|_| run.place.is_corrected()));
+                }
                 self.runs.extend(Run::of(record, direction));
                 self.records.push(record);
             }

@@ -40,7 +40,7 @@ pub(crate) async fn ablation(
 }
 
 /// Where this path looks first; empty if there is only one path.
-fn attention(ctx: &Ctx<'_>) -> &'static str {
+pub(super) fn attention(ctx: &Ctx<'_>) -> &'static str {
     let several = ctx.config().num_parallel_solutions > 1;
     let path = ctx.place().path().filter(|_| several);
     path.map_or("", |path| ATTENTION[path % ATTENTION.len()])

@@ -2,16 +2,12 @@
 
 use serde::Serialize;
 use serde_json::{Value, json};
-use similar::TextDiff;
 
 use crate::effects::Limit;
 use crate::evaluation::Failure;
-use crate::lessons::{gained, number};
+use crate::lessons::{diff, gained, number, seconds};
 use crate::result::RefinementAttempt;
 use crate::solution::Solution;
-
-/// Maximum length of a diff in a prompt, in lines.
-const LONGEST_DIFF: usize = 40;
 
 /// A plan that was tried.
 pub(super) struct Tried<'a> {
@@ -60,30 +56,18 @@ pub(super) fn outcome(attempt: &RefinementAttempt) -> String {
     };
     let gain = effect.gain.map(|gain| format!(", {}", gained(gain, effect.standard_error)));
     let kept = if attempt.was_improvement { "kept" } else { "not kept" };
-    let seconds = effect.seconds.map(|seconds| format!(", {seconds:.0} s")).unwrap_or_default();
-    format!("score {}{}, {kept}{seconds}", number(score), gain.unwrap_or_default())
+    let time = effect.seconds.map(|time| format!(", {}", seconds(time))).unwrap_or_default();
+    format!("score {}{}, {kept}{time}", number(score), gain.unwrap_or_default())
 }
 
 /// The attempts for the template `attempts.md`.
-pub(super) fn told(block: &str, attempts: &[RefinementAttempt]) -> Value {
+pub(super) fn told(attempts: &[RefinementAttempt]) -> Value {
     let one = |attempt: &RefinementAttempt| {
-        let diff =
-            if attempt.code_block.is_empty() { String::new() } else { diff(block, &attempt.code_block) };
-        json!({"plan": attempt.plan, "outcome": outcome(attempt), "diff": diff, "printed": attempt.effect.printed})
+        let effect = &attempt.effect;
+        let (diff, printed, mishaps) = (&effect.diff, &effect.printed, &effect.mishaps);
+        json!({"plan": attempt.plan, "outcome": outcome(attempt), "diff": diff, "printed": printed, "mishaps": mishaps})
     };
     attempts.iter().map(one).collect()
-}
-
-/// The lines that differ, with two lines around them.
-pub(super) fn diff(before: &str, after: &str) -> String {
-    let diff = TextDiff::from_lines(before, after);
-    let text = diff.unified_diff().context_radius(2).missing_newline_hint(false).to_string();
-    let lines: Vec<&str> = text.lines().collect();
-    let kept = lines.iter().take(LONGEST_DIFF).copied().collect::<Vec<_>>().join("\n");
-    match lines.len().saturating_sub(LONGEST_DIFF) {
-        0 => kept,
-        more => format!("{kept}\n[… {more} more lines …]"),
-    }
 }
 
 impl Repair {
@@ -125,13 +109,5 @@ mod tests {
         check(scored(0.0031, Some(0.002), true), better);
         check(scored(-0.5, None, false), "score 0.8125, worse by 0.5, not kept, 43 s");
         check(scored(0.0, None, true), "score 0.8125, no difference, kept, 43 s");
-    }
-
-    #[test]
-    fn diffs_show_changed_lines_and_end() {
-        assert_eq!(diff("a\nb\nc", "a\nx\nc"), "@@ -1,3 +1,3 @@\n a\n-b\n+x\n c");
-        assert_eq!(diff("a", "a"), "");
-        let long: String = (0..200).map(|line| format!("{line}\n")).collect();
-        assert_eq!(diff("", &long).lines().count(), LONGEST_DIFF + 1);
     }
 }

@@ -7,6 +7,7 @@ use crate::call::Call;
 use crate::ctx::Ctx;
 use crate::evaluation::Failure;
 
+use crate::lessons::seconds;
 use crate::reply;
 use crate::role::AgentType;
 use crate::solution::Solution;
@@ -27,7 +28,7 @@ pub(crate) async fn debugger(
         .telling("excerpt", failing_lines(broken.text(), error))
         .telling("libraries", libraries_in(error, ctx.environment()))
         .telling("printed", facts.map_or("", |facts| facts.printed.as_str()))
-        .telling("seconds", facts.map(|facts| facts.seconds.round()))
+        .telling("time", facts.map(|facts| seconds(facts.seconds)))
         .telling("repairs", json!(repairs));
     let answer = ctx.ask(call).await?;
     let code = reply::code(&answer);

@@ -1,11 +1,12 @@
 //! `A_ens_planner` (Figure 17): plans how to combine the solutions.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::attempts::{Tried, history, plans, scores};
 use super::ensembler::{best_round, members};
 use crate::call::Call;
 use crate::ctx::Ctx;
+use crate::lessons::number;
 use crate::reply;
 use crate::result::EnsembleAttempt;
 use crate::role::AgentType;
@@ -31,10 +32,17 @@ pub(crate) async fn ens_planner(
         .rendering("num_solutions", solutions.len())
         .sharing("solutions.md")
         .telling("members", members(solutions))
-        .telling("best", best_round(best));
+        .telling("best", best_round(best))
+        .telling("tried", rounds.iter().map(outcome).collect::<Value>());
     let plan = reply::prose(&ctx.ask(call).await?);
     if plan.is_none() {
         ctx.warn("the ensemble planner's reply is empty");
     }
     Ok(plan)
+}
+
+/// A round with its outcome.
+fn outcome(round: &EnsembleAttempt) -> Value {
+    let outcome = round.score.map_or("it failed".to_owned(), |score| format!("score {}", number(score)));
+    json!({"plan": round.plan, "outcome": outcome})
 }

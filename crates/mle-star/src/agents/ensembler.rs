@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::call::Call;
 use crate::ctx::Ctx;
-use crate::lessons::number;
+use crate::lessons::{number, seconds};
 use crate::reply;
 use crate::role::AgentType;
 use crate::solution::{Scored, Solution, SolutionPhase};
@@ -52,5 +52,5 @@ pub(super) fn best_round(best: Option<&Scored>) -> Value {
 pub(super) fn run_of(solution: &Scored) -> Value {
     let facts = solution.facts();
     let score = number(solution.score().value());
-    json!({"score": score, "seconds": facts.seconds.round(), "printed": facts.printed})
+    json!({"score": score, "time": seconds(facts.seconds), "printed": facts.printed})
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::ablation::attention;
 use super::attempts::outcome;
 use crate::answers::RefinePlan;
 use crate::call::Call;
@@ -40,6 +41,7 @@ pub(crate) async fn extractor(
     let request = Call::new(AgentType::Extractor, "extractor.md", inputs)
         .sharing("solution.md")
         .telling("studies", json!(StepRecord::summaries(question.steps)))
+        .telling("attention", attention(ctx))
         .telling("refined", question.steps.iter().filter_map(refined).collect::<Value>());
     let again = |request: Call| request.named(Name::Again(AgentType::Extractor, call));
     let answer = ctx.ask(if call == 1 { request } else { again(request) }).await?;

@@ -1,25 +1,41 @@
 //! `A_leakage` (Figures 20 and 21): finds leakage, then corrects it block by block.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::answers::{LeakageAnswer, LeakageStatus};
 use crate::call::Call;
 use crate::ctx::Ctx;
 use crate::effects::{Answer, Limit};
+use crate::lessons::number;
 use crate::place::Name;
 use crate::reply;
 use crate::role::{AgentType, Variant};
-use crate::solution::{CodeBlock, Solution};
+use crate::solution::{CodeBlock, Scored, Solution};
 use crate::stop::Stop;
+
+/// A script that has run, and the solution that it would replace.
+pub(crate) struct Gain<'a> {
+    pub scored: &'a Scored,
+    pub rival: &'a Scored,
+}
+
+impl Gain<'_> {
+    fn told(&self) -> Value {
+        let score = |one: &Scored| number(one.score().value());
+        json!({"score": score(self.scored), "before": score(self.rival)})
+    }
+}
 
 /// The blocks that leak, as the agent quotes them; none if the reply cannot be parsed. `Err` is the limit that
 /// prevented the call.
 pub(crate) async fn detect_leakage(
     ctx: &Ctx<'_>,
     solution: &Solution,
+    gain: Option<&Gain<'_>>,
 ) -> Result<Result<Vec<String>, Limit>, Stop> {
     let call = Call::new(AgentType::Leakage, "leakage_detection.md", json!({"code": solution.text()}));
     let call = call.variant(Variant::Detection).reading_back();
+    let call = call.telling("run", gain.map_or(Value::Null, Gain::told));
     let answer = ctx.ask(call).await?;
     if let Answer::Refused { limit } = answer.answer {
         return Ok(Err(limit));

@@ -6,7 +6,7 @@ use super::attempts::{Tried, history, plans, scores, told};
 use super::ensembler::run_of;
 use crate::call::Call;
 use crate::ctx::Ctx;
-use crate::lessons::number;
+use crate::lessons::rounded;
 use crate::reply;
 use crate::result::RefinementAttempt;
 use crate::role::AgentType;
@@ -39,9 +39,11 @@ pub(crate) async fn planner(
     let call = Call::new(AgentType::Planner, "planner.md", inputs)
         .rendering("history", tried)
         .rendering("unverified", unverified)
+        .sharing("solution.md")
+        .telling("solution_script", current.text())
         .telling("current", run_of(current))
         .telling("summary", *summary)
-        .telling("attempts", told(block.as_str(), attempts))
+        .telling("attempts", told(attempts))
         .telling("noise", noise(attempts));
     let plan = reply::prose(&ctx.ask(call).await?);
     if plan.is_none() {
@@ -53,5 +55,5 @@ pub(crate) async fn planner(
 /// The largest standard error of a difference; `null` if none is known.
 fn noise(attempts: &[RefinementAttempt]) -> Value {
     let errors = attempts.iter().filter_map(|attempt| attempt.effect.standard_error);
-    errors.reduce(f64::max).map_or(Value::Null, |error| json!(number(error)))
+    errors.reduce(f64::max).map_or(Value::Null, |error| json!(rounded(error, 2)))
 }

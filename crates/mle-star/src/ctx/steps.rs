@@ -36,7 +36,7 @@ pub(super) struct History {
     submitted: HashSet<Place>,
     /// The best solution without a known leak whose run left one.
     submission: Option<(Best, Score)>,
-    /// The answers to questions that are asked once, by the digest of their inputs.
+    /// The answers to questions that are asked once, by their inputs.
     answers: HashMap<String, AgentReply>,
     /// The last announced solution.
     answer: Option<(Best, Option<Best>)>,
@@ -203,15 +203,15 @@ impl<'a> Ctx<'a> {
     }
 
     /// An earlier answer to the same inputs, without its cost.
-    pub(super) fn answer_to(&self, digest: &str) -> Option<AgentReply> {
-        let known = self.history().answers.get(digest).cloned();
+    pub(super) fn answer_to(&self, question: &str) -> Option<AgentReply> {
+        let known = self.history().answers.get(question).cloned();
         known.map(|reply| AgentReply { usage: Usage::free(), lookups: Vec::new(), ..reply })
     }
 
     /// Keeps an answer for equal questions.
-    pub(super) fn remember_answer(&self, digest: String, reply: &AgentReply) {
+    pub(super) fn remember_answer(&self, question: String, reply: &AgentReply) {
         if let Answer::Text { .. } = reply.answer {
-            self.history().answers.insert(digest, reply.clone());
+            self.history().answers.insert(question, reply.clone());
         }
     }
 

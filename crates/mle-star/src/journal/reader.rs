@@ -1,5 +1,6 @@
 //! Reads a journal without locking its run, for lists, reports and pages. Nothing is written.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -9,7 +10,7 @@ use super::store::{self, Store};
 use super::{Frozen, JournalError, Kind, MadeWith, check, image, lock};
 use crate::diagnostics::Diagnostics;
 use crate::effects::{Limit, Usage};
-use crate::place::Place;
+use crate::place::{Place, Step};
 use crate::verdict::Verdicts;
 
 /// The contents of a journal at one moment.
@@ -40,6 +41,15 @@ impl Snapshot {
             Some((effect.place.step()?, verdict))
         };
         verdicts.filter_map(read).collect()
+    }
+
+    /// The steps in which a leak was found after the first run, so that a corrected script ran again.
+    pub fn corrected(&self) -> BTreeSet<Step> {
+        let scripts = self.effects.iter().filter(|effect| effect.kind == Kind::Script);
+        scripts
+            .filter(|effect| effect.place.is_corrected())
+            .filter_map(|effect| effect.place.step())
+            .collect()
     }
 
     /// The paths and phases that failed, each with its cause.

@@ -43,12 +43,12 @@ pub(super) async fn initial_solution(ctx: &Ctx<'_>) -> Result<Initial, Stop> {
             break;
         }
         let merged = agents::merger(ctx, &best, &reference).await?; // 9
-        let merged = evaluate(ctx, merged, Some(&best)).await?.scored; // 10
+        let Evaluation { scored: merged, mishaps, .. } = evaluate(ctx, merged, Some(&best)).await?; // 10
         let rule = ctx.config().acceptance;
         let accepted = merged.as_ref().is_ok_and(|merged| merged.replaces(&best, rule)); // 11
         let merge = Merge::of(&reference, merged.as_ref().ok(), accepted);
         let verdict = Verdict::of(&merged, accepted).compared(merged.as_ref().ok(), Some(&best));
-        let verdict = verdict.made_from([&best, &reference]).note(merge.words());
+        let verdict = verdict.made_from([&best, &reference]).note(merge.words(&mishaps));
         merges.push(merge);
         match merged {
             Ok(merged) if accepted => {

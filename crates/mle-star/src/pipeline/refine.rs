@@ -119,7 +119,7 @@ async fn carry_out(
         }
     };
     let evaluation = evaluate(ctx, replaced, Some(best)).await?; // 11, 20
-    let attempt = RefinementAttempt::evaluated(plan, code, &evaluation.scored, current);
+    let attempt = RefinementAttempt::evaluated(plan, code, &evaluation, current);
     Ok((attempt, evaluation.scored.ok()))
 }
 

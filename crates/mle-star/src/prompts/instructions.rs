@@ -52,20 +52,31 @@ fn check(name: &str, values: &Value, says: &[&str]) {
 
 /// Checks that the instructions are there if the agents are told more: in the prompt or in the system prompt.
 fn check_full(name: &str, values: &Value, says: &[&str]) {
-    /// What stands in a part that several calls share, and a phrase with a sentence more in it.
-    const ELSEWHERE: &[&str] = &["# 1st Python Solution", "# 2nd Python Solution", AFTER_EXCLUDED];
+    /// What stands in a part that several calls share, and what is said in other words.
+    const OTHERWISE: &[&str] = &[
+        "# 1st Python Solution",
+        "# 2nd Python Solution",
+        AFTER_EXCLUDED,
+        "hold-out validation set",
+        "validation set, chosen as the Validation section says, and print",
+        "validation set, chosen as the Validation section says.",
+        "once over all rows of this file, not as a mean over folds",
+        "using training samples",
+        "If the error is about",
+        "computed once over all rows",
+    ];
     let mut values = values.clone();
     for (name, value) in [
         ("full", json!(true)),
         ("needs_task", json!(true)),
-        ("current", json!({"score": "0.5", "seconds": 3.0, "printed": ""})),
+        ("current", json!({"score": "0.5", "time": "3 s", "printed": ""})),
         ("attempts", json!([])),
     ] {
         values[name] = value;
     }
     values.as_object_mut().unwrap().entry("task_description").or_insert(json!("TASK"));
     let prompt = format!("{}\n\n{}", render("system.md", &values).trim_end(), render(name, &values));
-    for phrase in says.iter().filter(|phrase| !ELSEWHERE.contains(phrase)) {
+    for phrase in says.iter().filter(|phrase| !OTHERWISE.contains(phrase)) {
         assert!(prompt.contains(phrase), "{name}, told more, does not contain {phrase:?}:\n{prompt}");
     }
     assert!(!prompt.contains("\n\n\n"), "{name} has two empty lines:\n{prompt}");

@@ -7,6 +7,7 @@ use super::{
 use crate::answers::RefinePlan;
 use crate::effects::Limit;
 use crate::evaluation::{Evaluation, Failure};
+use crate::lessons::diff;
 use crate::metric::last_best;
 use crate::solution::{CodeBlock, Scored, Solution, SolutionPhase};
 use crate::verdict::Verdict;
@@ -19,13 +20,14 @@ impl Merge {
     }
 
     /// What was done, and why it was not kept.
-    pub(crate) fn words(&self) -> String {
+    pub(crate) fn words(&self, mishaps: &[String]) -> String {
         let why = match (self.accepted, self.score) {
             (true, _) => "",
             (false, Some(_)) => ": it scores worse",
             (false, None) => ": it does not run",
         };
-        format!("merged with {}{why}", self.reference_model)
+        let merged = format!("merged with {}{why}", self.reference_model);
+        [merged].into_iter().chain(mishaps.iter().cloned()).collect::<Vec<_>>().join("; ")
     }
 }
 
@@ -129,20 +131,23 @@ impl RefinementAttempt {
     pub(crate) fn evaluated(
         plan: String,
         code_block: String,
-        scored: &Result<Scored, Failure>,
+        evaluation: &Evaluation,
         current: &Scored,
     ) -> Self {
-        let (score, limit, effect) = match scored {
+        let (score, limit, effect) = match &evaluation.scored {
             Ok(scored) => (Some(scored.score().value()), None, Effect::of(scored, current)),
             Err(failure) => (None, failure.limit, Effect::of_failure(failure)),
         };
+        let diff = diff(current.text(), evaluation.solution.text());
+        let effect = Effect { diff, mishaps: evaluation.mishaps.clone(), ..effect };
         Self { score, limit, effect, ..Self::failed(plan, code_block) }
     }
 
     /// The verdict of the attempt at `part` of the solution `current`.
     pub(crate) fn verdict(&self, current: &Scored, best: &Scored, part: &str) -> Verdict {
         let (score, kept, limit) = (self.score, self.was_improvement, self.limit);
-        let (standard_error, part) = (self.effect.standard_error, part.to_owned());
+        let part = [part].into_iter().chain(self.effect.mishaps.iter().map(String::as_str));
+        let (standard_error, part) = (self.effect.standard_error, part.collect::<Vec<_>>().join("; "));
         let verdict = Verdict { score, kept, limit, standard_error, part, ..Verdict::default() };
         verdict.made_from([current]).best(best).note(&self.plan)
     }
@@ -156,7 +161,7 @@ impl Effect {
             standard_error: scored.difference(current).map(|difference| difference.standard_error),
             seconds: Some(facts.seconds),
             printed: facts.printed.clone(),
-            failure: String::new(),
+            ..Self::default()
         }
     }
 

@@ -118,8 +118,8 @@ async fn the_planner_sees_what_each_attempt_changed_and_gained() {
     let told = [
         "words of phase2/path-0/t0/summarize",
         "The unchanged solution scores 0.5",
-        "Each attempt starts from this unchanged block",
-        "are within one standard error",
+        "Each attempt starts from the unchanged block",
+        "standard error of a difference is up to",
         "## Attempt 1: score 0.75, better by 0.25 (standard error 0), kept",
         "-block = 'phase1/merge-1/merger'\n+block = 'phase2/path-0/t0/k0/coder'",
         "Fold 1: 0.74",
@@ -145,7 +145,7 @@ async fn coder_extractor_and_study_begin_with_the_same_solution() {
         [shared("ablation"), shared("extractor"), shared("k1/coder")],
         [(); 3].map(|()| solution.clone())
     );
-    assert!(asked("k0/coder").prompt[solution.len()..].starts_with("You refine one code block"));
+    assert!(asked("k0/coder").prompt[solution.len()..].starts_with("# Refinement of a code block"));
 }
 
 #[tokio::test]
@@ -202,9 +202,9 @@ async fn both_paths_look_at_different_things_and_share_lessons() {
     let later = prompt(&world, "phase2/path-0/t1/extractor");
     contains_all(
         &later,
-        &["path 1, block `block = 'phase1/merge-1/merger'`: plan of", "better by 0.4, kept"],
+        &["path 2, block `block = 'phase1/merge-1/merger'`: plan of", "better by 0.4, kept"],
     );
-    assert!(!later.contains("- path 0,"), "what it tried itself stands above: {later}");
+    assert!(!later.contains("- path 1,"), "what it tried itself stands above: {later}");
     contains_all(&later, &["Each block is shown as it was before", "(score 0.5, no difference, kept"]);
     let study = prompt(&world, "phase2/path-0/t1/ablation");
     contains_all(&study, &["# Changes tried so far", "in each fold"]);

@@ -197,7 +197,7 @@ async fn repairs_and_corrections_tell_what_their_table_asks_for() {
     check("warning", "phase1/candidate-0", &["not repaired in 3 attempts"]);
     check("agent_started", "phase1/candidate-1/leakage-fix-1", &["code_block", "code of"]);
     check("info", "phase1/candidate-1", &["leaking block of 14 characters corrected"]);
-    check("info", "phase1/candidate-1", &["1 leaks found, script changed"]);
+    check("info", "phase1/candidate-1", &["1 leak found, script changed"]);
 }
 
 #[tokio::test]

@@ -84,8 +84,17 @@ fn every_template_has_one_sentence_of_its_own() {
     }
     for (name, _) in mle_star::prompts::BUILT_IN {
         let count = ROLES.iter().filter(|role| role.template == *name).count();
-        // One is of all agents, the other is part of several templates.
-        let is_shared = ["system.md", "validation.md"].contains(name);
+        // One is of all agents, the others are parts of several templates.
+        let is_shared = [
+            "system.md",
+            "attempts.md",
+            "lessons.md",
+            "solution.md",
+            "solutions.md",
+            "time.md",
+            "validation.md",
+        ]
+        .contains(name);
         assert_eq!(count, usize::from(!is_shared), "{name}");
     }
 }
