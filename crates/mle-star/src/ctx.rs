@@ -204,12 +204,15 @@ impl<'a> Ctx<'a> {
         let was_known = known.is_some();
         let answer =
             async { if let Some(known) = known { Ok(known) } else { self.perform_ask(request).await } };
-        let mut reply = self.run.journal.once(entry, answer).await?;
-        reply.replayed |= was_known;
+        let reply = self.run.journal.once(entry, answer).await?;
         if let Some(question) = question {
             self.remember_answer(question, &reply.value);
         }
-        self.report_reply(&place, agent, &reply, started);
+        if was_known && !reply.replayed {
+            self.info(format!("the answer of {} to the same question is read back", agent.name()));
+        } else {
+            self.report_reply(&place, agent, &reply, started);
+        }
         Ok(reply.value)
     }
 

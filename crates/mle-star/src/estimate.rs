@@ -134,22 +134,22 @@ impl Tally {
         self.phase.scripts += Count { most: scripts.most * (1 + self.repairs), ..scripts };
     }
 
-    /// Counts h(s): a check before each run, with at most one correction.
+    /// Counts h(s) of solutions that are accepted if they run.
     fn evaluate(&mut self, solutions: Count) {
-        let most = solutions.most * 2 * (1 + self.repairs);
-        self.ask(AgentType::Leakage, Count { most, ..solutions });
-        self.execute(solutions);
+        self.evaluate_against(solutions, solutions.fewest);
     }
 
-    /// Counts h(s) of solutions that have to replace another, as at least `accepted` do. If the check comes after the
-    /// run, a corrected script runs again.
+    /// Counts h(s) of solutions that have to replace another, as at least `accepted` do: a check of each text that runs,
+    /// with at most one correction. If the check comes after the run, a corrected script runs again, and its repairs are
+    /// checked.
     fn evaluate_against(&mut self, solutions: Count, accepted: u64) {
-        if !self.defers {
-            return self.evaluate(solutions);
-        }
+        let most = solutions.most * 2 * (1 + self.repairs);
+        let fewest = if self.defers { accepted } else { solutions.fewest };
+        self.ask(AgentType::Leakage, Count { fewest, most });
         self.execute(solutions);
-        self.evaluate(Count { fewest: 0, ..solutions });
-        self.ask(AgentType::Leakage, Count { fewest: accepted, most: 0 });
+        if self.defers {
+            self.execute(Count { fewest: 0, ..solutions });
+        }
     }
 }
 

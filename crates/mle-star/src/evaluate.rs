@@ -48,20 +48,20 @@ pub(crate) struct Checked {
 
 /// h(s) of the paper: checks the solution for leakage, runs it, and lets the debugger repair it while it fails.
 ///
-/// With `leakage_check: accepted`, a solution that has to replace `rival` runs first. It is checked if its score would
-/// replace it, and a corrected text runs again.
+/// With `leakage_check: accepted`, it runs first. It is checked if its score would replace that of `rival`, the solution
+/// that it competes with, and a corrected text runs again.
 pub(crate) async fn evaluate(
     ctx: &Ctx<'_>,
     solution: Solution,
     rival: Option<&Scored>,
 ) -> Result<Evaluation, Stop> {
     let (rule, when) = (ctx.config().acceptance, ctx.config().leakage_check);
-    let Some(rival) = rival.filter(|_| when == LeakageCheck::Accepted) else {
+    if when == LeakageCheck::Each {
         let checked = without_leakage(ctx, solution).await?;
         return evaluate_checked(ctx, checked).await;
-    };
+    }
     let evaluation = score(ctx, Checked::unchecked(solution)).await?;
-    let replaces = |scored: &&Scored| scored.replaces(rival, rule);
+    let replaces = |scored: &&Scored| rival.is_none_or(|rival| scored.replaces(rival, rule));
     let Some(scored) = evaluation.scored.as_ref().ok().filter(replaces) else {
         announce(ctx, &evaluation);
         return Ok(evaluation);

@@ -33,7 +33,7 @@ impl EarlierRun {
 }
 
 /// Maximum length of a diff in a prompt, in lines.
-const LONGEST_DIFF: usize = 60;
+const LONGEST_DIFF: usize = 100;
 /// Maximum number of lines.
 const MOST: usize = 12;
 /// Maximum length of a plan in a line, in characters.
@@ -83,7 +83,11 @@ fn line(verdicts: &Verdicts, direction: Direction, step: Step, verdict: &Verdict
     let gain = now.zip(before).map(|(now, before)| now.gain_over(before));
     let effect = match (now, gain) {
         (Some(now), Some(gain)) => {
-            let kept = if verdict.kept { "kept" } else { "not kept" };
+            let kept = match verdict.kept {
+                true => "kept",
+                false if gain > 0.0 => "not kept because another was better",
+                false => "not kept",
+            };
             format!("{}, {kept} (score {})", gained(gain, verdict.standard_error), number(now.value()))
         }
         (Some(now), None) => format!("score {}", number(now.value())),

@@ -228,8 +228,12 @@ impl Limits {
         self.state().has_solution = true;
     }
 
-    /// Seconds until work at this place ends, whatever ends it first.
-    pub fn left(&self, place: &Place, now: f64) -> f64 {
+    /// Seconds until the share of the current phase ends.
+    pub fn planned(&self, now: f64) -> f64 {
+        (self.state().phase_ends - now).max(0.0)
+    }
+
+    fn left(&self, place: &Place, now: f64) -> f64 {
         let state = self.state();
         self.phase_ends(&state, place).min(self.search_ends(&state, place)) - now
     }

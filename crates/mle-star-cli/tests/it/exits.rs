@@ -117,7 +117,7 @@ fn a_killed_run_goes_on_without_repeating_what_was_done() {
     let said = sealed.run("resume r");
     assert_eq!(said.code, 0, "{said:?}");
     assert_eq!(done.map(|place| printed(&sealed, place)), before);
-    assert!(printed(&sealed, "finalization.run").len() > 36);
+    assert!(printed(&sealed, "phase3.r0.run").len() > 36);
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn reopened_and_killed() -> Sealed {
     let shares = "--set phase_time_budget.phase1_pct=70 --set phase_time_budget.phase2_pct=10 \
                   --set phase_time_budget.phase3_pct=10 --set phase_time_budget.finalization_pct=10";
     let line = format!(
-        "run data --run-id r --time-limit 10 --set python={python} {SMALL} {shares} --set num_parallel_solutions=1"
+        "run data --run-id r --time-limit 10 --set python={python} {SMALL} {shares} --set num_parallel_solutions=1 --set context=paper"
     );
     let said = sealed.run_with(&line, &[SLOW]);
     assert_eq!(said.code, 0, "{said:?}");

@@ -55,7 +55,11 @@ pub(super) fn outcome(attempt: &RefinementAttempt) -> String {
         return format!("failed: {why}");
     };
     let gain = effect.gain.map(|gain| format!(", {}", gained(gain, effect.standard_error)));
-    let kept = if attempt.was_improvement { "kept" } else { "not kept" };
+    let kept = match (attempt.was_improvement, effect.gain) {
+        (true, _) => "kept",
+        (false, Some(gain)) if gain > 0.0 => "not kept because an earlier attempt was better",
+        (false, _) => "not kept",
+    };
     let time = effect.seconds.map(|time| format!(", {}", seconds(time))).unwrap_or_default();
     format!("score {}{}, {kept}{time}", number(score), gain.unwrap_or_default())
 }

@@ -16,13 +16,13 @@ use crate::stop::Stop;
 /// A script that has run, and the solution that it would replace.
 pub(crate) struct Gain<'a> {
     pub scored: &'a Scored,
-    pub rival: &'a Scored,
+    pub rival: Option<&'a Scored>,
 }
 
 impl Gain<'_> {
     fn told(&self) -> Value {
         let score = |one: &Scored| number(one.score().value());
-        json!({"score": score(self.scored), "before": score(self.rival)})
+        json!({"score": score(self.scored), "before": self.rival.map(score)})
     }
 }
 

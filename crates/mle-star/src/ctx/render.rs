@@ -92,8 +92,8 @@ impl<'a> Ctx<'a> {
         let (limits, now) = (&self.run.limits, self.run.journal.elapsed());
         let script = limits.script_timeout(&self.place, Purpose::Score, now).as_secs_f64();
         let study = limits.script_timeout(&self.place, Purpose::Ablation, now).as_secs_f64();
-        let phase = limits.left(&self.place, now).max(0.0);
-        let values = [("script_limit", script), ("study_limit", study), ("phase_left", phase)];
+        let planned = limits.planned(now);
+        let values = [("script_limit", script), ("study_limit", study), ("planned", planned)];
         values.map(|(name, seconds)| (name.to_owned(), json!(seconds.floor()))).into_iter().collect()
     }
 

@@ -434,9 +434,12 @@ fn agent_alone(text: &str) -> serde_json::Result<Value> {
     #[derive(serde::Deserialize)]
     struct Asked {
         agent: Option<String>,
+        #[serde(default)]
+        read_back: bool,
     }
     let asked: Option<Asked> = serde_json::from_str(text)?;
-    Ok(json!({"agent": asked.and_then(|asked| asked.agent)}))
+    let read_back = asked.as_ref().is_some_and(|asked| asked.read_back);
+    Ok(json!({"agent": asked.and_then(|asked| asked.agent), "read_back": read_back}))
 }
 
 fn name(value: &impl serde::Serialize) -> rusqlite::Result<String> {

@@ -62,6 +62,7 @@ fn check_full(name: &str, values: &Value, says: &[&str]) {
         "validation set, chosen as the Validation section says.",
         "once over all rows of this file, not as a mean over folds",
         "using training samples",
+        "Load only the training data",
         "If the error is about",
         "computed once over all rows",
     ];

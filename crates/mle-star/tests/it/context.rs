@@ -186,7 +186,7 @@ async fn the_debugger_sees_the_failing_line_the_output_and_earlier_repairs() {
     let second = prompt(&world, "phase1/candidate-0/debug-2/debugger");
     contains_all(
         &second,
-        &[">    3 print(block)", "## Repair 1, for: KeyError: 'x'", "+y = 2", "find another cause"],
+        &[">    3 print(block)", "## Repair 1, for: KeyError: 'x'", "+y = 2", "for the same error"],
     );
 }
 

@@ -157,7 +157,7 @@ fn prompts(world: &World) -> BTreeMap<PathBuf, String> {
 
 /// Seconds that depend on the moment.
 fn timeless(prompt: &str) -> String {
-    let clock = regex::Regex::new(r"(run for|stopped after|together have) \d+ s").unwrap();
+    let clock = regex::Regex::new(r"(run for|stopped after|plan leaves) \d+ s").unwrap();
     clock.replace_all(prompt, "$1 8640 s").into_owned()
 }
 
