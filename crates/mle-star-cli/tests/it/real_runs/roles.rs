@@ -21,11 +21,7 @@ pub const ROLES: [Role; 18] = [
         "ablation.md",
         "Write a simple Python script that performs an ablation study of train.py.",
     ),
-    role(
-        AgentType::Summarize,
-        "summarize.md",
-        "Summarize the result of this study from the code and its output",
-    ),
+    role(AgentType::Summarize, "summarize.md", "Summarize the result of this study from"),
     role(
         AgentType::Extractor,
         "extractor.md",
