@@ -8,8 +8,9 @@ pub(super) mod world;
 
 use mle_star::place::{Place, Step};
 
+use mle_star::config::LeakageCheck;
 use mle_star::effects::{DATA_CHANGED, ScriptOutcome};
-use mle_star::journal::Kind;
+use mle_star::journal::{Frozen, Kind};
 use mle_star::metric::Direction;
 use mle_star::testing::{World, failed, frozen, ran};
 
@@ -97,10 +98,42 @@ async fn descent_is_that_of_the_result() {
     }
 }
 
+/// A run with the program's own settings instead of the paper's.
+fn own_settings() -> Frozen {
+    let mut inputs = frozen();
+    inputs.config.context = mle_star::config::Context::Full;
+    inputs.config.leakage_check = LeakageCheck::Accepted;
+    inputs
+}
+
+#[tokio::test]
+async fn a_score_with_a_leak_counts_nowhere_after_the_leak_was_removed() {
+    let attempt = "phase2/path-0/t0/k0";
+    let world = leaking(World::new(), "phase1/merge-1/merger", &format!("{attempt}/leakage"))
+        .agent(&format!("{attempt}/coder"), "```python\nleak = 1\n```")
+        .scores(&format!("{attempt}/run"), 0.99)
+        .scores(&format!("{attempt}/corrected/run"), 0.6);
+    let Made { view, .. } = made(&world, &own_settings()).await;
+    assert_eq!(view.summary.best_score, Some(0.6));
+    let row = |place: &str| view.steps.iter().find(|step| step.place == place).unwrap();
+    let leaked = row("phase2/path-0/t0/k0/run");
+    assert_eq!((leaked.counts, leaked.outcome.as_str()), (false, "ran with a leak"));
+    assert!(row("phase2/path-0/t0/k0/corrected/run").counts);
+    let views = of_run(&view);
+    let node = views.tree.node(attempt).unwrap();
+    let names: Vec<(&str, bool)> =
+        node.runs.iter().map(|run| (run.name.as_str(), run.score.is_some())).collect();
+    assert_eq!(names, [("first run", false), ("without the leak", true)]);
+    let best = views.overview.phases.iter().filter_map(|phase| phase.best.as_deref());
+    assert!(best.into_iter().all(|best| !best.contains("0.99")), "{:?}", views.overview.phases);
+}
+
 #[tokio::test]
 async fn plans_blocks_and_verdicts_are_those_of_the_result() {
-    for (name, world) in worlds() {
-        let Made { view, .. } = made(&world, &frozen()).await;
+    let both = worlds().into_iter().map(|world| (world, frozen()));
+    let both = both.chain(worlds().into_iter().map(|world| (world, own_settings())));
+    for ((name, world), inputs) in both {
+        let Made { view, .. } = made(&world, &inputs).await;
         let result = view.result.clone().unwrap();
         let views = of_run(&view);
         let context = Context::of(&view);

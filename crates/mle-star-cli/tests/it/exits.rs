@@ -349,3 +349,21 @@ fn the_tasks_own_folder_gets_the_submission() {
     assert_eq!(said.code, 0, "{said:?}");
     assert_eq!(sealed.read("deep/out/submission.csv"), sealed.read("data/sample_submission.csv"));
 }
+
+#[test]
+fn a_run_learns_from_an_earlier_one() {
+    let sealed = Sealed::with(&[]);
+    let python = interpreter(&sealed, &format!("{SUBMIT}; {SCORE}"));
+    let line = |more: &str| format!("run data --set python={python} {SMALL} {more}");
+    assert_eq!(sealed.run(&line("--run-id first")).code, 0);
+    let said = sealed.run(&line("--run-id second --learn-from first"));
+    assert_eq!(said.code, 0, "{said:?}");
+    assert!(said.stderr.contains("learning from first: "), "{said:?}");
+    let effects = mle_star::journal::read(&sealed.path("runs/second")).unwrap().effects;
+    let study = effects.iter().find(|effect| effect.place.as_str() == "phase2/path-0/t0/ablation").unwrap();
+    let prompt = study.request["prompt"].as_str().unwrap();
+    assert!(prompt.contains(", metric RMSE)\n\n- first solution: "), "{prompt}");
+    let said = sealed.run(&line("--run-id third --learn-from frist"));
+    assert_eq!(said.code, 2, "{said:?}");
+    assert!(said.stderr.contains("no run frist") && said.stderr.contains("did you mean first?"), "{said:?}");
+}

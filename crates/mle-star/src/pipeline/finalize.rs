@@ -53,7 +53,12 @@ pub(super) async fn finalize(ctx: &Ctx<'_>, chosen: Chosen) -> Result<Last, Stop
         _ => on_all_rows(ctx, checked, best, rehearsal.as_ref()).await?,
     };
     let subsampled = whole != *best.solution();
-    let note = changes(best.solution(), &last.solution.content, subsampled);
+    let more_rows = if ctx.holds_out() && last.step == Step::Finalization {
+        "; its score is of more rows and cannot be compared with earlier ones"
+    } else {
+        ""
+    };
+    let note = format!("{}{more_rows}", changes(best.solution(), &last.solution.content, subsampled));
     let score = last.solution.score.filter(|_| last.step == Step::Finalization);
     let run = last.submission.clone().zip(score);
     let best_now = run.map(|(run, score)| Best { step: Step::Finalization, run, score });
