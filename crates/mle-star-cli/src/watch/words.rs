@@ -34,8 +34,9 @@ pub fn line(event: &Event, ended: Ended) -> Option<(Weight, String)> {
     let line = match event {
         Event::PhaseStarted { phase } => (Weight::News, format!("=== {} ===", phase_title(*phase))),
         Event::StepEnded { place, verdict } => {
-            // A skipped step has its own line.
-            let weight = if verdict.limit.is_some() { Weight::Detail } else { Weight::News };
+            // A skipped step has its own line. One that had begun was cut short.
+            let is_skipped = verdict.limit.is_some() && ended.seconds.is_none();
+            let weight = if is_skipped { Weight::Detail } else { Weight::News };
             (weight, step_line(*place, verdict, ended))
         }
         Event::Skipped { place, limit } => {
@@ -188,10 +189,13 @@ fn step_line(step: Step, verdict: &Verdict, ended: Ended) -> String {
         (true, true) => "best so far",
         (false, true) => "kept",
         (_, false) if matches!(step, Step::DataCheck | Step::LeakageCheck) => "unchanged",
+        (_, false) if verdict.limit.is_some() => "cut short",
         (_, false) => "not kept",
     };
     let time = ended.seconds.map_or_else(String::new, duration);
-    let note = in_line(&verdict.note);
+    let cut = verdict.limit.filter(|_| !verdict.kept).map(|limit| limit.name().to_owned());
+    let note = cut.into_iter().chain([in_line(&verdict.note)]).filter(|part| !part.is_empty());
+    let note = note.collect::<Vec<_>>().join("; ");
     format!("  {:<28} {score:<16} {fate:<11} {time:>7}  {note}", step_name(step)).trim_end().to_owned()
 }
 
@@ -331,6 +335,10 @@ mod tests {
         };
         assert_eq!(weight(ended(Some(Limit::Time))), Weight::Detail);
         assert_eq!(weight(ended(None)), Weight::News);
+        let began = Ended { seconds: Some(2.0), is_best: false };
+        let (weight, text) = line(&ended(Some(Limit::Share)), began).unwrap();
+        assert_eq!(weight, Weight::News, "a step that had begun and was cut short");
+        assert!(text.contains("cut short") && text.ends_with("time share"), "{text}");
     }
 
     #[test]
