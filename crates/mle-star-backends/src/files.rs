@@ -49,6 +49,7 @@ pub struct FileAgents {
 #[derive(Serialize)]
 struct Call<'a> {
     run: &'a str,
+    question: String,
     place: &'a str,
     agent: AgentType,
     variant: Option<Variant>,
@@ -63,6 +64,9 @@ struct Call<'a> {
 #[derive(Deserialize)]
 struct Owner {
     run: String,
+    /// A digest of the typed values of the prompt.
+    #[serde(default)]
+    question: String,
 }
 
 /// A call that waits for its answer. Dropping it withdraws the call, unless it is answered.
@@ -100,13 +104,12 @@ impl FileAgents {
         Ok(Open { folder })
     }
 
-    /// The folder of the same call that was not answered.
+    /// The folder of the same call that was not answered. Its prompt may name other times.
     fn asked_before(&self, request: &AgentRequest) -> io::Result<Option<PathBuf>> {
-        let stem = request.place.file_stem();
+        let (stem, asked) = (request.place.file_stem(), question(request));
         let is_same = |folder: &PathBuf| {
-            let prompt = fs::read(folder.join(PROMPT));
-            let asks_the_same = prompt.is_ok_and(|prompt| prompt == request.prompt.as_bytes());
-            asks_the_same && !folder.join(ANSWERED).exists() && self.owns(folder)
+            let owner = owner(folder).filter(|owner| owner.run == self.run_id);
+            owner.is_some_and(|owner| owner.question == asked) && !folder.join(ANSWERED).exists()
         };
         let of_place = self.calls()?.into_iter().filter(|(_, name, _)| *name == stem);
         Ok(of_place.map(|(_, _, folder)| folder).rfind(is_same))
@@ -143,6 +146,7 @@ impl FileAgents {
         let deadline = now.checked_add(request.time_left).and_then(|deadline| deadline.round(Unit::Second));
         Call {
             run: &self.run_id,
+            question: question(request),
             place: request.place.as_str(),
             agent: request.agent,
             variant: request.variant,
@@ -168,10 +172,19 @@ impl FileAgents {
 
     /// Whether the call is one of this run: several runs may share the folder.
     fn owns(&self, call: &Path) -> bool {
-        let owner = fs::read(call.join(CALL)).ok();
-        let owner = owner.and_then(|text| serde_json::from_slice::<Owner>(&text).ok());
-        owner.is_some_and(|owner| owner.run == self.run_id)
+        owner(call).is_some_and(|owner| owner.run == self.run_id)
     }
+}
+
+fn owner(call: &Path) -> Option<Owner> {
+    serde_json::from_slice(&fs::read(call.join(CALL)).ok()?).ok()
+}
+
+/// A digest of what makes a call the same in another process: its prompt also has times and the progress of other paths.
+fn question(request: &AgentRequest) -> String {
+    let AgentRequest { agent, variant, inputs, .. } = request;
+    let typed = serde_json::json!({"agent": agent, "variant": variant, "inputs": inputs});
+    blake3::hash(typed.to_string().as_bytes()).to_hex().to_string()
 }
 
 #[async_trait]
@@ -283,7 +296,8 @@ mod tests {
             system: "You are careful.".to_owned(),
             prompt: prompt.to_owned(),
             shared: 0,
-            inputs: Map::new(),
+            // The prompt of an equal question may tell another time.
+            inputs: Map::from_iter([("asks".to_owned(), json!(prompt.split(", ").next()))]),
             tools: &["Read"],
             schema: Some(Arc::new(json!({"type": "object"}))),
             model: "sonnet".to_owned(),
@@ -345,8 +359,9 @@ mod tests {
                 asked["deadline"].take().as_str().and_then(|at| at.parse().ok()).unwrap();
             let seconds = deadline.duration_since(Timestamp::now()).as_secs();
             assert!((3590..=3600).contains(&seconds), "{seconds}");
+            assert_eq!(asked["question"].take().as_str().map(str::len), Some(64));
             let expected = json!({
-                "run": "r", "place": "phase1/candidate-0/leakage", "agent": "leakage", "variant": "detection",
+                "run": "r", "question": null, "place": "phase1/candidate-0/leakage", "agent": "leakage", "variant": "detection",
                 "model": "sonnet", "tools": ["Read"], "data_dir": "/data", "deadline": null,
             });
             assert_eq!(asked, expected);
@@ -414,13 +429,14 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn an_answer_that_came_meanwhile_is_used() {
         let dir = tempfile::tempdir().unwrap();
-        let (request, call) = (question("p", "?"), dir.path().join("001-p"));
+        let (request, call) = (question("p", "?, with 10 s left"), dir.path().join("001-p"));
         // A killed process leaves the call open.
         std::mem::forget(agents(dir.path()).open(&request).unwrap());
         assert!(call.join(READY).exists());
         answer(&call, b"meanwhile");
         let resumed = agents(dir.path());
         assert!(call.join(WITHDRAWN).exists(), "not asked yet");
+        let request = question("p", "?, with 9 s left");
         let reply = asked(&resumed, &request, || panic!("waited for an answer")).await;
         assert_eq!((reply, names(dir.path()).len()), (AgentReply::text("meanwhile"), 1));
     }

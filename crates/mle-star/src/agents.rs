@@ -36,5 +36,5 @@ pub(crate) use self::{
     planner::{Focus, planner},
     retriever::{Search, failure, models_of, retriever},
     summarize::summarize,
-    test::{contamination, subsampling_extract, subsampling_remove, test},
+    test::{Subsampling, contamination, subsampling_extract, subsampling_remove, test},
 };

@@ -205,9 +205,6 @@ impl<'a> Ctx<'a> {
         let answer =
             async { if let Some(known) = known { Ok(known) } else { self.perform_ask(request).await } };
         let reply = self.run.journal.once(entry, answer).await?;
-        if let Some(question) = question {
-            self.remember_answer(question, &reply.value);
-        }
         if was_known && !reply.replayed {
             self.info(format!("the answer of {} to the same question is read back", agent.name()));
         } else {

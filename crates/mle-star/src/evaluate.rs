@@ -69,6 +69,10 @@ pub(crate) async fn evaluate(
     let gain = Gain { scored, rival };
     let checked = check(ctx, scored.solution().clone(), Some(&gain)).await?;
     if checked.refused.is_some() || checked.solution != *scored.solution() {
+        if let Some(limit) = checked.refused {
+            let refused = Evaluation::refused(checked.solution, limit);
+            return Ok(Evaluation { mishaps: evaluation.mishaps, ..refused });
+        }
         let leak = format!("it scored {} with a leak, which was removed", number(scored.score().value()));
         let corrected = evaluate_checked(&ctx.corrected(), checked).await?;
         let mishaps = evaluation.mishaps.into_iter().chain([leak]).chain(corrected.mishaps).collect();
@@ -141,11 +145,14 @@ pub(crate) async fn execute(ctx: &Ctx<'_>, checked: Checked, purpose: Purpose) -
             true => without_leakage(ctx, repaired).await?,
             false => Checked::unchecked(repaired),
         };
-        repairs.push(Repair::of(failure, &execution.solution, &repaired.solution));
-        mishaps.push(format!("repaired after {}", failure.headline()));
         // The same text would fail the same way.
         if repaired.solution != execution.solution {
+            let before = beginning(failure.headline());
+            repairs.push(Repair::of(failure, &execution.solution, &repaired.solution));
             execution = attempt(ctx, repaired, purpose).await?;
+            let again =
+                execution.result.as_ref().err().is_some_and(|now| beginning(now.headline()) == before);
+            mishaps.extend((!again).then(|| format!("repaired after {before}")));
         }
     }
     if let Err(failure) = execution.result.as_ref().map(drop)
@@ -158,6 +165,11 @@ pub(crate) async fn execute(ctx: &Ctx<'_>, checked: Checked, purpose: Purpose) -
         ));
     }
     Ok(Execution { mishaps, ..execution })
+}
+
+/// An error in a line that later agents read.
+fn beginning(headline: &str) -> String {
+    headline.chars().take(120).collect()
 }
 
 /// Finds leaks and lets the agent correct each leaking block.

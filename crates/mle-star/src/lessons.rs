@@ -85,7 +85,9 @@ fn line(verdicts: &Verdicts, direction: Direction, step: Step, verdict: &Verdict
         (Some(now), Some(gain)) => {
             let kept = match verdict.kept {
                 true => "kept",
-                false if gain > 0.0 => "not kept because another was better",
+                false if gain > verdict.standard_error.unwrap_or(0.0) => {
+                    "not kept because another was better"
+                }
                 false => "not kept",
             };
             format!("{}, {kept} (score {})", gained(gain, verdict.standard_error), number(now.value()))

@@ -27,6 +27,7 @@ pub const BUILT_IN: &[(&str, &str)] = templates![
     "init.md",
     "leakage_correction.md",
     "leakage_detection.md",
+    "learned.md",
     "lessons.md",
     "merger.md",
     "planner.md",

@@ -107,6 +107,11 @@ pub(crate) fn needs_task(agent: AgentType, variant: Option<Variant>) -> bool {
     !judges && (agent != AgentType::Test || variant.is_none())
 }
 
+/// Whether an agent writes or changes scripts that are scored, or plans for them.
+pub(crate) fn needs_validation(agent: AgentType, variant: Option<Variant>) -> bool {
+    needs_task(agent, variant) && agent != AgentType::Test
+}
+
 impl AgentType {
     /// All agents, in the order of the paper.
     pub const ALL: [Self; 14] = [

@@ -134,11 +134,13 @@ pub struct StepRow {
 pub fn read(folder: &Path) -> Result<RunView, JournalError> {
     let snapshot = journal::read(folder)?;
     let result = read_result(folder);
-    let corrected = snapshot.corrected();
+    let (corrected, verdicts) = (snapshot.corrected(), snapshot.verdicts());
     let row = |record: &EffectRecord| {
-        let leaks =
-            record.place.step().is_some_and(|step| corrected.contains(&step)) && !record.place.is_corrected();
-        if leaks { without_leaking_score(row(record)) } else { row(record) }
+        let (row, step) = (row(record), record.place.step());
+        let verdict = step.and_then(|step| verdicts.get(&step));
+        let is_dropped = row.counts && verdict.is_some_and(|verdict| verdict.score != row.score);
+        let leaks = step.is_some_and(|step| corrected.contains(&step)) && !record.place.is_corrected();
+        if leaks { without_leaking_score(row) } else { StepRow { counts: row.counts && !is_dropped, ..row } }
     };
     let steps: Vec<StepRow> = snapshot.effects.iter().filter(|record| is_shown(record)).map(row).collect();
     let task = &snapshot.frozen.task;

@@ -57,7 +57,9 @@ pub(super) fn outcome(attempt: &RefinementAttempt) -> String {
     let gain = effect.gain.map(|gain| format!(", {}", gained(gain, effect.standard_error)));
     let kept = match (attempt.was_improvement, effect.gain) {
         (true, _) => "kept",
-        (false, Some(gain)) if gain > 0.0 => "not kept because an earlier attempt was better",
+        (false, Some(gain)) if gain > effect.standard_error.unwrap_or(0.0) => {
+            "not kept because an earlier attempt was better"
+        }
         (false, _) => "not kept",
     };
     let time = effect.seconds.map(|time| format!(", {}", seconds(time))).unwrap_or_default();

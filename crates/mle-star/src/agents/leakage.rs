@@ -33,7 +33,9 @@ pub(crate) async fn detect_leakage(
     solution: &Solution,
     gain: Option<&Gain<'_>>,
 ) -> Result<Result<Vec<String>, Limit>, Stop> {
-    let call = Call::new(AgentType::Leakage, "leakage_detection.md", json!({"code": solution.text()}));
+    let inputs = json!({"code": solution.text()});
+    let question = inputs.to_string();
+    let call = Call::new(AgentType::Leakage, "leakage_detection.md", inputs);
     let call = call.variant(Variant::Detection).reading_back();
     let call = call.telling("run", gain.map_or(Value::Null, Gain::told));
     let answer = ctx.ask(call).await?;
@@ -43,6 +45,8 @@ pub(crate) async fn detect_leakage(
     let found = reply::list::<LeakageAnswer>(&answer, "answers");
     if found.as_ref().is_none_or(|found| found.unreadable > 0) {
         ctx.warn(format!("the leakage check's reply cannot be read: {}", reply::excerpt(&answer)));
+    } else {
+        ctx.remember_answer(question, &answer);
     }
     let answers = found.map(|found| found.items).unwrap_or_default().into_iter();
     let mut leaks: Vec<String> = Vec::new();

@@ -23,32 +23,38 @@ pub(crate) async fn test(ctx: &Ctx<'_>, solution: &Solution) -> Result<Solution,
     Ok(Solution::new(code.unwrap_or_default(), SolutionPhase::Final))
 }
 
-/// The block that subsamples, exactly as in the solution; `None` if there is none.
-pub(crate) async fn subsampling_extract(
-    ctx: &Ctx<'_>,
-    solution: &Solution,
-) -> Result<Option<CodeBlock>, Stop> {
+/// Whether a solution subsamples.
+pub(crate) enum Subsampling {
+    /// It does not.
+    None,
+    /// It does so in this block.
+    Block(CodeBlock),
+    /// The agent did not tell.
+    Unknown,
+}
+
+/// The block that subsamples, exactly as in the solution.
+pub(crate) async fn subsampling_extract(ctx: &Ctx<'_>, solution: &Solution) -> Result<Subsampling, Stop> {
     let inputs = json!({"final_solution": solution.text()});
     let call = Call::new(AgentType::Test, "test_subsampling_extract.md", inputs);
     let answer = ctx
         .ask(call.variant(Variant::SubsamplingExtract).named(Name::Task(Variant::SubsamplingExtract)))
         .await?;
     let Some(quoted) = reply::code(&answer) else {
-        let says_none =
-            reply::text(&answer).is_some_and(|text| text.to_lowercase().contains("no subsampling"));
-        if !says_none {
-            ctx.warn(format!(
-                "subsampling is left as it is: no code in the reply: {}",
-                reply::excerpt(&answer)
-            ));
+        if reply::text(&answer).is_some_and(|text| text.to_lowercase().contains("no subsampling")) {
+            return Ok(Subsampling::None);
         }
-        return Ok(None);
+        let excerpt = reply::excerpt(&answer);
+        ctx.warn(format!("subsampling is left as it is: no code in the reply: {excerpt}"));
+        return Ok(Subsampling::Unknown);
     };
-    let found = solution.find_first_block(&quoted);
-    if let Err(error) = &found {
-        ctx.warn(format!("subsampling is left as it is: {error}: {}", reply::excerpt(&answer)));
-    }
-    Ok(found.ok())
+    Ok(match solution.find_first_block(&quoted) {
+        Ok(block) => Subsampling::Block(block),
+        Err(error) => {
+            ctx.warn(format!("subsampling is left as it is: {error}: {}", reply::excerpt(&answer)));
+            Subsampling::Unknown
+        }
+    })
 }
 
 /// The block without its subsampling; `None` if the reply had no code.

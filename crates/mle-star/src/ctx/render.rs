@@ -6,9 +6,10 @@ use serde_json::{Map, Value, json};
 
 use super::Ctx;
 use crate::call::Call;
-use crate::config::Context;
+use crate::config::{Acceptance, Context};
 use crate::effects::Purpose;
 use crate::journal::Frozen;
+use crate::lessons::EarlierRun;
 use crate::prompts::{PromptError, Values};
 use crate::role::{self, AgentType, Variant};
 use crate::stop::{Stop, Trouble};
@@ -24,6 +25,7 @@ pub(super) struct Rendered {
 /// The values that are the same for every call of the run.
 pub(super) fn common(frozen: &Frozen, environment: &str) -> Map<String, Value> {
     let Frozen { task, config, learned, .. } = frozen;
+    let tells = |run: &&EarlierRun| config.context == Context::Full && !run.lines.is_empty();
     let values = [
         ("task_description", json!(task.description)),
         ("metric", json!(task.evaluation_metric)),
@@ -31,7 +33,7 @@ pub(super) fn common(frozen: &Frozen, environment: &str) -> Map<String, Value> {
         ("comparative", json!(task.metric_direction.comparative())),
         ("subsample_limit", json!(config.subsample_limit)),
         ("environment", json!(environment)),
-        ("learned", json!(if config.context == Context::Full { learned.as_slice() } else { &[] })),
+        ("learned", json!(learned.iter().filter(tells).collect::<Vec<_>>())),
         ("data_summary", json!(frozen.data_summary.as_deref().unwrap_or_default())),
     ];
     values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
@@ -80,7 +82,9 @@ impl<'a> Ctx<'a> {
         let of_run = [
             ("full", json!(full)),
             ("needs_task", json!(!full || role::needs_task(agent, variant))),
+            ("needs_validation", json!(role::needs_validation(agent, variant))),
             ("validation", self.validation_rules()),
+            ("strict", json!(self.config().acceptance == Acceptance::OneSigma)),
             ("verifies", json!(self.verifies())),
         ];
         values.extend(of_run.map(|(name, value)| (name.to_owned(), value)));

@@ -189,7 +189,7 @@ impl<'a> Ctx<'a> {
             }
         }
         let before = history.best;
-        if before.is_none_or(|best| score.beats(best)) {
+        if scored.is_checked() && before.is_none_or(|best| score.beats(best)) {
             history.best = Some(score);
             drop(history);
             let (place, score, from) = (scored.step().place(), score.value(), before.map(Score::value));
@@ -208,8 +208,8 @@ impl<'a> Ctx<'a> {
         known.map(|reply| AgentReply { usage: Usage::free(), lookups: Vec::new(), ..reply })
     }
 
-    /// Keeps an answer for equal questions.
-    pub(super) fn remember_answer(&self, question: String, reply: &AgentReply) {
+    /// Keeps an answer for equal questions, whose inputs are `question` as JSON.
+    pub(crate) fn remember_answer(&self, question: String, reply: &AgentReply) {
         if let Answer::Text { .. } = reply.answer {
             self.history().answers.insert(question, reply.clone());
         }

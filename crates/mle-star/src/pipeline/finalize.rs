@@ -2,7 +2,7 @@
 
 use super::choose::{Chosen, Predictions};
 use super::rehearse::{Rehearsal, rehearse};
-use crate::agents;
+use crate::agents::{self, Subsampling};
 use crate::answers::Contamination;
 use crate::ctx::Ctx;
 use crate::effects::{Limit, Purpose};
@@ -38,8 +38,8 @@ pub(super) struct Last {
 pub(super) async fn finalize(ctx: &Ctx<'_>, chosen: Chosen) -> Result<Last, Stop> {
     let ctx = &ctx.begin(Step::Finalization);
     let best = &chosen.best;
-    let whole = without_subsampling(ctx, best.solution()).await?;
-    let is_complete = ctx.tells_more() && best.wrote_submission() && whole == *best.solution();
+    let (whole, uses_all_rows) = without_subsampling(ctx, best.solution()).await?;
+    let is_complete = ctx.tells_more() && best.wrote_submission() && uses_all_rows;
     let checked = if is_complete {
         ctx.info("the solution writes a submission from all rows, so it is the submission script");
         Checked::of(best)
@@ -53,7 +53,7 @@ pub(super) async fn finalize(ctx: &Ctx<'_>, chosen: Chosen) -> Result<Last, Stop
         _ => on_all_rows(ctx, checked, best, rehearsal.as_ref()).await?,
     };
     let subsampled = whole != *best.solution();
-    let more_rows = if ctx.holds_out() && last.step == Step::Finalization {
+    let more_rows = if ctx.holds_out() && last.completed && last.solution.score.is_some() {
         "; its score is of more rows and cannot be compared with earlier ones"
     } else {
         ""
@@ -154,17 +154,21 @@ fn fall_back(best: &Scored) -> Last {
     }
 }
 
-/// Figures 26 and 27: rewrites the block that subsamples. A block that cannot be found stays.
-async fn without_subsampling(ctx: &Ctx<'_>, solution: &Solution) -> Result<Solution, Stop> {
-    let Some(block) = agents::subsampling_extract(ctx, solution).await? else {
+/// Figures 26 and 27: rewrites the block that subsamples. A block that cannot be found stays. Also returns whether the
+/// given solution is known to use all rows.
+async fn without_subsampling(ctx: &Ctx<'_>, solution: &Solution) -> Result<(Solution, bool), Stop> {
+    let found = agents::subsampling_extract(ctx, solution).await?;
+    let Subsampling::Block(block) = found else {
         ctx.info("no subsampling is removed");
-        return Ok(solution.clone());
+        return Ok((solution.clone(), matches!(found, Subsampling::None)));
     };
-    let Some(code) = agents::subsampling_remove(ctx, &block).await? else { return Ok(solution.clone()) };
+    let Some(code) = agents::subsampling_remove(ctx, &block).await? else {
+        return Ok((solution.clone(), false));
+    };
     let replaced = solution.replace_block(&block, &code).unwrap_or_else(|_| solution.clone());
     let (before, after) = (solution.text().chars().count(), replaced.text().chars().count());
     ctx.info(format!("subsampling removed: {before} characters before, {after} after"));
-    Ok(replaced)
+    Ok((replaced, false))
 }
 
 /// How the submission script differs from the solution it was made from.

@@ -70,6 +70,7 @@ fn check_full(name: &str, values: &Value, says: &[&str]) {
     for (name, value) in [
         ("full", json!(true)),
         ("needs_task", json!(true)),
+        ("needs_validation", json!(true)),
         ("current", json!({"score": "0.5", "time": "3 s", "printed": ""})),
         ("attempts", json!([])),
     ] {

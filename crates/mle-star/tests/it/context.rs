@@ -81,6 +81,24 @@ async fn a_script_is_judged_once() {
 }
 
 #[tokio::test]
+async fn a_verdict_that_cannot_be_read_is_asked_for_again() {
+    let world = World::new().agent("phase1/merge-1/leakage", "I am not sure.");
+    run(&world, &told()).await.unwrap();
+    assert!(world.trace().contains(&"phase1/final/leakage".to_owned()), "{:?}", world.trace());
+}
+
+#[tokio::test]
+async fn a_solution_that_may_subsample_is_no_submission_script() {
+    let mut inputs = told();
+    inputs.config.num_parallel_solutions = 2;
+    let world = World::new()
+        .script("phase3/r1/run", scored_with_submission(0.8))
+        .agent("finalization/subsampling_extract", "I do not know.");
+    let finished = run(&world, &inputs).await.unwrap();
+    assert_eq!(finished.submission.unwrap().as_str(), "finalization/run");
+}
+
+#[tokio::test]
 async fn a_solution_that_wrote_the_submission_is_not_run_again() {
     let mut inputs = told();
     inputs.config.num_parallel_solutions = 2;
@@ -221,7 +239,9 @@ async fn constant_parts_stand_in_the_system_prompt_of_those_who_need_them() {
         let request = world.request(place).unwrap();
         let judges = ["leakage", "summarize", "subsampling_extract"].iter().any(|name| place.ends_with(name));
         for part in ["THE TASK", "THE DATA", "Python 3", "# Validation"] {
-            assert_eq!(request.system.contains(part), !judges, "{part} in the system prompt of {place}");
+            let submits = part == "# Validation" && place == "finalization/test";
+            let is_needed = !judges && !submits;
+            assert_eq!(request.system.contains(part), is_needed, "{part} in the system prompt of {place}");
             assert!(!request.prompt.contains(part), "{part} in the prompt of {place}");
         }
     }
