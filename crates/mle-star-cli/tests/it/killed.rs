@@ -27,7 +27,7 @@ const KILLS: [(&str, f64); 5] = [
     ("phase1/data/run", 0.0),
     ("phase2/path-1/t0/run", 0.3),
     ("phase2/path-0/t0/k0/run", 0.0),
-    ("finalization/run", 0.3),
+    ("phase3/r0/run", 0.3),
 ];
 
 #[test]

@@ -74,18 +74,18 @@ fn check_that_calls_are_requests(whole: &crate::sealed::Said, asked: &[Asked]) {
 /// The exact prompts of the agents.
 fn check_prompts(asked: &[Asked], description: &str) {
     let parts =
-        [description, "Metric: ROC-AUC", "Direction: maximize (a higher score is better)", "CPU cores"];
+        [description, "Metric: ROC-AUC", "Direction: maximize (a higher score is better)", "CPU core"];
+    let judges = ["leakage", "summarize", "subsampling", "contamination"];
     for request in asked.iter().filter(|request| !is_search(request)) {
         let blocks = request.body["system"].as_array().unwrap().iter();
         let system: String = blocks.filter_map(|block| block["text"].as_str()).collect();
+        let call = request.scenario.rsplit('.').next().unwrap_or_default();
+        let judges = judges.iter().any(|name| call.starts_with(name));
         for part in parts {
             let start: String = part.chars().take(60).collect();
-            assert!(system.contains(part), "{}: {start}", request.scenario);
+            assert_eq!(system.contains(part), !judges, "{}: {start}", request.scenario);
         }
-    }
-    for name in ["phase1.retriever", "phase1.candidate-1.init", "phase1.data.data", "finalization.test"] {
-        let request = asked.iter().find(|request| request.scenario == format!("whole.{name}")).unwrap();
-        assert!(request.prompt().contains(description), "{name}");
+        assert!(!request.prompt().contains(description), "{}: said twice", request.scenario);
     }
 }
 
