@@ -18,5 +18,7 @@ pub mod profile;
 mod records;
 pub mod split;
 pub mod summary;
+#[cfg(test)]
+mod testing;
 pub mod unzip;
 pub mod walk;

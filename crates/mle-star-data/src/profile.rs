@@ -162,17 +162,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-
-    /// A data folder with these files.
-    fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
-        let dir = tempfile::tempdir().unwrap();
-        for (name, text) in files {
-            let path = dir.path().join(name);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        }
-        dir
-    }
+    use crate::testing::folder;
 
     fn only_column(values: &[&str]) -> Column {
         let text = values.iter().fold("x,i\n".to_owned(), |text, value| format!("{text}\"{value}\",1\n"));

@@ -68,11 +68,11 @@ pub(crate) async fn evaluate(
     };
     let gain = Gain { scored, rival };
     let checked = check(ctx, scored.solution().clone(), Some(&gain)).await?;
-    if checked.refused.is_some() || checked.solution != *scored.solution() {
-        if let Some(limit) = checked.refused {
-            let refused = Evaluation::refused(checked.solution, limit);
-            return Ok(Evaluation { mishaps: evaluation.mishaps, ..refused });
-        }
+    if let Some(limit) = checked.refused {
+        let refused = Evaluation::refused(checked.solution, limit);
+        return Ok(Evaluation { mishaps: evaluation.mishaps, ..refused });
+    }
+    if checked.solution != *scored.solution() {
         let leak = format!("it scored {} with a leak, which was removed", number(scored.score().value()));
         let corrected = evaluate_checked(&ctx.corrected(), checked).await?;
         let mishaps = evaluation.mishaps.into_iter().chain([leak]).chain(corrected.mishaps).collect();

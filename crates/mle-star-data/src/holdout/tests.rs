@@ -5,6 +5,7 @@ use std::fs;
 
 use super::*;
 use crate::profile;
+use crate::testing;
 
 const ROLES: Roles<'_> = Roles { target: Some("y"), id: Some("id") };
 const FIFTH: Share = Share::Of(0.2, MOST);
@@ -35,13 +36,8 @@ fn files() -> Vec<File> {
 }
 
 fn folder(files: &[File]) -> tempfile::TempDir {
-    let dir = tempfile::tempdir().unwrap();
-    for (name, text) in files {
-        let path = dir.path().join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-    dir
+    let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
+    testing::folder(&files)
 }
 
 fn split(kind: SplitKind, column: Option<&str>) -> Split {

@@ -3,20 +3,10 @@ use std::fs;
 
 use super::*;
 use crate::holdout::{Roles, Share, plan};
+use crate::testing::folder;
 
 const TARGET: &str = "y";
 const ID: &str = "id";
-
-/// A data folder with these files.
-fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
-    let dir = tempfile::tempdir().unwrap();
-    for (name, text) in files {
-        let path = dir.path().join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-    dir
-}
 
 fn summary_of(dir: &Path) -> String {
     let profile = profile::read(dir).ok();

@@ -6,7 +6,6 @@ use super::attempts::Repair;
 use crate::call::Call;
 use crate::ctx::Ctx;
 use crate::evaluation::Failure;
-
 use crate::lessons::seconds;
 use crate::reply;
 use crate::role::AgentType;
