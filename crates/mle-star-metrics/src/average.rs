@@ -26,22 +26,37 @@ pub fn average(
     layout: &Layout<'_>,
     out: impl Write,
 ) -> Result<(), Unscorable> {
+    weighted_average(metric, files.into_iter().map(|file| (1.0, file)), layout, out)
+}
+
+/// Like [`average`], with a positive weight for each file. The one column of a metric of labels is the label with the
+/// largest weight.
+///
+/// # Errors
+/// As for [`average`].
+pub fn weighted_average(
+    metric: Metric,
+    files: impl IntoIterator<Item = (f64, impl Read)>,
+    layout: &Layout<'_>,
+    out: impl Write,
+) -> Result<(), Unscorable> {
     average_of(metric, files, layout, out).map_err(Unscorable::new)
 }
 
 fn average_of(
     metric: Metric,
-    files: impl IntoIterator<Item = impl Read>,
+    files: impl IntoIterator<Item = (f64, impl Read)>,
     layout: &Layout<'_>,
     out: impl Write,
 ) -> Result<(), String> {
     let columns = predicted_columns(layout);
     let by_vote = metric.kind() == Kind::Labels && columns.len() == 1;
     let mut averages: Option<Averages> = None;
-    for (at, file) in files.into_iter().enumerate() {
+    for (at, (weight, file)) in files.into_iter().enumerate() {
         let whose = |why: String| format!("file {}: {why}", at + 1);
         let mut table = Table::open(file).map_err(whose)?;
         let averages = averages.get_or_insert_with(|| Averages::new(columns.clone(), by_vote));
+        averages.weights.push(weight);
         averages.add(&mut table, layout).map_err(whose)?;
     }
     averages.ok_or("there is no file to average")?.write(layout, out)
@@ -53,11 +68,12 @@ struct Averages {
     ids: Vec<String>,
     places: HashMap<u64, usize>,
     cells: Cells,
-    files: usize,
+    /// The weights of the files so far.
+    weights: Vec<f64>,
 }
 
 enum Cells {
-    /// The sums of numbers, row after row.
+    /// The weighted sums of numbers, row after row.
     Sums(Vec<f64>),
     /// The labels of each row, as places in the names, file after file.
     Votes { labels: Vec<Vec<u32>>, names: Vec<String>, known: HashMap<String, u32> },
@@ -70,7 +86,7 @@ impl Averages {
         } else {
             Cells::Sums(Vec::new())
         };
-        Self { columns, ids: Vec::new(), places: HashMap::new(), cells, files: 0 }
+        Self { columns, ids: Vec::new(), places: HashMap::new(), cells, weights: Vec::new() }
     }
 
     fn add(&mut self, table: &mut Table<impl Read>, layout: &Layout<'_>) -> Result<(), String> {
@@ -83,7 +99,7 @@ impl Averages {
         if let Cells::Votes { labels, .. } = &mut self.cells {
             labels.push(vec![0; self.ids.len()]);
         }
-        let is_first = self.files == 0;
+        let is_first = self.weights.len() == 1;
         let mut seen = vec![false; self.ids.len()];
         let (mut row, mut number) = (StringRecord::new(), 0);
         while table.read(&mut row)? {
@@ -100,7 +116,6 @@ impl Averages {
             self.add_row(&row, &columns, place)
                 .map_err(|why| format!("the row with ID {} {why}", shown(&id)))?;
         }
-        self.files += 1;
         match seen.iter().position(|seen| !seen) {
             Some(place) => Err(format!("the ID {} is missing", shown(&self.ids[place]))),
             None if number == 0 => Err("the file has no rows".to_owned()),
@@ -121,11 +136,12 @@ impl Averages {
     }
 
     fn add_row(&mut self, row: &StringRecord, columns: &[usize], place: usize) -> Result<(), String> {
+        let weight = self.weights.last().copied().unwrap_or(1.0);
         for (at, column) in columns.iter().enumerate() {
             let cell = row.get(*column).unwrap_or_default().trim();
             match &mut self.cells {
                 Cells::Sums(sums) => match cell.parse::<f64>() {
-                    Ok(number) if number.is_finite() => sums[place * columns.len() + at] += number,
+                    Ok(number) if number.is_finite() => sums[place * columns.len() + at] += weight * number,
                     _ => return Err(format!("has {}, which is not a finite number", shown(cell))),
                 },
                 Cells::Votes { labels, names, known } => {
@@ -162,15 +178,20 @@ impl Averages {
         let width = self.columns.len();
         match &self.cells {
             Cells::Sums(sums) => {
-                let mean = |sum: &f64| (sum / self.files as f64).to_string();
+                let total: f64 = self.weights.iter().sum();
+                let mean = |sum: &f64| (sum / total).to_string();
                 sums[place * width..(place + 1) * width].iter().map(mean).collect()
             }
             Cells::Votes { labels, names, .. } => {
                 let votes: Vec<u32> = labels.iter().map(|file| file[place]).collect();
-                let count = |label: u32| votes.iter().filter(|vote| **vote == label).count();
-                // Of equal maxima, `max_by_key` takes the last one.
+                let of_label = |label: u32| {
+                    let files = votes.iter().zip(&self.weights).filter(|(vote, _)| **vote == label);
+                    files.map(|(_, weight)| weight).sum::<f64>()
+                };
+                // Of equal maxima, `max_by` takes the last one.
                 let winner =
-                    votes.iter().rev().max_by_key(|label| count(**label)).copied().unwrap_or_default();
+                    votes.iter().rev().max_by(|one, two| of_label(**one).total_cmp(&of_label(**two)));
+                let winner = winner.copied().unwrap_or_default();
                 vec![names[winner as usize].clone()]
             }
         }
@@ -196,6 +217,21 @@ mod tests {
         let votes = ["id,y\n1,cat\n2,0\n", "id,y\n1,dog\n2,1.0\n", "id,y\n2,1\n1,dog\n"];
         check(Metric::Accuracy, &votes, Ok("id,y\n1,dog\n2,1.0\n"));
         check(Metric::Accuracy, &votes[..2], Ok("id,y\n1,cat\n2,0\n"));
+    }
+
+    #[test]
+    fn files_count_by_their_weights() {
+        let check = |metric, files: &[(f64, &str)], expected: &str| {
+            let header = ["id".to_owned(), "y".to_owned()];
+            let layout = Layout { header: &header, id_column: Some("id") };
+            let mut out = Vec::new();
+            let files = files.iter().map(|(weight, file)| (*weight, file.as_bytes()));
+            weighted_average(metric, files, &layout, &mut out).unwrap();
+            assert_eq!(String::from_utf8(out).unwrap(), expected);
+        };
+        check(Metric::Rmse, &[(0.75, "id,y\na,1\n"), (0.25, "id,y\na,3\n")], "id,y\na,1.5\n");
+        let labels = [(0.4, "id,y\na,cat\n"), (0.35, "id,y\na,dog\n"), (0.25, "id,y\na,dog\n")];
+        check(Metric::Accuracy, &labels, "id,y\na,dog\n");
     }
 
     #[test]

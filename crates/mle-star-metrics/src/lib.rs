@@ -1,8 +1,8 @@
 //! Scores of predictions, computed by the program and not by a script.
 //!
 //! [`names`] knows the metrics, [`score`] computes them with row weights, [`bootstrap`] adds the uncertainty, and
-//! [`labels`] reads known labels and files of predictions. [`average`] averages files of predictions. No maintained
-//! crate has these metrics with weights, so the formulas are here.
+//! [`labels`] reads known labels and files of predictions. [`average`] averages files of predictions, and [`selection`] chooses their
+//! weights. No maintained crate has these metrics with weights, so the formulas are here.
 
 pub mod average;
 pub mod bootstrap;
@@ -10,5 +10,6 @@ mod formulas;
 pub mod labels;
 pub mod names;
 pub mod score;
+pub mod selection;
 mod spellings;
 mod table;

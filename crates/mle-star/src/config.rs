@@ -198,6 +198,8 @@ pub struct Config {
     pub context: Context,
     /// When a script is checked for leakage.
     pub leakage_check: LeakageCheck,
+    /// Combine the predictions of all solutions of the run by weights, as one more ensemble.
+    pub ensemble_selection: Switch,
 }
 
 /// The permission modes of `claude`.
@@ -271,6 +273,7 @@ impl Default for Config {
             final_choice: FinalChoice::Validation,
             context: Context::Full,
             leakage_check: LeakageCheck::Accepted,
+            ensemble_selection: Switch::On,
         }
     }
 }
@@ -373,6 +376,7 @@ impl Config {
                 ("final_choice", "validation"),
                 ("context", "paper"),
                 ("leakage_check", "each"),
+                ("ensemble_selection", "off"),
             ],
         };
         pairs.iter().map(|(key, value)| ((*key).to_owned(), Value::from(*value))).collect()
@@ -468,6 +472,7 @@ mod tests {
             "final_choice": "validation",
             "context": "full",
             "leakage_check": "accepted",
+            "ensemble_selection": "on",
         });
         assert_eq!(serde_json::to_value(&config).unwrap(), expected);
         assert_eq!(serde_json::from_value::<Config>(expected).unwrap(), config);

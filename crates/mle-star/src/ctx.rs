@@ -225,8 +225,11 @@ impl<'a> Ctx<'a> {
         self.fence_unless_recorded(&entry)?;
         let outcome = self.run.journal.once(entry, self.perform_run(&place, script, purpose)).await?;
         self.run.limits.use_script_time(&place, outcome.value.duration_seconds);
-        if self.holds_out() && purpose == Purpose::Score && !outcome.value.is_error() {
-            self.run.limits.will_repeat(outcome.value.duration_seconds);
+        if purpose == Purpose::Score && !outcome.value.is_error() {
+            self.run.limits.scored_in(outcome.value.duration_seconds);
+            if self.holds_out() {
+                self.run.limits.will_repeat(outcome.value.duration_seconds);
+            }
         }
         self.report_outcome(&place, &outcome);
         Ok(outcome)
@@ -279,14 +282,14 @@ impl<'a> Ctx<'a> {
         let limits = &self.run.limits;
         let refused = |limit| Ok(AgentReply::refused(limit, Usage::free()));
         let now = self.run.journal.elapsed();
-        if let Some(limit) = limits.out_of_time(&request.place, now) {
+        if let Some(limit) = limits.too_late_to_ask(&request.place, request.agent, now) {
             return refused(limit);
         }
         let estimate = match limits.out_of_money(&request.place, request.agent) {
             Ok(estimate) => estimate,
             Err(limit) => return refused(limit),
         };
-        (request.timeout, request.time_left) = limits.agent_timeout(&request.place, now);
+        (request.timeout, request.time_left) = limits.agent_timeout(&request.place, request.agent, now);
         self.emit(Event::AgentStarted {
             place: request.place.clone(),
             agent: request.agent,
@@ -307,7 +310,7 @@ impl<'a> Ctx<'a> {
         for warning in limits.settle(estimate, request.agent, &usage) {
             self.warn(warning.text());
         }
-        Ok(self.refused_if_late(&request.place, reply?))
+        Ok(self.refused_if_late(&request.place, request.agent, reply?))
     }
 
     /// The calls that are likely to follow, as far as they are known in advance.
@@ -337,8 +340,8 @@ impl<'a> Ctx<'a> {
     }
 
     /// A call that fails at the time limit counts as refused by it, so a resume with more time asks again.
-    fn refused_if_late(&self, place: &Place, reply: AgentReply) -> AgentReply {
-        let late = || self.run.limits.out_of_time(place, self.run.journal.elapsed());
+    fn refused_if_late(&self, place: &Place, agent: AgentType, reply: AgentReply) -> AgentReply {
+        let late = || self.run.limits.too_late_to_ask(place, agent, self.run.journal.elapsed());
         match (&reply.answer, late()) {
             (Answer::Failed { .. }, Some(limit)) => AgentReply::refused(limit, reply.usage),
             _ => reply,
@@ -373,7 +376,11 @@ impl<'a> Ctx<'a> {
         slot: usize,
     ) -> Result<ScriptOutcome, Stop> {
         let (limits, now) = (&self.run.limits, self.run.journal.elapsed());
-        if let Some(limit) = limits.out_of_time(place, now) {
+        let late = match purpose {
+            Purpose::Score => limits.too_late_to_begin(place, now),
+            Purpose::Ablation | Purpose::Submission | Purpose::Comparison => limits.out_of_time(place, now),
+        };
+        if let Some(limit) = late {
             return Ok(ScriptOutcome::refused(limit));
         }
         let timeout = limits.script_timeout(place, purpose, now);
@@ -417,7 +424,7 @@ impl<'a> Ctx<'a> {
         self.emit(Event::AgentEnded { place, agent, seconds, usage, failure, characters, reply, replayed });
     }
 
-    fn report_outcome(&self, place: &Place, outcome: &Recorded<ScriptOutcome>) {
+    pub(super) fn report_outcome(&self, place: &Place, outcome: &Recorded<ScriptOutcome>) {
         if let crate::effects::ScriptEnd::Refused { limit } = outcome.value.end {
             return self.report_refusal(place, limit);
         }

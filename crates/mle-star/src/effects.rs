@@ -17,6 +17,7 @@ use crate::measure::Measurement;
 use crate::place::Place;
 use crate::protocol::HoldoutPart;
 use crate::role::{AgentType, Variant};
+use crate::solution::Scored;
 use crate::stop::Stop;
 
 /// Answers agents' prompts.
@@ -40,6 +41,12 @@ pub trait ScriptRunner: Send + Sync {
 
     /// Scores the predictions for held-out rows in the submission of an earlier run.
     async fn look(&self, request: &LookRequest) -> Result<Look, Stop>;
+
+    /// Chooses weights for the kept predictions of earlier runs.
+    async fn select(&self, request: &SelectionRequest) -> Result<Selection, Stop>;
+
+    /// Combines the kept predictions of earlier runs, as the script at a place would if it ran.
+    async fn combine(&self, request: &CombinationRequest) -> Result<ScriptOutcome, Stop>;
 }
 
 /// One call of one agent.
@@ -189,6 +196,56 @@ pub struct Look {
     pub failure: String,
 }
 
+/// A run whose predictions are kept.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Member {
+    /// The place of the run.
+    pub run: Place,
+    /// The script that ran there.
+    pub script: String,
+    /// How long it ran, in seconds.
+    pub seconds: f64,
+}
+
+/// The choice of weights for the predictions of earlier runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SelectionRequest {
+    /// The place of the choice.
+    pub place: Place,
+    /// The runs, best first.
+    pub members: Vec<Member>,
+    /// How long the chosen scripts may run together, in seconds.
+    pub seconds: f64,
+}
+
+/// The result of choosing weights.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Selection {
+    /// The weight of each run. They add up to 1. Empty if no combination was found.
+    pub weights: Vec<f64>,
+    /// Whether predictions are labels, of which the one with the largest weight wins.
+    #[serde(default)]
+    pub by_vote: bool,
+    /// The score of the combination on validation rows. The weights for each part of the rows come from the others.
+    pub measured: Option<Measurement>,
+    /// Why there is no combination; empty if there is one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub failure: String,
+}
+
+/// The combination of predictions of earlier runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CombinationRequest {
+    /// The place of the script that combines.
+    pub place: Place,
+    /// The script. It is kept, and not run.
+    pub script: String,
+    /// The runs with their weights.
+    pub members: Vec<(Member, f64)>,
+    /// The score.
+    pub measured: Measurement,
+}
+
 /// The purpose of a script run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -334,6 +391,13 @@ impl AgentReply {
     /// A call that was not made, or failed, because of a limit.
     pub fn refused(limit: Limit, usage: Usage) -> Self {
         Self { answer: Answer::Refused { limit }, usage, lookups: Vec::new() }
+    }
+}
+
+impl From<&Scored> for Member {
+    fn from(solution: &Scored) -> Self {
+        let (run, script) = (solution.place().clone(), solution.text().to_owned());
+        Self { run, script, seconds: solution.facts().seconds }
     }
 }
 

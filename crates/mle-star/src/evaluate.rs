@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use crate::agents::{self, Gain, Repair};
-use crate::config::LeakageCheck;
+use crate::composition::Composition;
+use crate::config::{AgentsChoice, LeakageCheck};
 use crate::ctx::Ctx;
-use crate::effects::{Limit, Purpose, ScriptEnd, ScriptOutcome};
+use crate::effects::{Limit, Purpose, RunFacts, ScriptEnd, ScriptOutcome};
 use crate::evaluation::{Evaluation, Failure};
 use crate::lessons::number;
+use crate::measure::Measurement;
 use crate::place::Name;
 use crate::python::{exit_call, hidden_errors};
 use crate::solution::{Evidence, Scored, Solution};
@@ -55,8 +57,10 @@ pub(crate) async fn evaluate(
     solution: Solution,
     rival: Option<&Scored>,
 ) -> Result<Evaluation, Stop> {
-    let (rule, when) = (ctx.config().acceptance, ctx.config().leakage_check);
-    if when == LeakageCheck::Each {
+    let rule = ctx.config().acceptance;
+    // Rules cost nothing, so everything that they write is checked.
+    let is_free = ctx.config().agents == AgentsChoice::Offline;
+    if is_free || ctx.config().leakage_check == LeakageCheck::Each {
         let checked = without_leakage(ctx, solution).await?;
         return evaluate_checked(ctx, checked).await;
     }
@@ -107,10 +111,46 @@ async fn score(ctx: &Ctx<'_>, solution: Checked) -> Result<Evaluation, Stop> {
         let wrote_submission =
             ran.outcome.submission.is_some_and(|submission| submission.findings.is_empty());
         let (place, ran_at) = (ran.place, ran.at);
-        let evidence = Evidence { step, place, ran_at, wrote_submission, leaks, checked, facts, measured };
+        let composition = None;
+        let evidence =
+            Evidence { step, place, ran_at, wrote_submission, leaks, checked, facts, measured, composition };
         Ok(Scored::new(solution.clone(), score, evidence))
     });
     Ok(Evaluation { solution, scored, mishaps })
+}
+
+/// The solution that combines others by weights, with the score of their combined predictions. Nothing runs.
+pub(crate) async fn combine(
+    ctx: &Ctx<'_>,
+    composition: Arc<Composition>,
+    members: &[(Scored, f64)],
+    measured: Measurement,
+) -> Result<Result<Scored, Failure>, Stop> {
+    let (step, solution) = (ctx.step()?, composition.script());
+    let ran_at = members.iter().map(|(member, _)| member.ran_at()).max().unwrap_or_default();
+    let seconds = members.iter().map(|(member, _)| member.facts().seconds).sum();
+    let (place, outcome) = ctx.combine(solution.text(), members, measured).await?;
+    if let Some(failure) = failure(&outcome, Purpose::Submission) {
+        return Ok(Err(failure));
+    }
+    let Some(score) = outcome.value().and_then(|value| ctx.score(value)) else {
+        return Ok(Err(Failure::new("the combined predictions have no score")));
+    };
+    ctx.will_repeat(seconds);
+    let evidence = Evidence {
+        step,
+        place,
+        ran_at,
+        wrote_submission: true,
+        leaks: false,
+        checked: true,
+        facts: RunFacts { seconds, printed: String::new() },
+        measured: outcome.measured.map(Arc::new),
+        composition: Some(composition),
+    };
+    let scored = Scored::new(solution, score, evidence);
+    ctx.scored(&scored);
+    Ok(Ok(scored))
 }
 
 fn announce(ctx: &Ctx<'_>, evaluation: &Evaluation) {

@@ -37,7 +37,7 @@ use store::{Found, Inserted, Store};
 use crate::answers::RetrievedModel;
 use crate::config::Config;
 use crate::diagnostics::Diagnostics;
-use crate::effects::{AgentReply, Answer, Limit, Look, ScriptEnd, ScriptOutcome, Usage};
+use crate::effects::{AgentReply, Answer, Limit, Look, ScriptEnd, ScriptOutcome, Selection, Usage};
 use crate::lessons::EarlierRun;
 use crate::place::{Place, Step};
 use crate::protocol::Protocol;
@@ -95,6 +95,8 @@ pub enum Kind {
     Script,
     /// The score of a script's predictions for held-out rows.
     Look,
+    /// The choice of weights for the predictions of earlier runs.
+    Selection,
     /// A decision that depends on the time or the budget.
     Decision,
     /// The verdict of a step.
@@ -503,6 +505,8 @@ impl Outcome for ScriptOutcome {
 }
 
 impl Outcome for Look {}
+
+impl Outcome for Selection {}
 
 /// The digest of an input. Equal JSON values have equal digests.
 pub fn digest(input: &Value) -> String {

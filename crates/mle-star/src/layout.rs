@@ -18,6 +18,8 @@ pub const MODELS: &str = "models.json";
 pub const DATA_SUMMARY: &str = "data.md";
 /// Every script that ran, a folder.
 pub const SOLUTIONS: &str = "solutions";
+/// Predictions for validation rows that scripts wrote, a folder.
+pub const VALIDATION: &str = "validation";
 /// Submissions that scripts wrote, a folder.
 pub const SUBMISSIONS: &str = "submissions";
 /// Output of scripts, events and the program's log, a folder.

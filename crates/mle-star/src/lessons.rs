@@ -65,13 +65,13 @@ pub fn lessons(verdicts: &Verdicts, direction: Direction, at: Option<Step>) -> V
 /// The line of a step, with the size of its effect.
 fn line(verdicts: &Verdicts, direction: Direction, step: Step, verdict: &Verdict) -> Option<(f64, String)> {
     let what = match step {
-        Step::Candidate(_) => "first solution".to_owned(),
+        Step::Candidate(_) | Step::Extra(_) => "first solution".to_owned(),
         Step::Merge(_) | Step::DataCheck => String::new(),
         Step::Attempt { path, .. } => match verdict.part.as_str() {
             "" => format!("path {}", path + 1),
             part => format!("path {}, {part}", path + 1),
         },
-        Step::Round(_) => "ensemble".to_owned(),
+        Step::Round(_) | Step::Selection(_) => "ensemble".to_owned(),
         Step::LeakageCheck | Step::Outer { .. } | Step::Choice(_) | Step::Finalization => return None,
     };
     if verdict.limit.is_some() || (step == Step::DataCheck && verdict.score.is_none()) {

@@ -6,6 +6,7 @@
 pub mod agents;
 pub mod answers;
 mod call;
+mod composition;
 pub mod config;
 pub mod ctx;
 pub mod diagnostics;

@@ -3,14 +3,14 @@
 //! [`Limits`] only answers questions, based on the elapsed time and the money spent. The context records every
 //! refusal, so that a resume decides the same.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::config::Config;
+use crate::config::{Config, Switch};
 use crate::effects::{Limit, Purpose, Usage};
 use crate::journal::{EffectRecord, Kind};
-use crate::place::{Phase, Place};
+use crate::place::{Phase, Place, Step};
 use crate::role::AgentType;
 
 /// The share of the time and the budget that is reserved for finalization. A minimum of five minutes for long runs
@@ -19,8 +19,19 @@ const RESERVE: f64 = 0.1;
 /// What the submission script takes on all rows, relative to the longest run without the held-out ones: it has more
 /// rows, and nothing is imported yet.
 const ON_ALL_ROWS: f64 = 1.5;
+/// The same for a combination of scripts, whose sum varies less.
+const TOGETHER_ON_ALL_ROWS: f64 = 1.3;
+/// The number of scripts that a combination should have time for.
+const COMBINED: f64 = 5.0;
+/// The largest share of the time that is reserved for a combination.
+const LARGEST_FOR_COMBINED: f64 = 0.25;
 /// The largest share of the time that is reserved for it.
 const LARGEST_RESERVE: f64 = 0.5;
+/// The share of the time that the first solutions may use, if that of Phase 1 is smaller. Everything later builds on
+/// them, so a short run tries all models and merges fewer.
+const FIRST_SOLUTIONS: f64 = 0.35;
+/// The number of latest scripts that tell how long a script takes.
+const LATEST: usize = 5;
 
 /// The limits of a run. Times are seconds since the start of the run.
 pub(crate) struct Limits {
@@ -29,6 +40,8 @@ pub(crate) struct Limits {
     script_timeout: f64,
     agent_timeout: f64,
     ablation_timeout: f64,
+    /// Whether a combination of scripts may be submitted.
+    combines: bool,
     comparison_timeout: f64,
     state: Mutex<State>,
 }
@@ -42,6 +55,8 @@ struct State {
     has_solution: bool,
     /// The longest run that the submission script may have to repeat on more rows.
     repeated: f64,
+    /// The seconds of the latest scripts that had a score.
+    latest: VecDeque<f64>,
     spent: f64,
     /// Expected cost of the calls in progress.
     in_flight: f64,
@@ -80,6 +95,7 @@ impl Limits {
             max_usd: config.max_budget_usd,
             script_timeout: config.script_timeout_seconds.map_or(f64::INFINITY, seconds),
             agent_timeout: seconds(config.agent_timeout_seconds),
+            combines: config.ensemble_selection == Switch::On && config.num_parallel_solutions > 1,
             comparison_timeout: (total / 10.0).clamp(1.0, 120.0),
             ablation_timeout: (total / (f64::from(config.outer_loop_steps) * 2.0)).clamp(1.0, 600.0),
             state: Mutex::new(State {
@@ -88,6 +104,7 @@ impl Limits {
                 path_used: HashMap::new(),
                 has_solution: false,
                 repeated: 0.0,
+                latest: VecDeque::new(),
                 spent: 0.0,
                 in_flight: 0.0,
                 dearest: HashMap::new(),
@@ -96,7 +113,8 @@ impl Limits {
         }
     }
 
-    /// Begins a phase at `now`. It gets its share of the remaining time, relative to the phases that follow.
+    /// Begins a phase at `now`. It gets its share of the remaining time, relative to the phases that follow. If more time
+    /// than finalization's share is reserved, the phases before it share what is left.
     pub fn begin_phase(&self, phase: Phase, config: &Config, now: f64) {
         let shares = config.phase_time_budget;
         // Without an ensemble, refinement gets its time.
@@ -110,7 +128,17 @@ impl Limits {
             Phase::Phase3 => (shares.phase3_pct, shares.finalization_pct),
             Phase::Finalization => (1.0, 0.0),
         };
-        self.state().phase_ends = now + (self.total - now).max(0.0) * own / (own + later);
+        let mut state = self.state();
+        let planned = (self.total - now).max(0.0) * own / (own + later);
+        let search = own + later - shares.finalization_pct;
+        let left = match phase {
+            Phase::Finalization => planned,
+            _ => {
+                (self.search_ends(&state, &Place::from(phase)) - now).max(0.0) * own
+                    / search.max(f64::EPSILON)
+            }
+        };
+        state.phase_ends = now + planned.min(left);
     }
 
     /// Divides the remaining time of Phase 2 among its paths if they share the script slots.
@@ -130,6 +158,22 @@ impl Limits {
         }
         let path_is_spent = place.path().is_some_and(|path| state.used(path) >= state.path_allowance);
         (now >= self.phase_ends(&state, place) || path_is_spent).then_some(Limit::Share)
+    }
+
+    /// The time limit that leaves out a step or a script at this place now: what is left is less than the shortest of
+    /// the latest scripts took.
+    pub fn too_late_to_begin(&self, place: &Place, now: f64) -> Option<Limit> {
+        let finalizes = place.phase() == Some(Phase::Finalization);
+        let shortest = self.state().latest.iter().copied().reduce(f64::min).filter(|_| !finalizes);
+        self.out_of_time(place, now + shortest.unwrap_or(0.0))
+    }
+
+    /// The time limit that refuses an agent call at this place now, if any.
+    pub fn too_late_to_ask(&self, place: &Place, agent: AgentType, now: f64) -> Option<Limit> {
+        match agent {
+            AgentType::Leakage => (now >= self.checks_end(place)).then_some(Limit::Time),
+            _ => self.out_of_time(place, now),
+        }
     }
 
     /// The expected cost of an agent call, or the limit that refuses it.
@@ -191,8 +235,12 @@ impl Limits {
     }
 
     /// The time limits of an agent call that begins now, without and with waiting for the service.
-    pub fn agent_timeout(&self, place: &Place, now: f64) -> (Duration, Duration) {
-        let left = self.left(place, now).max(1.0);
+    pub fn agent_timeout(&self, place: &Place, agent: AgentType, now: f64) -> (Duration, Duration) {
+        let left = match agent {
+            AgentType::Leakage => self.checks_end(place) - now,
+            _ => self.left(place, now),
+        };
+        let left = left.max(1.0);
         (Duration::from_secs_f64(self.agent_timeout.min(left)), Duration::from_secs_f64(left))
     }
 
@@ -217,6 +265,20 @@ impl Limits {
         }
     }
 
+    /// Counts the time of a script that had a score.
+    pub fn scored_in(&self, seconds: f64) {
+        let latest = &mut self.state().latest;
+        latest.push_back(seconds);
+        if latest.len() > LATEST {
+            latest.pop_front();
+        }
+    }
+
+    /// How long the scripts of a combination may take, which the submission script repeats with more rows, in seconds.
+    pub fn repeatable(&self, now: f64) -> f64 {
+        (self.total - now).max(0.0) / TOGETHER_ON_ALL_ROWS
+    }
+
     /// Reserves time to repeat a run that took this long, with more rows.
     pub fn will_repeat(&self, seconds: f64) {
         let mut state = self.state();
@@ -238,19 +300,35 @@ impl Limits {
         self.phase_ends(&state, place).min(self.search_ends(&state, place)) - now
     }
 
+    /// When leakage checks end. They may take half of the time that is reserved for finalization, because a script that
+    /// has run would count for nothing without its check.
+    fn checks_end(&self, place: &Place) -> f64 {
+        f64::midpoint(self.search_ends(&self.state(), place), self.total)
+    }
+
     /// When search ends and finalization begins. Finalization itself may use all the remaining time.
     fn search_ends(&self, state: &State, place: &Place) -> f64 {
         if place.phase() == Some(Phase::Finalization) {
             return self.total;
         }
         let repeated = (state.repeated * ON_ALL_ROWS).min(self.total * LARGEST_RESERVE);
-        (self.total * (1.0 - RESERVE)).min(self.total - repeated)
+        let combined = if self.combines { state.usual() * COMBINED * TOGETHER_ON_ALL_ROWS } else { 0.0 };
+        let combined = combined.min(self.total * LARGEST_FOR_COMBINED);
+        (self.total * (1.0 - RESERVE)).min(self.total - repeated.max(combined))
     }
 
+    /// When the phase's share of the time ends. Phase 1 may borrow from the later ones for what they build on: the first
+    /// solutions, and all of the data. What follows the ensembles may use all time that is left.
     fn phase_ends(&self, state: &State, place: &Place) -> f64 {
-        match place.phase() {
-            Some(Phase::Phase1) if !state.has_solution => self.search_ends(state, place),
-            Some(Phase::Finalization) => self.total,
+        match (place.phase(), place.step()) {
+            (Some(Phase::Phase1), _) if !state.has_solution => self.search_ends(state, place),
+            (_, Some(Step::Candidate(_))) => {
+                state.phase_ends.max(self.total * FIRST_SOLUTIONS).min(self.search_ends(state, place))
+            }
+            (_, Some(Step::DataCheck | Step::LeakageCheck | Step::Selection(_) | Step::Extra(_))) => {
+                self.search_ends(state, place)
+            }
+            (Some(Phase::Finalization), _) => self.total,
             _ => state.phase_ends,
         }
     }
@@ -280,6 +358,13 @@ impl State {
         self.dearest.get(&agent).copied().unwrap_or_else(|| self.dearest_of_all())
     }
 
+    /// The median time of the latest scripts that had a score; 0 without one.
+    fn usual(&self) -> f64 {
+        let mut latest: Vec<f64> = self.latest.iter().copied().collect();
+        latest.sort_by(f64::total_cmp);
+        latest.get(latest.len() / 2).copied().unwrap_or(0.0)
+    }
+
     fn dearest_of_all(&self) -> f64 {
         self.dearest.values().copied().fold(0.0, f64::max)
     }
@@ -293,7 +378,6 @@ fn seconds(whole: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::place::Step;
 
     /// Limits of a run of this many seconds, with a first solution.
     fn limits(total: u64, config: Config) -> (Limits, Config) {
@@ -380,7 +464,7 @@ mod tests {
         // What begins at the last moment still has a second.
         assert_eq!(seconds(Score, 749.9), 1);
         let agent = |now| {
-            let (call, all) = limits.agent_timeout(&path, now);
+            let (call, all) = limits.agent_timeout(&path, AgentType::Coder, now);
             (call.as_secs(), all.as_secs())
         };
         assert_eq!((agent(150.0), agent(650.0)), ((300, 600), (100, 100)));
@@ -421,6 +505,51 @@ mod tests {
         assert_eq!(refused_at(&limits, &place), Some((900, Limit::Time)));
         limits.found_solution();
         assert_eq!(refused_at(&limits, &place), Some((100, Limit::Share)));
+    }
+
+    #[test]
+    fn what_every_run_needs_may_borrow_from_later_phases() {
+        let (limits, config) = limits(1000, Config::default());
+        limits.begin_phase(Phase::Phase1, &config, 0.0);
+        let check = |step: Step, ends: u32, limit: Limit| {
+            assert_eq!(refused_at(&limits, &step.place()), Some((ends, limit)), "{step}");
+        };
+        check(Step::Candidate(1), 350, Limit::Share);
+        check(Step::Merge(1), 100, Limit::Share);
+        check(Step::DataCheck, 900, Limit::Time);
+        check(Step::LeakageCheck, 900, Limit::Time);
+        limits.begin_phase(Phase::Phase3, &config, 100.0);
+        check(Step::Round(0), 640, Limit::Share);
+        check(Step::Extra(0), 900, Limit::Time);
+    }
+
+    #[test]
+    fn nothing_begins_that_takes_longer_than_what_is_left() {
+        let (limits, config) = limits(1000, Config::default());
+        limits.begin_phase(Phase::Phase2, &config, 100.0);
+        let attempt = Step::Attempt { path: 0, outer: 0, inner: 0 }.place();
+        let begins_until = |place: &Place| {
+            (0..1000).rev().find(|now| limits.too_late_to_begin(place, f64::from(*now)).is_none())
+        };
+        assert_eq!(begins_until(&attempt), Some(749));
+        [40.0, 20.0, 30.0].into_iter().for_each(|seconds| limits.scored_in(seconds));
+        assert_eq!(begins_until(&attempt), Some(729));
+        // Only the latest scripts count.
+        [50.0; LATEST].into_iter().for_each(|seconds| limits.scored_in(seconds));
+        assert_eq!(begins_until(&attempt), Some(699));
+        assert_eq!(begins_until(&Place::from(Phase::Finalization)), Some(999));
+    }
+
+    #[test]
+    fn a_script_that_has_run_is_still_checked_after_its_phase() {
+        let (limits, config) = limits(1000, Config::default());
+        limits.begin_phase(Phase::Phase1, &config, 0.0);
+        let merge = Step::Merge(1).place();
+        assert_eq!(limits.too_late_to_ask(&merge, AgentType::Merger, 100.0), Some(Limit::Share));
+        assert_eq!(limits.too_late_to_ask(&merge, AgentType::Leakage, 940.0), None);
+        assert_eq!(limits.too_late_to_ask(&merge, AgentType::Leakage, 950.0), Some(Limit::Time));
+        let (call, _) = limits.agent_timeout(&merge, AgentType::Leakage, 930.0);
+        assert_eq!(call.as_secs(), 20);
     }
 
     #[test]

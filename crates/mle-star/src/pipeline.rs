@@ -11,14 +11,17 @@ mod initial;
 mod refine;
 mod rehearse;
 mod retrieve;
+mod select;
 mod target;
 #[cfg(test)]
 mod tests;
 
 use std::time::Duration;
 
+use ensemble::Ensemble;
 use futures_util::future::try_join_all;
 
+use crate::answers::RetrievedModel;
 use crate::ctx::{Ctx, Outside, Run};
 use crate::journal::{Frozen, Journal};
 use crate::place::{Phase, Place};
@@ -69,7 +72,7 @@ async fn solve(ctx: &Ctx<'_>) -> Result<Finished, Stop> {
     let solutions: Vec<Scored> = refined.iter().map(|(path, _)| path.best.clone()).collect();
     let ensemble = match solutions.len() {
         1 => ensemble::skipped(ctx, &solutions),
-        _ => combine(&ctx.phase(Phase::Phase3)?, &solutions).await?,
+        _ => combine(&ctx.phase(Phase::Phase3)?, &solutions, &initial.retrieved.others).await?,
     };
     let ensembled = ensemble.iter().map(|ensemble| ensemble.best.clone());
     let solutions: Vec<Scored> = solutions.into_iter().chain(ensembled).collect();
@@ -96,9 +99,22 @@ async fn refine_paths(ctx: &Ctx<'_>, initial: &Scored) -> Result<Vec<(refine::Re
     Ok(refined)
 }
 
-/// Runs Algorithm 3. If it fails, the run continues without an ensemble.
-async fn combine(ctx: &Ctx<'_>, solutions: &[Scored]) -> Result<Option<ensemble::Ensemble>, Stop> {
+/// Runs Algorithm 3, then ensemble selection over all solutions of the run. If one fails, the run continues without it.
+async fn combine(
+    ctx: &Ctx<'_>,
+    solutions: &[Scored],
+    models: &[RetrievedModel],
+) -> Result<Option<Ensemble>, Stop> {
     let ensemble = ctx.isolated(ensemble::ensemble(ctx, solutions)).await?.ok().flatten();
+    let made = ensemble.as_ref().map(|ensemble| &ensemble.best);
+    let best = best_of_all(solutions.iter().chain(made), |best| best.score());
+    let selected = match best {
+        Some(best) => ctx.isolated(select::select(ctx, best, made, models)).await?.ok().flatten(),
+        None => None,
+    };
+    let best = selected.or(made.cloned());
+    let rounds = ensemble.map(|ensemble| ensemble.rounds).unwrap_or_default();
+    let ensemble = best.map(|best| Ensemble { rounds, best });
     ctx.end_phase(ensemble.as_ref().map(|ensemble| &ensemble.best))?;
     Ok(ensemble)
 }

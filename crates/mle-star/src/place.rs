@@ -48,6 +48,10 @@ pub enum Step {
     },
     /// Algorithm 3, lines 4-8: one ensemble.
     Round(u32),
+    /// A solution for one more model, while time is left after the ensembles, counted from 0.
+    Extra(u32),
+    /// Ensemble selection: the weighted mean of the predictions of all solutions so far, counted from 0.
+    Selection(u32),
     /// The comparison of the best solutions on held-out rows, counted from 0.
     Choice(u32),
     /// The submission script.
@@ -71,6 +75,8 @@ pub enum Name {
     Run,
     /// The scoring of predictions for held-out rows.
     Look(HoldoutPart),
+    /// The choice of weights for predictions.
+    Weights,
 }
 
 /// The four phases of a run, in their order.
@@ -102,7 +108,10 @@ const PATH: &str = "path-";
 const OUTER: &str = "t";
 const INNER: &str = "k";
 const ROUND: &str = "r";
+const EXTRA: &str = "extra-";
+const SELECTION: &str = "selection-";
 const CHOICE: &str = "choice-";
+const MEMBER: &str = "member-";
 const REPAIR: &str = "debug-";
 /// The name of the record that marks an end.
 const END: &str = "end";
@@ -157,6 +166,12 @@ impl Place {
     /// Whether it belongs to a solution without the leak that was found after its first run.
     pub fn is_corrected(&self) -> bool {
         self.step().is_some_and(|step| self.is_within(&step.place().corrected()))
+    }
+
+    /// The place of a member of the solution that is finalized, counted from 1.
+    #[must_use]
+    pub fn member(&self, count: u32) -> Self {
+        self.join(format_args!("{MEMBER}{count}"))
     }
 
     /// The place that marks the end of the phase at this place, or of the run for the root.
@@ -216,7 +231,10 @@ impl Place {
                 let inner = names.next().and_then(|name| counter(name, INNER));
                 Some(inner.map_or(Step::Outer { path, outer }, |inner| Step::Attempt { path, outer, inner }))
             }
-            (Phase::Phase3, Some(name)) => counter(name, ROUND).map(Step::Round),
+            (Phase::Phase3, Some(name)) => counter(name, ROUND)
+                .map(Step::Round)
+                .or_else(|| counter(name, EXTRA).map(Step::Extra))
+                .or_else(|| counter(name, SELECTION).map(Step::Selection)),
             (_, None) => None,
         }
     }
@@ -269,6 +287,8 @@ impl Step {
                 Self::Outer { path, outer }.place().join(format_args!("{INNER}{inner}"))
             }
             Self::Round(round) => phase.join(format_args!("{ROUND}{round}")),
+            Self::Extra(index) => phase.join(format_args!("{EXTRA}{index}")),
+            Self::Selection(count) => phase.join(format_args!("{SELECTION}{count}")),
             Self::Choice(index) => phase.join(format_args!("{CHOICE}{index}")),
             Self::Finalization => phase,
         }
@@ -279,7 +299,7 @@ impl Step {
         match self {
             Self::Candidate(_) | Self::Merge(_) | Self::DataCheck | Self::LeakageCheck => Phase::Phase1,
             Self::Outer { .. } | Self::Attempt { .. } => Phase::Phase2,
-            Self::Round(_) => Phase::Phase3,
+            Self::Round(_) | Self::Extra(_) | Self::Selection(_) => Phase::Phase3,
             Self::Choice(_) | Self::Finalization => Phase::Finalization,
         }
     }
@@ -301,8 +321,11 @@ impl Step {
             Self::Outer { path, outer } => (4, path, outer, None),
             Self::Attempt { path, outer, inner } => (4, path, outer, Some(inner)),
             Self::Round(round) => (5, round, 0, None),
-            Self::Choice(index) => (6, index, 0, None),
-            Self::Finalization => (7, 0, 0, None),
+            // The selection number 0 precedes the extra number 0, which precedes the selection number 1.
+            Self::Selection(count) => (6, count, 0, None),
+            Self::Extra(index) => (6, index, 1, None),
+            Self::Choice(index) => (7, index, 0, None),
+            Self::Finalization => (8, 0, 0, None),
         }
     }
 }
@@ -353,6 +376,7 @@ impl fmt::Display for Name {
             Self::Comparison(count) => write!(f, "{}-{count}", Variant::Contamination.name()),
             Self::Run => f.write_str("run"),
             Self::Look(part) => write!(f, "look-{}", part.name()),
+            Self::Weights => f.write_str("weights"),
         }
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::composition::Composition;
 use crate::config::Acceptance;
 use crate::effects::RunFacts;
 use crate::measure::{Difference, Measurement};
@@ -66,6 +67,8 @@ pub(crate) struct Evidence {
     pub facts: RunFacts,
     /// The program's own computation of the score, if the predictions are known.
     pub measured: Option<Arc<Measurement>>,
+    /// The solutions that the text combines by weights, if it does.
+    pub composition: Option<Arc<Composition>>,
 }
 
 /// A replaceable piece of a solution, whose text occurs there exactly once.
@@ -278,6 +281,11 @@ impl Scored {
     /// The paired difference of the scores; `None` if predictions are not known.
     pub fn difference(&self, other: &Self) -> Option<Difference> {
         self.measured().zip(other.measured()).and_then(|(one, two)| one.difference(two))
+    }
+
+    /// The solutions that it combines by weights; `None` for any other solution.
+    pub(crate) fn composition(&self) -> Option<&Composition> {
+        self.evidence.composition.as_deref()
     }
 
     /// When that run ended.

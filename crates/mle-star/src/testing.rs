@@ -14,21 +14,24 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
+use crate::composition::Composition;
 use crate::config::{Config, Context, LeakageCheck};
 use crate::ctx::Outside;
 use crate::effects::{
-    AgentBackend, AgentReply, AgentRequest, Captured, Look, LookRequest, Purpose, ScriptEnd, ScriptOutcome,
-    ScriptRequest, ScriptRunner, Submission, Usage,
+    AgentBackend, AgentReply, AgentRequest, Captured, CombinationRequest, Look, LookRequest, Purpose,
+    RunFacts, ScriptEnd, ScriptOutcome, ScriptRequest, ScriptRunner, Selection, SelectionRequest, Submission,
+    Usage,
 };
 use crate::event::{Event, EventSink};
 use crate::journal::{Frozen, Journal};
 use crate::measure::{Measurement, standard_deviation};
-use crate::metric::Direction;
+use crate::metric::{Direction, Score};
 use crate::pipeline::{self, Finished};
-use crate::place::Place;
+use crate::place::{Place, Step};
 use crate::prompts::Prompts;
 use crate::role::{AgentType, Variant};
 use crate::slots::Slots;
+use crate::solution::{Evidence, Scored, Solution, SolutionPhase};
 use crate::stop::{Stop, Trouble};
 use crate::task::{DataModality, Task, TaskType};
 
@@ -45,6 +48,7 @@ pub struct World {
     cost_usd: Option<f64>,
     dear: HashMap<String, f64>,
     held_out: HashMap<String, Vec<f64>>,
+    selections: HashMap<String, Selection>,
     only_traces: bool,
     log: Mutex<Log>,
 }
@@ -95,6 +99,13 @@ impl World {
     #[must_use]
     pub fn held_out(mut self, place: &str, scores: &[f64]) -> Self {
         self.held_out.insert(place.to_owned(), scores.to_vec());
+        self
+    }
+
+    /// The weights chosen at `place`.
+    #[must_use]
+    pub fn selects(mut self, place: &str, selection: Selection) -> Self {
+        self.selections.insert(place.to_owned(), selection);
         self
     }
 
@@ -314,6 +325,22 @@ impl ScriptRunner for World {
         let failure = if measured.is_some() { String::new() } else { "no predictions".to_owned() };
         Ok(Look { measured, failure })
     }
+
+    async fn select(&self, request: &SelectionRequest) -> Result<Selection, Stop> {
+        self.log().trace.push(request.place.clone());
+        self.stop(&request.place)?;
+        let selection = self.selections.get(request.place.as_str()).cloned();
+        Ok(selection.unwrap_or_else(|| Selection {
+            failure: "no combination is better than one solution".to_owned(),
+            ..Selection::default()
+        }))
+    }
+
+    async fn combine(&self, request: &CombinationRequest) -> Result<ScriptOutcome, Stop> {
+        self.log().trace.push(request.place.clone());
+        self.stop(&request.place)?;
+        Ok(ScriptOutcome { measured: Some(request.measured.clone()), ..submitted(&[]) })
+    }
 }
 
 impl EventSink for World {
@@ -371,6 +398,28 @@ pub fn scored_with_submission(score: f64) -> ScriptOutcome {
 pub fn submitted(findings: &[&str]) -> ScriptOutcome {
     let findings = findings.iter().map(|finding| (*finding).to_owned()).collect();
     ScriptOutcome { submission: Some(Submission { bytes: 20, rows: Some(2), findings }), ..ran(None) }
+}
+
+/// The script that combines the predictions of these scripts by weights.
+pub fn composition(members: &[(&str, f64)], by_vote: bool, id_column: Option<&str>) -> String {
+    let evidence = Evidence {
+        step: Step::Candidate(0),
+        place: Place::root(),
+        ran_at: jiff::Timestamp::UNIX_EPOCH,
+        wrote_submission: true,
+        leaks: false,
+        checked: true,
+        facts: RunFacts::default(),
+        measured: None,
+        composition: None,
+    };
+    let member = |(text, weight): &(&str, f64)| {
+        let solution = Solution::new((*text).to_owned(), SolutionPhase::Init);
+        let score = Score::new(0.5, Direction::Maximize)?;
+        Some((Scored::new(solution, score, evidence.clone()), *weight))
+    };
+    let members: Vec<(Scored, f64)> = members.iter().filter_map(member).collect();
+    Composition::new(&members, by_vote, id_column).script().text().to_owned()
 }
 
 /// The inputs of a run with a maximized metric and small counts: M=2, T=1, K=2, L=2, R=2.

@@ -111,7 +111,8 @@ pub fn answer(verdicts: &Verdicts, direction: Direction) -> Option<&Best> {
     };
     let bests = paths.into_iter().filter_map(best_of);
     // A round without a best ensemble is one in which Phase 3 failed, or all rounds so far did.
-    let round = verdicts.iter().rev().find(|(step, _)| matches!(step, Step::Round(_)));
+    let is_ensemble = |step: &Step| step.phase() == Phase::Phase3;
+    let round = verdicts.iter().rev().find(|(step, _)| is_ensemble(step));
     let ensemble = round.and_then(|(_, verdict)| verdict.best.as_ref());
     let scored = |best: &&Best| Score::new(best.score, direction);
     let known: Vec<(&Best, Score)> =

@@ -1,7 +1,7 @@
 //! The program's own computation of scores, from scripts' predictions and its own labels.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -9,9 +9,11 @@ use mle_star::layout;
 use mle_star::measure::Measurement;
 use mle_star::protocol::HoldoutPart;
 use mle_star::score::Printed;
+use mle_star_metrics::average::weighted_average;
 use mle_star_metrics::bootstrap::is_in_first_half;
 use mle_star_metrics::labels::{Columns, Labels, Layout, Others};
-use mle_star_metrics::names::Metric;
+use mle_star_metrics::names::{Kind, Metric};
+use mle_star_metrics::selection::{Member, Selection};
 
 /// Bootstrap replicates of a validation score, which each script has.
 const REPLICATES: usize = 200;
@@ -124,6 +126,49 @@ impl Evaluation {
         };
         let file = File::open(submission).map_err(|error| format!("it left no valid submission: {error}"))?;
         self.evaluate(half.as_ref().unwrap_or(labels), file, Others::Ignore, HOLDOUT_REPLICATES)
+    }
+
+    /// Chooses weights for files of validation predictions, each with the seconds of its script.
+    ///
+    /// # Errors
+    /// Why no combination was found.
+    pub(super) fn select(&self, files: &[(PathBuf, f64)], seconds: f64) -> Result<Selection, String> {
+        let labels = match self.search.get() {
+            Some(Ok(labels)) => labels,
+            Some(Err(why)) => return Err(why.clone()),
+            None => &read(&self.setup.train, &self.setup.columns, self.setup.metric)?,
+        };
+        let member = |(file, seconds): &(PathBuf, f64)| {
+            // A file that is gone cannot be scored, and gets no weight.
+            let predictions: Box<dyn Read> = match File::open(file) {
+                Ok(file) => Box::new(file.take(LARGEST)),
+                Err(_) => Box::new(io::empty()),
+            };
+            Member { predictions, seconds: *seconds }
+        };
+        let selected = labels.select(files.iter().map(member), &self.layout(), seconds, REPLICATES);
+        let selected = selected.map_err(|error| error.to_string())?;
+        selected.ok_or_else(|| "no combination is better than one solution, or runs in the time".to_owned())
+    }
+
+    /// Whether combined predictions are the labels with the largest weight, and not means.
+    pub(super) fn votes(&self) -> bool {
+        let id = self.setup.id_column.as_ref();
+        let predicted = self.setup.header.iter().filter(|name| Some(*name) != id).count();
+        self.setup.metric.kind() == Kind::Labels && predicted == 1
+    }
+
+    /// Writes the combination of files of predictions by weights.
+    ///
+    /// # Errors
+    /// Why they cannot be combined.
+    pub(super) fn combine(&self, files: &[(PathBuf, f64)], out: impl Write) -> Result<(), String> {
+        let open = |(file, weight): &(PathBuf, f64)| {
+            let opened = File::open(file).map_err(|error| format!("cannot read {}: {error}", file.display()));
+            opened.map(|file| (*weight, file.take(LARGEST)))
+        };
+        let files = files.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+        weighted_average(self.setup.metric, files, &self.layout(), out).map_err(|error| error.to_string())
     }
 
     fn layout(&self) -> Layout<'_> {

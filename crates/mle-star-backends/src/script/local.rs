@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use mle_star::effects::{
-    Captured, Look, LookRequest, OutOfMemory, ScriptEnd, ScriptOutcome, ScriptRequest, ScriptRunner,
+    Captured, CombinationRequest, Look, LookRequest, OutOfMemory, ScriptEnd, ScriptOutcome, ScriptRequest,
+    ScriptRunner, Selection, SelectionRequest,
 };
 use mle_star::layout;
 use mle_star::score::ScoreScanner;
@@ -37,6 +38,7 @@ use super::workplace::Workplace;
 use seen::Seen;
 use start::Started;
 
+mod combine;
 mod finish;
 mod seen;
 mod start;
@@ -90,7 +92,7 @@ impl LocalRunner {
     /// # Errors
     /// The data folder cannot be read, or the run's folder cannot be created.
     pub fn new(setup: LocalSetup) -> Result<Self, Trouble> {
-        for name in [layout::LOGS, layout::SOLUTIONS, layout::SUBMISSIONS, layout::WORK] {
+        for name in [layout::LOGS, layout::SOLUTIONS, layout::SUBMISSIONS, layout::VALIDATION, layout::WORK] {
             let folder = setup.run_folder.join(name);
             fs::create_dir_all(&folder).map_err(|error| Trouble::io("create", &folder, &error))?;
         }
@@ -126,6 +128,12 @@ impl LocalRunner {
     fn kept_submission(&self, stem: &str, script: &str) -> PathBuf {
         let digest = blake3::hash(script.as_bytes()).to_hex();
         self.setup.run_folder.join(layout::SUBMISSIONS).join(format!("{stem}.{}.csv", &digest[..8]))
+    }
+
+    /// The predictions behind a script's score.
+    fn kept_validation(&self, stem: &str, script: &str) -> PathBuf {
+        let submission = self.kept_submission(stem, script);
+        self.setup.run_folder.join(layout::VALIDATION).join(submission.file_name().unwrap_or_default())
     }
 
     /// A submission with predictions for held-out rows.
@@ -278,6 +286,14 @@ impl ScriptRunner for LocalRunner {
             Ok(measured) => Look { measured: Some(measured), failure: String::new() },
             Err(failure) => Look { measured: None, failure },
         })
+    }
+
+    async fn select(&self, request: &SelectionRequest) -> Result<Selection, Stop> {
+        Ok(self.select_weights(request).await?)
+    }
+
+    async fn combine(&self, request: &CombinationRequest) -> Result<ScriptOutcome, Stop> {
+        Ok(self.combine_predictions(request).await?)
     }
 }
 

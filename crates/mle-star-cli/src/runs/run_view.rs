@@ -5,7 +5,7 @@ pub mod files;
 use std::fs::TryLockError;
 use std::path::{Path, PathBuf};
 
-use mle_star::effects::{AgentReply, Answer, Limit, Look, Purpose, ScriptOutcome};
+use mle_star::effects::{AgentReply, Answer, Limit, Look, Purpose, ScriptOutcome, Selection};
 use mle_star::journal::{self, EffectRecord, JournalError, Kind, Outcome, Snapshot};
 use mle_star::layout;
 use mle_star::metric::{Direction, Score};
@@ -217,7 +217,7 @@ fn is_shown(record: &EffectRecord) -> bool {
     use mle_star::journal::EffectState::{Begun, Ended};
     // A decision without a limit only marks the start or end of a phase.
     let is_effect = match record.kind {
-        Kind::Agent | Kind::Script | Kind::Look => true,
+        Kind::Agent | Kind::Script | Kind::Look | Kind::Selection => true,
         Kind::Decision => record.limit.is_some(),
         Kind::Verdict | Kind::Failure => false,
     };
@@ -239,6 +239,7 @@ fn row(record: &EffectRecord) -> StepRow {
         (Some(outcome), Kind::Agent) => RowOutcome::of_agent(outcome),
         (Some(outcome), Kind::Script) => RowOutcome::of_script(outcome, &record.request),
         (Some(outcome), Kind::Look) => RowOutcome::of_look(outcome),
+        (Some(outcome), Kind::Selection) => RowOutcome::of_selection(outcome),
     };
     StepRow {
         place: record.place.to_string(),
@@ -313,6 +314,16 @@ impl RowOutcome {
         };
         let score = look.measured.map(|measured| measured.score);
         let outcome = if score.is_some() { "scored".to_owned() } else { look.failure };
+        Self { outcome, ok: score.is_some(), score, ..Self::default() }
+    }
+
+    fn of_selection(outcome: &Value) -> Self {
+        let Ok(selection) = serde_json::from_value::<Selection>(outcome.clone()) else {
+            return Self { outcome: "unreadable".to_owned(), ..Self::default() };
+        };
+        let score = selection.measured.map(|measured| measured.score);
+        let chosen = selection.weights.iter().filter(|weight| **weight > 0.0).count();
+        let outcome = if score.is_some() { format!("{chosen} solutions chosen") } else { selection.failure };
         Self { outcome, ok: score.is_some(), score, ..Self::default() }
     }
 }

@@ -129,7 +129,7 @@ impl<'a> Step<'a> {
                 self.records.push(record);
             }
             Kind::Agent => self.records.push(record),
-            Kind::Look => self.records.push(record),
+            Kind::Look | Kind::Selection => self.records.push(record),
             Kind::Verdict | Kind::Failure => {}
         }
     }
@@ -185,13 +185,13 @@ impl<'a> Run<'a> {
 impl StepKind {
     fn of(step: place::Step) -> Self {
         match step {
-            place::Step::Candidate(_) => Self::Candidate,
+            place::Step::Candidate(_) | place::Step::Extra(_) => Self::Candidate,
             place::Step::Merge(_) => Self::Merge,
             place::Step::DataCheck => Self::Data,
             place::Step::LeakageCheck => Self::LeakageCheck,
             place::Step::Outer { .. } => Self::Study,
             place::Step::Attempt { .. } => Self::Attempt,
-            place::Step::Round(_) => Self::Round,
+            place::Step::Round(_) | place::Step::Selection(_) => Self::Round,
             place::Step::Choice(_) | place::Step::Finalization => Self::Submission,
         }
     }
@@ -200,7 +200,9 @@ impl StepKind {
 /// Seconds that an agent call or a script took, without a script's wait for a slot.
 pub fn took(record: &EffectRecord) -> Option<f64> {
     match record.kind {
-        Kind::Agent | Kind::Look => Some((record.elapsed_ended? - record.elapsed_begun).max(0.0)),
+        Kind::Agent | Kind::Look | Kind::Selection => {
+            Some((record.elapsed_ended? - record.elapsed_begun).max(0.0))
+        }
         Kind::Script => Some(ScriptOutcome::deserialize(record.outcome.as_ref()?).ok()?.duration_seconds),
         Kind::Decision | Kind::Verdict | Kind::Failure => None,
     }

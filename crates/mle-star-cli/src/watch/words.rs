@@ -155,6 +155,8 @@ pub fn step_name(step: Step) -> String {
             format!("{}, attempt {}", step_name(Step::Outer { path, outer }), inner + 1)
         }
         Step::Round(round) => format!("round {}", round + 1),
+        Step::Extra(index) => format!("further model {}", index + 1),
+        Step::Selection(count) => format!("ensemble selection {}", count + 1),
         Step::Choice(index) => format!("finalist {}", index + 1),
         Step::Finalization => "finalization".to_owned(),
     }

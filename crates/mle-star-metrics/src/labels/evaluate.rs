@@ -10,7 +10,7 @@ use super::columns::{Cells, cells, positive};
 use super::{Known, Labels, Layout, Others, in_order};
 use crate::bootstrap::{Rows, measure};
 use crate::names::Metric;
-use crate::score::{Predictions, Truth, Unscorable};
+use crate::score::{Predictions, Truth, Unscorable, score};
 use crate::table::{Table, canonical, is_missing, key, listed, shown};
 
 /// How many unknown IDs are remembered for an error.
@@ -49,60 +49,153 @@ impl Labels {
         others: Others,
         replicates: usize,
     ) -> Result<Measurement, Unscorable> {
+        self.predicted(predictions, layout, others)?.measure(replicates)
+    }
+
+    /// The predictions of a file, as in [`Labels::evaluate`].
+    pub(crate) fn predicted(
+        &self,
+        predictions: impl Read,
+        layout: &Layout<'_>,
+        others: Others,
+    ) -> Result<Predicted, Unscorable> {
         let mut file = File::new(self, predictions, layout).map_err(Unscorable::new)?;
         file.read(self, others).map_err(Unscorable::new)?;
         let places = file.places(self, others).map_err(Unscorable::new)?;
         let pick = |all: &[u64]| places.iter().map(|place| all[*place]).collect::<Vec<u64>>();
-        let rows = Rows { keys: &pick(&self.keys), units: &pick(&self.units) };
         let row = |place: &usize| &file.values[place * file.width..(place + 1) * file.width];
         let values: Vec<f64> = places.iter().flat_map(row).copied().collect();
-        let scored = Scored { metric: self.metric, rows, values: &values, replicates };
-        match self.known.at(&places) {
-            Known::Numbers(truth) => scored.measure(&Truth::Numbers(&truth), &Predictions::Numbers(&values)),
-            Known::Classes { rows, names } => scored.classes(&rows, names.len(), &file),
+        let known = match &self.known {
+            Known::Numbers(_) => 0,
+            Known::Classes { names, .. } => names.len(),
+        };
+        Ok(Predicted {
+            metric: self.metric,
+            keys: pick(&self.keys),
+            units: pick(&self.units),
+            truth: self.known.at(&places),
+            cells: file.cells,
+            width: file.width,
+            values,
+            names: file.names,
+            known,
+        })
+    }
+}
+
+/// Predictions for rows with a label.
+#[derive(Clone, Debug)]
+pub(crate) struct Predicted {
+    metric: Metric,
+    keys: Vec<u64>,
+    units: Vec<u64>,
+    truth: Known,
+    cells: Cells,
+    /// The number of values of a row.
+    pub(crate) width: usize,
+    /// What is predicted, row after row. A label is its place in the names.
+    pub(crate) values: Vec<f64>,
+    /// The known classes, and then those that only the file names.
+    names: Vec<String>,
+    /// The number of known classes.
+    known: usize,
+}
+
+impl Predicted {
+    /// The score with its uncertainty.
+    pub(crate) fn measure(&self, replicates: usize) -> Result<Measurement, Unscorable> {
+        let rows = Rows { keys: &self.keys, units: &self.units };
+        self.read(&self.values, |truth, predicted| measure(self.metric, truth, predicted, rows, replicates))
+    }
+
+    /// The score of other values for the same rows, with a weight for each row.
+    pub(crate) fn score(&self, values: &[f64], weights: &[f64]) -> Result<f64, Unscorable> {
+        self.read(values, |truth, predicted| score(self.metric, truth, predicted, Some(weights)))
+    }
+
+    /// The metric.
+    pub(crate) fn metric(&self) -> Metric {
+        self.metric
+    }
+
+    /// The number of rows.
+    pub(crate) fn rows(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// What makes rows dependent, for each row: a hash of its cluster, or else its key.
+    pub(crate) fn units(&self) -> &[u64] {
+        &self.units
+    }
+
+    /// Whether the same rows and columns are predicted, and only known classes.
+    pub(crate) fn matches(&self, other: &Self) -> bool {
+        let is_known = |one: &Self| one.names.len() == one.known || !matches!(one.cells, Cells::Label(_));
+        self.keys == other.keys && self.cells == other.cells && is_known(self) && is_known(other)
+    }
+
+    /// The number of classes, if each value is a label.
+    pub(crate) fn labels(&self) -> Option<usize> {
+        matches!(self.cells, Cells::Label(_)).then_some(self.names.len())
+    }
+
+    /// The same rows with other values.
+    pub(crate) fn with_values(&self, values: Vec<f64>) -> Self {
+        Self { values, ..self.clone() }
+    }
+
+    /// The predictions of some rows.
+    pub(crate) fn at(&self, places: &[usize]) -> Self {
+        let pick = |all: &[u64]| places.iter().map(|place| all[*place]).collect();
+        let row = |place: &usize| &self.values[place * self.width..(place + 1) * self.width];
+        Self {
+            keys: pick(&self.keys),
+            units: pick(&self.units),
+            truth: self.truth.at(places),
+            values: places.iter().flat_map(row).copied().collect(),
+            ..self.clone()
         }
     }
-}
 
-/// The rows that have a label and predictions.
-struct Scored<'a> {
-    metric: Metric,
-    rows: Rows<'a>,
-    /// What is predicted, as in a file.
-    values: &'a [f64],
-    replicates: usize,
-}
-
-impl Scored<'_> {
-    fn measure(&self, truth: &Truth<'_>, predicted: &Predictions<'_>) -> Result<Measurement, Unscorable> {
-        measure(self.metric, truth, predicted, self.rows, self.replicates)
+    fn read<T>(
+        &self,
+        values: &[f64],
+        use_them: impl FnOnce(&Truth<'_>, &Predictions<'_>) -> Result<T, Unscorable>,
+    ) -> Result<T, Unscorable> {
+        match &self.truth {
+            Known::Numbers(truth) => use_them(&Truth::Numbers(truth), &Predictions::Numbers(values)),
+            Known::Classes { rows, .. } => self.read_classes(rows, values, use_them),
+        }
     }
 
-    /// The score of classes, after those that only the file names are sorted in between the known ones.
-    fn classes(&self, rows: &[u32], known: usize, file: &File<impl Read>) -> Result<Measurement, Unscorable> {
-        let (names, places) = in_order(&file.names);
+    /// Classes that only the file names are sorted in between the known ones.
+    fn read_classes<T>(
+        &self,
+        rows: &[u32],
+        values: &[f64],
+        use_them: impl FnOnce(&Truth<'_>, &Predictions<'_>) -> Result<T, Unscorable>,
+    ) -> Result<T, Unscorable> {
+        let (names, places) = in_order(&self.names);
         let rows: Vec<u32> = rows.iter().map(|class| places[*class as usize]).collect();
-        let about = match file.cells {
+        let about = match self.cells {
             Cells::Positive { class, .. } => class,
-            _ => positive(&file.names[..known]),
+            _ => positive(&self.names[..self.known]),
         };
-        let positive = (known <= 2).then(|| places[about as usize]);
+        let positive = (self.known <= 2).then(|| places[about as usize]);
         let truth = Truth::Classes { rows: &rows, names: &names, positive };
-        match file.cells {
-            Cells::Number(_) | Cells::Positive { .. } => {
-                self.measure(&truth, &Predictions::Numbers(self.values))
-            }
+        match self.cells {
+            Cells::Number(_) | Cells::Positive { .. } => use_them(&truth, &Predictions::Numbers(values)),
             Cells::Label(_) => {
-                let labels: Vec<u32> = self.values.iter().map(|class| places[*class as usize]).collect();
-                self.measure(&truth, &Predictions::Labels(&labels))
+                let labels: Vec<u32> = values.iter().map(|class| places[*class as usize]).collect();
+                use_them(&truth, &Predictions::Labels(&labels))
             }
             Cells::PerClass { .. } => {
-                let mut ordered = vec![0.0; self.values.len()];
-                for (place, value) in self.values.iter().enumerate() {
-                    let (row, class) = (place / file.width, place % file.width);
-                    ordered[row * file.width + places[class] as usize] = *value;
+                let mut ordered = vec![0.0; values.len()];
+                for (place, value) in values.iter().enumerate() {
+                    let (row, class) = (place / self.width, place % self.width);
+                    ordered[row * self.width + places[class] as usize] = *value;
                 }
-                self.measure(&truth, &Predictions::Probabilities { values: &ordered, classes: file.width })
+                use_them(&truth, &Predictions::Probabilities { values: &ordered, classes: self.width })
             }
         }
     }

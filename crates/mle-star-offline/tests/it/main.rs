@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod ask;
 #[cfg(test)]
+mod composition;
+#[cfg(test)]
 mod dropped;
 #[cfg(test)]
 mod grouped;

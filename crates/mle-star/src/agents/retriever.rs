@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::answers::RetrievedModel;
 use crate::call::Call;
+use crate::config::AgentsChoice;
 use crate::ctx::Ctx;
 use crate::effects::{AgentReply, Answer};
 use crate::place::Name;
@@ -21,11 +22,15 @@ pub(crate) enum Search {
 /// The reply of the retriever, called at the place `name`. Without search it has no tools and answers from its own
 /// knowledge.
 pub(crate) async fn retriever(ctx: &Ctx<'_>, name: Name, search: Search) -> Result<AgentReply, Stop> {
-    let inputs = json!({
+    let mut inputs = json!({
         "task_description": ctx.task().description,
         "num_models": ctx.config().num_retrieved_models,
         "search": search == Search::Allowed,
     });
+    if ctx.config().agents == AgentsChoice::Offline {
+        // They know more models than M, for time that is left over.
+        inputs["portfolio"] = json!(true);
+    }
     let call = Call::new(AgentType::Retriever, "retriever.md", inputs).named(name);
     let call = if search == Search::Allowed { call } else { call.tools(&[]) };
     ctx.ask(call).await

@@ -4,12 +4,16 @@
 use serde_json::{Value, json};
 
 use super::Ctx;
-use crate::effects::{DataView, Look, LookRequest, Purpose};
+use crate::effects::{
+    CombinationRequest, DataView, Look, LookRequest, Member, Purpose, ScriptOutcome, Selection,
+    SelectionRequest,
+};
 use crate::event::Event;
 use crate::journal::{Entry, Kind};
 use crate::measure::Measurement;
 use crate::place::{Name, Place};
 use crate::protocol::{Holdout, HoldoutPart, Protocol, Shift, Split};
+use crate::solution::Scored;
 use crate::stop::Stop;
 
 impl<'a> Ctx<'a> {
@@ -70,6 +74,44 @@ impl<'a> Ctx<'a> {
         let (run, replayed) = (run.clone(), look.replayed);
         self.emit(Event::Look { place, run, part, score, replayed });
         Ok(measured)
+    }
+
+    /// Chooses weights for the predictions of these solutions, which may run this many seconds together.
+    pub(crate) async fn select(&self, members: &[Scored], seconds: f64) -> Result<Selection, Stop> {
+        let place = self.place.named(Name::Weights);
+        let runs: Vec<_> =
+            members.iter().map(|one| json!({"run": one.place(), "script": one.text()})).collect();
+        let kept: Vec<_> = members.iter().map(|one| json!(one.place())).collect();
+        let (input, kept) = (json!({ "members": runs }), json!({ "members": kept }));
+        let at = place.clone();
+        let entry = Entry::new(&at, Kind::Selection, &input, &kept)?;
+        self.fence_unless_recorded(&entry)?;
+        let members = members.iter().map(Member::from).collect();
+        let request = SelectionRequest { place, members, seconds };
+        let selection = self.or_interrupted(self.run.outside.scripts.select(&request));
+        Ok(self.run.journal.once(entry, async { selection.await? }).await?.value)
+    }
+
+    /// The outcome of the script that combines these solutions by weights, without running it.
+    pub(crate) async fn combine(
+        &self,
+        script: &str,
+        members: &[(Scored, f64)],
+        measured: Measurement,
+    ) -> Result<(Place, ScriptOutcome), Stop> {
+        let place = self.place.named(Name::Run);
+        let input =
+            json!({"script": script, "purpose": Purpose::Score, "data": self.run.data_id, "combined": true});
+        let entry =
+            Entry::new(&place, Kind::Script, &input, &json!({"script": script, "purpose": Purpose::Score}))?;
+        self.fence_unless_recorded(&entry)?;
+        let members = members.iter().map(|(one, weight)| (Member::from(one), *weight)).collect();
+        let request =
+            CombinationRequest { place: place.clone(), script: script.to_owned(), members, measured };
+        let outcome = self.or_interrupted(self.run.outside.scripts.combine(&request));
+        let outcome = self.run.journal.once(entry, async { outcome.await? }).await?;
+        self.report_outcome(&place, &outcome);
+        Ok((place, outcome.value))
     }
 
     /// Compares training and test table with the program's own script, before the first step. A comparison that fails

@@ -13,7 +13,8 @@ use crate::effects::{AgentReply, Answer, Limit, Usage};
 use crate::event::Event;
 use crate::journal::{Entry, first_limit};
 use crate::lessons::lessons;
-use crate::metric::Score;
+use crate::measure::Measurement;
+use crate::metric::{Score, sort_best_first};
 use crate::place::{Phase, Place, Step};
 use crate::result::{Lineage, PathRecord};
 use crate::solution::Scored;
@@ -30,6 +31,8 @@ pub(super) struct History {
     refused: BTreeMap<Step, Limit>,
     /// The number of scored solutions.
     scored: u64,
+    /// The scored solutions that left predictions for every row, and have no known leak.
+    predicted: Vec<Scored>,
     /// The best score of any solution.
     best: Option<Score>,
     /// The runs that left a valid submission.
@@ -85,6 +88,12 @@ impl<'a> Ctx<'a> {
         Self { place: self.place.without_labels(), ..self.clone() }
     }
 
+    /// The same run at a member of the solution that is finalized, counted from 1.
+    #[must_use]
+    pub(crate) fn of_member(&self, count: u32) -> Self {
+        Self { place: self.place.member(count), ..self.clone() }
+    }
+
     /// The same run on a refinement path.
     #[must_use]
     pub(crate) fn on_path(&self, path: u32) -> Self {
@@ -115,7 +124,7 @@ impl<'a> Ctx<'a> {
             None => {
                 // The step at which a path or phase failed is closed with it.
                 self.fence().inspect_err(|_| self.start(step, of))?;
-                let limit = self.run.limits.out_of_time(&self.place, journal.elapsed());
+                let limit = self.run.limits.too_late_to_begin(&self.place, journal.elapsed());
                 if let Some(limit) = limit {
                     journal.decide(&self.place, limit)?;
                 }
@@ -165,8 +174,8 @@ impl<'a> Ctx<'a> {
     /// Closes the attempts, rounds and comparisons that a failed path or phase left open.
     fn close_open(&self, cause: &str) -> Result<(), Stop> {
         let is_left = |step: &Step| {
-            matches!(step, Step::Attempt { .. } | Step::Round(_) | Step::Choice(_))
-                && step.place().is_within(&self.place)
+            let counted = matches!(step, Step::Attempt { .. } | Step::Choice(_));
+            (counted || step.phase() == Phase::Phase3) && step.place().is_within(&self.place)
         };
         let open: Vec<Step> = self.history().open.iter().copied().filter(is_left).collect();
         open.into_iter().try_for_each(|step| self.record(step, Verdict::default().note(cause)))
@@ -178,6 +187,10 @@ impl<'a> Ctx<'a> {
         let score = scored.score();
         let mut history = self.history();
         history.scored += 1;
+        if scored.wrote_submission() && scored.measured().is_some() && scored.is_checked() && !scored.leaks()
+        {
+            history.predicted.push(scored.clone());
+        }
         let is_better = |than: Option<Score>| than.is_none_or(|best| score.beats_or_ties(best));
         if scored.wrote_submission() {
             history.submitted.insert(scored.place().clone());
@@ -195,6 +208,20 @@ impl<'a> Ctx<'a> {
             let (place, score, from) = (scored.step().place(), score.value(), before.map(Score::value));
             self.emit(Event::Best { place, score, from });
         }
+    }
+
+    /// The solutions whose predictions can be combined with those of `like`: they are for the same rows and checked for
+    /// leakage. Best first, each text once.
+    pub(crate) fn combinable(&self, like: &Measurement) -> Vec<Scored> {
+        let mut solutions = self.history().predicted.clone();
+        solutions
+            .retain(|one| one.measured().is_some_and(|measured| measured.rows_digest == like.rows_digest));
+        // Paths run side by side, so the order of their solutions may differ in a resume.
+        solutions.sort_by_key(Scored::step);
+        sort_best_first(&mut solutions, Scored::score);
+        let mut texts = HashSet::new();
+        solutions.retain(|one| texts.insert(one.text().to_owned()));
+        solutions
     }
 
     /// What the run tried so far and with what effect, without the attempts of the current outer step.
@@ -262,6 +289,16 @@ impl<'a> Ctx<'a> {
         let began = self.run.journal.mark(&self.place)?;
         self.run.limits.divide_among_paths(paths as usize, self.run.scripts.most(), began);
         Ok(())
+    }
+
+    /// How long the scripts of a combination may take, which the submission script repeats with more rows, in seconds.
+    pub(crate) fn time_to_repeat(&self) -> f64 {
+        self.run.limits.repeatable(self.run.journal.elapsed())
+    }
+
+    /// Reserves time for a submission script that repeats a run of this many seconds.
+    pub(crate) fn will_repeat(&self, seconds: f64) {
+        self.run.limits.will_repeat(seconds);
     }
 
     /// Runs `work` and catches errors and panics, so that a defect in one path or phase does not end the run. The

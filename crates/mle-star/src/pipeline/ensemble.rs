@@ -1,6 +1,7 @@
 //! Algorithm 3: the ensemble of the paths' solutions.
 
 use crate::agents;
+use crate::config::AgentsChoice;
 use crate::ctx::Ctx;
 use crate::evaluate::evaluate;
 use crate::metric::last_best;
@@ -22,6 +23,11 @@ pub(super) struct Ensemble {
 pub(super) async fn ensemble(ctx: &Ctx<'_>, solutions: &[Scored]) -> Result<Option<Ensemble>, Stop> {
     if let [only] = solutions {
         return Ok(Some(Ensemble { rounds: Vec::new(), best: only.clone() }));
+    }
+    let by_rules = ctx.config().agents == AgentsChoice::Offline;
+    if by_rules && solutions.iter().all(|one| one.text() == solutions[0].text()) {
+        ctx.info("all paths have the same solution, so there is nothing to combine");
+        return Ok(None);
     }
     let mut rounds: Vec<EnsembleAttempt> = Vec::new();
     let mut best: Option<Scored> = None;

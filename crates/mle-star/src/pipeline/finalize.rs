@@ -4,6 +4,7 @@ use super::choose::{Chosen, Predictions};
 use super::rehearse::{Rehearsal, rehearse};
 use crate::agents::{self, Subsampling};
 use crate::answers::Contamination;
+use crate::composition::Composition;
 use crate::ctx::Ctx;
 use crate::effects::{Limit, Purpose};
 use crate::evaluate::{Checked, Ran, execute, without_leakage};
@@ -38,13 +39,19 @@ pub(super) struct Last {
 pub(super) async fn finalize(ctx: &Ctx<'_>, chosen: Chosen) -> Result<Last, Stop> {
     let ctx = &ctx.begin(Step::Finalization);
     let best = &chosen.best;
-    let (whole, uses_all_rows) = without_subsampling(ctx, best.solution()).await?;
-    let is_complete = ctx.tells_more() && best.wrote_submission() && uses_all_rows;
+    let (whole, uses_all_rows) = match best.composition() {
+        Some(composition) => of_whole_members(ctx, composition).await?,
+        None => without_subsampling(ctx, best.solution()).await?,
+    };
+    // A combination of solutions writes a submission in any case.
+    let combines = best.composition().is_some();
+    let is_complete = (combines || ctx.tells_more()) && best.wrote_submission() && uses_all_rows;
     let checked = if is_complete {
         ctx.info("the solution writes a submission from all rows, so it is the submission script");
         Checked::of(best)
     } else {
-        without_leakage(ctx, agents::test(ctx, &whole).await?).await?
+        let script = if combines { whole.clone() } else { agents::test(ctx, &whole).await? };
+        without_leakage(ctx, script).await?
     };
     let (checked, rehearsal) = rehearse(ctx, checked, &chosen).await?;
     let (last, limit) = match &rehearsal {
@@ -169,6 +176,17 @@ async fn without_subsampling(ctx: &Ctx<'_>, solution: &Solution) -> Result<(Solu
     let (before, after) = (solution.text().chars().count(), replaced.text().chars().count());
     ctx.info(format!("subsampling removed: {before} characters before, {after} after"));
     Ok((replaced, false))
+}
+
+/// The combination of members without subsampling. Also returns whether all members are known to use all rows.
+async fn of_whole_members(ctx: &Ctx<'_>, composition: &Composition) -> Result<(Solution, bool), Stop> {
+    let (mut members, mut use_all_rows) = (Vec::new(), true);
+    for (index, member) in (1..).zip(composition.solutions()) {
+        let (member, uses_all_rows) = without_subsampling(&ctx.of_member(index), member).await?;
+        use_all_rows &= uses_all_rows;
+        members.push(member);
+    }
+    Ok((composition.of(members).script(), use_all_rows))
 }
 
 /// How the submission script differs from the solution it was made from.

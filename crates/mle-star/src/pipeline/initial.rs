@@ -83,7 +83,7 @@ async fn evaluate_candidates(ctx: &Ctx<'_>, models: &[RetrievedModel]) -> Result
     Ok(candidates)
 }
 
-async fn evaluate_candidate(ctx: &Ctx<'_>, model: &RetrievedModel) -> Result<Evaluation, Stop> {
+pub(super) async fn evaluate_candidate(ctx: &Ctx<'_>, model: &RetrievedModel) -> Result<Evaluation, Stop> {
     if let Some(limit) = ctx.skip(ctx.config().num_retrieved_models)? {
         let solution = Solution::new(String::new(), SolutionPhase::Init).of_model(&model.model_name);
         return Ok(Evaluation::refused(solution, limit));

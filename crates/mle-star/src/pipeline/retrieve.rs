@@ -17,6 +17,8 @@ const AGAIN: Name = Name::Again(AgentType::Retriever, 2);
 pub(super) struct Retrieved {
     /// At least one, at most M.
     pub models: Vec<RetrievedModel>,
+    /// More models, for time that is left after all phases. Only offline agents name them.
+    pub others: Vec<RetrievedModel>,
     pub retrieval: Retrieval,
     /// The web searches and fetches made for them.
     pub lookups: Vec<Lookup>,
@@ -27,13 +29,18 @@ pub(super) struct Retrieved {
 pub(super) async fn retrieve(ctx: &Ctx<'_>) -> Result<Retrieved, Stop> {
     if let Some(models) = ctx.models_by_hand() {
         let models = first_models(ctx, models.to_vec(), "retrieved_models holds");
-        return Ok(Retrieved { models, retrieval: Retrieval::File, lookups: Vec::new() });
+        return Ok(Retrieved { models, others: Vec::new(), retrieval: Retrieval::File, lookups: Vec::new() });
     }
     let asked = ask(ctx).await?;
     match agents::models_of(ctx, &asked.answer) {
-        Ok(models) => {
+        Ok(mut models) => {
+            let wanted = ctx.config().num_retrieved_models as usize;
+            let others = match ctx.config().agents {
+                AgentsChoice::Offline => models.split_off(wanted.min(models.len())),
+                _ => Vec::new(),
+            };
             let models = first_models(ctx, models, "the retriever returned");
-            Ok(Retrieved { models, retrieval: asked.retrieval, lookups: asked.lookups })
+            Ok(Retrieved { models, others, retrieval: asked.retrieval, lookups: asked.lookups })
         }
         Err(why) => {
             asked.at.iter().try_for_each(|name| ctx.forget(*name))?;

@@ -44,6 +44,7 @@ fn scored(text: &str) -> Scored {
         checked: true,
         facts: RunFacts::default(),
         measured: None,
+        composition: None,
     };
     let score = Score::new(0.5, Direction::Maximize).unwrap();
     Scored::new(Solution::new(text.to_owned(), SolutionPhase::Refined), score, evidence)

@@ -19,6 +19,7 @@ mod prompts;
 mod refinement;
 mod resume;
 mod retrieval;
+mod selection;
 mod solution;
 mod speed;
 mod trace;

@@ -1,12 +1,13 @@
 //! What happens after a script has ended: its submission is checked and kept, its score verified, its folder removed.
 
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use mle_star::effects::{DataView, Purpose, ScriptRequest, Submission};
 use mle_star::layout;
+use mle_star::place::Place;
 use mle_star::score::Printed;
 use mle_star::stop::Trouble;
 use mle_star_data::holdout::trim;
@@ -28,12 +29,14 @@ pub(super) struct Kept {
     pub(super) disk_left: Option<String>,
 }
 
-/// Where a submission is kept.
-struct Places {
+/// Where the files of a script are kept.
+pub(super) struct Places {
     /// What can be submitted.
     submission: PathBuf,
     /// The whole submission, if it has predictions for held-out rows. They stay apart from what can be submitted.
     with_held_out: Option<PathBuf>,
+    /// The predictions behind the score.
+    validation: PathBuf,
 }
 
 impl LocalRunner {
@@ -57,7 +60,10 @@ impl LocalRunner {
             let mut verified = Verified::default();
             if let Some(evaluation) = evaluation.filter(|_| verifies) {
                 let (written, refused) = opened(&workplace, layout::VALIDATION_PREDICTIONS)?;
-                verified = written.map(|file| evaluation.verify(file, printed)).unwrap_or_default();
+                verified = written
+                    .map(|file| places.verify(file, evaluation, printed))
+                    .transpose()?
+                    .unwrap_or_default();
                 notes.extend(refused.into_iter().chain(verified.note.take()));
             }
             drop(workplace);
@@ -68,25 +74,60 @@ impl LocalRunner {
     }
 
     fn places(&self, request: &ScriptRequest) -> Places {
-        let stem = request.place.file_stem();
-        let holds_out = request.data == DataView::Search && self.whole.is_some();
+        self.places_of(&request.place, &request.script, request.data)
+    }
+
+    /// Where the files of a script are kept.
+    pub(super) fn places_of(&self, place: &Place, script: &str, data: DataView) -> Places {
+        let stem = place.file_stem();
+        let holds_out = data == DataView::Search && self.whole.is_some();
         Places {
-            submission: self.kept_submission(&stem, &request.script),
-            with_held_out: holds_out.then(|| self.kept_predictions(&stem, &request.script)),
+            submission: self.kept_submission(&stem, script),
+            with_held_out: holds_out.then(|| self.kept_predictions(&stem, script)),
+            validation: self.kept_validation(&stem, script),
         }
     }
 }
 
 impl Places {
+    /// The predictions behind the score.
+    pub(super) fn validation(&self) -> &Path {
+        &self.validation
+    }
+
+    /// The whole submission as the script wrote it.
+    pub(super) fn written(&self) -> &Path {
+        self.with_held_out.as_ref().unwrap_or(&self.submission)
+    }
+
+    /// Scores predictions for validation rows, and keeps them if they have a score.
+    fn verify(
+        &self,
+        mut predictions: File,
+        evaluation: &Evaluation,
+        printed: Option<Printed>,
+    ) -> Result<Verified, Trouble> {
+        let trouble = |error: io::Error| Trouble::io("write", &self.validation, &error);
+        let verified = evaluation.verify(predictions.try_clone().map_err(trouble)?, printed);
+        if verified.measured.is_some() {
+            let mut copy = || {
+                predictions.rewind()?;
+                io::copy(&mut predictions, &mut File::create(&self.validation)?)
+            };
+            copy().map_err(trouble)?;
+        }
+        Ok(verified)
+    }
+
     /// Keeps and checks a submission; without held-out rows too, if nothing is wrong with it.
-    fn keep(
+    pub(super) fn keep(
         &self,
         written: File,
         seen: &Seen,
         evaluation: Option<&Evaluation>,
         id_column: Option<&str>,
     ) -> Result<Submission, Trouble> {
-        let file = self.with_held_out.as_ref().unwrap_or(&self.submission);
+        let file = self.written();
         let kept = keep(written, file, seen.sample.as_deref(), id_column);
         let kept = kept.map_err(|error| Trouble::io("write", file, &error))?;
         let Some(whole) = &self.with_held_out else { return Ok(kept) };

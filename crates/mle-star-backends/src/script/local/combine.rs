@@ -1,0 +1,93 @@
+//! Ensemble selection: weights for the kept predictions of earlier runs, and their combination.
+
+use std::fs::{self, File};
+use std::io::BufWriter;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use mle_star::effects::{
+    Captured, CombinationRequest, DataView, Member, ScriptEnd, ScriptOutcome, Selection, SelectionRequest,
+};
+use mle_star::layout;
+use mle_star::stop::Trouble;
+
+use super::{LocalRunner, in_background};
+
+impl LocalRunner {
+    /// Weights for the predictions behind the scores of earlier runs.
+    pub(super) async fn select_weights(&self, request: &SelectionRequest) -> Result<Selection, Trouble> {
+        let failed = |failure: String| Selection { failure, ..Selection::default() };
+        let Some(evaluation) = self.evaluation.clone() else {
+            return Ok(failed("the program cannot compute the metric".to_owned()));
+        };
+        let validation = |member: &Member| self.kept_validation(&member.run.file_stem(), &member.script);
+        let files: Vec<(PathBuf, f64)> =
+            request.members.iter().map(|member| (validation(member), member.seconds)).collect();
+        let (seconds, by_vote) = (request.seconds, evaluation.votes());
+        let selected = in_background(move || evaluation.select(&files, seconds)).await?;
+        Ok(selected.map_or_else(failed, |found| Selection {
+            weights: found.weights,
+            by_vote,
+            measured: Some(found.measured),
+            failure: String::new(),
+        }))
+    }
+
+    /// The combined predictions of earlier runs, kept as if the script had written them.
+    pub(super) async fn combine_predictions(
+        &self,
+        request: &CombinationRequest,
+    ) -> Result<ScriptOutcome, Trouble> {
+        let (began, setup, seen) = (Instant::now(), Arc::clone(&self.setup), self.seen(DataView::Search));
+        let places = self.places_of(&request.place, &request.script, DataView::Search);
+        let of = |member: &Member| self.places_of(&member.run, &member.script, DataView::Search);
+        let members: Vec<_> = request.members.iter().map(|(member, weight)| (of(member), *weight)).collect();
+        let (stem, script, evaluation) =
+            (request.place.file_stem(), request.script.clone(), self.evaluation.clone());
+        let work = move || {
+            let Some(evaluation) = evaluation else { return Ok(Err("the metric is unknown".to_owned())) };
+            let write = |path: PathBuf, which: &dyn Fn(&super::finish::Places) -> PathBuf| {
+                let trouble = |error| Trouble::io("write", &path, &error);
+                let files: Vec<(PathBuf, f64)> =
+                    members.iter().map(|(places, weight)| (which(places), *weight)).collect();
+                let out = BufWriter::new(File::create(&path).map_err(trouble)?);
+                let combined = evaluation.combine(&files, out);
+                Ok::<_, Trouble>(combined.map(|()| path))
+            };
+            let saved = setup.run_folder.join(layout::SOLUTIONS).join(format!("{stem}.py"));
+            fs::write(&saved, &script).map_err(|error| Trouble::io("write", &saved, &error))?;
+            let validation = write(places.validation().to_owned(), &|of| of.validation().to_owned())?;
+            let submission = setup.run_folder.join(layout::WORK).join(format!("{stem}.csv"));
+            let submission = write(submission, &|of| of.written().to_owned())?;
+            let submission = match validation.and(submission) {
+                Ok(submission) => submission,
+                Err(why) => return Ok(Err(why)),
+            };
+            // An earlier process may have been killed after this point.
+            let _ = fs::remove_file(places.written());
+            let written =
+                File::open(&submission).map_err(|error| Trouble::io("read", &submission, &error))?;
+            let kept = places.keep(written, &seen, Some(&evaluation), setup.id_column.as_deref());
+            let _ = fs::remove_file(&submission);
+            kept.map(Ok)
+        };
+        let (submission, notes) = match in_background(work).await?? {
+            Ok(submission) => (Some(submission), Vec::new()),
+            Err(why) => (None, vec![why]),
+        };
+        Ok(ScriptOutcome {
+            end: ScriptEnd::Exited { code: 0 },
+            duration_seconds: began.elapsed().as_secs_f64(),
+            stdout: Captured::default(),
+            stderr: Captured::default(),
+            score: None,
+            traceback: None,
+            submission,
+            notes,
+            out_of_memory: None,
+            measured: Some(request.measured.clone()),
+            mismatch: None,
+        })
+    }
+}

@@ -1,0 +1,123 @@
+//! The script that combines the predictions of several solutions by weights.
+
+use crate::solution::{Scored, Solution, SolutionPhase};
+
+/// What surrounds the members.
+const SCRIPT: &str = include_str!("../python/composition.py");
+/// The line of [`SCRIPT`] that the members replace.
+const MEMBERS: &str = "# MEMBERS\n";
+/// The first line of [`SCRIPT`] with settings, which end with [`MEMBERS`].
+const SETTINGS: &str = "ID = ";
+
+/// Solutions whose predictions are combined.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Composition {
+    members: Vec<Part>,
+    /// Whether the label with the largest weight wins. Otherwise, predictions have a mean.
+    by_vote: bool,
+    /// The column that names rows; `None` if they are in the same order everywhere.
+    id_column: Option<String>,
+}
+
+/// A solution in a [`Composition`].
+#[derive(Clone, Debug, PartialEq)]
+struct Part {
+    solution: Solution,
+    /// Where it comes from, in one line.
+    title: String,
+    weight: f64,
+}
+
+impl Composition {
+    /// Solutions with their weights, the largest first.
+    pub fn new(members: &[(Scored, f64)], by_vote: bool, id_column: Option<&str>) -> Self {
+        let part = |(scored, weight): &(Scored, f64)| {
+            let model =
+                scored.solution().source_model().map(|model| format!("{model}, ")).unwrap_or_default();
+            let title = format!("{model}{}, validation score {}", scored.step(), scored.score().value());
+            Part { solution: scored.solution().clone(), title, weight: *weight }
+        };
+        let mut members: Vec<Part> = members.iter().map(part).collect();
+        members.sort_by(|one, two| two.weight.total_cmp(&one.weight));
+        Self { members, by_vote, id_column: id_column.map(str::to_owned) }
+    }
+
+    /// The number of solutions.
+    pub fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    /// The solutions.
+    pub fn solutions(&self) -> impl Iterator<Item = &Solution> {
+        self.members.iter().map(|part| &part.solution)
+    }
+
+    /// The same combination of other versions of the solutions, which are as many.
+    #[must_use]
+    pub fn of(&self, solutions: Vec<Solution>) -> Self {
+        let mut changed = self.clone();
+        changed.members.iter_mut().zip(solutions).for_each(|(part, solution)| part.solution = solution);
+        changed
+    }
+
+    /// The script: each solution is a function that returns its text, and runs in a folder of its own.
+    pub fn script(&self) -> Solution {
+        let (head, tail) = SCRIPT.split_once(MEMBERS).unwrap_or((SCRIPT, ""));
+        let (head, _) = head.split_once(SETTINGS).unwrap_or((head, ""));
+        let functions: String =
+            (1..).zip(&self.members).map(|(number, part)| part.function(number)).collect();
+        let weights: Vec<String> = (1..)
+            .zip(&self.members)
+            .map(|(number, part)| format!("    (member_{number}, {}),\n", part.weight))
+            .collect();
+        let id = self.id_column.as_ref().map_or_else(|| "None".to_owned(), |id| literal(id));
+        let vote = if self.by_vote { "True" } else { "False" };
+        let text = format!(
+            "{head}ID = {id}\nVOTE = {vote}\n\n\n{functions}MEMBERS = [\n{}]\n{tail}",
+            weights.concat()
+        );
+        Solution::new(text, SolutionPhase::Ensemble)
+    }
+}
+
+impl Part {
+    fn function(&self, number: usize) -> String {
+        let title = self.title.replace(['"', '\\', '\n'], "'");
+        let text = quoted(self.solution.text());
+        format!("def member_{number}():\n    \"\"\"{title}.\"\"\"\n    return {text}\n\n\n")
+    }
+}
+
+/// A script as a Python literal that is as readable as the script.
+fn quoted(script: &str) -> String {
+    let text = format!("\n{}\n", script.trim_end());
+    // A raw literal cannot hold its own quotes, and a carriage return would become a line end.
+    let quotes = ["'''", "\"\"\""].into_iter().find(|quotes| !text.contains(quotes) && !text.contains('\r'));
+    quotes.map_or_else(|| literal(&text), |quotes| format!("r{quotes}{text}{quotes}"))
+}
+
+/// A text as a Python literal; JSON strings are valid Python.
+fn literal(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scripts_stay_readable_where_possible() {
+        let check = |script: &str, expected: &str| assert_eq!(quoted(script), expected, "{script:?}");
+        check("x = r'\\d'\n", "r'''\nx = r'\\d'\n'''");
+        check("\"\"\"Doc.\"\"\"\nx = 1", "r'''\n\"\"\"Doc.\"\"\"\nx = 1\n'''");
+        check("x = '''a'''", "r\"\"\"\nx = '''a'''\n\"\"\"");
+        check("x = '''a''' + \"\"\"b\"\"\"", "\"\\nx = '''a''' + \\\"\\\"\\\"b\\\"\\\"\\\"\\n\"");
+        check("x = 1\r\ny = 2", "\"\\nx = 1\\r\\ny = 2\\n\"");
+    }
+
+    #[test]
+    fn the_template_has_the_place_of_the_members() {
+        let (head, tail) = SCRIPT.split_once(MEMBERS).unwrap();
+        assert!(head.contains(SETTINGS) && !tail.contains(SETTINGS) && tail.contains("MEMBERS"));
+    }
+}

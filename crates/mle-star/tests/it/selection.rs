@@ -1,0 +1,119 @@
+//! Ensemble selection, and solutions for more models while time is left.
+
+use std::time::Duration;
+
+use mle_star::config::{AgentsChoice, Switch};
+use mle_star::effects::{ScriptOutcome, Selection};
+use mle_star::journal::Frozen;
+use mle_star::testing::{World, frozen, measured, measurement, submitted};
+
+use crate::holdout::held_out;
+use crate::{run, warnings};
+
+/// A script whose predictions and submission are kept.
+fn predicted(score: f64) -> ScriptOutcome {
+    let replicates = [score, score - 0.01, score + 0.01];
+    ScriptOutcome { submission: submitted(&[]).submission, ..measured(&replicates) }
+}
+
+fn weights(weights: &[f64], score: f64) -> Selection {
+    let measured = Some(measurement(&[score, score - 0.01, score + 0.01]));
+    Selection { weights: weights.to_vec(), measured, ..Selection::default() }
+}
+
+/// A run with two candidates whose predictions are kept.
+fn two_candidates() -> World {
+    World::new()
+        .script("phase1/candidate-0/run", predicted(0.7))
+        .script("phase1/candidate-1/run", predicted(0.6))
+}
+
+fn places(world: &World, start: &str) -> Vec<String> {
+    world.trace().into_iter().filter(|place| place.starts_with(start)).collect()
+}
+
+#[tokio::test]
+async fn a_better_combination_is_submitted_and_holds_its_members() {
+    let world = two_candidates().selects("phase3/selection-0/weights", weights(&[0.75, 0.25], 0.8));
+    let mut inputs = held_out();
+    inputs.task.id_column = Some("id".to_owned());
+    let finished = run(&world, &inputs).await.unwrap();
+    assert_eq!(places(&world, "phase3/selection"), ["phase3/selection-0/weights", "phase3/selection-0/run"]);
+    let script = finished.result.final_solution.content;
+    assert!(
+        script.contains("def member_1():\n    \"\"\"model-0, phase1/candidate-0, validation score 0.7."),
+        "{script}"
+    );
+    assert!(script.contains("block = 'phase1/candidate-1/init'"), "{script}");
+    assert!(script.contains("MEMBERS = [\n    (member_1, 0.75),\n    (member_2, 0.25),\n]\n"), "{script}");
+    assert!(script.contains("ID = \"id\"\nVOTE = False\n"), "{script}");
+    let subsampling: Vec<String> = places(&world, "finalization/member-");
+    assert_eq!(
+        subsampling,
+        ["finalization/member-1/subsampling_extract", "finalization/member-2/subsampling_extract"]
+    );
+    let phase3 = finished.result.phase3.unwrap();
+    assert!((phase3.best_ensemble_score - 0.8).abs() < 1e-12);
+    assert_eq!(finished.result.trust.unwrap().validation_score, Some(0.8));
+}
+
+#[tokio::test]
+async fn a_worse_combination_changes_nothing() {
+    let world = two_candidates().selects("phase3/selection-0/weights", weights(&[0.5, 0.5], 0.65));
+    let finished = run(&world, &held_out()).await.unwrap();
+    assert!(!finished.result.final_solution.content.contains("MEMBERS"));
+    assert_eq!(finished.result.trust.unwrap().validation_score, Some(0.7));
+}
+
+#[tokio::test]
+async fn it_needs_predictions_and_can_be_switched_off() {
+    let check = async |world: World, inputs: &Frozen| {
+        run(&world, inputs).await.unwrap();
+        assert_eq!(places(&world, "phase3/selection"), Vec::<String>::new());
+    };
+    check(World::new(), &frozen()).await;
+    let one = World::new().script("phase1/candidate-0/run", predicted(0.7));
+    check(one, &held_out()).await;
+    let mut off = held_out();
+    off.config.ensemble_selection = Switch::Off;
+    check(two_candidates(), &off).await;
+}
+
+/// Inputs for offline agents, whose retriever names five models of which two are tried at first.
+fn offline() -> (World, Frozen) {
+    let models: Vec<String> =
+        (0..5).map(|n| format!("{{\"model_name\": \"model-{n}\", \"example_code\": \"fit()\"}}")).collect();
+    let answer = format!("{{\"models\": [{}]}}", models.join(", "));
+    let mut inputs = held_out();
+    inputs.config.agents = AgentsChoice::Offline;
+    (two_candidates().agent("phase1/retriever", &answer), inputs)
+}
+
+#[tokio::test]
+async fn more_models_are_tried_while_time_is_left() {
+    let (world, inputs) = offline();
+    let world = world
+        .script("phase3/extra-0/run", predicted(0.9))
+        .selects("phase3/selection-1/weights", weights(&[0.5, 0.5, 0.0], 0.95));
+    let finished = run(&world, &inputs).await.unwrap();
+    let extras = ["phase3/extra-0/run", "phase3/extra-1/run", "phase3/extra-2/run"];
+    let tried: Vec<String> =
+        places(&world, "phase3/extra").into_iter().filter(|place| place.ends_with("/run")).collect();
+    assert_eq!(tried, extras);
+    assert_eq!(finished.result.phase1.retrieved_models.len(), 2);
+    assert_eq!(warnings(&world, "phase1", "the retriever returned"), 0);
+    assert_eq!(finished.result.trust.unwrap().validation_score, Some(0.95));
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_model_is_tried_that_cannot_end_in_time() {
+    let (world, mut inputs) = offline();
+    inputs.config.time_limit_seconds = 200;
+    let slow = ScriptOutcome { duration_seconds: 60.0, ..predicted(0.7) };
+    let world = world.script("phase1/candidate-0/run", slow.clone()).script("phase1/candidate-1/run", slow);
+    let world = world.takes(0, 60);
+    let finished =
+        tokio::time::timeout(Duration::from_secs(600), run(&world, &inputs)).await.unwrap().unwrap();
+    assert_eq!(places(&world, "phase3/extra"), Vec::<String>::new());
+    assert!(finished.submission.is_some());
+}
