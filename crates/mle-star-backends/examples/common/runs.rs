@@ -49,11 +49,11 @@ pub fn side_by_side<J: Send>(
 ) {
     let (count, queue) = (jobs.len(), Mutex::new((1..).zip(jobs).collect::<VecDeque<_>>()));
     let next = &|| queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-    let (name, work) = (&name, &work);
+    let (name, work, allowed) = (&name, &work, &allowed_cores());
     thread::scope(|scope| {
         for worker in 0..at_once {
             scope.spawn(move || {
-                let cores = cores(worker, at_once);
+                let cores = cores(allowed, worker, at_once);
                 while let Some((number, job)) = next() {
                     eprintln!("[{number}/{count}] {}: {}", name(&job), work(&job, &cores));
                 }
@@ -151,12 +151,29 @@ impl Run {
     }
 }
 
-/// The cores of a worker, of as many workers. Workers do not share cores, since threads of boosted models wait for
-/// each other.
-fn cores(worker: usize, workers: usize) -> String {
-    let all = thread::available_parallelism().map_or(1, NonZero::get);
-    let (first, end) = (worker * all / workers, (worker + 1) * all / workers);
-    format!("{first}-{}", end.max(first + 1) - 1)
+/// The cores of a worker, of as many workers. Workers do not share cores if there are enough, since threads of boosted
+/// models wait for each other.
+fn cores(allowed: &[usize], worker: usize, workers: usize) -> String {
+    let at = |share: usize| share * allowed.len() / workers;
+    let first = at(worker);
+    let own = &allowed[first..at(worker + 1).max(first + 1)];
+    own.iter().map(usize::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// The cores that this process may use, as `/proc` lists them (`0-3,6`); otherwise all.
+fn allowed_cores() -> Vec<usize> {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let listed = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).and_then(listed);
+    listed.unwrap_or_else(|| (0..thread::available_parallelism().map_or(1, NonZero::get)).collect())
+}
+
+fn listed(list: &str) -> Option<Vec<usize>> {
+    let mut cores = Vec::new();
+    for part in list.trim().split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        cores.extend(first.parse::<usize>().ok()?..=last.parse().ok()?);
+    }
+    Some(cores)
 }
 
 #[cfg(test)]
@@ -170,6 +187,20 @@ mod tests {
         assert_eq!(run.name(), "loyalty 2 paper-60");
         assert_eq!(run.folder(Path::new("out")), Path::new("out/loyalty-2.runs/paper-60"));
         assert!(!run.is_done(Path::new("out")));
+    }
+
+    #[test]
+    fn workers_share_cores_only_if_there_are_too_few() {
+        let check = |list: &str, workers: usize, expected: &[&str]| {
+            let allowed = listed(list).unwrap();
+            let found: Vec<String> = (0..workers).map(|worker| cores(&allowed, worker, workers)).collect();
+            assert_eq!(found, expected, "{list}");
+        };
+        check("0-3", 2, &["0,1", "2,3"]);
+        check("\t1", 2, &["1", "1"]);
+        check("2-4,7", 3, &["2", "3", "4,7"]);
+        assert_eq!(listed("none"), None);
+        assert!(!allowed_cores().is_empty());
     }
 
     #[test]
