@@ -33,6 +33,7 @@ FLAML_METRICS = {
     "MAE": "mae",
     "RMSE": "rmse",
     "RMSLE": "rmse",
+    "ROC-AUC": "roc_auc",
 }
 AUTOGLUON_METRICS = {
     "accuracy": "accuracy",
@@ -115,6 +116,7 @@ def lightgbm(problem: Problem) -> np.ndarray:
 
 
 def flaml(problem: Problem) -> np.ndarray:
+    """The best model that its search finds in the time."""
     from flaml import AutoML
 
     x, x_test = problem.categories()
@@ -134,10 +136,9 @@ def flaml(problem: Problem) -> np.ndarray:
 
 
 def flaml_metric(problem: Problem) -> str | Callable[..., tuple[float, dict[str, float]]]:
+    """Its name of the metric, or a loss where it has none."""
     from sklearn.metrics import cohen_kappa_score
 
-    if problem.metric == "ROC-AUC":
-        return "roc_auc"
     if problem.metric in FLAML_METRICS:
         return FLAML_METRICS[problem.metric]
 
@@ -149,6 +150,7 @@ def flaml_metric(problem: Problem) -> str | Callable[..., tuple[float, dict[str,
 
 
 def autogluon(problem: Problem) -> np.ndarray:
+    """The stacked models of the best preset that makes any in the time."""
     from autogluon.tabular import TabularPredictor
 
     if problem.is_regression:
@@ -158,9 +160,8 @@ def autogluon(problem: Problem) -> np.ndarray:
     table = problem.x.assign(**{TARGET: problem.codes})
     for preset in ("best_quality", "medium_quality"):
         with tempfile.TemporaryDirectory() as folder:
-            predictor = TabularPredictor(
-                TARGET, problem_type=kind, eval_metric=AUTOGLUON_METRICS[problem.metric], path=f"{folder}/models", verbosity=1
-            )
+            metric, models = AUTOGLUON_METRICS[problem.metric], f"{folder}/models"
+            predictor = TabularPredictor(TARGET, problem_type=kind, eval_metric=metric, path=models, verbosity=1)
             try:
                 predictor.fit(table, time_limit=problem.seconds, presets=preset, num_cpus=CORES, num_gpus=0)
                 predict = predictor.predict_proba if problem.wants_probabilities else predictor.predict

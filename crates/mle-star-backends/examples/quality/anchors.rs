@@ -45,7 +45,7 @@ pub struct Made {
     pub seconds: f64,
 }
 
-/// Every program. Their versions are those of November 2026.
+/// Every program. The requirements fix major versions.
 pub static KINDS: [Kind; 3] = [
     Kind {
         name: "lightgbm",
