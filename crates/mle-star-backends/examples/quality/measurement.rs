@@ -207,12 +207,13 @@ fn is_in<T: PartialEq>(wanted: Option<&[T]>, value: &T) -> bool {
     wanted.is_none_or(|wanted| wanted.contains(value))
 }
 
-/// The seeds with which a task was written to a folder.
+/// The seeds with which a folder has a task or results for it.
 fn seeds(folder: &Path, task: &Task) -> Result<Vec<u64>, Failure> {
-    let found = names(folder)?.into_iter().map(|name| named(&name));
-    let mut seeds: Vec<u64> =
-        found.flatten().filter(|(name, _)| name == task.name).map(|(_, seed)| seed).collect();
+    let names = names(folder)?;
+    let found = names.iter().filter_map(|name| named(name.split('.').next()?));
+    let mut seeds: Vec<u64> = found.filter(|(name, _)| name == task.name).map(|(_, seed)| seed).collect();
     seeds.sort_unstable();
+    seeds.dedup();
     Ok(seeds)
 }
 
@@ -268,7 +269,9 @@ mod tests {
     #[test]
     fn results_are_found_by_the_names_of_folders() {
         let folder = tempfile::tempdir().unwrap();
-        for name in ["loyalty-2", "loyalty-11", "loyalty-2.runs/a-b-60", "loyalty-2.runs/log", "clinic-1"] {
+        for name in
+            ["loyalty-2", "loyalty-11.anchors", "loyalty-2.runs/a-b-60", "loyalty-2.runs/log", "clinic-1"]
+        {
             fs::create_dir_all(folder.path().join(name)).unwrap();
         }
         assert_eq!(seeds(folder.path(), &TASKS[0]).unwrap(), [2, 11]);
