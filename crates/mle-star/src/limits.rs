@@ -413,7 +413,7 @@ mod tests {
         // What Phase 1 leaves is divided 65 to 15 to 10, and what Phase 2 leaves 15 to 10.
         check(&defaults, &[(Phase1, 0.0, 100), (Phase2, 10.0, 725), (Phase3, 500.0, 800)]);
         // A phase that is late takes from the later ones in proportion.
-        check(&defaults, &[(Phase2, 460.0, 850)]);
+        check(&defaults, &[(Phase2, 460.0, 818)]);
         // Without an ensemble, refinement has its time.
         let one_path = Config { num_parallel_solutions: 1, ..Config::default() };
         check(&one_path, &[(Phase1, 0.0, 100), (Phase2, 100.0, 900)]);

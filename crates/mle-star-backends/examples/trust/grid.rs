@@ -1,22 +1,10 @@
 //! Runs of the program on generated tasks: each task and seed once per configuration.
-//!
-//! A folder has the tasks, and beside each task its runs: `TASK-SEED/`, `TASK-SEED.runs/CONFIGURATION-SECONDS/`. A run
-//! that is finished is not repeated, so a grid can be interrupted and extended.
 
-use std::collections::VecDeque;
-use std::fs::{self, File};
-use std::io;
-use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
-use std::time::Instant;
 
-use mle_star::layout;
-
-use crate::Failure;
-use crate::tasks::{self, Task};
+use crate::common::Failure;
+use crate::common::runs::{Drawn, Run, side_by_side};
+use crate::common::tasks::Task;
 
 /// The runs to make.
 pub struct Grid {
@@ -46,12 +34,8 @@ pub struct Configuration {
 
 /// One run.
 pub struct Cell {
-    /// The task.
-    pub task: &'static Task,
-    /// The seed of the task.
-    pub seed: u64,
-    /// The time limit.
-    pub seconds: u64,
+    /// The run.
+    pub run: Run,
     /// The settings.
     pub configuration: &'static Configuration,
 }
@@ -95,9 +79,8 @@ impl Grid {
         for &seconds in &self.seconds {
             for seed in 1..=self.seeds {
                 for &task in &self.tasks {
-                    let cell =
-                        |configuration: &&'static Configuration| Cell { task, seed, seconds, configuration };
-                    cells.extend(self.configurations.iter().map(cell));
+                    let drawn = Drawn { task, seed };
+                    cells.extend(self.configurations.iter().map(|one| one.cell(drawn, seconds)));
                 }
             }
         }
@@ -109,128 +92,52 @@ impl Grid {
     /// # Errors
     /// A task cannot be written. A run that fails is told on standard error and is no error here.
     pub fn run(&self, program: &Path) -> Result<(), Failure> {
-        let missing: VecDeque<Cell> =
-            self.cells().into_iter().filter(|cell| !cell.is_done(&self.folder)).collect();
-        for cell in &missing {
-            cell.prepare(&self.folder)?;
+        let missing: Vec<Run> =
+            self.cells().into_iter().map(|cell| cell.run).filter(|run| !run.is_done(&self.folder)).collect();
+        for run in &missing {
+            run.drawn.prepare(&self.folder)?;
         }
-        let (count, queue) = (missing.len(), Mutex::new((1..).zip(missing).collect::<VecDeque<_>>()));
-        let next = &|| queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-        thread::scope(|scope| {
-            for job in 0..self.jobs {
-                scope.spawn(move || {
-                    while let Some((number, cell)) = next() {
-                        let told = cell.run(&cores(job, self.jobs), program, &self.folder);
-                        eprintln!("[{number}/{count}] {}: {told}", cell.name());
-                    }
-                });
-            }
-        });
+        side_by_side(missing, self.jobs, Run::name, |run, cores| run.make(cores, program, &self.folder));
         Ok(())
     }
 }
 
-impl Cell {
-    /// The folder of the run.
-    pub fn run_folder(&self, folder: &Path) -> PathBuf {
-        self.runs(folder).join(self.run_id())
+impl Configuration {
+    fn cell(&'static self, drawn: Drawn, seconds: u64) -> Cell {
+        let settings = self.settings.iter().flat_map(|setting| ["--set", setting]);
+        let options = ["--jobs", "1"].into_iter().chain(settings).map(str::to_owned).collect();
+        Cell { run: Run { drawn, name: self.name.to_owned(), seconds, options }, configuration: self }
     }
-
-    fn name(&self) -> String {
-        format!("{} {} {}", self.task.name, self.seed, self.run_id())
-    }
-
-    fn run_id(&self) -> String {
-        format!("{}-{}", self.configuration.name, self.seconds)
-    }
-
-    fn task_folder(&self, folder: &Path) -> PathBuf {
-        folder.join(format!("{}-{}", self.task.name, self.seed))
-    }
-
-    fn runs(&self, folder: &Path) -> PathBuf {
-        folder.join(format!("{}-{}.runs", self.task.name, self.seed))
-    }
-
-    fn is_done(&self, folder: &Path) -> bool {
-        self.run_folder(folder).join(layout::RESULT).is_file()
-    }
-
-    /// Writes the task once. Runs notice when their data changes.
-    fn prepare(&self, folder: &Path) -> io::Result<()> {
-        let task = self.task_folder(folder);
-        if !task.join("hidden/answers.csv").is_file() {
-            tasks::write(self.task, self.seed, &task)?;
-        }
-        fs::create_dir_all(self.runs(folder))
-    }
-
-    /// Makes the run from its beginning; returns how it ended, in words.
-    fn run(&self, cores: &str, program: &Path, folder: &Path) -> String {
-        let began = Instant::now();
-        match self.status(cores, program, folder) {
-            Ok(status) if status.success() => format!("{:.0} s", began.elapsed().as_secs_f64()),
-            Ok(status) => format!("{status}, see {}", self.log(folder).display()),
-            Err(error) => error.to_string(),
-        }
-    }
-
-    fn status(&self, cores: &str, program: &Path, folder: &Path) -> io::Result<ExitStatus> {
-        let run = self.run_folder(folder);
-        if run.exists() {
-            fs::remove_dir_all(&run)?;
-        }
-        let log = File::create(self.log(folder))?;
-        let mut command = Command::new("taskset");
-        command
-            .args(["--cpu-list", cores])
-            .arg(program)
-            .arg("run")
-            .arg(self.task_folder(folder))
-            .arg("--runs-dir")
-            .arg(self.runs(folder));
-        command.args(["--run-id", &self.run_id(), "--time-limit", &self.seconds.to_string()]);
-        command.args(["--agents", "offline", "--jobs", "1"]);
-        for setting in self.configuration.settings {
-            command.args(["--set", setting]);
-        }
-        command.stdout(log.try_clone()?).stderr(log).status()
-    }
-
-    /// What the program prints.
-    fn log(&self, folder: &Path) -> PathBuf {
-        self.run_folder(folder).with_extension("log")
-    }
-}
-
-/// The cores of a job, of as many jobs. Jobs do not share cores, since threads of boosted models wait for each other.
-fn cores(job: usize, jobs: usize) -> String {
-    let all = thread::available_parallelism().map_or(1, NonZero::get);
-    let (first, end) = (job * all / jobs, (job + 1) * all / jobs);
-    format!("{first}-{}", end.max(first + 1) - 1)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::common::tasks::TASKS;
 
     #[test]
     fn all_configurations_of_a_task_come_together() {
-        let tasks = tasks::TASKS[..2].iter().collect();
+        let tasks = TASKS[..2].iter().collect();
         let configurations = CONFIGURATIONS[..2].iter().collect();
         let (seconds, folder) = (vec![60, 120], PathBuf::from("out"));
         let grid = Grid { tasks, seeds: 2, seconds, configurations, jobs: 1, folder };
-        let cells = grid.cells();
-        assert_eq!(cells.len(), 16);
+        let names: Vec<String> = grid.cells().iter().map(|cell| cell.run.name()).collect();
+        assert_eq!(names.len(), 16);
         let expected = [
             "loyalty 1 paper-60",
             "loyalty 1 holdout-60",
             "deliveries 1 paper-60",
             "deliveries 1 holdout-60",
         ];
-        assert_eq!(cells[..4].iter().map(Cell::name).collect::<Vec<_>>(), expected);
-        assert_eq!(cells[4].name(), "loyalty 2 paper-60");
-        assert_eq!(cells[8].name(), "loyalty 1 paper-120");
-        assert_eq!(cells[0].run_folder(&grid.folder), Path::new("out/loyalty-1.runs/paper-60"));
+        assert_eq!(names[..4], expected);
+        assert_eq!(names[4], "loyalty 2 paper-60");
+        assert_eq!(names[8], "loyalty 1 paper-120");
+    }
+
+    #[test]
+    fn configurations_are_options_of_the_program() {
+        let cell = CONFIGURATIONS[0].cell(Drawn { task: &TASKS[0], seed: 1 }, 60);
+        let expected = "--jobs 1 --set holdout=off --set acceptance=paper --set final_choice=validation";
+        assert_eq!(cell.run.options.join(" "), expected);
     }
 }

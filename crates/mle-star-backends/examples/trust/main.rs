@@ -15,22 +15,20 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "tables are what this program is for")]
 
+#[path = "../common/mod.rs"]
+mod common;
 mod grid;
-mod record;
 mod rules;
 mod seed_swaps;
-mod statistics;
-mod tasks;
 
-use std::error::Error;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
+use common::arguments::{Arguments, chosen, find, one_of};
+use common::tasks::{self, TASKS, Task};
+use common::{Failure, statistics};
 use grid::{CONFIGURATIONS, Configuration, Grid};
 use seed_swaps::Replay;
-use tasks::{TASKS, Task};
-
-type Failure = Box<dyn Error>;
 
 const USAGE: &str =
     "usage: trust [run | tables] [TASK ...] [--seeds N] [--seconds N,N] [--jobs N] [--rules NAME,NAME]
@@ -41,12 +39,8 @@ const USAGE: &str =
 const COMMANDS: [&str; 5] = ["run", "tables", "tasks", "score", "seed-swaps"];
 const GRID_OPTIONS: [&str; 6] = ["seeds", "seconds", "jobs", "rules", "out", "program"];
 
-/// The words of a command line: options with a value, and the others.
-#[derive(Debug, Default, PartialEq)]
-struct Arguments {
-    words: Vec<String>,
-    options: Vec<(String, String)>,
-}
+/// The first tasks are those that `docs/trust.md` measures; the others are for `quality`.
+const MEASURED: usize = 14;
 
 fn main() -> ExitCode {
     match answer(std::env::args().skip(1)) {
@@ -74,67 +68,37 @@ fn answer(words: impl Iterator<Item = String>) -> Result<String, Failure> {
 
 fn run_grid(arguments: &Arguments) -> Result<String, Failure> {
     let grid = grid(arguments)?;
-    let program = match arguments.option("program") {
-        Some(program) => PathBuf::from(program),
-        None => build()?,
-    };
-    grid.run(&program)?;
+    grid.run(&arguments.program()?)?;
     rules::tables(&grid)
 }
 
 fn grid(arguments: &Arguments) -> Result<Grid, Failure> {
-    let seconds = arguments.option("seconds").unwrap_or("60").split(',').map(str::parse);
-    let folder = match arguments.option("out") {
-        Some(folder) => PathBuf::from(folder),
-        None => target_folder()?.join("trust"),
-    };
     Ok(Grid {
-        tasks: chosen(&arguments.words)?,
+        tasks: measured(&arguments.words)?,
         seeds: arguments.number("seeds", 1)?,
-        seconds: seconds
-            .collect::<Result<_, _>>()
-            .map_err(|_| "--seconds needs whole numbers, as in 60,120")?,
+        seconds: arguments.numbers("seconds")?.unwrap_or_else(|| vec![60]),
         configurations: configurations(arguments.option("rules"))?,
         jobs: usize::try_from(arguments.number("jobs", 1)?)?,
-        folder: std::path::absolute(folder)?,
+        folder: arguments.folder("trust")?,
     })
 }
 
 /// The configurations with these names; all without names.
 fn configurations(names: Option<&str>) -> Result<Vec<&'static Configuration>, String> {
     let Some(names) = names else { return Ok(CONFIGURATIONS.iter().collect()) };
-    let known = || CONFIGURATIONS.iter().map(|one| one.name).collect::<Vec<_>>().join(", ");
-    let named = |name: &str| {
-        let found = CONFIGURATIONS.iter().find(|one| one.name == name);
-        found.ok_or_else(|| format!("there is no rule `{name}`; the rules are {}", known()))
-    };
-    names.split(',').map(named).collect()
+    names.split(',').map(|name| one_of("rule", name, &CONFIGURATIONS, |one| one.name)).collect()
 }
 
-/// Builds `mle-star`; returns its path.
-fn build() -> Result<PathBuf, Failure> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let built = Command::new(cargo)
-        .args(["build", "--release", "--package", "mle-star-cli"])
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .status()?;
-    if !built.success() {
-        return Err("mle-star could not be built".into());
-    }
-    Ok(target_folder()?.join("release").join(format!("mle-star{}", std::env::consts::EXE_SUFFIX)))
-}
-
-/// Cargo's target folder: this program is `PROFILE/examples/trust` in it.
-fn target_folder() -> Result<PathBuf, Failure> {
-    let program = std::env::current_exe()?;
-    Ok(program.ancestors().nth(3).ok_or("this program is not in a target folder")?.to_owned())
+/// The tasks with these names; without names, those that are measured.
+fn measured(names: &[String]) -> Result<Vec<&'static Task>, String> {
+    chosen(names, &TASKS[..MEASURED])
 }
 
 fn write_tasks(arguments: &Arguments) -> Result<String, Failure> {
     let seed = arguments.number("seed", 1)?;
     let (folder, names) = arguments.words.split_first().ok_or(USAGE)?;
     let mut rows = Vec::new();
-    for task in chosen(names)? {
+    for task in measured(names)? {
         let folder = PathBuf::from(folder).join(task.name);
         let made = tasks::write(task, seed, &folder)?;
         let [train, test] = task.rows.map(|rows| rows.to_string());
@@ -160,78 +124,30 @@ fn replay_seed_swaps(arguments: &Arguments) -> Result<String, Failure> {
     let python = given.or_else(|| std::env::var_os("MLE_STAR_TEST_PYTHON").map(PathBuf::from));
     seed_swaps::replay(&Replay {
         python: python.ok_or("no interpreter: give --python or set MLE_STAR_TEST_PYTHON")?,
-        tasks: chosen(&arguments.words)?,
+        tasks: measured(&arguments.words)?,
         seeds: arguments.number("seeds", 3)?,
     })
-}
-
-/// The tasks with these names; all without names.
-fn chosen(names: &[String]) -> Result<Vec<&'static Task>, String> {
-    if names.is_empty() {
-        return Ok(TASKS.iter().collect());
-    }
-    names.iter().map(|name| find(name)).collect()
-}
-
-fn find(name: &str) -> Result<&'static Task, String> {
-    let known = || TASKS.iter().map(|task| task.name).collect::<Vec<_>>().join(", ");
-    tasks::named(name).ok_or_else(|| format!("there is no task `{name}`; the tasks are {}", known()))
-}
-
-impl Arguments {
-    /// Sorts words; only options with these names exist.
-    fn parse(mut words: impl Iterator<Item = String>, names: &[&str]) -> Result<Self, String> {
-        let mut found = Self::default();
-        while let Some(word) = words.next() {
-            let Some(name) = word.strip_prefix("--") else {
-                found.words.push(word);
-                continue;
-            };
-            if !names.contains(&name) {
-                return Err(format!("there is no option `{word}` here\n{USAGE}"));
-            }
-            let value = words.next().ok_or_else(|| format!("`{word}` needs a value"))?;
-            found.options.push((name.to_owned(), value));
-        }
-        Ok(found)
-    }
-
-    /// The last value of an option.
-    fn option(&self, name: &str) -> Option<&str> {
-        self.options.iter().rev().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
-    }
-
-    fn number(&self, name: &str, otherwise: u64) -> Result<u64, String> {
-        let Some(value) = self.option(name) else { return Ok(otherwise) };
-        value.parse().map_err(|_| format!("--{name} needs a whole number, not `{value}`"))
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn parse(words: &str) -> Result<Arguments, String> {
-        Arguments::parse(words.split_whitespace().map(str::to_owned), &["seeds"])
-    }
-
     #[test]
-    fn arguments_are_words_and_options() {
-        let found = parse("one --seeds 4 two").unwrap();
-        assert_eq!(found.words, ["one", "two"]);
-        assert_eq!(found.number("seeds", 1), Ok(4));
-        assert_eq!(parse("one").unwrap().number("seeds", 1), Ok(1));
-    }
-
-    #[test]
-    fn wrong_arguments_are_named() {
-        let check = |words: &str, expected: &str| {
-            let error = parse(words).and_then(|found| found.number("seeds", 1)).unwrap_err();
-            assert!(error.starts_with(expected), "{error}");
+    fn fourteen_tasks_are_measured_and_others_can_be_named() {
+        let names = |words: &[&str]| -> Vec<&str> {
+            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+            measured(&words).unwrap().iter().map(|task| task.name).collect()
         };
-        check("--seed 1", "there is no option `--seed` here");
-        check("--seeds", "`--seeds` needs a value");
-        check("--seeds x", "--seeds needs a whole number, not `x`");
-        assert!(chosen(&["nothing".to_owned()]).is_err_and(|error| error.contains("loyalty, deliveries")));
+        let all = names(&[]);
+        assert_eq!((all[0], all[13], all.len()), ("loyalty", "clinic", 14));
+        assert_eq!(names(&["trips"]), ["trips"]);
+    }
+
+    #[test]
+    fn rules_are_named() {
+        let names = |words| configurations(Some(words)).map(|found| found.len());
+        assert_eq!(names("paper,both"), Ok(2));
+        assert!(names("other").is_err_and(|error| error.contains("the rules are paper, holdout")));
     }
 }

@@ -5,13 +5,14 @@ use std::path::Path;
 
 use mle_star::metric::Direction;
 
-use crate::Failure;
-use crate::grid::{Cell, Grid, PAPER};
-use crate::record::{self, Record};
-use crate::statistics::{
-    Case, Pair, compare, coverage, markdown, mean, optimism, regret, share_of_range, spearman,
+use crate::common::Failure;
+use crate::common::record::{self, Record};
+use crate::common::runs::Drawn;
+use crate::common::statistics::{
+    Case, Pair, compare, coverage, markdown, mean, optimism, percent, regret, share_of_range, shown, spearman,
 };
-use crate::tasks::{self, Made, Task};
+use crate::common::tasks::{self, Made, Task};
+use crate::grid::{Cell, Grid, PAPER};
 
 /// The rule that needs no runs of its own: the average of the best submissions of the paper's runs.
 const AVERAGE: &str = "paper, three best averaged";
@@ -71,10 +72,11 @@ fn outcomes(grid: &Grid) -> Result<Vec<Outcome>, Failure> {
     let mut outcomes = Vec::new();
     let mut cells: Vec<Cell> = grid.cells();
     // Each task is drawn once: into another folder, since runs notice that their data was written again.
-    cells.sort_by_key(|cell| (cell.task.name, cell.seed));
-    for same in cells.chunk_by(|one, two| (one.task.name, one.seed) == (two.task.name, two.seed)) {
+    cells.sort_by_key(|cell| cell.run.drawn.case());
+    for same in cells.chunk_by(|one, two| one.run.drawn.case() == two.run.drawn.case()) {
         let scratch = tempfile::tempdir()?;
-        let made = tasks::write(same[0].task, same[0].seed, scratch.path())?;
+        let Drawn { task, seed } = same[0].run.drawn;
+        let made = tasks::write(task, seed, scratch.path())?;
         for cell in same {
             outcomes.extend(of_cell(cell, &made, &grid.folder)?);
         }
@@ -84,10 +86,10 @@ fn outcomes(grid: &Grid) -> Result<Vec<Outcome>, Failure> {
 
 /// The outcomes of the rules that a run shows; none if the run is not finished.
 fn of_cell(cell: &Cell, made: &Made, folder: &Path) -> Result<Vec<Outcome>, Failure> {
-    let folder = cell.run_folder(folder);
-    if !folder.join(mle_star::layout::RESULT).is_file() {
+    if !cell.run.is_done(folder) {
         return Ok(Vec::new());
     }
+    let folder = cell.run.folder(folder);
     let record =
         record::read(&folder, made).map_err(|error| format!("cannot read {}: {error}", folder.display()))?;
     let own = Outcome::of(cell, made, &record);
@@ -100,10 +102,10 @@ impl Outcome {
         let trust = &record.trust;
         let report = |score: Option<f64>, interval| Some(Report { score: score?, interval });
         let outcome = Self {
-            case: (cell.task.name, cell.seed),
-            seconds: cell.seconds,
+            case: cell.run.drawn.case(),
+            seconds: cell.run.seconds,
             rule: cell.configuration.title,
-            direction: cell.task.metric.direction(),
+            direction: cell.run.drawn.task.metric.direction(),
             range: [made.constant, made.best],
             hidden: None,
             regret: None,
@@ -334,14 +336,6 @@ impl PerTask {
             }
         }
     }
-}
-
-fn percent(value: Option<f64>) -> String {
-    value.map_or_else(|| "-".to_owned(), |value| format!("{value:.2} %"))
-}
-
-fn shown(value: Option<f64>, decimals: usize) -> String {
-    value.map_or_else(|| "-".to_owned(), |value| format!("{value:.decimals$}"))
 }
 
 #[cfg(test)]

@@ -15,10 +15,10 @@ use mle_star::metric::Direction;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::statistics::{
+use crate::common::statistics::{
     Case, Pair, compare, coverage, markdown, mean, mean_optimism, optimism, regret, share_of_range, spearman,
 };
-use crate::tasks::{self, Made, Task};
+use crate::common::tasks::{self, Made, Task};
 
 const SCRIPT: &str = include_str!("seed_swaps.py");
 /// The seeds tried after the first.

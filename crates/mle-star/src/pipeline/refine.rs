@@ -112,6 +112,9 @@ async fn carry_out(
         return Ok((RefinementAttempt::failed(plan, String::new()).because("no code in the reply"), None));
     }; // 9, 18
     let replaced = match current.solution().replace_block(block, &code) {
+        Ok(replaced) if replaced == *current.solution() => {
+            return Ok((RefinementAttempt::failed(plan, code).because("the block is unchanged"), None));
+        }
         Ok(replaced) => replaced.in_phase(SolutionPhase::Refined), // 10, 19
         Err(error) => {
             ctx.warn(format!("the coder's block cannot be put in place: {error}"));

@@ -1,6 +1,8 @@
 //! Tasks with classes as answers. The comment of each function is its process.
 
-use super::draw::{Draw, Part, Random, Row, cell, decimal, hour_wave, label, logistic, outcome, sometimes};
+use super::draw::{
+    Draw, Part, Random, Row, cell, decimal, hour_wave, label, logistic, outcome, shuffled, softmax, sometimes,
+};
 
 const CROPS: [&str; 4] = ["barley", "maize", "rye", "wheat"];
 
@@ -64,13 +66,6 @@ fn visits_of(random: &mut Random, patient: usize, visits: usize) -> Vec<Row> {
         row
     };
     (0..visits).map(visit).collect()
-}
-
-fn shuffled<T>(random: &mut Random, mut values: Vec<T>) -> Vec<T> {
-    for position in (1..values.len()).rev() {
-        values.swap(position, random.below(position + 1));
-    }
-    values
 }
 
 /// About 3 % of payments are fraud: a logistic draw from amount, hour, country, age of the account and earlier
@@ -161,8 +156,7 @@ pub fn crops(random: &mut Random, rows: [usize; 2]) -> Draw {
             0.6 * slope - 0.6 * acid,
         ];
         margins[soil] += 0.7;
-        let total: f64 = margins.iter().map(|margin| margin.exp()).sum();
-        let shares = margins.map(|margin| margin.exp() / total);
+        let shares = softmax(margins);
         let cells = vec![
             decimal("rain", 600.0 + 150.0 * rain),
             decimal("sun", 1500.0 + 200.0 * sun),
@@ -218,5 +212,137 @@ pub fn clinic(random: &mut Random, rows: [usize; 2]) -> Draw {
         let mut cells: Vec<_> = names.into_iter().zip(x).map(|(name, x)| decimal(name, x)).collect();
         cells.push(cell("ward", &["east", "north", "south", "west"][ward]));
         outcome(random, cells, logistic(margin))
+    })
+}
+
+/// Texts, whose words come from a hidden mood, and an answer that is a logistic draw from mood and price. The best
+/// prediction knows the words and how moods choose them, but not the mood.
+pub fn reviews(random: &mut Random, rows: [usize; 2]) -> Draw {
+    const GOOD: [&str; 8] = ["great", "lovely", "quick", "friendly", "tasty", "fresh", "warm", "kind"];
+    const BAD: [&str; 8] = ["slow", "cold", "rude", "stale", "noisy", "dirty", "late", "bland"];
+    const PLAIN: [&str; 12] =
+        ["the", "food", "was", "and", "we", "had", "a", "table", "with", "people", "there", "on"];
+    let mut draw = Draw::of(random, rows, |random, _| {
+        let (mood, price) = (random.normal(), 8.0 + random.exponential(16.0));
+        let mut words: Vec<&str> = (0..6 + random.below(12)).map(|_| PLAIN[random.below(12)]).collect();
+        let (count, mut good) = (1 + random.below(4), 0);
+        for _ in 0..count {
+            let is_good = random.chance(logistic(2.0 * mood));
+            good += usize::from(is_good);
+            let word = if is_good { GOOD } else { BAD }[random.below(8)];
+            words.insert(random.below(words.len() + 1), word);
+        }
+        let cells = vec![
+            cell("review", &words.join(" ")),
+            decimal("price", price),
+            cell("shop", &format!("shop_{}", random.below(60))),
+            cell("channel", ["app", "phone", "web"][random.below(3)]),
+        ];
+        let back = |mood: f64| logistic(2.0 * mood - 0.04 * (price - 24.0) - 2.2);
+        let target = if random.chance(back(mood)) { "yes" } else { "no" }.to_owned();
+        Row { cells, target, best: vec![mean_over_moods(good, count - good, back).to_string()] }
+    });
+    choose_for_f1(&mut draw.test);
+    draw
+}
+
+/// The mean of a function of the mood, given the words.
+fn mean_over_moods(good: usize, bad: usize, value: impl Fn(f64) -> f64) -> f64 {
+    let (mut sum, mut weights) = (0.0, 0.0);
+    for mood in (-40..=40).map(|step| f64::from(step) / 10.0) {
+        let words = logistic(2.0 * mood).powi(good as i32) * logistic(-2.0 * mood).powi(bad as i32);
+        let weight = (-mood * mood / 2.0).exp() * words;
+        sum += weight * value(mood);
+        weights += weight;
+    }
+    sum / weights
+}
+
+/// Replaces probabilities by `yes` for so many of the largest that the expected F1 is best, otherwise by `no`.
+fn choose_for_f1(rows: &mut [Row]) {
+    let chances: Vec<f64> = rows.iter().filter_map(|row| row.best[0].parse().ok()).collect();
+    let mut sorted = chances.clone();
+    sorted.sort_by(|one, two| two.total_cmp(one));
+    let all: f64 = sorted.iter().sum();
+    let (mut hits, mut best, mut limit) = (0.0, 0.0, 1.0);
+    for (at, chance) in sorted.into_iter().enumerate() {
+        hits += chance;
+        let expected = 2.0 * hits / ((at + 1) as f64 + all);
+        if expected > best {
+            (best, limit) = (expected, chance);
+        }
+    }
+    for (row, chance) in rows.iter_mut().zip(chances) {
+        row.best = vec![if chance >= limit { "yes" } else { "no" }.to_owned()];
+    }
+}
+
+/// One of three classes of very different sizes, drawn from a softmax of the effects of 120 makers, driver and car;
+/// two features have gaps.
+pub fn claims(random: &mut Random, rows: [usize; 2]) -> Draw {
+    let makers = random.levels(120, 0.9);
+    Draw::of(random, rows, |random, _| {
+        let (maker, region, previous) = (random.below(120), random.below(8), random.events(0.4));
+        let [power, mileage] = random.normals();
+        let age = 18 + random.below(70);
+        let margin = makers[maker]
+            + if age < 25 { 0.8 } else { 0.0 }
+            + 0.9 * previous as f64
+            + 0.4 * power
+            + 0.5 * mileage
+            + [0.0, 0.0, 0.6, 0.0, 0.6, 0.0, -0.4, 0.0][region];
+        let shares = softmax([0.7 * margin - 3.2, 0.0, margin - 1.6]);
+        let (years, driven) =
+            (cell("age", &age), cell("mileage", &(13_000.0 * (0.8 * mileage).exp()).round()));
+        let cells = vec![
+            cell("maker", &format!("maker_{maker}")),
+            cell("region", &["a", "b", "c", "d", "e", "f", "g", "h"][region]),
+            sometimes(random, 0.15, years),
+            cell("power", &(110.0 * (0.4 * power).exp()).round()),
+            sometimes(random, 0.1, driven),
+            cell("previous", &previous),
+        ];
+        let target = ["large", "none", "small"][random.one_of(&shares)].to_owned();
+        Row { cells, target, best: shares.iter().map(|share| format!("{share:.6}")).collect() }
+    })
+}
+
+/// Pictures of ten signs, moved by at most one pixel, with normal noise. The best prediction knows the signs.
+pub fn glyphs(random: &mut Random, rows: [usize; 2]) -> Draw {
+    const NOISE: f64 = 7.0;
+    let signs: Vec<[[f64; 64]; 9]> = (0..10).map(|_| moved_sign(random)).collect();
+    Draw::of(random, rows, |random, part| {
+        let (sign, moved) = (random.below(10), random.below(9));
+        let drawn = signs[sign][moved].map(|ink| ink + NOISE * random.normal());
+        let cells = drawn.iter().enumerate().map(|(position, ink)| {
+            cell(format!("pixel_{}_{}", position / 8, position % 8), &(ink.round().clamp(0.0, 16.0) as u8))
+        });
+        let likelihood = |places: &[[f64; 64]; 9]| -> f64 {
+            let distance = |place: &[f64; 64]| -> f64 {
+                place.iter().zip(&drawn).map(|(one, two)| (one - two) * (one - two)).sum()
+            };
+            places.iter().map(|place| (-distance(place) / (2.0 * NOISE * NOISE)).exp()).sum()
+        };
+        let best = match part {
+            Part::Train => sign,
+            Part::Test => {
+                let chances: Vec<f64> = signs.iter().map(likelihood).collect();
+                (0..10).max_by(|one, two| chances[*one].total_cmp(&chances[*two])).unwrap_or_default()
+            }
+        };
+        Row { cells: cells.collect(), target: sign.to_string(), best: vec![best.to_string()] }
+    })
+}
+
+/// A sign of four dots at nine places: the ink of each pixel, from 0 to 16.
+fn moved_sign(random: &mut Random) -> [[f64; 64]; 9] {
+    let dots: [[f64; 2]; 4] = std::array::from_fn(|_| [random.between(1.0, 6.0), random.between(1.0, 6.0)]);
+    let ink = |x: f64, y: f64| {
+        let dot = |[column, row]: &[f64; 2]| (-((x - column).powi(2) + (y - row).powi(2)) / 2.0).exp();
+        16.0 * dots.iter().map(dot).sum::<f64>().min(1.0)
+    };
+    std::array::from_fn(|place| {
+        let (right, down) = ((place % 3) as f64 - 1.0, (place / 3) as f64 - 1.0);
+        std::array::from_fn(|position| ink((position % 8) as f64 - right, (position / 8) as f64 - down))
     })
 }

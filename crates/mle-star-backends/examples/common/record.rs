@@ -13,9 +13,9 @@ use mle_star::result::FinalResult;
 use mle_star::trust::{Choice, ChoiceCandidate, Trust};
 use serde::Deserialize;
 
-use crate::Failure;
-use crate::statistics::Pair;
-use crate::tasks::Made;
+use super::Failure;
+use super::statistics::Pair;
+use super::tasks::Made;
 
 /// The solutions whose submissions are averaged.
 const AVERAGED: usize = 3;

@@ -1,9 +1,15 @@
+//! Tests of all tasks. `trust` shares the tasks, so they are tested here only.
+
 use std::collections::HashSet;
+use std::fs;
+use std::path::Path;
 
 use mle_star::metric::Score;
+use mle_star::protocol::SplitKind;
 use mle_star_data::profile;
 
-use super::*;
+use crate::common::arguments::find;
+use crate::common::tasks::{ID, TARGET, TASKS, write};
 
 fn column(file: &Path, name: &str) -> Vec<String> {
     let mut reader = csv::Reader::from_path(file).unwrap();
@@ -46,7 +52,7 @@ fn every_task_is_complete_and_keeps_its_answers_hidden() {
 #[test]
 fn a_task_and_a_seed_determine_every_byte() {
     let folder = tempfile::tempdir().unwrap();
-    for task in ["clinic", "patients", "orders"].map(|name| named(name).unwrap()) {
+    for task in ["clinic", "patients", "orders"].map(|name| find(name).unwrap()) {
         let drawn = |seed, name: &str| {
             let made = write(task, seed, &folder.path().join(name)).unwrap();
             ["train.csv", "test.csv"].map(|name| fs::read(made.data.join(name)).unwrap())
@@ -73,11 +79,11 @@ fn groups_and_times_of_the_test_rows_are_new() {
 #[test]
 fn fraud_is_rare_and_letters_tell_only_in_the_training_table() {
     let folder = tempfile::tempdir().unwrap();
-    let made = write(named("fraud").unwrap(), 1, folder.path()).unwrap();
+    let made = write(find("fraud").unwrap(), 1, folder.path()).unwrap();
     let answers = column(&made.answers_file, TARGET);
     let share = answers.iter().filter(|answer| *answer == "1").count() as f64 / 20_000.0;
     assert!((0.02..0.04).contains(&share), "{share}");
-    let made = write(named("contracts").unwrap(), 1, folder.path()).unwrap();
+    let made = write(find("contracts").unwrap(), 1, folder.path()).unwrap();
     let gap = |letters: Vec<String>, answers: Vec<String>| {
         let mean = |label: &str| {
             let chosen = letters.iter().zip(&answers).filter(|(_, answer)| *answer == label);
@@ -89,4 +95,26 @@ fn fraud_is_rare_and_letters_tell_only_in_the_training_table() {
     let (train, test) = (made.data.join("train.csv"), made.data.join("test.csv"));
     assert!(gap(column(&train, "open_letters"), column(&train, TARGET)) > 1.5);
     assert!(gap(column(&test, "open_letters"), column(&made.answers_file, TARGET)).abs() < 0.1);
+}
+
+#[test]
+fn further_tables_have_a_row_for_each_row_of_a_task() {
+    for (name, file, keys) in [
+        ("orders", "customers.csv", &["customer_id"][..]),
+        ("trips", "weather.csv", &["day", "city"]),
+        ("visits", "places.csv", &["place_id"]),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let made = write(find(name).unwrap(), 1, folder.path()).unwrap();
+        let rows = |file: &str| -> Vec<Vec<String>> {
+            let columns: Vec<_> = keys.iter().map(|key| column(&made.data.join(file), key)).collect();
+            (0..columns[0].len()).map(|row| columns.iter().map(|all| all[row].clone()).collect()).collect()
+        };
+        let known: HashSet<_> = rows(file).into_iter().collect();
+        assert_eq!(known.len(), rows(file).len(), "{name}");
+        assert!(
+            [rows("train.csv"), rows("test.csv")].concat().iter().all(|row| known.contains(row)),
+            "{name}"
+        );
+    }
 }

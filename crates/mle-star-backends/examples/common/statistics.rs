@@ -32,6 +32,19 @@ pub struct Share {
     pub interval: [f64; 2],
 }
 
+/// The mean of the tasks' means.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mean {
+    /// The number of tasks.
+    pub tasks: usize,
+    /// The number of cases.
+    pub cases: usize,
+    /// The mean.
+    pub mean: f64,
+    /// Its 95 % bootstrap interval: low, high. Tasks are drawn first, then seeds in each task.
+    pub interval: [f64; 2],
+}
+
 /// How much larger the values of one rule are than those of another in the same cases.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Comparison {
@@ -81,7 +94,15 @@ pub fn spearman(pairs: &[Pair]) -> Option<f64> {
 
 /// How much better the reported score is than the hidden one; positive if it is too good.
 pub fn optimism(pair: Pair, direction: Direction) -> f64 {
-    signed(direction, pair.reported - pair.hidden)
+    gain(pair.reported, pair.hidden, direction)
+}
+
+/// How much better a score is than another.
+pub fn gain(score: f64, other: f64, direction: Direction) -> f64 {
+    match direction {
+        Direction::Maximize => score - other,
+        Direction::Minimize => other - score,
+    }
 }
 
 /// The mean of [`optimism`]; `None` without pairs.
@@ -91,7 +112,7 @@ pub fn mean_optimism(pairs: &[Pair], direction: Direction) -> Option<f64> {
 
 /// How much worse the chosen hidden score is than the best one; 0 without others.
 pub fn regret(chosen: f64, hidden: &[f64], direction: Direction) -> f64 {
-    hidden.iter().map(|other| signed(direction, other - chosen)).fold(0.0, f64::max)
+    hidden.iter().map(|other| gain(*other, chosen, direction)).fold(0.0, f64::max)
 }
 
 /// A difference of scores as a share of what there is to gain: the distance from a constant prediction to the best
@@ -122,22 +143,23 @@ pub fn wilson(hits: usize, of: usize) -> [f64; 2] {
 /// Compares two rules over the cases that both have; `None` if there are none. Values should have the same unit in
 /// all tasks ([`share_of_range`]). The interval is the same in each call.
 pub fn compare(one: &BTreeMap<Case, f64>, two: &BTreeMap<Case, f64>) -> Option<Comparison> {
+    let difference = |(case, value): (&Case, &f64)| Some((*case, value - two.get(case)?));
+    let differences: BTreeMap<Case, f64> = one.iter().filter_map(difference).collect();
+    let Mean { tasks, cases, mean: by, interval } = mean_of_tasks(&differences)?;
+    let larger = differences.values().filter(|by| **by > 0.0).count();
+    let smaller = differences.values().filter(|by| **by < 0.0).count();
+    Some(Comparison { tasks, cases, by, interval, larger, smaller })
+}
+
+/// The mean of the tasks' means; `None` without cases. The interval is the same in each call.
+pub fn mean_of_tasks(values: &BTreeMap<Case, f64>) -> Option<Mean> {
     let mut tasks = BTreeMap::<&str, Vec<f64>>::new();
-    for (case, value) in one {
-        let Some(other) = two.get(case) else { continue };
-        tasks.entry(case.0).or_default().push(value - other);
+    for (case, value) in values {
+        tasks.entry(case.0).or_default().push(*value);
     }
     let tasks: Vec<Vec<f64>> = tasks.into_values().collect();
-    let by = mean(tasks.iter().filter_map(|task| mean(task.iter().copied())))?;
-    let differences = || tasks.iter().flatten();
-    Some(Comparison {
-        tasks: tasks.len(),
-        cases: differences().count(),
-        by,
-        interval: bootstrap(&tasks),
-        larger: differences().filter(|by| **by > 0.0).count(),
-        smaller: differences().filter(|by| **by < 0.0).count(),
-    })
+    let mean = mean(tasks.iter().filter_map(|task| mean(task.iter().copied())))?;
+    Some(Mean { tasks: tasks.len(), cases: values.len(), mean, interval: bootstrap(&tasks) })
 }
 
 /// A Markdown table; columns after the first are aligned to the right.
@@ -149,17 +171,20 @@ pub fn markdown(header: &[&str], rows: &[Vec<String>]) -> String {
     [line(&mut header.iter().copied()), rule].into_iter().chain(rows).collect()
 }
 
+/// A percentage; `-` without a value.
+pub fn percent(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| format!("{value:.2} %"))
+}
+
+/// A number with so many decimals; `-` without a value.
+pub fn shown(value: Option<f64>, decimals: usize) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| format!("{value:.decimals$}"))
+}
+
 /// The mean; `None` without values.
 pub fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     let (count, sum) = values.fold((0.0, 0.0), |(count, sum), value| (count + 1.0, sum + value));
     (count > 0.0).then(|| sum / count)
-}
-
-fn signed(direction: Direction, difference: f64) -> f64 {
-    match direction {
-        Direction::Maximize => difference,
-        Direction::Minimize => -difference,
-    }
 }
 
 fn bootstrap(tasks: &[Vec<f64>]) -> [f64; 2] {

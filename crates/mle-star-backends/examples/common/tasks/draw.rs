@@ -118,6 +118,14 @@ impl Draw {
     }
 }
 
+/// The values in another order.
+pub fn shuffled<T>(random: &mut Random, mut values: Vec<T>) -> Vec<T> {
+    for position in (1..values.len()).rev() {
+        values.swap(position, random.below(position + 1));
+    }
+    values
+}
+
 /// A row whose answer is 1 with this probability and 0 otherwise, and whose prediction is a probability.
 pub fn outcome(random: &mut Random, cells: Vec<Cell>, probability: f64) -> Row {
     let target = u8::from(random.chance(probability)).to_string();
@@ -154,6 +162,12 @@ pub fn sometimes(random: &mut Random, missing: f64, (name, value): Cell) -> Cell
 /// The probability of a margin.
 pub fn logistic(margin: f64) -> f64 {
     1.0 / (1.0 + (-margin).exp())
+}
+
+/// The probabilities of margins.
+pub fn softmax<const N: usize>(margins: [f64; N]) -> [f64; N] {
+    let total: f64 = margins.iter().map(|margin| margin.exp()).sum();
+    margins.map(|margin| margin.exp() / total)
 }
 
 /// A wave of one day: 0 at midnight, 1 at six, 0 at noon, -1 at eighteen o'clock.

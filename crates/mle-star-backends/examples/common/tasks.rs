@@ -6,6 +6,7 @@
 
 mod amounts;
 mod draw;
+mod list;
 mod outcomes;
 
 use std::collections::BTreeMap;
@@ -19,6 +20,8 @@ use mle_star_metrics::labels::{Columns, Labels, Layout, Others};
 use mle_star_metrics::names::Metric;
 
 use draw::{Draw, Random, Row};
+
+pub use list::TASKS;
 
 /// The ID column of every task.
 pub const ID: &str = "id";
@@ -59,143 +62,6 @@ pub struct Made {
     pub constant: f64,
     /// The hidden score of predictions by somebody who knows the process.
     pub best: f64,
-}
-
-/// Every task.
-pub static TASKS: [Task; 14] = [
-    Task {
-        name: "loyalty",
-        metric: Metric::Accuracy,
-        split: SplitKind::Stratified,
-        column: None,
-        rows: [2_200, 10_000],
-        about: "Each row is a customer. Predict whether the customer leaves or stays.",
-        draw: outcomes::loyalty,
-    },
-    Task {
-        name: "deliveries",
-        metric: Metric::Mae,
-        split: SplitKind::Rows,
-        column: None,
-        rows: [2_400, 10_000],
-        about: "Each row is a delivery. Predict its minutes.",
-        draw: amounts::deliveries,
-    },
-    Task {
-        name: "patients",
-        metric: Metric::RocAuc,
-        split: SplitKind::Groups,
-        column: Some("patient_id"),
-        rows: [2_400, 10_000],
-        about: "Each row is a visit of a patient. Predict whether the treatment helps (1) or not (0). The patients of \
-                the test table are others than those of the training table.",
-        draw: outcomes::patients,
-    },
-    Task {
-        name: "demand",
-        metric: Metric::Mae,
-        split: SplitKind::Time,
-        column: Some("date"),
-        rows: [2_600, 6_000],
-        about: "Each row is a product in a shop on a day. Predict how many are sold. The rows of the test table are \
-                later than those of the training table.",
-        draw: amounts::demand,
-    },
-    Task {
-        name: "fraud",
-        metric: Metric::AveragePrecision,
-        split: SplitKind::Stratified,
-        column: None,
-        rows: [8_000, 20_000],
-        about: "Each row is a payment. Predict whether it is fraud (1) or not (0). Fraud is rare.",
-        draw: outcomes::fraud,
-    },
-    Task {
-        name: "contracts",
-        metric: Metric::RocAuc,
-        split: SplitKind::Stratified,
-        column: None,
-        rows: [3_000, 10_000],
-        about: "Each row is a contract. Predict whether it is cancelled (1) or not (0).",
-        draw: outcomes::contracts,
-    },
-    Task {
-        name: "clicks",
-        metric: Metric::RocAuc,
-        split: SplitKind::Stratified,
-        column: None,
-        rows: [30_000, 10_000],
-        about: "Each row is a page that was shown. Predict whether it was clicked (1) or not (0).",
-        draw: outcomes::clicks,
-    },
-    Task {
-        name: "crops",
-        metric: Metric::LogLoss,
-        split: SplitKind::Stratified,
-        column: None,
-        rows: [2_600, 8_000],
-        about: "Each row is a field. Predict the probability of each crop.",
-        draw: outcomes::crops,
-    },
-    Task {
-        name: "merchants",
-        metric: Metric::RocAuc,
-        split: SplitKind::Stratified,
-        column: None,
-        rows: [4_000, 10_000],
-        about: "Each row is a sale. Predict whether the customer complains (1) or not (0).",
-        draw: outcomes::merchants,
-    },
-    Task {
-        name: "houses",
-        metric: Metric::Rmsle,
-        split: SplitKind::Rows,
-        column: None,
-        rows: [2_400, 8_000],
-        about: "Each row is a house. Predict its price.",
-        draw: amounts::houses,
-    },
-    Task {
-        name: "sensors",
-        metric: Metric::Accuracy,
-        split: SplitKind::Stratified,
-        column: None,
-        rows: [2_400, 6_000],
-        about: "Each row is a machine with the readings of its sensors. Predict whether it fails or works.",
-        draw: outcomes::sensors,
-    },
-    Task {
-        name: "grades",
-        metric: Metric::QuadraticKappa,
-        split: SplitKind::Stratified,
-        column: None,
-        rows: [3_000, 10_000],
-        about: "Each row is a student. Predict the grade, a whole number from 0 to 4.",
-        draw: amounts::grades,
-    },
-    Task {
-        name: "orders",
-        metric: Metric::Rmse,
-        split: SplitKind::Rows,
-        column: None,
-        rows: [3_000, 8_000],
-        about: "Each row is an order. Predict its value. `customers.csv` describes the customers.",
-        draw: amounts::orders,
-    },
-    Task {
-        name: "clinic",
-        metric: Metric::RocAuc,
-        split: SplitKind::Stratified,
-        column: None,
-        rows: [700, 10_000],
-        about: "Each row is an admission. Predict whether the person comes back (1) or not (0).",
-        draw: outcomes::clinic,
-    },
-];
-
-/// The task with this name.
-pub fn named(name: &str) -> Option<&'static Task> {
-    TASKS.iter().find(|task| task.name == name)
 }
 
 /// Draws a task and writes it to a folder: `data/train.csv`, `data/test.csv`, `data/sample_submission.csv`, further
@@ -258,6 +124,8 @@ impl Task {
             Metric::LogLoss => vec![format!("{:.4}", 1.0 / counts.len() as f64); counts.len()],
             metric if metric.wants_probabilities() => vec!["0.5".to_owned()],
             metric if metric.is_for_regression() => vec![median(train)],
+            // The class that is not the positive one would score 0.
+            Metric::F1 => counts.keys().next_back().map(|label| (*label).to_owned()).into_iter().collect(),
             _ => counts
                 .iter()
                 .max_by_key(|(_, count)| **count)
@@ -348,6 +216,3 @@ fn text(writer: csv::Writer<Vec<u8>>) -> io::Result<String> {
     let bytes = writer.into_inner().map_err(|error| io::Error::other(error.to_string()))?;
     String::from_utf8(bytes).map_err(io::Error::other)
 }
-
-#[cfg(test)]
-mod tests;

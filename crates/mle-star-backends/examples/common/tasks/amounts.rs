@@ -3,7 +3,7 @@
 use jiff::ToSpan;
 use jiff::civil::date;
 
-use super::draw::{Draw, Part, Random, Row, cell, decimal, hour_wave, logistic, number, sometimes};
+use super::draw::{Draw, Part, Random, Row, cell, decimal, hour_wave, logistic, number, shuffled, sometimes};
 
 /// Minutes are a smooth function of distance, load, hour and courier with Laplace noise, which dominates.
 pub fn deliveries(random: &mut Random, rows: [usize; 2]) -> Draw {
@@ -131,4 +131,82 @@ pub fn orders(random: &mut Random, rows: [usize; 2]) -> Draw {
     });
     draw.others.push(("customers.csv", table));
     draw
+}
+
+/// Minutes are log-normal around distance, rush hours, district and, more strongly, the weather of the day in the
+/// city, which is in another table (`weather.csv`).
+pub fn trips(random: &mut Random, rows: [usize; 2]) -> Draw {
+    const CITIES: [&str; 3] = ["north", "south", "west"];
+    const DAYS: usize = 200;
+    let districts = random.levels(25, 0.2);
+    let weather: Vec<(f64, f64)> = (0..DAYS * CITIES.len())
+        .map(|_| {
+            let rain = if random.chance(0.45) { 0.0 } else { random.exponential(6.0) };
+            (rain, random.exponential(5.0) + random.exponential(5.0))
+        })
+        .collect();
+    let date = |day: usize| date(2023, 1, 1).saturating_add((day as i64).days());
+    let mut table = "day,city,rain,wind\n".to_owned();
+    for (position, (rain, wind)) in weather.iter().enumerate() {
+        let (day, city) = (date(position / CITIES.len()), CITIES[position % CITIES.len()]);
+        table += &format!("{day},{city},{rain:.1},{wind:.1}\n");
+    }
+    let mut draw = Draw::of(random, rows, |random, _| {
+        let (day, city, district) = (random.below(DAYS), random.below(CITIES.len()), random.below(25));
+        let (hour, kilometres) = (random.below(24), 0.5 + random.exponential(3.0) + random.exponential(3.0));
+        let (rain, wind) = weather[day * CITIES.len() + city];
+        let is_weekend = date(day).weekday().to_monday_zero_offset() >= 5;
+        let is_rush = [7, 8, 16, 17, 18].contains(&hour) && !is_weekend;
+        let speed =
+            3.3 - if is_rush { 0.35 } else { 0.0 } - 0.28 * rain.ln_1p() - 0.012 * wind + districts[district];
+        let minutes = 60.0 * kilometres / speed.exp();
+        let cells = vec![
+            cell("day", &date(day)),
+            cell("city", CITIES[city]),
+            cell("from_district", &format!("district_{district}")),
+            cell("hour", &hour),
+            decimal("kilometres", kilometres),
+        ];
+        number(cells, minutes * (0.15 * random.normal()).exp() + 1.0, minutes + 1.0)
+    });
+    draw.others.push(("weather.csv", table));
+    draw
+}
+
+/// What visitors spend depends only on the place, which another table describes (`places.csv`); normal noise. The
+/// places of the test rows are others, so the column that joins the tables is no feature.
+pub fn visits(random: &mut Random, rows: [usize; 2]) -> Draw {
+    const VISITS: usize = 15;
+    let mut names = shuffled(random, (100..100 + (rows[0] + rows[1]) / VISITS).collect());
+    let mut table = "place_id,area,seats,age,distance,kind\n".to_owned();
+    let mut part = |count: usize| -> Vec<Row> {
+        let mut visits = Vec::with_capacity(count);
+        for place in names.split_off(names.len() - count / VISITS) {
+            let [area, seats, age, distance] = random.normals();
+            let kind = random.below(4);
+            let spent = 60.0 + 9.0 * area - 6.0 * distance + 5.0 * seats * seats.min(1.0)
+                - 4.0 * age * f64::from(u8::from(kind == 0))
+                + [8.0, 0.0, -7.0, 3.0][kind];
+            let kind = ["museum", "park", "theatre", "zoo"][kind];
+            let (area, seats) = (400.0 * (0.5 * area).exp(), 80.0 + 25.0 * seats);
+            let (age, distance) = (30.0 + 9.0 * age, 5.0 * (0.6 * distance).exp());
+            table += &format!("p{place},{area:.1},{seats:.0},{age:.1},{distance:.2},{kind}\n");
+            visits.extend((0..VISITS).map(|_| visit(random, place, spent)));
+        }
+        shuffled(random, visits)
+    };
+    let (train, test) = (part(rows[0]), part(rows[1]));
+    Draw { train, test, others: vec![("places.csv", table)] }
+}
+
+fn visit(random: &mut Random, place: usize, spent: f64) -> Row {
+    let [warmth, queue] = random.normals();
+    let cells = vec![
+        cell("place_id", &format!("p{place}")),
+        cell("hour", &(9 + random.below(10))),
+        cell("weekday", &random.below(7)),
+        decimal("temperature", 14.0 + 7.0 * warmth),
+        decimal("queue", 6.0 * (0.5 * queue).exp()),
+    ];
+    number(cells, spent + 8.0 * random.normal(), spent)
 }
