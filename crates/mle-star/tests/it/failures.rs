@@ -123,7 +123,7 @@ async fn a_path_that_failed_stays_failed_when_the_defect_is_gone() {
 #[tokio::test(start_paused = true)]
 async fn a_path_that_a_limit_cuts_short_is_cancelled() {
     let mut inputs = frozen();
-    inputs.config.time_limit_seconds = 60;
+    inputs.config.time_limit_seconds = 64;
     inputs.config.outer_loop_steps = 4;
     let result = run(&World::new().takes(0, 4), &inputs).await.unwrap().result;
     assert!(result.paths.iter().all(|path| path.status == PathStatus::Cancelled), "{:?}", result.paths);
