@@ -7,6 +7,7 @@
 use std::io::Read;
 
 use mle_star::measure::Measurement;
+use mle_star::metric::Direction;
 
 use crate::labels::evaluate::Predicted;
 use crate::labels::{Labels, Layout, Others};
@@ -41,6 +42,9 @@ pub struct Selection {
     pub weights: Vec<f64>,
     /// The score of the weighted mean. The weights for each fold come from the other folds.
     pub measured: Measurement,
+    /// Whether it is better than the member with the best score. That member is chosen like the weights: for each fold
+    /// by the other folds. Its own score is that of the luckiest of all.
+    pub is_better: bool,
 }
 
 impl Labels {
@@ -73,9 +77,11 @@ impl Labels {
         if weights.iter().filter(|weight| **weight > 0.0).count() < 2 {
             return Ok(None);
         }
-        let values = library.cross_fitted();
-        let measured = first.with_values(library.decide(&values)).measure(replicates)?;
-        Ok(Some(Selection { weights, measured }))
+        let combined = first.with_values(library.decide(&library.cross_fitted(Library::weights)));
+        let best = library.decide(&library.cross_fitted(Library::best));
+        let ones = vec![1.0; first.rows()];
+        let is_better = goodness(&first, &combined.values, &ones) > goodness(&first, &best, &ones);
+        Ok(Some(Selection { weights, measured: combined.measure(replicates)?, is_better }))
     }
 }
 
@@ -106,11 +112,11 @@ impl<'a> Library<'a> {
         all.into_iter().step_by(step).collect()
     }
 
-    /// Values for all rows, with weights from the other folds.
-    fn cross_fitted(&self) -> Vec<f64> {
+    /// Values for all rows, with weights that are chosen on the other folds.
+    fn cross_fitted(&self, choose: impl Fn(&Self, &[usize]) -> Vec<f64>) -> Vec<f64> {
         let mut values = vec![0.0; self.rows.rows() * self.width];
         for fold in 0..FOLDS {
-            let weights = self.weights(&self.sample(|unit| fold_of(unit) != fold));
+            let weights = choose(self, &self.sample(|unit| fold_of(unit) != fold));
             for (place, unit) in self.rows.units().iter().enumerate() {
                 if fold_of(*unit) == fold {
                     let row = place * self.width..(place + 1) * self.width;
@@ -128,6 +134,15 @@ impl<'a> Library<'a> {
 
     /// Weights chosen on the rows at these places.
     fn weights(&self, places: &[usize]) -> Vec<f64> {
+        self.search(places, |search| search.run())
+    }
+
+    /// All weight for the member that is best on the rows at these places.
+    fn best(&self, places: &[usize]) -> Vec<f64> {
+        self.search(places, |search| search.best())
+    }
+
+    fn search(&self, places: &[usize], choose: impl Fn(&mut Search<'_>) -> Vec<f64>) -> Vec<f64> {
         let rows = self.rows.at(places);
         let pick = |values: &Vec<f64>| -> Vec<f64> {
             let row = |place: &usize| &values[place * self.width..(place + 1) * self.width];
@@ -135,8 +150,7 @@ impl<'a> Library<'a> {
         };
         let members: Vec<Vec<f64>> = self.values.iter().map(pick).collect();
         let mut search = Search { library: self, rows: &rows, ones: vec![1.0; places.len()], members };
-        search.keep_the_best();
-        search.run()
+        choose(&mut search)
     }
 
     /// What the files would hold: the values, or the label with the largest one.
@@ -162,20 +176,30 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
+    /// The members, the best by their own scores first.
+    fn order(&self) -> Vec<usize> {
+        let known = (0..self.members.len()).filter(|at| !self.members[*at].is_empty());
+        let mut order: Vec<(usize, f64)> =
+            known.filter_map(|at| Some((at, self.goodness(&self.members[at])?))).collect();
+        order.sort_by(|one, two| two.1.total_cmp(&one.1));
+        order.into_iter().map(|(at, _)| at).collect()
+    }
+
+    fn best(&mut self) -> Vec<f64> {
+        let best = self.order().first().copied();
+        (0..self.members.len()).map(|at| f64::from(u8::from(Some(at) == best))).collect()
+    }
+
     /// Empties all members but the best by their own scores.
     fn keep_the_best(&mut self) {
-        let mut order: Vec<(usize, f64)> = (0..self.members.len())
-            .filter(|at| !self.members[*at].is_empty())
-            .filter_map(|at| Some((at, self.goodness(&self.members[at])?)))
-            .collect();
-        order.sort_by(|one, two| two.1.total_cmp(&one.1));
-        let kept: Vec<usize> = order.into_iter().map(|(at, _)| at).take(CANDIDATES).collect();
+        let kept: Vec<usize> = self.order().into_iter().take(CANDIDATES).collect();
         let others = (0..self.members.len()).filter(|at| !kept.contains(at));
         others.for_each(|at| self.members[at] = Vec::new());
     }
 
     /// The weights after the best round.
-    fn run(&self) -> Vec<f64> {
+    fn run(&mut self) -> Vec<f64> {
+        self.keep_the_best();
         let mut counts = vec![0_u32; self.members.len()];
         let mut sums: Vec<f64> = Vec::new();
         let (mut best, mut best_counts, mut best_round) = (f64::NEG_INFINITY, counts.clone(), 0);
@@ -210,13 +234,17 @@ impl Search<'_> {
 
     /// The score, larger if it is better.
     fn goodness(&self, values: &[f64]) -> Option<f64> {
-        let score = self.rows.score(&self.library.decide(values), &self.ones).ok()?;
-        Some(if self.rows.metric().direction() == mle_star::metric::Direction::Maximize {
-            score
-        } else {
-            -score
-        })
+        goodness(self.rows, &self.library.decide(values), &self.ones)
     }
+}
+
+/// The score of values for these rows, larger if it is better.
+fn goodness(rows: &Predicted, values: &[f64], weights: &[f64]) -> Option<f64> {
+    let score = rows.score(values, weights).ok()?;
+    Some(match rows.metric().direction() {
+        Direction::Maximize => score,
+        Direction::Minimize => -score,
+    })
 }
 
 /// Predictions as numbers that have a mean: a label becomes a one at its class.
@@ -282,12 +310,12 @@ mod tests {
     fn members_with_independent_errors_share_the_weight() {
         let (truth, files) = numbers(2_000, &[1.0, 1.0, 4.0]);
         let files: Vec<(&str, f64)> = files.iter().map(|file| (file.as_str(), 1.0)).collect();
-        let Selection { weights, measured } = select(Metric::Rmse, &truth, &files, 10.0).unwrap();
+        let Selection { weights, measured, is_better } = select(Metric::Rmse, &truth, &files, 10.0).unwrap();
         assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
         assert!((weights[0] - 0.5).abs() < 0.1 && weights[2] < 0.1, "{weights:?}");
         // The error of one of them is 1 / sqrt(12), and that of their mean smaller by sqrt(2).
         assert!((measured.score - 0.288_7 / 2_f64.sqrt()).abs() < 0.01, "{}", measured.score);
-        assert_eq!(measured.rows, 2_000);
+        assert_eq!((measured.rows, is_better), (2_000, true));
     }
 
     #[test]

@@ -228,6 +228,9 @@ pub struct Selection {
     pub by_vote: bool,
     /// The score of the combination on validation rows. The weights for each part of the rows come from the others.
     pub measured: Option<Measurement>,
+    /// Whether it is better than the best run, if that is chosen like the weights, by the other parts of the rows.
+    #[serde(default)]
+    pub is_better: bool,
     /// Why there is no combination; empty if there is one.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub failure: String,

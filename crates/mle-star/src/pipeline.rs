@@ -76,7 +76,10 @@ async fn solve(ctx: &Ctx<'_>) -> Result<Finished, Stop> {
     };
     let ensembled = ensemble.iter().map(|ensemble| ensemble.best.clone());
     let solutions: Vec<Scored> = solutions.into_iter().chain(ensembled).collect();
-    let best = best_of_all(&solutions, |best| best.score()).unwrap_or(&initial.best).clone();
+    // A combination has been compared with all of them.
+    let combined = solutions.last().filter(|one| one.composition().is_some());
+    let best =
+        combined.or_else(|| best_of_all(&solutions, |best| best.score())).unwrap_or(&initial.best).clone();
     let finalists: Vec<Scored> = solutions.into_iter().rev().chain([initial.best.clone()]).collect();
     let last = submit(&ctx.phase(Phase::Finalization)?, &best, &finalists).await?;
     assemble::assemble(ctx, &initial, &refined, ensemble.as_ref(), last)

@@ -102,7 +102,8 @@ impl From<&Scored> for Best {
 }
 
 /// The solution that a run with these verdicts submits, or would submit if it ended now: the best ensemble, unless
-/// the best solution of a path is strictly better; before both, s_0. `None` before the end of Phase 1.
+/// the best solution of a path is strictly better; before both, s_0. `None` before the end of Phase 1. A combination that
+/// was kept has been compared with all of them.
 pub fn answer(verdicts: &Verdicts, direction: Direction) -> Option<&Best> {
     let paths: BTreeSet<u32> = verdicts.keys().filter_map(|step| step.path()).collect();
     let best_of = |path: u32| {
@@ -114,6 +115,10 @@ pub fn answer(verdicts: &Verdicts, direction: Direction) -> Option<&Best> {
     let is_ensemble = |step: &Step| step.phase() == Phase::Phase3;
     let round = verdicts.iter().rev().find(|(step, _)| is_ensemble(step));
     let ensemble = round.and_then(|(_, verdict)| verdict.best.as_ref());
+    let combined = ensemble.filter(|best| matches!(best.step, Step::Selection(_)));
+    if combined.is_some() {
+        return combined;
+    }
     let scored = |best: &&Best| Score::new(best.score, direction);
     let known: Vec<(&Best, Score)> =
         bests.chain(ensemble).filter_map(|best| Some((best, scored(&best)?))).collect();
@@ -191,5 +196,7 @@ mod tests {
         let with = |score| [&paths[..], &[(Step::Round(0), Step::Round(0), score)]].concat();
         check(&with(0.6), Some(Step::Round(0)));
         check(&with(0.59), Some(attempt(0)));
+        let selection = (Step::Selection(0), Step::Selection(0), 0.59);
+        check(&[&with(0.6)[..], &[selection]].concat(), Some(Step::Selection(0)));
     }
 }

@@ -71,7 +71,7 @@ pub(super) async fn choose(ctx: &Ctx<'_>, best: &Scored, solutions: &[Scored]) -
     Ok(Chosen { best, predictions, reports: HoldoutPart::Reporting, choice })
 }
 
-/// The solutions with different scripts, best first; `best` before others with the same score.
+/// The solutions with different scripts: `best`, then the others, best first.
 fn finalists(best: &Scored, solutions: &[Scored]) -> Vec<Scored> {
     let mut finalists: Vec<Scored> = Vec::new();
     for solution in [best].into_iter().chain(solutions) {
@@ -79,7 +79,9 @@ fn finalists(best: &Scored, solutions: &[Scored]) -> Vec<Scored> {
             finalists.push(solution.clone());
         }
     }
-    sort_best_first(&mut finalists, Scored::score);
+    if let [_, others @ ..] = finalists.as_mut_slice() {
+        sort_best_first(others, Scored::score);
+    }
     finalists.truncate(FINALISTS);
     finalists
 }

@@ -54,7 +54,7 @@ pub(super) async fn select(
 
 /// The best solutions so far.
 struct State {
-    /// Of all.
+    /// Of all but combinations.
     best: Scored,
     /// Of those that Phase 3 made.
     ensemble: Option<Scored>,
@@ -65,7 +65,11 @@ impl State {
     fn keep(&mut self, ctx: &Ctx<'_>, made: &Scored) -> bool {
         let kept = made.replaces(&self.best, ctx.config().acceptance);
         if kept {
-            (self.best, self.ensemble) = (made.clone(), Some(made.clone()));
+            self.best = made.clone();
+            // A combination gives way to the next combination only.
+            if self.ensemble.as_ref().is_none_or(|ensemble| ensemble.composition().is_none()) {
+                self.ensemble = Some(made.clone());
+            }
         }
         kept
     }
@@ -77,7 +81,7 @@ impl State {
 
 /// Combines the predictions of solutions. Returns whether that is the best solution.
 async fn combine_all(ctx: &Ctx<'_>, state: &mut State, members: Vec<Scored>) -> Result<bool, Stop> {
-    let Selection { weights, by_vote, measured, failure } =
+    let Selection { weights, by_vote, measured, is_better, failure } =
         ctx.select(&members, ctx.time_to_repeat()).await?;
     let Some(measured) = measured else {
         state.close(ctx, Verdict::default().note(failure))?;
@@ -89,7 +93,10 @@ async fn combine_all(ctx: &Ctx<'_>, state: &mut State, members: Vec<Scored>) -> 
     let note = format!("weighted combination of {} solutions", composition.len());
     let made = combine(ctx, Arc::new(composition), &chosen, measured).await?;
     let before = state.best.clone();
-    let kept = made.as_ref().is_ok_and(|made| state.keep(ctx, made));
+    let kept = is_better && made.is_ok();
+    if let Some(made) = made.as_ref().ok().filter(|_| kept) {
+        state.ensemble = Some(made.clone());
+    }
     let verdict = Verdict::of(&made, kept).compared(made.as_ref().ok(), Some(&before));
     let from = [&before].into_iter().chain(chosen.iter().map(|(member, _)| member));
     state.close(ctx, verdict.made_from(from).note(note))?;

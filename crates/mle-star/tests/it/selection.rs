@@ -18,7 +18,7 @@ fn predicted(score: f64) -> ScriptOutcome {
 
 fn weights(weights: &[f64], score: f64) -> Selection {
     let measured = Some(measurement(&[score, score - 0.01, score + 0.01]));
-    Selection { weights: weights.to_vec(), measured, ..Selection::default() }
+    Selection { weights: weights.to_vec(), measured, is_better: true, ..Selection::default() }
 }
 
 /// A run with two candidates whose predictions are kept.
@@ -59,7 +59,8 @@ async fn a_better_combination_is_submitted_and_holds_its_members() {
 
 #[tokio::test]
 async fn a_worse_combination_changes_nothing() {
-    let world = two_candidates().selects("phase3/selection-0/weights", weights(&[0.5, 0.5], 0.65));
+    let worse = Selection { is_better: false, ..weights(&[0.5, 0.5], 0.65) };
+    let world = two_candidates().selects("phase3/selection-0/weights", worse);
     let finished = run(&world, &held_out()).await.unwrap();
     assert!(!finished.result.final_solution.content.contains("MEMBERS"));
     assert_eq!(finished.result.trust.unwrap().validation_score, Some(0.7));

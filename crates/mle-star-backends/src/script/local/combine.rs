@@ -30,6 +30,7 @@ impl LocalRunner {
             weights: found.weights,
             by_vote,
             measured: Some(found.measured),
+            is_better: found.is_better,
             failure: String::new(),
         }))
     }
