@@ -16,7 +16,7 @@ use serde_json::json;
 use super::ask::{Asked, ensembles, merged, refinements, with_data};
 use super::tasks::{NEW_ROWS, Shape, agents, shape, write};
 
-pub(super) const FAMILIES: [&str; 9] = [
+pub(super) const FAMILIES: [&str; 17] = [
     "LightGBM",
     "XGBoost",
     "CatBoost",
@@ -26,6 +26,14 @@ pub(super) const FAMILIES: [&str; 9] = [
     "Linear model",
     "Nearest neighbours",
     "TF-IDF linear model",
+    "Kernel model",
+    "Neural network",
+    "LightGBM with random splits",
+    "Large LightGBM",
+    "Deep XGBoost",
+    "Deep CatBoost",
+    "Linear model of curves",
+    "Linear model of indicators",
 ];
 
 /// Runs `solution.py` of every folder named, as `__main__`, and prints which one fails. Scores are recomputed from
