@@ -56,10 +56,17 @@ fn tail(problem: &Problem) -> Result<Vec<Section>, TemplateError> {
         .collect()
 }
 
-/// The template of the postprocessing. For F1 of a rare class, a threshold of one half is a poor choice.
+/// The template of the postprocessing. The most probable class is a poor choice for metrics that count rare classes like
+/// common ones, and so is the rounded expected class for those that count distances between classes.
 pub(crate) fn decision_rule(problem: &Problem) -> &'static str {
-    let is_f1 = problem.metric.id == Metric::F1 && problem.classes == 2;
-    if is_f1 { "posts/thresholds" } else { "posts/plain" }
+    let unequal = problem.stratified && problem.rarest * problem.classes as f64 <= 0.8;
+    match (problem.metric.id, problem.classes) {
+        (Metric::QuadraticKappa, 3..) => "posts/cuts",
+        (Metric::F1, 2) => "posts/thresholds",
+        (Metric::MacroF1 | Metric::BalancedAccuracy | Metric::Mcc, 2) if unequal => "posts/thresholds",
+        (Metric::MacroF1 | Metric::BalancedAccuracy, 3..=30) if unequal => "posts/class_factors",
+        _ => "posts/plain",
+    }
 }
 
 /// Features, encoding and model, under the given names.

@@ -9,6 +9,9 @@ PARAMS_{{ m.slug | upper }} = {
     "learning_rate": {{ 0.12 if t.many_rows else 0.07 }},
     "depth": {{ 6 if t.many_rows else 4 }},
     "l2_leaf_reg": 3.0,
+{% if t.wide %}
+    "rsm": 0.3,
+{% endif %}
 }
 
 

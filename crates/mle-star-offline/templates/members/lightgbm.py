@@ -11,7 +11,7 @@ PARAMS_{{ m.slug | upper }} = {
     "min_child_samples": {{ 10 if t.small else 20 }},
     "subsample": 0.8,
     "subsample_freq": 1,
-    "colsample_bytree": {{ 0.8 if t.many_rows else 0.5 }},
+    "colsample_bytree": {{ 0.3 if t.wide else 0.8 if t.many_rows else 0.5 }},
     "reg_lambda": 3.0,
 }
 

@@ -10,7 +10,7 @@ PARAMS_{{ m.slug | upper }} = {
     "max_depth": {{ 5 if t.many_rows else 3 }},
     "min_child_weight": 5,
     "subsample": 0.8,
-    "colsample_bytree": 0.6,
+    "colsample_bytree": {{ 0.3 if t.wide else 0.6 }},
     "reg_lambda": 3.0,
 }
 
