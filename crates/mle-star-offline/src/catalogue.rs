@@ -10,8 +10,11 @@ mod training;
 use std::borrow::Cow;
 
 use crate::families::Family;
+use crate::portfolio::Model;
 use crate::problem::Problem;
 use crate::sections::{heading, kind};
+
+pub(crate) use training::set as with_parameter;
 
 /// A block of a script, with its kind and model.
 #[derive(Clone, Debug)]
@@ -52,7 +55,7 @@ impl<'a> Block<'a> {
 
     /// The model family, from the function's name.
     pub(crate) fn family(&self) -> Option<Family> {
-        Family::by_slug(self.slug)
+        Model::by_slug(self.slug).map(|model| model.family)
     }
 
     /// The block with lines inserted before its last `return`.
@@ -85,6 +88,12 @@ impl Strategy {
 /// Every strategy, the most promising of each part first.
 fn all() -> impl Iterator<Item = &'static Strategy> {
     features::FEATURES.iter().chain(features::ENCODINGS).chain(training::MODELS).chain(endings::ENDINGS)
+}
+
+/// The block after the strategy of this name; `None` if it does not fit the block.
+pub(crate) fn carried_out(name: &str, block: &Block<'_>) -> Option<String> {
+    let strategy = all().find(|strategy| strategy.name == name && strategy.part == block.kind)?;
+    (strategy.edit)(block)
 }
 
 /// The strategies that change this block, rotated so that paths start with different ones.

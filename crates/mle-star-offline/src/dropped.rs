@@ -21,6 +21,7 @@ impl Problem {
             return Cow::Borrowed(self);
         }
         let mut rest = Self { columns: kept, ..self.clone() };
+        rest.own.retain(stays);
         for names in [&mut rest.gappy, &mut rest.skewed, &mut rest.varied] {
             names.retain(stays);
         }

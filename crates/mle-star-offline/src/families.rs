@@ -1,8 +1,6 @@
-//! The model families of the rules, and which of them fit a task.
+//! The model families of the rules.
 
 use serde::Serialize;
-
-use crate::problem::Problem;
 
 /// A family of models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -16,6 +14,8 @@ pub(crate) enum Family {
     Linear,
     Neighbors,
     TfidfLinear,
+    Kernel,
+    NeuralNetwork,
 }
 
 /// A model in a script: its title, and the suffix of its functions.
@@ -27,21 +27,9 @@ pub(crate) struct Member {
     pub(crate) slug: String,
 }
 
-const ALL: [Family; 9] = [
-    Family::TfidfLinear,
-    Family::LightGbm,
-    Family::XgBoost,
-    Family::CatBoost,
-    Family::HistGradientBoosting,
-    Family::ExtraTrees,
-    Family::RandomForest,
-    Family::Linear,
-    Family::Neighbors,
-];
-
 impl Family {
     /// The name in headings and prose.
-    pub(crate) fn title(self) -> &'static str {
+    pub(crate) const fn title(self) -> &'static str {
         match self {
             Self::LightGbm => "LightGBM",
             Self::XgBoost => "XGBoost",
@@ -52,11 +40,13 @@ impl Family {
             Self::Linear => "Linear model",
             Self::Neighbors => "Nearest neighbours",
             Self::TfidfLinear => "TF-IDF linear model",
+            Self::Kernel => "Kernel model",
+            Self::NeuralNetwork => "Neural network",
         }
     }
 
     /// The name in identifiers and template names.
-    pub(crate) fn slug(self) -> &'static str {
+    pub(crate) const fn slug(self) -> &'static str {
         match self {
             Self::LightGbm => "lightgbm",
             Self::XgBoost => "xgboost",
@@ -67,6 +57,8 @@ impl Family {
             Self::Linear => "linear",
             Self::Neighbors => "neighbors",
             Self::TfidfLinear => "tfidf_linear",
+            Self::Kernel => "kernel",
+            Self::NeuralNetwork => "neural_network",
         }
     }
 
@@ -74,27 +66,18 @@ impl Family {
     pub(crate) fn encoding(self) -> &'static str {
         match self {
             Self::CatBoost => "encoding_catboost",
-            Self::Linear | Self::Neighbors | Self::TfidfLinear => "encoding_scaled",
+            Self::Linear | Self::Neighbors | Self::TfidfLinear | Self::Kernel | Self::NeuralNetwork => {
+                "encoding_scaled"
+            }
             _ => "encoding_trees",
         }
-    }
-
-    /// Title and slug.
-    pub(crate) fn member(self) -> Member {
-        Member { title: self.title().to_owned(), slug: self.slug().to_owned() }
-    }
-
-    /// The family with this slug, ignoring a number at its end (`lightgbm_2`).
-    pub(crate) fn by_slug(slug: &str) -> Option<Self> {
-        let stem = slug.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches('_');
-        ALL.into_iter().find(|family| family.slug() == stem)
     }
 
     /// The family that a model name means, including names by other authors.
     pub(crate) fn by_model_name(name: &str) -> Option<Self> {
         let name = name.to_lowercase();
         let means = |words: &[&str]| words.iter().any(|word| name.contains(word));
-        let table: [(&[&str], Self); 9] = [
+        let table: [(&[&str], Self); 11] = [
             (&["tf-idf", "tfidf", "bag of words", "naive bayes"], Self::TfidfLinear),
             (&["lightgbm", "lgbm"], Self::LightGbm),
             (&["xgb"], Self::XgBoost),
@@ -104,6 +87,8 @@ impl Family {
             (&["forest"], Self::RandomForest),
             (&["logistic", "linear", "ridge", "lasso", "elastic", "svm", "svc"], Self::Linear),
             (&["neighbo", "knn", "k-nn"], Self::Neighbors),
+            (&["kernel", "gaussian process", "nystr"], Self::Kernel),
+            (&["neural", "mlp", "perceptron", "deep"], Self::NeuralNetwork),
         ];
         table.into_iter().find(|(words, _)| means(words)).map(|(_, family)| family)
     }
@@ -118,48 +103,14 @@ impl Family {
             Self::ExtraTrees => ("sklearn.ensemble", "ExtraTrees"),
             Self::RandomForest => ("sklearn.ensemble", "RandomForest"),
             Self::Neighbors => ("sklearn.neighbors", "KNeighbors"),
-            Self::Linear | Self::TfidfLinear if classification => {
+            Self::NeuralNetwork => ("sklearn.neural_network", "MLP"),
+            Self::Linear | Self::TfidfLinear | Self::Kernel if classification => {
                 return ("sklearn.linear_model", "LogisticRegression".to_owned());
             }
-            Self::Linear | Self::TfidfLinear => return ("sklearn.linear_model", "Ridge".to_owned()),
+            Self::Linear | Self::TfidfLinear | Self::Kernel => {
+                return ("sklearn.linear_model", "Ridge".to_owned());
+            }
         };
         (module, format!("{stem}{}", if classification { "Classifier" } else { "Regressor" }))
     }
-}
-
-/// The families that fit a task, the most promising first.
-pub(crate) fn ranked(problem: &Problem) -> Vec<Family> {
-    let rows = problem.used_rows;
-    let texts = !problem.columns.texts.is_empty();
-    let only_text = texts && problem.width() == problem.columns.texts.len();
-    if only_text {
-        return vec![Family::TfidfLinear, Family::LightGbm, Family::ExtraTrees, Family::XgBoost];
-    }
-    let mut families = Vec::new();
-    if texts {
-        families.push(Family::TfidfLinear);
-    }
-    // Smooth and averaged models are better on small tables, boosting on large ones.
-    if rows < 2_000 {
-        families.extend([Family::LightGbm, Family::Linear, Family::ExtraTrees, Family::CatBoost]);
-    } else {
-        families.extend([Family::LightGbm, Family::CatBoost, Family::XgBoost, Family::ExtraTrees]);
-    }
-    families.extend([Family::HistGradientBoosting, Family::RandomForest]);
-    // With the scaled encoding of texts this would repeat the text model.
-    if !texts && rows >= 2_000 {
-        families.push(Family::Linear);
-    }
-    // Distances are poor in high dimensions and slow on many rows.
-    if !texts && rows <= 20_000 && problem.width() <= 60 {
-        families.push(Family::Neighbors);
-    }
-    if rows < 2_000 {
-        families.push(Family::XgBoost);
-    }
-    // Boosted trees fit one tree per class in each round.
-    if problem.classes > 20 {
-        families.sort_by_key(|family| matches!(family, Family::LightGbm | Family::CatBoost));
-    }
-    families
 }

@@ -7,13 +7,14 @@ use serde_json::json;
 use crate::families::Family;
 use crate::inputs::{Inputs, fenced};
 use crate::joins::{Join, joins};
+use crate::portfolio::Model;
 use crate::problem::Problem;
 use crate::sections::Script;
 use crate::templates::TemplateError;
 use crate::writer;
 use mle_star_data::profile::Profile;
 
-/// The solution with unused auxiliary tables joined, or the statement that there are none.
+/// The solution with the auxiliary tables joined that it leaves out, or the statement that there are none.
 ///
 /// # Errors
 /// A template is broken.
@@ -24,19 +25,19 @@ pub(crate) fn data(
 ) -> Result<String, TemplateError> {
     const USED: &str = "All the provided information is used.";
     let code = inputs.text("initial_solution");
-    let unused: Vec<Join> =
-        joins(profile, &problem.target).into_iter().filter(|join| !code.contains(&join.file)).collect();
-    let Some(mut script) = Script::parse(code).filter(|_| !unused.is_empty()) else {
+    let offered = joins(profile, &problem.target);
+    let used: Vec<Join> = offered.iter().filter(|join| code.contains(&join.file)).cloned().collect();
+    let Some(mut script) = Script::parse(code).filter(|_| used.len() < offered.len()) else {
         return Ok(USED.to_owned());
     };
-    let problem = &*problem.seen_by(code);
-    let joined = problem.with_joins(unused);
+    let problem = problem.seen_by(code);
+    let (problem, joined) = (&problem.with_joins(used), problem.with_joins(offered));
     let mut fresh = vec![writer::section(problem, "data")?];
     let mut wanted = vec![writer::section(&joined, "data")?];
     for member in script.members() {
-        let Some(family) = Family::by_slug(&member.slug) else { continue };
-        fresh.extend(writer::member_sections(problem, family, &member)?);
-        wanted.extend(writer::member_sections(&joined, family, &member)?);
+        let Some(model) = Model::by_slug(&member.slug) else { continue };
+        fresh.extend(writer::member_sections(problem, model, &member)?);
+        wanted.extend(writer::member_sections(&joined, model, &member)?);
     }
     // Changed sections are kept; without the data section there is nothing to join.
     if !fresh.first().is_some_and(|data| script.sections.contains(data)) {
@@ -62,7 +63,7 @@ pub(crate) fn test(problem: &Problem, inputs: Inputs<'_>) -> Result<String, Temp
     let mut script = match Script::parse(code) {
         Some(script) => script,
         // The predictions of a script of another form are out of reach, so a plain model is used.
-        None => writer::solution(problem, Family::LightGbm)?,
+        None => writer::solution(problem, Model::of(Family::LightGbm))?,
     };
     script.remove("Submission");
     script.sections.push(writer::section(problem, "submission")?);

@@ -14,6 +14,7 @@ mod inputs;
 mod joins;
 mod leak_rules;
 mod metric_code;
+mod portfolio;
 mod problem;
 mod propose;
 mod refinement;

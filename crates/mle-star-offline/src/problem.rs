@@ -38,13 +38,16 @@ pub(crate) struct Problem {
     /// Row limit of the search, if the table is larger.
     pub(crate) subsample: Option<u32>,
     pub(crate) columns: Columns,
+    /// The feature columns without those of auxiliary tables.
+    #[serde(skip)]
+    pub(crate) own: Columns,
     /// Numeric columns with missing values.
     pub(crate) gappy: Vec<String>,
     /// Numeric columns that span several orders of magnitude.
     pub(crate) skewed: Vec<String>,
     /// Numeric columns, the most varied first.
     pub(crate) varied: Vec<String>,
-    /// Auxiliary tables joined so far.
+    /// Auxiliary tables that are joined.
     pub(crate) joins: Vec<Join>,
     /// Whether every class has enough rows for every fold.
     pub(crate) stratified: bool,
@@ -128,8 +131,6 @@ impl Problem {
                 "the offline agents need tables; use `--agents claude` for images, audio and other data",
             ));
         }
-        // A training table without features has only keys of other tables.
-        let at_once = if columns.is_empty() { offered } else { Vec::new() };
         let problem = Self {
             name: task.competition_id.clone(),
             classification: classes > 0,
@@ -145,6 +146,7 @@ impl Problem {
             gappy: numeric_columns(&profile.train, &columns, |column| column.missing > 0),
             skewed: numeric_columns(&profile.train, &columns, is_skewed),
             varied: varied(&profile.train, &columns),
+            own: columns.clone(),
             columns,
             joins: Vec::new(),
             stratified,
@@ -161,7 +163,7 @@ impl Problem {
             layout,
             metric,
         };
-        Ok(problem.with_joins(at_once))
+        Ok(problem.with_joins(offered))
     }
 
     /// Number of feature columns of every kind.
@@ -170,9 +172,9 @@ impl Problem {
         numeric.len() + categorical.len() + many_levels.len() + dates.len() + texts.len()
     }
 
-    /// This problem with auxiliary tables joined.
+    /// This problem with these auxiliary tables joined, and no others.
     pub(crate) fn with_joins(&self, joins: Vec<Join>) -> Self {
-        let mut joined = self.clone();
+        let mut joined = Self { columns: self.own.clone(), ..self.clone() };
         for join in &joins {
             joined.columns.append(&join.gives);
         }

@@ -2,17 +2,19 @@
 
 use serde_json::json;
 
-use crate::families::{Family, ranked};
+use crate::families::Family;
 use crate::inputs::{Inputs, fenced};
+use crate::portfolio::{Model, ranked};
 use crate::problem::Problem;
 use crate::templates::TemplateError;
 use crate::writer;
 
-/// The models that fit the task as JSON, the most promising first.
+/// The models that fit the task as JSON, the most promising first: as many as asked for, or the whole portfolio.
 pub(crate) fn retriever(problem: &Problem, inputs: Inputs<'_>) -> String {
-    let wanted = inputs.count("num_models").unwrap_or(4);
+    let wanted =
+        if inputs.is_set("portfolio") { usize::MAX } else { inputs.count("num_models").unwrap_or(4) };
     let model =
-        |family: Family| json!({ "model_name": family.title(), "example_code": example(problem, family) });
+        |model: &Model| json!({ "model_name": model.title, "example_code": example(problem, model.family) });
     let models: Vec<_> = ranked(problem).into_iter().take(wanted).map(model).collect();
     json!({ "models": models }).to_string()
 }
@@ -40,12 +42,14 @@ fn example(problem: &Problem, family: Family) -> String {
 /// A template is broken.
 pub(crate) fn init(problem: &Problem, inputs: Inputs<'_>) -> Result<String, TemplateError> {
     let problem = &*problem.without(&inputs.texts("suspicious_columns"));
-    let family = family_of(problem, inputs.text("model_name"));
-    Ok(fenced(&writer::solution(problem, family)?.text()))
+    let model = model_of(problem, inputs.text("model_name"));
+    Ok(fenced(&writer::solution(problem, model)?.text()))
 }
 
-fn family_of(problem: &Problem, model: &str) -> Family {
-    let known = Family::by_model_name(model);
-    let fits = known.filter(|family| *family != Family::TfidfLinear || !problem.columns.texts.is_empty());
-    fits.or(known.map(|_| Family::Linear)).or(ranked(problem).first().copied()).unwrap_or(Family::LightGbm)
+fn model_of(problem: &Problem, name: &str) -> &'static Model {
+    let known = Model::by_name(name);
+    let without_texts = problem.columns.texts.is_empty();
+    let fits = known.filter(|model| model.family != Family::TfidfLinear || !without_texts);
+    let linear = known.map(|_| Model::of(Family::Linear));
+    fits.or(linear).or(ranked(problem).first().copied()).unwrap_or(Model::of(Family::LightGbm))
 }

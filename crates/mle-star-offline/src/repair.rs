@@ -3,6 +3,7 @@
 
 use crate::families::{Family, Member};
 use crate::inputs::{Inputs, fenced};
+use crate::portfolio::Model;
 use crate::problem::Problem;
 use crate::sections::{Script, Section};
 use crate::templates::TemplateError;
@@ -65,10 +66,10 @@ fn without_library(
         if !script.sections_of(&member).any(uses) || module == "sklearn" {
             continue;
         }
-        let family = Family::HistGradientBoosting;
+        let model = Model::of(Family::HistGradientBoosting);
         // With the old slug, other sections can still call the functions.
         let named = Member { title: member.title.clone(), slug: member.slug.clone() };
-        for section in writer::member_sections(problem, family, &named)? {
+        for section in writer::member_sections(problem, model, &named)? {
             if section.kind() != "Features" {
                 script.replace(&section.heading, section.text);
             }

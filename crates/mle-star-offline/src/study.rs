@@ -7,6 +7,7 @@ use serde_json::json;
 use crate::catalogue::{self, Block};
 use crate::families::Family;
 use crate::inputs::{Inputs, fenced};
+use crate::portfolio::Model;
 use crate::problem::Problem;
 use crate::sections::{Script, Section, heading, kind};
 use crate::templates::{TemplateError, render};
@@ -150,10 +151,12 @@ fn plain_part(kind: &str, heading: &str) -> Part {
 }
 
 fn defaults(slug: &str, classification: bool) -> &'static str {
-    match Family::by_slug(slug) {
+    match Model::by_slug(slug).map(|model| model.family) {
         Some(Family::CatBoost) => "{\"iterations\": 100}",
-        Some(Family::Linear | Family::TfidfLinear) if classification => "{\"C\": 0.01, \"max_iter\": 3000}",
-        Some(Family::Linear | Family::TfidfLinear) => "{\"alpha\": 100.0}",
+        Some(Family::Linear | Family::TfidfLinear | Family::Kernel) if classification => {
+            "{\"C\": 0.01, \"max_iter\": 3000}"
+        }
+        Some(Family::Linear | Family::TfidfLinear | Family::Kernel) => "{\"alpha\": 100.0}",
         _ => "{}",
     }
 }

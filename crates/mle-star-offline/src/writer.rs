@@ -2,7 +2,9 @@
 
 use serde_json::json;
 
+use crate::catalogue::{self, Block};
 use crate::families::{Family, Member};
+use crate::portfolio::Model;
 use crate::problem::Problem;
 use crate::sections::{Script, Section};
 use crate::templates::{TemplateError, render};
@@ -12,10 +14,10 @@ use mle_star_metrics::names::Metric;
 ///
 /// # Errors
 /// A template is broken.
-pub(crate) fn solution(problem: &Problem, family: Family) -> Result<Script, TemplateError> {
-    let member = family.member();
+pub(crate) fn solution(problem: &Problem, model: &Model) -> Result<Script, TemplateError> {
+    let member = model.member();
     let mut sections = head(problem)?;
-    sections.extend(member_sections(problem, family, &member)?);
+    sections.extend(member_sections(problem, model, &member)?);
     let in_time = problem.time.is_some();
     sections.push(section(problem, if in_time { "cross_validation_in_time" } else { "cross_validation" })?);
     sections.push(training(std::slice::from_ref(&member))?);
@@ -54,28 +56,51 @@ fn tail(problem: &Problem) -> Result<Vec<Section>, TemplateError> {
         .collect()
 }
 
-/// The template of the postprocessing. For F1 of a rare class, a threshold of one half is a poor choice.
+/// The template of the postprocessing. The most probable class is a poor choice for metrics that count rare classes like
+/// common ones, and so is the rounded expected class for those that count distances between classes.
 pub(crate) fn decision_rule(problem: &Problem) -> &'static str {
-    let is_f1 = problem.metric.id == Metric::F1 && problem.classes == 2;
-    if is_f1 { "posts/thresholds" } else { "posts/plain" }
+    let unequal = problem.stratified && problem.rarest * problem.classes as f64 <= 0.8;
+    match (problem.metric.id, problem.classes) {
+        (Metric::QuadraticKappa, 3..) => "posts/cuts",
+        (Metric::F1, 2) => "posts/thresholds",
+        (Metric::MacroF1 | Metric::BalancedAccuracy | Metric::Mcc, 2) if unequal => "posts/thresholds",
+        (Metric::MacroF1 | Metric::BalancedAccuracy, 3..=30) if unequal => "posts/class_factors",
+        _ => "posts/plain",
+    }
 }
 
-/// Features, encoding and model of one family, under the given names.
+/// Features, encoding and model, under the given names.
 ///
 /// # Errors
 /// A template is broken.
 pub(crate) fn member_sections(
     problem: &Problem,
-    family: Family,
+    model: &Model,
     member: &Member,
 ) -> Result<Vec<Section>, TemplateError> {
-    let model = format!("members/{}", family.slug());
-    ["features", family.encoding(), &model]
+    let template = format!("members/{}", model.family.slug());
+    let indicators = matches!(model.family, Family::LightGbm | Family::XgBoost);
+    let values = json!({ "p": problem, "m": member, "t": sizes(problem), "indicators": indicators });
+    ["features", model.family.encoding(), &template]
         .into_iter()
         .map(|name| {
-            render(name, &json!({ "p": problem, "m": member, "t": sizes(problem) })).map(Section::new)
+            let text = render(name, &values)?;
+            Ok(Section::new(configured(problem, model, text)))
         })
         .collect()
+}
+
+/// A section with the model's own parameters and strategies. A strategy that does not fit the task is left out.
+fn configured(problem: &Problem, model: &Model, section: String) -> String {
+    let mut text = section;
+    for (name, value) in model.parameters {
+        text = catalogue::with_parameter(&text, name, value).unwrap_or(text);
+    }
+    for name in model.strategies {
+        let edited = catalogue::carried_out(name, &Block::read(problem, &text));
+        text = edited.unwrap_or(text);
+    }
+    text
 }
 
 /// One section that depends on the problem alone.
@@ -102,16 +127,22 @@ pub(crate) fn training(members: &[Member]) -> Result<Section, TemplateError> {
     render("training", &json!({ "members": members })).map(Section::new)
 }
 
-/// The sizes of models for this many rows and classes.
+/// The sizes of models for this many rows and classes: small steps and small trees, unless there is much to learn from.
 fn sizes(problem: &Problem) -> serde_json::Value {
-    let rows = problem.used_rows;
-    let trees = match (rows, problem.classes) {
-        (_, 11..) => 100,
-        (_, 4..) => 150,
-        _ => 200,
+    let many_rows = problem.used_rows >= 10_000;
+    let rounds = match problem.classes {
+        11.. => 100,
+        4.. => 180,
+        _ if many_rows => 200,
+        _ => 250,
     };
-    let (rate, fast) = (0.08, 0.12);
-    json!({ "trees": trees, "rate": rate, "fast": fast, "small": rows < 1_000 })
+    let rate = if many_rows || rounds == 100 { 0.08 } else { 0.04 };
+    json!({
+        "rounds": rounds, "rate": rate, "many_rows": many_rows, "small": problem.used_rows < 1_000,
+        "wide": problem.width() > 40,
+        // With few rows of a class, boosting soon learns them by heart.
+        "rare": problem.stratified && problem.rarest < 0.1 && problem.rarest * (problem.used_rows as f64) < 500.0,
+    })
 }
 
 fn lower_first(text: &str) -> String {

@@ -6,10 +6,11 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 {% if p.columns.many_levels and not p.grouping %}
 from sklearn.model_selection import KFold
 {% endif %}
+{% set codes = "OneHotEncoder" if indicators else "OrdinalEncoder" %}
 {% if p.columns.categorical and p.columns.many_levels %}
-from sklearn.preprocessing import OrdinalEncoder, TargetEncoder
+from sklearn.preprocessing import {{ codes }}, TargetEncoder
 {% elif p.columns.categorical %}
-from sklearn.preprocessing import OrdinalEncoder
+from sklearn.preprocessing import {{ codes }}
 {% elif p.columns.many_levels %}
 from sklearn.preprocessing import TargetEncoder
 {% endif %}
@@ -26,8 +27,14 @@ def encode_{{ m.slug }}(fit, y_fit, others):
     numeric = list(fit.select_dtypes("number").columns)
     blocks = [[frame[numeric].to_numpy(dtype=float) for frame in frames]]
 {% if p.columns.categorical %}
+{% if indicators %}
+    # A small tree reaches any one category in a single split.
+    switches = OneHotEncoder(handle_unknown="ignore", sparse_output=False, dtype=float).fit(fit[CATEGORICAL])
+    blocks.append([switches.transform(frame[CATEGORICAL]) for frame in frames])
+{% else %}
     codes = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1).fit(fit[CATEGORICAL])
     blocks.append([codes.transform(frame[CATEGORICAL]) for frame in frames])
+{% endif %}
 {% endif %}
 {% if p.columns.many_levels %}
     # For columns with many categories, cross-fitted target means are better than codes.

@@ -89,6 +89,13 @@ pub(super) const ENCODINGS: &[Strategy] = &[
         },
     },
     Strategy {
+        name: "indicators of many categories",
+        part: "Encoding",
+        reason: "A target mean hides that two categories with the same mean differ in how sure it is.",
+        how: "Add an indicator for every frequent enough category; the penalty shrinks those of rare ones.",
+        edit: indicators,
+    },
+    Strategy {
         name: "category frequencies",
         part: "Encoding",
         reason: "The frequency of a category often separates common from special cases.",
@@ -180,6 +187,18 @@ fn categories(block: &Block<'_>) -> Option<&'static str> {
         (true, false) => Some("MANY_LEVELS"),
         (false, false) => Some("CATEGORICAL + MANY_LEVELS"),
     }
+}
+
+fn indicators(block: &Block<'_>) -> Option<String> {
+    let linear = matches!(block.family()?, Family::Linear | Family::TfidfLinear);
+    let wanted = linear && !block.problem.columns.many_levels.is_empty() && uses_blocks(block);
+    let text = insert(block, "steps/indicators", wanted, &json!({}))?;
+    let dense = "return [np.hstack(parts) for parts in zip(*blocks)]";
+    if !text.contains(dense) {
+        return Some(text);
+    }
+    let sparse = "return [hstack([csr_matrix(part) for part in parts]).tocsr() for parts in zip(*blocks)]";
+    Some(with_import(&text.replacen(dense, sparse, 1), "from scipy.sparse import csr_matrix, hstack"))
 }
 
 fn frequencies(block: &Block<'_>) -> Option<String> {

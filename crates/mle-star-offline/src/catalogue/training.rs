@@ -103,8 +103,9 @@ fn stronger(family: Family) -> Preset {
             &[("l2_regularization", Set("10.0")), ("min_samples_leaf", Times(2.0))]
         }
         Family::ExtraTrees | Family::RandomForest => &[("min_samples_leaf", Set("5"))],
-        Family::Linear | Family::TfidfLinear => &[("C", Times(0.2)), ("alpha", Times(10.0))],
+        Family::Linear | Family::TfidfLinear | Family::Kernel => &[("C", Times(0.2)), ("alpha", Times(10.0))],
         Family::Neighbors => &[("n_neighbors", Times(2.0))],
+        Family::NeuralNetwork => &[("alpha", Times(30.0)), ("max_iter", Times(0.6))],
     }
 }
 
@@ -121,8 +122,8 @@ fn sampling(family: Family) -> Preset {
 fn shallower(family: Family) -> Preset {
     match family {
         Family::LightGbm => &[("num_leaves", Times(0.5))],
-        Family::XgBoost => &[("max_depth", Set("3"))],
-        Family::CatBoost => &[("depth", Set("4"))],
+        Family::XgBoost => &[("max_depth", Times(0.67))],
+        Family::CatBoost => &[("depth", Times(0.67))],
         Family::HistGradientBoosting => &[("max_leaf_nodes", Times(0.5))],
         _ => &[],
     }
@@ -131,14 +132,15 @@ fn shallower(family: Family) -> Preset {
 fn weaker(family: Family) -> Preset {
     match family {
         Family::LightGbm => &[("num_leaves", Times(2.0)), ("reg_lambda", Set("0.1"))],
-        Family::XgBoost => &[("max_depth", Set("8")), ("reg_lambda", Set("0.1"))],
-        Family::CatBoost => &[("depth", Set("8"))],
+        Family::XgBoost => &[("max_depth", Times(1.7)), ("reg_lambda", Set("0.1"))],
+        Family::CatBoost => &[("depth", Times(1.5))],
         Family::HistGradientBoosting => &[("max_leaf_nodes", Times(2.0)), ("l2_regularization", Set("0.0"))],
         Family::ExtraTrees | Family::RandomForest => {
             &[("min_samples_leaf", Set("1")), ("max_features", Set("0.8"))]
         }
-        Family::Linear | Family::TfidfLinear => &[("C", Times(5.0)), ("alpha", Times(0.1))],
+        Family::Linear | Family::TfidfLinear | Family::Kernel => &[("C", Times(5.0)), ("alpha", Times(0.1))],
         Family::Neighbors => &[("n_neighbors", Times(0.5))],
+        Family::NeuralNetwork => &[("max_iter", Times(2.0))],
     }
 }
 
@@ -175,7 +177,7 @@ fn multiplied(value: &str, factor: f64) -> Option<String> {
 }
 
 /// Sets a parameter, or adds it at the end of the dictionary.
-pub(super) fn set(text: &str, name: &str, value: &str) -> Option<String> {
+pub(crate) fn set(text: &str, name: &str, value: &str) -> Option<String> {
     let line = format!("    \"{name}\": {value},");
     if let Some(old) = parameter(text, name) {
         return Some(text.replacen(&format!("    \"{name}\": {old},"), &line, 1));
@@ -193,7 +195,7 @@ fn class_weights(block: &Block<'_>) -> Option<String> {
         return None;
     }
     match block.family()? {
-        Family::XgBoost | Family::Neighbors => None,
+        Family::XgBoost | Family::Neighbors | Family::NeuralNetwork => None,
         Family::CatBoost => preset(block, &[("auto_class_weights", Set("\"Balanced\""))]),
         _ => preset(block, &[("class_weight", Set("\"balanced\""))]),
     }
@@ -201,7 +203,10 @@ fn class_weights(block: &Block<'_>) -> Option<String> {
 
 /// Fits with three seeds: turns the body of the function into a loop.
 fn seeds(block: &Block<'_>) -> Option<String> {
-    if matches!(block.family()?, Family::Linear | Family::TfidfLinear | Family::Neighbors) {
+    if matches!(
+        block.family()?,
+        Family::Linear | Family::TfidfLinear | Family::Neighbors | Family::Kernel | Family::NeuralNetwork
+    ) {
         return None;
     }
     let start = block.text.find("    model = ")?;

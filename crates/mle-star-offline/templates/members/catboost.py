@@ -5,10 +5,13 @@ PARAMS_{{ m.slug | upper }} = {
 {% if p.metric.absolute %}
     "loss_function": "MAE",
 {% endif %}
-    "iterations": {{ t.trees }},
-    "learning_rate": {{ t.fast }},
-    "depth": {{ 5 if t.small else 6 }},
+    "iterations": {{ t.rounds // 2 if t.rare else t.rounds }},
+    "learning_rate": {{ 0.12 if t.many_rows else 0.07 }},
+    "depth": {{ 6 if t.many_rows else 4 }},
     "l2_leaf_reg": 3.0,
+{% if t.wide %}
+    "rsm": 0.3,
+{% endif %}
 }
 
 

@@ -3,8 +3,8 @@ from sklearn.ensemble import ExtraTrees{{ 'Classifier' if p.classification else 
 
 PARAMS_{{ m.slug | upper }} = {
     "n_estimators": 150,
-    "min_samples_leaf": 2,
-    "max_features": {{ '"sqrt"' if p.classification else '0.6' }},
+    "min_samples_leaf": {{ 5 if p.classification else 2 }},
+    "max_features": {{ '"sqrt"' if t.wide else '0.5' }},
 }
 
 

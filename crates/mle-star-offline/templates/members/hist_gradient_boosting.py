@@ -5,9 +5,9 @@ PARAMS_{{ m.slug | upper }} = {
 {% if p.metric.absolute %}
     "loss": "absolute_error",
 {% endif %}
-    "max_iter": {{ t.trees * 2 // 3 }},
-    "learning_rate": {{ t.fast }},
-    "max_leaf_nodes": {{ 15 if t.small else 31 }},
+    "max_iter": {{ t.rounds * 2 // 3 }},
+    "learning_rate": {{ 0.12 if t.many_rows else 0.06 }},
+    "max_leaf_nodes": {{ 31 if t.many_rows else 15 }},
     "min_samples_leaf": {{ 10 if t.small else 20 }},
     "l2_regularization": 1.0,
     "early_stopping": False,

@@ -5,14 +5,14 @@ PARAMS_{{ m.slug | upper }} = {
 {% if p.metric.absolute %}
     "objective": "regression_l1",
 {% endif %}
-    "n_estimators": {{ t.trees }},
+    "n_estimators": {{ t.rounds }},
     "learning_rate": {{ t.rate }},
-    "num_leaves": {{ 15 if t.small else 31 }},
+    "num_leaves": {{ 31 if t.many_rows else 8 }},
     "min_child_samples": {{ 10 if t.small else 20 }},
-    "subsample": 0.9,
+    "subsample": 0.8,
     "subsample_freq": 1,
-    "colsample_bytree": 0.8,
-    "reg_lambda": 1.0,
+    "colsample_bytree": {{ 0.3 if t.wide else 0.8 if t.many_rows else 0.5 }},
+    "reg_lambda": 3.0,
 }
 
 

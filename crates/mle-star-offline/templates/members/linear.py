@@ -3,10 +3,10 @@ from sklearn.linear_model import {{ 'LogisticRegression' if p.classification els
 
 PARAMS_{{ m.slug | upper }} = {
 {% if p.classification %}
-    "C": 1.0,
+    "C": 0.3,
     "max_iter": 3000,
 {% else %}
-    "alpha": 3.0,
+    "alpha": 1.0,
 {% endif %}
 }
 

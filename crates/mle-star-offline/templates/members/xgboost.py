@@ -5,13 +5,13 @@ PARAMS_{{ m.slug | upper }} = {
 {% if p.metric.absolute %}
     "objective": "reg:absoluteerror",
 {% endif %}
-    "n_estimators": {{ t.trees }},
-    "learning_rate": {{ t.rate }},
-    "max_depth": {{ 4 if t.small else 5 }},
-    "min_child_weight": 2,
-    "subsample": 0.9,
-    "colsample_bytree": 0.8,
-    "reg_lambda": 1.0,
+    "n_estimators": {{ t.rounds }},
+    "learning_rate": {{ 0.08 if t.many_rows else 0.06 }},
+    "max_depth": {{ 5 if t.many_rows else 3 }},
+    "min_child_weight": 5,
+    "subsample": 0.8,
+    "colsample_bytree": {{ 0.3 if t.wide else 0.6 }},
+    "reg_lambda": 3.0,
 }
 
 

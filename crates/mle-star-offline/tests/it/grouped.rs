@@ -281,7 +281,7 @@ fn validation_by_groups_foretells_the_score_on_other_groups() {
         assert!((grouped.0 / grouped.1 - 1.0).abs() < 0.2, "{family} {grouped:?}");
         assert!(random.0 / random.1 < 0.5, "{family} {random:?}");
     };
-    for family in ["LightGBM", "Extra trees"] {
+    for family in ["Large LightGBM", "Random forest"] {
         check(&shape("RMSE", Minimize, 0), family);
         check(&shape("ROC-AUC", Maximize, 2), family);
     }

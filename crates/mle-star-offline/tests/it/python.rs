@@ -10,13 +10,14 @@ use std::process::Command;
 use mle_star::metric::Direction::{self, Maximize, Minimize};
 use mle_star::role::AgentType;
 use mle_star::score::parse_score;
+use mle_star_data::profile;
 use mle_star_offline::OfflineAgents;
 use serde_json::json;
 
 use super::ask::{Asked, ensembles, merged, refinements, with_data};
-use super::tasks::{NEW_ROWS, Shape, agents, shape, write};
+use super::tasks::{NEW_ROWS, ROWS, Random, Shape, agents, shape, task, write};
 
-pub(super) const FAMILIES: [&str; 9] = [
+pub(super) const FAMILIES: [&str; 17] = [
     "LightGBM",
     "XGBoost",
     "CatBoost",
@@ -26,6 +27,14 @@ pub(super) const FAMILIES: [&str; 9] = [
     "Linear model",
     "Nearest neighbours",
     "TF-IDF linear model",
+    "Kernel model",
+    "Neural network",
+    "LightGBM with random splits",
+    "Large LightGBM",
+    "Deep XGBoost",
+    "Deep CatBoost",
+    "Linear model of curves",
+    "Linear model of indicators",
 ];
 
 /// Runs `solution.py` of every folder named, as `__main__`, and prints which one fails. Scores are recomputed from
@@ -204,6 +213,46 @@ fn every_family_and_every_metric_runs() {
             let family = FAMILIES[(position + step) % FAMILIES.len()];
             batch.add(&shape, format!("{family} {shape:?}"), &initial(&agents(&shape), family));
         }
+    }
+    assert_faultless(batch.run(&python).iter().map(faults));
+}
+
+/// Rows named like files, labels and columns with blanks and marks, and a class of two rows, which folds lack.
+fn write_odd(input: &Path) {
+    let mut random = Random(7);
+    let cells = |row: usize, random: &mut Random| {
+        let colour = if row.is_multiple_of(2) { "red, dark" } else { "blue" };
+        format!("\"img_{row} (1).png\",{:.3},\"{colour}\",{}", random.next(), row % 7)
+    };
+    let header = "id,size in cm,colour [name],rings {count}";
+    let label = |row: usize| match row {
+        40 | 41 => "rare: \"\"kind\"\"",
+        _ if row.is_multiple_of(3) => "one or two",
+        _ => "three, four",
+    };
+    let train: String =
+        (0..ROWS).map(|row| format!("{},\"{}\"\n", cells(row, &mut random), label(row))).collect();
+    let test: String = (ROWS..ROWS + NEW_ROWS).map(|row| format!("{}\n", cells(row, &mut random))).collect();
+    let sample: String =
+        (ROWS..ROWS + NEW_ROWS).map(|row| format!("\"img_{row} (1).png\",one or two\n")).collect();
+    std::fs::write(input.join("train.csv"), format!("{header},target\n{train}")).unwrap();
+    std::fs::write(input.join("test.csv"), format!("{header}\n{test}")).unwrap();
+    std::fs::write(input.join("sample_submission.csv"), format!("id,target\n{sample}")).unwrap();
+}
+
+#[test]
+#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
+fn odd_names_and_missing_classes_run() {
+    let python = interpreter();
+    let mut batch = Batch::new();
+    let shape = Shape { rich: false, ..shape("macro F1", Maximize, 3) };
+    let data = tempfile::tempdir().unwrap();
+    write_odd(data.path());
+    let profile = profile::read(data.path()).unwrap();
+    let agents = OfflineAgents::new(&task(&shape), profile, 30_000, None).unwrap();
+    for family in FAMILIES {
+        let script = with_few_trees(&initial(&agents, family));
+        batch.add_with(&shape, family.to_owned(), &script, write_odd);
     }
     assert_faultless(batch.run(&python).iter().map(faults));
 }

@@ -1,5 +1,7 @@
 //! The answer of every role, without running scripts.
 
+use std::collections::BTreeSet;
+
 use mle_star::metric::Direction::{Maximize, Minimize};
 use mle_star::role::{AgentType, Variant};
 use mle_star::solution::{Solution, SolutionPhase};
@@ -9,6 +11,7 @@ use mle_star_offline::OfflineAgents;
 use serde_json::{Value, json};
 
 use super::ask::{Asked, blocks, code_of, ensembles, merged, refinements, with_data};
+use super::python::initial;
 use super::tasks::{Shape, agents, column, profile, shape, task};
 
 /// Whether the text parses as Python.
@@ -52,22 +55,30 @@ fn tasks_that_rules_cannot_do_name_the_field() {
 
 #[test]
 fn the_retriever_offers_what_fits_and_no_more_than_asked() {
-    let check = |shape: &Shape, wanted: usize, first: &str| {
+    let check = |shape: &Shape, wanted: Value, most: usize, first: &str| {
         let agents = agents(shape);
-        let inputs = json!({ "task_description": "", "num_models": wanted });
-        let reply = asked(&agents, "phase1/retriever").json(AgentType::Retriever, None, inputs);
+        let ask = asked(&agents, "phase1/retriever");
+        let reply = ask.json(AgentType::Retriever, None, wanted);
         let models = reply["models"].as_array().unwrap();
-        assert!(!models.is_empty() && models.len() <= wanted, "{reply}");
+        assert!(!models.is_empty() && models.len() <= most, "{reply}");
         assert_eq!(models[0]["model_name"], first);
-        let names: std::collections::BTreeSet<_> =
-            models.iter().map(|model| model["model_name"].to_string()).collect();
-        assert_eq!(names.len(), models.len());
         assert!(models.iter().all(|model| is_code(model["example_code"].as_str().unwrap())), "{reply}");
+        let names: Vec<&str> = models.iter().map(|model| model["model_name"].as_str().unwrap()).collect();
+        // Every name is understood again, and means another script.
+        let scripts: BTreeSet<String> = names.iter().map(|name| initial(&agents, name)).collect();
+        assert_eq!(scripts.len(), names.len(), "{names:?}");
+        for name in &names {
+            assert!(initial(&agents, name).contains(&format!("# === Model: {name} ===")), "{name}");
+        }
+        names.len()
     };
-    check(&shape("accuracy", Maximize, 2), 4, "TF-IDF linear model");
-    check(&Shape { rich: false, ..shape("RMSE", Minimize, 0) }, 3, "LightGBM");
-    check(&Shape { rich: false, ..shape("RMSE", Minimize, 0) }, 1, "LightGBM");
-    check(&Shape { rich: false, ..shape("RMSE", Minimize, 0) }, 50, "LightGBM");
+    let plain = Shape { rich: false, ..shape("RMSE", Minimize, 0) };
+    check(&shape("accuracy", Maximize, 2), json!({ "num_models": 4 }), 4, "TF-IDF linear model");
+    check(&plain, json!({ "num_models": 3 }), 3, "CatBoost");
+    check(&plain, json!({ "num_models": 1, "portfolio": false }), 1, "CatBoost");
+    assert!(check(&plain, json!({ "num_models": 2, "portfolio": true }), 16, "CatBoost") >= 12);
+    let rich = shape("log loss", Minimize, 3);
+    assert!(check(&rich, json!({ "num_models": 2, "portfolio": true }), 16, "TF-IDF linear model") >= 8);
 }
 
 #[test]
@@ -194,7 +205,7 @@ fn the_debugger_repairs_what_rules_can() {
         "catboost import",
         "HistGradientBoostingClassifier",
     );
-    check(&boosted, "The script timed out after 20 seconds.", "\"iterations\": 200", "\"iterations\": 100");
+    check(&boosted, "The script timed out after 20 seconds.", "\"iterations\": 250", "\"iterations\": 125");
     check(&linear, "ValueError: could not convert string to float: 'x'", "", "errors=\"coerce\"");
     check(&linear, "ValueError: Input contains NaN.", "", "nan_to_num");
     check(&linear, "KeyError: \"['age'] not in index\"", "\"age\"", "\"size\"");
@@ -253,25 +264,43 @@ fn leaks_are_found_and_corrected() {
 }
 
 #[test]
-fn unused_tables_are_joined_once() {
-    let check = |auxiliary: bool, script: Option<&str>, joined: bool| {
-        let agents = agents(&Shape { auxiliary, ..shape("accuracy", Maximize, 2) });
+fn tables_are_joined_from_the_start_and_only_once() {
+    const USED: &str = "All the provided information is used.";
+    let plain = shape("accuracy", Maximize, 2);
+    let check = |shape: &Shape, key: &str| {
+        let mut profile = profile(shape);
+        profile.auxiliary[0].columns[0].name = key.to_owned();
+        profile.auxiliary[0].columns[0].kind = profile.train.column(key).unwrap().kind;
+        let agents = OfflineAgents::new(&task(shape), profile, 30_000, None).unwrap();
         let ask = asked(&agents, "phase1/data/data");
         let own = merged(&ask, ["LightGBM", "CatBoost"]);
-        let script = script.unwrap_or(&own);
-        let inputs = json!({ "initial_solution": script, "task_description": "" });
-        let reply = ask.ask(AgentType::Data, None, inputs);
-        assert_eq!(reply.contains("places = pd.read_csv(\"./input/places.csv\")"), joined, "{reply}");
-        assert_eq!(reply == "All the provided information is used.", !joined, "{reply}");
+        assert_eq!(own.matches("places = pd.read_csv(\"./input/places.csv\")").count(), 1, "{own}");
+        assert!(own.contains("\"places_height\"") && own.contains(&format!("on=[\"{key}\"]")), "{own}");
+        assert_eq!(ask.ask(AgentType::Data, None, json!({ "initial_solution": own })), USED);
+    };
+    check(&Shape { auxiliary: true, ..plain }, "place");
+    // The groups of the folds are no feature, but join.
+    check(&Shape { auxiliary: true, grouped: true, ..plain }, "patient_id");
+}
+
+#[test]
+fn the_data_check_joins_what_a_script_leaves_out() {
+    const USED: &str = "All the provided information is used.";
+    let plain = shape("accuracy", Maximize, 2);
+    let without = agents(&plain);
+    let own = merged(&asked(&without, "phase1/data/data"), ["LightGBM", "CatBoost"]);
+    let check = |auxiliary: bool, script: &str, joined: bool| {
+        let agents = agents(&Shape { auxiliary, ..plain });
+        let ask = asked(&agents, "phase1/data/data");
+        let reply = ask.ask(AgentType::Data, None, json!({ "initial_solution": script }));
+        assert_eq!(reply == USED, !joined, "{reply}");
         if joined {
-            assert!(reply.contains("\"places_height\""), "{reply}");
-            let again = ask.ask(AgentType::Data, None, json!({ "initial_solution": code_of(&reply) }));
-            assert_eq!(again, "All the provided information is used.");
+            assert_eq!(code_of(&reply), merged(&ask, ["LightGBM", "CatBoost"]).trim_end());
         }
     };
-    check(true, None, true);
-    check(false, None, false);
-    check(true, Some("print('a script from elsewhere')"), false);
+    check(true, &own, true);
+    check(false, &own, false);
+    check(true, "print('a script from elsewhere')", false);
 }
 
 #[test]
@@ -387,10 +416,10 @@ fn tables_join_by_one_key_or_several() {
         let agents = OfflineAgents::new(&task(&shape), profile, 30_000, None).unwrap();
         let ask = asked(&agents, "phase1/data/data");
         let script = ask.code(AgentType::Init, None, json!({ "model_name": "LightGBM" }));
-        let reply = ask.ask(AgentType::Data, None, json!({ "initial_solution": script }));
         for part in expected {
-            assert!(reply.contains(part), "{part}\n{reply}");
+            assert!(script.contains(part), "{part}\n{script}");
         }
+        assert_eq!(script.contains("places"), !expected.is_empty(), "{script}");
     };
     let (place, day) = (("place", ColumnKind::Category, 40), ("day", ColumnKind::Date, 30));
     let rain = ("rain", ColumnKind::Float, 900);
@@ -408,7 +437,7 @@ fn tables_join_by_one_key_or_several() {
         &[],
         &["on=[\"place\"]", "groupby", "\"places_rain_mean\"", "\"places_rows\""],
     );
-    check(&[("other", ColumnKind::Category, 40), rain], 40, &[], &["All the provided information is used."]);
+    check(&[("other", ColumnKind::Category, 40), rain], 40, &[], &[]);
 }
 
 #[test]

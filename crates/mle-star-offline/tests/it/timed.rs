@@ -280,8 +280,6 @@ fn validation_in_time_foretells_the_score_on_later_rows() {
         // A model of all rows is not worse than the mean of models of four fifths, which see the latest rows too.
         assert!(later.1 / random.1 < 1.1, "{family} {later:?} {random:?}");
     };
-    for family in ["LightGBM", "Extra trees"] {
-        check(&shape("RMSE", Minimize, 0), family);
-        check(&shape("ROC-AUC", Maximize, 2), family);
-    }
+    check(&shape("RMSE", Minimize, 0), "Large LightGBM");
+    check(&shape("ROC-AUC", Maximize, 2), "Large LightGBM");
 }

@@ -1,0 +1,181 @@
+//! The models that scripts are written with: families with a configuration, and which of them fit a task.
+//!
+//! Tables of this size have more noise than structure, so most configurations are small; the large ones are for what
+//! small ones miss.
+
+use crate::families::{Family, Member};
+use crate::problem::Problem;
+
+/// A family with a configuration.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Model {
+    /// The name in headings and prose.
+    pub(crate) title: &'static str,
+    /// The name in identifiers.
+    pub(crate) slug: &'static str,
+    pub(crate) family: Family,
+    /// Parameters that differ from those of the family's template, as Python literals.
+    pub(crate) parameters: &'static [(&'static str, &'static str)],
+    /// The names of the strategies that are carried out from the start.
+    pub(crate) strategies: &'static [&'static str],
+}
+
+const fn plain(family: Family) -> Model {
+    Model { title: family.title(), slug: family.slug(), family, parameters: &[], strategies: &[] }
+}
+
+static MODELS: [Model; 17] = [
+    plain(Family::TfidfLinear),
+    plain(Family::LightGbm),
+    plain(Family::XgBoost),
+    plain(Family::CatBoost),
+    plain(Family::HistGradientBoosting),
+    plain(Family::ExtraTrees),
+    plain(Family::RandomForest),
+    plain(Family::Linear),
+    plain(Family::Neighbors),
+    plain(Family::Kernel),
+    plain(Family::NeuralNetwork),
+    Model {
+        title: "LightGBM with random splits",
+        slug: "lightgbm_random",
+        parameters: &[
+            ("extra_trees", "True"),
+            ("learning_rate", "0.06"),
+            ("num_leaves", "16"),
+            ("reg_lambda", "1.0"),
+        ],
+        strategies: &["target encoding inside the folds"],
+        ..plain(Family::LightGbm)
+    },
+    Model {
+        title: "Large LightGBM",
+        slug: "lightgbm_large",
+        parameters: &[
+            ("learning_rate", "0.08"),
+            ("num_leaves", "31"),
+            ("colsample_bytree", "0.8"),
+            ("reg_lambda", "1.0"),
+        ],
+        ..plain(Family::LightGbm)
+    },
+    Model {
+        title: "Deep XGBoost",
+        slug: "xgboost_deep",
+        parameters: &[
+            ("learning_rate", "0.08"),
+            ("max_depth", "6"),
+            ("min_child_weight", "2"),
+            ("colsample_bytree", "0.8"),
+            ("reg_lambda", "1.0"),
+        ],
+        ..plain(Family::XgBoost)
+    },
+    Model {
+        title: "Deep CatBoost",
+        slug: "catboost_deep",
+        parameters: &[("depth", "6"), ("learning_rate", "0.12")],
+        ..plain(Family::CatBoost)
+    },
+    Model {
+        title: "Linear model of curves",
+        slug: "linear_curves",
+        strategies: &["piecewise curves of numbers"],
+        ..plain(Family::Linear)
+    },
+    Model {
+        title: "Linear model of indicators",
+        slug: "linear_indicators",
+        strategies: &["piecewise curves of numbers", "indicators of many categories"],
+        ..plain(Family::Linear)
+    },
+];
+
+/// Different kinds first, and quick ones before slow ones of the same kind.
+const WITHOUT_TEXTS: [&str; 16] = [
+    "linear_indicators",
+    "catboost",
+    "lightgbm",
+    "linear_curves",
+    "neural_network",
+    "kernel",
+    "lightgbm_random",
+    "extra_trees",
+    "xgboost",
+    "linear",
+    "lightgbm_large",
+    "catboost_deep",
+    "xgboost_deep",
+    "random_forest",
+    "hist_gradient_boosting",
+    "neighbors",
+];
+
+const WITH_TEXTS: [&str; 11] = [
+    "tfidf_linear",
+    "lightgbm",
+    "catboost",
+    "extra_trees",
+    "linear_curves",
+    "lightgbm_random",
+    "xgboost",
+    "lightgbm_large",
+    "catboost_deep",
+    "random_forest",
+    "hist_gradient_boosting",
+];
+
+impl Model {
+    /// Title and slug.
+    pub(crate) fn member(&self) -> Member {
+        Member { title: self.title.to_owned(), slug: self.slug.to_owned() }
+    }
+
+    /// The plain model of a family.
+    pub(crate) fn of(family: Family) -> &'static Self {
+        // Every family has a plain model.
+        MODELS.iter().find(|model| model.slug == family.slug()).unwrap_or(&MODELS[1])
+    }
+
+    /// The model with this slug, ignoring a number at its end (`lightgbm_2`).
+    pub(crate) fn by_slug(slug: &str) -> Option<&'static Self> {
+        let stem = slug.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches('_');
+        MODELS.iter().find(|model| model.slug == stem)
+    }
+
+    /// The model that a name means, including names by other authors.
+    pub(crate) fn by_name(name: &str) -> Option<&'static Self> {
+        let exact = MODELS.iter().find(|model| model.title.eq_ignore_ascii_case(name.trim()));
+        exact.or_else(|| Family::by_model_name(name).map(Self::of))
+    }
+}
+
+/// The models that fit a task, in the order in which they are worth their time.
+pub(crate) fn ranked(problem: &Problem) -> Vec<&'static Model> {
+    let rows = problem.used_rows;
+    let columns = &problem.columns;
+    let texts = !columns.texts.is_empty();
+    let only_texts = texts && problem.width() == columns.texts.len();
+    let slugs: &[&str] = match (texts, only_texts) {
+        (_, true) => &["tfidf_linear", "lightgbm", "extra_trees", "xgboost"],
+        (true, _) => &WITH_TEXTS,
+        (false, _) => &WITHOUT_TEXTS,
+    };
+    let fits = |model: &&Model| match model.slug {
+        // More curves than this are slow, and the strategy leaves them out.
+        "linear_curves" => (1..=40).contains(&columns.numeric.len()),
+        "linear_indicators" => !columns.many_levels.is_empty(),
+        // Distances are poor in high dimensions and slow on many rows.
+        "neighbors" => rows <= 20_000 && problem.width() <= 60,
+        "kernel" => problem.width() <= 100,
+        _ => true,
+    };
+    let mut models: Vec<&Model> = slugs.iter().filter_map(|slug| Model::by_slug(slug)).filter(fits).collect();
+    // Boosted trees fit one tree per class in each round.
+    if problem.classes > 20 {
+        models.sort_by_key(|model| {
+            matches!(model.family, Family::LightGbm | Family::CatBoost | Family::XgBoost)
+        });
+    }
+    models
+}
