@@ -32,6 +32,8 @@ pub(super) struct Tables<'a> {
     pub(super) test: &'a Source,
     pub(super) sample: &'a Source,
     pub(super) target: &'a str,
+    /// Whether the labels are numbers.
+    pub(super) numeric: bool,
     pub(super) id: &'a str,
     pub(super) test_rows: u64,
 }
@@ -69,8 +71,9 @@ pub(super) fn tables<'a>(
         return off(format!("no column with row IDs is common to {names}"));
     };
     columns(&profile.train, test_table, sample_table, target, id)?;
+    let numeric = profile.train.column(target).is_some_and(|column| column.kind.is_number());
     let test_rows = test_table.rows as u64;
-    Ok(Tables { train, test, sample, target, id, test_rows })
+    Ok(Tables { train, test, sample, target, numeric, id, test_rows })
 }
 
 fn columns(train: &Table, test: &Table, sample: &Table, target: &str, id: &str) -> Result<(), Off> {

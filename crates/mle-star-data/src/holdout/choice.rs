@@ -9,7 +9,7 @@ use mle_star::protocol::{Split, SplitKind};
 use super::checks::{Tables, off, unreadable};
 use super::seeded::{RowSet, Seeded};
 use super::{Off, Share};
-use crate::profile::Profile;
+use crate::profile::{HUGE, Profile};
 use crate::records::{self, value};
 use crate::split::times::{self, Clock};
 
@@ -205,7 +205,7 @@ impl Train<'_> {
             let mut labelled = 0;
             while rows.next()? {
                 let (number, row) = (rows.number(), rows.row());
-                let Some(label) = value(row, target) else { continue };
+                let Some(label) = value(row, target).filter(|label| !self.is_huge(label)) else { continue };
                 labelled += 1;
                 let part = part.and_then(|part| value(row, part));
                 take(Row { number, id: value(row, id).unwrap_or_default(), label, part });
@@ -213,6 +213,11 @@ impl Train<'_> {
             Ok(labelled)
         });
         read.map_err(|error| unreadable(self.tables.train, &error))
+    }
+
+    /// Whether a label is a number that no score should depend on.
+    fn is_huge(&self, label: &str) -> bool {
+        self.tables.numeric && label.parse::<f64>().is_ok_and(|number| number.abs() >= HUGE)
     }
 
     fn class(&self, row: &Row<'_>, by_class: bool) -> u64 {
