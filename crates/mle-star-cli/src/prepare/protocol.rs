@@ -156,26 +156,31 @@ pub fn verified_columns<'a>(
 ) -> Option<Columns> {
     let Evaluated { metric, target, id, .. } = task.into();
     let (metric, target) = (Metric::parse(metric)?, target?);
-    let (classes, sample) = (profile.train.column(target)?.distinct, profile.sample.as_ref()?);
+    let sample = profile.sample.as_ref()?;
+    let targets = profile.targets(target, id);
+    let classes_of = |name: &&str| profile.train.column(name).map(|column| column.distinct);
+    let classes = targets.iter().filter_map(classes_of).max()?;
+    let one_column_each = targets.len() > 1 || sample.columns.len() <= 2;
     // One column cannot hold the probabilities of three classes.
-    if metric.wants_probabilities() && classes > 2 && sample.columns.len() <= 2 {
+    if metric.wants_probabilities() && classes > 2 && one_column_each {
         return None;
     }
     // A sample of probabilities, where the metric needs labels.
     let is_number = |column: &&Column| column.kind == ColumnKind::Float;
-    let labels = metric.kind() == Kind::Labels && sample.columns.len() <= 2;
+    let labels = metric.kind() == Kind::Labels && one_column_each;
     if labels && sample.columns.last().filter(is_number).is_some() {
         return None;
     }
-    // A sample with several columns of the training table asks for several targets.
-    let is_other_target =
-        |name: &str| name != target && Some(name) != id && profile.train.column(name).is_some();
-    if sample.columns.iter().any(|column| is_other_target(&column.name)) {
+    // The test table has what further columns ask for, so they are no targets.
+    let is_copied =
+        |name: &str| !targets.contains(&name) && Some(name) != id && profile.train.column(name).is_some();
+    if sample.columns.iter().any(|column| is_copied(&column.name)) {
         return None;
     }
     let id = id.filter(|id| profile.train.column(id).is_some()).map(str::to_owned);
     let cluster = split.and_then(|split| split.column.clone());
-    Some(Columns { id, target: target.to_owned(), cluster })
+    let further = targets.into_iter().filter(|name| *name != target).map(str::to_owned).collect();
+    Some(Columns { id, target: target.to_owned(), further, cluster })
 }
 
 /// What was decided, in lines for the terminal and for a task file.
