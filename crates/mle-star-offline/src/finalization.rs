@@ -25,7 +25,7 @@ pub(crate) fn data(
     const USED: &str = "All the provided information is used.";
     let code = inputs.text("initial_solution");
     let unused: Vec<Join> =
-        joins(profile, &problem.target).into_iter().filter(|join| !code.contains(&join.file)).collect();
+        joins(profile, &problem.targets()).into_iter().filter(|join| !code.contains(&join.file)).collect();
     let Some(mut script) = Script::parse(code).filter(|_| !unused.is_empty()) else {
         return Ok(USED.to_owned());
     };

@@ -36,6 +36,7 @@ const SOURCES: &[(&str, &str)] = templates![
     "members/tfidf_linear",
     "cross_validation",
     "cross_validation_in_time",
+    "cross_validation_of_targets",
     "training",
     "blends/mean",
     "posts/plain",

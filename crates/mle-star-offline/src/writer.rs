@@ -16,8 +16,12 @@ pub(crate) fn solution(problem: &Problem, family: Family) -> Result<Script, Temp
     let member = family.member();
     let mut sections = head(problem)?;
     sections.extend(member_sections(problem, family, &member)?);
-    let in_time = problem.time.is_some();
-    sections.push(section(problem, if in_time { "cross_validation_in_time" } else { "cross_validation" })?);
+    let validation = match &problem.time {
+        _ if !problem.several.is_empty() => "cross_validation_of_targets",
+        Some(_) => "cross_validation_in_time",
+        None => "cross_validation",
+    };
+    sections.push(section(problem, validation)?);
     sections.push(training(std::slice::from_ref(&member))?);
     sections.extend(tail(problem)?);
     Ok(Script { preamble: docstring(problem, &member.title), sections })
@@ -56,7 +60,7 @@ fn tail(problem: &Problem) -> Result<Vec<Section>, TemplateError> {
 
 /// The template of the postprocessing. For F1 of a rare class, a threshold of one half is a poor choice.
 pub(crate) fn decision_rule(problem: &Problem) -> &'static str {
-    let is_f1 = problem.metric.id == Metric::F1 && problem.classes == 2;
+    let is_f1 = problem.several.is_empty() && problem.metric.id == Metric::F1 && problem.classes == 2;
     if is_f1 { "posts/thresholds" } else { "posts/plain" }
 }
 

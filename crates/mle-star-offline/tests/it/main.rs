@@ -5,6 +5,8 @@ mod ask;
 #[cfg(test)]
 mod dropped;
 #[cfg(test)]
+mod folders;
+#[cfg(test)]
 mod grouped;
 #[cfg(test)]
 mod python;
