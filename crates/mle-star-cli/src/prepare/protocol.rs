@@ -98,8 +98,27 @@ fn planned(
     };
     match plan {
         Ok(_) if !verifies => off("submissions of this form cannot be scored"),
+        Ok(plan) if let Some(target) = with_a_rare_class(task, profile, plan.rows()) => {
+            off(&format!("too few rows of a class of `{target}` would be held out"))
+        }
         plan => plan,
     }
+}
+
+/// A target, of several, with a class that too few held-out rows would have. Rows are drawn by the classes of one target
+/// alone.
+fn with_a_rare_class<'a>(task: Evaluated<'a>, profile: &'a Profile, held: u64) -> Option<&'a str> {
+    const FEWEST: f64 = 10.0;
+    let targets = profile.targets(task.target?, task.id);
+    let classes = Metric::parse(task.metric).is_some_and(|metric| !metric.is_for_regression());
+    let rarest = |name: &str| {
+        let values = &profile.train.column(name)?.top_values;
+        let rows: usize = values.iter().map(|(_, rows)| rows).sum();
+        let rarest = values.iter().map(|(_, rows)| *rows).min()?;
+        Some(rarest as f64 / rows as f64)
+    };
+    let is_rare = |name: &&str| rarest(name).is_some_and(|share| share * (held as f64) < FEWEST);
+    (classes && targets.len() > 1).then(|| targets.into_iter().find(is_rare)).flatten()
 }
 
 /// Whether the run evaluates as in the paper: with its preset, unless a key that was given needs more.
@@ -270,6 +289,37 @@ mod tests {
         let why = "submissions of this form cannot be scored";
         check("log loss", "id,y", Err(why));
         check("word error rate", "id,y", Err("the program cannot compute the metric word error rate"));
+    }
+
+    #[test]
+    fn several_targets_are_scored_and_held_out_unless_a_class_is_rare() {
+        let check = |metric: &str, rare: usize, expected: Result<u64, &str>| {
+            let dir = tempfile::tempdir().unwrap();
+            let (mut train, mut test) = ("id,x,y,z\n".to_owned(), "id,x\n".to_owned());
+            let mut sample = "id,z,y\n".to_owned();
+            for id in 0..2_100 {
+                writeln!(train, "{id},{},{},{}", id % 13, id % 2, usize::from(id % rare == 0)).unwrap();
+            }
+            for id in 2_100..2_130 {
+                writeln!(test, "{id},{}", id % 13).unwrap();
+                writeln!(sample, "{id},0,0").unwrap();
+            }
+            for (name, text) in [("train", train), ("test", test), ("sample_submission", sample)] {
+                fs::write(dir.path().join(format!("{name}.csv")), text).unwrap();
+            }
+            let profile = profile::read(dir.path()).unwrap();
+            let task = Evaluated { data_dir: dir.path(), metric, target: Some("y"), id: Some("id") };
+            let columns = verified_columns(task, &profile, None).unwrap();
+            assert_eq!((columns.target.as_str(), columns.further.as_slice()), ("y", &["z".to_owned()][..]));
+            let found = match protocol(task, &Config::default(), Some(&profile)).unwrap().holdout {
+                Holdout::On { rows, .. } => Ok(rows),
+                Holdout::Off { why } => Err(why),
+            };
+            assert_eq!(found, expected.map_err(str::to_owned), "{metric} {rare}");
+        };
+        check("ROC-AUC", 3, Ok(315));
+        check("ROC-AUC", 300, Err("too few rows of a class of `z` would be held out"));
+        check("RMSE", 300, Ok(315));
     }
 
     #[test]
