@@ -76,7 +76,7 @@ def numbers(cells: pd.Series, kind: str) -> tuple[Numbers, str]:
     if kind == "Date":
         dates = pd.to_datetime(cells, errors="coerce", utc=True)
         if dates.notna().sum() * 2 > cells.notna().sum():
-            return (dates - pd.Timestamp(0, tz="UTC")).dt.total_seconds().to_numpy(float), kind
+            return (dates - pd.Timestamp(0, unit="s", tz="UTC")).dt.total_seconds().to_numpy(float), kind
     codes, names = pd.factorize(cells, sort=True)
     if len(names) * 10 <= len(cells):
         return np.where(codes < 0, np.nan, codes), "Levels"

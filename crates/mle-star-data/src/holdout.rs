@@ -27,7 +27,7 @@ pub const MOST: u64 = 20_000;
 /// The columns with a role.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Roles<'a> {
-    /// The column to predict.
+    /// The column to predict, or one of several.
     pub target: Option<&'a str>,
     /// The column with the row IDs.
     pub id: Option<&'a str>,
@@ -52,7 +52,7 @@ pub struct Off(pub String);
 /// The rows that are held out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    target: String,
+    targets: Vec<String>,
     id: String,
     /// The column of the split.
     by: Option<String>,
@@ -85,7 +85,7 @@ pub fn plan(
     checks::ids(data_dir, &tables)?;
     let chosen = choice::choose(data_dir, profile, &tables, split, share, seed)?;
     Ok(Plan {
-        target: tables.target.to_owned(),
+        targets: tables.targets.iter().map(|(name, _)| (*name).to_owned()).collect(),
         id: tables.id.to_owned(),
         by: split.column.clone(),
         rows: chosen.rows,

@@ -136,6 +136,9 @@ mod tests {
         check(&[TRAIN, TEST], "", Some("price"), Some("id"));
         check(&[TRAIN, SAMPLE], "", Some("price"), Some("id"));
         check(&[TRAIN], "", None, Some("id"));
+        let both = ("sample_submission.csv", "id,price,age\n4,0,0\n5,0,0\n");
+        check(&[TRAIN, ("test.csv", "id,town\n4,a\n5,b\n"), both], "", Some("price"), Some("id"));
+        check(&[TRAIN, TEST, both], "", Some("price"), Some("id"));
         let with_target = ("test.csv", "id,age,town,price\n4,20,a,\n5,30,b,\n");
         check(&[TRAIN, with_target, SAMPLE], "", Some("price"), Some("id"));
         check(&[TRAIN], "Predict the `price` of a house.", Some("price"), Some("id"));

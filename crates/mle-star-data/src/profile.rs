@@ -20,6 +20,10 @@ pub(crate) use table::read as read_table;
 /// The number of rows from which the kinds of the columns are inferred.
 pub const ROWS_LOOKED_AT: usize = 100_000;
 
+/// Numbers of this size or more are hardly measurements. The product of two of them does not fit into the single
+/// precision that many libraries compute in.
+pub const HUGE: f64 = 1e19;
+
 /// The tables of a data folder.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
@@ -82,6 +86,13 @@ pub struct Column {
     pub range: Option<(f64, f64)>,
     /// Mean number of characters of non-missing values.
     pub mean_length: f64,
+    /// Non-missing values with blanks around them.
+    pub padded: usize,
+    /// Values that are infinite, or at least [`HUGE`] in size.
+    pub huge: usize,
+    /// Whether pandas would write a value in another way than the file, such as 7 for `007`. It is `false` if values mean
+    /// the same. Only the first two thousand distinct values of a column are considered.
+    pub respelled: bool,
 }
 
 /// The kind of a column's values.
@@ -143,6 +154,21 @@ pub fn other_files(data_dir: &Path) -> Vec<PathBuf> {
     folder::list(data_dir).map(|listing| listing.other).unwrap_or_default()
 }
 
+impl Profile {
+    /// All columns to predict, if `target` is one of them: the columns of the sample submission that the training table
+    /// has and the test table lacks, beside the ID. Otherwise `target` alone.
+    pub fn targets<'a>(&'a self, target: &'a str, id: Option<&str>) -> Vec<&'a str> {
+        let lacks = |table: &Option<Table>, name: &str| {
+            table.as_ref().is_some_and(|table| table.column(name).is_none())
+        };
+        let sample = self.sample.iter().flat_map(|sample| &sample.columns).map(|column| column.name.as_str());
+        let asked: Vec<&str> = sample
+            .filter(|name| Some(*name) != id && self.train.column(name).is_some() && lacks(&self.test, name))
+            .collect();
+        if asked.contains(&target) { asked } else { vec![target] }
+    }
+}
+
 impl ColumnKind {
     /// Whether the values are numbers.
     pub fn is_number(self) -> bool {
@@ -199,6 +225,44 @@ mod tests {
         assert_eq!(column.top_values[0], ("3".to_owned(), 2));
         assert!((column.mean_length - 1.25).abs() < 1e-9);
         assert_eq!(only_column(&["a", "b"]).range, None);
+    }
+
+    #[test]
+    fn unusual_spellings_and_sizes_are_noticed() {
+        let check = |values: &[&str], padded, huge, respelled| {
+            let column = only_column(values);
+            let found = (column.padded, column.huge, column.respelled);
+            assert_eq!(found, (padded, huge, respelled), "{values:?}");
+        };
+        check(&["1", "-20", ""], 0, 0, false);
+        check(&["007", "8"], 0, 0, true);
+        check(&["+1", "2"], 0, 0, true);
+        check(&["1.0", "2.5"], 0, 0, false);
+        check(&["1.50", "2.5"], 0, 0, true);
+        check(&["1.5", "2"], 0, 0, true);
+        check(&["True", "False"], 0, 0, false);
+        check(&["true", "false"], 0, 0, true);
+        check(&["007", "7"], 0, 0, false);
+        check(&["yes", "no"], 0, 0, false);
+        check(&["007", "x"], 0, 0, false);
+        check(&["a", " a", "b "], 2, 0, false);
+        check(&["1", "inf", "-inf", "1e300", "nan"], 0, 3, true);
+        check(&["inf", "x"], 0, 0, false);
+    }
+
+    #[test]
+    fn several_targets_follow_from_the_sample() {
+        let check = |test: &str, sample: &str, expected: &[&str]| {
+            let files =
+                [("train.csv", "id,a,y,z\n1,1,1,1\n"), ("test.csv", test), ("sample_submission.csv", sample)];
+            let profile = read(folder(&files).path()).unwrap();
+            assert_eq!(profile.targets("y", Some("id")), expected, "{test} {sample}");
+        };
+        check("id,a\n2,1\n", "id,z,y\n2,0,0\n", &["z", "y"]);
+        check("id,a\n2,1\n", "id,y\n2,0\n", &["y"]);
+        check("id,a\n2,1\n", "id,z\n2,0\n", &["y"]);
+        check("id,a,z\n2,1,1\n", "id,y,z\n2,0,0\n", &["y"]);
+        check("id,a\n2,1\n", "id,a,y\n2,0,0\n", &["y"]);
     }
 
     #[test]

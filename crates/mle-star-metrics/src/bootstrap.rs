@@ -68,6 +68,27 @@ pub fn measure(
     Ok(Measurement { score, rows, rows_digest, standard_error, interval, replicates: all })
 }
 
+/// The mean of the scores of several targets, which are about the same rows and have as many replicates.
+///
+/// # Errors
+/// There is no score.
+pub(crate) fn mean(metric: Metric, scores: &[Measurement]) -> Result<Measurement, Unscorable> {
+    let count = scores.len() as f64;
+    let (first, rest) = scores.split_first().ok_or_else(|| Unscorable::new("there are no targets"))?;
+    let mut all = first.clone();
+    for other in rest {
+        all.score += other.score;
+        all.replicates.iter_mut().zip(&other.replicates).for_each(|(sum, score)| *sum += score);
+    }
+    all.score /= count;
+    all.replicates.iter_mut().for_each(|sum| *sum /= count);
+    all.standard_error = standard_deviation(&all.replicates).ok_or_else(|| {
+        Unscorable::new(format!("{metric} has no standard error, since there are too few rows"))
+    })?;
+    all.interval = interval(metric, all.score, all.standard_error, &mut all.replicates.clone());
+    Ok(all)
+}
+
 /// The weight of a row in a replicate, for any program that must draw the same.
 pub fn weight(row_key: u64, replicate: u64) -> u8 {
     poisson(mix(row_key ^ seed(replicate)))

@@ -21,6 +21,8 @@ pub struct Columns {
     pub id: Option<String>,
     /// The column with the labels.
     pub target: String,
+    /// Further columns with labels. The score is the mean over all targets.
+    pub further: Vec<String>,
     /// The column whose equal values make rows dependent, such as a group or a day. Such rows have the same weight in a
     /// replicate.
     pub cluster: Option<String>,
@@ -63,6 +65,8 @@ pub struct Labels {
     /// What draws each row's weights: a hash of its cluster, or else its key.
     units: Vec<u64>,
     known: Known,
+    /// The same rows with their labels of further targets.
+    further: Vec<Self>,
 }
 
 /// The labels, in the order of the keys.
@@ -73,13 +77,18 @@ enum Known {
 }
 
 impl Labels {
-    /// The labels in a CSV table, for a metric. Rows without a label are left out.
+    /// The labels in a CSV table, for a metric. Rows without a label are left out, and of numbers those that are infinite.
     ///
     /// # Errors
     /// The table cannot be read or lacks a column, an ID is missing or occurs twice, a label does not fit the metric,
     /// or there are no two different classes.
     pub fn read(table: impl Read, columns: &Columns, metric: Metric) -> Result<Self, Unusable> {
         read(table, columns, metric).map_err(Unusable)
+    }
+
+    /// Whether rows have labels of several targets.
+    pub(crate) fn has_several_targets(&self) -> bool {
+        !self.further.is_empty()
     }
 
     /// The number of rows with a label.
@@ -95,10 +104,15 @@ impl Labels {
     /// The labels of the rows whose cluster is wanted, or whose key is wanted if there are no clusters. The classes stay
     /// those of all rows.
     pub fn subset(&self, wanted: impl Fn(u64) -> bool) -> Self {
+        self.subset_of(&wanted)
+    }
+
+    fn subset_of(&self, wanted: &dyn Fn(u64) -> bool) -> Self {
         let places: Vec<usize> = (0..self.rows()).filter(|place| wanted(self.units[*place])).collect();
         let pick = |all: &[u64]| places.iter().map(|place| all[*place]).collect();
         let (keys, units, known) = (pick(&self.keys), pick(&self.units), self.known.at(&places));
-        Self { metric: self.metric, target: self.target.clone(), keys, units, known }
+        let further = self.further.iter().map(|labels| labels.subset_of(wanted)).collect();
+        Self { metric: self.metric, target: self.target.clone(), keys, units, known, further }
     }
 
     /// A digest of the rows' IDs, equal to the `rows_digest` of a measurement of all of them.
@@ -121,7 +135,9 @@ impl Known {
 
 fn read(table: impl Read, columns: &Columns, metric: Metric) -> Result<Labels, String> {
     let mut table = Table::open(table)?;
-    let target = table.columns(&[&columns.target])?[0];
+    let names: Vec<&str> =
+        std::iter::once(&columns.target).chain(&columns.further).map(String::as_str).collect();
+    let targets = table.columns(&names)?;
     let id = match &columns.id {
         Some(id) => Some(table.columns(&[id])?[0]),
         None => None,
@@ -132,17 +148,19 @@ fn read(table: impl Read, columns: &Columns, metric: Metric) -> Result<Labels, S
     };
     let (mut row, mut number) = (StringRecord::new(), 0_u64);
     let (mut keys, mut clusters) = (Vec::new(), Vec::new());
-    let mut collected = Collected::new(metric);
+    let mut collected: Vec<Collected> = targets.iter().map(|_| Collected::new(metric)).collect();
     while table.read(&mut row)? {
-        let label = row.get(target).unwrap_or_default();
-        if !is_missing(label) {
+        let labels = || targets.iter().map(|target| row.get(*target).unwrap_or_default());
+        if !labels().any(|label| is_missing(label) || is_infinite(label, metric)) {
             let id = id.map_or_else(|| number.to_string(), |id| row.get(id).unwrap_or_default().to_owned());
             if id.trim().is_empty() {
                 return Err(format!("row {} has no ID", number + 1));
             }
             keys.push((key(&id), number));
             clusters.extend(cluster.map(|cluster| key(row.get(cluster).unwrap_or_default())));
-            collected.add(label).map_err(|why| format!("row {} {why}", number + 1))?;
+            for (collected, label) in collected.iter_mut().zip(labels()) {
+                collected.add(label).map_err(|why| format!("row {} {why}", number + 1))?;
+            }
         }
         number += 1;
     }
@@ -150,12 +168,24 @@ fn read(table: impl Read, columns: &Columns, metric: Metric) -> Result<Labels, S
     if keys.is_empty() {
         return Err(format!("no row has a label in column {}", shown(&columns.target)));
     }
-    let known = collected.finish()?.at(&places);
     let units = match cluster {
         Some(_) => places.iter().map(|place| clusters[*place]).collect(),
         None => keys.clone(),
     };
-    Ok(Labels { metric, target: columns.target.clone(), keys, units, known })
+    let mut all = Vec::new();
+    for (target, collected) in names.into_iter().zip(collected) {
+        let known = collected.finish()?.at(&places);
+        let (target, keys, units) = (target.to_owned(), keys.clone(), units.clone());
+        all.push(Labels { metric, target, keys, units, known, further: Vec::new() });
+    }
+    let mut first = all.remove(0);
+    first.further = all;
+    Ok(first)
+}
+
+/// Whether a metric of numbers has no use for this label.
+fn is_infinite(label: &str, metric: Metric) -> bool {
+    metric.kind() == Kind::Numbers && label.trim().parse().is_ok_and(f64::is_infinite)
 }
 
 /// The keys in order, and where each of them was.

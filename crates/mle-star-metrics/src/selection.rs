@@ -52,7 +52,7 @@ impl Labels {
     /// largest weight.
     ///
     /// Members whose rows or columns differ from those of the first one get no weight. `None` if fewer than two members
-    /// get one.
+    /// get one, or if there are several targets.
     ///
     /// # Errors
     /// The first file cannot be scored.
@@ -63,6 +63,9 @@ impl Labels {
         seconds: f64,
         replicates: usize,
     ) -> Result<Option<Selection>, Unscorable> {
+        if self.has_several_targets() {
+            return Ok(None);
+        }
         let (mut files, mut durations) = (Vec::new(), Vec::new());
         for member in members {
             files.push(self.predicted(member.predictions, layout, Others::Reject));
@@ -288,7 +291,8 @@ mod tests {
     }
 
     fn select(metric: Metric, truth: &str, files: &[(&str, f64)], seconds: f64) -> Option<Selection> {
-        let columns = Columns { id: Some("id".to_owned()), target: "y".to_owned(), cluster: None };
+        let columns =
+            Columns { id: Some("id".to_owned()), target: "y".to_owned(), further: Vec::new(), cluster: None };
         let labels = Labels::read(truth.as_bytes(), &columns, metric).unwrap();
         let header = HEADER.map(str::to_owned);
         let layout = Layout { header: &header, id_column: Some("id") };

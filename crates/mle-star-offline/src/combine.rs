@@ -109,6 +109,9 @@ const COMBINATIONS: [Combination; 6] = [
 ];
 
 fn fits(problem: &Problem, combination: &Combination) -> bool {
+    if !problem.can_use(combination.template) {
+        return false;
+    }
     match combination.name {
         "mean of ranks" => {
             problem.classes == 2 && matches!(problem.metric.id, Metric::RocAuc | Metric::AveragePrecision)

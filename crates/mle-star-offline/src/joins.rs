@@ -25,17 +25,19 @@ pub(crate) struct Join {
 }
 
 /// The possible joins of a data folder, in the order of its tables.
-pub(crate) fn joins(profile: &Profile, target: &str) -> Vec<Join> {
-    profile.auxiliary.iter().filter_map(|table| join(profile, table, target)).collect()
+pub(crate) fn joins(profile: &Profile, targets: &[&str]) -> Vec<Join> {
+    profile.auxiliary.iter().filter_map(|table| join(profile, table, targets)).collect()
 }
 
-fn join(profile: &Profile, table: &Table, target: &str) -> Option<Join> {
+fn join(profile: &Profile, table: &Table, targets: &[&str]) -> Option<Join> {
     profile.test.as_ref()?;
-    let Key { columns: names, unique } = key(profile, table, Some(target))?;
+    let Key { columns: names, unique } = key(profile, table, targets.first().copied())?;
     let added: Vec<&Column> = table
         .columns
         .iter()
-        .filter(|column| column.name != target && !names.contains(&column.name) && column.distinct > 1)
+        .filter(|column| {
+            !targets.contains(&column.name.as_str()) && !names.contains(&column.name) && column.distinct > 1
+        })
         .collect();
     if added.is_empty() {
         return None;

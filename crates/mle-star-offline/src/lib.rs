@@ -22,8 +22,10 @@ mod repair;
 mod sections;
 mod study;
 mod submission_layout;
+mod targets;
 mod templates;
 mod time_order;
+mod unusual;
 mod writer;
 
 use async_trait::async_trait;

@@ -11,7 +11,9 @@ use crate::grouping::{Grouping, Rows, grouping};
 use crate::joins::{Join, joins};
 use crate::metric_code::Metric;
 use crate::submission_layout::{Layout, layout};
+use crate::targets::{Targets, targets};
 use crate::time_order::{TimeOrder, time_order};
+use crate::unusual::{Unusual, unusual};
 use mle_star_data::profile::{Column, ColumnKind, Profile, Table};
 use mle_star_metrics::names::Metric as Known;
 
@@ -26,7 +28,10 @@ pub(crate) struct Problem {
     pub(crate) classification: bool,
     /// Number of classes; 0 for a numeric target.
     pub(crate) classes: usize,
+    /// The target, or the first of several.
     pub(crate) target: String,
+    /// The names of all targets if there are several; otherwise none.
+    pub(crate) several: Vec<String>,
     pub(crate) id: Option<String>,
     pub(crate) train_file: String,
     pub(crate) test_file: String,
@@ -51,6 +56,8 @@ pub(crate) struct Problem {
     pub(crate) joins: Vec<Join>,
     /// Whether every class has enough rows for every fold.
     pub(crate) stratified: bool,
+    #[serde(flatten)]
+    pub(crate) unusual: Unusual,
     /// The groups that folds keep whole, if any.
     pub(crate) grouping: Option<Grouping>,
     /// The time that separates fitting from validation rows, if any.
@@ -109,33 +116,34 @@ impl Problem {
         let target = known_target(task, profile)?;
         let metric_id = known_metric(task)?;
         let test = known_test(profile)?;
+        let Targets { whole, several } = targets(profile, target, task.id_column.as_deref(), metric_id)?;
+        let target = &whole;
         let classes = if metric_id.is_for_regression() { 0 } else { target.distinct };
-        check_target(target, metric_id)?;
         let metric = Metric::new(metric_id, classes == 2);
-        let layout = layout(task, profile, target, &metric, classes)?;
+        let layout = layout(task, profile, target, &metric, classes, &several)?;
         let rows = profile.train.rows;
         let used = rows.min(subsample_limit as usize);
         let rarest = rarest_class(target, classes);
-        let stratified = classes > 0 && rarest * used as f64 >= 10.0;
+        let stratified = several.is_empty() && classes > 0 && rarest * used as f64 >= 10.0;
         let taken = |name: &str| {
             name == target.name || task.id_column.as_deref() == Some(name) || layout.predicts(name)
         };
         let unequal_classes = stratified && rarest * classes as f64 <= 0.8;
         let time = split.and_then(|split| time_order(split, &profile.train));
+        let time_column = time.as_ref().map(|time| time.column.as_str());
+        let unusual = unusual(profile, task.id_column.as_deref(), target, &metric, time_column);
         let grouping = grouping(split, profile, &Rows { used, unequal_classes }, taken);
         let columns = useful_columns(profile, test, grouping.as_ref(), taken);
-        let offered = joins(profile, &target.name);
+        let offered = joins(profile, &all_targets(&target.name, &several));
         if columns.is_empty() && offered.is_empty() {
-            return Err(Trouble::new(
-                "train and test have no usable feature column in common",
-                "the offline agents need tables; use `--agents claude` for images, audio and other data",
-            ));
+            return Err(no_features());
         }
         let problem = Self {
             name: task.competition_id.clone(),
             classification: classes > 0,
             classes,
             target: target.name.clone(),
+            several,
             id: task.id_column.clone().filter(|id| test.column(id).is_some()),
             train_file: input_path(&profile.train),
             test_file: input_path(test),
@@ -155,6 +163,7 @@ impl Problem {
             grouping,
             time,
             dropped: None,
+            unusual,
             target_type: target_type(classes),
             rarest,
             target_range: target.range.unwrap_or((f64::NEG_INFINITY, f64::INFINITY)),
@@ -164,6 +173,11 @@ impl Problem {
             metric,
         };
         Ok(problem.with_joins(offered))
+    }
+
+    /// The names of all targets.
+    pub(crate) fn targets(&self) -> Vec<&str> {
+        all_targets(&self.target, &self.several)
     }
 
     /// Number of feature columns of every kind.
@@ -224,6 +238,11 @@ pub(crate) fn input_path(table: &Table) -> String {
     format!("./input/{}", table.file.display())
 }
 
+fn all_targets<'a>(target: &'a String, several: &'a [String]) -> Vec<&'a str> {
+    let all = if several.is_empty() { std::slice::from_ref(target) } else { several };
+    all.iter().map(String::as_str).collect()
+}
+
 fn known_target<'a>(task: &Task, profile: &'a Profile) -> Result<&'a Column, Trouble> {
     let name = task.target_column.as_deref().ok_or_else(|| {
         Trouble::new("the target column is unknown", "set `target_column` in the task, or `--target`")
@@ -242,6 +261,13 @@ fn known_test(profile: &Profile) -> Result<&Table, Trouble> {
     })
 }
 
+fn no_features() -> Trouble {
+    Trouble::new(
+        "train and test have no usable feature column in common",
+        "the offline agents need tables; use `--agents claude` for images, audio and other data",
+    )
+}
+
 fn known_metric(task: &Task) -> Result<Known, Trouble> {
     Known::parse(&task.evaluation_metric).ok_or_else(|| {
         let names: Vec<&str> = Known::ALL.iter().map(|metric| metric.name()).collect();
@@ -255,7 +281,11 @@ fn known_metric(task: &Task) -> Result<Known, Trouble> {
     })
 }
 
-fn check_target(target: &Column, metric: Known) -> Result<(), Trouble> {
+/// Checks whether a target can be learnt for a metric.
+///
+/// # Errors
+/// The target does not fit the metric, or is the same in all rows.
+pub(crate) fn check_target(target: &Column, metric: Known) -> Result<(), Trouble> {
     let numeric = matches!(target.kind, ColumnKind::Integer | ColumnKind::Float);
     if metric.is_for_regression() && !numeric {
         return Err(Trouble::new(
@@ -264,8 +294,14 @@ fn check_target(target: &Column, metric: Known) -> Result<(), Trouble> {
         ));
     }
     if target.distinct < 2 {
+        let missing = match target.missing {
+            0 => String::new(),
+            missing => {
+                format!("; {missing} cells are empty or words such as NA and None, which mean the same")
+            }
+        };
         return Err(Trouble::new(
-            format!("the target `{}` has fewer than two distinct values", target.name),
+            format!("the target `{}` has fewer than two distinct values{missing}", target.name),
             "set another `target_column` (`--target`)",
         ));
     }

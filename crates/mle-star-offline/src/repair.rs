@@ -103,7 +103,7 @@ fn robust(script: &Script) -> Option<String> {
     let text = script.text();
     let coerced = text.replace(
         "    x = frame[NUMERIC].astype(float)\n",
-        "    x = frame[NUMERIC].apply(pd.to_numeric, errors=\"coerce\").astype(float)\n",
+        "    x = frame[NUMERIC].apply(pd.to_numeric, errors=\"coerce\").astype(float)\n    x = x.where(x.abs() < 1e19)\n",
     );
     let filled = coerced.replace(
         "    return [np.hstack(parts) for parts in zip(*blocks)]",

@@ -18,7 +18,7 @@ pub(crate) struct Layout {
     pub(crate) by_id: bool,
     /// The predicted column, if there is one.
     pub(crate) column: String,
-    /// One predicted column per class, in the sample's order.
+    /// One predicted column per class or target, in the sample's order.
     pub(crate) class_columns: Vec<String>,
     /// The prefix of the class label in `class_columns`.
     pub(crate) prefix: String,
@@ -39,12 +39,14 @@ pub(crate) enum LayoutKind {
     Probability,
     PerClass,
     PerClassInOrder,
+    /// One column for each of several targets.
+    Several,
 }
 
 impl Layout {
     /// Whether the submission predicts this column.
     pub(crate) fn predicts(&self, column: &str) -> bool {
-        self.column == column || self.class_columns.iter().any(|name| name == column)
+        self.column == column
     }
 }
 
@@ -58,6 +60,7 @@ pub(crate) fn layout(
     target: &Column,
     metric: &Metric,
     classes: usize,
+    several: &[String],
 ) -> Result<Layout, Trouble> {
     let id = task.id_column.as_deref();
     let wanted = wanted_columns(profile.sample.as_ref(), profile.test.as_ref(), id, target);
@@ -73,6 +76,14 @@ pub(crate) fn layout(
         order: None,
     };
     layout.kind = match (wanted.len(), classes) {
+        _ if !several.is_empty() => {
+            if let Some(other) = wanted.iter().find(|name| !several.iter().any(|target| target == *name)) {
+                return Err(unknown_column(other));
+            }
+            layout.column = String::new();
+            layout.class_columns = several.to_vec();
+            LayoutKind::Several
+        }
         (0 | 1, 0) => LayoutKind::Value,
         (0 | 1, _) if metric.labels => LayoutKind::Label,
         (0 | 1, 2) => LayoutKind::Probability,
@@ -121,8 +132,17 @@ fn copy_columns(layout: &mut Layout, profile: &Profile, id: Option<&str>, wanted
 fn several_targets(wanted: &[&str]) -> Trouble {
     let names = wanted.iter().take(4).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     Trouble::new(
-        format!("the sample submission has several columns ({names}) that are not classes of the target"),
-        "the offline agents predict one target; set `target_column` and `id_column`, or use `--agents claude`",
+        format!(
+            "the sample submission has several columns ({names}) that are neither targets in the training table nor classes of the target"
+        ),
+        "the offline agents cannot know what to write there; set `target_column` and `id_column`, or use `--agents claude`",
+    )
+}
+
+fn unknown_column(name: &str) -> Trouble {
+    Trouble::new(
+        format!("the sample submission has several targets, and the column `{name}`, which no table has"),
+        "the offline agents cannot know what to write there; use `--agents claude`",
     )
 }
 
@@ -134,8 +154,12 @@ fn wanted_columns<'a>(
     target: &Column,
 ) -> Vec<&'a str> {
     let Some(sample) = sample else { return Vec::new() };
+    let is_class = |name: &str| target.top_values.iter().any(|(label, _)| label == name);
+    // Features may have the names of classes.
+    let has_classes = target.top_values.iter().all(|(label, _)| sample.column(label).is_some());
     let copied = |name: &str| {
-        id == Some(name) || (name != target.name && test.is_some_and(|test| test.column(name).is_some()))
+        let in_test = test.is_some_and(|test| test.column(name).is_some());
+        id == Some(name) || (name != target.name && in_test && !(has_classes && is_class(name)))
     };
     sample.columns.iter().map(|column| column.name.as_str()).filter(|name| !copied(name)).collect()
 }

@@ -38,6 +38,7 @@ const SOURCES: &[(&str, &str)] = templates![
     "members/neural_network",
     "cross_validation",
     "cross_validation_in_time",
+    "cross_validation_of_targets",
     "training",
     "blends/mean",
     "posts/plain",

@@ -18,8 +18,12 @@ pub(crate) fn solution(problem: &Problem, model: &Model) -> Result<Script, Templ
     let member = model.member();
     let mut sections = head(problem)?;
     sections.extend(member_sections(problem, model, &member)?);
-    let in_time = problem.time.is_some();
-    sections.push(section(problem, if in_time { "cross_validation_in_time" } else { "cross_validation" })?);
+    let validation = match &problem.time {
+        _ if !problem.several.is_empty() => "cross_validation_of_targets",
+        Some(_) => "cross_validation_in_time",
+        None => "cross_validation",
+    };
+    sections.push(section(problem, validation)?);
     sections.push(training(std::slice::from_ref(&member))?);
     sections.extend(tail(problem)?);
     Ok(Script { preamble: docstring(problem, &member.title), sections })
@@ -59,6 +63,9 @@ fn tail(problem: &Problem) -> Result<Vec<Section>, TemplateError> {
 /// The template of the postprocessing. The most probable class is a poor choice for metrics that count rare classes like
 /// common ones, and so is the rounded expected class for those that count distances between classes.
 pub(crate) fn decision_rule(problem: &Problem) -> &'static str {
+    if !problem.several.is_empty() {
+        return "posts/plain";
+    }
     let unequal = problem.stratified && problem.rarest * problem.classes as f64 <= 0.8;
     match (problem.metric.id, problem.classes) {
         (Metric::QuadraticKappa, 3..) => "posts/cuts",

@@ -76,7 +76,11 @@ def other_rule(values, rest):
     """{{ part.words }}."""
 {% if not p.classification %}
     values = from_model_scale(values)
-    return 0.95 * values + 0.05 * values.mean(), from_model_scale(rest)
+    return 0.95 * values + 0.05 * values.mean(axis=0), from_model_scale(rest)
+{% elif p.several and p.metric.labels %}
+    return (values >= values.mean(axis=0)).astype(int), (rest >= 0.5).astype(int)
+{% elif p.several %}
+    return np.clip(values, 1e-6, 1.0 - 1e-6) ** 1.3, rest
 {% elif p.metric.labels %}
     return (values / np.maximum(values.mean(axis=0), 1e-6)).argmax(axis=1), rest.argmax(axis=1)
 {% else %}

@@ -13,8 +13,8 @@ def out_of_fold(features, encode, fit_predict):
 {% if p.classification %}
         # A rare class may be missing in the fitting rows of a fold; its probability is 0 then.
         present, y_fit = np.unique(y[fit_rows], return_inverse=True)
-{% if p.grouping %}
-        # If all rows of the other classes are in the held-out groups, there is nothing to learn.
+{% if p.grouping or not p.stratified %}
+        # If all rows of the other classes are held out, there is nothing to learn.
         if len(present) == 1:
             oof[valid_rows, present] = 1.0
             predicted[:, present] += 1.0 / len(FOLDS)

@@ -1,5 +1,9 @@
 # === Data ===
+{% if p.several %}
+TARGETS = {{ p.several | py_list }}
+{% else %}
 TARGET = {{ p.target | py }}
+{% endif %}
 {% if p.id %}
 ID = {{ p.id | py }}
 {% endif %}
@@ -28,11 +32,27 @@ DATES = {{ p.columns.dates | py_list }}
 {% if p.columns.texts %}
 TEXTS = {{ p.columns.texts | py_list }}
 {% endif %}
+{% if p.as_text %}
+# Read as text, so that they are written as they are in the files.
+AS_TEXT = {{ "{" }}{% for name in p.as_text %}{{ name | py }}: str{{ ", " if not loop.last }}{% endfor %}{{ "}" }}
+{% endif %}
 
-train = pd.read_csv({{ p.train_file | py }})
-test = pd.read_csv({{ p.test_file | py }})
-{% if p.target_missing %}
-{% if p.classification and p.integer_target %}
+train = pd.read_csv({{ p.train_file | py }}{{ p.reading }})
+test = pd.read_csv({{ p.test_file | py }}{{ p.reading }})
+{% if p.padded %}
+
+# Labels that differ in blanks alone are one class, spelt in its most frequent way.
+bare = train[TARGET].str.strip()
+train[TARGET] = bare.map(train[TARGET].groupby(bare).agg(lambda spellings: spellings.mode()[0]))
+{% endif %}
+{% if p.huge_target %}
+# Nothing can be learnt from a target that is infinite or far from all others.
+train = train[{{ "(train[TARGETS].abs() < 1e19).all(axis=1)" if p.several else "train[TARGET].abs() < 1e19" }}]
+{% endif %}
+{% if p.target_missing and p.several %}
+train = train.dropna(subset=TARGETS)
+{% elif p.target_missing %}
+{% if p.classification and p.integer_target and not p.numbered %}
 # Gaps have made numbers with a point of the labels.
 train = train.dropna(subset=[TARGET]).astype({TARGET: int})
 {% else %}
@@ -59,18 +79,18 @@ if len(train) > {{ p.subsample }}:
 # Without an ID column, rows are named by their number in the file.
 ROWS = train.index.to_numpy()
 {% endif %}
-{% if p.target_missing or p.subsample %}
+{% if p.target_missing or p.subsample or p.huge_target %}
 train = train.reset_index(drop=True)
 {% endif %}
 {% for join in p.joins %}
 
 {% if join.unique %}
 # {{ join.name }} has one row for each key.
-{{ join.name }} = pd.read_csv({{ join.file | py }}).drop_duplicates({{ join.keys | py_list }})
+{{ join.name }} = pd.read_csv({{ join.file | py }}{{ p.reading }}).drop_duplicates({{ join.keys | py_list }})
 {{ join.name }} = {{ join.name }}.set_index({{ join.keys | py_list }}).add_prefix({{ (join.name ~ "_") | py }}).reset_index()
 {% else %}
 # {{ join.name }} has several rows for a key, which are summarised.
-grouped = pd.read_csv({{ join.file | py }}).groupby({{ join.keys | py_list }})
+grouped = pd.read_csv({{ join.file | py }}{{ p.reading }}).groupby({{ join.keys | py_list }})
 {% if join.summaries %}
 {{ join.name }} = grouped.agg(
     {
@@ -90,7 +110,16 @@ train = train.merge({{ join.name }}, on={{ join.keys | py_list }}, how="left")
 test = test.merge({{ join.name }}, on={{ join.keys | py_list }}, how="left")
 {% endfor %}
 
-{% if p.classification %}
+{% if p.several and p.classification %}
+# One column of 0 and 1 for each target.
+coded = [pd.factorize(train[target], sort=True) for target in TARGETS]
+y, LABELS = np.column_stack([codes for codes, _ in coded]), [labels for _, labels in coded]
+{% elif p.several %}
+y = train[TARGETS].to_numpy(dtype=float)
+{% elif p.numbered %}
+CLASSES = sorted(train[TARGET].unique(), key=float)
+y = pd.Categorical(train[TARGET], categories=CLASSES).codes.astype(int)
+{% elif p.classification %}
 y, CLASSES = pd.factorize(train[TARGET], sort=True)
 {% else %}
 y = train[TARGET].to_numpy(dtype=float)

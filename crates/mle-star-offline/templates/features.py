@@ -5,6 +5,10 @@
 def features_{{ m.slug }}(frame):
     """Columns computed row by row, without learning."""
     x = frame[NUMERIC].astype(float)
+{% if p.huge %}
+    # Infinite and huge values count as missing, since single precision cannot hold them.
+    x = x.where(x.abs() < 1e19)
+{% endif %}
 {% if p.columns.categorical and p.columns.many_levels %}
     x[CATEGORICAL + MANY_LEVELS] = frame[CATEGORICAL + MANY_LEVELS].astype("str").fillna("missing")
 {% elif p.columns.categorical %}

@@ -2,6 +2,22 @@
 {{ p.metric.import }}
 
 
+{% if p.several %}
+def metric_of_one(truth, predicted):
+    """{{ p.metric.words }}."""
+    return {{ p.metric.expression | replace("len(CLASSES)", "2") }}
+
+
+def metric(truth, predicted):
+    """The mean over the targets."""
+{% if p.classification and not p.metric.labels %}
+    pairs = [np.column_stack([1.0 - values, values]) for values in predicted.T]
+    return np.mean([metric_of_one(labels, pair) for labels, pair in zip(truth.T, pairs)])
+{% else %}
+    return np.mean([metric_of_one(labels, values) for labels, values in zip(truth.T, predicted.T)])
+{% endif %}
+{% else %}
 def metric(truth, predicted):
     """{{ p.metric.words }}."""
     return {{ p.metric.expression }}
+{% endif %}

@@ -1,6 +1,6 @@
 # === Submission ===
 {% if p.layout.sample_file %}
-submission = pd.read_csv({{ p.layout.sample_file | py }})
+submission = pd.read_csv({{ p.layout.sample_file | py }}{{ p.reading }})
 {% elif p.id %}
 submission = pd.DataFrame({ID: test[ID]})
 {% else %}

@@ -12,6 +12,10 @@ def answers(values):
 {% else %}
     return {str(label): values[:, position] for position, label in enumerate(CLASSES)}
 {% endif %}
+{% elif p.layout.kind == "several" and p.classification and p.metric.labels %}
+    return {target: np.asarray(LABELS[at])[values[:, at]] for at, target in enumerate(TARGETS)}
+{% elif p.layout.kind == "several" %}
+    return {target: values[:, at] for at, target in enumerate(TARGETS)}
 {% elif p.layout.kind == "per_class_in_order" %}
     return {column: values[:, position] for position, column in enumerate({{ p.layout.class_columns | py_list }})}
 {% else %}

@@ -91,7 +91,8 @@ pub fn write(task: &'static Task, seed: u64, folder: &Path) -> io::Result<Made> 
     let answers = submission(&[ID.to_owned(), TARGET.to_owned()], first_test, targets)?;
     fs::write(&answers_file, &answers)?;
     let best = submission(&header, first_test, drawn.test.iter().map(|row| row.best.as_slice()))?;
-    let columns = Columns { id: Some(ID.to_owned()), target: TARGET.to_owned(), cluster: None };
+    let columns =
+        Columns { id: Some(ID.to_owned()), target: TARGET.to_owned(), further: Vec::new(), cluster: None };
     let answers = Labels::read(answers.as_bytes(), &columns, task.metric).map_err(io::Error::other)?;
     let made = Made { task, data, answers_file, answers, header, constant: 0.0, best: 0.0 };
     let (constant, best) = (made.score_of(sample.as_bytes())?, made.score_of(best.as_bytes())?);

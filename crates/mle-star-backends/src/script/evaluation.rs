@@ -98,7 +98,11 @@ impl Evaluation {
         };
         match printed {
             Some(printed) if !printed.agrees_with(measured.score) => {
-                let (metric, rows, score) = (setup.metric.name(), measured.rows, measured.score);
+                let (rows, score) = (measured.rows, measured.score);
+                let metric = match setup.columns.further.as_slice() {
+                    [] => setup.metric.name().to_owned(),
+                    further => format!("the mean of {} over the {} targets", setup.metric, further.len() + 1),
+                };
                 Verified::mismatch(format!(
                     "The script printed the score {}, but {metric} over the {rows} rows of {name} is {score}. \
                      Print the score of exactly these rows, computed once over all of them.",

@@ -98,8 +98,27 @@ fn planned(
     };
     match plan {
         Ok(_) if !verifies => off("submissions of this form cannot be scored"),
+        Ok(plan) if let Some(target) = with_a_rare_class(task, profile, plan.rows()) => {
+            off(&format!("too few rows of a class of `{target}` would be held out"))
+        }
         plan => plan,
     }
+}
+
+/// A target, of several, with a class that too few held-out rows would have. Rows are drawn by the classes of one target
+/// alone.
+fn with_a_rare_class<'a>(task: Evaluated<'a>, profile: &'a Profile, held: u64) -> Option<&'a str> {
+    const FEWEST: f64 = 10.0;
+    let targets = profile.targets(task.target?, task.id);
+    let classes = Metric::parse(task.metric).is_some_and(|metric| !metric.is_for_regression());
+    let rarest = |name: &str| {
+        let values = &profile.train.column(name)?.top_values;
+        let rows: usize = values.iter().map(|(_, rows)| rows).sum();
+        let rarest = values.iter().map(|(_, rows)| *rows).min()?;
+        Some(rarest as f64 / rows as f64)
+    };
+    let is_rare = |name: &&str| rarest(name).is_some_and(|share| share * (held as f64) < FEWEST);
+    (classes && targets.len() > 1).then(|| targets.into_iter().find(is_rare)).flatten()
 }
 
 /// Whether the run evaluates as in the paper: with its preset, unless a key that was given needs more.
@@ -156,26 +175,31 @@ pub fn verified_columns<'a>(
 ) -> Option<Columns> {
     let Evaluated { metric, target, id, .. } = task.into();
     let (metric, target) = (Metric::parse(metric)?, target?);
-    let (classes, sample) = (profile.train.column(target)?.distinct, profile.sample.as_ref()?);
+    let sample = profile.sample.as_ref()?;
+    let targets = profile.targets(target, id);
+    let classes_of = |name: &&str| profile.train.column(name).map(|column| column.distinct);
+    let classes = targets.iter().filter_map(classes_of).max()?;
+    let one_column_each = targets.len() > 1 || sample.columns.len() <= 2;
     // One column cannot hold the probabilities of three classes.
-    if metric.wants_probabilities() && classes > 2 && sample.columns.len() <= 2 {
+    if metric.wants_probabilities() && classes > 2 && one_column_each {
         return None;
     }
     // A sample of probabilities, where the metric needs labels.
     let is_number = |column: &&Column| column.kind == ColumnKind::Float;
-    let labels = metric.kind() == Kind::Labels && sample.columns.len() <= 2;
+    let labels = metric.kind() == Kind::Labels && one_column_each;
     if labels && sample.columns.last().filter(is_number).is_some() {
         return None;
     }
-    // A sample with several columns of the training table asks for several targets.
-    let is_other_target =
-        |name: &str| name != target && Some(name) != id && profile.train.column(name).is_some();
-    if sample.columns.iter().any(|column| is_other_target(&column.name)) {
+    // The test table has what further columns ask for, so they are no targets.
+    let is_copied =
+        |name: &str| !targets.contains(&name) && Some(name) != id && profile.train.column(name).is_some();
+    if sample.columns.iter().any(|column| is_copied(&column.name)) {
         return None;
     }
     let id = id.filter(|id| profile.train.column(id).is_some()).map(str::to_owned);
     let cluster = split.and_then(|split| split.column.clone());
-    Some(Columns { id, target: target.to_owned(), cluster })
+    let further = targets.into_iter().filter(|name| *name != target).map(str::to_owned).collect();
+    Some(Columns { id, target: target.to_owned(), further, cluster })
 }
 
 /// What was decided, in lines for the terminal and for a task file.
@@ -265,6 +289,37 @@ mod tests {
         let why = "submissions of this form cannot be scored";
         check("log loss", "id,y", Err(why));
         check("word error rate", "id,y", Err("the program cannot compute the metric word error rate"));
+    }
+
+    #[test]
+    fn several_targets_are_scored_and_held_out_unless_a_class_is_rare() {
+        let check = |metric: &str, rare: usize, expected: Result<u64, &str>| {
+            let dir = tempfile::tempdir().unwrap();
+            let (mut train, mut test) = ("id,x,y,z\n".to_owned(), "id,x\n".to_owned());
+            let mut sample = "id,z,y\n".to_owned();
+            for id in 0..2_100 {
+                writeln!(train, "{id},{},{},{}", id % 13, id % 2, usize::from(id % rare == 0)).unwrap();
+            }
+            for id in 2_100..2_130 {
+                writeln!(test, "{id},{}", id % 13).unwrap();
+                writeln!(sample, "{id},0,0").unwrap();
+            }
+            for (name, text) in [("train", train), ("test", test), ("sample_submission", sample)] {
+                fs::write(dir.path().join(format!("{name}.csv")), text).unwrap();
+            }
+            let profile = profile::read(dir.path()).unwrap();
+            let task = Evaluated { data_dir: dir.path(), metric, target: Some("y"), id: Some("id") };
+            let columns = verified_columns(task, &profile, None).unwrap();
+            assert_eq!((columns.target.as_str(), columns.further.as_slice()), ("y", &["z".to_owned()][..]));
+            let found = match protocol(task, &Config::default(), Some(&profile)).unwrap().holdout {
+                Holdout::On { rows, .. } => Ok(rows),
+                Holdout::Off { why } => Err(why),
+            };
+            assert_eq!(found, expected.map_err(str::to_owned), "{metric} {rare}");
+        };
+        check("ROC-AUC", 3, Ok(315));
+        check("ROC-AUC", 300, Err("too few rows of a class of `z` would be held out"));
+        check("RMSE", 300, Ok(315));
     }
 
     #[test]

@@ -26,12 +26,13 @@ const TABLES: [&str; 16] = [
 const MOST_BESIDE: usize = 500;
 
 /// The tables and the columns that holding rows out needs.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Tables<'a> {
     pub(super) train: &'a Source,
     pub(super) test: &'a Source,
     pub(super) sample: &'a Source,
-    pub(super) target: &'a str,
+    /// All columns with labels, and whether they hold numbers.
+    pub(super) targets: Vec<(&'a str, bool)>,
     pub(super) id: &'a str,
     pub(super) test_rows: u64,
 }
@@ -68,24 +69,30 @@ pub(super) fn tables<'a>(
         let names = all.map(|table| table.file.display().to_string()).join(", ");
         return off(format!("no column with row IDs is common to {names}"));
     };
-    columns(&profile.train, test_table, sample_table, target, id)?;
+    let mut targets = profile.targets(target, Some(id));
+    columns(&profile.train, test_table, sample_table, &targets, id)?;
+    let is_number = |name: &str| profile.train.column(name).is_some_and(|column| column.kind.is_number());
+    // The classes of the given target keep their shares.
+    targets.sort_by_key(|name| *name != target);
+    let targets = targets.into_iter().map(|name| (name, is_number(name))).collect();
     let test_rows = test_table.rows as u64;
-    Ok(Tables { train, test, sample, target, id, test_rows })
+    Ok(Tables { train, test, sample, targets, id, test_rows })
 }
 
-fn columns(train: &Table, test: &Table, sample: &Table, target: &str, id: &str) -> Result<(), Off> {
+fn columns(train: &Table, test: &Table, sample: &Table, targets: &[&str], id: &str) -> Result<(), Off> {
     let names = |table: &'_ Table, wanted: &dyn Fn(&str) -> bool| {
         let names = table.columns.iter().map(|column| column.name.as_str()).filter(|name| wanted(name));
         names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
     };
     let [train_name, test_name, sample_name] = [train, test, sample].map(|table| table.file.display());
-    let further = names(sample, &|name| name != id && name != target && train.column(name).is_some());
+    let further =
+        names(sample, &|name| name != id && !targets.contains(&name) && train.column(name).is_some());
     if !further.is_empty() {
         return off(format!(
             "{sample_name} has further columns of {train_name} besides the target: {further}"
         ));
     }
-    let lacking = names(test, &|name| name != target && train.column(name).is_none());
+    let lacking = names(test, &|name| !targets.contains(&name) && train.column(name).is_none());
     if !lacking.is_empty() {
         return off(format!("{test_name} has columns that {train_name} lacks: {lacking}"));
     }
@@ -127,7 +134,9 @@ pub(super) fn files(
     for table in &profile.auxiliary {
         let is_of_table = |source: &&Source| source.file == table.file;
         let Some(source) = listing.auxiliary.iter().find(is_of_table) else { continue };
-        if table.column(tables.target).is_none() || table.column(tables.id).is_none() {
+        if tables.targets.iter().all(|(target, _)| table.column(target).is_none())
+            || table.column(tables.id).is_none()
+        {
             continue;
         }
         if has_rows_of(data_dir, source, tables).map_err(|error| unreadable(source, &error))? {

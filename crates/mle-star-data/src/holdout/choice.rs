@@ -1,6 +1,7 @@
 //! Chooses the rows that are held out.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io;
 use std::path::Path;
 
 use blake3::Hasher;
@@ -9,7 +10,7 @@ use mle_star::protocol::{Split, SplitKind};
 use super::checks::{Tables, off, unreadable};
 use super::seeded::{RowSet, Seeded};
 use super::{Off, Share};
-use crate::profile::Profile;
+use crate::profile::{HUGE, Profile};
 use crate::records::{self, value};
 use crate::split::times::{self, Clock};
 
@@ -200,12 +201,20 @@ impl Train<'_> {
     /// labelled rows.
     fn each(&self, part: Option<&str>, mut take: impl FnMut(Row<'_>)) -> Result<u64, Off> {
         let read = records::read(self.data_dir, self.tables.train, |mut rows| {
-            let (id, target) = (rows.position(self.tables.id)?, rows.position(self.tables.target)?);
+            let id = rows.position(self.tables.id)?;
+            let targets = self.tables.targets.iter();
+            let targets = targets.map(|(name, numeric)| Ok((rows.position(name)?, *numeric)));
+            let targets: Vec<(usize, bool)> = targets.collect::<io::Result<_>>()?;
             let part = part.map(|column| rows.position(column)).transpose()?;
             let mut labelled = 0;
             while rows.next()? {
                 let (number, row) = (rows.number(), rows.row());
-                let Some(label) = value(row, target) else { continue };
+                let label = |(position, numeric): &(usize, bool)| {
+                    value(row, *position).filter(|label| !(*numeric && is_huge(label)))
+                };
+                // Rows are labelled if they have all labels, and the first one is their class.
+                let Some(labels) = targets.iter().map(label).collect::<Option<Vec<&str>>>() else { continue };
+                let label = labels.first().copied().unwrap_or_default();
                 labelled += 1;
                 let part = part.and_then(|part| value(row, part));
                 take(Row { number, id: value(row, id).unwrap_or_default(), label, part });
@@ -259,6 +268,11 @@ impl Train<'_> {
             }
         }
     }
+}
+
+/// Whether a label is a number that no score should depend on.
+fn is_huge(label: &str) -> bool {
+    label.parse::<f64>().is_ok_and(|number| number.abs() >= HUGE)
 }
 
 #[expect(

@@ -149,6 +149,35 @@ fn rows_with_a_missing_target_are_never_held_out() {
 }
 
 /// Checks why nothing is held out after a change of the files.
+#[test]
+fn no_label_of_several_targets_is_shown() {
+    let label = |n: usize| if n % 10 == 3 { String::new() } else { format!("label-{n}") };
+    let files = [
+        table("train.csv", "id,y,x,z", 0..100, |n| format!("{n},{},0.5,{}", n % 2, label(n))),
+        table("test.csv", "id,x", 100..140, |n| format!("{n},0.5")),
+        table("sample_submission.csv", "id,z,y", 100..140, |n| format!("{n},some,0")),
+    ];
+    let dir = folder(&files);
+    let plan = planned(dir.path(), &split(SplitKind::Rows, None), Share::Of(0.3, MOST), 1).unwrap();
+    assert_eq!((plan.labelled(), plan.rows()), (90, 27));
+    let out = tempfile::tempdir().unwrap();
+    let (shown, secret) = (out.path().join("input"), out.path().join("labels.csv"));
+    write(dir.path(), &plan, &shown).unwrap();
+    labels(dir.path(), &plan, &secret).unwrap();
+    let everything: String = ["train.csv", "test.csv", "sample_submission.csv"]
+        .iter()
+        .map(|name| fs::read_to_string(shown.join(name)).unwrap())
+        .collect();
+    let secret = fs::read_to_string(secret).unwrap();
+    assert_eq!((secret.lines().next(), secret.lines().count()), (Some("id,y,z"), 28));
+    for row in held(&plan) {
+        assert_ne!(row % 10, 3);
+        assert!(secret.contains(&format!("\n{row},{},label-{row}\n", row % 2)), "{row}");
+        assert!(!everything.contains(&format!("label-{row}\n")), "{row}");
+        assert!(everything.contains(&format!("\n{row},some,0\n")), "{row}");
+    }
+}
+
 fn check_off(change: fn(&mut Vec<File>), split: &Split, share: Share, expected: &str) {
     let mut files = files();
     change(&mut files);

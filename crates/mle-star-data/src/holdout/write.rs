@@ -69,7 +69,7 @@ fn write_labels(data_dir: &Path, listing: &Listing, plan: &Plan, into: &Path) ->
     let train = listing.train.as_ref().ok_or_else(changed)?;
     records::read(data_dir, train, |mut rows| {
         // With the column of the split, whose rows depend on each other.
-        let names: Vec<&String> = [&plan.id, &plan.target].into_iter().chain(&plan.by).collect();
+        let names: Vec<&String> = std::iter::once(&plan.id).chain(&plan.targets).chain(&plan.by).collect();
         let columns: Vec<usize> = names.iter().map(|name| rows.position(name)).collect::<io::Result<_>>()?;
         let mut lines = Vec::new();
         add_row(names.iter().map(|name| name.as_bytes()), &mut lines)?;
@@ -182,8 +182,8 @@ impl Tables<'_> {
 
 impl Template {
     fn new(train: &Records<'_>, other: &Records<'_>, plan: &Plan, donors: Vec<ByteRecord>) -> Self {
-        // The label has no place in either table.
-        let from_train = |name: &String| if *name == plan.target { None } else { train.find(name) };
+        // Labels have no place in either table.
+        let from_train = |name: &String| if plan.targets.contains(name) { None } else { train.find(name) };
         let cells = other.names().iter().map(from_train).collect();
         Self { cells, donors, seeded: Seeded::new(plan.seed, "fill") }
     }

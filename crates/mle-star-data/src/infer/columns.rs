@@ -59,6 +59,7 @@ pub(super) fn target(
     let all: Vec<&Column> =
         profile.train.columns.iter().filter(|column| Some(column.name.as_str()) != id).collect();
     let guess = by_sample(profile, &candidates, id)
+        .or_else(|| first_of_several(profile, &candidates, id))
         .or_else(|| by_sample(profile, &all, id))
         .or_else(|| by_absence(profile, &candidates))
         .or_else(|| by_classes(profile, &candidates, id))
@@ -124,6 +125,23 @@ fn by_sample<'a>(
     let (Some(only), None) = (both.next(), both.next()) else { return None };
     let file = profile.sample.as_ref()?.file.display();
     Some((&only.name, format!("the column of {file} that train.csv also has")))
+}
+
+/// If the sample asks for several columns of the training table, the first of them.
+fn first_of_several<'a>(
+    profile: &Profile,
+    candidates: &[&'a Column],
+    id: Option<&str>,
+) -> Option<(&'a str, String)> {
+    let asked = sample_columns(profile, id);
+    let find = |name: &&str| candidates.iter().find(|column| column.name == **name);
+    let both: Vec<&&Column> = asked.iter().filter_map(find).collect();
+    let [first, _, ..] = both.as_slice() else { return None };
+    let (count, file) = (both.len(), profile.sample.as_ref()?.file.display());
+    Some((
+        &first.name,
+        format!("the first of {count} columns of {file} that train.csv also has; all are targets"),
+    ))
 }
 
 fn by_absence<'a>(profile: &Profile, candidates: &[&'a Column]) -> Option<(&'a str, String)> {

@@ -67,9 +67,11 @@ pub(super) fn task_type(
 impl<'a> Columns<'a> {
     fn features(self) -> impl Iterator<Item = &'a Column> {
         let columns = self.profile.into_iter().flat_map(|profile| &profile.train.columns);
+        let targets = self.profile.zip(self.target).map(|(profile, target)| profile.targets(target, self.id));
+        let targets = targets.unwrap_or_else(|| self.target.into_iter().collect());
         columns.filter(move |column| {
-            let name = Some(column.name.as_str());
-            name != self.id && name != self.target
+            let name = column.name.as_str();
+            Some(name) != self.id && !targets.contains(&name)
         })
     }
 

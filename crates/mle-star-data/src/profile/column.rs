@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
-use super::{Column, ColumnKind};
+use super::{Column, ColumnKind, HUGE};
 use crate::dates::is_date;
 
 /// Number of distinct values kept as text. Further ones are only counted.
@@ -27,6 +27,8 @@ pub(crate) struct Values {
     integers: usize,
     numbers: usize,
     range: Option<(f64, f64)>,
+    padded: usize,
+    huge: usize,
     characters: usize,
     words: usize,
     counts: HashMap<String, usize, FastHasher>,
@@ -43,6 +45,8 @@ impl Values {
             integers: 0,
             numbers: 0,
             range: None,
+            padded: 0,
+            huge: 0,
             characters: 0,
             words: 0,
             counts: HashMap::default(),
@@ -58,6 +62,7 @@ impl Values {
             return;
         }
         self.seen += 1;
+        self.padded += usize::from(value.len() < cell.len());
         self.take_number(value);
         self.characters += if value.is_ascii() { value.len() } else { value.chars().count() };
         if self.numbers < self.seen {
@@ -80,6 +85,8 @@ impl Values {
         let Ok(number) = value.parse::<f64>() else { return };
         self.numbers += 1;
         self.integers += usize::from(is_integer(value));
+        // A comparison with a number that is missing counts as false.
+        self.huge += usize::from(number.abs() >= HUGE);
         if number.is_finite() {
             let (low, high) = self.range.unwrap_or((number, number));
             self.range = Some((low.min(number), high.max(number)));
@@ -91,6 +98,7 @@ impl Values {
         let kind = self.kind();
         let numeric = matches!(kind, ColumnKind::Integer | ColumnKind::Float);
         let distinct = self.counts.len() + self.further.len();
+        let respelled = self.is_respelled(kind);
         let mut top: Vec<(String, usize)> = self.counts.into_iter().collect();
         top.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         top.truncate(10);
@@ -102,6 +110,9 @@ impl Values {
             top_values: top,
             range: if numeric { self.range } else { None },
             mean_length: mean(self.characters, self.seen),
+            padded: self.padded,
+            huge: if numeric { self.huge } else { 0 },
+            respelled,
         }
     }
 
@@ -121,6 +132,12 @@ impl Values {
         } else {
             ColumnKind::Category
         }
+    }
+
+    /// Whether pandas would write a value in another way, although no other value means the same.
+    fn is_respelled(&self, kind: ColumnKind) -> bool {
+        let written: HashSet<String> = self.counts.keys().map(|value| written(value, kind)).collect();
+        written.len() == self.counts.len() && self.counts.keys().any(|value| !written.contains(value))
     }
 
     fn is_boolean(&self) -> bool {
@@ -146,6 +163,21 @@ pub(crate) fn is_missing(value: &str) -> bool {
 fn is_integer(value: &str) -> bool {
     let digits = value.strip_prefix(['-', '+']).unwrap_or(value);
     !digits.is_empty() && digits.len() <= 19 && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// A value as pandas would write it after reading it, up to the exponents of very large and very small numbers.
+fn written(value: &str, kind: ColumnKind) -> String {
+    let number = match kind {
+        ColumnKind::Integer => value.parse::<i64>().ok().map(|number| number.to_string()),
+        ColumnKind::Float => value.parse::<f64>().ok().map(|number| format!("{number:?}")),
+        ColumnKind::Boolean => match value.to_ascii_lowercase().as_str() {
+            "true" => Some("True".to_owned()),
+            "false" => Some("False".to_owned()),
+            _ => None,
+        },
+        _ => None,
+    };
+    number.unwrap_or_else(|| value.to_owned())
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts of cells are far below 2^52")]

@@ -137,6 +137,7 @@ def odd(kind: str) -> None:
     frame["zone"] = [f"z{number}" for number in zone]
     frame["name"] = [f"n{number}" for number in random.integers(10**9, size=total)]
     frame["note"] = ["we saw a " + "very " * number + "big dog" for number in random.integers(30, size=total)]
+    frame["founded"] = [f"{1200 + number * 37 % 400 * 4}-03-01" for number in zone]
     frame["nothing"] = np.nan
     frame["flag"] = random.random(total) < 0.5
     frame["when, \"then\"\\"] = pd.Timestamp("2020-01-01") + pd.to_timedelta(random.integers(500, size=total), "D")

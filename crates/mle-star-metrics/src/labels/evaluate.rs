@@ -8,7 +8,7 @@ use mle_star::measure::Measurement;
 
 use super::columns::{Cells, cells, positive};
 use super::{Known, Labels, Layout, Others, in_order};
-use crate::bootstrap::{Rows, measure};
+use crate::bootstrap::{Rows, mean, measure};
 use crate::names::Metric;
 use crate::score::{Predictions, Truth, Unscorable, score};
 use crate::table::{Table, canonical, is_missing, key, listed, shown};
@@ -22,6 +22,13 @@ impl Labels {
     /// # Errors
     /// The columns do not stand for what the metric needs, whatever they hold.
     pub fn check(&self, layout: &Layout<'_>) -> Result<(), Unscorable> {
+        if !self.further.is_empty() {
+            return self.each(layout, Self::check_one).map(drop);
+        }
+        self.check_one(layout)
+    }
+
+    fn check_one(&self, layout: &Layout<'_>) -> Result<(), Unscorable> {
         let names = match &self.known {
             Known::Numbers(_) => &[][..],
             Known::Classes { names, .. } => names,
@@ -39,6 +46,8 @@ impl Labels {
     ///   column is named like a class, and there are as many columns as classes, they are in the classes' order. A
     ///   metric of labels compares the most probable class. If the columns are not about classes, the one named like
     ///   the target counts alone.
+    /// - With several targets, each has the one column that is named like it. The score is the mean over the targets, and
+    ///   so is that of each replicate.
     ///
     /// # Errors
     /// The file does not have this form, or its predictions have no score. The text is one sentence.
@@ -49,10 +58,51 @@ impl Labels {
         others: Others,
         replicates: usize,
     ) -> Result<Measurement, Unscorable> {
+        if self.further.is_empty() {
+            return self.evaluate_one(predictions, layout, others, replicates);
+        }
+        let (mut text, mut predictions) = (Vec::new(), predictions);
+        let read = predictions.read_to_end(&mut text);
+        read.map_err(|error| Unscorable::new(format!("the file cannot be read: {error}")))?;
+        let measured = self.each(layout, |labels, layout| {
+            labels
+                .evaluate_one(text.as_slice(), layout, others, replicates)
+                .map_err(|error| Unscorable::new(format!("{} (target {})", error, shown(&labels.target))))
+        })?;
+        mean(self.metric, &measured)
+    }
+
+    /// Calls `take` with the labels of each target and a layout that has only its column.
+    fn each<T>(
+        &self,
+        layout: &Layout<'_>,
+        take: impl Fn(&Self, &Layout<'_>) -> Result<T, Unscorable>,
+    ) -> Result<Vec<T>, Unscorable> {
+        let of_target = |labels: &Self| {
+            if !layout.header.iter().any(|name| name.trim() == labels.target.trim()) {
+                let target = shown(&labels.target);
+                return Err(Unscorable::new(format!(
+                    "the sample submission has no column for the target {target}"
+                )));
+            }
+            let id = layout.id_column.map(str::to_owned);
+            let header: Vec<String> = id.into_iter().chain([labels.target.clone()]).collect();
+            take(labels, &Layout { header: &header, id_column: layout.id_column })
+        };
+        std::iter::once(self).chain(&self.further).map(of_target).collect()
+    }
+
+    fn evaluate_one(
+        &self,
+        predictions: impl Read,
+        layout: &Layout<'_>,
+        others: Others,
+        replicates: usize,
+    ) -> Result<Measurement, Unscorable> {
         self.predicted(predictions, layout, others)?.measure(replicates)
     }
 
-    /// The predictions of a file, as in [`Labels::evaluate`].
+    /// The predictions of a file for the first target, as in [`Labels::evaluate`].
     pub(crate) fn predicted(
         &self,
         predictions: impl Read,

@@ -2,7 +2,8 @@ use super::*;
 use crate::score::Unscorable;
 
 fn labels(table: &str, metric: Metric) -> Labels {
-    let columns = Columns { id: Some("id".to_owned()), target: "y".to_owned(), cluster: None };
+    let columns =
+        Columns { id: Some("id".to_owned()), target: "y".to_owned(), further: Vec::new(), cluster: None };
     Labels::read(table.as_bytes(), &columns, metric).unwrap()
 }
 
@@ -20,13 +21,15 @@ fn scored(labels: &Labels, columns: &str, file: &str, others: Others) -> Result<
 #[test]
 fn labels_are_read_or_it_is_said_why_not() {
     let check = |table: &str, id: Option<&str>, metric, expected: Result<usize, &str>| {
-        let columns = Columns { id: id.map(str::to_owned), target: "y".to_owned(), cluster: None };
+        let columns =
+            Columns { id: id.map(str::to_owned), target: "y".to_owned(), further: Vec::new(), cluster: None };
         let found = Labels::read(table.as_bytes(), &columns, metric).map(|labels| labels.rows());
         let found = found.map_err(|why| why.to_string());
         assert_eq!(found.as_ref().map_err(String::as_str), expected.as_ref().map_err(|why| *why), "{table}");
     };
     check("id,y\n1,a\n2,b\n3,\n4,NaN\n", Some("id"), Metric::Accuracy, Ok(2));
     check("y\n1.5\n2\n\"\"\n3\n", None, Metric::Rmse, Ok(3));
+    check("y\n1.5\ninf\n-Infinity\n3\n", None, Metric::Rmse, Ok(2));
     let same = "IDs must be unique, but rows 1 and 3 have the same one";
     check("id,y\n1,a\n2,b\n1.0,a\n", Some("id"), Metric::Accuracy, Err(same));
     check("id,y\n1,a\n,b\n", Some("id"), Metric::Accuracy, Err("row 2 has no ID"));
@@ -66,8 +69,49 @@ fn predictions_are_scored_by_id() {
 }
 
 #[test]
+fn the_score_of_several_targets_is_their_mean() {
+    let columns = Columns {
+        id: Some("id".to_owned()),
+        target: "y".to_owned(),
+        further: vec!["z".to_owned()],
+        cluster: None,
+    };
+    let check =
+        |metric, table: &str, columns_of_file: &str, file: &str, expected: Result<(f64, u64), &str>| {
+            let labels = Labels::read(table.as_bytes(), &columns, metric).unwrap();
+            let found = scored(&labels, columns_of_file, file, Others::Reject);
+            assert_eq!(found, expected.map_err(str::to_owned), "{file}");
+            let half = labels.subset(|key| key == labels.keys()[0]);
+            assert_eq!((half.rows(), half.further[0].rows()), (1, 1));
+        };
+    let numbers = "id,y,z\n1,1,10\n2,2,20\n3,,30\n4,4,\n";
+    check(Metric::Mae, numbers, "id,z,y", "id,z,y\n1,12,1\n2,20,1\n", Ok((0.75, 2)));
+    let classes = "id,y,z\n1,0,no\n2,1,yes\n3,1,no\n4,0,yes\n";
+    check(Metric::RocAuc, classes, "id,y,z", "id,y,z\n1,.1,.1\n2,.9,.3\n3,.8,.2\n4,.2,.2\n", Ok((0.9375, 4)));
+    let lacks = "the sample submission has no column for the target `z`";
+    check(Metric::Mae, numbers, "id,y", "id,y\n1,1\n", Err(lacks));
+    let wrong = "the row with ID `1` has `x` in column `z`, which is not a finite number (target `z`)";
+    check(Metric::Mae, numbers, "id,y,z", "id,y,z\n1,1,x\n", Err(wrong));
+
+    // The replicates are those of a mean, so their spread is smaller than that of either target.
+    let rows: String = (0..200).map(|id| format!("{id},{},{}\n", id % 7, id * 3 % 11)).collect();
+    let labels = Labels::read(format!("id,y,z\n{rows}").as_bytes(), &columns, Metric::Mae).unwrap();
+    let header = header("id,y,z");
+    let layout = Layout { header: &header, id_column: Some("id") };
+    let file: String = (0..200).map(|id| format!("{id},3,5\n")).collect();
+    let measured =
+        labels.evaluate(format!("id,y,z\n{file}").as_bytes(), &layout, Others::Reject, 60).unwrap();
+    let mean = measured.replicates.iter().sum::<f64>() / 60.0;
+    assert!(
+        (mean - measured.score).abs() < measured.standard_error && measured.standard_error < 0.2,
+        "{measured:?}"
+    );
+    assert!(measured.interval[0] < measured.score && measured.score < measured.interval[1], "{measured:?}");
+}
+
+#[test]
 fn rows_without_an_id_column_are_counted() {
-    let columns = Columns { id: None, target: "y".to_owned(), cluster: None };
+    let columns = Columns { id: None, target: "y".to_owned(), further: Vec::new(), cluster: None };
     let labels = Labels::read("y\n1\n\"\"\n3\n".as_bytes(), &columns, Metric::Mae).unwrap();
     assert_eq!(scored(&labels, "y", "y\n1\n7\n4\n", Others::Ignore), Ok((0.5, 2)));
 }
@@ -153,7 +197,7 @@ fn rows_of_a_cluster_have_the_same_weights_and_stay_in_one_half() {
     let layout = Layout { header: &header, id_column: Some("id") };
     let measured = |cluster: Option<&str>| {
         let (id, cluster) = (Some("id".to_owned()), cluster.map(str::to_owned));
-        let columns = Columns { id, target: "y".to_owned(), cluster };
+        let columns = Columns { id, target: "y".to_owned(), further: Vec::new(), cluster };
         let labels = Labels::read(table.as_bytes(), &columns, Metric::Mae).unwrap();
         let half = labels.subset(bootstrap::is_in_first_half);
         (labels.evaluate(file.as_bytes(), &layout, Others::Reject, 200).unwrap(), half.rows())

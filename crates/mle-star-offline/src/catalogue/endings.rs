@@ -172,11 +172,15 @@ fn scale(block: &Block<'_>, scale: &str, wanted: bool) -> Option<String> {
 }
 
 fn blend(block: &Block<'_>, template: &str, wanted: bool) -> Option<String> {
-    (wanted && block.text.contains("def blend(")).then(|| whole(block, template)).flatten()
+    (wanted && block.problem.can_use(template) && block.text.contains("def blend("))
+        .then(|| whole(block, template))
+        .flatten()
 }
 
 fn post(block: &Block<'_>, template: &str, wanted: bool) -> Option<String> {
-    (wanted && block.text.contains("def postprocess(")).then(|| whole(block, template)).flatten()
+    (wanted && block.problem.can_use(template) && block.text.contains("def postprocess("))
+        .then(|| whole(block, template))
+        .flatten()
 }
 
 fn whole(block: &Block<'_>, template: &str) -> Option<String> {

@@ -7,6 +7,12 @@ def postprocess(oof, predicted):
 {% else %}
     return from_model_scale(oof), from_model_scale(predicted)
 {% endif %}
+{% elif p.several and p.metric.labels %}
+    """The more probable class of each target, as 0 or 1."""
+    return (oof >= 0.5).astype(int), (predicted >= 0.5).astype(int)
+{% elif p.several %}
+    """Probabilities away from 0 and 1."""
+    return np.clip(oof, 1e-6, 1.0 - 1e-6), np.clip(predicted, 1e-6, 1.0 - 1e-6)
 {% elif p.metric.ordinal %}
     """The expected class, rounded, since the metric penalises distant classes more."""
     ranks = np.arange(len(CLASSES))

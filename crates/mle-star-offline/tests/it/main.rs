@@ -7,6 +7,8 @@ mod composition;
 #[cfg(test)]
 mod dropped;
 #[cfg(test)]
+mod folders;
+#[cfg(test)]
 mod grouped;
 #[cfg(test)]
 mod python;

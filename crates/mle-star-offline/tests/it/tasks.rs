@@ -95,6 +95,9 @@ pub(crate) fn column(name: &str, kind: ColumnKind, distinct: usize) -> Column {
         top_values: Vec::new(),
         range: matches!(kind, ColumnKind::Integer | ColumnKind::Float).then_some((0.0, 5_000.0)),
         mean_length: 5.0,
+        padded: 0,
+        huge: 0,
+        respelled: false,
     }
 }
 

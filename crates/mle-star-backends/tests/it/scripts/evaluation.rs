@@ -24,7 +24,12 @@ async fn world(train: &str, metric: Metric, id: Option<&str>) -> World {
     world.setup.evaluation = Some(EvaluationSetup {
         metric,
         train: table,
-        columns: Columns { id: id.map(str::to_owned), target: "y".to_owned(), cluster: None },
+        columns: Columns {
+            id: id.map(str::to_owned),
+            target: "y".to_owned(),
+            further: Vec::new(),
+            cluster: None,
+        },
         header: vec!["id".to_owned(), "y".to_owned()],
         id_column: Some("id".to_owned()),
         holdout: None,

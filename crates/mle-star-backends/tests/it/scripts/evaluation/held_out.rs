@@ -74,7 +74,12 @@ impl HeldOut {
         world.setup.evaluation = Some(EvaluationSetup {
             metric: Metric::Mae,
             train: input.join("train.csv"),
-            columns: Columns { id: Some("id".to_owned()), target: "y".to_owned(), cluster: None },
+            columns: Columns {
+                id: Some("id".to_owned()),
+                target: "y".to_owned(),
+                further: Vec::new(),
+                cluster: None,
+            },
             header: vec!["id".to_owned(), "y".to_owned()],
             id_column: Some("id".to_owned()),
             holdout: Some(HoldoutSetup {

@@ -1,0 +1,73 @@
+//! Tasks with several targets: one script predicts all of them, and its score is the mean of the metric over them.
+
+use mle_star::stop::Trouble;
+
+use crate::problem::{Problem, check_target};
+use mle_star_data::profile::{Column, ColumnKind, Profile};
+use mle_star_metrics::names::Metric;
+
+/// Templates of blends and postprocessing that take one column of predictions for each target.
+const FOR_SEVERAL: [&str; 5] =
+    ["blends/mean", "blends/median", "blends/ranks", "blends/weights", "posts/plain"];
+
+/// The targets of a task.
+pub(crate) struct Targets {
+    /// One column for all of them, with the name of the first.
+    pub(crate) whole: Column,
+    /// The names of all targets if there are several; otherwise none.
+    pub(crate) several: Vec<String>,
+}
+
+/// The targets of a task, of which `target` is one.
+///
+/// # Errors
+/// A target does not fit the metric, or there are several and one has more than two classes.
+pub(crate) fn targets(
+    profile: &Profile,
+    target: &Column,
+    id: Option<&str>,
+    metric: Metric,
+) -> Result<Targets, Trouble> {
+    let names = profile.targets(&target.name, id);
+    let columns: Vec<&Column> = names.iter().filter_map(|name| profile.train.column(name)).collect();
+    columns.iter().try_for_each(|column| check_target(column, metric))?;
+    if columns.len() < 2 {
+        return Ok(Targets { whole: target.clone(), several: Vec::new() });
+    }
+    if let Some(column) = columns.iter().find(|column| !metric.is_for_regression() && column.distinct > 2) {
+        return Err(Trouble::new(
+            format!("there are {} targets, and `{}` has more than two classes", columns.len(), column.name),
+            "the offline agents predict several numbers or several yes-or-no labels; use `--agents claude`",
+        ));
+    }
+    let several = names.into_iter().map(str::to_owned).collect();
+    Ok(Targets { whole: whole(target, &columns), several })
+}
+
+fn whole(target: &Column, columns: &[&Column]) -> Column {
+    let ranges = columns.iter().map(|column| column.range);
+    let both = |a: Option<(f64, f64)>, b: Option<(f64, f64)>| Some((a?.0.min(b?.0), a?.1.max(b?.1)));
+    let kind = |wanted: &[ColumnKind]| columns.iter().all(|column| wanted.contains(&column.kind));
+    Column {
+        name: target.name.clone(),
+        kind: match target.kind {
+            ColumnKind::Integer if !kind(&[ColumnKind::Integer]) => ColumnKind::Float,
+            other => other,
+        },
+        missing: columns.iter().map(|column| column.missing).max().unwrap_or_default(),
+        distinct: columns.iter().map(|column| column.distinct).min().unwrap_or_default(),
+        range: ranges.reduce(both).flatten(),
+        huge: columns.iter().map(|column| column.huge).sum(),
+        padded: 0,
+        respelled: false,
+        ..target.clone()
+    }
+}
+
+impl Problem {
+    /// Whether a blend or a postprocessing works for the targets of this problem.
+    pub(crate) fn can_use(&self, template: &str) -> bool {
+        let by_class = template == "blends/weights" && self.classification;
+        self.several.is_empty() || (FOR_SEVERAL.contains(&template) && !by_class)
+    }
+}

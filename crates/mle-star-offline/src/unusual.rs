@@ -1,0 +1,51 @@
+//! Values that scripts must treat with care: numbers too large for models, and texts that look like numbers.
+
+use serde::Serialize;
+
+use crate::metric_code::Metric;
+use mle_star_data::profile::{Column, ColumnKind, Profile, Table};
+
+/// What is unusual about the values of a task.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub(crate) struct Unusual {
+    /// Whether a feature has infinite or huge values.
+    pub(crate) huge: bool,
+    /// Whether a numeric target has infinite or huge values.
+    pub(crate) huge_target: bool,
+    /// The columns to read as text, because pandas would write them in another way: the ID and class labels.
+    pub(crate) as_text: Vec<String>,
+    /// Python: the argument that reads these columns as text.
+    pub(crate) reading: &'static str,
+    /// Whether class labels that differ in blanks alone have to be made equal.
+    pub(crate) padded: bool,
+    /// Whether class labels are numbers that are read as text.
+    pub(crate) numbered: bool,
+}
+
+/// What is unusual about the values of this task; `time` is the column that orders rows.
+pub(crate) fn unusual(
+    profile: &Profile,
+    id: Option<&str>,
+    target: &Column,
+    metric: &Metric,
+    time: Option<&str>,
+) -> Unusual {
+    let tables = || profile.auxiliary.iter().chain([&profile.train]).chain(&profile.test);
+    let is_huge = |column: &Column| column.huge > 0 && column.name != target.name;
+    let classes = !metric.id.is_for_regression();
+    let padded = classes && target.padded > 0 && !target.kind.is_number();
+    // The order of classes is that of their numbers where the metric counts their distance.
+    let respelled = classes && target.respelled && !metric.ordinal;
+    let is_id = |table: &Table| id.and_then(|id| table.column(id)).is_some_and(|column| column.respelled);
+    let named = id.filter(|id| time != Some(*id) && tables().chain(&profile.sample).any(is_id));
+    let label = (padded || respelled).then_some(target.name.as_str());
+    let as_text: Vec<String> = named.into_iter().chain(label).map(str::to_owned).collect();
+    Unusual {
+        huge: tables().any(|table| table.columns.iter().any(is_huge)),
+        huge_target: !classes && target.huge > 0,
+        reading: if as_text.is_empty() { "" } else { ", dtype=AS_TEXT" },
+        as_text,
+        padded,
+        numbered: respelled && matches!(target.kind, ColumnKind::Integer | ColumnKind::Float),
+    }
+}

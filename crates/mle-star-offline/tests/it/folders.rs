@@ -1,0 +1,381 @@
+//! Data folders with unusual values or several targets, from their profile to scripts that a real Python runs.
+
+use std::fs;
+use std::path::Path;
+
+use mle_star::role::AgentType;
+use mle_star::score::parse_score;
+use mle_star::task::Task;
+use mle_star_data::infer::{Given, infer};
+use mle_star_data::profile;
+use mle_star_metrics::labels::{Columns, Labels, Layout, Others};
+use mle_star_metrics::names::Metric;
+use mle_star_offline::OfflineAgents;
+use serde_json::json;
+
+use super::ask::{Asked, ensembles, merged, refinements};
+use super::python::{Batch, Done, assert_faultless, fault, initial, interpreter, with_few_trees};
+use super::tasks::Random;
+
+const TRAIN_ROWS: usize = 90;
+const TEST_ROWS: usize = 12;
+
+/// A data folder. The functions get the number of a row and two random numbers between 0 and 1, which determine the
+/// targets.
+#[derive(Clone, Copy)]
+pub(super) struct Folder {
+    pub(super) name: &'static str,
+    pub(super) metric: &'static str,
+    /// The columns before the targets.
+    pub(super) features: &'static str,
+    pub(super) cells: fn(usize, [f64; 2]) -> String,
+    pub(super) targets: &'static str,
+    pub(super) labels: fn(usize, [f64; 2]) -> String,
+    /// The predicted columns of the sample submission, and their values.
+    pub(super) wanted: (&'static str, &'static str),
+    /// The model that solves the task.
+    pub(super) families: &'static [&'static str],
+}
+
+/// Two numbers and a class.
+pub(super) const PLAIN: Folder = Folder {
+    name: "plain",
+    metric: "accuracy",
+    features: "id,a,b",
+    cells: |row, [a, b]| format!("{row},{a:.3},{b:.3}"),
+    targets: "y",
+    labels: |_, [a, b]| if a + b > 1.0 { "yes".to_owned() } else { "no".to_owned() },
+    wanted: ("y", "no"),
+    families: &["LightGBM", "Linear model"],
+};
+
+impl Folder {
+    /// Writes the tables.
+    pub(super) fn write(&self, into: &Path) {
+        let mut random = Random(11);
+        let mut train = format!("{},{}\n", self.features, self.targets);
+        let mut test = format!("{}\n", self.features);
+        let id = self.features.split(',').next().unwrap();
+        let mut sample = format!("{id},{}\n", self.wanted.0);
+        for row in 0..TRAIN_ROWS + TEST_ROWS {
+            let numbers = [random.next(), random.next()];
+            let cells = (self.cells)(row, numbers);
+            if row < TRAIN_ROWS {
+                train.push_str(&format!("{cells},{}\n", (self.labels)(row, numbers)));
+            } else {
+                test.push_str(&format!("{cells}\n"));
+                sample.push_str(&format!("{},{}\n", cells.split(',').next().unwrap(), self.wanted.1));
+            }
+        }
+        for (name, text) in [("train", train), ("test", test), ("sample_submission", sample)] {
+            fs::write(into.join(format!("{name}.csv")), text).unwrap();
+        }
+    }
+
+    /// The task that the tables and the metric imply.
+    pub(super) fn task(&self, data_dir: &Path) -> Task {
+        let profile = profile::read(data_dir).unwrap();
+        let given = Given { metric: Some(self.metric.to_owned()), ..Given::default() };
+        let found = infer(Some(&profile), &[], "", &given).unwrap();
+        Task {
+            competition_id: self.name.to_owned(),
+            task_type: found.task_type,
+            data_modality: found.data_modality,
+            evaluation_metric: found.metric,
+            metric_direction: found.direction,
+            description: String::new(),
+            data_dir: data_dir.to_owned(),
+            output_dir: None,
+            target_column: found.target,
+            id_column: found.id,
+            reference_discussions: Vec::new(),
+            baseline_solution: None,
+        }
+    }
+
+    /// The rule-based agents for the task.
+    pub(super) fn agents(&self) -> OfflineAgents {
+        let dir = tempfile::tempdir().unwrap();
+        self.write(dir.path());
+        let profile = profile::read(dir.path()).unwrap();
+        OfflineAgents::new(&self.task(dir.path()), profile, 30_000, None).unwrap()
+    }
+
+    /// What is wrong with a finished script; empty if nothing is.
+    pub(super) fn faults(&self, done: &Done) -> String {
+        let read = |name: &str| fs::read_to_string(done.folder.join(name)).unwrap_or_default();
+        let (sample, submission) = (read("input/sample_submission.csv"), read("final/submission.csv"));
+        let ids = |table: &str| -> Vec<String> {
+            table.lines().map(|line| line.split(',').next().unwrap().to_owned()).collect()
+        };
+        let gaps =
+            submission.lines().any(|line| line.split(',').any(|cell| matches!(cell, "" | "nan" | "inf")));
+        let fine = ids(&sample) == ids(&submission)
+            && sample.lines().next() == submission.lines().next()
+            && !gaps
+            && done.stderr.is_empty();
+        match (fine, self.recomputed(done)) {
+            (true, Ok(())) => String::new(),
+            (_, Ok(())) => format!("{}\n{submission}", fault(done)),
+            (_, Err(why)) => format!("{}\n{why}", fault(done)),
+        }
+    }
+
+    /// Compares the printed score with the program's own.
+    fn recomputed(&self, done: &Done) -> Result<(), String> {
+        let open = |name: &str| fs::File::open(done.folder.join(name)).map_err(|error| error.to_string());
+        let input = done.folder.join("input");
+        let (task, profile) = (self.task(&input), profile::read(&input).unwrap());
+        let target = task.target_column.unwrap();
+        let further = profile.targets(&target, task.id_column.as_deref()).into_iter();
+        let further = further.filter(|name| *name != target).map(str::to_owned).collect();
+        let columns = Columns { id: task.id_column.clone(), target, further, cluster: None };
+        let metric = Metric::parse(self.metric).unwrap();
+        let labels = Labels::read(open("input/train.csv")?, &columns, metric).map_err(|e| e.to_string())?;
+        let header: Vec<String> = format!("id,{}", self.wanted.0).split(',').map(str::to_owned).collect();
+        let layout = Layout { header: &header, id_column: task.id_column.as_deref() };
+        let predictions = open("final/validation_predictions.csv")?;
+        let measured =
+            labels.evaluate(predictions, &layout, Others::Reject, 20).map_err(|error| error.to_string())?;
+        let printed = parse_score(&done.stdout).ok_or("no score")?;
+        let agree = (printed - measured.score).abs() <= 1e-9 * printed.abs().max(1e-9);
+        if agree {
+            Ok(())
+        } else {
+            Err(format!("{printed} was printed, but the score is {}", measured.score))
+        }
+    }
+}
+
+/// The first scripts of these folders run and do what they should.
+pub(super) fn check(folders: &[Folder]) {
+    let mut batch = Batch::new();
+    let mut of = Vec::new();
+    for folder in folders {
+        let agents = folder.agents();
+        for family in folder.families {
+            let label = format!("{} {family}", folder.name);
+            batch.add_alone(label, &with_few_trees(&initial(&agents, family)), |input| folder.write(input));
+            of.push(folder);
+        }
+    }
+    let done = batch.run(&interpreter());
+    assert_faultless(of.iter().zip(&done).map(|(folder, done)| folder.faults(done)));
+}
+
+fn large(row: usize, number: f64) -> String {
+    match row % 17 {
+        3 => "inf".to_owned(),
+        5 => "-inf".to_owned(),
+        7 => "1e308".to_owned(),
+        8 => "-1e300".to_owned(),
+        _ => format!("{number:.3}"),
+    }
+}
+
+const MOST: &[&str] =
+    &["LightGBM", "XGBoost", "CatBoost", "Extra trees", "Linear model", "Nearest neighbours"];
+
+#[test]
+#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
+fn unusual_features_are_no_obstacle() {
+    check(&[
+        PLAIN,
+        Folder {
+            name: "infinite features",
+            cells: |row, [a, b]| format!("{row},{},{}", large(row, a), large(row + 4, b)),
+            families: MOST,
+            ..PLAIN
+        },
+        Folder {
+            name: "days far away",
+            features: "id,day,a,b",
+            cells: |row, [a, b]| format!("{row},{}-03-1{},{a:.3},{b:.3}", 1200 + row * 10, row % 10),
+            families: MOST,
+            ..PLAIN
+        },
+        Folder {
+            name: "features with the names of classes",
+            metric: "log loss",
+            labels: |row, [a, _]| {
+                ["a", "b", "c"][if row == 40 { 2 } else { usize::from(a > 0.5) }].to_owned()
+            },
+            wanted: ("c,a,b", "0.25,0.25,0.5"),
+            ..PLAIN
+        },
+    ]);
+}
+
+#[test]
+#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
+fn unusual_labels_are_no_obstacle() {
+    check(&[
+        Folder {
+            name: "infinite target",
+            metric: "RMSE",
+            labels: |row, [a, b]| large(row, a + b),
+            wanted: ("y", "0"),
+            families: MOST,
+            ..PLAIN
+        },
+        Folder {
+            name: "one row of a class",
+            metric: "ROC-AUC",
+            labels: |row, _| u8::from(row == 40).to_string(),
+            wanted: ("y", "0.5"),
+            families: MOST,
+            ..PLAIN
+        },
+        Folder {
+            name: "leading zeros",
+            cells: |row, [a, b]| format!("{row:06},{a:.3},{b:.3}"),
+            labels: |_, [a, b]| if a + b > 1.0 { "007".to_owned() } else { "0010".to_owned() },
+            wanted: ("y", "007"),
+            ..PLAIN
+        },
+        Folder {
+            name: "small truth values",
+            metric: "F1",
+            labels: |_, [a, b]| (a + b > 1.0).to_string(),
+            wanted: ("y", "true"),
+            ..PLAIN
+        },
+        Folder {
+            name: "blanks around labels",
+            labels: |row, [a, b]| {
+                format!("{}{}", [" ", "", ""][row % 3], if a > b { "more" } else { "less" })
+            },
+            wanted: ("y", "less"),
+            ..PLAIN
+        },
+        Folder {
+            name: "classes in another order",
+            metric: "log loss",
+            labels: |row, [a, _]| {
+                if row == 40 { "7".to_owned() } else { ["10", "2", "1"][(a * 3.0) as usize].to_owned() }
+            },
+            wanted: ("c_10,c_7,c_1,c_2", "0.25,0.25,0.25,0.25"),
+            families: MOST,
+            ..PLAIN
+        },
+    ]);
+}
+
+#[test]
+fn labels_and_ids_keep_their_spelling() {
+    let folder = Folder {
+        cells: |row, [a, b]| format!("{row:06},{a:.3},{b:.3}"),
+        labels: |_, [a, _]| if a > 0.5 { "007".to_owned() } else { "08".to_owned() },
+        ..PLAIN
+    };
+    let script = initial(&folder.agents(), "LightGBM");
+    assert!(script.contains("AS_TEXT = {\"id\": str, \"y\": str}"), "{script}");
+    assert_eq!(script.matches("dtype=AS_TEXT").count(), 3, "{script}");
+    assert!(!initial(&PLAIN.agents(), "LightGBM").contains("AS_TEXT"));
+}
+
+/// Two numbers, scored like those of nomad2018.
+pub(super) const TWO_NUMBERS: Folder = Folder {
+    name: "two numbers",
+    metric: "RMSLE",
+    features: "id,group,atoms,angle",
+    cells: |row, [a, b]| format!("{row},{},{a:.3},{b:.3}", row % 4 * 12),
+    targets: "energy,gap",
+    labels: |_, [a, b]| format!("{:.4},{:.4}", a * b, 3.0 * a + b),
+    wanted: ("energy,gap", "0.1,1.5"),
+    families: &["LightGBM", "XGBoost", "CatBoost", "Extra trees", "Linear model", "Nearest neighbours"],
+};
+
+/// Three labels of a text, scored like those of jigsaw.
+pub(super) const THREE_LABELS: Folder = Folder {
+    name: "three labels",
+    metric: "ROC-AUC",
+    features: "id,comment",
+    cells: |row, [a, b]| {
+        let word = |number: f64, words: [&'static str; 2]| words[usize::from(number > 0.5)];
+        format!(
+            "x{row},\"well, {} you {} of day {row}\"",
+            word(a, ["dear", "bad"]),
+            word(b, ["friend", "fool"])
+        )
+    },
+    targets: "toxic,rude,threat",
+    labels: |row, [a, b]| format!("{},{},{}", u8::from(a > 0.5), u8::from(b > 0.6), u8::from(row == 13)),
+    wanted: ("toxic,rude,threat", "0.5,0.5,0.5"),
+    families: &["TF-IDF linear model", "LightGBM", "Extra trees"],
+};
+
+#[test]
+#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
+fn one_script_predicts_several_targets() {
+    check(&[
+        TWO_NUMBERS,
+        THREE_LABELS,
+        Folder {
+            name: "gaps, categories and an order of their own",
+            metric: "RMSE",
+            features: "id,town,day",
+            cells: |row, _| format!("{row},town {},2024-01-{:02}", row % 40, 1 + row % 28),
+            targets: "y,other,z",
+            labels: |row, [a, b]| {
+                format!("{},7,{b:.3}", if row % 9 == 0 { String::new() } else { format!("{a:.3}") })
+            },
+            wanted: ("z,y", "0.5,0.5"),
+            ..TWO_NUMBERS
+        },
+        Folder {
+            name: "two answers",
+            metric: "F1",
+            targets: "old,tall",
+            labels: |_, [a, b]| format!("{},{}", if a > 0.5 { "yes" } else { "no" }, u8::from(b > 0.5)),
+            wanted: ("old,tall", "no,0"),
+            ..TWO_NUMBERS
+        },
+    ]);
+}
+
+#[test]
+#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
+fn scripts_for_several_targets_can_be_changed_and_combined() {
+    let mut batch = Batch::new();
+    let mut of = Vec::new();
+    let folders = [TWO_NUMBERS, THREE_LABELS];
+    for folder in &folders {
+        let agents = folder.agents();
+        let asked = Asked { agents: &agents, place: "phase2/path-0/t0" };
+        let families = [folder.families[0], folder.families[1]];
+        let script = merged(&asked, families);
+        let changed = refinements(&asked, &script);
+        let combined = ensembles(&asked, &[&script, &initial(&agents, families[0])]);
+        assert!(changed.len() > 8 && combined.len() > 1, "{} {}", changed.len(), combined.len());
+        let inputs = json!({ "solution_script": script, "previous_ablations": [] });
+        let ablation = asked.code(AgentType::Ablation, None, inputs);
+        let all = [("merged".to_owned(), script), ("ablation".to_owned(), ablation)];
+        for (label, script) in all.into_iter().chain(changed).chain(combined) {
+            batch.add_alone(format!("{} {label}", folder.name), &with_few_trees(&script), |input| {
+                folder.write(input);
+            });
+            of.push(folder);
+        }
+    }
+    let check = |(folder, done): (&&Folder, &Done)| {
+        let studied = done.label.ends_with("ablation") && done.stdout.matches("Without ").count() >= 3;
+        if studied && done.stderr.is_empty() { String::new() } else { folder.faults(done) }
+    };
+    assert_faultless(of.iter().zip(&batch.run(&interpreter())).map(check));
+}
+
+#[test]
+fn what_several_targets_cannot_be_is_named() {
+    let refused = |folder: Folder| {
+        let dir = tempfile::tempdir().unwrap();
+        folder.write(dir.path());
+        let profile = profile::read(dir.path()).unwrap();
+        OfflineAgents::new(&folder.task(dir.path()), profile, 30_000, None).unwrap_err().message
+    };
+    let three =
+        Folder { labels: |row, _| format!("{},{}", row % 3, row % 2), metric: "accuracy", ..TWO_NUMBERS };
+    assert_eq!(refused(three), "there are 2 targets, and `energy` has more than two classes");
+    let unknown = Folder { wanted: ("energy,gap,odd", "1,1,1"), ..TWO_NUMBERS };
+    assert!(refused(unknown).contains("the column `odd`, which no table has"));
+}
