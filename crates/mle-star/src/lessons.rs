@@ -71,7 +71,7 @@ fn line(verdicts: &Verdicts, direction: Direction, step: Step, verdict: &Verdict
             "" => format!("path {}", path + 1),
             part => format!("path {}, {part}", path + 1),
         },
-        Step::Round(_) | Step::Selection(_) => "ensemble".to_owned(),
+        Step::Round(_) | Step::Selection => "ensemble".to_owned(),
         Step::LeakageCheck | Step::Outer { .. } | Step::Choice(_) | Step::Finalization => return None,
     };
     if verdict.limit.is_some() || (step == Step::DataCheck && verdict.score.is_none()) {

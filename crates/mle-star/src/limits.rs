@@ -325,7 +325,7 @@ impl Limits {
             (_, Some(Step::Candidate(_))) => {
                 state.phase_ends.max(self.total * FIRST_SOLUTIONS).min(self.search_ends(state, place))
             }
-            (_, Some(Step::DataCheck | Step::LeakageCheck | Step::Selection(_) | Step::Extra(_))) => {
+            (_, Some(Step::DataCheck | Step::LeakageCheck | Step::Selection | Step::Extra(_))) => {
                 self.search_ends(state, place)
             }
             (Some(Phase::Finalization), _) => self.total,

@@ -102,22 +102,25 @@ async fn refine_paths(ctx: &Ctx<'_>, initial: &Scored) -> Result<Vec<(refine::Re
     Ok(refined)
 }
 
-/// Runs Algorithm 3, then ensemble selection over all solutions of the run. If one fails, the run continues without it.
+/// Runs Algorithm 3, and ensemble selection over all solutions of the run. If one fails, the run continues without it.
 async fn combine(
     ctx: &Ctx<'_>,
     solutions: &[Scored],
     models: &[RetrievedModel],
 ) -> Result<Option<Ensemble>, Stop> {
-    let ensemble = ctx.isolated(ensemble::ensemble(ctx, solutions)).await?.ok().flatten();
-    let made = ensemble.as_ref().map(|ensemble| &ensemble.best);
+    let more = ctx.isolated(select::try_further_models(ctx, models)).await?;
+    let rounds = ctx.isolated(ensemble::ensemble(ctx, solutions)).await?.ok().flatten();
+    let made = rounds.as_ref().map(|ensemble| &ensemble.best);
     let best = best_of_all(solutions.iter().chain(made), |best| best.score());
-    let selected = match best {
-        Some(best) => ctx.isolated(select::select(ctx, best, made, models)).await?.ok().flatten(),
+    let selected = match best.filter(|_| more.is_ok()) {
+        Some(best) => ctx.isolated(select::select(ctx, best)).await?.ok().flatten(),
         None => None,
     };
-    let best = selected.or(made.cloned());
-    let rounds = ensemble.map(|ensemble| ensemble.rounds).unwrap_or_default();
-    let ensemble = best.map(|best| Ensemble { rounds, best });
+    let ensemble = match (rounds, selected) {
+        (Some(rounds), Some(best)) => Some(Ensemble { best, ..rounds }),
+        (None, Some(best)) => Some(Ensemble { rounds: Vec::new(), best }),
+        (rounds, None) => rounds,
+    };
     ctx.end_phase(ensemble.as_ref().map(|ensemble| &ensemble.best))?;
     Ok(ensemble)
 }

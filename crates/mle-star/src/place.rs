@@ -48,10 +48,10 @@ pub enum Step {
     },
     /// Algorithm 3, lines 4-8: one ensemble.
     Round(u32),
-    /// A solution for one more model, while time is left after the ensembles, counted from 0.
+    /// A solution for a model that Phase 1 had no place for, counted from 0.
     Extra(u32),
-    /// Ensemble selection: the weighted mean of the predictions of all solutions so far, counted from 0.
-    Selection(u32),
+    /// Ensemble selection: the weighted combination of the predictions of all solutions.
+    Selection,
     /// The comparison of the best solutions on held-out rows, counted from 0.
     Choice(u32),
     /// The submission script.
@@ -109,7 +109,7 @@ const OUTER: &str = "t";
 const INNER: &str = "k";
 const ROUND: &str = "r";
 const EXTRA: &str = "extra-";
-const SELECTION: &str = "selection-";
+const SELECTION: &str = "selection";
 const CHOICE: &str = "choice-";
 const MEMBER: &str = "member-";
 const REPAIR: &str = "debug-";
@@ -231,10 +231,10 @@ impl Place {
                 let inner = names.next().and_then(|name| counter(name, INNER));
                 Some(inner.map_or(Step::Outer { path, outer }, |inner| Step::Attempt { path, outer, inner }))
             }
-            (Phase::Phase3, Some(name)) => counter(name, ROUND)
-                .map(Step::Round)
-                .or_else(|| counter(name, EXTRA).map(Step::Extra))
-                .or_else(|| counter(name, SELECTION).map(Step::Selection)),
+            (Phase::Phase3, Some(SELECTION)) => Some(Step::Selection),
+            (Phase::Phase3, Some(name)) => {
+                counter(name, ROUND).map(Step::Round).or_else(|| counter(name, EXTRA).map(Step::Extra))
+            }
             (_, None) => None,
         }
     }
@@ -288,7 +288,7 @@ impl Step {
             }
             Self::Round(round) => phase.join(format_args!("{ROUND}{round}")),
             Self::Extra(index) => phase.join(format_args!("{EXTRA}{index}")),
-            Self::Selection(count) => phase.join(format_args!("{SELECTION}{count}")),
+            Self::Selection => phase.join(SELECTION),
             Self::Choice(index) => phase.join(format_args!("{CHOICE}{index}")),
             Self::Finalization => phase,
         }
@@ -299,7 +299,7 @@ impl Step {
         match self {
             Self::Candidate(_) | Self::Merge(_) | Self::DataCheck | Self::LeakageCheck => Phase::Phase1,
             Self::Outer { .. } | Self::Attempt { .. } => Phase::Phase2,
-            Self::Round(_) | Self::Extra(_) | Self::Selection(_) => Phase::Phase3,
+            Self::Round(_) | Self::Extra(_) | Self::Selection => Phase::Phase3,
             Self::Choice(_) | Self::Finalization => Phase::Finalization,
         }
     }
@@ -320,12 +320,11 @@ impl Step {
             Self::LeakageCheck => (3, 0, 0, None),
             Self::Outer { path, outer } => (4, path, outer, None),
             Self::Attempt { path, outer, inner } => (4, path, outer, Some(inner)),
-            Self::Round(round) => (5, round, 0, None),
-            // The selection number 0 precedes the extra number 0, which precedes the selection number 1.
-            Self::Selection(count) => (6, count, 0, None),
-            Self::Extra(index) => (6, index, 1, None),
-            Self::Choice(index) => (7, index, 0, None),
-            Self::Finalization => (8, 0, 0, None),
+            Self::Extra(index) => (5, index, 0, None),
+            Self::Round(round) => (6, round, 0, None),
+            Self::Selection => (7, 0, 0, None),
+            Self::Choice(index) => (8, index, 0, None),
+            Self::Finalization => (9, 0, 0, None),
         }
     }
 }

@@ -85,7 +85,7 @@ fn after_evaluation(step: Step, config: &Config) -> Vec<Likely> {
             vec![first(Step::Round(round + 1), AgentType::EnsPlanner)]
         }
         Step::Attempt { .. } | Step::Outer { .. } | Step::Round(_) => vec![task(Variant::SubsamplingExtract)],
-        Step::Extra(_) | Step::Selection(_) | Step::Choice(_) | Step::Finalization => Vec::new(),
+        Step::Extra(_) | Step::Selection | Step::Choice(_) | Step::Finalization => Vec::new(),
     }
 }
 

@@ -112,13 +112,12 @@ pub fn answer(verdicts: &Verdicts, direction: Direction) -> Option<&Best> {
     };
     let bests = paths.into_iter().filter_map(best_of);
     // A round without a best ensemble is one in which Phase 3 failed, or all rounds so far did.
-    let is_ensemble = |step: &Step| step.phase() == Phase::Phase3;
-    let round = verdicts.iter().rev().find(|(step, _)| is_ensemble(step));
-    let ensemble = round.and_then(|(_, verdict)| verdict.best.as_ref());
-    let combined = ensemble.filter(|best| matches!(best.step, Step::Selection(_)));
+    let combined = verdicts.get(&Step::Selection).and_then(|verdict| verdict.best.as_ref());
     if combined.is_some() {
         return combined;
     }
+    let round = verdicts.iter().rev().find(|(step, _)| matches!(step, Step::Round(_)));
+    let ensemble = round.and_then(|(_, verdict)| verdict.best.as_ref());
     let scored = |best: &&Best| Score::new(best.score, direction);
     let known: Vec<(&Best, Score)> =
         bests.chain(ensemble).filter_map(|best| Some((best, scored(&best)?))).collect();
@@ -196,7 +195,7 @@ mod tests {
         let with = |score| [&paths[..], &[(Step::Round(0), Step::Round(0), score)]].concat();
         check(&with(0.6), Some(Step::Round(0)));
         check(&with(0.59), Some(attempt(0)));
-        let selection = (Step::Selection(0), Step::Selection(0), 0.59);
-        check(&[&with(0.6)[..], &[selection]].concat(), Some(Step::Selection(0)));
+        let selection = (Step::Selection, Step::Selection, 0.59);
+        check(&[&with(0.6)[..], &[selection]].concat(), Some(Step::Selection));
     }
 }

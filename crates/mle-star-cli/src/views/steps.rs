@@ -191,7 +191,7 @@ impl StepKind {
             place::Step::LeakageCheck => Self::LeakageCheck,
             place::Step::Outer { .. } => Self::Study,
             place::Step::Attempt { .. } => Self::Attempt,
-            place::Step::Round(_) | place::Step::Selection(_) => Self::Round,
+            place::Step::Round(_) | place::Step::Selection => Self::Round,
             place::Step::Choice(_) | place::Step::Finalization => Self::Submission,
         }
     }

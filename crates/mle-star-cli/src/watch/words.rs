@@ -156,7 +156,7 @@ pub fn step_name(step: Step) -> String {
         }
         Step::Round(round) => format!("round {}", round + 1),
         Step::Extra(index) => format!("further model {}", index + 1),
-        Step::Selection(count) => format!("ensemble selection {}", count + 1),
+        Step::Selection => "ensemble selection".to_owned(),
         Step::Choice(index) => format!("finalist {}", index + 1),
         Step::Finalization => "finalization".to_owned(),
     }

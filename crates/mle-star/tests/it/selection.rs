@@ -34,11 +34,11 @@ fn places(world: &World, start: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn a_better_combination_is_submitted_and_holds_its_members() {
-    let world = two_candidates().selects("phase3/selection-0/weights", weights(&[0.75, 0.25], 0.8));
+    let world = two_candidates().selects("phase3/selection/weights", weights(&[0.75, 0.25], 0.8));
     let mut inputs = held_out();
     inputs.task.id_column = Some("id".to_owned());
     let finished = run(&world, &inputs).await.unwrap();
-    assert_eq!(places(&world, "phase3/selection"), ["phase3/selection-0/weights", "phase3/selection-0/run"]);
+    assert_eq!(places(&world, "phase3/selection"), ["phase3/selection/weights", "phase3/selection/run"]);
     let script = finished.result.final_solution.content;
     assert!(
         script.contains("def member_1():\n    \"\"\"model-0, phase1/candidate-0, validation score 0.7."),
@@ -60,7 +60,7 @@ async fn a_better_combination_is_submitted_and_holds_its_members() {
 #[tokio::test]
 async fn a_worse_combination_changes_nothing() {
     let worse = Selection { is_better: false, ..weights(&[0.5, 0.5], 0.65) };
-    let world = two_candidates().selects("phase3/selection-0/weights", worse);
+    let world = two_candidates().selects("phase3/selection/weights", worse);
     let finished = run(&world, &held_out()).await.unwrap();
     assert!(!finished.result.final_solution.content.contains("MEMBERS"));
     assert_eq!(finished.result.trust.unwrap().validation_score, Some(0.7));
@@ -95,7 +95,7 @@ async fn more_models_are_tried_while_time_is_left() {
     let (world, inputs) = offline();
     let world = world
         .script("phase3/extra-0/run", predicted(0.9))
-        .selects("phase3/selection-1/weights", weights(&[0.5, 0.5, 0.0], 0.95));
+        .selects("phase3/selection/weights", weights(&[0.5, 0.5, 0.0], 0.95));
     let finished = run(&world, &inputs).await.unwrap();
     let extras = ["phase3/extra-0/run", "phase3/extra-1/run", "phase3/extra-2/run"];
     let tried: Vec<String> =
