@@ -1,5 +1,7 @@
 //! The retriever's list of models, and the first script for one of them.
 
+use std::borrow::Cow;
+
 use serde_json::json;
 
 use crate::families::Family;
@@ -9,14 +11,35 @@ use crate::problem::Problem;
 use crate::templates::TemplateError;
 use crate::writer;
 
+/// The number of folds that models of the portfolio have when they are tried again.
+const FOLDS: usize = 10;
+/// The end of their names.
+const MORE_FOLDS: &str = " with ten folds";
+/// The number of models that are tried again.
+const AGAIN: usize = 8;
+
 /// The models that fit the task as JSON, the most promising first: as many as asked for, or the whole portfolio.
 pub(crate) fn retriever(problem: &Problem, inputs: Inputs<'_>) -> String {
     let wanted =
         if inputs.is_set("portfolio") { usize::MAX } else { inputs.count("num_models").unwrap_or(4) };
     let model =
         |model: &Model| json!({ "model_name": model.title, "example_code": example(problem, model.family) });
-    let models: Vec<_> = ranked(problem).into_iter().take(wanted).map(model).collect();
+    let ranked = ranked(problem);
+    let mut models: Vec<_> = ranked.iter().copied().take(wanted).map(model).collect();
+    if inputs.is_set("portfolio") && more_folds(problem).is_some() {
+        let again = |model: &Model| {
+            let name = format!("{}{MORE_FOLDS}", model.title);
+            json!({ "model_name": name, "example_code": example(problem, model.family) })
+        };
+        models.extend(ranked.into_iter().take(AGAIN).map(again));
+    }
     json!({ "models": models }).to_string()
+}
+
+/// The problem with more folds, whose models learn from more rows; `None` if groups or times decide on the folds.
+fn more_folds(problem: &Problem) -> Option<Problem> {
+    let may_have = problem.grouping.is_none() && problem.time.is_none() && problem.used_rows >= 10 * FOLDS;
+    may_have.then(|| Problem { folds: FOLDS, ..problem.clone() })
 }
 
 fn example(problem: &Problem, family: Family) -> String {
@@ -41,9 +64,14 @@ fn example(problem: &Problem, family: Family) -> String {
 /// # Errors
 /// A template is broken.
 pub(crate) fn init(problem: &Problem, inputs: Inputs<'_>) -> Result<String, TemplateError> {
-    let problem = &*problem.without(&inputs.texts("suspicious_columns"));
-    let model = model_of(problem, inputs.text("model_name"));
-    Ok(fenced(&writer::solution(problem, model)?.text()))
+    let problem = problem.without(&inputs.texts("suspicious_columns"));
+    let name = inputs.text("model_name");
+    let (name, problem) = match (name.strip_suffix(MORE_FOLDS), more_folds(&problem)) {
+        (Some(name), Some(more)) => (name, Cow::Owned(more)),
+        _ => (name, problem),
+    };
+    let model = model_of(&problem, name);
+    Ok(fenced(&writer::solution(&problem, model)?.text()))
 }
 
 fn model_of(problem: &Problem, name: &str) -> &'static Model {

@@ -225,6 +225,9 @@ impl<'a> Ctx<'a> {
         self.fence_unless_recorded(&entry)?;
         let outcome = self.run.journal.once(entry, self.perform_run(&place, script, purpose)).await?;
         self.run.limits.use_script_time(&place, outcome.value.duration_seconds);
+        if purpose == Purpose::Ablation {
+            self.run.limits.studied_in(outcome.value.duration_seconds);
+        }
         if purpose == Purpose::Score && !outcome.value.is_error() {
             self.run.limits.scored_in(outcome.value.duration_seconds);
             if self.holds_out() {

@@ -57,6 +57,8 @@ struct State {
     repeated: f64,
     /// The seconds of the latest scripts that had a score.
     latest: VecDeque<f64>,
+    /// The seconds of the latest ablation study.
+    ablation: f64,
     spent: f64,
     /// Expected cost of the calls in progress.
     in_flight: f64,
@@ -105,6 +107,7 @@ impl Limits {
                 has_solution: false,
                 repeated: 0.0,
                 latest: VecDeque::new(),
+                ablation: 0.0,
                 spent: 0.0,
                 in_flight: 0.0,
                 dearest: HashMap::new(),
@@ -161,11 +164,14 @@ impl Limits {
     }
 
     /// The time limit that leaves out a step or a script at this place now: what is left is less than the shortest of
-    /// the latest scripts took.
+    /// the latest scripts took, after an ablation study where there is one.
     pub fn too_late_to_begin(&self, place: &Place, now: f64) -> Option<Limit> {
-        let finalizes = place.phase() == Some(Phase::Finalization);
-        let shortest = self.state().latest.iter().copied().reduce(f64::min).filter(|_| !finalizes);
-        self.out_of_time(place, now + shortest.unwrap_or(0.0))
+        let needed = match (place.phase(), place.step()) {
+            (Some(Phase::Finalization), _) => 0.0,
+            (_, Some(Step::Outer { .. })) => self.state().ablation + self.shortest(),
+            _ => self.shortest(),
+        };
+        self.out_of_time(place, now + needed)
     }
 
     /// The time limit that refuses an agent call at this place now, if any.
@@ -274,6 +280,11 @@ impl Limits {
         }
     }
 
+    /// Counts the time of an ablation study.
+    pub fn studied_in(&self, seconds: f64) {
+        self.state().ablation = seconds;
+    }
+
     /// How long the scripts of a combination may take, which the submission script repeats with more rows, in seconds.
     pub fn repeatable(&self, now: f64) -> f64 {
         (self.total - now).max(0.0) / TOGETHER_ON_ALL_ROWS
@@ -298,6 +309,11 @@ impl Limits {
     fn left(&self, place: &Place, now: f64) -> f64 {
         let state = self.state();
         self.phase_ends(&state, place).min(self.search_ends(&state, place)) - now
+    }
+
+    /// The time of the shortest of the latest scripts; 0 without one.
+    fn shortest(&self) -> f64 {
+        self.state().latest.iter().copied().reduce(f64::min).unwrap_or(0.0)
     }
 
     /// When leakage checks end. They may take half of the time that is reserved for finalization, because a script that
@@ -538,6 +554,10 @@ mod tests {
         [50.0; LATEST].into_iter().for_each(|seconds| limits.scored_in(seconds));
         assert_eq!(begins_until(&attempt), Some(699));
         assert_eq!(begins_until(&Place::from(Phase::Finalization)), Some(999));
+        // A step needs its ablation study before the first attempt.
+        limits.studied_in(100.0);
+        assert_eq!(begins_until(&Step::Outer { path: 0, outer: 1 }.place()), Some(599));
+        assert_eq!(begins_until(&attempt), Some(699));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::config::Switch;
 use crate::ctx::Ctx;
 use crate::effects::Selection;
 use crate::evaluate::combine;
-use crate::place::Step;
+use crate::place::{Phase, Step};
 use crate::solution::Scored;
 use crate::stop::Stop;
 use crate::verdict::{Best, Verdict};
@@ -22,15 +22,22 @@ const MOST_MEMBERS: u64 = 40;
 /// The most rows of all of them, which are in memory at once.
 const MOST_ROWS: u64 = 20_000_000;
 
-/// Solutions for models that Phase 1 had no place for, while there is time. Only the predictions of offline agents' models
-/// are cheap enough to be worth it, so only their retriever names such models.
+/// Solutions for models that Phase 1 had no place for, while there is time, and for at most as long as the run took so
+/// far. Only the retriever of the offline agents names such models, because others cost money.
 pub(super) async fn try_further_models(ctx: &Ctx<'_>, models: &[RetrievedModel]) -> Result<(), Stop> {
+    // The clock would end elsewhere in a resume.
+    let (most, mut used) = (ctx.began(Phase::Phase3)?, 0.0);
     for (index, model) in (0..).zip(models).filter(|_| ctx.config().ensemble_selection == Switch::On) {
         let ctx = &ctx.at(Step::Extra(index));
         let candidate = evaluate_candidate(ctx, model).await?;
         let limit = candidate.scored.as_ref().err().and_then(|failure| failure.limit);
         ctx.close(Verdict::of(&candidate.scored, candidate.scored.is_ok()).note(&model.model_name))?;
-        if limit.is_some() {
+        let facts = match &candidate.scored {
+            Ok(scored) => Some(scored.facts()),
+            Err(failure) => failure.facts.as_ref(),
+        };
+        used += facts.map_or(0.0, |facts| facts.seconds);
+        if limit.is_some() || used > most {
             break;
         }
     }
