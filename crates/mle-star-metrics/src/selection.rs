@@ -137,23 +137,25 @@ impl<'a> Library<'a> {
 
     /// Weights chosen on the rows at these places.
     fn weights(&self, places: &[usize]) -> Vec<f64> {
-        self.search(places, |search| search.run())
+        let rows = self.rows.at(places);
+        let mut search = self.search(&rows, places);
+        search.keep_the_best();
+        search.run()
     }
 
     /// All weight for the member that is best on the rows at these places.
     fn best(&self, places: &[usize]) -> Vec<f64> {
-        self.search(places, |search| search.best())
+        let rows = self.rows.at(places);
+        self.search(&rows, places).best()
     }
 
-    fn search(&self, places: &[usize], choose: impl Fn(&mut Search<'_>) -> Vec<f64>) -> Vec<f64> {
-        let rows = self.rows.at(places);
+    fn search<'b>(&'b self, rows: &'b Predicted, places: &[usize]) -> Search<'b> {
         let pick = |values: &Vec<f64>| -> Vec<f64> {
             let row = |place: &usize| &values[place * self.width..(place + 1) * self.width];
             places.iter().filter(|_| !values.is_empty()).flat_map(row).copied().collect()
         };
         let members: Vec<Vec<f64>> = self.values.iter().map(pick).collect();
-        let mut search = Search { library: self, rows: &rows, ones: vec![1.0; places.len()], members };
-        choose(&mut search)
+        Search { library: self, rows, ones: vec![1.0; places.len()], members }
     }
 
     /// What the files would hold: the values, or the label with the largest one.
@@ -188,7 +190,7 @@ impl Search<'_> {
         order.into_iter().map(|(at, _)| at).collect()
     }
 
-    fn best(&mut self) -> Vec<f64> {
+    fn best(&self) -> Vec<f64> {
         let best = self.order().first().copied();
         (0..self.members.len()).map(|at| f64::from(u8::from(Some(at) == best))).collect()
     }
@@ -201,8 +203,7 @@ impl Search<'_> {
     }
 
     /// The weights after the best round.
-    fn run(&mut self) -> Vec<f64> {
-        self.keep_the_best();
+    fn run(&self) -> Vec<f64> {
         let mut counts = vec![0_u32; self.members.len()];
         let mut sums: Vec<f64> = Vec::new();
         let (mut best, mut best_counts, mut best_round) = (f64::NEG_INFINITY, counts.clone(), 0);

@@ -166,10 +166,14 @@ impl Limits {
     /// The time limit that leaves out a step or a script at this place now: what is left is less than the shortest of
     /// the latest scripts took, after an ablation study where there is one.
     pub fn too_late_to_begin(&self, place: &Place, now: f64) -> Option<Limit> {
+        let (shortest, ablation) = {
+            let state = self.state();
+            (state.shortest(), state.ablation)
+        };
         let needed = match (place.phase(), place.step()) {
             (Some(Phase::Finalization), _) => 0.0,
-            (_, Some(Step::Outer { .. })) => self.state().ablation + self.shortest(),
-            _ => self.shortest(),
+            (_, Some(Step::Outer { .. })) => ablation + shortest,
+            _ => shortest,
         };
         self.out_of_time(place, now + needed)
     }
@@ -311,11 +315,6 @@ impl Limits {
         self.phase_ends(&state, place).min(self.search_ends(&state, place)) - now
     }
 
-    /// The time of the shortest of the latest scripts; 0 without one.
-    fn shortest(&self) -> f64 {
-        self.state().latest.iter().copied().reduce(f64::min).unwrap_or(0.0)
-    }
-
     /// When leakage checks end. They may take half of the time that is reserved for finalization, because a script that
     /// has run would count for nothing without its check.
     fn checks_end(&self, place: &Place) -> f64 {
@@ -372,6 +371,11 @@ impl State {
     /// The expected cost of a call of this agent.
     fn expected(&self, agent: AgentType) -> f64 {
         self.dearest.get(&agent).copied().unwrap_or_else(|| self.dearest_of_all())
+    }
+
+    /// The time of the shortest of the latest scripts; 0 without one.
+    fn shortest(&self) -> f64 {
+        self.latest.iter().copied().reduce(f64::min).unwrap_or(0.0)
     }
 
     /// The median time of the latest scripts that had a score; 0 without one.

@@ -1,5 +1,6 @@
 //! A failed path or phase does not stop the run.
 
+use mle_star::config::Config;
 use mle_star::effects::Limit;
 use mle_star::event::Event;
 use mle_star::journal::{Journal, read};
@@ -122,19 +123,21 @@ async fn a_path_that_failed_stays_failed_when_the_defect_is_gone() {
 
 #[tokio::test(start_paused = true)]
 async fn a_path_that_a_limit_cuts_short_is_cancelled() {
-    let mut inputs = frozen();
-    inputs.config.time_limit_seconds = 64;
-    inputs.config.outer_loop_steps = 4;
-    let result = run(&World::new().takes(0, 4), &inputs).await.unwrap().result;
-    assert!(result.paths.iter().all(|path| path.status == PathStatus::Cancelled), "{:?}", result.paths);
-    assert_eq!(result.paths[0].cause.as_deref(), Some("time share"));
-    let steps: Vec<_> = result.phase2_results.iter().flat_map(|path| &path.step_history).collect();
-    let left_out = steps.iter().filter(|step| step.was_skipped);
-    assert!(left_out.clone().count() > 0 && left_out.clone().all(|step| step.limit == Some(Limit::Share)));
-    let attempts: Vec<_> = steps.iter().flat_map(|step| &step.inner_loop_attempts).collect();
-    let left_out = attempts.iter().filter(|attempt| attempt.plan.is_empty());
-    assert!(left_out.clone().count() > 0, "{attempts:?}");
-    assert!(left_out.clone().all(|attempt| attempt.limit == Some(Limit::Share)), "{attempts:?}");
+    let (mut steps, mut attempts) = (Vec::new(), Vec::new());
+    for time_limit_seconds in [56, 60, 64, 68] {
+        let mut inputs = frozen();
+        inputs.config = Config { time_limit_seconds, outer_loop_steps: 4, ..inputs.config };
+        let result = run(&World::new().takes(0, 4), &inputs).await.unwrap().result;
+        assert!(result.paths.iter().all(|path| path.status == PathStatus::Cancelled), "{:?}", result.paths);
+        assert_eq!(result.paths[0].cause.as_deref(), Some("time share"));
+        steps.extend(result.phase2_results.into_iter().flat_map(|path| path.step_history));
+    }
+    attempts.extend(steps.iter().flat_map(|step| &step.inner_loop_attempts));
+    let skipped: Vec<_> = steps.iter().filter(|step| step.was_skipped).map(|step| step.limit).collect();
+    let left_out = attempts.iter().filter(|attempt| attempt.plan.is_empty()).map(|attempt| attempt.limit);
+    for limits in [skipped, left_out.collect()] {
+        assert!(limits.contains(&Some(Limit::Share)) && !limits.contains(&None), "{limits:?}");
+    }
 }
 
 #[tokio::test]
