@@ -67,6 +67,8 @@ pub(crate) struct Problem {
     /// Python: the comment that names the columns that a script has dropped, if any.
     pub(crate) dropped: Option<String>,
     pub(crate) folds: usize,
+    /// The seed of everything random in a script.
+    pub(crate) seed: u32,
     /// `binary`, `multiclass` or `continuous`, as scikit-learn's target encoder calls it.
     pub(crate) target_type: &'static str,
     /// Share of the rarest class; 1 for numeric targets.
@@ -159,6 +161,7 @@ impl Problem {
             joins: Vec::new(),
             stratified,
             folds: folds(used, grouping.as_ref()),
+            seed: 42,
             names: names(grouping.is_some(), time.is_some()),
             grouping,
             time,

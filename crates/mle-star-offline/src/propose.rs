@@ -11,12 +11,11 @@ use crate::problem::Problem;
 use crate::templates::TemplateError;
 use crate::writer;
 
-/// The number of folds that models of the portfolio have when they are tried again.
-const FOLDS: usize = 10;
-/// The end of their names.
-const MORE_FOLDS: &str = " with ten folds";
-/// The number of models that are tried again.
+/// The number of models of the portfolio that are tried again.
 const AGAIN: usize = 8;
+/// The ends of their names: with more folds, they learn from more rows, and with another seed, they make other errors.
+const MORE_FOLDS: &str = " with ten folds";
+const OTHER_SEED: &str = " with another seed";
 
 /// The models that fit the task as JSON, the most promising first: as many as asked for, or the whole portfolio.
 pub(crate) fn retriever(problem: &Problem, inputs: Inputs<'_>) -> String {
@@ -26,20 +25,26 @@ pub(crate) fn retriever(problem: &Problem, inputs: Inputs<'_>) -> String {
         |model: &Model| json!({ "model_name": model.title, "example_code": example(problem, model.family) });
     let ranked = ranked(problem);
     let mut models: Vec<_> = ranked.iter().copied().take(wanted).map(model).collect();
-    if inputs.is_set("portfolio") && more_folds(problem).is_some() {
-        let again = |model: &Model| {
-            let name = format!("{}{MORE_FOLDS}", model.title);
+    let endings = [MORE_FOLDS, OTHER_SEED].into_iter().filter(|ending| again(problem, ending).is_some());
+    for ending in endings.filter(|_| inputs.is_set("portfolio")) {
+        let named = |model: &&Model| {
+            let name = format!("{}{ending}", model.title);
             json!({ "model_name": name, "example_code": example(problem, model.family) })
         };
-        models.extend(ranked.into_iter().take(AGAIN).map(again));
+        models.extend(ranked.iter().take(AGAIN).map(named));
     }
     json!({ "models": models }).to_string()
 }
 
-/// The problem with more folds, whose models learn from more rows; `None` if groups or times decide on the folds.
-fn more_folds(problem: &Problem) -> Option<Problem> {
-    let may_have = problem.grouping.is_none() && problem.time.is_none() && problem.used_rows >= 10 * FOLDS;
-    may_have.then(|| Problem { folds: FOLDS, ..problem.clone() })
+/// The problem for models that are tried again under names that end like this; `None` if groups or times decide on the
+/// folds.
+fn again(problem: &Problem, ending: &str) -> Option<Problem> {
+    const FOLDS: usize = 10;
+    let chooses = problem.grouping.is_none() && problem.time.is_none() && problem.used_rows >= 10 * FOLDS;
+    match ending {
+        OTHER_SEED => Some(Problem { seed: 1_234, ..problem.clone() }),
+        _ => chooses.then(|| Problem { folds: FOLDS, ..problem.clone() }),
+    }
 }
 
 fn example(problem: &Problem, family: Family) -> String {
@@ -66,10 +71,11 @@ fn example(problem: &Problem, family: Family) -> String {
 pub(crate) fn init(problem: &Problem, inputs: Inputs<'_>) -> Result<String, TemplateError> {
     let problem = problem.without(&inputs.texts("suspicious_columns"));
     let name = inputs.text("model_name");
-    let (name, problem) = match (name.strip_suffix(MORE_FOLDS), more_folds(&problem)) {
-        (Some(name), Some(more)) => (name, Cow::Owned(more)),
-        _ => (name, problem),
-    };
+    let ending = [MORE_FOLDS, OTHER_SEED].into_iter().find_map(|ending| {
+        let model = name.strip_suffix(ending)?;
+        Some((model, Cow::Owned(again(&problem, ending)?)))
+    });
+    let (name, problem) = ending.unwrap_or((name, problem));
     let model = model_of(&problem, name);
     Ok(fenced(&writer::solution(&problem, model)?.text()))
 }

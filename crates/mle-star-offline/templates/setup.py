@@ -4,7 +4,7 @@ import os
 import numpy as np
 import pandas as pd
 
-SEED = 42
+SEED = {{ p.seed }}
 {% if p.used_rows < 2000 %}
 # More threads cost more than they save on a table of this size.
 THREADS = 1

@@ -108,19 +108,16 @@ async fn combine(
     solutions: &[Scored],
     models: &[RetrievedModel],
 ) -> Result<Option<Ensemble>, Stop> {
-    let more = ctx.isolated(select::try_further_models(ctx, models)).await?;
-    let rounds = ctx.isolated(ensemble::ensemble(ctx, solutions)).await?.ok().flatten();
-    let made = rounds.as_ref().map(|ensemble| &ensemble.best);
-    let best = best_of_all(solutions.iter().chain(made), |best| best.score());
-    let selected = match best.filter(|_| more.is_ok()) {
+    let further = ctx.isolated(select::further_models(ctx, models)).await?.ok().flatten();
+    let ensemble = ctx.isolated(ensemble::ensemble(ctx, solutions)).await?.ok().flatten();
+    let (rounds, made) = ensemble.map_or_else(Default::default, |all| (all.rounds, Some(all.best)));
+    let best = best_of_all(solutions.iter().chain(&further).chain(&made), |best| best.score());
+    let selected = match best {
         Some(best) => ctx.isolated(select::select(ctx, best)).await?.ok().flatten(),
         None => None,
     };
-    let ensemble = match (rounds, selected) {
-        (Some(rounds), Some(best)) => Some(Ensemble { best, ..rounds }),
-        (None, Some(best)) => Some(Ensemble { rounds: Vec::new(), best }),
-        (rounds, None) => rounds,
-    };
+    let made = best_of_all(further.into_iter().chain(made), Scored::score);
+    let ensemble = selected.or(made).map(|best| Ensemble { rounds, best });
     ctx.end_phase(ensemble.as_ref().map(|ensemble| &ensemble.best))?;
     Ok(ensemble)
 }

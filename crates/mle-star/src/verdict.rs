@@ -117,7 +117,8 @@ pub fn answer(verdicts: &Verdicts, direction: Direction) -> Option<&Best> {
         return combined;
     }
     let round = verdicts.iter().rev().find(|(step, _)| matches!(step, Step::Round(_)));
-    let ensemble = round.and_then(|(_, verdict)| verdict.best.as_ref());
+    let further = verdicts.iter().rev().find(|(step, _)| matches!(step, Step::Extra(_)));
+    let ensemble = further.into_iter().chain(round).filter_map(|(_, verdict)| verdict.best.as_ref());
     let scored = |best: &&Best| Score::new(best.score, direction);
     let known: Vec<(&Best, Score)> =
         bests.chain(ensemble).filter_map(|best| Some((best, scored(&best)?))).collect();
@@ -195,6 +196,8 @@ mod tests {
         let with = |score| [&paths[..], &[(Step::Round(0), Step::Round(0), score)]].concat();
         check(&with(0.6), Some(Step::Round(0)));
         check(&with(0.59), Some(attempt(0)));
+        let further = (Step::Extra(0), Step::Extra(0), 0.7);
+        check(&[&with(0.65)[..], &[further]].concat(), Some(Step::Extra(0)));
         let selection = (Step::Selection, Step::Selection, 0.59);
         check(&[&with(0.6)[..], &[selection]].concat(), Some(Step::Selection));
     }

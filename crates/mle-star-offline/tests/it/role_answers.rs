@@ -68,11 +68,13 @@ fn the_retriever_offers_what_fits_and_no_more_than_asked() {
         let scripts: BTreeSet<String> = names.iter().map(|name| initial(&agents, name)).collect();
         assert_eq!(scripts.len(), names.len(), "{names:?}");
         for name in &names {
-            let (model, again) =
-                name.split_once(" with ten folds").map_or((*name, false), |(model, _)| (model, true));
+            let ends = |ending: &str| name.strip_suffix(ending);
+            let (folds, seed) = (ends(" with ten folds"), ends(" with another seed"));
             let script = initial(&agents, name);
+            let model = folds.or(seed).unwrap_or(name);
             assert!(script.contains(&format!("# === Model: {model} ===")), "{name}");
-            assert_eq!(script.contains("n_splits=10"), again, "{name}");
+            assert_eq!(script.contains("n_splits=10"), folds.is_some(), "{name}");
+            assert_eq!(script.contains("SEED = 1234"), seed.is_some(), "{name}");
         }
         names.len()
     };
@@ -80,9 +82,9 @@ fn the_retriever_offers_what_fits_and_no_more_than_asked() {
     check(&shape("accuracy", Maximize, 2), json!({ "num_models": 4 }), 4, "TF-IDF linear model");
     check(&plain, json!({ "num_models": 3 }), 3, "CatBoost");
     check(&plain, json!({ "num_models": 1, "portfolio": false }), 1, "CatBoost");
-    assert!(check(&plain, json!({ "num_models": 2, "portfolio": true }), 24, "CatBoost") >= 20);
+    assert!(check(&plain, json!({ "num_models": 2, "portfolio": true }), 32, "CatBoost") >= 28);
     let rich = shape("log loss", Minimize, 3);
-    assert!(check(&rich, json!({ "num_models": 2, "portfolio": true }), 24, "TF-IDF linear model") >= 16);
+    assert!(check(&rich, json!({ "num_models": 2, "portfolio": true }), 32, "TF-IDF linear model") >= 24);
 }
 
 #[test]

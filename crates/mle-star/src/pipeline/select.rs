@@ -15,23 +15,26 @@ use crate::evaluate::combine;
 use crate::place::{Phase, Step};
 use crate::solution::Scored;
 use crate::stop::Stop;
-use crate::verdict::{Best, Verdict};
+use crate::verdict::{Best, Verdict, best_of_all};
 
 /// The most solutions to choose from.
 const MOST_MEMBERS: u64 = 40;
 /// The most rows of all of them, which are in memory at once.
 const MOST_ROWS: u64 = 20_000_000;
 
-/// Solutions for models that Phase 1 had no place for, while there is time, and for at most as long as the run took so
-/// far. Only the retriever of the offline agents names such models, because others cost money.
-pub(super) async fn try_further_models(ctx: &Ctx<'_>, models: &[RetrievedModel]) -> Result<(), Stop> {
+/// The best solution for a model that Phase 1 had no place for. They are tried while there is time, and for at most as
+/// long as the run took so far. Only the retriever of the offline agents names such models, because others cost money.
+pub(super) async fn further_models(ctx: &Ctx<'_>, models: &[RetrievedModel]) -> Result<Option<Scored>, Stop> {
+    let mut best: Option<Scored> = None;
     // The clock would end elsewhere in a resume.
     let (most, mut used) = (ctx.began(Phase::Phase3)?, 0.0);
     for (index, model) in (0..).zip(models).filter(|_| ctx.config().ensemble_selection == Switch::On) {
         let ctx = &ctx.at(Step::Extra(index));
         let candidate = evaluate_candidate(ctx, model).await?;
         let limit = candidate.scored.as_ref().err().and_then(|failure| failure.limit);
-        ctx.close(Verdict::of(&candidate.scored, candidate.scored.is_ok()).note(&model.model_name))?;
+        let verdict = Verdict::of(&candidate.scored, candidate.scored.is_ok()).note(&model.model_name);
+        best = best_of_all(best.into_iter().chain(candidate.scored.clone().ok()), Scored::score);
+        ctx.close(Verdict { best: best.as_ref().map(Best::from), ..verdict })?;
         let facts = match &candidate.scored {
             Ok(scored) => Some(scored.facts()),
             Err(failure) => failure.facts.as_ref(),
@@ -41,7 +44,7 @@ pub(super) async fn try_further_models(ctx: &Ctx<'_>, models: &[RetrievedModel])
             break;
         }
     }
-    Ok(())
+    Ok(best)
 }
 
 /// The weighted combination of all solutions so far, if it is better than `best`.

@@ -106,6 +106,15 @@ async fn more_models_are_tried_while_time_is_left() {
     assert_eq!(finished.result.trust.unwrap().validation_score, Some(0.95));
 }
 
+#[tokio::test]
+async fn a_further_model_that_is_best_is_submitted() {
+    let (world, inputs) = offline();
+    let world = world.script("phase3/extra-1/run", predicted(0.9));
+    let finished = run(&world, &inputs).await.unwrap();
+    assert_eq!(finished.result.trust.unwrap().validation_score, Some(0.9));
+    assert_eq!(finished.result.phase3.unwrap().best_ensemble.source_model.as_deref(), Some("model-3"));
+}
+
 #[tokio::test(start_paused = true)]
 async fn no_model_is_tried_that_cannot_end_in_time() {
     let (world, mut inputs) = offline();

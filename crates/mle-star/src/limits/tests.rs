@@ -1,0 +1,201 @@
+//! Tests of the limits.
+
+use super::*;
+
+/// Limits of a run of this many seconds, with a first solution.
+fn limits(total: u64, config: Config) -> (Limits, Config) {
+    let config = Config { time_limit_seconds: total, ..config };
+    let limits = Limits::new(&config);
+    limits.found_solution();
+    (limits, config)
+}
+
+/// The second at which the first work is refused at `place`.
+fn refused_at(limits: &Limits, place: &Place) -> Option<(u32, Limit)> {
+    (0..=100_000).find_map(|second| Some((second, limits.out_of_time(place, f64::from(second))?)))
+}
+
+#[test]
+fn each_phase_gets_its_share_of_what_is_left() {
+    use Phase::{Finalization, Phase1, Phase2, Phase3};
+    let check = |config: &Config, began: &[(Phase, f64, u32)]| {
+        let (limits, config) = limits(1000, config.clone());
+        for (phase, now, ends) in began {
+            limits.begin_phase(*phase, &config, *now);
+            // Search as a whole ends at 900, when the reserve is left; the phase itself may end before that.
+            let place = Place::from(*phase);
+            let expected = if *ends == 900 { Limit::Time } else { Limit::Share };
+            let expected = if *phase == Finalization { Limit::Time } else { expected };
+            assert_eq!(refused_at(&limits, &place), Some((*ends, expected)), "{phase:?} at {now}");
+        }
+    };
+    let defaults = Config::default();
+    // 10, 65, 15 and 10 percent, when each phase uses all of its time.
+    check(&defaults, &[(Phase1, 0.0, 100), (Phase2, 100.0, 750), (Phase3, 750.0, 900)]);
+    check(&defaults, &[(Finalization, 900.0, 1000)]);
+    // What Phase 1 leaves is divided 65 to 15 to 10, and what Phase 2 leaves 15 to 10.
+    check(&defaults, &[(Phase1, 0.0, 100), (Phase2, 10.0, 725), (Phase3, 500.0, 800)]);
+    // A phase that is late takes from the later ones in proportion.
+    check(&defaults, &[(Phase2, 460.0, 818)]);
+    // Without an ensemble, refinement has its time.
+    let one_path = Config { num_parallel_solutions: 1, ..Config::default() };
+    check(&one_path, &[(Phase1, 0.0, 100), (Phase2, 100.0, 900)]);
+    let phase_time_budget = crate::config::PhaseTimeBudget {
+        phase1_pct: 40.0,
+        phase2_pct: 30.0,
+        phase3_pct: 10.0,
+        finalization_pct: 20.0,
+    };
+    let other = Config { phase_time_budget, ..Config::default() };
+    check(&other, &[(Phase1, 0.0, 400), (Phase2, 400.0, 700), (Phase3, 700.0, 800)]);
+}
+
+#[test]
+fn search_leaves_time_for_the_last_run_on_all_rows() {
+    for (runs, ends) in [(&[5.0][..], 90), (&[4.0, 20.0, 8.0], 70), (&[60.0], 50)] {
+        let (limits, _) = limits(100, Config::default());
+        runs.iter().for_each(|seconds| limits.will_repeat(*seconds));
+        assert_eq!(refused_at(&limits, &Place::of_path(0)), Some((ends, Limit::Time)), "{runs:?}");
+        let finalization = Place::from(Phase::Finalization);
+        assert_eq!(refused_at(&limits, &finalization), Some((100, Limit::Time)), "{runs:?}");
+    }
+}
+
+#[test]
+fn search_leaves_a_tenth_of_the_time_for_finalization() {
+    for (total, ends) in [(60, 54), (1000, 900), (3600, 3240), (86_400, 77_760)] {
+        let (limits, _) = limits(total, Config::default());
+        // No phase has begun, so only the reserve can refuse.
+        assert_eq!(refused_at(&limits, &Place::of_path(0)), Some((ends, Limit::Time)), "{total}");
+        let finalization = Place::from(Phase::Finalization);
+        let all = u32::try_from(total).unwrap();
+        assert_eq!(refused_at(&limits, &finalization), Some((all, Limit::Time)), "{total}");
+    }
+}
+
+#[test]
+fn scripts_and_agents_have_what_is_left_of_their_phase() {
+    let (limits, config) =
+        limits(1000, Config { agent_timeout_seconds: 300, outer_loop_steps: 4, ..Config::default() });
+    limits.begin_phase(Phase::Phase2, &config, 100.0);
+    let path = Place::of_path(0);
+    let seconds = |purpose: Purpose, now: f64| limits.script_timeout(&path, purpose, now).as_secs();
+    // Phase 2 ends at 750; an ablation study has an eighth of the whole: once per step and half of that.
+    use Purpose::{Ablation, Comparison, Score};
+    let early = (seconds(Score, 150.0), seconds(Ablation, 150.0), seconds(Comparison, 150.0));
+    assert_eq!((early, seconds(Ablation, 700.0)), ((600, 125, 100), 50));
+    // What begins at the last moment still has a second.
+    assert_eq!(seconds(Score, 749.9), 1);
+    let agent = |now| {
+        let (call, all) = limits.agent_timeout(&path, AgentType::Coder, now);
+        (call.as_secs(), all.as_secs())
+    };
+    assert_eq!((agent(150.0), agent(650.0)), ((300, 600), (100, 100)));
+    let finalization = Place::from(Phase::Finalization);
+    assert_eq!(limits.script_timeout(&finalization, Purpose::Submission, 750.0).as_secs(), 250);
+}
+
+#[test]
+fn paths_that_share_slots_share_the_time_of_their_scripts() {
+    let check = |slots: usize, path_seconds: Option<u64>| {
+        let (limits, config) = limits(1000, Config::default());
+        limits.begin_phase(Phase::Phase2, &config, 100.0);
+        limits.divide_among_paths(2, slots, 100.0);
+        let [place, other] = [0, 1].map(Place::of_path);
+        let left = |place| limits.script_timeout(place, Purpose::Score, 100.0).as_secs();
+        assert_eq!(left(&place), path_seconds.unwrap_or(650), "{slots} slots");
+        limits.use_script_time(&place, 300.0);
+        assert_eq!(left(&place), path_seconds.map_or(650, |all| all - 300), "{slots} slots");
+        assert_eq!(limits.out_of_time(&place, 200.0), None);
+        limits.use_script_time(&place, 25.0);
+        let spent = path_seconds.map(|_| Limit::Share);
+        assert_eq!(limits.out_of_time(&place, 200.0), spent, "{slots} slots");
+        // The other path and the work outside paths have their own time.
+        assert_eq!(limits.out_of_time(&other, 200.0), None);
+        assert_eq!(limits.out_of_time(&Step::Round(0).place(), 200.0), None);
+    };
+    check(1, Some(325));
+    check(2, None);
+    check(3, None);
+}
+
+#[test]
+fn before_the_first_solution_phase_1_may_use_the_time_of_the_others() {
+    let config = Config { time_limit_seconds: 1000, ..Config::default() };
+    let limits = Limits::new(&config);
+    limits.begin_phase(Phase::Phase1, &config, 0.0);
+    let place = Place::from(Phase::Phase1);
+    assert_eq!(refused_at(&limits, &place), Some((900, Limit::Time)));
+    limits.found_solution();
+    assert_eq!(refused_at(&limits, &place), Some((100, Limit::Share)));
+}
+
+#[test]
+fn what_every_run_needs_may_borrow_from_later_phases() {
+    let (limits, config) = limits(1000, Config::default());
+    limits.begin_phase(Phase::Phase1, &config, 0.0);
+    let check = |step: Step, ends: u32, limit: Limit| {
+        assert_eq!(refused_at(&limits, &step.place()), Some((ends, limit)), "{step}");
+    };
+    check(Step::Candidate(1), 350, Limit::Share);
+    check(Step::Merge(1), 100, Limit::Share);
+    check(Step::DataCheck, 900, Limit::Time);
+    check(Step::LeakageCheck, 900, Limit::Time);
+    limits.begin_phase(Phase::Phase3, &config, 100.0);
+    check(Step::Round(0), 640, Limit::Share);
+    check(Step::Extra(0), 900, Limit::Time);
+}
+
+#[test]
+fn nothing_begins_that_takes_longer_than_what_is_left() {
+    let (limits, config) = limits(1000, Config::default());
+    limits.begin_phase(Phase::Phase2, &config, 100.0);
+    let attempt = Step::Attempt { path: 0, outer: 0, inner: 0 }.place();
+    let begins_until = |place: &Place| {
+        (0..1000).rev().find(|now| limits.too_late_to_begin(place, f64::from(*now)).is_none())
+    };
+    assert_eq!(begins_until(&attempt), Some(749));
+    [40.0, 20.0, 30.0].into_iter().for_each(|seconds| limits.scored_in(seconds));
+    assert_eq!(begins_until(&attempt), Some(729));
+    // Only the latest scripts count.
+    [50.0; LATEST].into_iter().for_each(|seconds| limits.scored_in(seconds));
+    assert_eq!(begins_until(&attempt), Some(699));
+    assert_eq!(begins_until(&Place::from(Phase::Finalization)), Some(999));
+    // A step needs its ablation study before the first attempt.
+    limits.studied_in(100.0);
+    assert_eq!(begins_until(&Step::Outer { path: 0, outer: 1 }.place()), Some(599));
+    assert_eq!(begins_until(&attempt), Some(699));
+}
+
+#[test]
+fn a_script_that_has_run_is_still_checked_after_its_phase() {
+    let (limits, config) = limits(1000, Config::default());
+    limits.begin_phase(Phase::Phase1, &config, 0.0);
+    let merge = Step::Merge(1).place();
+    assert_eq!(limits.too_late_to_ask(&merge, AgentType::Merger, 100.0), Some(Limit::Share));
+    assert_eq!(limits.too_late_to_ask(&merge, AgentType::Leakage, 940.0), None);
+    assert_eq!(limits.too_late_to_ask(&merge, AgentType::Leakage, 950.0), Some(Limit::Time));
+    let (call, _) = limits.agent_timeout(&merge, AgentType::Leakage, 930.0);
+    assert_eq!(call.as_secs(), 20);
+}
+
+#[test]
+fn money_is_kept_for_finalization_and_for_calls_under_way() {
+    let config = Config { max_budget_usd: Some(10.0), ..Config::default() };
+    let limits = Limits::new(&config);
+    let [search, last] = [Phase::Phase2, Phase::Finalization].map(Place::from);
+    let paid = |cost: f64| Usage { cost_usd: Some(cost), ..Usage::free() };
+    let pay = |cost: f64| {
+        let estimate = limits.out_of_money(&last, AgentType::Coder).unwrap();
+        limits.settle(estimate, AgentType::Coder, &paid(cost))
+    };
+    assert_eq!(pay(3.0), []);
+    assert_eq!(pay(3.0), []);
+    // 6 spent and 1 kept: one more call of 3 fits, but no second one beside it.
+    let under_way = limits.out_of_money(&search, AgentType::Coder).unwrap();
+    assert_eq!(limits.out_of_money(&search, AgentType::Coder).err(), Some(Limit::Budget));
+    assert_eq!(limits.out_of_money(&last, AgentType::Coder).err(), Some(Limit::Budget));
+    assert_eq!(limits.settle(under_way, AgentType::Coder, &paid(2.5)), [Warning::MostIsSpent]);
+    // 8.5 spent: an agent of unknown cost is expected to cost as much as the most expensive one.
+    assert_eq!(limits.out_of_money(&last, AgentType::Planner).err(), Some(Limit::Budget));
+}
