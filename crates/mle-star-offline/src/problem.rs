@@ -123,8 +123,7 @@ impl Problem {
         let classes = if metric_id.is_for_regression() { 0 } else { target.distinct };
         let metric = Metric::new(metric_id, classes == 2);
         let layout = layout(task, profile, target, &metric, classes, &several)?;
-        let rows = profile.train.rows;
-        let used = rows.min(subsample_limit as usize);
+        let (rows, used) = (profile.train.rows, profile.train.rows.min(subsample_limit as usize));
         let rarest = rarest_class(target, classes);
         let stratified = several.is_empty() && classes > 0 && rarest * used as f64 >= 10.0;
         let taken = |name: &str| {

@@ -93,14 +93,20 @@ fn lines(view: &RunView, views: &Views) -> Vec<String> {
 
 fn head(view: &RunView, views: &Views) -> Vec<String> {
     let Summary { run_id, task, metric, direction, .. } = &view.summary;
-    let best = view.summary.best_score.map_or_else(|| "none yet".to_owned(), number);
+    // The final solution is not always the one with the best score.
+    let best = match &views.overview.validated {
+        Some(validated) => format!("validated:  {validated}"),
+        None => {
+            format!("best score: {}", view.summary.best_score.map_or_else(|| "none yet".to_owned(), number))
+        }
+    };
     let at = views.overview.best_at.as_ref().map_or_else(String::new, |at| format!(" ({at})"));
     let mut lines = vec![
         format!("run:        {run_id} ({})", view.summary.state.name()),
         format!("folder:     {}", view.folder.display()),
         format!("task:       {task}"),
         format!("metric:     {metric} ({})", direction.name()),
-        format!("best score: {best}{at}"),
+        format!("{best}{at}"),
     ];
     lines.extend(views.overview.held_out.iter().map(|score| format!("held out:   {score}")));
     lines.extend([

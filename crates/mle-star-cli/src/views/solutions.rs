@@ -266,8 +266,10 @@ pub fn plan(context: &Context<'_>, step: &Step<'_>) -> Option<String> {
     let prose = |agent: AgentType| {
         context.steps.reply(&step.place.named(Name::Agent(agent))).as_ref().and_then(read::prose)
     };
+    // The program's own steps have no plan by an agent.
+    let note = || step.verdict.as_ref().map(|verdict| verdict.note.clone()).filter(|note| !note.is_empty());
     match step.kind {
-        StepKind::Candidate => super::models::model_of(context, step.step),
+        StepKind::Candidate => super::models::model_of(context, step.step).or_else(note),
         StepKind::Merge => {
             let from = context.descent.from(step.step);
             let name = |step: place::Step| {
@@ -281,7 +283,7 @@ pub fn plan(context: &Context<'_>, step: &Step<'_>) -> Option<String> {
             }
             _ => prose(AgentType::Planner),
         },
-        StepKind::Round => prose(AgentType::EnsPlanner),
+        StepKind::Round => prose(AgentType::EnsPlanner).or_else(note),
         StepKind::Data | StepKind::LeakageCheck | StepKind::Study | StepKind::Submission => None,
     }
 }

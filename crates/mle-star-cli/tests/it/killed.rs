@@ -22,11 +22,12 @@ const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/fligh
 /// Training rows of the example: enough for every model, and few enough for scripts of a second.
 const ROWS: usize = 400;
 /// The scripts in which the run is killed, one in each stage, and the maximum time until then in seconds.
-const KILLS: [(&str, f64); 5] = [
+const KILLS: [(&str, f64); 6] = [
     ("phase1/candidate-1/run", 0.5),
-    ("phase1/data/run", 0.0),
+    ("phase1/merge-1/run", 0.3),
     ("phase2/path-1/t0/run", 0.3),
     ("phase2/path-0/t0/k0/run", 0.0),
+    ("phase3/extra-1/run", 0.3),
     ("phase3/r0/run", 0.3),
 ];
 

@@ -133,7 +133,13 @@ impl Chosen {
             holdout: None,
         };
         let choice = Choice {
-            rule: "validation score".to_owned(),
+            rule: match best.composition() {
+                Some(_) => {
+                    "combination of solutions, better than the best of them on rows that chose neither"
+                }
+                None => "validation score",
+            }
+            .to_owned(),
             candidates: finalists.iter().map(candidate).collect(),
         };
         let predictions = Predictions::of(best);

@@ -12,7 +12,7 @@ use crate::config::Switch;
 use crate::ctx::Ctx;
 use crate::effects::Selection;
 use crate::evaluate::combine;
-use crate::place::{Phase, Step};
+use crate::place::Step;
 use crate::solution::Scored;
 use crate::stop::Stop;
 use crate::verdict::{Best, Verdict, best_of_all};
@@ -22,25 +22,21 @@ const MOST_MEMBERS: u64 = 40;
 /// The most rows of all of them, which are in memory at once.
 const MOST_ROWS: u64 = 20_000_000;
 
-/// The best solution for a model that Phase 1 had no place for. They are tried while there is time, and for at most as
-/// long as the run took so far. Only the retriever of the offline agents names such models, because others cost money.
+/// The best solution for a model that Phase 1 had no place for. They are tried while there is time, at most as many as
+/// Phase 2 has attempts. Only the retriever of the offline agents names such models, because others cost money.
 pub(super) async fn further_models(ctx: &Ctx<'_>, models: &[RetrievedModel]) -> Result<Option<Scored>, Stop> {
     let mut best: Option<Scored> = None;
-    // The clock would end elsewhere in a resume.
-    let (most, mut used) = (ctx.began(Phase::Phase3)?, 0.0);
-    for (index, model) in (0..).zip(models).filter(|_| ctx.config().ensemble_selection == Switch::On) {
+    let config = ctx.config();
+    let most = config.num_parallel_solutions * config.outer_loop_steps * config.inner_loop_steps;
+    let wanted = if config.ensemble_selection == Switch::On { most } else { 0 };
+    for (index, model) in (0..wanted).zip(models) {
         let ctx = &ctx.at(Step::Extra(index));
         let candidate = evaluate_candidate(ctx, model).await?;
         let limit = candidate.scored.as_ref().err().and_then(|failure| failure.limit);
         let verdict = Verdict::of(&candidate.scored, candidate.scored.is_ok()).note(&model.model_name);
         best = best_of_all(best.into_iter().chain(candidate.scored.clone().ok()), Scored::score);
         ctx.close(Verdict { best: best.as_ref().map(Best::from), ..verdict })?;
-        let facts = match &candidate.scored {
-            Ok(scored) => Some(scored.facts()),
-            Err(failure) => failure.facts.as_ref(),
-        };
-        used += facts.map_or(0.0, |facts| facts.seconds);
-        if limit.is_some() || used > most {
+        if limit.is_some() {
             break;
         }
     }
