@@ -65,7 +65,7 @@ fn show_tells_changes_and_solutions_and_prints_any_script() {
     let show = |more: &str| sealed.run(&format!("show r {more}"));
     let shown = show("").stdout;
     for part in [
-        "best score: 0.50000 (round ",
+        "validated:  0.50000 (round ",
         "accepted changes: ",
         "\nPhase 2: refinement, path 1\n",
         "\n◆ phase1/candidate-1 ",
