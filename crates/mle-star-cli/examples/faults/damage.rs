@@ -113,7 +113,9 @@ fn judge(
     figures.must(names, || format!("{what}: file or cure is not named: {}", said.stderr));
     figures.must(bytes(world) == before, || format!("{what}: refused, and changed"));
     // Readable records are shown, with a note that they are incomplete. Solutions are shown once they have run.
-    let is_shown = |record: &EffectRecord| record.outcome.is_some() && record.kind == Kind::Script;
+    let is_shown = |record: &EffectRecord| {
+        record.outcome.is_some() && record.kind == Kind::Script && record.place.phase().is_some()
+    };
     let readable = read(&world.path("runs/r")).is_ok_and(|snapshot| snapshot.effects.iter().any(is_shown));
     figures.must(!readable || shown.stdout.contains("phase1/"), || format!("{what}: not shown: {shown}"));
     Ok(())

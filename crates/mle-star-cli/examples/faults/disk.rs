@@ -76,19 +76,24 @@ fn judge(
     what: &str,
 ) -> Res<()> {
     for (step, exit, words) in expected {
-        let (found, said) =
-            (code(world, step)?, std::fs::read_to_string(world.path(&format!("{step}.err")))?);
+        let (found, said) = (code(world, step)?, text(world, &format!("{step}.err"))?);
         figures.must(found == *exit, || format!("{what}: {step} ended with {found}: {said}"));
         figures.must(said.contains(words), || format!("{what}: {step} said {said}"));
     }
     let before = mle_star::journal::read(&world.path("full/r")).map(|snapshot| snapshot.effects);
     let before = before.unwrap_or_default();
     world.check_not_repeated(figures, &before, "two")?;
-    baseline.check(figures, &world.path("kept/r"), &before, what)
+    let said = text(world, "two.err")?;
+    let checked = baseline.check(figures, &world.path("kept/r"), &before, what);
+    checked.map_err(|error| format!("{what}: {error}; the last process said {said}").into())
 }
 
 fn code(world: &World, step: &str) -> Res<String> {
-    Ok(std::fs::read_to_string(world.path(&format!("{step}.code")))?.trim().to_owned())
+    Ok(text(world, &format!("{step}.code"))?.trim().to_owned())
+}
+
+fn text(world: &World, name: &str) -> Res<String> {
+    Ok(std::fs::read_to_string(world.path(name)).map_err(|error| format!("{name}: {error}"))?)
 }
 
 /// Runs a script that mounts. Returns false and counts as skipped if this machine does not allow that.

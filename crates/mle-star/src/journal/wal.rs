@@ -19,7 +19,7 @@ const SMALLEST_PAGE: usize = 512;
 /// Checks the log at `path`. An invalid last frame is not an error: an interrupted write leaves one.
 ///
 /// # Errors
-/// The header is invalid, or an invalid frame is followed by others.
+/// The header is invalid, or an invalid frame is followed by the last one of a transaction.
 pub(super) fn check(path: &Path) -> Result<(), JournalError> {
     let bytes = match std::fs::read(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
@@ -87,8 +87,10 @@ fn scan(bytes: &[u8]) -> Scan {
         sum.add(&frame[..8]);
         sum.add(&frame[FRAME_HEADER..]);
         if !of_this_log(frame) || !sum.is(frame, 16) || word(frame, 0) == 0 {
-            // A restarted log is followed by frames of the previous log, which have other salts.
-            let is_inside = frames.any(|(_, later)| of_this_log(later));
+            // A restarted log is followed by frames of the previous log, which have other salts. A transaction that
+            // found the disk full is followed by its own frames behind those that overwrote its beginning; it has no
+            // last frame.
+            let is_inside = frames.any(|(_, later)| of_this_log(later) && word(later, 4) != 0);
             return Scan { good, wrong: is_inside.then_some(Wrong { frame: index + 1, offset }) };
         }
         if word(frame, 4) != 0 {
@@ -140,4 +142,53 @@ impl Sum {
 /// The big-endian number at an offset; 0 past the end.
 fn word(bytes: &[u8], at: usize) -> u32 {
     bytes.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |bytes| u32::from_be_bytes(*bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: u32 = 512;
+
+    /// A log without frames, and its checksum.
+    fn empty() -> (Vec<u8>, Sum) {
+        let mut log: Vec<u8> =
+            [MAGIC, 3_007_000, PAGE, 0, 7, 9].into_iter().flat_map(u32::to_be_bytes).collect();
+        let mut sum = Sum { big_endian: false, sum: [0; 2] };
+        sum.add(&log);
+        log.extend(sum.sum.into_iter().flat_map(u32::to_be_bytes));
+        (log, sum)
+    }
+
+    /// Appends a frame; `pages` is 0 unless it is the last one of a transaction.
+    fn append(log: &mut Vec<u8>, sum: &mut Sum, pages: u32, fill: u8) {
+        let head: Vec<u8> = [1, pages].into_iter().flat_map(u32::to_be_bytes).collect();
+        let page = vec![fill; PAGE as usize];
+        sum.add(&head);
+        sum.add(&page);
+        log.extend(&head);
+        log.extend([7_u32, 9].into_iter().chain(sum.sum).flat_map(u32::to_be_bytes));
+        log.extend(page);
+    }
+
+    /// The frames of a transaction of three pages, of which the first is overwritten by a transaction of one.
+    fn overwritten(last: u32) -> Vec<u8> {
+        let (mut log, sum) = empty();
+        let (mut failed, mut at) = (log.clone(), Sum { ..sum });
+        for pages in [0, 0, last] {
+            append(&mut failed, &mut at, pages, 1);
+        }
+        let mut at = Sum { ..sum };
+        append(&mut log, &mut at, 5, 2);
+        log.extend(&failed[log.len()..]);
+        log
+    }
+
+    #[test]
+    fn frames_of_a_transaction_that_found_the_disk_full_are_no_damage() {
+        let good = HEADER + FRAME_HEADER + PAGE as usize;
+        assert_eq!(scan(&overwritten(0)), Scan { good, wrong: None });
+        let wrong = Some(Wrong { frame: 2, offset: good });
+        assert_eq!(scan(&overwritten(5)), Scan { good, wrong });
+    }
 }
