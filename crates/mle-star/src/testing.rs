@@ -402,24 +402,26 @@ pub fn submitted(findings: &[&str]) -> ScriptOutcome {
 
 /// The script that combines the predictions of these scripts by weights.
 pub fn composition(members: &[(&str, f64)], by_vote: bool, id_column: Option<&str>) -> String {
+    let member = |(text, weight): &(&str, f64)| Some((scored(text)?, *weight));
+    let members: Vec<(Scored, f64)> = members.iter().filter_map(member).collect();
+    Composition::new(&members, by_vote, id_column).script().text().to_owned()
+}
+
+/// A solution with a score and nothing else.
+pub(crate) fn scored(text: &str) -> Option<Scored> {
     let evidence = Evidence {
         step: Step::Candidate(0),
         place: Place::root(),
         ran_at: jiff::Timestamp::UNIX_EPOCH,
-        wrote_submission: true,
+        wrote_submission: false,
         leaks: false,
         checked: true,
         facts: RunFacts::default(),
         measured: None,
         composition: None,
     };
-    let member = |(text, weight): &(&str, f64)| {
-        let solution = Solution::new((*text).to_owned(), SolutionPhase::Init);
-        let score = Score::new(0.5, Direction::Maximize)?;
-        Some((Scored::new(solution, score, evidence.clone()), *weight))
-    };
-    let members: Vec<(Scored, f64)> = members.iter().filter_map(member).collect();
-    Composition::new(&members, by_vote, id_column).script().text().to_owned()
+    let solution = Solution::new(text.to_owned(), SolutionPhase::Refined);
+    Some(Scored::new(solution, Score::new(0.5, Direction::Maximize)?, evidence))
 }
 
 /// The inputs of a run with a maximized metric and small counts: M=2, T=1, K=2, L=2, R=2.

@@ -147,7 +147,8 @@ impl LocalRunner {
         let (setup, seen, links) =
             (Arc::clone(&self.setup), self.seen(request.data), Arc::clone(&self.links));
         let (stem, script) = (request.place.file_stem(), request.script.clone());
-        let stale = [self.kept_submission(&stem, &script), self.kept_predictions(&stem, &script)];
+        let kept = [Self::kept_submission, Self::kept_predictions, Self::kept_validation];
+        let stale = kept.map(|kept| kept(self, &stem, &script));
         let work = move || {
             let saved = setup.run_folder.join(layout::SOLUTIONS).join(format!("{stem}.py"));
             fs::write(&saved, &script).map_err(|error| Trouble::io("write", &saved, &error))?;

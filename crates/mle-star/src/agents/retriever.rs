@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::answers::RetrievedModel;
 use crate::call::Call;
-use crate::config::AgentsChoice;
+use crate::config::{AgentsChoice, Switch};
 use crate::ctx::Ctx;
 use crate::effects::{AgentReply, Answer};
 use crate::place::Name;
@@ -27,8 +27,8 @@ pub(crate) async fn retriever(ctx: &Ctx<'_>, name: Name, search: Search) -> Resu
         "num_models": ctx.config().num_retrieved_models,
         "search": search == Search::Allowed,
     });
-    if ctx.config().agents == AgentsChoice::Offline {
-        // They know more models than M, for time that is left over.
+    if ctx.config().agents == AgentsChoice::Offline && ctx.config().ensemble_selection == Switch::On {
+        // Models beyond M are tried after refinement.
         inputs["portfolio"] = json!(true);
     }
     let call = Call::new(AgentType::Retriever, "retriever.md", inputs).named(name);

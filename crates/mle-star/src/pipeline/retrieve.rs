@@ -17,7 +17,7 @@ const AGAIN: Name = Name::Again(AgentType::Retriever, 2);
 pub(super) struct Retrieved {
     /// At least one, at most M.
     pub models: Vec<RetrievedModel>,
-    /// More models, for time that is left after all phases. Only offline agents name them.
+    /// More models, to try after refinement. Only offline agents name them.
     pub others: Vec<RetrievedModel>,
     pub retrieval: Retrieval,
     /// The web searches and fetches made for them.

@@ -27,7 +27,8 @@ const MOST_ROWS: u64 = 20_000_000;
 pub(super) async fn further_models(ctx: &Ctx<'_>, models: &[RetrievedModel]) -> Result<Option<Scored>, Stop> {
     let mut best: Option<Scored> = None;
     let config = ctx.config();
-    let most = config.num_parallel_solutions * config.outer_loop_steps * config.inner_loop_steps;
+    let attempts = config.outer_loop_steps.saturating_mul(config.inner_loop_steps);
+    let most = config.num_parallel_solutions.saturating_mul(attempts);
     let wanted = if config.ensemble_selection == Switch::On { most } else { 0 };
     for (index, model) in (0..wanted).zip(models) {
         let ctx = &ctx.at(Step::Extra(index));

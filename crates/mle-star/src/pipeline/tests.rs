@@ -5,15 +5,13 @@ use std::collections::BTreeMap;
 use super::ensemble::ensemble;
 use crate::agents::{Focus, ens_planner, ensembler, planner};
 use crate::ctx::{Ctx, Outside, Run};
-use crate::effects::RunFacts;
 use crate::journal::Journal;
-use crate::metric::{Direction, Score};
-use crate::place::{Place, Step};
+use crate::place::Step;
 use crate::prompts::Prompts;
 use crate::slots::Slots;
-use crate::solution::{Evidence, Scored, Solution, SolutionPhase};
+use crate::solution::Scored;
 use crate::stop::Stop;
-use crate::testing::{World, frozen};
+use crate::testing::{self, World, frozen};
 
 /// Calls `check` with a run that has not begun.
 async fn in_a_run(world: &World, check: impl AsyncFnOnce(&Ctx<'_>)) {
@@ -35,19 +33,7 @@ async fn in_a_run(world: &World, check: impl AsyncFnOnce(&Ctx<'_>)) {
 }
 
 fn scored(text: &str) -> Scored {
-    let evidence = Evidence {
-        step: Step::Candidate(0),
-        place: Place::root(),
-        ran_at: jiff::Timestamp::UNIX_EPOCH,
-        wrote_submission: false,
-        leaks: false,
-        checked: true,
-        facts: RunFacts::default(),
-        measured: None,
-        composition: None,
-    };
-    let score = Score::new(0.5, Direction::Maximize).unwrap();
-    Scored::new(Solution::new(text.to_owned(), SolutionPhase::Refined), score, evidence)
+    testing::scored(text).unwrap()
 }
 
 fn refused<T>(answer: Result<T, Stop>, expected: &str) {
