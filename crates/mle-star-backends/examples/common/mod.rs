@@ -2,6 +2,7 @@
 //! statistics of scores.
 
 use std::error::Error;
+use std::process::ExitCode;
 
 pub mod arguments;
 pub mod record;
@@ -11,3 +12,15 @@ pub mod tasks;
 
 /// Why a command has no answer.
 pub type Failure = Box<dyn Error>;
+
+/// Prints the answer to a command line, or why there is none.
+pub fn show(answer: Result<String, Failure>) -> ExitCode {
+    match answer {
+        Ok(text) => println!("{text}"),
+        Err(error) => {
+            eprintln!("error: {error}");
+            return ExitCode::FAILURE;
+        }
+    }
+    ExitCode::SUCCESS
+}

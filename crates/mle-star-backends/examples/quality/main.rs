@@ -39,14 +39,7 @@ const LABEL: &str = "default";
 const SECONDS: u64 = 60;
 
 fn main() -> ExitCode {
-    match answer(std::env::args().skip(1)) {
-        Ok(text) => println!("{text}"),
-        Err(error) => {
-            eprintln!("error: {error}");
-            return ExitCode::FAILURE;
-        }
-    }
-    ExitCode::SUCCESS
+    common::show(answer(std::env::args().skip(1)))
 }
 
 /// What a command prints.

@@ -43,14 +43,7 @@ const GRID_OPTIONS: [&str; 6] = ["seeds", "seconds", "jobs", "rules", "out", "pr
 const MEASURED: usize = 14;
 
 fn main() -> ExitCode {
-    match answer(std::env::args().skip(1)) {
-        Ok(text) => println!("{text}"),
-        Err(error) => {
-            eprintln!("error: {error}");
-            return ExitCode::FAILURE;
-        }
-    }
-    ExitCode::SUCCESS
+    common::show(answer(std::env::args().skip(1)))
 }
 
 /// What a command prints.

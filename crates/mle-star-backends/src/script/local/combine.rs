@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::BufWriter;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -12,7 +12,9 @@ use mle_star::effects::{
 use mle_star::layout;
 use mle_star::stop::Trouble;
 
+use super::finish::Places;
 use super::{LocalRunner, in_background};
+use crate::script::evaluation::Evaluation;
 
 impl LocalRunner {
     /// Weights for the predictions behind the scores of earlier runs.
@@ -43,35 +45,26 @@ impl LocalRunner {
         let (began, setup, seen) = (Instant::now(), Arc::clone(&self.setup), self.seen(DataView::Search));
         let places = self.places_of(&request.place, &request.script, DataView::Search);
         let of = |member: &Member| self.places_of(&member.run, &member.script, DataView::Search);
-        let members: Vec<_> = request.members.iter().map(|(member, weight)| (of(member), *weight)).collect();
+        let members = request.members.iter().map(|(member, weight)| (of(member), *weight)).collect();
         let (stem, script, evaluation) =
             (request.place.file_stem(), request.script.clone(), self.evaluation.clone());
         let work = move || {
             let Some(evaluation) = evaluation else { return Ok(Err("the metric is unknown".to_owned())) };
-            let write = |path: PathBuf, which: &dyn Fn(&super::finish::Places) -> PathBuf| {
-                let trouble = |error| Trouble::io("write", &path, &error);
-                let files: Vec<(PathBuf, f64)> =
-                    members.iter().map(|(places, weight)| (which(places), *weight)).collect();
-                let out = BufWriter::new(File::create(&path).map_err(trouble)?);
-                let combined = evaluation.combine(&files, out);
-                Ok::<_, Trouble>(combined.map(|()| path))
-            };
+            let combination = Combination { members, evaluation: &evaluation };
             let saved = setup.run_folder.join(layout::SOLUTIONS).join(format!("{stem}.py"));
             fs::write(&saved, &script).map_err(|error| Trouble::io("write", &saved, &error))?;
-            let validation = write(places.validation().to_owned(), &|of| of.validation().to_owned())?;
             let submission = setup.run_folder.join(layout::WORK).join(format!("{stem}.csv"));
-            let submission = write(submission, &|of| of.written().to_owned())?;
-            let submission = match validation.and(submission) {
-                Ok(submission) => submission,
-                Err(why) => return Ok(Err(why)),
-            };
-            // An earlier process may have been killed after this point.
-            let _ = fs::remove_file(places.written());
-            let written =
-                File::open(&submission).map_err(|error| Trouble::io("read", &submission, &error))?;
-            let kept = places.keep(written, &seen, Some(&evaluation), setup.id_column.as_deref());
+            let validation = combination.write(places.validation(), Places::validation)?;
+            let written = validation.and(combination.write(&submission, Places::written)?);
+            let kept = written.map(|()| {
+                // An earlier process may have been killed after this point.
+                let _ = fs::remove_file(places.written());
+                let file =
+                    File::open(&submission).map_err(|error| Trouble::io("read", &submission, &error))?;
+                places.keep(file, &seen, Some(&evaluation), setup.id_column.as_deref())
+            });
             let _ = fs::remove_file(&submission);
-            kept.map(Ok)
+            kept.map_or_else(|why| Ok(Err(why)), |kept| kept.map(Ok))
         };
         let (submission, notes) = match in_background(work).await?? {
             Ok(submission) => (Some(submission), Vec::new()),
@@ -90,5 +83,21 @@ impl LocalRunner {
             measured: Some(request.measured.clone()),
             mismatch: None,
         })
+    }
+}
+
+/// Files of earlier runs with their weights.
+struct Combination<'a> {
+    members: Vec<(Places, f64)>,
+    evaluation: &'a Evaluation,
+}
+
+impl Combination<'_> {
+    /// Writes the combination of one kind of file. The inner error says why the files cannot be combined.
+    fn write(&self, to: &Path, which: fn(&Places) -> &Path) -> Result<Result<(), String>, Trouble> {
+        let files: Vec<(PathBuf, f64)> =
+            self.members.iter().map(|(places, weight)| (which(places).to_owned(), *weight)).collect();
+        let out = File::create(to).map_err(|error| Trouble::io("write", to, &error))?;
+        Ok(self.evaluation.combine(&files, BufWriter::new(out)))
     }
 }
