@@ -43,23 +43,61 @@ pub fn weighted_average(
     average_of(metric, files, layout, out).map_err(Unscorable::new)
 }
 
+/// Like [`weighted_average`] for files that have a column with scores for each class. The one predicted column of
+/// `layout` gets the class with the largest average, the first one of equals.
+///
+/// # Errors
+/// As for [`average`].
+pub fn weighted_labels(
+    files: impl IntoIterator<Item = (f64, impl Read)>,
+    classes: &Layout<'_>,
+    layout: &Layout<'_>,
+    out: impl Write,
+) -> Result<(), Unscorable> {
+    let largest = Cells::Largest(Vec::new());
+    let averages = averages_of(largest, files, classes);
+    averages.and_then(|averages| averages.write(layout, out)).map_err(Unscorable::new)
+}
+
+/// The columns of a CSV file with scores of classes. The first one names the row and counts only if `id_column` is
+/// known.
+///
+/// # Errors
+/// The file has no header.
+pub fn class_columns(file: impl Read, id_column: Option<&str>) -> Result<Vec<String>, Unscorable> {
+    let table = Table::open(file).map_err(Unscorable::new)?;
+    let classes = table.header().skip(1).map(str::to_owned);
+    Ok(id_column.map(str::to_owned).into_iter().chain(classes).collect())
+}
+
 fn average_of(
     metric: Metric,
     files: impl IntoIterator<Item = (f64, impl Read)>,
     layout: &Layout<'_>,
     out: impl Write,
 ) -> Result<(), String> {
-    let columns = predicted_columns(layout);
-    let by_vote = metric.kind() == Kind::Labels && columns.len() == 1;
-    let mut averages: Option<Averages> = None;
+    let by_vote = metric.kind() == Kind::Labels && predicted_columns(layout).len() == 1;
+    let cells = if by_vote {
+        Cells::Votes { labels: Vec::new(), names: Vec::new(), known: HashMap::new() }
+    } else {
+        Cells::Sums(Vec::new())
+    };
+    averages_of(cells, files, layout)?.write(layout, out)
+}
+
+fn averages_of(
+    cells: Cells,
+    files: impl IntoIterator<Item = (f64, impl Read)>,
+    layout: &Layout<'_>,
+) -> Result<Averages, String> {
+    let mut averages = Averages::new(predicted_columns(layout), cells);
     for (at, (weight, file)) in files.into_iter().enumerate() {
         let whose = |why: String| format!("file {}: {why}", at + 1);
         let mut table = Table::open(file).map_err(whose)?;
-        let averages = averages.get_or_insert_with(|| Averages::new(columns.clone(), by_vote));
         averages.weights.push(weight);
         averages.add(&mut table, layout).map_err(whose)?;
     }
-    averages.ok_or("there is no file to average")?.write(layout, out)
+    if averages.weights.is_empty() { Err("there is no file to average".to_owned()) } else { Ok(averages) }
 }
 
 struct Averages {
@@ -75,17 +113,14 @@ struct Averages {
 enum Cells {
     /// The weighted sums of numbers, row after row.
     Sums(Vec<f64>),
+    /// The same of the classes' scores, of which the largest decides.
+    Largest(Vec<f64>),
     /// The labels of each row, as places in the names, file after file.
     Votes { labels: Vec<Vec<u32>>, names: Vec<String>, known: HashMap<String, u32> },
 }
 
 impl Averages {
-    fn new(columns: Vec<String>, by_vote: bool) -> Self {
-        let cells = if by_vote {
-            Cells::Votes { labels: Vec::new(), names: Vec::new(), known: HashMap::new() }
-        } else {
-            Cells::Sums(Vec::new())
-        };
+    fn new(columns: Vec<String>, cells: Cells) -> Self {
         Self { columns, ids: Vec::new(), places: HashMap::new(), cells, weights: Vec::new() }
     }
 
@@ -129,7 +164,7 @@ impl Averages {
         self.ids.push(id.to_owned());
         seen.push(false);
         match &mut self.cells {
-            Cells::Sums(sums) => sums.extend(self.columns.iter().map(|_| 0.0)),
+            Cells::Sums(sums) | Cells::Largest(sums) => sums.extend(self.columns.iter().map(|_| 0.0)),
             Cells::Votes { labels, .. } => labels.iter_mut().for_each(|file| file.push(0)),
         }
         place
@@ -140,7 +175,7 @@ impl Averages {
         for (at, column) in columns.iter().enumerate() {
             let cell = row.get(*column).unwrap_or_default().trim();
             match &mut self.cells {
-                Cells::Sums(sums) => match cell.parse::<f64>() {
+                Cells::Sums(sums) | Cells::Largest(sums) => match cell.parse::<f64>() {
                     Ok(number) if number.is_finite() => sums[place * columns.len() + at] += weight * number,
                     _ => return Err(format!("has {}, which is not a finite number", shown(cell))),
                 },
@@ -181,6 +216,12 @@ impl Averages {
                 let total: f64 = self.weights.iter().sum();
                 let mean = |sum: &f64| (sum / total).to_string();
                 sums[place * width..(place + 1) * width].iter().map(mean).collect()
+            }
+            Cells::Largest(sums) => {
+                let sums = &sums[place * width..(place + 1) * width];
+                // Of equal maxima, `max_by` takes the last one.
+                let largest = (0..width).rev().max_by(|one, two| sums[*one].total_cmp(&sums[*two]));
+                vec![self.columns[largest.unwrap_or_default()].clone()]
             }
             Cells::Votes { labels, names, .. } => {
                 let votes: Vec<u32> = labels.iter().map(|file| file[place]).collect();
@@ -232,6 +273,25 @@ mod tests {
         check(Metric::Rmse, &[(0.75, "id,y\na,1\n"), (0.25, "id,y\na,3\n")], "id,y\na,1.5\n");
         let labels = [(0.4, "id,y\na,cat\n"), (0.35, "id,y\na,dog\n"), (0.25, "id,y\na,dog\n")];
         check(Metric::Accuracy, &labels, "id,y\na,dog\n");
+    }
+
+    #[test]
+    fn the_class_with_the_largest_mean_score_decides() {
+        let files = ["id,cat,dog\na,0.6,0.4\nb,0.5,0.5\n", "id,dog,cat\nb,0.5,0.5\na,0.9,0.1\n"];
+        let columns = class_columns(files[0].as_bytes(), Some("id")).unwrap();
+        assert_eq!(columns, ["id", "cat", "dog"]);
+        assert_eq!(class_columns(files[0].as_bytes(), None).unwrap(), ["cat", "dog"]);
+        let classes = Layout { header: &columns, id_column: Some("id") };
+        let header = ["y".to_owned(), "id".to_owned()];
+        let layout = Layout { header: &header, id_column: Some("id") };
+        let with = |weights: [f64; 2]| {
+            let mut out = Vec::new();
+            let files = weights.into_iter().zip(files.map(str::as_bytes));
+            weighted_labels(files, &classes, &layout, &mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(with([0.5, 0.5]), "y,id\ndog,a\ncat,b\n");
+        assert_eq!(with([0.9, 0.1]), "y,id\ncat,a\ncat,b\n");
     }
 
     #[test]

@@ -292,10 +292,20 @@ mod tests {
     }
 
     fn select(metric: Metric, truth: &str, files: &[(&str, f64)], seconds: f64) -> Option<Selection> {
+        select_columns(metric, truth, files, &HEADER, seconds)
+    }
+
+    fn select_columns(
+        metric: Metric,
+        truth: &str,
+        files: &[(&str, f64)],
+        header: &[&str],
+        seconds: f64,
+    ) -> Option<Selection> {
         let columns =
             Columns { id: Some("id".to_owned()), target: "y".to_owned(), further: Vec::new(), cluster: None };
         let labels = Labels::read(truth.as_bytes(), &columns, metric).unwrap();
-        let header = HEADER.map(str::to_owned);
+        let header: Vec<String> = header.iter().map(|name| (*name).to_owned()).collect();
         let layout = Layout { header: &header, id_column: Some("id") };
         let members =
             files.iter().map(|(file, seconds)| Member { predictions: file.as_bytes(), seconds: *seconds });
@@ -348,6 +358,36 @@ mod tests {
         let truth = table((0..600).map(|row| truth(row).to_owned()));
         let selection = select(Metric::Accuracy, &truth, &files, 10.0).unwrap();
         assert!(selection.measured.score > 0.75, "{selection:?}");
+    }
+
+    #[test]
+    fn scores_of_classes_say_more_than_labels() {
+        let names = ["low", "mid", "top"];
+        // Each member is unsure about other rows, and says so.
+        let score = |row: usize, class: usize, salt: u64| {
+            let known = if noise(row, salt) < 0.4 { 0.05 } else { 0.6 };
+            let right = if row % 3 == class { known } else { 0.0 };
+            right + 0.2 * noise(row * 3 + class, salt + 10)
+        };
+        let file = |salt: u64| {
+            let row = |row: usize| [0, 1, 2].map(|class| score(row, class, salt).to_string()).join(",");
+            let rows: String = (0..600).map(|at| format!("{at},{}\n", row(at))).collect();
+            format!("id,low,mid,top\n{rows}")
+        };
+        let labels = |salt: u64| {
+            let label = |row: usize| {
+                (0..3).max_by(|one, two| score(row, *one, salt).total_cmp(&score(row, *two, salt))).unwrap()
+            };
+            table((0..600).map(|row| names[label(row)].to_owned()))
+        };
+        let truth = table((0..600).map(|row| names[row % 3].to_owned()));
+        let with = |files: [String; 3], header: &[&str]| {
+            let files: Vec<(&str, f64)> = files.iter().map(|file| (file.as_str(), 1.0)).collect();
+            select_columns(Metric::Accuracy, &truth, &files, header, 10.0).unwrap().measured.score
+        };
+        let by_scores = with([file(1), file(2), file(3)], &["id", "low", "mid", "top"]);
+        let by_votes = with([labels(1), labels(2), labels(3)], &HEADER);
+        assert!(by_scores > by_votes + 0.03, "{by_scores} {by_votes}");
     }
 
     #[test]

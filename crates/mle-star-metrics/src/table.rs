@@ -46,6 +46,11 @@ impl<R: Read> Table<R> {
         Ok(Self { reader, columns })
     }
 
+    /// The names of the columns.
+    pub(crate) fn header(&self) -> impl Iterator<Item = &str> {
+        self.columns.iter().map(String::as_str)
+    }
+
     /// The position of a column.
     pub(crate) fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column == name.trim())

@@ -26,6 +26,10 @@ pub(crate) struct Layout {
     pub(crate) named: bool,
     /// The columns of validation predictions that are not predicted: first the row's name.
     pub(crate) copied: Vec<String>,
+    /// Whether the submission has the column that names rows.
+    pub(crate) names_rows: bool,
+    /// Whether scripts write the scores behind predicted classes too.
+    pub(crate) class_scores: bool,
     /// The columns of validation predictions, if the sample has them in another order.
     pub(crate) order: Option<Vec<String>>,
 }
@@ -72,6 +76,8 @@ pub(crate) fn layout(
         class_columns: Vec::new(),
         prefix: String::new(),
         named: false,
+        names_rows: false,
+        class_scores: false,
         copied: Vec::new(),
         order: None,
     };
@@ -107,6 +113,11 @@ pub(crate) fn layout(
         _ => return Err(several_targets(&wanted)),
     };
     copy_columns(&mut layout, profile, id, &wanted);
+    let rows = &layout.copied[0];
+    layout.names_rows =
+        profile.sample.as_ref().map_or(id == Some(rows), |sample| sample.column(rows).is_some());
+    let is_class = target.top_values.iter().any(|(label, _)| label == rows);
+    layout.class_scores = metric.labels && layout.kind == LayoutKind::Label && !is_class;
     Ok(layout)
 }
 

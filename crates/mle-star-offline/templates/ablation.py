@@ -82,7 +82,7 @@ def other_rule(values, rest):
 {% elif p.several %}
     return np.clip(values, 1e-6, 1.0 - 1e-6) ** 1.3, rest
 {% elif p.metric.labels %}
-    return (values / np.maximum(values.mean(axis=0), 1e-6)).argmax(axis=1), rest.argmax(axis=1)
+    return values / np.maximum(values.mean(axis=0), 1e-6), rest
 {% else %}
     sharper = np.clip(values, 1e-6, 1.0) ** 1.3
     return sharper / sharper.sum(axis=1, keepdims=True), rest

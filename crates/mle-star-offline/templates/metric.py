@@ -16,6 +16,11 @@ def metric(truth, predicted):
 {% else %}
     return np.mean([metric_of_one(labels, values) for labels, values in zip(truth.T, predicted.T)])
 {% endif %}
+{% elif p.metric.labels %}
+def metric(truth, scores):
+    """{{ p.metric.words }}. The class with the largest score is predicted."""
+    predicted = scores.argmax(axis=1)
+    return {{ p.metric.expression }}
 {% else %}
 def metric(truth, predicted):
     """{{ p.metric.words }}."""

@@ -13,3 +13,6 @@ final = final[rows]
 {% endif %}
 os.makedirs("./final", exist_ok=True)
 submission.assign(**answers(final)).to_csv("./final/submission.csv", index=False)
+{% if p.layout.class_scores %}
+write_class_scores("submission", {{ "submission[" ~ (p.layout.copied[0] | py) ~ "]" if p.layout.names_rows else "np.arange(len(final))" }}, final)
+{% endif %}

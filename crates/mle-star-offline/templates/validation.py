@@ -2,7 +2,7 @@
 def answers(values):
     """The columns of the submission with these predictions."""
 {% if p.layout.kind == "label" %}
-    return {{ "{" }}{{ p.layout.column | py }}: np.asarray(CLASSES)[{{ 'values' if p.metric.labels else 'values.argmax(axis=1)' }}]}
+    return {{ "{" }}{{ p.layout.column | py }}: np.asarray(CLASSES)[values.argmax(axis=1)]}
 {% elif p.layout.kind == "probability" %}
     return {{ "{" }}{{ p.layout.column | py }}: values[:, 1]}
 {% elif p.layout.kind == "per_class" %}
@@ -38,3 +38,15 @@ checked = checked[{{ p.layout.order | py_list }}]
 {% endif %}
 os.makedirs("./final", exist_ok=True)
 checked.to_csv("./final/validation_predictions.csv", index=False)
+{% if p.layout.class_scores %}
+
+
+def write_class_scores(name, rows, values):
+    """Writes the scores behind the predicted classes, so that solutions can be combined."""
+    scores = pd.DataFrame(values.round(6), columns=[str(label) for label in CLASSES])
+    scores.insert(0, {{ p.layout.copied[0] | py }}, np.asarray(rows))
+    scores.to_csv(f"./final/{name}_class_scores.csv", index=False)
+
+
+write_class_scores("validation", checked[{{ p.layout.copied[0] | py }}], validated)
+{% endif %}

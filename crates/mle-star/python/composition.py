@@ -14,10 +14,12 @@ import types
 import pandas as pd
 
 ID = None
-VOTE = False
+BY = "mean"
 # MEMBERS
 
 FILES = ["submission.csv", "validation_predictions.csv"]
+if BY == "class_scores":
+    FILES += ["submission_class_scores.csv", "validation_class_scores.csv"]
 
 
 def predictions_of(member) -> list[pd.DataFrame]:
@@ -47,23 +49,45 @@ def predictions_of(member) -> list[pd.DataFrame]:
 def combined(tables: list[pd.DataFrame], weights: list[float]) -> pd.DataFrame:
     """The weighted mean of numbers, or the label with the largest weight, in the rows of the first table."""
     first = tables[0]
-    if ID is not None:
-        tables = [table.set_index(ID).loc[first[ID]].reset_index() for table in tables]
     for column in first.columns.drop([ID], errors="ignore"):
-        values = [table[column] for table in tables]
+        values = [table[column] for table in in_rows_of(first, tables)]
         if all(value.equals(values[0]) for value in values):
             continue
-        if VOTE:
-            votes = pd.concat([pd.get_dummies(value) * weight for value, weight in zip(values, weights)])
-            first[column] = votes.fillna(0.0).groupby(level=0).sum().idxmax(axis=1)
+        if BY == "votes":
+            first[column] = largest([pd.get_dummies(value) for value in values], weights)
         else:
             first[column] = sum(value.astype(float) * weight for value, weight in zip(values, weights))
     return first
 
 
+def decided(first: pd.DataFrame, scores: list[pd.DataFrame], weights: list[float]) -> pd.DataFrame:
+    """The class with the largest weighted score, in the rows of the first table of predictions."""
+    (column,) = first.columns.drop([ID], errors="ignore")
+    # The first column names the row.
+    classes = [table.iloc[:, 1:].astype(float) for table in in_rows_of(first, scores)]
+    return first.assign(**{column: largest(classes, weights)})
+
+
+def in_rows_of(first: pd.DataFrame, tables: list[pd.DataFrame]) -> list[pd.DataFrame]:
+    """The tables with their rows in the order of the first one."""
+    return tables if ID is None else [table.set_index(ID).loc[first[ID]].reset_index() for table in tables]
+
+
+def largest(scores: list[pd.DataFrame], weights: list[float]) -> pd.Series:
+    """The column with the largest weighted sum in each row."""
+    weighted = pd.concat([score * weight for score, weight in zip(scores, weights)])
+    return weighted.fillna(0.0).groupby(level=0).sum().idxmax(axis=1)
+
+
 weights = [weight for _, weight in MEMBERS]
 tables = [predictions_of(member) for member, _ in MEMBERS]
 os.makedirs("final", exist_ok=True)
-for name, of_members in zip(FILES, zip(*tables)):
-    combined(list(of_members), weights).to_csv(os.path.join("final", name), index=False)
+for position in range(2):
+    of_members = [files[position::2] for files in tables]
+    predictions = [files[0] for files in of_members]
+    if BY == "class_scores":
+        table = decided(predictions[0], [files[1] for files in of_members], weights)
+    else:
+        table = combined(predictions, weights)
+    table.to_csv(os.path.join("final", FILES[position]), index=False)
 print(f"Combined the predictions of {len(MEMBERS)} solutions.")

@@ -1,5 +1,6 @@
 //! The script that combines the predictions of several solutions by weights.
 
+use crate::effects::CombinedBy;
 use crate::solution::{Scored, Solution, SolutionPhase};
 
 /// What surrounds the members.
@@ -13,8 +14,7 @@ const SETTINGS: &str = "ID = ";
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Composition {
     members: Vec<Part>,
-    /// Whether the label with the largest weight wins. Otherwise, predictions have a mean.
-    by_vote: bool,
+    by: CombinedBy,
     /// The column that names rows; `None` if they are in the same order everywhere.
     id_column: Option<String>,
 }
@@ -30,7 +30,7 @@ struct Part {
 
 impl Composition {
     /// Solutions with their weights, the largest first.
-    pub fn new(members: &[(Scored, f64)], by_vote: bool, id_column: Option<&str>) -> Self {
+    pub fn new(members: &[(Scored, f64)], by: CombinedBy, id_column: Option<&str>) -> Self {
         let part = |(scored, weight): &(Scored, f64)| {
             let model =
                 scored.solution().source_model().map(|model| format!("{model}, ")).unwrap_or_default();
@@ -39,7 +39,7 @@ impl Composition {
         };
         let mut members: Vec<Part> = members.iter().map(part).collect();
         members.sort_by(|one, two| two.weight.total_cmp(&one.weight));
-        Self { members, by_vote, id_column: id_column.map(str::to_owned) }
+        Self { members, by, id_column: id_column.map(str::to_owned) }
     }
 
     /// The number of solutions.
@@ -71,9 +71,13 @@ impl Composition {
             .map(|(number, part)| format!("    (member_{number}, {}),\n", part.weight))
             .collect();
         let id = self.id_column.as_ref().map_or_else(|| "None".to_owned(), |id| literal(id));
-        let vote = if self.by_vote { "True" } else { "False" };
+        let by = match self.by {
+            CombinedBy::Mean => "mean",
+            CombinedBy::Votes => "votes",
+            CombinedBy::ClassScores => "class_scores",
+        };
         let text = format!(
-            "{head}ID = {id}\nVOTE = {vote}\n\n\n{functions}MEMBERS = [\n{}]\n{tail}",
+            "{head}ID = {id}\nBY = {by:?}\n\n\n{functions}MEMBERS = [\n{}]\n{tail}",
             weights.concat()
         );
         Solution::new(text, SolutionPhase::Ensemble)

@@ -223,9 +223,9 @@ pub struct SelectionRequest {
 pub struct Selection {
     /// The weight of each run. They add up to 1. Empty if no combination was found.
     pub weights: Vec<f64>,
-    /// Whether predictions are labels, of which the one with the largest weight wins.
+    /// How predictions are combined.
     #[serde(default)]
-    pub by_vote: bool,
+    pub by: CombinedBy,
     /// The score of the combination on validation rows. The weights for each part of the rows come from the others.
     pub measured: Option<Measurement>,
     /// Whether it is better than the best run, if that is chosen like the weights, by the other parts of the rows.
@@ -234,6 +234,19 @@ pub struct Selection {
     /// Why there is no combination; empty if there is one.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub failure: String,
+}
+
+/// How the predictions of several scripts become one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CombinedBy {
+    /// Numbers have a weighted mean.
+    #[default]
+    Mean,
+    /// The label with the largest weight wins.
+    Votes,
+    /// Each script left scores of the classes; the class with the largest weighted mean wins.
+    ClassScores,
 }
 
 /// The combination of predictions of earlier runs.
@@ -245,6 +258,8 @@ pub struct CombinationRequest {
     pub script: String,
     /// The runs with their weights.
     pub members: Vec<(Member, f64)>,
+    /// How they are combined.
+    pub by: CombinedBy,
     /// The score.
     pub measured: Measurement,
 }

@@ -6,7 +6,7 @@ use crate::agents::{self, Gain, Repair};
 use crate::composition::Composition;
 use crate::config::{AgentsChoice, LeakageCheck};
 use crate::ctx::Ctx;
-use crate::effects::{Limit, Purpose, RunFacts, ScriptEnd, ScriptOutcome};
+use crate::effects::{CombinedBy, Limit, Purpose, RunFacts, ScriptEnd, ScriptOutcome};
 use crate::evaluation::{Evaluation, Failure};
 use crate::lessons::number;
 use crate::measure::Measurement;
@@ -124,12 +124,13 @@ pub(crate) async fn combine(
     ctx: &Ctx<'_>,
     composition: Arc<Composition>,
     members: &[(Scored, f64)],
+    by: CombinedBy,
     measured: Measurement,
 ) -> Result<Result<Scored, Failure>, Stop> {
     let (step, solution) = (ctx.step()?, composition.script());
     let ran_at = members.iter().map(|(member, _)| member.ran_at()).max().unwrap_or_default();
     let seconds = members.iter().map(|(member, _)| member.facts().seconds).sum();
-    let (place, outcome) = ctx.combine(solution.text(), members, measured).await?;
+    let (place, outcome) = ctx.combine(solution.text(), members, by, measured).await?;
     if let Some(failure) = failure(&outcome, Purpose::Submission) {
         return Ok(Err(failure));
     }

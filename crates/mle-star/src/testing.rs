@@ -18,9 +18,9 @@ use crate::composition::Composition;
 use crate::config::{Config, Context, LeakageCheck};
 use crate::ctx::Outside;
 use crate::effects::{
-    AgentBackend, AgentReply, AgentRequest, Captured, CombinationRequest, Look, LookRequest, Purpose,
-    RunFacts, ScriptEnd, ScriptOutcome, ScriptRequest, ScriptRunner, Selection, SelectionRequest, Submission,
-    Usage,
+    AgentBackend, AgentReply, AgentRequest, Captured, CombinationRequest, CombinedBy, Look, LookRequest,
+    Purpose, RunFacts, ScriptEnd, ScriptOutcome, ScriptRequest, ScriptRunner, Selection, SelectionRequest,
+    Submission, Usage,
 };
 use crate::event::{Event, EventSink};
 use crate::journal::{Frozen, Journal};
@@ -401,10 +401,10 @@ pub fn submitted(findings: &[&str]) -> ScriptOutcome {
 }
 
 /// The script that combines the predictions of these scripts by weights.
-pub fn composition(members: &[(&str, f64)], by_vote: bool, id_column: Option<&str>) -> String {
+pub fn composition(members: &[(&str, f64)], by: CombinedBy, id_column: Option<&str>) -> String {
     let member = |(text, weight): &(&str, f64)| Some((scored(text)?, *weight));
     let members: Vec<(Scored, f64)> = members.iter().filter_map(member).collect();
-    Composition::new(&members, by_vote, id_column).script().text().to_owned()
+    Composition::new(&members, by, id_column).script().text().to_owned()
 }
 
 /// A solution with a score and nothing else.

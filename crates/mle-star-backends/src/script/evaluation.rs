@@ -5,11 +5,12 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use mle_star::effects::CombinedBy;
 use mle_star::layout;
 use mle_star::measure::Measurement;
 use mle_star::protocol::HoldoutPart;
 use mle_star::score::Printed;
-use mle_star_metrics::average::weighted_average;
+use mle_star_metrics::average::{class_columns, weighted_average, weighted_labels};
 use mle_star_metrics::bootstrap::is_in_first_half;
 use mle_star_metrics::labels::{Columns, Labels, Layout, Others};
 use mle_star_metrics::names::{Kind, Metric};
@@ -62,6 +63,15 @@ pub(super) struct Evaluation {
     pub(super) setup: EvaluationSetup,
     search: OnceLock<Result<Labels, String>>,
     holdout: OnceLock<Result<Labels, String>>,
+}
+
+/// The files of a script's predictions for the same rows.
+#[derive(Clone, Debug)]
+pub(super) struct Predictions {
+    /// The columns of a submission.
+    pub(super) labels: PathBuf,
+    /// A column for each class; the file is there only if the script left it.
+    pub(super) class_scores: PathBuf,
 }
 
 /// The score of a script's validation predictions.
@@ -136,7 +146,34 @@ impl Evaluation {
     ///
     /// # Errors
     /// Why no combination was found.
-    pub(super) fn select(&self, files: &[(PathBuf, f64)], seconds: f64) -> Result<Selection, String> {
+    pub(super) fn select(
+        &self,
+        members: &[(Predictions, f64)],
+        seconds: f64,
+    ) -> Result<(Selection, CombinedBy), String> {
+        let of = |pick: fn(&Predictions) -> &PathBuf| -> Vec<(PathBuf, f64)> {
+            members.iter().map(|(files, seconds)| (pick(files).clone(), *seconds)).collect()
+        };
+        let scores = of(|files| &files.class_scores);
+        if self.predicts_labels() && scores.iter().all(|(file, _)| file.exists()) {
+            // Scores that are unusable leave the labels.
+            let classes = self.class_columns(scores.first().map(|(file, _)| file.as_path()));
+            let selected =
+                classes.and_then(|classes| self.select_from(&scores, &self.layout_of(&classes), seconds));
+            if let Ok(selected) = selected {
+                return Ok((selected, CombinedBy::ClassScores));
+            }
+        }
+        let by = if self.predicts_labels() { CombinedBy::Votes } else { CombinedBy::Mean };
+        Ok((self.select_from(&of(|files| &files.labels), &self.layout(), seconds)?, by))
+    }
+
+    fn select_from(
+        &self,
+        files: &[(PathBuf, f64)],
+        layout: &Layout<'_>,
+        seconds: f64,
+    ) -> Result<Selection, String> {
         let labels = match self.search.get() {
             Some(Ok(labels)) => labels,
             Some(Err(why)) => return Err(why.clone()),
@@ -144,19 +181,19 @@ impl Evaluation {
         };
         let member = |(file, seconds): &(PathBuf, f64)| {
             // A file that is gone cannot be scored, and gets no weight.
-            let predictions: Box<dyn Read> = match File::open(file) {
-                Ok(file) => Box::new(file.take(LARGEST)),
+            let predictions: Box<dyn Read> = match opened(file) {
+                Ok(file) => Box::new(file),
                 Err(_) => Box::new(io::empty()),
             };
             Member { predictions, seconds: *seconds }
         };
-        let selected = labels.select(files.iter().map(member), &self.layout(), seconds, REPLICATES);
+        let selected = labels.select(files.iter().map(member), layout, seconds, REPLICATES);
         let selected = selected.map_err(|error| error.to_string())?;
         selected.ok_or_else(|| "no combination is better than one solution, or runs in the time".to_owned())
     }
 
-    /// Whether combined predictions are the labels with the largest weight, and not means.
-    pub(super) fn votes(&self) -> bool {
+    /// Whether a submission has one column, with labels.
+    fn predicts_labels(&self) -> bool {
         let id = self.setup.id_column.as_ref();
         let predicted = self.setup.header.iter().filter(|name| Some(*name) != id).count();
         self.setup.metric.kind() == Kind::Labels && predicted == 1
@@ -166,13 +203,34 @@ impl Evaluation {
     ///
     /// # Errors
     /// Why they cannot be combined.
-    pub(super) fn combine(&self, files: &[(PathBuf, f64)], out: impl Write) -> Result<(), String> {
-        let open = |(file, weight): &(PathBuf, f64)| {
-            let opened = File::open(file).map_err(|error| format!("cannot read {}: {error}", file.display()));
-            opened.map(|file| (*weight, file.take(LARGEST)))
+    pub(super) fn combine(
+        &self,
+        members: &[(Predictions, f64)],
+        by: CombinedBy,
+        out: impl Write,
+    ) -> Result<(), String> {
+        let files = members.iter().map(|(files, weight)| {
+            let file = if by == CombinedBy::ClassScores { &files.class_scores } else { &files.labels };
+            opened(file).map(|file| (*weight, file))
+        });
+        let files = files.collect::<Result<Vec<_>, _>>()?;
+        let combined = if by == CombinedBy::ClassScores {
+            let classes =
+                self.class_columns(members.first().map(|(files, _)| files.class_scores.as_path()))?;
+            weighted_labels(files, &self.layout_of(&classes), &self.layout(), out)
+        } else {
+            weighted_average(self.setup.metric, files, &self.layout(), out)
         };
-        let files = files.iter().map(open).collect::<Result<Vec<_>, _>>()?;
-        weighted_average(self.setup.metric, files, &self.layout(), out).map_err(|error| error.to_string())
+        combined.map_err(|error| error.to_string())
+    }
+
+    fn class_columns(&self, file: Option<&Path>) -> Result<Vec<String>, String> {
+        let file = opened(file.ok_or("there is no file")?)?;
+        class_columns(file, self.setup.id_column.as_deref()).map_err(|error| error.to_string())
+    }
+
+    fn layout_of<'a>(&'a self, header: &'a [String]) -> Layout<'a> {
+        Layout { header, ..self.layout() }
     }
 
     fn layout(&self) -> Layout<'_> {
@@ -200,6 +258,11 @@ impl Verified {
     fn mismatch(text: String) -> Self {
         Self { mismatch: Some(text), ..Self::default() }
     }
+}
+
+fn opened(file: &Path) -> Result<io::Take<File>, String> {
+    let opened = File::open(file).map_err(|error| format!("cannot read {}: {error}", file.display()));
+    opened.map(|file| file.take(LARGEST))
 }
 
 fn read(table: &Path, columns: &Columns, metric: Metric) -> Result<Labels, String> {

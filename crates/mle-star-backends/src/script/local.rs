@@ -136,6 +136,13 @@ impl LocalRunner {
         self.setup.run_folder.join(layout::VALIDATION).join(submission.file_name().unwrap_or_default())
     }
 
+    /// The scores of the classes behind the predictions of a script.
+    fn kept_class_scores(&self, stem: &str, script: &str) -> [PathBuf; 2] {
+        let file = self.kept_validation(stem, script);
+        [layout::VALIDATION_CLASS_SCORES, layout::SUBMISSION_CLASS_SCORES]
+            .map(|name| file.with_extension(name))
+    }
+
     /// A submission with predictions for held-out rows.
     fn kept_predictions(&self, stem: &str, script: &str) -> PathBuf {
         let submission = self.kept_submission(stem, script);
@@ -149,11 +156,12 @@ impl LocalRunner {
         let (stem, script) = (request.place.file_stem(), request.script.clone());
         let kept = [Self::kept_submission, Self::kept_predictions, Self::kept_validation];
         let stale = kept.map(|kept| kept(self, &stem, &script));
+        let stale = stale.into_iter().chain(self.kept_class_scores(&stem, &script));
         let work = move || {
             let saved = setup.run_folder.join(layout::SOLUTIONS).join(format!("{stem}.py"));
             fs::write(&saved, &script).map_err(|error| Trouble::io("write", &saved, &error))?;
             let folder = setup.run_folder.join(layout::WORK).join(&stem);
-            stale.into_iter().for_each(|file| drop(fs::remove_file(file)));
+            stale.for_each(|file| drop(fs::remove_file(file)));
             Workplace::new(folder.clone(), &script, (&seen.data, seen.protection), &links)
                 .map_err(|error| Trouble::io("create", &folder, &error))
         };

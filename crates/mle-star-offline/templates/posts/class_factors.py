@@ -3,7 +3,7 @@ def class_factors(probabilities, truth):
     """One factor per class, tuned one after another by the metric, starting from balanced classes."""
     balanced = 1.0 / np.maximum(probabilities.mean(axis=0), 1e-6)
     starts = [np.ones(len(CLASSES)), np.sqrt(balanced), balanced]
-    score = lambda factors: metric(truth, (probabilities * factors).argmax(axis=1))
+    score = lambda factors: metric(truth, probabilities * factors)
     factors = max(starts, key=score)
     for position in range(len(CLASSES)):
         trials = [factors * np.where(np.arange(len(CLASSES)) == position, step, 1.0) for step in (1.0, 0.7, 0.85, 1.2, 1.4)]
@@ -12,8 +12,9 @@ def class_factors(probabilities, truth):
 
 
 def postprocess(oof, predicted):
-    """Classes after tuned factors; each fold uses the factors of the other folds."""
-    decided = np.zeros(len(oof), dtype=int)
+    """Scores of the classes by tuned factors; each fold uses the factors of the other folds."""
+    shares = lambda values: values / np.maximum(values.sum(axis=1, keepdims=True), 1e-12)
+    decided = np.zeros_like(oof)
     for fit_rows, valid_rows in {{ p.tuning }}:
-        decided[valid_rows] = (oof[valid_rows] * class_factors(oof[fit_rows], {{ p.truth }}[fit_rows])).argmax(axis=1)
-    return decided, (predicted * class_factors(oof, {{ p.truth }})).argmax(axis=1)
+        decided[valid_rows] = oof[valid_rows] * class_factors(oof[fit_rows], {{ p.truth }}[fit_rows])
+    return shares(decided), shares(predicted * class_factors(oof, {{ p.truth }}))

@@ -1,8 +1,15 @@
 # === Postprocessing ===
+def closeness(values, cuts):
+    """Scores of the classes: the closest one's is the largest, where the cuts are in the middle between classes."""
+    middles = np.arange(len(cuts)) + 0.5
+    moved = values + np.interp(values, cuts, middles - cuts)
+    return -np.square(moved[:, None] - np.arange(len(CLASSES)))
+
+
 def best_cuts(values, truth):
     """Limits between neighbouring classes, moved one after another while the metric improves."""
     cuts = np.arange(len(CLASSES) - 1) + 0.5
-    score = lambda limits: metric(truth, np.digitize(values, np.sort(limits)))
+    score = lambda limits: metric(truth, closeness(values, np.sort(limits)))
     for width in (0.2, 0.1, 0.05):
         for position in range(len(cuts)):
             trials = [cuts + np.where(np.arange(len(cuts)) == position, step, 0.0) for step in (0.0, -width, width)]
@@ -11,10 +18,10 @@ def best_cuts(values, truth):
 
 
 def postprocess(oof, predicted):
-    """The expected class, cut at tuned limits; each fold uses the limits of the other folds."""
+    """Scores of the classes by tuned limits; each fold uses the limits of the other folds."""
     ranks = np.arange(len(CLASSES))
     expected, expected_final = oof @ ranks, predicted @ ranks
-    decided = np.zeros(len(oof), dtype=int)
+    decided = np.zeros_like(oof)
     for fit_rows, valid_rows in {{ p.tuning }}:
-        decided[valid_rows] = np.digitize(expected[valid_rows], best_cuts(expected[fit_rows], {{ p.truth }}[fit_rows]))
-    return decided, np.digitize(expected_final, best_cuts(expected, {{ p.truth }}))
+        decided[valid_rows] = closeness(expected[valid_rows], best_cuts(expected[fit_rows], {{ p.truth }}[fit_rows]))
+    return decided, closeness(expected_final, best_cuts(expected, {{ p.truth }}))

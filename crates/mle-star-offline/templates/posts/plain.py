@@ -14,12 +14,13 @@ def postprocess(oof, predicted):
     """Probabilities away from 0 and 1."""
     return np.clip(oof, 1e-6, 1.0 - 1e-6), np.clip(predicted, 1e-6, 1.0 - 1e-6)
 {% elif p.metric.ordinal %}
-    """The expected class, rounded, since the metric penalises distant classes more."""
+    """Scores of the classes by their distance to the expected class, since the metric penalises distant ones more."""
     ranks = np.arange(len(CLASSES))
-    return np.rint(oof @ ranks).astype(int), np.rint(predicted @ ranks).astype(int)
+    closeness = lambda values: -np.square((values @ ranks)[:, None] - ranks)
+    return closeness(oof), closeness(predicted)
 {% elif p.metric.labels %}
-    """The most probable class of each row, as a position in CLASSES."""
-    return oof.argmax(axis=1), predicted.argmax(axis=1)
+    """Probabilities as scores: the most probable class is predicted."""
+    return oof, predicted
 {% else %}
     """Class probabilities that add up to one."""
     oof, predicted = np.clip(oof, 1e-6, 1.0), np.clip(predicted, 1e-6, 1.0)

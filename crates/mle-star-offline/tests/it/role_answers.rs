@@ -398,7 +398,7 @@ fn submissions_follow_sample_and_metric() {
         let script = ask.code(AgentType::Init, None, json!({ "model_name": "LightGBM" }));
         assert!(script.contains(expected), "{expected}\n{script}");
     };
-    check(&shape("accuracy", Maximize, 2), "return {\"target\": np.asarray(CLASSES)[values]}\n");
+    check(&shape("accuracy", Maximize, 2), "write_class_scores(\"submission\", submission[\"id\"], final)");
     check(&shape("ROC-AUC", Maximize, 2), "return {\"target\": values[:, 1]}\n");
     check(
         &shape("log loss", Minimize, 3),

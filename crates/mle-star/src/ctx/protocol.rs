@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::Ctx;
 use crate::effects::{
-    CombinationRequest, DataView, Look, LookRequest, Member, Purpose, ScriptOutcome, Selection,
+    CombinationRequest, CombinedBy, DataView, Look, LookRequest, Member, Purpose, ScriptOutcome, Selection,
     SelectionRequest,
 };
 use crate::event::Event;
@@ -97,6 +97,7 @@ impl<'a> Ctx<'a> {
         &self,
         script: &str,
         members: &[(Scored, f64)],
+        by: CombinedBy,
         measured: Measurement,
     ) -> Result<(Place, ScriptOutcome), Stop> {
         let place = self.place.named(Name::Run);
@@ -107,7 +108,7 @@ impl<'a> Ctx<'a> {
         self.fence_unless_recorded(&entry)?;
         let members = members.iter().map(|(one, weight)| (Member::from(one), *weight)).collect();
         let request =
-            CombinationRequest { place: place.clone(), script: script.to_owned(), members, measured };
+            CombinationRequest { place: place.clone(), script: script.to_owned(), members, by, measured };
         let outcome = self.or_interrupted(self.run.outside.scripts.combine(&request));
         let outcome = self.run.journal.once(entry, async { outcome.await? }).await?;
         self.report_outcome(&place, &outcome);

@@ -51,7 +51,7 @@ pub(super) async fn select(ctx: &Ctx<'_>, best: &Scored) -> Result<Option<Scored
         return Ok(None);
     }
     let ctx = &ctx.begin(Step::Selection);
-    let Selection { weights, by_vote, measured, is_better, failure } =
+    let Selection { weights, by, measured, is_better, failure } =
         ctx.select(&members, ctx.time_to_repeat()).await?;
     let Some(measured) = measured else {
         ctx.close(Verdict::default().note(failure))?;
@@ -59,9 +59,9 @@ pub(super) async fn select(ctx: &Ctx<'_>, best: &Scored) -> Result<Option<Scored
     };
     let chosen: Vec<(Scored, f64)> =
         members.into_iter().zip(weights).filter(|(_, weight)| *weight > 0.0).collect();
-    let composition = Composition::new(&chosen, by_vote, ctx.task().id_column.as_deref());
+    let composition = Composition::new(&chosen, by, ctx.task().id_column.as_deref());
     let note = format!("weighted combination of {} solutions", composition.len());
-    let made = combine(ctx, Arc::new(composition), &chosen, measured).await?;
+    let made = combine(ctx, Arc::new(composition), &chosen, by, measured).await?;
     let verdict = Verdict::of(&made, is_better && made.is_ok()).compared(made.as_ref().ok(), Some(best));
     let from = [best].into_iter().chain(chosen.iter().map(|(member, _)| member));
     let made = made.ok().filter(|_| is_better);

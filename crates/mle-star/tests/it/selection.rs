@@ -46,7 +46,7 @@ async fn a_better_combination_is_submitted_and_holds_its_members() {
     );
     assert!(script.contains("block = 'phase1/candidate-1/init'"), "{script}");
     assert!(script.contains("MEMBERS = [\n    (member_1, 0.75),\n    (member_2, 0.25),\n]\n"), "{script}");
-    assert!(script.contains("ID = \"id\"\nVOTE = False\n"), "{script}");
+    assert!(script.contains("ID = \"id\"\nBY = \"mean\"\n"), "{script}");
     let subsampling: Vec<String> = places(&world, "finalization/member-");
     assert_eq!(
         subsampling,

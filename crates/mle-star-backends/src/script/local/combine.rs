@@ -2,19 +2,20 @@
 
 use std::fs::{self, File};
 use std::io::BufWriter;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
 use mle_star::effects::{
-    Captured, CombinationRequest, DataView, Member, ScriptEnd, ScriptOutcome, Selection, SelectionRequest,
+    Captured, CombinationRequest, CombinedBy, DataView, Member, ScriptEnd, ScriptOutcome, Selection,
+    SelectionRequest,
 };
 use mle_star::layout;
 use mle_star::stop::Trouble;
 
 use super::finish::Places;
 use super::{LocalRunner, in_background};
-use crate::script::evaluation::Evaluation;
+use crate::script::evaluation::{Evaluation, Predictions};
 
 impl LocalRunner {
     /// Weights for the predictions behind the scores of earlier runs.
@@ -23,14 +24,14 @@ impl LocalRunner {
         let Some(evaluation) = self.evaluation.clone() else {
             return Ok(failed("the program cannot compute the metric".to_owned()));
         };
-        let validation = |member: &Member| self.kept_validation(&member.run.file_stem(), &member.script);
-        let files: Vec<(PathBuf, f64)> =
-            request.members.iter().map(|member| (validation(member), member.seconds)).collect();
-        let (seconds, by_vote) = (request.seconds, evaluation.votes());
+        let of = |member: &Member| self.places_of(&member.run, &member.script, DataView::Search);
+        let files: Vec<(Predictions, f64)> =
+            request.members.iter().map(|member| (of(member).of_validation(), member.seconds)).collect();
+        let seconds = request.seconds;
         let selected = in_background(move || evaluation.select(&files, seconds)).await?;
-        Ok(selected.map_or_else(failed, |found| Selection {
+        Ok(selected.map_or_else(failed, |(found, by)| Selection {
             weights: found.weights,
-            by_vote,
+            by,
             measured: Some(found.measured),
             is_better: found.is_better,
             failure: String::new(),
@@ -46,16 +47,16 @@ impl LocalRunner {
         let places = self.places_of(&request.place, &request.script, DataView::Search);
         let of = |member: &Member| self.places_of(&member.run, &member.script, DataView::Search);
         let members = request.members.iter().map(|(member, weight)| (of(member), *weight)).collect();
-        let (stem, script, evaluation) =
-            (request.place.file_stem(), request.script.clone(), self.evaluation.clone());
+        let (stem, script, by) = (request.place.file_stem(), request.script.clone(), request.by);
+        let evaluation = self.evaluation.clone();
         let work = move || {
             let Some(evaluation) = evaluation else { return Ok(Err("the metric is unknown".to_owned())) };
-            let combination = Combination { members, evaluation: &evaluation };
+            let combination = Combination { members, by, evaluation: &evaluation };
             let saved = setup.run_folder.join(layout::SOLUTIONS).join(format!("{stem}.py"));
             fs::write(&saved, &script).map_err(|error| Trouble::io("write", &saved, &error))?;
             let submission = setup.run_folder.join(layout::WORK).join(format!("{stem}.csv"));
-            let validation = combination.write(places.validation(), Places::validation)?;
-            let written = validation.and(combination.write(&submission, Places::written)?);
+            let validation = combination.write(&places.of_validation().labels, Places::of_validation)?;
+            let written = validation.and(combination.write(&submission, Places::of_submission)?);
             let kept = written.map(|()| {
                 // An earlier process may have been killed after this point.
                 let _ = fs::remove_file(places.written());
@@ -89,15 +90,16 @@ impl LocalRunner {
 /// Files of earlier runs with their weights.
 struct Combination<'a> {
     members: Vec<(Places, f64)>,
+    by: CombinedBy,
     evaluation: &'a Evaluation,
 }
 
 impl Combination<'_> {
     /// Writes the combination of one kind of file. The inner error says why the files cannot be combined.
-    fn write(&self, to: &Path, which: fn(&Places) -> &Path) -> Result<Result<(), String>, Trouble> {
-        let files: Vec<(PathBuf, f64)> =
-            self.members.iter().map(|(places, weight)| (which(places).to_owned(), *weight)).collect();
+    fn write(&self, to: &Path, which: fn(&Places) -> Predictions) -> Result<Result<(), String>, Trouble> {
+        let files: Vec<(Predictions, f64)> =
+            self.members.iter().map(|(places, weight)| (which(places), *weight)).collect();
         let out = File::create(to).map_err(|error| Trouble::io("write", to, &error))?;
-        Ok(self.evaluation.combine(&files, BufWriter::new(out)))
+        Ok(self.evaluation.combine(&files, self.by, BufWriter::new(out)))
     }
 }

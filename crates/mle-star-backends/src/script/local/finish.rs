@@ -15,9 +15,12 @@ use mle_star_process::disk;
 
 use super::seen::Seen;
 use super::{LocalRunner, in_background};
-use crate::script::evaluation::{Evaluation, Verified};
+use crate::script::evaluation::{Evaluation, Predictions, Verified};
 use crate::script::submission::{check_submission, largest, too_large};
 use crate::script::workplace::Workplace;
+
+/// The largest file with scores of classes that is kept whole, in bytes. What is cut off cannot be combined.
+const MOST_SCORES: u64 = 256 << 20;
 
 /// What remains of a script after its folder was removed.
 pub(super) struct Kept {
@@ -37,6 +40,8 @@ pub(super) struct Places {
     with_held_out: Option<PathBuf>,
     /// The predictions behind the score.
     validation: PathBuf,
+    /// The scores of the classes behind the predictions for validation rows and in the submission.
+    class_scores: [PathBuf; 2],
 }
 
 impl LocalRunner {
@@ -65,6 +70,9 @@ impl LocalRunner {
                     .transpose()?
                     .unwrap_or_default();
                 notes.extend(refused.into_iter().chain(verified.note.take()));
+                if verified.measured.is_some() {
+                    notes.extend(places.keep_class_scores(&workplace)?);
+                }
             }
             drop(workplace);
             notes.extend(seen.data.damage());
@@ -85,19 +93,42 @@ impl LocalRunner {
             submission: self.kept_submission(&stem, script),
             with_held_out: holds_out.then(|| self.kept_predictions(&stem, script)),
             validation: self.kept_validation(&stem, script),
+            class_scores: self.kept_class_scores(&stem, script),
         }
     }
 }
 
 impl Places {
-    /// The predictions behind the score.
-    pub(super) fn validation(&self) -> &Path {
-        &self.validation
-    }
-
     /// The whole submission as the script wrote it.
     pub(super) fn written(&self) -> &Path {
         self.with_held_out.as_ref().unwrap_or(&self.submission)
+    }
+
+    /// The predictions behind the score, and the scores behind them.
+    pub(super) fn of_validation(&self) -> Predictions {
+        let [class_scores, _] = self.class_scores.clone();
+        Predictions { labels: self.validation.clone(), class_scores }
+    }
+
+    /// The whole submission as the script wrote it, and the scores behind it.
+    pub(super) fn of_submission(&self) -> Predictions {
+        let [_, class_scores] = self.class_scores.clone();
+        Predictions { labels: self.written().to_owned(), class_scores }
+    }
+
+    /// Keeps the scores of classes, if the script left them for all its predictions.
+    fn keep_class_scores(&self, workplace: &Workplace) -> Result<Vec<String>, Trouble> {
+        let names = [layout::VALIDATION_CLASS_SCORES, layout::SUBMISSION_CLASS_SCORES];
+        let mut refusals = Vec::new();
+        for (name, kept) in names.into_iter().zip(&self.class_scores) {
+            let (written, refused) = opened(workplace, name)?;
+            refusals.extend(refused);
+            let Some(written) = written else { continue };
+            let copied =
+                File::create(kept).and_then(|mut copy| io::copy(&mut written.take(MOST_SCORES), &mut copy));
+            copied.map_err(|error| Trouble::io("write", kept, &error))?;
+        }
+        Ok(refusals)
     }
 
     /// Scores predictions for validation rows, and keeps them if they have a score.
