@@ -5,11 +5,36 @@
 //! What the analysis does not know is never a finding.
 #![forbid(unsafe_code)]
 
+mod access;
+mod calls;
+mod expressions;
 mod facts;
 mod finding;
+mod frames;
+mod info;
+mod join;
+mod learning;
+mod library;
+mod machine;
+mod names;
 pub mod notebook;
+mod numpy;
+mod operators;
+mod pandas;
+mod report;
+mod rows;
+mod scores;
+mod site;
 mod source;
+mod splits;
+mod state;
+mod table;
 mod unreadable;
+mod value;
+
+use std::collections::BTreeSet;
+
+use machine::Machine;
 
 pub use facts::{Facts, Split, SplitKind};
 pub use finding::{Finding, Rule, Severity};
@@ -22,6 +47,14 @@ pub use unreadable::Unreadable;
 /// Fails if the source is no Python 3, or too large or too deeply nested to be checked.
 pub fn check(source: &str, facts: &Facts) -> Result<Vec<Finding>, Unreadable> {
     let parsed = source::parse(source)?;
-    let _ = (parsed.suite(), facts);
-    Ok(Vec::new())
+    let mut targets: BTreeSet<String> = facts.targets.iter().cloned().collect();
+    if targets.is_empty() {
+        // What models get as their target is the target, before that place as well.
+        let mut first = Machine::new(source, facts, targets);
+        first.run(parsed.suite());
+        targets = first.found.targets;
+    }
+    let mut machine = Machine::new(source, facts, targets);
+    machine.run(parsed.suite());
+    Ok(report::findings(&mut machine))
 }

@@ -89,6 +89,18 @@ pub enum LeakageCheck {
     Accepted,
 }
 
+/// What becomes of a script in which the program finds a leak before it is scored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LeakageGate {
+    /// An agent corrects it. What still leaks gets no score.
+    Block,
+    /// The finding is shown.
+    Warn,
+    /// Scripts are not looked at.
+    Off,
+}
+
 /// A set of defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -198,6 +210,8 @@ pub struct Config {
     pub context: Context,
     /// When a script is checked for leakage.
     pub leakage_check: LeakageCheck,
+    /// What becomes of a script in which the program finds a leak before it is scored.
+    pub leakage_gate: LeakageGate,
     /// Combine the predictions of all solutions of the run by weights, as one more ensemble.
     pub ensemble_selection: Switch,
 }
@@ -273,6 +287,7 @@ impl Default for Config {
             final_choice: FinalChoice::Validation,
             context: Context::Full,
             leakage_check: LeakageCheck::Accepted,
+            leakage_gate: LeakageGate::Block,
             ensemble_selection: Switch::On,
         }
     }
@@ -376,6 +391,7 @@ impl Config {
                 ("final_choice", "validation"),
                 ("context", "paper"),
                 ("leakage_check", "each"),
+                ("leakage_gate", "off"),
                 ("ensemble_selection", "off"),
             ],
         };
@@ -472,6 +488,7 @@ mod tests {
             "final_choice": "validation",
             "context": "full",
             "leakage_check": "accepted",
+            "leakage_gate": "block",
             "ensemble_selection": "on",
         });
         assert_eq!(serde_json::to_value(&config).unwrap(), expected);

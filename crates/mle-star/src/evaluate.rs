@@ -8,6 +8,7 @@ use crate::config::{AgentsChoice, LeakageCheck};
 use crate::ctx::Ctx;
 use crate::effects::{CombinedBy, Limit, Purpose, RunFacts, ScriptEnd, ScriptOutcome};
 use crate::evaluation::{Evaluation, Failure};
+use crate::gate;
 use crate::lessons::number;
 use crate::measure::Measurement;
 use crate::place::Name;
@@ -46,6 +47,8 @@ pub(crate) struct Checked {
     pub checked: bool,
     /// The limit that prevented the check.
     pub refused: Option<Limit>,
+    /// The leak with which the gate does not let it pass.
+    pub blocked: Option<String>,
 }
 
 /// h(s) of the paper: checks the solution for leakage, runs it, and lets the debugger repair it while it fails.
@@ -167,7 +170,7 @@ pub(crate) async fn execute(ctx: &Ctx<'_>, checked: Checked, purpose: Purpose) -
     let (mut repairs, mut mishaps): (Vec<Repair>, Vec<String>) = Default::default();
     for count in 1..=ctx.config().max_debug_attempts {
         let Err(failure) = &execution.result else { break };
-        if failure.limit.is_some() {
+        if failure.is_final() {
             break;
         }
         if purpose == Purpose::Submission {
@@ -197,7 +200,7 @@ pub(crate) async fn execute(ctx: &Ctx<'_>, checked: Checked, purpose: Purpose) -
         }
     }
     if let Err(failure) = execution.result.as_ref().map(drop)
-        && failure.limit.is_none()
+        && !failure.is_final()
     {
         let repairs = ctx.config().max_debug_attempts;
         ctx.warn(format!(
@@ -238,7 +241,7 @@ async fn check(ctx: &Ctx<'_>, solution: Solution, gain: Option<&Gain<'_>>) -> Re
                 continue;
             }
         };
-        let corrected = agents::correct_leakage(ctx, count, solution, &block).await?;
+        let corrected = agents::correct_leakage(ctx, Name::Correction(count), solution, &block, None).await?;
         match corrected.and_then(|code| solution.replace_block(&block, &code).ok()) {
             Some(replaced) => {
                 ctx.info(format!("leaking block of {} characters corrected", block.as_str().chars().count()));
@@ -267,15 +270,17 @@ impl Checked {
 
     /// A text without a leakage check: it is not scored, or checked later.
     pub fn unchecked(solution: Solution) -> Self {
-        Self { solution, leaks: false, checked: false, refused: None }
+        Self { solution, leaks: false, checked: false, refused: None, blocked: None }
     }
 }
 
 /// Runs a script once.
 async fn attempt(ctx: &Ctx<'_>, script: Checked, purpose: Purpose) -> Result<Execution, Stop> {
-    let Checked { solution, leaks, checked, refused } = script;
+    let script = if purpose == Purpose::Score { gate::pass(ctx, script).await? } else { script };
+    let Checked { solution, leaks, checked, refused, blocked } = script;
     let rejected = rejection(solution.text()).map(Failure::new);
     let rejected = refused.filter(|_| purpose == Purpose::Score).map(Failure::refused).or(rejected);
+    let rejected = blocked.map(Failure::leaking).or(rejected);
     if let Some(failure) = rejected {
         return Ok(Execution { solution, leaks, checked, result: Err(failure), mishaps: Vec::new() });
     }

@@ -10,6 +10,8 @@ pub(crate) struct Failure {
     pub error: String,
     /// The limit that prevented the run.
     pub limit: Option<Limit>,
+    /// Whether a leak prevented the run.
+    pub leaks: bool,
     /// What is known about the run, if there was one.
     pub facts: Option<RunFacts>,
 }
@@ -43,9 +45,19 @@ impl Failure {
         Self { limit: Some(limit), ..Self::new(format!("not run: {}", limit.name())) }
     }
 
+    /// A script that is not run because it leaks.
+    pub fn leaking(finding: impl Into<String>) -> Self {
+        Self { leaks: true, ..Self::new(format!("not scored, because it leaks: {}", finding.into())) }
+    }
+
+    /// Whether no repair can help.
+    pub fn is_final(&self) -> bool {
+        self.limit.is_some() || self.leaks
+    }
+
     /// A failure without a run.
     pub fn new(error: impl Into<String>) -> Self {
-        Self { error: error.into(), limit: None, facts: None }
+        Self { error: error.into(), limit: None, leaks: false, facts: None }
     }
 
     /// The same failure, of this run.

@@ -18,6 +18,7 @@ use crate::place::{Phase, Place, Step};
 use crate::protocol::HoldoutPart;
 use crate::result::PathStatus;
 use crate::role::{AgentType, Variant};
+use crate::trust::Finding;
 use crate::verdict::{Best, Verdict};
 
 /// An event with its time and its run: one line of JSON.
@@ -176,6 +177,8 @@ pub enum Event {
         submission: Option<Submission>,
         replayed: bool,
     },
+    /// The program found something in a script before its run.
+    Finding { finding: Finding, replayed: bool },
     /// The best score of the run so far changed; `from` is `None` for the first one.
     Best { place: Place, score: f64, from: Option<f64> },
     /// A note about the run.

@@ -97,6 +97,8 @@ pub enum Kind {
     Look,
     /// The choice of weights for the predictions of earlier runs.
     Selection,
+    /// What the program found in a script.
+    Gate,
     /// A decision that depends on the time or the budget.
     Decision,
     /// The verdict of a step.
@@ -285,6 +287,14 @@ impl Journal {
     /// Another input than the recorded one; a journal that cannot be read.
     pub fn has(&self, entry: &Entry<'_>) -> Result<bool, Stop> {
         Ok(self.recorded(entry)?.is_some())
+    }
+
+    /// Whether an earlier process performed an effect of this kind at this place, whatever its input was.
+    ///
+    /// # Errors
+    /// When the journal cannot be read.
+    pub fn has_any(&self, place: &Place, kind: Kind) -> Result<bool, JournalError> {
+        Ok(self.has_past && self.store().recorded(place, kind, "")?.is_some())
     }
 
     /// Records the verdict of a step. A replay that reaches another verdict than the recorded one stops the run.

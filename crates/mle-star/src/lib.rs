@@ -15,6 +15,7 @@ pub mod estimate;
 mod evaluate;
 mod evaluation;
 pub mod event;
+pub mod gate;
 pub mod journal;
 pub mod layout;
 pub mod lessons;

@@ -77,6 +77,10 @@ pub enum Name {
     Look(HoldoutPart),
     /// The choice of weights for predictions.
     Weights,
+    /// What the program finds in the step's script, counted from 1.
+    Gate(u32),
+    /// The correction of one such finding, counted from 1.
+    GateCorrection(u32),
 }
 
 /// The four phases of a run, in their order.
@@ -376,6 +380,8 @@ impl fmt::Display for Name {
             Self::Run => f.write_str("run"),
             Self::Look(part) => write!(f, "look-{}", part.name()),
             Self::Weights => f.write_str("weights"),
+            Self::Gate(count) => write!(f, "gate-{count}"),
+            Self::GateCorrection(count) => write!(f, "gate-fix-{count}"),
         }
     }
 }

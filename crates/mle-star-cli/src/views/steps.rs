@@ -129,7 +129,7 @@ impl<'a> Step<'a> {
                 self.records.push(record);
             }
             Kind::Agent => self.records.push(record),
-            Kind::Look | Kind::Selection => self.records.push(record),
+            Kind::Look | Kind::Selection | Kind::Gate => self.records.push(record),
             Kind::Verdict | Kind::Failure => {}
         }
     }
@@ -204,7 +204,7 @@ pub fn took(record: &EffectRecord) -> Option<f64> {
             Some((record.elapsed_ended? - record.elapsed_begun).max(0.0))
         }
         Kind::Script => Some(ScriptOutcome::deserialize(record.outcome.as_ref()?).ok()?.duration_seconds),
-        Kind::Decision | Kind::Verdict | Kind::Failure => None,
+        Kind::Decision | Kind::Gate | Kind::Verdict | Kind::Failure => None,
     }
 }
 

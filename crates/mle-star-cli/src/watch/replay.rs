@@ -72,6 +72,7 @@ impl Replay {
         match event {
             Event::AgentEnded { replayed, .. }
             | Event::ScriptEnded { replayed, .. }
+            | Event::Finding { replayed, .. }
             | Event::Look { replayed, .. } => !replayed,
             Event::PhaseStarted { .. } => self.has_begun,
             Event::StepStarted { place, .. } | Event::StepEnded { place, .. } => is_new(&place.place()),

@@ -5,6 +5,7 @@ use mle_star::event::Event;
 use mle_star::place::{Phase, Place, Step};
 use mle_star::result::PathStatus;
 use mle_star::role::AgentType;
+use mle_star::trust::Severity;
 use mle_star::verdict::Verdict;
 
 use crate::output::sanitize::first_line;
@@ -72,6 +73,14 @@ pub fn line(event: &Event, ended: Ended) -> Option<(Weight, String)> {
                 score.map_or_else(|| "no score".to_owned(), |score| format!("score {}", number(score)));
             let text = format!("{}: {score} on held-out rows ({})", place_name(run), part.name());
             (Weight::Detail, text)
+        }
+        Event::Finding { finding, .. } => {
+            let what = match finding.severity {
+                Severity::Block => "leak",
+                Severity::Warn => "note",
+            };
+            let at = format!("({}, line {})", place_name(&finding.place.parent()), finding.line);
+            (Weight::Warning, format!("  {what}: {} {at}", in_line(&finding.text)))
         }
         Event::Warning { place, text, limit } => {
             let at =

@@ -6,6 +6,7 @@ use crate::answers::{LeakageAnswer, LeakageStatus};
 use crate::call::Call;
 use crate::ctx::Ctx;
 use crate::effects::{Answer, Limit};
+use crate::gate::Found;
 use crate::lessons::number;
 use crate::place::Name;
 use crate::reply;
@@ -58,16 +59,20 @@ pub(crate) async fn detect_leakage(
     Ok(Ok(leaks))
 }
 
-/// Correction number `count` (from 1): the block without the leak; `None` if the reply had no code or the same
-/// block.
+/// The correction at this place: the block without the leak; `None` if the reply had no code or the same block. The
+/// finding is the program's own, if it found the leak.
 pub(crate) async fn correct_leakage(
     ctx: &Ctx<'_>,
-    count: u32,
+    name: Name,
     solution: &Solution,
     block: &CodeBlock,
+    finding: Option<&Found>,
 ) -> Result<Option<String>, Stop> {
-    let inputs = json!({"code": solution.text(), "code_block": block.as_str()});
+    let mut inputs = json!({"code": solution.text(), "code_block": block.as_str()});
+    if let Some(Found { line, text, instead, .. }) = finding {
+        inputs["finding"] = json!({"line": line, "text": text, "instead": instead});
+    }
     let call = Call::new(AgentType::Leakage, "leakage_correction.md", inputs);
-    let answer = ctx.ask(call.variant(Variant::Correction).named(Name::Correction(count))).await?;
+    let answer = ctx.ask(call.variant(Variant::Correction).named(name)).await?;
     Ok(reply::code(&answer).filter(|code| code.trim() != block.as_str().trim()))
 }

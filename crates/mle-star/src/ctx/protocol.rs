@@ -9,12 +9,14 @@ use crate::effects::{
     SelectionRequest,
 };
 use crate::event::Event;
+use crate::gate::{self, Findings, Found};
 use crate::journal::{Entry, Kind};
 use crate::measure::Measurement;
 use crate::place::{Name, Place};
 use crate::protocol::{Holdout, HoldoutPart, Protocol, Shift, Split};
-use crate::solution::Scored;
+use crate::solution::{Scored, Solution};
 use crate::stop::Stop;
+use crate::trust::Finding;
 
 impl<'a> Ctx<'a> {
     /// How solutions are evaluated; `None` for the paper's way.
@@ -74,6 +76,31 @@ impl<'a> Ctx<'a> {
         let (run, replayed) = (run.clone(), look.replayed);
         self.emit(Event::Look { place, run, part, score, replayed });
         Ok(measured)
+    }
+
+    /// What the checker finds in a script before its run at this place, the first time or after a correction.
+    ///
+    /// Findings are recorded, so that a resume with other rules does not judge again. No finding is no record.
+    pub(crate) async fn findings(&self, look: u32, solution: &Solution) -> Result<Findings, Stop> {
+        let (place, run) = (self.place.named(Name::Gate(look)), self.place.named(Name::Run));
+        let journal = self.run.journal;
+        let is_judged = journal.has_any(&place, Kind::Gate)?;
+        if !is_judged && journal.has_any(&run, Kind::Script)? {
+            return Ok(Findings::default());
+        }
+        let found = if is_judged { Findings::default() } else { gate::look(self, solution.text()) };
+        if !is_judged && found.found.is_empty() {
+            return Ok(found);
+        }
+        let entry = Entry::new(&place, Kind::Gate, &json!({"script": solution.text()}), &json!({}))?;
+        let findings = self.run.journal.once(entry, async { Ok(found) }).await?;
+        for Found { rule, severity, line, text, .. } in &findings.value.found {
+            let (rule, text) = (rule.clone(), text.clone());
+            let finding = Finding { rule, severity: *severity, place: run.clone(), line: *line, text };
+            self.found(&finding);
+            self.emit(Event::Finding { finding, replayed: findings.replayed });
+        }
+        Ok(findings.value)
     }
 
     /// Chooses weights for the predictions of these solutions, which may run this many seconds together.

@@ -19,6 +19,7 @@ use crate::place::{Phase, Place, Step};
 use crate::result::{Lineage, PathRecord};
 use crate::solution::Scored;
 use crate::stop::Stop;
+use crate::trust::{Finding, Severity};
 use crate::verdict::{self, Best, Verdict, Verdicts};
 
 /// The state of a run so far. It is not stored; a replay of the journal rebuilds it.
@@ -33,6 +34,8 @@ pub(super) struct History {
     scored: u64,
     /// The scored solutions that left predictions for every row, and have no known leak.
     predicted: Vec<Scored>,
+    /// What the program found in scripts.
+    findings: Vec<Finding>,
     /// The best score of any solution.
     best: Option<Score>,
     /// The runs that left a valid submission.
@@ -222,6 +225,27 @@ impl<'a> Ctx<'a> {
         let mut texts = HashSet::new();
         solutions.retain(|one| texts.insert(one.text().to_owned()));
         solutions
+    }
+
+    /// Notes what the program found in a script.
+    pub(super) fn found(&self, finding: &Finding) {
+        self.history().findings.push(finding.clone());
+    }
+
+    /// What the program found: every leak, and what is worth a look in the chosen solution or its members.
+    pub(crate) fn findings_of(&self, chosen: &Scored) -> Vec<Finding> {
+        let history = self.history();
+        let is_member = |one: &&Scored| {
+            let composition = chosen.composition();
+            composition.is_some_and(|whole| whole.solutions().any(|member| member == one.solution()))
+        };
+        let members = history.predicted.iter().filter(is_member).map(Scored::place);
+        let runs: Vec<&Place> = members.chain([chosen.place()]).collect();
+        let counts = |found: &&Finding| found.severity == Severity::Block || runs.contains(&&found.place);
+        let mut findings: Vec<Finding> = history.findings.iter().filter(counts).cloned().collect();
+        // Paths run side by side, so the order of their findings may differ in a resume.
+        findings.sort_by_key(|found| (found.severity != Severity::Block, found.place.step(), found.line));
+        findings
     }
 
     /// What the run tried so far and with what effect, without the attempts of the current outer step.

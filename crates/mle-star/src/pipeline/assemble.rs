@@ -75,7 +75,7 @@ fn trust(ctx: &Ctx<'_>, protocol: &Protocol, effects: &[EffectRecord], last: &La
         split: protocol.split.clone(),
         holdout: Some(protocol.holdout.clone()),
         shift: ctx.shift().cloned(),
-        findings: Vec::new(),
+        findings: ctx.findings_of(&last.chosen),
         probes: Vec::new(),
         choice: last.choice.clone(),
         equivalence: rehearsal.map(|rehearsal| rehearsal.comparison.clone()).unwrap_or_default(),

@@ -44,7 +44,7 @@ pub(super) async fn rehearse(
     let comparison = String::new();
     let mut rehearsal = Rehearsal { predictions, measured, comparison, disagrees: false };
     compare(ctx, &mut rehearsal, chosen).await?;
-    Ok((Checked { solution: script, leaks, checked: true, refused: None }, Some(rehearsal)))
+    Ok((Checked { leaks, checked: true, ..Checked::unchecked(script) }, Some(rehearsal)))
 }
 
 /// The predictions of the script, after repairs. The chosen solution's own, if it is the same script. `None` if it

@@ -1,0 +1,260 @@
+//! Calls: arguments, functions and classes of the script.
+
+use std::rc::Rc;
+
+use ruff_python_ast::{Expr, ExprCall, Parameters};
+use ruff_text_size::{Ranged, TextRange};
+
+use crate::machine::{Body, Flow, Machine};
+use crate::value::{Dict, Instance, Object, Value};
+
+/// The most calls inside calls.
+const CALLS: usize = 16;
+
+/// The arguments of a call.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Arguments {
+    /// By position.
+    pub(crate) positional: Vec<Value>,
+    /// By name.
+    pub(crate) named: Vec<(Rc<str>, Value)>,
+    /// The call.
+    pub(crate) range: TextRange,
+    /// The function or method that is called, with what is before it.
+    pub(crate) called: TextRange,
+}
+
+impl Arguments {
+    /// An argument by its position or name.
+    pub(crate) fn get(&self, position: usize, name: &str) -> Option<&Value> {
+        self.positional.get(position).or_else(|| self.named(name))
+    }
+
+    /// An argument by its name.
+    pub(crate) fn named(&self, name: &str) -> Option<&Value> {
+        self.named.iter().find(|(known, _)| &**known == name).map(|(_, value)| value)
+    }
+
+    /// The first argument, whatever its name.
+    pub(crate) fn first(&self) -> Option<&Value> {
+        self.positional.first().or_else(|| self.named.first().map(|(_, value)| value))
+    }
+
+    /// All arguments.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Value> {
+        self.positional.iter().chain(self.named.iter().map(|(_, value)| value))
+    }
+}
+
+impl<'a> Machine<'a> {
+    /// The value of a call.
+    pub(crate) fn call(&mut self, call: &'a ExprCall) -> Value {
+        let (function, base) = match &*call.func {
+            Expr::Attribute(attribute) => {
+                let base = self.eval(&attribute.value);
+                (self.method(&base, attribute.attr.as_str()), Some(base))
+            }
+            function => (self.eval(function), None),
+        };
+        let arguments = self.arguments(call);
+        let value = self.call_value(&function, &arguments);
+        if matches!(value, Value::Unknown)
+            && let Some(base) = base
+        {
+            self.forget(&base, &arguments);
+        }
+        value
+    }
+
+    /// Calls a value.
+    pub(crate) fn call_value(&mut self, function: &Value, arguments: &Arguments) -> Value {
+        match function {
+            Value::Function(number, scope) => self.call_function(*number, *scope, None, arguments),
+            Value::Class(class) => self.instantiate(*class, arguments),
+            Value::Symbol(symbol) => self.call_library(&Rc::clone(symbol), arguments),
+            Value::Method(method) => {
+                let (base, name) = (method.0.clone(), Rc::clone(&method.1));
+                self.call_method(&base, &name, arguments)
+            }
+            Value::Object(_) => match self.state.get(function) {
+                Some(Object::Instance(instance)) => {
+                    let class = instance.class;
+                    ["__call__", "forward"]
+                        .iter()
+                        .find_map(|name| self.class_attribute(class, name))
+                        .map_or(Value::Unknown, |method| self.call_bound(&method, function, arguments))
+                }
+                _ => Value::Unknown,
+            },
+            _ => Value::Unknown,
+        }
+    }
+
+    /// Calls a function with values by position.
+    pub(crate) fn call_with(&mut self, function: &Value, values: &[Value], range: TextRange) -> Value {
+        let arguments = Arguments { positional: values.to_vec(), range, called: range, ..Arguments::default() };
+        self.call_value(function, &arguments)
+    }
+
+    /// `base.name`, to be called.
+    fn method(&mut self, base: &Value, name: &str) -> Value {
+        match base {
+            Value::Symbol(symbol) => Value::Symbol(format!("{symbol}.{name}").into()),
+            Value::Class(class) => self.class_attribute(*class, name).unwrap_or_default(),
+            _ => match self.state.get(base) {
+                Some(Object::Instance(instance)) => {
+                    let own = instance.attributes.iter().find(|(known, _)| &**known == name);
+                    match own {
+                        Some((_, value)) => value.clone(),
+                        None => Value::Method(Rc::new((base.clone(), name.into()))),
+                    }
+                }
+                _ => Value::Method(Rc::new((base.clone(), name.into()))),
+            },
+        }
+    }
+
+    /// The values of the arguments.
+    fn arguments(&mut self, call: &'a ExprCall) -> Arguments {
+        let (positional, _) = self.eval_all(&call.arguments.args);
+        let mut named = Vec::with_capacity(call.arguments.keywords.len());
+        for keyword in &call.arguments.keywords {
+            let value = self.eval(&keyword.value);
+            match &keyword.arg {
+                Some(name) => named.push((name.as_str().into(), value)),
+                None => {
+                    if let Some(Object::Dict(dict)) = self.state.get(&value) {
+                        named.extend(dict.items.iter().cloned());
+                        named.extend(dict.others.iter().map(|value| (Rc::from("**"), value.clone())));
+                    } else {
+                        named.push(("**".into(), value));
+                    }
+                }
+            }
+        }
+        Arguments { positional, named, range: call.range(), called: call.func.range() }
+    }
+
+    /// Calls a method of a value.
+    fn call_method(&mut self, base: &Value, name: &str, arguments: &Arguments) -> Value {
+        match self.state.get(base) {
+            Some(Object::Instance(instance)) => {
+                let class = instance.class;
+                match self.class_attribute(class, name) {
+                    Some(method) => self.call_bound(&method, base, arguments),
+                    None => Value::Unknown,
+                }
+            }
+            _ => self.call_known_method(base, name, arguments),
+        }
+    }
+
+    fn call_bound(&mut self, method: &Value, base: &Value, arguments: &Arguments) -> Value {
+        match method {
+            Value::Function(number, scope) => {
+                let itself = if self.is_static(*number) { None } else { Some(base) };
+                self.call_function(*number, *scope, itself, arguments)
+            }
+            _ => Value::Unknown,
+        }
+    }
+
+    /// Whether a method has no `self`.
+    fn is_static(&self, function: usize) -> bool {
+        let first = self.functions.get(function).and_then(|function| function.parameters);
+        let first = first.and_then(|parameters| parameters.posonlyargs.iter().chain(&parameters.args).next());
+        !first.is_some_and(|first| matches!(first.parameter.name.as_str(), "self" | "cls"))
+    }
+
+    fn call_function(&mut self, number: usize, outer: usize, itself: Option<&Value>, arguments: &Arguments) -> Value {
+        let Some(function) = self.functions.get(number).copied() else { return Value::Unknown };
+        if self.active.len() >= CALLS || self.active.contains(&number) || self.steps == 0 {
+            return Value::Unknown;
+        }
+        let scope = self.state.open_scope(Some(outer));
+        if let Some(parameters) = function.parameters {
+            self.bind(parameters, scope, itself, arguments);
+        }
+        let (caller, statement) = (std::mem::replace(&mut self.scope, scope), self.statement);
+        self.active.push(number);
+        let value = match function.body {
+            Body::Expression(body) => self.eval(body),
+            Body::Statements(body) => {
+                self.returned.push(None);
+                let flow = self.run(body);
+                let returned = self.returned.pop().flatten();
+                match (returned, flow) {
+                    (Some(value), _) => value,
+                    (None, Flow::Leaves) => Value::Unknown,
+                    (None, _) => Value::None,
+                }
+            }
+        };
+        self.active.pop();
+        self.scope = caller;
+        self.statement = statement;
+        value
+    }
+
+    fn bind(&mut self, parameters: &'a Parameters, scope: usize, itself: Option<&Value>, arguments: &Arguments) {
+        let mut positional = itself.into_iter().chain(&arguments.positional);
+        let mut used = Vec::new();
+        let by_position = parameters.posonlyargs.iter().chain(&parameters.args);
+        for (parameter, positional_too) in by_position.map(|parameter| (parameter, true)).chain(parameters.kwonlyargs.iter().map(|parameter| (parameter, false))) {
+            let name = parameter.parameter.name.as_str();
+            let given = if positional_too { positional.next().cloned() } else { None };
+            let given = given.or_else(|| arguments.named(name).cloned());
+            let value = match (given, parameter.default.as_deref()) {
+                (Some(value), _) => value,
+                (None, Some(default)) => self.eval(default),
+                (None, None) => Value::Unknown,
+            };
+            used.push(name);
+            self.state.set(scope, name, value);
+        }
+        if let Some(rest) = &parameters.vararg {
+            let rest_values: Vec<Value> = positional.cloned().collect();
+            self.state.set(scope, rest.name.as_str(), Value::Tuple(rest_values.into()));
+        }
+        if let Some(rest) = &parameters.kwarg {
+            let mut dict = Dict::default();
+            let others = arguments.named.iter().filter(|(name, _)| !used.contains(&&**name));
+            others.for_each(|(name, value)| dict.set(Rc::clone(name), value.clone()));
+            let dict = self.state.add(Object::Dict(dict));
+            self.state.set(scope, rest.name.as_str(), dict);
+        }
+    }
+
+    fn instantiate(&mut self, class: usize, arguments: &Arguments) -> Value {
+        let instance = self.state.add(Object::Instance(Instance { class, attributes: Vec::new() }));
+        match self.class_attribute(class, "__init__") {
+            Some(Value::Function(number, scope)) => {
+                self.call_function(number, scope, Some(&instance), arguments);
+            }
+            _ => self.set_fields(class, &instance, arguments),
+        }
+        instance
+    }
+
+    /// The fields of a data class.
+    fn set_fields(&mut self, class: usize, instance: &Value, arguments: &Arguments) {
+        let Some(definition) = self.classes.get(class).map(|class| class.definition) else { return };
+        let fields = definition.body.iter().filter_map(|statement| statement.as_ann_assign_stmt());
+        let names = fields.filter_map(|field| field.target.as_name_expr()).map(|name| name.id.as_str());
+        for (position, name) in names.enumerate() {
+            if let Some(value) = arguments.get(position, name) {
+                self.set_attribute(instance, name, value.clone());
+            }
+        }
+    }
+
+    /// An unknown method may change what it is called on, or given: only what is certain stays.
+    fn forget(&mut self, base: &Value, _arguments: &Arguments) {
+        if let Value::Object(number) = base
+            && let Some(Object::List(_)) = self.state.object(*number)
+            && let Some(Object::List(list)) = self.state.change(*number)
+        {
+            list.open = true;
+        }
+    }
+}

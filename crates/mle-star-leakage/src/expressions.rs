@@ -1,0 +1,465 @@
+//! Expressions.
+
+use std::rc::Rc;
+
+use ruff_python_ast::{
+    BoolOp, Comprehension, Expr, ExprCompare, ExprDict, ExprFString, InterpolatedStringElement, Number as Literal,
+    Operator, StmtAugAssign, UnaryOp,
+};
+use ruff_text_size::{Ranged, TextRange};
+
+use crate::info::{Lessons, Scores};
+use crate::machine::{Body, Items, Machine};
+use crate::value::{Dict, List, Number, Object, Text, Value};
+
+/// The deepest nesting of expressions and calls that is followed.
+const DEEPEST: usize = 120;
+
+impl<'a> Machine<'a> {
+    /// The value of an expression.
+    pub(crate) fn eval(&mut self, expression: &'a Expr) -> Value {
+        if self.steps == 0 || self.depth > DEEPEST {
+            return Value::Unknown;
+        }
+        self.steps -= 1;
+        self.depth += 1;
+        let value = self.eval_here(expression);
+        self.depth -= 1;
+        value
+    }
+
+    fn eval_here(&mut self, expression: &'a Expr) -> Value {
+        match expression {
+            Expr::Name(name) => self.variable(name.id.as_str()),
+            Expr::Attribute(attribute) => {
+                let base = self.eval(&attribute.value);
+                self.attribute(&base, attribute.attr.as_str())
+            }
+            Expr::Call(call) => self.call(call),
+            Expr::Subscript(subscript) => {
+                let base = self.eval(&subscript.value);
+                self.item(&base, &subscript.slice, subscript.range())
+            }
+            Expr::BinOp(operation) => {
+                let left = self.eval(&operation.left);
+                let right = self.eval(&operation.right);
+                self.operate(operation.op, &left, &right, operation.range())
+            }
+            Expr::Compare(compare) => self.compare(compare),
+            Expr::BoolOp(operation) => {
+                let values: Vec<_> = operation.values.iter().map(|value| self.eval(value)).collect();
+                self.either(operation.op, &values)
+            }
+            Expr::UnaryOp(operation) => {
+                let value = self.eval(&operation.operand);
+                self.unary(operation.op, value)
+            }
+            Expr::If(expression) => self.conditional(&expression.test, &expression.body, &expression.orelse),
+            Expr::Lambda(lambda) => self.function(lambda.parameters.as_deref(), Body::Expression(&lambda.body)),
+            Expr::Named(named) => {
+                let value = self.eval(&named.value);
+                self.assign(&named.target, value.clone());
+                value
+            }
+            Expr::Starred(starred) => self.eval(&starred.value),
+            Expr::Await(awaited) => self.eval(&awaited.value),
+            Expr::FString(text) => self.formatted(text),
+            _ => self.eval_literal(expression),
+        }
+    }
+
+    fn eval_literal(&mut self, expression: &'a Expr) -> Value {
+        match expression {
+            Expr::StringLiteral(literal) => Value::text(literal.value.to_str()),
+            Expr::NumberLiteral(literal) => match &literal.value {
+                Literal::Int(value) => value.as_i64().map_or(Value::Unknown, Value::Int),
+                Literal::Float(value) => Value::Float(*value),
+                Literal::Complex { .. } => Value::Unknown,
+            },
+            Expr::BooleanLiteral(literal) => Value::Bool(literal.value),
+            Expr::NoneLiteral(_) => Value::None,
+            Expr::Tuple(tuple) => Value::Tuple(self.eval_all(&tuple.elts).0.into()),
+            Expr::List(list) => self.literal_list(&list.elts),
+            Expr::Set(set) => self.literal_list(&set.elts),
+            Expr::Dict(dict) => self.dict(dict),
+            Expr::ListComp(comprehension) => self.comprehension(&comprehension.elt, &comprehension.generators),
+            Expr::SetComp(comprehension) => self.comprehension(&comprehension.elt, &comprehension.generators),
+            Expr::Generator(comprehension) => self.comprehension(&comprehension.elt, &comprehension.generators),
+            Expr::DictComp(comprehension) => {
+                let key = comprehension.key.as_deref();
+                self.dict_comprehension(key, &comprehension.value, &comprehension.generators)
+            }
+            Expr::Yield(expression) => {
+                if let Some(value) = expression.value.as_deref() {
+                    self.eval(value);
+                }
+                Value::Unknown
+            }
+            _ => Value::Unknown,
+        }
+    }
+
+    /// A new list.
+    pub(crate) fn list(&mut self, items: Vec<Value>) -> Value {
+        let loops = self.loops;
+        self.state.add(Object::List(List { items, open: false, loops }))
+    }
+
+    /// A new list of which number and order of the items are unknown.
+    pub(crate) fn open_list(&mut self, items: Vec<Value>) -> Value {
+        let loops = self.loops;
+        self.state.add(Object::List(List { items, open: true, loops }))
+    }
+
+    /// The values of several expressions, and whether their number is unknown.
+    pub(crate) fn eval_all(&mut self, expressions: &'a [Expr]) -> (Vec<Value>, bool) {
+        let mut values = Vec::with_capacity(expressions.len());
+        let mut open = false;
+        for expression in expressions {
+            let value = self.eval(expression);
+            if !expression.is_starred_expr() {
+                values.push(value);
+                continue;
+            }
+            match (&value, self.state.get(&value)) {
+                (Value::Tuple(items), _) => values.extend(items.iter().cloned()),
+                (_, Some(Object::List(list))) => {
+                    open |= list.open;
+                    values.extend(list.items.iter().cloned());
+                }
+                _ => {
+                    open = true;
+                    values.push(Value::Unknown);
+                }
+            }
+        }
+        (values, open)
+    }
+
+    fn variable(&self, name: &str) -> Value {
+        self.state.variable(self.scope, name).cloned().unwrap_or_else(|| Value::Symbol(name.into()))
+    }
+
+    fn literal_list(&mut self, elements: &'a [Expr]) -> Value {
+        let (items, open) = self.eval_all(elements);
+        if open { self.open_list(items) } else { self.list(items) }
+    }
+
+    fn dict(&mut self, dict: &'a ExprDict) -> Value {
+        let mut made = Dict::default();
+        for item in &dict.items {
+            let key = item.key.as_ref().map(|key| self.eval(key));
+            let value = self.eval(&item.value);
+            match key {
+                Some(key) => match key.constant() {
+                    Some(key) => made.set(key, value),
+                    None => made.others.push(value),
+                },
+                // `**other`
+                None => match self.state.get(&value) {
+                    Some(Object::Dict(other)) => made.merge(other),
+                    _ => made.others.push(Value::Unknown),
+                },
+            }
+        }
+        self.state.add(Object::Dict(made))
+    }
+
+    fn formatted(&mut self, text: &'a ExprFString) -> Value {
+        let mut made = Text::default();
+        for element in text.value.iter().flat_map(|part| match part {
+            ruff_python_ast::FStringPart::Literal(_) => [].as_slice(),
+            ruff_python_ast::FStringPart::FString(part) => &part.elements,
+        }) {
+            match element {
+                InterpolatedStringElement::Literal(literal) => made.fixed.push_str(&literal.value),
+                InterpolatedStringElement::Interpolation(element) => {
+                    let value = self.eval(&element.expression);
+                    made.add(value);
+                }
+            }
+        }
+        let literal = text.value.iter().filter_map(|part| match part {
+            ruff_python_ast::FStringPart::Literal(literal) => Some(literal.as_str()),
+            ruff_python_ast::FStringPart::FString(_) => None,
+        });
+        let before: String = literal.collect();
+        made.fixed.insert_str(0, &before);
+        made.value()
+    }
+
+    fn conditional(&mut self, test: &'a Expr, body: &'a Expr, orelse: &'a Expr) -> Value {
+        let (truth, choice) = self.condition(test);
+        match truth {
+            Some(true) => return self.eval(body),
+            Some(false) => return self.eval(orelse),
+            None => {}
+        }
+        let (one, other) = (self.eval(body), self.eval(orelse));
+        let joined = self.join(&one, &other);
+        self.with_lessons(&joined, &choice)
+    }
+
+    /// Whether a condition holds, if it is known; and the choice by scores that it makes.
+    pub(crate) fn condition(&mut self, test: &'a Expr) -> (Option<bool>, Lessons) {
+        match test {
+            Expr::BoolOp(operation) => {
+                let parts: Vec<_> = operation.values.iter().map(|value| self.condition(value)).collect();
+                let choice = parts.iter().fold(Lessons::default(), |all, (_, choice)| all.and(choice));
+                let decisive = operation.op == BoolOp::Or;
+                let truth = if parts.iter().any(|(truth, _)| *truth == Some(decisive)) {
+                    Some(decisive)
+                } else if parts.iter().all(|(truth, _)| *truth == Some(!decisive)) {
+                    Some(!decisive)
+                } else {
+                    None
+                };
+                (truth, choice)
+            }
+            Expr::UnaryOp(operation) if operation.op == UnaryOp::Not => {
+                let (truth, choice) = self.condition(&operation.operand);
+                (truth.map(|truth| !truth), choice)
+            }
+            Expr::Compare(compare) if compare.ops.len() == 1 && compare.ops[0].is_ordering() => {
+                let left = self.eval(&compare.left);
+                let right = self.eval(&compare.comparators[0]);
+                (None, self.choice(&[left, right], compare.range()))
+            }
+            _ => {
+                let value = self.eval(test);
+                (truth(&value), Lessons::default())
+            }
+        }
+    }
+
+    fn either(&mut self, operation: BoolOp, values: &[Value]) -> Value {
+        match (operation, values) {
+            // `given or default`
+            (BoolOp::Or, [Value::None, other]) => other.clone(),
+            (BoolOp::Or, [one, other]) => self.join(one, other),
+            _ => Value::Unknown,
+        }
+    }
+
+    fn unary(&mut self, operation: UnaryOp, value: Value) -> Value {
+        match (operation, value) {
+            (UnaryOp::USub, Value::Int(value)) => value.checked_neg().map_or(Value::Unknown, Value::Int),
+            (UnaryOp::USub, Value::Float(value)) => Value::Float(-value),
+            (UnaryOp::USub, Value::Length(rows)) => Value::Length(rows),
+            (UnaryOp::Not, value) => truth(&value).map_or(Value::Unknown, |truth| Value::Bool(!truth)),
+            (UnaryOp::Invert, value) => match self.state.get(&value) {
+                Some(Object::Table(table)) => {
+                    let mut table = table.clone();
+                    table.condition = table.condition.map(|(key, negated)| (key, !negated));
+                    self.table(table)
+                }
+                _ => Value::Unknown,
+            },
+            (_, value @ Value::Number(_)) => value,
+            (_, value @ Value::Object(_)) => {
+                if let Some(Object::Table(table)) = self.state.get(&value) {
+                    let table = table.clone();
+                    return self.table(table);
+                }
+                Value::Unknown
+            }
+            _ => Value::Unknown,
+        }
+    }
+
+    /// Runs something in a scope of its own, in which the names of a comprehension are set.
+    fn in_scope<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = self.scope;
+        self.scope = self.state.open_scope(Some(outer));
+        let result = run(self);
+        self.scope = outer;
+        result
+    }
+
+    fn comprehension(&mut self, element: &'a Expr, generators: &'a [Comprehension]) -> Value {
+        if let Some(names) = self.names_of_comprehension(element, generators) {
+            return names;
+        }
+        self.in_scope(|machine| {
+            let mut items = Vec::new();
+            let open = machine.generate(generators, &mut |machine| {
+                let value = machine.eval(element);
+                items.push(value);
+            });
+            if open { machine.open_list(items) } else { machine.list(items) }
+        })
+    }
+
+    fn dict_comprehension(&mut self, key: Option<&'a Expr>, value: &'a Expr, generators: &'a [Comprehension]) -> Value {
+        self.in_scope(|machine| {
+            let mut dict = Dict::default();
+            let open = machine.generate(generators, &mut |machine| {
+                let key = key.and_then(|key| machine.eval(key).constant());
+                let value = machine.eval(value);
+                match key {
+                    Some(key) => dict.set(key, value),
+                    None => dict.others.push(value),
+                }
+            });
+            if open && dict.others.is_empty() {
+                dict.others.push(Value::Unknown);
+            }
+            machine.state.add(Object::Dict(dict))
+        })
+    }
+
+    /// Calls `each` for every step of the generators; whether their number is unknown.
+    fn generate(&mut self, generators: &'a [Comprehension], each: &mut dyn FnMut(&mut Self)) -> bool {
+        let Some((first, rest)) = generators.split_first() else {
+            each(self);
+            return false;
+        };
+        let iterable = self.eval(&first.iter);
+        let (items, mut open) = match self.items(&iterable, first.range) {
+            Items::Each(items) => (items, false),
+            Items::Any(item) => (vec![item], true),
+        };
+        self.loops += usize::from(open);
+        let any = open;
+        for item in items {
+            self.assign(&first.target, item);
+            let tests: Vec<_> = first.ifs.iter().map(|test| self.condition(test).0).collect();
+            if tests.contains(&Some(false)) {
+                continue;
+            }
+            open |= tests.contains(&None);
+            open |= self.generate(rest, each);
+        }
+        self.loops -= usize::from(any);
+        open
+    }
+
+    pub(crate) fn assign_changed(&mut self, statement: &'a StmtAugAssign) {
+        let before = self.eval(&statement.target);
+        let change = self.eval(&statement.value);
+        if let (Operator::Add, Value::Object(number)) = (statement.op, &before)
+            && let Some(Object::List(_)) = self.state.object(*number)
+        {
+            return self.extend(*number, &change);
+        }
+        let after = self.operate(statement.op, &before, &change, statement.range());
+        self.assign(&statement.target, after);
+    }
+
+    fn compare(&mut self, compare: &'a ExprCompare) -> Value {
+        let left = self.eval(&compare.left);
+        let mut value = Value::Unknown;
+        for (operation, comparator) in compare.ops.iter().zip(&compare.comparators) {
+            let right = self.eval(comparator);
+            let ranges = (compare.left.range(), comparator.range());
+            value = self.compare_values(*operation, &left, &right, ranges);
+        }
+        if compare.ops.len() == 1 { value } else { Value::Unknown }
+    }
+
+    /// The value, which depends on these lessons as well.
+    pub(crate) fn with_lessons(&mut self, value: &Value, lessons: &Lessons) -> Value {
+        if lessons.is_empty() {
+            return value.clone();
+        }
+        match (value, self.state.get(value)) {
+            (Value::Number(number), _) => {
+                Value::Number(Rc::new(Number { lessons: number.lessons.and(lessons), ..(**number).clone() }))
+            }
+            (Value::Int(_) | Value::Float(_), _) => Value::number(lessons.clone(), Scores::default()),
+            (_, Some(Object::Table(table))) => {
+                let mut table = table.clone();
+                table.learn(lessons);
+                self.table(table)
+            }
+            _ => value.clone(),
+        }
+    }
+
+    /// The source of a range without white space.
+    pub(crate) fn compact(&self, range: TextRange) -> String {
+        self.text(range).chars().filter(|letter| !letter.is_whitespace()).collect()
+    }
+}
+
+impl Dict {
+    /// Sets a value.
+    pub(crate) fn set(&mut self, key: Rc<str>, value: Value) {
+        match self.items.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, known)) => *known = value,
+            None => self.items.push((key, value)),
+        }
+    }
+
+    /// Sets all values of another dictionary.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        for (key, value) in &other.items {
+            self.set(Rc::clone(key), value.clone());
+        }
+        self.others.extend(other.others.iter().cloned());
+    }
+
+    /// The value of a key.
+    pub(crate) fn get(&self, key: &str) -> Option<&Value> {
+        self.items.iter().find(|(known, _)| &**known == key).map(|(_, value)| value)
+    }
+}
+
+impl Text {
+    /// Adds a value.
+    pub(crate) fn add(&mut self, value: Value) {
+        match value {
+            Value::Text(text) => {
+                self.fixed.push_str(&text.fixed);
+                self.values.extend(text.values.iter().cloned());
+            }
+            Value::Str(text) => self.fixed.push_str(&text),
+            value => {
+                // A place holder keeps digits of the text apart from those of the value.
+                self.fixed.push('\u{fffc}');
+                self.values.push(value);
+            }
+        }
+    }
+
+    /// The text as a value.
+    pub(crate) fn value(self) -> Value {
+        if self.values.is_empty() { Value::Str(self.fixed.into()) } else { Value::Text(Rc::new(self)) }
+    }
+
+    /// The whole text, if all values are constants.
+    pub(crate) fn constant(&self) -> Option<Rc<str>> {
+        let mut texts = self.values.iter().map(Value::constant);
+        let mut whole = String::new();
+        for letter in self.fixed.chars() {
+            match letter {
+                '\u{fffc}' => whole.push_str(&texts.next()??),
+                letter => whole.push(letter),
+            }
+        }
+        Some(whole.into())
+    }
+}
+
+/// Whether a value is true, if it is known.
+fn truth(value: &Value) -> Option<bool> {
+    match value {
+        Value::Bool(truth) => Some(*truth),
+        Value::None => Some(false),
+        Value::Int(number) => Some(*number != 0),
+        Value::Str(text) => Some(!text.is_empty()),
+        Value::Function(..) | Value::Class(_) => Some(true),
+        _ => None,
+    }
+}
+
+trait Ordering {
+    fn is_ordering(&self) -> bool;
+}
+
+impl Ordering for ruff_python_ast::CmpOp {
+    fn is_ordering(&self) -> bool {
+        use ruff_python_ast::CmpOp::{Gt, GtE, Lt, LtE};
+        matches!(self, Gt | GtE | Lt | LtE)
+    }
+}

@@ -1,0 +1,458 @@
+//! Methods of tables and groups.
+
+use std::rc::Rc;
+
+use crate::calls::Arguments;
+use crate::info::{Kind, Lesson, Lessons, Scores};
+use crate::library::Value1;
+use crate::machine::Machine;
+use crate::rows::RowsId;
+use crate::table::{Column, Group, Table};
+use crate::value::{Object, Value};
+
+impl Machine<'_> {
+    /// Methods of tables, series and arrays.
+    pub(crate) fn call_table(&mut self, base: &Value, table: &Table, name: &str, arguments: &Arguments) -> Value {
+        let inplace = matches!(arguments.named("inplace"), Some(Value::Bool(true)));
+        let value = self
+            .call_whole(base, table, name, arguments)
+            .or_else(|| self.call_rows(table, name, arguments))
+            .or_else(|| self.call_statistic(table, name, arguments))
+            .or_else(|| self.call_columns(base, table, name, arguments))
+            .unwrap_or_default();
+        if !inplace {
+            return value;
+        }
+        if let (Value::Object(number), Some(after)) = (base, self.table_of(&value).cloned())
+            && let Some(Object::Table(table)) = self.state.change(*number)
+        {
+            *table = after;
+        }
+        Value::None
+    }
+
+    /// Methods that keep all rows and columns.
+    fn call_whole(&mut self, base: &Value, table: &Table, name: &str, arguments: &Arguments) -> Value1 {
+        Some(match name {
+            "copy" | "reset_index" | "astype" | "infer_objects" | "convert_dtypes" | "ffill" | "bfill"
+            | "rename_axis" | "set_index" | "sort_index" | "to_frame" | "cast" | "collect" | "lazy" | "to_pandas"
+            | "tocsr" | "toarray" | "todense" | "pipe" | "float" | "cpu" | "detach" | "type" | "tolist" | "to_list"
+            | "to_dict" | "droplevel" | "unstack" | "stack" | "fill_null" | "with_row_index" | "items" | "swaplevel" => {
+                let mut same = table.clone();
+                if name != "copy" {
+                    same.index &= matches!(name, "tolist" | "to_list" | "astype");
+                }
+                self.table(same)
+            }
+            "to_numpy" | "ravel" | "flatten" | "reshape" | "squeeze" | "transpose" | "view" | "numpy" | "round"
+            | "abs" | "rank" | "argsort" | "argmax" | "dot" | "multiply" | "divide" | "sub" | "add" | "mul" | "div" | "pow"
+            | "subtract" | "isin" | "between" | "isna" | "isnull" | "notna" | "notnull" | "eq" | "ne" | "gt" | "lt"
+            | "ge" | "le" | "where" | "mask" | "clip" | "replace" | "fillna" => self.valuewise(table, name, arguments),
+            "sort_values" | "sort" => {
+                let by = arguments.get(0, "by").cloned().unwrap_or_default();
+                let by = by.constant().or_else(|| self.texts(&by)?.first().cloned());
+                let is_time = |name: &Rc<str>| table.times.contains(name) || self.is_time(name);
+                let sorted = by.filter(is_time);
+                let same = Table { sorted, ..table.clone() };
+                self.table(same)
+            }
+            "rename" => {
+                let renamed = self.renamed(table, arguments);
+                self.table(renamed)
+            }
+            "groupby" | "group_by" => self.grouped(table),
+            "shift" | "diff" | "pct_change" | "cumsum" | "cumcount" | "cummax" | "cummin" | "cumprod" => {
+                let mut lagged = table.values();
+                lagged.rest.target = false;
+                lagged.compared = None;
+                self.table(lagged)
+            }
+            "rolling" | "expanding" | "ewm" | "resample" => {
+                let group = Group { table: table.clone(), chosen: true, ordered: true };
+                self.state.add(Object::Group(group))
+            }
+            "to_csv" | "to_parquet" | "to_pickle" | "to_feather" | "write_csv" => {
+                let path = arguments.first().cloned().unwrap_or_default();
+                self.write(&path);
+                Value::None
+            }
+            "info" | "head_" | "hist" | "plot" => Value::None,
+            "keys" => self.attribute(base, "columns"),
+            _ => return None,
+        })
+    }
+
+    /// Whether the facts say that a column is the time.
+    fn is_time(&self, name: &str) -> bool {
+        self.facts.split.as_ref().is_some_and(|split| {
+            split.kind == crate::facts::SplitKind::Time && split.column.as_deref() == Some(name)
+        })
+    }
+
+    fn valuewise(&mut self, table: &Table, name: &str, arguments: &Arguments) -> Value {
+        let conditional = matches!(
+            name,
+            "isin" | "between" | "isna" | "isnull" | "notna" | "notnull" | "eq" | "ne" | "gt" | "lt" | "ge" | "le"
+        );
+        let others: Lessons =
+            arguments.all().fold(Lessons::default(), |all, value| all.and(&self.lessons_of(value)));
+        let others = self.applied(&others);
+        let keeps_columns = matches!(name, "fillna" | "clip" | "replace" | "round" | "abs" | "where" | "mask");
+        let mut made = if keeps_columns { table.clone() } else { table.values() };
+        made.learn(&others);
+        if keeps_columns && name != "round" && !others.is_empty() {
+            made.rest.target &= table.rest.target;
+        }
+        if conditional {
+            made = self.condition_of(table, name, arguments);
+        } else if matches!(name, "sub" | "subtract" | "add")
+            && let Some(other) = arguments.first().and_then(|value| self.table_of(value)).cloned()
+        {
+            let left = self.table(table.clone());
+            let right = self.table(other);
+            return self.operate(ruff_python_ast::Operator::Sub, &left, &right, arguments.range);
+        }
+        self.table(made)
+    }
+
+    /// `column.isin(...)` and the like.
+    fn condition_of(&mut self, table: &Table, name: &str, arguments: &Arguments) -> Table {
+        let mut made = Table::of(table.rows);
+        let others = arguments.first().and_then(|value| self.table_of(value));
+        if let (true, Some(other)) = (table.index && name == "isin", others.filter(|other| other.index)) {
+            made.among = Some(other.rows);
+        }
+        let text = self.compact(arguments.range);
+        let text = text.trim_start_matches(|letter: char| letter.is_alphanumeric() || letter == '_').to_owned();
+        let opposites = [("notna", "isna"), ("notnull", "isna"), ("isnull", "isna"), ("ne", "eq"), ("ge", "lt"), ("le", "gt")];
+        let (key, negated) = match opposites.iter().find(|(one, _)| *one == name) {
+            Some((one, other)) => (text.replace(one, other), *one != "isnull"),
+            None => (text, false),
+        };
+        made.condition = Some((key.into(), negated));
+        made
+    }
+
+    fn renamed(&mut self, table: &Table, arguments: &Arguments) -> Table {
+        let names = arguments.named("columns").or_else(|| arguments.positional.first());
+        let mut renamed = table.clone();
+        match names.map(|names| (names.constant(), self.state.get(names))) {
+            Some((Some(name), _)) => renamed.label = Some(name),
+            Some((None, Some(Object::Dict(dict)))) => {
+                for (from, to) in &dict.items {
+                    let Some(to) = to.constant() else { continue };
+                    if let Some(column) = renamed.named(from).cloned() {
+                        renamed.remove(from);
+                        renamed.set(to, column);
+                    }
+                }
+            }
+            _ => {}
+        }
+        renamed
+    }
+
+    /// Methods that choose rows.
+    fn call_rows(&mut self, table: &Table, name: &str, arguments: &Arguments) -> Value1 {
+        Some(match name {
+            "dropna" | "drop_duplicates" | "query" | "head" | "tail" | "nlargest" | "nsmallest" | "truncate" | "sample"
+            | "filter_rows" | "drop_nulls" | "limit" => {
+                let left = self.filtered(table, name, arguments);
+                self.table(left)
+            }
+            "take" => match arguments.first().cloned() {
+                Some(index) => match self.chosen_rows(table, &index) {
+                    Some(rows) => {
+                        let taken = table.with_rows(rows);
+                        self.table(taken)
+                    }
+                    None => Value::Unknown,
+                },
+                None => Value::Unknown,
+            },
+            "append" => {
+                let other = arguments.first().and_then(|value| self.table_of(value)).cloned()?;
+                let joined = self.below(&[table.clone(), other], false, arguments);
+                self.table(joined)
+            }
+            "reindex" | "repeat" | "explode" | "iterrows" | "itertuples" => Value::Unknown,
+            _ => return None,
+        })
+    }
+
+    /// Methods that compute something from all rows.
+    fn call_statistic(&mut self, table: &Table, name: &str, arguments: &Arguments) -> Value1 {
+        let across = matches!(arguments.get(0, "axis"), Some(Value::Int(1)));
+        Some(match name {
+            _ if across && matches!(name, "mean" | "sum" | "max" | "min" | "std" | "median" | "count" | "any" | "all" | "idxmax" | "argmax" | "var") => {
+                let values = table.values();
+                self.table(values)
+            }
+            "mean" | "median" | "std" | "var" | "quantile" | "mode" => self.reduce(table, true, arguments.range),
+            "max" | "min" | "sum" | "count" | "any" | "all" | "nunique" | "skew" | "kurt" | "prod" => {
+                self.reduce(table, false, arguments.range)
+            }
+            "value_counts" | "unique" | "describe" | "idxmax" | "idxmin" => {
+                let lessons = table.values().rest.lessons;
+                Value::number(lessons, Scores::default())
+            }
+            "corr" | "corrwith" | "cov" => self.correlations(table, name, arguments),
+            "pivot_table" | "pivot" => {
+                let values = arguments.get(0, "values").and_then(Value::constant);
+                let by_target = values.is_some_and(|name| self.targets.contains(&*name));
+                self.statistics(table.rows, by_target, arguments)
+            }
+            "map" | "apply" | "transform" | "applymap" | "map_elements" => self.mapped(table, arguments),
+            "agg" | "aggregate" => self.reduce(table, true, arguments.range),
+            _ => return None,
+        })
+    }
+
+    fn correlations(&mut self, table: &Table, name: &str, arguments: &Arguments) -> Value {
+        let other = arguments.first().and_then(|value| self.table_of(value));
+        let with_target = table.is_target() || other.is_some_and(Table::is_target);
+        if let Some(label) = other.and_then(|other| other.label.clone()).filter(|_| name == "corrwith") {
+            self.found.targets.insert(label.to_string());
+        }
+        let kind = if with_target { Kind::Selection } else { Kind::Unsupervised };
+        let lesson = Lesson::new(kind, self.site(arguments.range), table.rows);
+        Value::number(self.infos.lesson(lesson), Scores::default())
+    }
+
+    /// A table of statistics: one row per group.
+    pub(crate) fn statistics(&mut self, rows: RowsId, of_target: bool, arguments: &Arguments) -> Value {
+        let lessons = if of_target {
+            let lesson = Lesson::new(Kind::Target, self.site(arguments.range), rows);
+            self.infos.lesson(lesson)
+        } else {
+            Lessons::default()
+        };
+        self.array(RowsId::UNKNOWN, lessons)
+    }
+
+    /// `column.map(...)`.
+    fn mapped(&mut self, table: &Table, arguments: &Arguments) -> Value {
+        let function = arguments.first().cloned().unwrap_or_default();
+        let lessons = match &function {
+            Value::Function(..) => {
+                let across = matches!(arguments.get(1, "axis"), Some(Value::Int(1)));
+                let item = if across {
+                    self.table(table.clone())
+                } else {
+                    Value::number(table.values().rest.lessons, Scores::default())
+                };
+                let value = self.call_with(&function, &[item], arguments.range);
+                self.lessons_of(&value)
+            }
+            Value::Method(method) => {
+                let base = method.0.clone();
+                self.lessons_of(&base)
+            }
+            _ => self.lessons_of(&function),
+        };
+        let own = table.values();
+        let target = own.rest.target && lessons.is_empty();
+        let mut made = Table::array(table.rows, own.rest.lessons.and(&lessons));
+        made.rest.target = target;
+        made.label = own.label;
+        self.table(made)
+    }
+
+    /// Methods that choose or make columns.
+    fn call_columns(&mut self, base: &Value, table: &Table, name: &str, arguments: &Arguments) -> Value1 {
+        let first = arguments.first().cloned().unwrap_or_default();
+        Some(match name {
+            "drop" => self.dropped(table, arguments),
+            "pop" => {
+                let name = first.constant()?;
+                let column = self.select(table, &name);
+                if let Value::Object(number) = base
+                    && let Some(Object::Table(table)) = self.state.change(*number)
+                {
+                    table.remove(&name);
+                }
+                self.table(column)
+            }
+            "select" | "filter" => match self.texts(&first) {
+                Some(names) => {
+                    let selected = self.select_all(table, &names);
+                    self.table(selected)
+                }
+                None => Value::Unknown,
+            },
+            "select_dtypes" => {
+                let excluded = arguments.named("exclude").is_some();
+                let text = self.compact(arguments.range);
+                let numeric = text.contains("number") || text.contains("float") || text.contains("int");
+                let mut selected = table.clone();
+                selected.whole = false;
+                if numeric == excluded {
+                    selected.columns.clear();
+                    selected.unnamed = Lessons::default();
+                }
+                self.table(selected)
+            }
+            "assign" => {
+                let mut made = table.clone();
+                for (name, value) in &arguments.named {
+                    let value = match value {
+                        Value::Function(..) => {
+                            let whole = self.table(made.clone());
+                            self.call_with(value, &[whole], arguments.range)
+                        }
+                        value => value.clone(),
+                    };
+                    made.set(Rc::clone(name), self.column_of(&value));
+                }
+                self.table(made)
+            }
+            "insert" => {
+                let (name, column) = (arguments.get(1, "column")?.constant()?, self.column_of(arguments.get(2, "value")?));
+                if let Value::Object(number) = base
+                    && let Some(Object::Table(table)) = self.state.change(*number)
+                {
+                    table.set(name, column);
+                }
+                Value::None
+            }
+            "merge" | "join" => {
+                let other = first;
+                self.merged(table, &other, arguments)
+            }
+            "get" => {
+                let name = first.constant();
+                match name.filter(|_| !first.is_constant_number()) {
+                    Some(name) if table.columns.is_empty() && table.label.is_none() && !table.whole => {
+                        let _ = name;
+                        Value::number(table.rest.lessons.clone(), Scores::default())
+                    }
+                    Some(name) if table.whole => {
+                        let column = self.select(table, &name);
+                        self.table(column)
+                    }
+                    _ => Value::number(table.values().rest.lessons, Scores::default()),
+                }
+            }
+            _ => return None,
+        })
+    }
+
+    /// `table.drop(...)`.
+    fn dropped(&mut self, table: &Table, arguments: &Arguments) -> Value {
+        let of_columns = arguments.named("columns").cloned();
+        let by_axis = matches!(arguments.get(1, "axis"), Some(Value::Int(1)))
+            || matches!(arguments.get(1, "axis"), Some(Value::Str(axis)) if &**axis == "columns");
+        let first = arguments.first().cloned().unwrap_or_default();
+        let names = match of_columns {
+            Some(names) => names,
+            None if by_axis => first,
+            None => {
+                let index = arguments.named("index").cloned().unwrap_or(first);
+                return self.without_rows(table, &index, arguments);
+            }
+        };
+        let mut left = table.clone();
+        match (names.constant(), self.texts(&names)) {
+            (Some(name), _) => left.remove(&name),
+            (None, Some(names)) => names.iter().for_each(|name| left.remove(name)),
+            _ => left.whole = false,
+        }
+        if let Value::Names(given) = &names
+            && given.sure
+        {
+            left.columns.retain(|(name, _)| given.except.contains(name));
+        }
+        let lessons = self.lessons_of(&names);
+        let lessons = self.infos.map(&lessons, |lesson| (lesson.kind == Kind::Selection).then_some(lesson));
+        left.learn(&lessons);
+        self.table(left)
+    }
+
+    fn without_rows(&mut self, table: &Table, index: &Value, arguments: &Arguments) -> Value {
+        let rows = match self.table_of(index).map(|index| index.rows) {
+            Some(part) => self.other_side(table.rows, part),
+            None => None,
+        };
+        let rows = match rows {
+            Some(rows) => rows,
+            None => {
+                let site = self.site(arguments.range);
+                self.rows.some(table.rows, site)
+            }
+        };
+        let left = table.with_rows(rows);
+        self.table(left)
+    }
+
+    /// Methods of groups.
+    pub(crate) fn call_group(&mut self, group: &Group, name: &str, arguments: &Arguments) -> Value {
+        match name {
+            "rolling" | "expanding" | "ewm" | "shift" | "cumsum" | "cumcount" | "diff" | "pct_change" | "ffill"
+            | "bfill" | "rank" | "cummax" | "cummin" | "ngroup" => {
+                return if matches!(name, "rolling" | "expanding" | "ewm") {
+                    self.state.add(Object::Group(Group { ordered: true, ..group.clone() }))
+                } else {
+                    let lessons = group.table.values().rest.lessons;
+                    self.array(group.table.rows, lessons)
+                };
+            }
+            "groups" | "indices" | "get_group" | "__iter__" | "head" | "tail" | "sample" => return Value::Unknown,
+            "reset_index" => return self.state.add(Object::Group(group.clone())),
+            _ => {}
+        }
+        let counts = matches!(name, "size" | "count" | "nunique" | "len")
+            || matches!(arguments.first(), Some(Value::Str(name)) if matches!(&**name, "count" | "size" | "nunique" | "cumcount" | "shift" | "cumsum"));
+        let keeps_rows = group.ordered || matches!(name, "transform" | "apply");
+        let rows = if keeps_rows { group.table.rows } else { RowsId::UNKNOWN };
+        if group.ordered || counts {
+            return self.array(rows, Lessons::default());
+        }
+        if self.learns_lagged(arguments) {
+            return self.array(rows, Lessons::default());
+        }
+        self.aggregated(group, rows, arguments)
+    }
+
+    /// Whether a function takes rows in order: `lambda x: x.shift(1).rolling(7).mean()`.
+    fn learns_lagged(&self, arguments: &Arguments) -> bool {
+        let text = self.text(arguments.range);
+        let function = matches!(arguments.first(), Some(Value::Function(..)));
+        function && ["shift(", "expanding(", "rolling(", "ewm("].iter().any(|word| text.contains(word))
+    }
+
+    fn aggregated(&mut self, group: &Group, rows: RowsId, arguments: &Arguments) -> Value {
+        let lesson = Lesson::new(Kind::Target, self.site(arguments.range), group.table.rows);
+        let lessons = self.infos.lesson(lesson);
+        let table = &group.table;
+        if group.chosen {
+            let of_target = table.is_target() || table.columns.iter().any(|(_, column)| column.target);
+            let lessons = if of_target { lessons } else { Lessons::default() };
+            let mut made = Table::array(rows, table.lessons().and(&lessons));
+            if let Some(label) = &table.label {
+                made.set(Rc::clone(label), Column { lessons, target: false });
+            }
+            return self.table(made);
+        }
+        // All columns, or those that the arguments name: `agg({"price": "mean"})`, `agg(level=("price", "mean"))`.
+        let mut made = Table::of(rows);
+        let target = |machine: &Self, name: &str| machine.targets.contains(name);
+        for (name, value) in &arguments.named {
+            let of = self.contents(value).and_then(|items| items.first()?.constant());
+            if of.is_some_and(|of| target(self, &of)) {
+                made.set(Rc::clone(name), Column { lessons: lessons.clone(), target: false });
+            }
+        }
+        let named = match arguments.first().and_then(|value| self.state.get(value)) {
+            Some(Object::Dict(dict)) => dict.items.iter().map(|(name, _)| Rc::clone(name)).collect(),
+            _ if arguments.named.is_empty() => self.targets.iter().map(|name| name.as_str().into()).collect(),
+            _ => Vec::new(),
+        };
+        for name in named.into_iter().filter(|name| target(self, name)) {
+            let present = table.has(&name);
+            if present {
+                made.set(name, Column { lessons: lessons.clone(), target: false });
+            }
+        }
+        self.table(made)
+    }
+}

@@ -1,0 +1,182 @@
+//! What values depend on: what was learnt, from which rows; and scores.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use crate::rows::RowsId;
+use crate::site::Site;
+
+/// Something that was learnt from rows, and that a value depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Lesson {
+    /// What was learnt.
+    pub(crate) kind: Kind,
+    /// Where.
+    pub(crate) site: Site,
+    /// The rows that it was learnt from.
+    pub(crate) from: RowsId,
+    /// The rows that it was applied to, once a model predicted for them.
+    pub(crate) on: RowsId,
+    /// Where the model was made, if it is a model.
+    pub(crate) made: Site,
+}
+
+/// What was learnt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Kind {
+    /// A model.
+    Model,
+    /// Statistics of the target.
+    Target,
+    /// Statistics without the target.
+    Unsupervised,
+    /// Which features to use, by the target.
+    Selection,
+    /// When to stop.
+    Stopping,
+    /// The best of several candidates, by their scores.
+    Choice(How),
+    /// Nothing yet: a candidate, which differs between the steps of a search.
+    Candidate(How),
+}
+
+/// How the candidates of a search differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum How {
+    /// Not known yet.
+    Open,
+    /// By settings of a model.
+    Setting,
+    /// By the model.
+    Model,
+    /// By the seed.
+    Seed,
+    /// By a threshold, a weight or another number that changes predictions.
+    Number,
+}
+
+impl Lesson {
+    /// A lesson that was not applied to rows yet.
+    pub(crate) fn new(kind: Kind, site: Site, from: RowsId) -> Self {
+        Self { kind, site, from, on: RowsId::UNKNOWN, made: site }
+    }
+}
+
+/// A set of lessons, by their numbers.
+pub(crate) type Lessons = Set;
+/// A set of scores, by their numbers.
+pub(crate) type Scores = Set;
+
+/// A small sorted set of numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Set(Option<Rc<[u32]>>);
+
+impl Set {
+    /// A set of one number.
+    pub(crate) fn one(number: u32) -> Self {
+        Self(Some(Rc::new([number])))
+    }
+
+    /// A set of numbers.
+    pub(crate) fn of(mut numbers: Vec<u32>) -> Self {
+        numbers.sort_unstable();
+        numbers.dedup();
+        if numbers.is_empty() { Self(None) } else { Self(Some(numbers.into())) }
+    }
+
+    /// Whether there is nothing in it.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// The numbers.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        self.0.as_deref().unwrap_or_default().iter().copied()
+    }
+
+    /// Both sets together.
+    pub(crate) fn and(&self, other: &Self) -> Self {
+        match (&self.0, &other.0) {
+            (_, None) => self.clone(),
+            (None, _) => other.clone(),
+            (Some(left), Some(right)) if Rc::ptr_eq(left, right) || left == right => self.clone(),
+            _ => Self::of(self.iter().chain(other.iter()).collect()),
+        }
+    }
+}
+
+/// A score: predictions compared with true values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Score {
+    /// Where it is computed.
+    pub(crate) site: Site,
+    /// The rows of the true values.
+    pub(crate) rows: RowsId,
+    /// What the predictions depend on.
+    pub(crate) lessons: Lessons,
+    /// Whether the true values are compared with themselves.
+    pub(crate) with_itself: bool,
+}
+
+/// All lessons and scores of a script.
+#[derive(Debug, Default)]
+pub(crate) struct Infos {
+    lessons: Vec<Lesson>,
+    lesson_numbers: HashMap<Lesson, u32>,
+    scores: Vec<Score>,
+    score_numbers: HashMap<Score, u32>,
+}
+
+impl Infos {
+    /// The set with one lesson.
+    pub(crate) fn lesson(&mut self, lesson: Lesson) -> Lessons {
+        Set::one(self.number(lesson))
+    }
+
+    /// The set with one score.
+    pub(crate) fn score(&mut self, score: Score) -> Scores {
+        if let Some(known) = self.score_numbers.get(&score) {
+            return Set::one(*known);
+        }
+        let number = u32::try_from(self.scores.len()).unwrap_or(u32::MAX);
+        self.scores.push(score.clone());
+        self.score_numbers.insert(score, number);
+        Set::one(number)
+    }
+
+    /// The lessons of a set.
+    pub(crate) fn lessons<'a>(&'a self, set: &'a Lessons) -> impl Iterator<Item = Lesson> + 'a {
+        set.iter().filter_map(|number| self.lessons.get(number as usize).copied())
+    }
+
+    /// The scores of a set.
+    pub(crate) fn scores<'a>(&'a self, set: &'a Scores) -> impl Iterator<Item = &'a Score> + 'a {
+        set.iter().filter_map(|number| self.scores.get(number as usize))
+    }
+
+    /// All scores.
+    pub(crate) fn all_scores(&self) -> impl Iterator<Item = &Score> {
+        self.scores.iter()
+    }
+
+    /// The set with every lesson changed, or left out.
+    pub(crate) fn map(&mut self, set: &Lessons, change: impl Fn(Lesson) -> Option<Lesson>) -> Lessons {
+        let changed: Vec<Lesson> = self.lessons(set).filter_map(change).collect();
+        Set::of(changed.into_iter().map(|lesson| self.number(lesson)).collect())
+    }
+
+    /// Whether the set has such a lesson.
+    pub(crate) fn any(&self, set: &Lessons, is: impl Fn(&Lesson) -> bool) -> bool {
+        self.lessons(set).any(|lesson| is(&lesson))
+    }
+
+    fn number(&mut self, lesson: Lesson) -> u32 {
+        if let Some(known) = self.lesson_numbers.get(&lesson) {
+            return *known;
+        }
+        let number = u32::try_from(self.lessons.len()).unwrap_or(u32::MAX);
+        self.lessons.push(lesson);
+        self.lesson_numbers.insert(lesson, number);
+        number
+    }
+}

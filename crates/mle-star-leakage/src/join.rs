@@ -1,0 +1,119 @@
+//! What holds after either of two ways.
+
+use std::rc::Rc;
+
+use crate::rows::RowsId;
+use crate::value::{Dict, Estimator, Instance, List, Number, Object, Value};
+
+/// What holds for a value that is one or the other.
+pub(crate) fn join<'o>(left: &Value, right: &Value, object: &dyn Fn(usize) -> Option<&'o Object>) -> Value {
+    match (left, right) {
+        (Value::Unknown, _) | (_, Value::Unknown) => Value::Unknown,
+        (Value::None, other) | (other, Value::None) => other.clone(),
+        (Value::Number(one), Value::Number(other)) => Value::Number(Rc::new(join_numbers(one, other))),
+        (Value::Number(number), constant) | (constant, Value::Number(number)) if constant.constant().is_some() => {
+            Value::Number(Rc::new(Number { text: None, random: false, ..(**number).clone() }))
+        }
+        (Value::Object(one), Value::Object(other)) if one == other => left.clone(),
+        (Value::Object(one), Value::Object(other)) => like(left, object(*one), object(*other)),
+        (Value::Tuple(one), Value::Tuple(other)) if one.len() == other.len() => {
+            Value::Tuple(one.iter().zip(other.iter()).map(|(one, other)| join(one, other, object)).collect())
+        }
+        _ if same(left, right) => left.clone(),
+        (one, other) if one.constant().is_some() && other.constant().is_some() => Value::some_number(),
+        _ => Value::Unknown,
+    }
+}
+
+/// What holds for a thing after either of two ways.
+pub(crate) fn join_objects(left: &Object, right: &Object) -> Object {
+    match (left, right) {
+        (Object::Table(one), Object::Table(other)) => Object::Table(one.join(other)),
+        (Object::List(one), Object::List(other)) => Object::List(join_lists(one, other)),
+        (Object::Dict(one), Object::Dict(other)) => Object::Dict(join_dicts(one, other)),
+        (Object::Estimator(one), Object::Estimator(other)) => Object::Estimator(join_estimators(one, other)),
+        (Object::Instance(one), Object::Instance(other)) => Object::Instance(join_instances(one, other)),
+        _ => left.clone(),
+    }
+}
+
+/// Two different objects: the first, if the second is the same in what matters.
+fn like(value: &Value, left: Option<&Object>, right: Option<&Object>) -> Value {
+    match (left, right) {
+        (Some(Object::Table(one)), Some(Object::Table(other))) if one == other => value.clone(),
+        (Some(Object::Estimator(one)), Some(Object::Estimator(other)))
+            if one.fitted == other.fitted && one.role == other.role =>
+        {
+            value.clone()
+        }
+        (Some(Object::List(_)), Some(Object::List(other))) if other.items.is_empty() => value.clone(),
+        (Some(Object::Dict(_)), Some(Object::Dict(other))) if other.items.is_empty() => value.clone(),
+        _ => Value::Unknown,
+    }
+}
+
+fn same(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::Symbol(one), Value::Symbol(other)) => one == other,
+        (Value::Function(one, _), Value::Function(other, _)) | (Value::Class(one), Value::Class(other)) => {
+            one == other
+        }
+        (Value::Positions { of, part }, Value::Positions { of: other, part: others }) => {
+            of == other && part == others
+        }
+        (Value::Length(one), Value::Length(other)) => one == other,
+        _ => left.constant().is_some() && left.constant() == right.constant(),
+    }
+}
+
+fn join_numbers(one: &Number, other: &Number) -> Number {
+    Number {
+        lessons: one.lessons.and(&other.lessons),
+        scores: one.scores.and(&other.scores),
+        text: one.text.clone().filter(|text| other.text.as_ref() == Some(text)),
+        random: one.random && other.random,
+    }
+}
+
+fn join_lists(one: &List, other: &List) -> List {
+    let (long, short) = if one.items.len() >= other.items.len() { (one, other) } else { (other, one) };
+    List { open: long.open || short.open || long.items.len() != short.items.len(), ..long.clone() }
+}
+
+fn join_dicts(one: &Dict, other: &Dict) -> Dict {
+    let mut both = one.clone();
+    for (key, value) in &other.items {
+        if !both.items.iter().any(|(known, _)| known == key) {
+            both.items.push((Rc::clone(key), value.clone()));
+        }
+    }
+    both.others.extend(other.others.iter().skip(both.others.len()).cloned());
+    both
+}
+
+fn join_estimators(one: &Estimator, other: &Estimator) -> Estimator {
+    let mut both = one.clone();
+    match (&mut both.fitted, &other.fitted) {
+        (Some(left), Some(right)) => {
+            if left.rows != right.rows {
+                left.rows = RowsId::UNKNOWN;
+            }
+            left.lessons = left.lessons.and(&right.lessons);
+        }
+        (fitted @ None, right) => *fitted = right.clone(),
+        (Some(_), None) => {}
+    }
+    both
+}
+
+fn join_instances(one: &Instance, other: &Instance) -> Instance {
+    let mut both = one.clone();
+    for (name, value) in &other.attributes {
+        match both.attributes.iter_mut().find(|(known, _)| known == name) {
+            Some((_, known)) if !same(known, value) => *known = join(known, value, &|_| None),
+            Some(_) => {}
+            None => both.attributes.push((Rc::clone(name), value.clone())),
+        }
+    }
+    both
+}

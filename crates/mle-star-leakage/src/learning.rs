@@ -1,0 +1,415 @@
+//! Models, transformers and samplers: what they learn, and from which rows.
+
+use std::rc::Rc;
+
+use crate::calls::Arguments;
+use crate::info::{How, Kind, Lesson, Lessons, Scores};
+use crate::machine::Machine;
+use crate::names;
+use crate::rows::RowsId;
+use crate::table::{Column, Table};
+use crate::value::{Dict, Estimator, Fitted, Object, Role, Value};
+
+impl Machine<'_> {
+    /// Functions of libraries for learning that are no classes.
+    pub(crate) fn call_learning(&mut self, symbol: &str, name: &str, arguments: &Arguments) -> Option<Value> {
+        let booster = ["lightgbm", "xgboost", "catboost"].iter().any(|library| symbol.starts_with(library));
+        Some(match name {
+            "train_test_split" => self.train_test_split(arguments),
+            "cross_val_score" | "cross_validate" => self.cross_val_score(arguments),
+            "cross_val_predict" => self.cross_val_predict(arguments),
+            "roc_curve" | "precision_recall_curve" | "det_curve" => self.curve(arguments),
+            "resample" if symbol.starts_with("sklearn") => self.resample(arguments),
+            "mutual_info_classif" | "mutual_info_regression" | "f_classif" | "f_regression" | "chi2" | "pearsonr"
+            | "spearmanr" | "kendalltau" | "pointbiserialr" => self.association(arguments),
+            "Dataset" | "DMatrix" | "QuantileDMatrix" | "Pool" if booster => {
+                let table = arguments.first().and_then(|value| self.table_of(value)).cloned()?;
+                let label = arguments.get(1, "label").and_then(|value| self.table_of(value)?.label.clone());
+                if let Some(label) = label {
+                    self.found.targets.insert(label.to_string());
+                }
+                self.table(table)
+            }
+            "train" if booster => self.train(arguments),
+            "cv" if booster => {
+                let data = arguments.get(1, "train_set").or_else(|| arguments.named("dtrain"))?.clone();
+                let arguments = Arguments { positional: vec![Value::Unknown, data], ..arguments.clone() };
+                self.cross_val_score(&arguments)
+            }
+            "early_stopping" | "EarlyStopping" => Value::text("early stopping"),
+            "scale" | "minmax_scale" | "robust_scale" | "quantile_transform" if symbol.contains("preprocessing") => {
+                let table = arguments.first().and_then(|value| self.table_of(value)).cloned()?;
+                let fitted = self.fit_rows(&table, None, arguments);
+                self.transformed(&table, Role::Transformer, &fitted)
+            }
+            _ => return None,
+        })
+    }
+
+    /// Makes something that is fitted.
+    pub(crate) fn estimator(&mut self, name: &str, arguments: &Arguments) -> Value {
+        let mut role = names::role(name);
+        if names::is_composition(name) {
+            role = arguments.all().map(|value| self.role_within(value, 5)).max().unwrap_or(Role::Nothing);
+        }
+        let mut lessons = Lessons::default();
+        for (name, value) in &arguments.named {
+            let of_value = self.lessons_of(value);
+            let how = if name.contains("seed") || &**name == "random_state" { How::Seed } else { How::Setting };
+            let set = self.infos.map(&of_value, |lesson| match lesson.kind {
+                Kind::Candidate(How::Open) => Some(Lesson { kind: Kind::Candidate(how), ..lesson }),
+                Kind::Candidate(_) => Some(lesson),
+                Kind::Choice(How::Open) => Some(Lesson { kind: Kind::Choice(how), ..lesson }),
+                Kind::Choice(_) => Some(lesson),
+                _ => None,
+            });
+            lessons = lessons.and(&set);
+        }
+        let stops = arguments.named.iter().any(|(name, value)| is_stopping(name, value));
+        let made = self.site(arguments.range);
+        let estimator = Estimator { name: name.into(), role, made, lessons, stops, fitted: None };
+        self.state.add(Object::Estimator(estimator))
+    }
+
+    /// What the things learn that a composition is made of.
+    fn role_within(&self, value: &Value, depth: usize) -> Role {
+        if let Some(Object::Estimator(estimator)) = self.state.get(value) {
+            return estimator.role;
+        }
+        let items = if depth > 0 { self.contents(value) } else { None };
+        items.into_iter().flatten().map(|item| self.role_within(&item, depth - 1)).max().unwrap_or(Role::Nothing)
+    }
+
+    /// Methods of estimators.
+    pub(crate) fn call_estimator(
+        &mut self,
+        base: &Value,
+        estimator: &Estimator,
+        name: &str,
+        arguments: &Arguments,
+    ) -> Value {
+        match name {
+            "fit" | "partial_fit" | "fit_generator" | "adapt" => {
+                self.fit(base, estimator, arguments);
+                base.clone()
+            }
+            "fit_transform" => {
+                let Some(fitted) = self.fit(base, estimator, arguments) else { return Value::Unknown };
+                let Some(table) = self.given_table(arguments) else { return Value::Unknown };
+                self.transformed(&table, estimator.role, &fitted)
+            }
+            "fit_predict" => match self.fit(base, estimator, arguments) {
+                Some(fitted) => self.predicted(estimator, &fitted, arguments),
+                None => Value::Unknown,
+            },
+            "transform" => match (self.given_table(arguments), &estimator.fitted) {
+                (Some(table), Some(fitted)) => self.transformed(&table, estimator.role, fitted),
+                (Some(table), None) if estimator.role == Role::Nothing => self.table(table.values()),
+                _ => Value::Unknown,
+            },
+            "inverse_transform" => arguments.first().cloned().unwrap_or_default(),
+            "predict" | "predict_proba" | "decision_function" | "predict_log_proba" | "score_samples" => {
+                match &estimator.fitted {
+                    Some(fitted) if estimator.role >= Role::Model => self.predicted(estimator, fitted, arguments),
+                    _ => Value::Unknown,
+                }
+            }
+            "score" | "evaluate" => match &estimator.fitted {
+                Some(fitted) => {
+                    let predicted = self.predicted(estimator, fitted, arguments);
+                    let rows = self.given_table(arguments).map_or(RowsId::UNKNOWN, |table| table.rows);
+                    let lessons = self.lessons_of(&predicted);
+                    let score = self.score(arguments.range, rows, &lessons, false);
+                    Value::number(Lessons::default(), score)
+                }
+                None => Value::Unknown,
+            },
+            "fit_resample" | "fit_sample" => self.resampled(estimator, arguments),
+            "get_support" | "get_feature_importance" => self.attribute(base, "support_"),
+            "get_feature_names_out" | "get_params" => Value::Unknown,
+            "set_params" | "compile" | "add" | "eval" | "to" | "set_output" => base.clone(),
+            _ => Value::Unknown,
+        }
+    }
+
+    /// Fits on rows.
+    fn fit(&mut self, base: &Value, estimator: &Estimator, arguments: &Arguments) -> Option<Fitted> {
+        let table = self.given_table(arguments);
+        let target = arguments.get(1, "y").filter(|value| !matches!(value, Value::None)).cloned();
+        let fitted = match &table {
+            Some(table) => {
+                if estimator.role >= Role::Model {
+                    self.note_ids(table, arguments);
+                }
+                let mut fitted = self.fit_rows(table, target.as_ref(), arguments);
+                self.watch(estimator, &mut fitted, arguments);
+                fitted
+            }
+            None => Fitted { rows: RowsId::UNKNOWN, ..self.fit_rows(&Table::default(), target.as_ref(), arguments) },
+        };
+        if let Value::Object(number) = base
+            && let Some(Object::Estimator(estimator)) = self.state.change(*number)
+        {
+            estimator.fitted = Some(fitted.clone());
+        }
+        Some(fitted)
+    }
+
+    /// The table that a method is called with.
+    fn given_table(&self, arguments: &Arguments) -> Option<Table> {
+        self.table_of(arguments.first()?).cloned()
+    }
+
+    /// What is learnt from a table.
+    fn fit_rows(&mut self, table: &Table, target: Option<&Value>, arguments: &Arguments) -> Fitted {
+        let label = target.and_then(|target| self.table_of(target)?.label.clone());
+        if let Some(label) = label {
+            self.found.targets.insert(label.to_string());
+        }
+        Fitted {
+            site: self.site(arguments.range),
+            rows: table.rows,
+            lessons: table.lessons(),
+            with_target: target.is_some(),
+            of_target: table.is_target(),
+            watched: Scores::default(),
+        }
+    }
+
+    fn note_ids(&mut self, table: &Table, arguments: &Arguments) {
+        let site = self.site(arguments.range);
+        for id in &self.facts.ids {
+            if table.has(id) && !self.found.ids.iter().any(|(_, known)| **known == **id) {
+                self.found.ids.push((site, id.as_str().into()));
+            }
+        }
+    }
+
+    /// Rows that are watched during the fit, and whether they stop it.
+    fn watch(&mut self, estimator: &Estimator, fitted: &mut Fitted, arguments: &Arguments) {
+        let sets = ["eval_set", "validation_data", "valid_sets", "evals", "eval_sets"];
+        let Some(watched) = sets.iter().find_map(|name| arguments.named(name)).cloned() else { return };
+        let Some(table) = self.last_table(&watched, 3) else { return };
+        let stops = estimator.stops || arguments.named.iter().any(|(name, value)| self.stops(name, value));
+        if stops && table.rows != fitted.rows {
+            let lesson = Lesson::new(Kind::Stopping, fitted.site, table.rows);
+            fitted.lessons = fitted.lessons.and(&self.infos.lesson(lesson));
+        }
+        let lessons = self.predictions(estimator, fitted, &table);
+        fitted.watched = self.score(arguments.range, table.rows, &lessons, false);
+    }
+
+    /// The features of the last watched rows: `[(x, y), (x_valid, y_valid)]`.
+    fn last_table(&self, value: &Value, depth: usize) -> Option<Table> {
+        if let Some(table) = self.table_of(value) {
+            return Some(table.clone());
+        }
+        let items = if depth > 0 { self.contents(value)? } else { return None };
+        let pair = matches!(value, Value::Tuple(_)) && items.iter().any(|item| self.table_of(item).is_some());
+        if pair { self.last_table(items.first()?, 0) } else { self.last_table(items.last()?, depth - 1) }
+    }
+
+    fn stops(&self, name: &str, value: &Value) -> bool {
+        let items = self.contents(value).unwrap_or_default();
+        is_stopping(name, value) || (name == "callbacks" && items.iter().any(|item| item.as_str() == Some("early stopping")))
+    }
+
+    /// A table after a transformation that was fitted.
+    fn transformed(&mut self, table: &Table, role: Role, fitted: &Fitted) -> Value {
+        let kind = match role {
+            Role::Transformer => Some(Kind::Unsupervised),
+            Role::Selector if fitted.with_target => Some(Kind::Selection),
+            Role::TargetEncoder if fitted.with_target => Some(Kind::Target),
+            _ => None,
+        };
+        let mut values = table.values();
+        if let Some(kind) = kind.filter(|_| !table.is_target() && !fitted.of_target) {
+            let lesson = Lesson::new(kind, fitted.site, fitted.rows);
+            values.rest.lessons = values.rest.lessons.and(&self.infos.lesson(lesson));
+        }
+        self.table(values)
+    }
+
+    /// Predictions for the rows of the first argument.
+    fn predicted(&mut self, estimator: &Estimator, fitted: &Fitted, arguments: &Arguments) -> Value {
+        let Some(table) = self.given_table(arguments) else { return Value::Unknown };
+        let lessons = self.predictions(estimator, fitted, &table);
+        self.array(table.rows, lessons)
+    }
+
+    /// What predictions for the rows of a table depend on.
+    pub(crate) fn predictions(&mut self, estimator: &Estimator, fitted: &Fitted, table: &Table) -> Lessons {
+        let features = table.lessons().and(&fitted.lessons);
+        let on = table.rows;
+        let features = self.infos.map(&features, |lesson| {
+            // Predictions as features are statistics of the target.
+            let kind = if lesson.kind == Kind::Model { Kind::Target } else { lesson.kind };
+            Some(Lesson { kind, on, ..lesson })
+        });
+        let model =
+            Lesson { on, made: estimator.made, ..Lesson::new(Kind::Model, fitted.site, fitted.rows) };
+        features.and(&estimator.lessons).and(&self.infos.lesson(model))
+    }
+
+    fn cross_val_score(&mut self, arguments: &Arguments) -> Value {
+        let Some((rows, lessons)) = self.cross_predictions(arguments) else { return Value::Unknown };
+        let score = self.score(arguments.range, rows, &lessons, false);
+        Value::number(Lessons::default(), score)
+    }
+
+    fn cross_val_predict(&mut self, arguments: &Arguments) -> Value {
+        match self.cross_predictions(arguments) {
+            Some((rows, lessons)) => self.array(rows, lessons),
+            None => Value::Unknown,
+        }
+    }
+
+    /// The rows of cross-validation, and what the predictions for them depend on.
+    fn cross_predictions(&mut self, arguments: &Arguments) -> Option<(RowsId, Lessons)> {
+        let table = self.table_of(arguments.get(1, "X")?)?.clone();
+        let label = arguments.get(2, "y").and_then(|value| self.table_of(value)?.label.clone());
+        if let Some(label) = label {
+            self.found.targets.insert(label.to_string());
+        }
+        let estimator = match arguments.get(0, "estimator").and_then(|value| self.state.get(value)) {
+            Some(Object::Estimator(estimator)) => estimator.clone(),
+            _ => Estimator {
+                name: "".into(),
+                role: Role::Model,
+                made: self.site(arguments.called),
+                lessons: Lessons::default(),
+                stops: false,
+                fitted: None,
+            },
+        };
+        self.note_ids(&table, arguments);
+        let (fit, scored) = self.cross_validation(table.rows, arguments);
+        self.note_cross_validation(&table, arguments);
+        let fitted = Fitted {
+            site: self.site(arguments.range),
+            rows: fit,
+            lessons: table.lessons(),
+            with_target: true,
+            of_target: false,
+            watched: Scores::default(),
+        };
+        let lessons = self.predictions(&estimator, &fitted, &table.with_rows(scored));
+        Some((table.rows, lessons))
+    }
+
+    fn note_cross_validation(&mut self, table: &Table, arguments: &Arguments) {
+        let kind = match arguments.named("cv").and_then(|cv| self.state.get(cv)) {
+            Some(Object::Splitter(splitter)) => splitter.kind,
+            _ => return,
+        };
+        self.note_shuffle(table, kind, arguments);
+    }
+
+    /// The best score of a search over settings.
+    pub(crate) fn search_score(&mut self, estimator: &Estimator, fitted: &Fitted) -> Scores {
+        let division = self.rows.division(fitted.rows, crate::rows::DivisionKind::Folds, "search", fitted.site);
+        let (fit, scored) = (self.rows.part(fitted.rows, division, 0), self.rows.part(fitted.rows, division, 1));
+        let inner = Fitted { rows: fit, ..fitted.clone() };
+        let table = Table::array(scored, fitted.lessons.clone());
+        let lessons = self.predictions(estimator, &inner, &table);
+        let choice = Lesson::new(Kind::Choice(How::Setting), fitted.site, fitted.rows);
+        let lessons = lessons.and(&self.infos.lesson(choice));
+        self.score(fitted.site.expression, fitted.rows, &lessons, false)
+    }
+
+    /// `lightgbm.train(params, data, valid_sets=...)` and the like.
+    fn train(&mut self, arguments: &Arguments) -> Value {
+        let mut lessons = Lessons::default();
+        if let Some(Object::Dict(dict)) = arguments.get(0, "params").and_then(|value| self.state.get(value)) {
+            let settings = dict.items.clone();
+            let settings = Arguments { named: settings, range: arguments.range, ..Arguments::default() };
+            let made = self.estimator("Booster", &settings);
+            if let Some(Object::Estimator(estimator)) = self.state.get(&made) {
+                lessons = estimator.lessons.clone();
+            }
+        }
+        let made = self.site(arguments.range);
+        let estimator =
+            Estimator { name: "Booster".into(), role: Role::Model, made, lessons, stops: false, fitted: None };
+        let base = self.state.add(Object::Estimator(estimator.clone()));
+        let data = arguments.get(1, "train_set").or_else(|| arguments.named("dtrain")).cloned().unwrap_or_default();
+        let given = Arguments { positional: vec![data, Value::Unknown], ..arguments.clone() };
+        self.fit(&base, &estimator, &given);
+        base
+    }
+
+    /// `sampler.fit_resample(x, y)`.
+    fn resampled(&mut self, estimator: &Estimator, arguments: &Arguments) -> Value {
+        let site = self.site(arguments.range);
+        let mut parts = Vec::new();
+        for value in arguments.all().take(2).cloned().collect::<Vec<_>>() {
+            let Some(table) = self.table_of(&value).cloned() else {
+                parts.push(Value::Unknown);
+                continue;
+            };
+            let rows = if estimator.role == Role::Sampler {
+                self.rows.repeated(table.rows, site)
+            } else if names::removes_rows(&estimator.name) {
+                self.rows.some(table.rows, site)
+            } else {
+                RowsId::UNKNOWN
+            };
+            parts.push(self.table(table.with_rows(rows)));
+        }
+        Value::Tuple(parts.into())
+    }
+
+    /// `sklearn.utils.resample(...)`.
+    fn resample(&mut self, arguments: &Arguments) -> Value {
+        let replaced = !matches!(arguments.named("replace"), Some(Value::Bool(false)));
+        let site = self.site(arguments.range);
+        let mut parts = Vec::new();
+        for value in arguments.positional.clone() {
+            let Some(table) = self.table_of(&value).cloned() else {
+                parts.push(Value::Unknown);
+                continue;
+            };
+            let rows = if replaced { self.rows.repeated(table.rows, site) } else { self.rows.some(table.rows, site) };
+            parts.push(self.table(table.with_rows(rows)));
+        }
+        match parts.as_slice() {
+            [only] => only.clone(),
+            _ => Value::Tuple(parts.into()),
+        }
+    }
+
+    /// How features are associated with the target.
+    fn association(&mut self, arguments: &Arguments) -> Value {
+        let tables: Vec<Table> =
+            arguments.all().take(2).filter_map(|value| self.table_of(value)).cloned().collect();
+        let [one, other] = tables.as_slice() else { return Value::some_number() };
+        if let Some(label) = &other.label {
+            self.found.targets.insert(label.to_string());
+        }
+        if !one.is_target() && !other.is_target() {
+            return Value::some_number();
+        }
+        let rows = if one.rows.is_known() { one.rows } else { other.rows };
+        let lesson = Lesson::new(Kind::Selection, self.site(arguments.range), rows);
+        let lessons = self.infos.lesson(lesson);
+        let number = Value::number(lessons, Scores::default());
+        number
+    }
+
+    /// A dictionary of columns as a table.
+    pub(crate) fn frame(&mut self, dict: &Dict) -> Table {
+        let tables = dict.items.iter().filter_map(|(_, value)| self.table_of(value));
+        let rows = tables.map(|table| table.rows).find(|rows| rows.is_known()).unwrap_or_default();
+        let mut made = Table::of(rows);
+        for (name, value) in &dict.items {
+            let column: Column = self.column_of(value);
+            made.set(Rc::clone(name), column);
+        }
+        made
+    }
+}
+
+fn is_stopping(name: &str, value: &Value) -> bool {
+    let named = matches!(name, "early_stopping_rounds" | "early_stopping" | "od_wait" | "od_type");
+    named && !matches!(value, Value::None | Value::Bool(false))
+}

@@ -1,0 +1,546 @@
+//! The abstract interpreter: its state, statements and scopes.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use ruff_python_ast::{Expr, Parameters, Stmt, StmtClassDef, StmtFor, StmtIf};
+use ruff_text_size::{Ranged, TextRange};
+
+use crate::facts::Facts;
+use crate::info::{How, Infos, Kind, Lesson, Lessons, Scores};
+use crate::rows::{Rows, RowsId};
+use crate::site::Site;
+use crate::state::State;
+use crate::value::{Object, Value};
+
+/// How many steps a script may take.
+const STEPS: usize = 60_000;
+/// How many items of a list are followed one by one.
+const ITEMS: usize = 12;
+
+/// The abstract interpreter.
+pub(crate) struct Machine<'a> {
+    pub(crate) source: &'a str,
+    pub(crate) facts: &'a Facts,
+    /// The columns to predict.
+    pub(crate) targets: BTreeSet<String>,
+    pub(crate) state: State<'a>,
+    pub(crate) rows: Rows,
+    pub(crate) infos: Infos,
+    pub(crate) functions: Vec<Callable<'a>>,
+    pub(crate) classes: Vec<Class<'a>>,
+    /// The current scope.
+    pub(crate) scope: usize,
+    /// The current statement.
+    pub(crate) statement: TextRange,
+    pub(crate) steps: usize,
+    pub(crate) depth: usize,
+    /// The functions that are being called.
+    pub(crate) active: Vec<usize>,
+    /// What the functions that are being called returned so far.
+    pub(crate) returned: Vec<Option<Value>>,
+    /// The number of loops around the current statement whose steps are not followed one by one.
+    pub(crate) loops: usize,
+    /// The innermost loop.
+    pub(crate) search: Option<TextRange>,
+    /// The choices by scores that the current statement depends on.
+    pub(crate) choices: Lessons,
+    pub(crate) found: Found,
+}
+
+/// A function or lambda of the script.
+#[derive(Clone, Copy)]
+pub(crate) struct Callable<'a> {
+    pub(crate) parameters: Option<&'a Parameters>,
+    pub(crate) body: Body<'a>,
+}
+
+/// What a function does.
+#[derive(Clone, Copy)]
+pub(crate) enum Body<'a> {
+    Statements(&'a [Stmt]),
+    Expression(&'a Expr),
+}
+
+/// A class of the script.
+pub(crate) struct Class<'a> {
+    pub(crate) definition: &'a StmtClassDef,
+    /// The scope with its methods and attributes.
+    pub(crate) scope: usize,
+    /// The classes that it inherits from, if they are of the script.
+    pub(crate) bases: Vec<usize>,
+}
+
+/// What the interpreter saw.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// Lines with the final score.
+    pub(crate) finals: Vec<Final>,
+    /// Files that were read, with their paths.
+    pub(crate) reads: Vec<(Site, Rc<str>)>,
+    /// Files that were written.
+    pub(crate) writes: Vec<Rc<str>>,
+    /// Columns that models were given as their target.
+    pub(crate) targets: BTreeSet<String>,
+    /// Identifying columns among the features of a model: where, which, and where the model is fitted.
+    pub(crate) ids: Vec<(Site, Rc<str>)>,
+    /// Where rows sorted by time were divided at random: the division's site, and the column.
+    pub(crate) shuffled: Vec<(Site, Rc<str>)>,
+}
+
+/// A line with the final score.
+#[derive(Debug)]
+pub(crate) struct Final {
+    pub(crate) site: Site,
+    pub(crate) values: Vec<Value>,
+    /// Whether the number is part of the text.
+    pub(crate) literal: bool,
+}
+
+/// How a statement ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flow {
+    /// With the next statement.
+    Next,
+    /// The function ends.
+    Leaves,
+    /// The step of the loop ends.
+    Skips,
+}
+
+/// The items of a value in a loop.
+pub(crate) enum Items {
+    /// Each of them.
+    Each(Vec<Value>),
+    /// One that stands for all.
+    Any(Value),
+}
+
+impl<'a> Machine<'a> {
+    /// A machine at the start of a script.
+    pub(crate) fn new(source: &'a str, facts: &'a Facts, targets: BTreeSet<String>) -> Self {
+        let mut state = State::default();
+        let scope = state.open_scope(None);
+        state.set(scope, "__name__", Value::text("__main__"));
+        Self {
+            source,
+            facts,
+            targets,
+            state,
+            rows: Rows::default(),
+            infos: Infos::default(),
+            functions: Vec::new(),
+            classes: Vec::new(),
+            scope,
+            statement: TextRange::default(),
+            steps: STEPS,
+            depth: 0,
+            active: Vec::new(),
+            returned: Vec::new(),
+            loops: 0,
+            search: None,
+            choices: Lessons::default(),
+            found: Found::default(),
+        }
+    }
+
+    /// Follows statements one after the other.
+    pub(crate) fn run(&mut self, body: &'a [Stmt]) -> Flow {
+        for statement in body {
+            if self.steps == 0 {
+                return Flow::Leaves;
+            }
+            self.steps -= 1;
+            let flow = self.follow(statement);
+            if flow != Flow::Next {
+                return flow;
+            }
+        }
+        Flow::Next
+    }
+
+    /// The place of an expression in the current statement.
+    pub(crate) fn site(&self, expression: TextRange) -> Site {
+        Site { expression, statement: self.statement }
+    }
+
+    /// The source of a range.
+    pub(crate) fn text(&self, range: TextRange) -> &'a str {
+        self.source.get(range.to_std_range()).unwrap_or_default()
+    }
+
+    fn follow(&mut self, statement: &'a Stmt) -> Flow {
+        self.statement = statement.range();
+        match statement {
+            Stmt::Return(statement) => {
+                let value = statement.value.as_deref().map_or(Value::None, |value| self.eval(value));
+                self.give_back(value);
+                Flow::Leaves
+            }
+            Stmt::Raise(_) => Flow::Leaves,
+            Stmt::Break(_) | Stmt::Continue(_) => Flow::Skips,
+            Stmt::If(statement) => self.follow_if(statement),
+            Stmt::For(statement) => self.follow_for(statement),
+            Stmt::While(statement) => self.follow_while(&statement.test, &statement.body),
+            Stmt::With(statement) => {
+                for item in &statement.items {
+                    let value = self.eval(&item.context_expr);
+                    if let Some(target) = item.optional_vars.as_deref() {
+                        self.assign(target, value);
+                    }
+                }
+                self.run(&statement.body)
+            }
+            Stmt::Try(statement) => {
+                let flow = self.run(&statement.body);
+                let flow = if flow == Flow::Next { self.run(&statement.orelse) } else { flow };
+                let last = self.run(&statement.finalbody);
+                if flow == Flow::Next { last } else { flow }
+            }
+            Stmt::Match(statement) => {
+                self.eval(&statement.subject);
+                let bodies: Vec<&'a [Stmt]> = statement.cases.iter().map(|case| &*case.body).collect();
+                self.branches(&bodies)
+            }
+            _ => {
+                self.follow_simple(statement);
+                Flow::Next
+            }
+        }
+    }
+
+    fn follow_simple(&mut self, statement: &'a Stmt) {
+        match statement {
+            Stmt::Expr(statement) => {
+                self.eval(&statement.value);
+            }
+            Stmt::Assign(statement) => {
+                let value = self.eval(&statement.value);
+                for target in &statement.targets {
+                    self.assign(target, value.clone());
+                }
+            }
+            Stmt::AnnAssign(statement) => {
+                if let Some(value) = statement.value.as_deref() {
+                    let value = self.eval(value);
+                    self.assign(&statement.target, value);
+                }
+            }
+            Stmt::AugAssign(statement) => self.assign_changed(statement),
+            Stmt::FunctionDef(definition) => {
+                let body = Body::Statements(&definition.body);
+                let function = self.function(Some(&definition.parameters), body);
+                self.state.set(self.scope, definition.name.as_str(), function);
+            }
+            Stmt::ClassDef(definition) => self.define_class(definition),
+            Stmt::Import(statement) => {
+                for alias in &statement.names {
+                    self.import(alias.name.as_str(), alias.asname.as_ref().map(|name| name.as_str()));
+                }
+            }
+            Stmt::ImportFrom(statement) => {
+                let module = statement.module.as_ref().map_or("", |module| module.as_str());
+                for alias in &statement.names {
+                    let name = alias.asname.as_ref().unwrap_or(&alias.name).as_str();
+                    let symbol = Value::Symbol(format!("{module}.{}", alias.name).into());
+                    self.state.set(self.scope, name, symbol);
+                }
+            }
+            Stmt::Global(statement) => {
+                statement.names.iter().for_each(|name| self.state.is_elsewhere(self.scope, name.as_str(), true));
+            }
+            Stmt::Nonlocal(statement) => {
+                statement.names.iter().for_each(|name| self.state.is_elsewhere(self.scope, name.as_str(), false));
+            }
+            Stmt::Delete(statement) => {
+                statement.targets.iter().for_each(|target| self.delete(target));
+            }
+            _ => {}
+        }
+    }
+
+    /// A function of the script as a value.
+    pub(crate) fn function(&mut self, parameters: Option<&'a Parameters>, body: Body<'a>) -> Value {
+        self.functions.push(Callable { parameters, body });
+        Value::Function(self.functions.len() - 1, self.scope)
+    }
+
+    fn import(&mut self, module: &'a str, name: Option<&'a str>) {
+        // `import a.b` binds `a`.
+        let root = module.split('.').next().unwrap_or(module);
+        let (name, symbol) = name.map_or((root, root), |name| (name, module));
+        self.state.set(self.scope, name, Value::Symbol(symbol.into()));
+    }
+
+    fn define_class(&mut self, definition: &'a StmtClassDef) {
+        let bases = definition.bases().iter().map(|base| self.eval(base)).collect::<Vec<_>>();
+        let bases = bases.iter().filter_map(|base| if let Value::Class(base) = base { Some(*base) } else { None });
+        let bases = bases.collect();
+        let outer = self.scope;
+        let scope = self.state.open_scope(Some(outer));
+        self.scope = scope;
+        self.run(&definition.body);
+        self.scope = outer;
+        self.classes.push(Class { definition, scope, bases });
+        self.state.set(outer, definition.name.as_str(), Value::Class(self.classes.len() - 1));
+    }
+
+    fn give_back(&mut self, value: Value) {
+        let before = self.returned.last_mut().and_then(Option::take);
+        let value = match before {
+            Some(before) => self.join(&before, &value),
+            None => value,
+        };
+        if let Some(last) = self.returned.last_mut() {
+            *last = Some(value);
+        }
+    }
+
+    /// What holds for a value that is one or the other.
+    pub(crate) fn join(&self, left: &Value, right: &Value) -> Value {
+        crate::join::join(left, right, &|number| self.state.object(number))
+    }
+
+    fn follow_if(&mut self, statement: &'a StmtIf) -> Flow {
+        let mut mark = Vec::new();
+        let mut flow = self.follow_clause(&statement.test, &statement.body, &mut mark);
+        for clause in &statement.elif_else_clauses {
+            if flow.is_some() {
+                break;
+            }
+            flow = match &clause.test {
+                Some(test) => self.follow_clause(test, &clause.body, &mut mark),
+                None => Some(self.run(&clause.body)),
+            };
+        }
+        let mut flow = flow.unwrap_or(Flow::Next);
+        // The branches before, from the last one outwards.
+        while let Some((begun, branch, left)) = mark.pop() {
+            let other = self.state.end_branch(begun);
+            flow = self.join_flows(branch, left, other, flow);
+        }
+        flow
+    }
+
+    /// Follows one clause. `None`: the next clause may be taken instead.
+    fn follow_clause(
+        &mut self,
+        test: &'a Expr,
+        body: &'a [Stmt],
+        before: &mut Vec<(usize, crate::state::Branch<'a>, Flow)>,
+    ) -> Option<Flow> {
+        self.statement = test.range();
+        let (truth, choice) = self.condition(test);
+        match truth {
+            Some(true) => return Some(self.run(body)),
+            Some(false) => return None,
+            None => {}
+        }
+        let begun = self.state.begin_branch();
+        let outer = self.choices.clone();
+        self.choices = outer.and(&choice);
+        let flow = self.run(body);
+        self.choices = outer;
+        let branch = self.state.end_branch(begun);
+        before.push((self.state.begin_branch(), branch, flow));
+        None
+    }
+
+    fn join_flows(
+        &mut self,
+        left: crate::state::Branch<'a>,
+        left_flow: Flow,
+        right: crate::state::Branch<'a>,
+        right_flow: Flow,
+    ) -> Flow {
+        match (left_flow, right_flow) {
+            (Flow::Leaves, Flow::Leaves) => {
+                self.state.follow(left);
+                Flow::Leaves
+            }
+            (Flow::Leaves, other) => {
+                self.state.follow(right);
+                other
+            }
+            (other, Flow::Leaves) => {
+                self.state.follow(left);
+                other
+            }
+            (left_flow, right_flow) => {
+                self.state.join_branches(left, right);
+                if left_flow == right_flow { left_flow } else { Flow::Next }
+            }
+        }
+    }
+
+    /// Follows alternatives, of which any or none may happen.
+    fn branches(&mut self, bodies: &[&'a [Stmt]]) -> Flow {
+        for body in bodies.iter().take(ITEMS) {
+            let begun = self.state.begin_branch();
+            let flow = self.run(body);
+            let branch = self.state.end_branch(begun);
+            self.join_flows(branch, flow, crate::state::Branch::default(), Flow::Next);
+        }
+        Flow::Next
+    }
+
+    fn follow_for(&mut self, statement: &'a StmtFor) -> Flow {
+        self.statement = statement.iter.range();
+        let iterable = self.eval(&statement.iter);
+        let outer = self.search.replace(statement.range);
+        let items = self.items(&iterable, statement.range);
+        match items {
+            Items::Each(items) => {
+                for item in items {
+                    self.assign(&statement.target, item);
+                    if self.run(&statement.body) == Flow::Leaves {
+                        break;
+                    }
+                }
+            }
+            Items::Any(item) => {
+                self.loops += 1;
+                for _ in 0..2 {
+                    self.assign(&statement.target, item.clone());
+                    if self.run(&statement.body) == Flow::Leaves {
+                        break;
+                    }
+                }
+                self.loops -= 1;
+            }
+        }
+        self.search = outer;
+        self.run(&statement.orelse)
+    }
+
+    fn follow_while(&mut self, test: &'a Expr, body: &'a [Stmt]) -> Flow {
+        self.statement = test.range();
+        self.eval(test);
+        self.loops += 1;
+        for _ in 0..2 {
+            if self.run(body) == Flow::Leaves {
+                break;
+            }
+        }
+        self.loops -= 1;
+        Flow::Next
+    }
+
+    /// The items of a value. Numbers are candidates of a search, which the loop at this place may be.
+    pub(crate) fn items(&mut self, value: &Value, site: TextRange) -> Items {
+        let each = match (value, self.state.get(value)) {
+            (Value::Tuple(items), _) => items.to_vec(),
+            (_, Some(Object::List(list))) if !list.open => list.items.clone(),
+            (_, Some(Object::List(list))) => {
+                let items = list.items.clone();
+                return Items::Any(self.join_all(&items));
+            }
+            (_, Some(Object::Dict(dict))) if dict.others.is_empty() => {
+                dict.items.iter().map(|(key, _)| Value::Str(Rc::clone(key))).collect()
+            }
+            (Value::Number(_), _) => return Items::Any(self.candidate(value, site)),
+            (Value::Method(method), _) if &*method.1 == "items of" => return Items::Any(method.0.clone()),
+            _ => return Items::Any(Value::Unknown),
+        };
+        let each: Vec<Value> = each.iter().map(|item| self.candidate(item, site)).collect();
+        if each.len() <= ITEMS {
+            return Items::Each(each);
+        }
+        Items::Any(self.join_all(&each))
+    }
+
+    /// One value that stands for all.
+    pub(crate) fn join_all(&self, items: &[Value]) -> Value {
+        let Some((first, rest)) = items.split_first() else { return Value::Unknown };
+        rest.iter().take(64).fold(first.clone(), |all, item| self.join(&all, item))
+    }
+
+    /// A number as a candidate of the search at this place.
+    fn candidate(&mut self, value: &Value, site: TextRange) -> Value {
+        let number = match value {
+            Value::Number(number) => (**number).clone(),
+            Value::Int(_) | Value::Float(_) => {
+                crate::value::Number { text: value.constant(), ..Default::default() }
+            }
+            _ => return value.clone(),
+        };
+        let lesson = Lesson::new(Kind::Candidate(How::Open), self.site(site), RowsId::UNKNOWN);
+        let lessons = number.lessons.and(&self.infos.lesson(lesson));
+        Value::Number(Rc::new(crate::value::Number { lessons, ..number }))
+    }
+
+    /// Sets what a target names.
+    pub(crate) fn assign(&mut self, target: &'a Expr, value: Value) {
+        match target {
+            Expr::Name(name) => {
+                let value = self.chosen(value);
+                self.state.set(self.scope, name.id.as_str(), value);
+            }
+            Expr::Tuple(tuple) => self.unpack(&tuple.elts, &value),
+            Expr::List(list) => self.unpack(&list.elts, &value),
+            Expr::Starred(starred) => self.assign(&starred.value, value),
+            Expr::Attribute(attribute) => {
+                let base = self.eval(&attribute.value);
+                let value = self.chosen(value);
+                self.set_attribute(&base, attribute.attr.as_str(), value);
+            }
+            Expr::Subscript(subscript) => {
+                let value = self.chosen(value);
+                self.set_item(subscript, value);
+            }
+            _ => {}
+        }
+    }
+
+    fn unpack(&mut self, targets: &'a [Expr], value: &Value) {
+        let items = match (value, self.state.get(value)) {
+            (Value::Tuple(items), _) => items.to_vec(),
+            (_, Some(Object::List(list))) if !list.open => list.items.clone(),
+            (_, Some(Object::List(list))) => vec![self.join_all(&list.items.clone()); targets.len()],
+            (Value::Number(_), _) => vec![value.clone(); targets.len()],
+            _ => Vec::new(),
+        };
+        let star = targets.iter().position(Expr::is_starred_expr);
+        let extra = items.len().saturating_sub(targets.len());
+        for (position, target) in targets.iter().enumerate() {
+            let value = match star {
+                Some(star) if position == star && !items.is_empty() => {
+                    let some = items.get(star..=star + extra).unwrap_or_default().to_vec();
+                    self.list(some)
+                }
+                Some(star) if position > star => items.get(position + extra).cloned().unwrap_or_default(),
+                None if extra > 0 => Value::Unknown,
+                _ => items.get(position).cloned().unwrap_or_default(),
+            };
+            self.assign(target, value);
+        }
+    }
+
+    /// A value, with the choices by scores that it depends on.
+    fn chosen(&mut self, value: Value) -> Value {
+        if self.choices.is_empty() {
+            return value;
+        }
+        match &value {
+            Value::Number(number) => {
+                let number = crate::value::Number { lessons: number.lessons.and(&self.choices), ..(**number).clone() };
+                Value::Number(Rc::new(number))
+            }
+            Value::Int(_) | Value::Float(_) => Value::number(self.choices.clone(), Scores::default()),
+            Value::Object(number) => match self.state.object(*number) {
+                Some(Object::Table(table)) => {
+                    let mut table = table.clone();
+                    table.learn(&self.choices);
+                    self.table(table)
+                }
+                Some(Object::Estimator(estimator)) => {
+                    let mut estimator = estimator.clone();
+                    estimator.lessons = estimator.lessons.and(&self.choices);
+                    self.state.add(Object::Estimator(estimator))
+                }
+                _ => value,
+            },
+            _ => value,
+        }
+    }
+}

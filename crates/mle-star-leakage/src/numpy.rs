@@ -1,0 +1,253 @@
+//! Functions of numpy and scipy.
+
+use std::rc::Rc;
+
+use crate::calls::Arguments;
+use crate::info::{Lessons, Scores};
+use crate::machine::Machine;
+use crate::rows::RowsId;
+use crate::table::Table;
+use crate::value::{Object, Value};
+
+impl Machine<'_> {
+    /// Functions of numpy and scipy.
+    pub(crate) fn call_numpy(&mut self, symbol: &str, name: &str, arguments: &Arguments) -> Option<Value> {
+        if !["numpy", "scipy", "cupy", "jax", "torch", "np"].iter().any(|library| symbol.starts_with(library)) {
+            return None;
+        }
+        let first = arguments.first().cloned().unwrap_or_default();
+        Some(match name {
+            "zeros" | "ones" | "empty" | "full" => self.blank(&first),
+            "zeros_like" | "ones_like" | "empty_like" | "full_like" => match self.table_of(&first) {
+                Some(table) => {
+                    let table = Table { blank: true, ..Table::of(table.rows) };
+                    self.table(table)
+                }
+                None => Value::some_number(),
+            },
+            "arange" => match first {
+                Value::Length(rows) => self.positions(rows),
+                _ => Value::some_number(),
+            },
+            "linspace" | "logspace" | "geomspace" => Value::some_number(),
+            "rand" | "random" | "uniform" | "normal" | "randn" | "random_sample" | "randint" | "dirichlet" | "choice"
+            | "permutation" | "standard_normal" | "integers" => self.drawn(arguments),
+            "default_rng" | "RandomState" => Value::Symbol("numpy.random".into()),
+            "concatenate" | "vstack" | "hstack" | "column_stack" | "row_stack" | "stack" | "append" | "c_" | "r_" => {
+                self.stacked(name, arguments)
+            }
+            "repeat" | "tile" => match self.table_of(&first).cloned() {
+                Some(table) => {
+                    let site = self.site(arguments.range);
+                    let rows = self.rows.repeated(table.rows, site);
+                    let repeated = table.with_rows(rows);
+                    self.table(repeated)
+                }
+                None => Value::Unknown,
+            },
+            "mean" | "sum" | "average" | "nanmean" | "median" | "std" | "var" | "nanmedian" | "nanstd" | "percentile"
+            | "quantile" | "prod" | "nansum" | "gmean" | "mode" => self.averaged(name, &first, arguments),
+            "max" | "min" | "amax" | "amin" | "argmax" | "argmin" | "nanargmax" | "nanargmin" | "nanmax" | "nanmin" => {
+                self.extreme(&first, arguments)
+            }
+            "array" | "asarray" | "ascontiguousarray" | "copy" | "ravel" | "squeeze" | "csr_matrix" | "tensor"
+            | "from_numpy" | "atleast_2d" => self.as_array(&first),
+            "where" | "select" => self.elementwise(arguments),
+            "unique" | "bincount" | "isnan" | "isfinite" | "flatnonzero" | "nonzero" | "argsort" | "setdiff1d"
+            | "intersect1d" | "histogram" | "searchsorted" | "ix_" | "shuffle" | "corrcoef" | "cov" => self.arranged(name, arguments),
+            _ => self.elementwise(arguments),
+        })
+    }
+
+    /// The positions of rows.
+    pub(crate) fn positions(&mut self, rows: RowsId) -> Value {
+        self.table(Table { index: true, ..Table::of(rows) })
+    }
+
+    /// An array that is filled later: `zeros(len(table))`.
+    fn blank(&mut self, shape: &Value) -> Value {
+        let shape = match (shape, self.contents(shape)) {
+            (_, Some(items)) => items.first().cloned().unwrap_or_default(),
+            _ => shape.clone(),
+        };
+        let rows = match shape {
+            Value::Length(rows) => rows,
+            _ => RowsId::UNKNOWN,
+        };
+        self.table(Table { blank: true, ..Table::of(rows) })
+    }
+
+    fn drawn(&mut self, arguments: &Arguments) -> Value {
+        let length = arguments.all().find_map(|value| match value {
+            Value::Length(rows) => Some(*rows),
+            Value::Tuple(items) => items.iter().find_map(|item| if let Value::Length(rows) = item { Some(*rows) } else { None }),
+            _ => None,
+        });
+        let table = arguments.first().and_then(|value| self.table_of(value)).cloned();
+        match (length, table) {
+            (Some(rows), _) => self.table(Table { blank: true, ..Table::of(rows) }),
+            (None, Some(_)) => Value::Unknown,
+            _ => self.random(),
+        }
+    }
+
+    fn as_array(&mut self, value: &Value) -> Value {
+        match self.table_of(value).cloned() {
+            Some(table) => {
+                let values = table.values();
+                self.table(values)
+            }
+            None => value.clone(),
+        }
+    }
+
+    /// Several arrays one after the other, or side by side.
+    pub(crate) fn stacked(&mut self, name: &str, arguments: &Arguments) -> Value {
+        let first = arguments.first().cloned().unwrap_or_default();
+        let (items, open) = if name == "append" {
+            (arguments.positional.clone(), false)
+        } else {
+            let open = matches!(self.state.get(&first), Some(Object::List(list)) if list.open);
+            (self.contents(&first).unwrap_or_default(), open)
+        };
+        let across = match arguments.named("axis").or_else(|| arguments.positional.get(1)) {
+            _ if matches!(name, "hstack" | "column_stack" | "c_") => true,
+            Some(Value::Int(axis)) => *axis == 1 || *axis == -1,
+            Some(Value::Str(axis)) => &**axis == "columns",
+            _ => name == "stack",
+        };
+        let tables: Vec<Table> = items.iter().filter_map(|item| self.table_of(item)).cloned().collect();
+        if tables.is_empty() {
+            return if self.scores_of(&first, 2).is_empty() { Value::Unknown } else { first };
+        }
+        // Predictions of the folds in a row: `np.hstack([fold, ...])`.
+        let across = across && !(open && name == "hstack");
+        if across {
+            let joined = beside(&tables);
+            return self.table(joined);
+        }
+        let joined = self.below(&tables, open || tables.len() < items.len(), arguments);
+        self.table(joined)
+    }
+
+    /// Tables one below the other.
+    pub(crate) fn below(&mut self, tables: &[Table], open: bool, arguments: &Arguments) -> Table {
+        let mut joined = tables.first().cloned().unwrap_or_default();
+        for table in tables.iter().skip(1) {
+            joined = Table { whole: joined.whole || table.whole, ..joined.join(table) };
+        }
+        joined.condition = None;
+        joined.index = false;
+        let site = self.site(arguments.range);
+        let parts: Vec<RowsId> = tables.iter().map(|table| table.rows).collect();
+        let twice = |rows: &Self| {
+            let pairs = parts.iter().enumerate().flat_map(|(at, one)| parts.iter().skip(at + 1).map(move |other| (*one, *other)));
+            pairs.into_iter().find(|(one, other)| rows.rows.overlap(*one, *other))
+        };
+        joined.rows = if open {
+            RowsId::UNKNOWN
+        } else if let Some((one, other)) = twice(self) {
+            let whole = if self.rows.contains(one, other) { one } else { other };
+            self.rows.repeated(whole, site)
+        } else {
+            self.rows.joined(&parts, site)
+        };
+        joined
+    }
+
+    fn averaged(&mut self, name: &str, first: &Value, arguments: &Arguments) -> Value {
+        if matches!(name, "mean" | "sum" | "average" | "nanmean" | "nansum" | "gmean") {
+            if self.table_of(first).is_none() {
+                let weights = arguments.named("weights").map(|weights| self.lessons_of(weights)).unwrap_or_default();
+                let mean = self.mean_of(first, arguments);
+                let weights = self.applied(&weights);
+                return self.with_lessons(&mean, &weights);
+            }
+            return self.mean_of(first, arguments);
+        }
+        match self.table_of(first).cloned() {
+            Some(table) if arguments.named("axis").is_none_or(|axis| matches!(axis, Value::Int(0))) => {
+                self.reduce(&table, true, arguments.range)
+            }
+            Some(table) => {
+                let values = table.values();
+                self.table(values)
+            }
+            None => self.mean_of(first, arguments),
+        }
+    }
+
+    fn extreme(&mut self, first: &Value, arguments: &Arguments) -> Value {
+        let across = arguments.get(1, "axis").is_some_and(|axis| !matches!(axis, Value::Int(0) | Value::None));
+        match self.table_of(first).cloned() {
+            Some(table) if across => {
+                let values = table.values();
+                self.table(values)
+            }
+            Some(table) => self.reduce(&table, false, arguments.range),
+            None => {
+                let given = Arguments { positional: vec![first.clone()], ..arguments.clone() };
+                self.best(&given)
+            }
+        }
+    }
+
+    /// Functions that return rows in another arrangement.
+    fn arranged(&mut self, name: &str, arguments: &Arguments) -> Value {
+        let first = arguments.first().cloned().unwrap_or_default();
+        match (name, self.table_of(&first).cloned()) {
+            ("isnan" | "isfinite", Some(table)) => {
+                let key = format!("{name}{}", self.compact(arguments.range));
+                let mut condition = Table::of(table.rows);
+                condition.condition = Some((key.into(), false));
+                self.table(condition)
+            }
+            // `oof[np.ix_(rows, columns)]`
+            ("ix_", _) if matches!(first, Value::Positions { .. }) => first,
+            _ => Value::Unknown,
+        }
+    }
+
+    /// Functions of each value by itself.
+    pub(crate) fn elementwise(&mut self, arguments: &Arguments) -> Value {
+        let values: Vec<Value> = arguments.all().cloned().collect();
+        let tables: Vec<Table> = values.iter().filter_map(|value| self.table_of(value)).map(Table::values).collect();
+        let others = values.iter().filter(|value| self.table_of(value).is_none());
+        let lessons = others.fold(Lessons::default(), |all, value| all.and(&self.lessons_of(value)));
+        let lessons = self.applied(&lessons);
+        let Some((first, rest)) = tables.split_first() else {
+            let scores = values.iter().fold(Scores::default(), |all, value| all.and(&self.scores_of(value, 2)));
+            let known = values.iter().any(|value| matches!(value, Value::Number(_)));
+            return if known { Value::number(lessons, scores) } else { Value::Unknown };
+        };
+        let mut made = first.clone();
+        made.condition = made.condition.filter(|_| values.len() == 1);
+        for table in rest {
+            let rows = if made.rows.is_known() { made.rows } else { table.rows };
+            let compared = made.compared.or(table.compared);
+            made = Table { rows, compared, ..Table::array(rows, made.rest.lessons.and(&table.rest.lessons)) };
+        }
+        made.learn(&lessons);
+        self.table(made)
+    }
+}
+
+/// Tables side by side.
+pub(crate) fn beside(tables: &[Table]) -> Table {
+    let mut joined = tables.first().cloned().unwrap_or_default();
+    for table in tables.iter().skip(1) {
+        if !joined.rows.is_known() {
+            joined.rows = table.rows;
+        }
+        for (name, column) in &table.columns {
+            joined.set(Rc::clone(name), column.clone());
+        }
+        joined.rest.lessons = joined.rest.lessons.and(&table.rest.lessons);
+        joined.rest.target = false;
+        joined.unnamed = joined.unnamed.and(&table.unnamed);
+    }
+    joined.label = None;
+    joined.condition = None;
+    joined.whole = false;
+    joined
+}

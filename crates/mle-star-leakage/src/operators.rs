@@ -1,0 +1,332 @@
+//! Operators, comparisons, and choices by scores.
+
+use std::rc::Rc;
+
+use ruff_python_ast::{CmpOp, Operator};
+use ruff_text_size::TextRange;
+
+use crate::info::{How, Kind, Lesson, Lessons, Score, Scores};
+use crate::machine::Machine;
+use crate::rows::RowsId;
+use crate::table::{Column, Table};
+use crate::value::{Names, Number, Object, Text, Value};
+
+impl Machine<'_> {
+    /// The value of `left operation right`.
+    pub(crate) fn operate(&mut self, operation: Operator, left: &Value, right: &Value, site: TextRange) -> Value {
+        if let Some(value) = constants(operation, left, right) {
+            return value;
+        }
+        match (left, right) {
+            (Value::Str(_) | Value::Text(_), _) => return self.operate_text(operation, left, right),
+            (Value::Names(names), _) if operation == Operator::Add => {
+                let lessons = names.lessons.and(&self.lessons_of(right));
+                return Value::Names(Rc::new(Names { lessons, ..(**names).clone() }));
+            }
+            (Value::Unknown, Value::Unknown) => return Value::Unknown,
+            _ => {}
+        }
+        match (self.state.get(left), self.state.get(right)) {
+            (Some(Object::List(one)), Some(Object::List(other))) if operation == Operator::Add => {
+                let open = one.open || other.open;
+                let items = one.items.iter().chain(&other.items).cloned().collect();
+                return if open { self.open_list(items) } else { self.list(items) };
+            }
+            (Some(Object::List(list)), _) if operation == Operator::Mult => {
+                let items: Vec<_> = list.items.iter().chain(&list.items).take(24).cloned().collect();
+                return self.list(items);
+            }
+            (Some(Object::Table(one)), Some(Object::Table(other))) => {
+                let (one, other) = (one.clone(), other.clone());
+                let combined = self.combine(operation, &one, &other);
+                return self.table(combined);
+            }
+            (Some(Object::Table(table)), _) => {
+                let table = table.clone();
+                return self.scale(&table, right);
+            }
+            (_, Some(Object::Table(table))) => {
+                let table = table.clone();
+                return self.scale(&table, left);
+            }
+            _ => {}
+        }
+        numbers(left, right, site)
+    }
+
+    fn operate_text(&mut self, operation: Operator, left: &Value, right: &Value) -> Value {
+        let mut text = Text::default();
+        match (operation, left) {
+            // A path.
+            (Operator::Div, _) => {
+                text.add(left.clone());
+                text.add(Value::text("/"));
+                text.add(right.clone());
+            }
+            (Operator::Add, _) => {
+                text.add(left.clone());
+                text.add(right.clone());
+            }
+            (Operator::Mod, Value::Str(format)) => {
+                text.fixed.push_str(format);
+                match right {
+                    Value::Tuple(items) => text.values.extend(items.iter().cloned()),
+                    value => text.values.push(value.clone()),
+                }
+            }
+            _ => return Value::Unknown,
+        }
+        text.value()
+    }
+
+    /// Two tables, value by value.
+    fn combine(&mut self, operation: Operator, one: &Table, other: &Table) -> Table {
+        let (left, right) = (one.values(), other.values());
+        let rows = if left.rows.is_known() { left.rows } else { right.rows };
+        let condition = match (operation, &left.condition, &right.condition) {
+            (Operator::BitAnd, Some(left), Some(right)) => Some((format!("{left:?} and {right:?}").into(), false)),
+            (Operator::BitOr, Some(left), Some(right)) => Some((format!("{left:?} or {right:?}").into(), false)),
+            _ => None,
+        };
+        Table {
+            condition,
+            compared: self.compared(&left, &right),
+            ..Table::array(rows, left.rest.lessons.and(&right.rest.lessons))
+        }
+    }
+
+    /// The rows of the true values, if one side has true values and the other one predictions.
+    fn compared(&self, left: &Table, right: &Table) -> Option<RowsId> {
+        let predicted = |table: &Table| self.infos.any(&table.rest.lessons, |lesson| lesson.kind == Kind::Model);
+        if left.is_target() && predicted(right) {
+            Some(left.rows)
+        } else if right.is_target() && predicted(left) {
+            Some(right.rows)
+        } else {
+            left.compared.or(right.compared)
+        }
+    }
+
+    /// A table and a number, value by value.
+    fn scale(&mut self, table: &Table, number: &Value) -> Value {
+        let lessons = self.lessons_of(number);
+        let lessons = self.applied(&lessons);
+        let mut scaled = table.clone();
+        scaled.condition = None;
+        scaled.learn(&lessons);
+        self.table(scaled)
+    }
+
+    /// What values depend on that were changed by numbers which depend on these.
+    pub(crate) fn applied(&mut self, lessons: &Lessons) -> Lessons {
+        self.infos.map(lessons, |lesson| match lesson.kind {
+            Kind::Candidate(How::Open) => Some(Lesson { kind: Kind::Candidate(How::Number), ..lesson }),
+            Kind::Choice(How::Open) => Some(Lesson { kind: Kind::Choice(How::Number), ..lesson }),
+            _ => Some(lesson),
+        })
+    }
+
+    /// The value of a comparison.
+    pub(crate) fn compare_values(
+        &mut self,
+        operation: CmpOp,
+        left: &Value,
+        right: &Value,
+        ranges: (TextRange, TextRange),
+    ) -> Value {
+        if let (Some(one), Some(other)) = (left.constant(), right.constant()) {
+            return match operation {
+                CmpOp::Eq | CmpOp::Is => Value::Bool(one == other),
+                CmpOp::NotEq | CmpOp::IsNot => Value::Bool(one != other),
+                _ => Value::Unknown,
+            };
+        }
+        if matches!(operation, CmpOp::Is | CmpOp::IsNot) && matches!(right, Value::None) {
+            let known = !matches!(left, Value::Unknown | Value::Number(_));
+            return if known { Value::Bool(operation == CmpOp::IsNot) } else { Value::Unknown };
+        }
+        let (one, other) = (self.table_of(left).cloned(), self.table_of(right).cloned());
+        let mut made = match (&one, &other) {
+            (Some(one), Some(other)) => self.combine(Operator::Sub, one, other),
+            (Some(table), None) => {
+                let lessons = self.lessons_of(right);
+                let lessons = self.applied(&lessons);
+                let values = table.values();
+                Table::array(values.rows, values.rest.lessons.and(&lessons))
+            }
+            (None, Some(table)) => {
+                let lessons = self.lessons_of(left);
+                let lessons = self.applied(&lessons);
+                let values = table.values();
+                Table::array(values.rows, values.rest.lessons.and(&lessons))
+            }
+            _ => return Value::Unknown,
+        };
+        made.rest.target = false;
+        made.condition = Some(self.condition_key(operation, ranges));
+        self.table(made)
+    }
+
+    /// A key for a condition, and whether it is the negation of the condition with that key.
+    fn condition_key(&self, operation: CmpOp, (left, right): (TextRange, TextRange)) -> (Rc<str>, bool) {
+        let (sign, negated) = match operation {
+            CmpOp::Eq => ("==", false),
+            CmpOp::NotEq => ("==", true),
+            CmpOp::Lt => ("<", false),
+            CmpOp::GtE => ("<", true),
+            CmpOp::Gt => (">", false),
+            CmpOp::LtE => (">", true),
+            _ => ("in", matches!(operation, CmpOp::NotIn)),
+        };
+        let left = self.compact(left);
+        // The name of the table does not matter, only its rows do.
+        let column = left.trim_start_matches(|letter: char| letter.is_alphanumeric() || letter == '_');
+        let column = if column.is_empty() { &left } else { column };
+        (format!("{column}{sign}{}", self.compact(right)).into(), negated)
+    }
+
+    /// The choice that is made by comparing these values, if they are scores of candidates.
+    pub(crate) fn choice(&mut self, values: &[Value], site: TextRange) -> Lessons {
+        let scores = values.iter().fold(Scores::default(), |all, value| all.and(&self.scores_of(value, 3)));
+        if scores.is_empty() {
+            return Lessons::default();
+        }
+        let scores: Vec<Score> = self.infos.scores(&scores).cloned().collect();
+        let Some(how) = self.how(&scores) else { return Lessons::default() };
+        let place = crate::site::Site { expression: site, statement: self.search.unwrap_or(self.statement) };
+        let mut choices = Lessons::default();
+        for score in scores {
+            let lesson = Lesson::new(Kind::Choice(how), place, score.rows);
+            choices = choices.and(&self.infos.lesson(lesson));
+        }
+        choices
+    }
+
+    /// How the candidates differ that have these scores.
+    fn how(&self, scores: &[Score]) -> Option<How> {
+        let candidates = scores.iter().flat_map(|score| self.infos.lessons(&score.lessons));
+        let how = candidates
+            .filter_map(|lesson| match lesson.kind {
+                Kind::Candidate(how) if how != How::Open => Some(how),
+                _ => None,
+            })
+            .max();
+        if how.is_some() {
+            return how;
+        }
+        let models = |score: &Score| {
+            let mut models: Vec<_> = self
+                .infos
+                .lessons(&score.lessons)
+                .filter(|lesson| lesson.kind == Kind::Model)
+                .map(|lesson| lesson.made)
+                .collect();
+            models.sort();
+            models.dedup();
+            models
+        };
+        let first = models(scores.first()?);
+        let others = scores.iter().skip(1).map(models);
+        others.into_iter().any(|other| other != first && !other.is_empty()).then_some(How::Model)
+    }
+
+    /// The scores in a value.
+    pub(crate) fn scores_of(&self, value: &Value, depth: usize) -> Scores {
+        if depth == 0 {
+            return Scores::default();
+        }
+        let all = |items: &[Value]| {
+            items.iter().take(64).fold(Scores::default(), |all, item| all.and(&self.scores_of(item, depth - 1)))
+        };
+        match (value, self.state.get(value)) {
+            (Value::Number(number), _) => number.scores.clone(),
+            (Value::Tuple(items), _) => all(items),
+            (Value::Text(text), _) => all(&text.values),
+            (_, Some(Object::List(list))) => all(&list.items),
+            (_, Some(Object::Dict(dict))) => all(&dict.values()),
+            (_, Some(Object::Study(number))) => number.scores.clone(),
+            _ => Scores::default(),
+        }
+    }
+
+    /// One number for a table: a mean and the like.
+    pub(crate) fn reduce(&mut self, table: &Table, unsupervised: bool, site: TextRange) -> Value {
+        let values = table.values();
+        if let Some(rows) = values.compared {
+            let score = self.score(site, rows, &values.rest.lessons, false);
+            return Value::number(Lessons::default(), score);
+        }
+        let mut lessons = values.rest.lessons.clone();
+        let learnt = values.rows.is_known() && unsupervised && !values.is_target() && !values.blank;
+        if learnt && !self.infos.any(&lessons, |lesson| lesson.kind == Kind::Model) && values.condition.is_none() {
+            let lesson = Lesson::new(Kind::Unsupervised, self.site(site), values.rows);
+            lessons = lessons.and(&self.infos.lesson(lesson));
+        }
+        Value::number(lessons, Scores::default())
+    }
+
+    /// A score of predictions that depend on these lessons.
+    pub(crate) fn score(&mut self, site: TextRange, rows: RowsId, lessons: &Lessons, with_itself: bool) -> Scores {
+        let lessons = self.infos.map(lessons, |lesson| {
+            let on = if lesson.on.is_known() { lesson.on } else { rows };
+            Some(Lesson { on, ..lesson })
+        });
+        let site = self.site(site);
+        self.infos.score(Score { site, rows, lessons, with_itself })
+    }
+
+    /// A column of values that depend on these.
+    pub(crate) fn array(&mut self, rows: RowsId, lessons: Lessons) -> Value {
+        let column = Column { lessons, target: false };
+        self.table(Table { rest: column, ..Table::of(rows) })
+    }
+}
+
+/// The value of an operation on constants.
+fn constants(operation: Operator, left: &Value, right: &Value) -> Option<Value> {
+    let number = |value: &Value| match value {
+        Value::Int(number) => Some(*number as f64),
+        Value::Float(number) => Some(*number),
+        _ => None,
+    };
+    if let (Value::Int(left), Value::Int(right)) = (left, right) {
+        let exact = match operation {
+            Operator::Add => left.checked_add(*right),
+            Operator::Sub => left.checked_sub(*right),
+            Operator::Mult => left.checked_mul(*right),
+            Operator::FloorDiv => left.checked_div_euclid(*right),
+            Operator::Div => None,
+            _ => return None,
+        };
+        if let Some(exact) = exact {
+            return Some(Value::Int(exact));
+        }
+    }
+    let (left, right) = (number(left)?, number(right)?);
+    let value = match operation {
+        Operator::Add => left + right,
+        Operator::Sub => left - right,
+        Operator::Mult => left * right,
+        Operator::Div => left / right,
+        _ => return None,
+    };
+    Some(Value::Float(value))
+}
+
+/// The value of an operation on numbers that depend on data.
+fn numbers(left: &Value, right: &Value, _site: TextRange) -> Value {
+    match (left, right) {
+        (Value::Number(one), Value::Number(other)) => Value::Number(Rc::new(Number {
+            lessons: one.lessons.and(&other.lessons),
+            scores: one.scores.and(&other.scores),
+            text: None,
+            random: one.random && other.random,
+        })),
+        (Value::Number(number), other) | (other, Value::Number(number)) => {
+            let random = number.random && other.is_constant_number();
+            Value::Number(Rc::new(Number { text: None, random, ..(**number).clone() }))
+        }
+        (Value::Length(_), _) | (_, Value::Length(_)) => Value::some_number(),
+        _ => Value::Unknown,
+    }
+}

@@ -1,0 +1,220 @@
+//! Functions of pandas and polars.
+
+use std::rc::Rc;
+
+use crate::calls::Arguments;
+use crate::machine::Machine;
+use crate::numpy::beside;
+use crate::rows::{DivisionKind, RowsId};
+use crate::table::{Group, Table};
+use crate::value::{Object, Value};
+
+impl Machine<'_> {
+    /// Functions of pandas and polars, and readers of other libraries.
+    pub(crate) fn call_pandas(&mut self, symbol: &str, name: &str, arguments: &Arguments) -> Option<Value> {
+        let first = arguments.first().cloned().unwrap_or_default();
+        if symbol.starts_with("sklearn.datasets") {
+            return Some(self.example_data(symbol, arguments));
+        }
+        if name.starts_with("read_") || name.starts_with("scan_") || matches!(symbol, "numpy.load" | "np.load") {
+            return Some(self.read_table(&first, arguments));
+        }
+        if !["pandas", "polars", "cudf", "dask"].iter().any(|library| symbol.starts_with(library)) {
+            return None;
+        }
+        Some(match name {
+            "DataFrame" | "Series" => self.made_table(&first, arguments),
+            "concat" => self.concat(&first, arguments),
+            "merge" | "merge_asof" => {
+                let other = arguments.get(1, "right").cloned().unwrap_or_default();
+                match self.table_of(&first).cloned() {
+                    Some(table) => self.merged(&table, &other, arguments),
+                    None => Value::Unknown,
+                }
+            }
+            "to_datetime" => match self.table_of(&first).cloned() {
+                Some(table) => {
+                    let mut times = table.values();
+                    times.times = vec!["time".into()];
+                    self.table(times)
+                }
+                None => Value::Unknown,
+            },
+            "get_dummies" | "to_numeric" | "isna" | "isnull" | "notna" | "notnull" | "cut" => {
+                match self.table_of(&first).cloned() {
+                    Some(table) => {
+                        let same = table.clone();
+                        self.table(same)
+                    }
+                    None => Value::Unknown,
+                }
+            }
+            "factorize" => match self.table_of(&first).cloned() {
+                Some(table) => {
+                    let codes = table.values();
+                    let codes = self.table(codes);
+                    Value::Tuple([codes, Value::Unknown].into())
+                }
+                None => Value::Unknown,
+            },
+            "qcut" => match self.table_of(&first).cloned() {
+                Some(table) => {
+                    let values = table.values();
+                    self.table(values)
+                }
+                None => Value::Unknown,
+            },
+            "crosstab" => {
+                let by_target = arguments.all().any(|value| self.table_of(value).is_some_and(Table::is_target));
+                let rows = self.table_of(&first).map_or(RowsId::UNKNOWN, |table| table.rows);
+                self.statistics(rows, by_target, arguments)
+            }
+            "pivot_table" => match self.table_of(&first).cloned() {
+                Some(table) => self.call_table(&first, &table, "pivot_table", arguments),
+                None => Value::Unknown,
+            },
+            _ => Value::Unknown,
+        })
+    }
+
+    fn read_table(&mut self, path: &Value, arguments: &Arguments) -> Value {
+        self.read(path, arguments);
+        let name = path.constant().map_or_else(|| format!("{:?}", arguments.range), |path| path.to_string());
+        let rows = self.rows.table(&name);
+        let times = arguments.named("parse_dates").and_then(|names| self.texts(names)).unwrap_or_default();
+        self.table(Table { rows, whole: true, times, ..Table::default() })
+    }
+
+    fn example_data(&mut self, symbol: &str, arguments: &Arguments) -> Value {
+        let rows = self.rows.table(&format!("{symbol} {:?}", arguments.range));
+        let made = symbol.contains(".make_") || matches!(arguments.named("return_X_y"), Some(Value::Bool(true)));
+        let table = self.table(Table::of(rows));
+        if !made {
+            return table;
+        }
+        let mut target = Table { label: Some("target".into()), ..Table::of(rows) };
+        target.rest.target = true;
+        let target = self.table(target);
+        Value::Tuple([table, target].into())
+    }
+
+    fn made_table(&mut self, first: &Value, arguments: &Arguments) -> Value {
+        let index = arguments.named("index").and_then(|index| self.table_of(index)).map(|table| table.rows);
+        let mut made = match (self.table_of(first).cloned(), self.state.get(first)) {
+            (Some(table), _) => {
+                let names = arguments.named("columns").and_then(|names| self.texts(names));
+                let mut made = Table { index: false, ..table };
+                if let Some(names) = names.filter(|_| made.columns.is_empty()) {
+                    let column = made.rest.clone();
+                    names.into_iter().for_each(|name| made.set(name, column.clone()));
+                }
+                made
+            }
+            (None, Some(Object::Dict(dict))) => {
+                let dict = dict.clone();
+                self.frame(&dict)
+            }
+            _ => {
+                let lessons = self.lessons_of(first);
+                if lessons.is_empty() && index.is_none() {
+                    return match first {
+                        Value::Number(_) => first.clone(),
+                        _ if self.scores_of(first, 3).is_empty() => Value::Unknown,
+                        _ => first.clone(),
+                    };
+                }
+                if matches!(first, Value::Number(_)) {
+                    return first.clone();
+                }
+                Table::array(RowsId::UNKNOWN, lessons)
+            }
+        };
+        if let Some(rows) = index.filter(|_| !made.rows.is_known()) {
+            made.rows = rows;
+        }
+        self.table(made)
+    }
+
+    fn concat(&mut self, first: &Value, arguments: &Arguments) -> Value {
+        let across = matches!(arguments.get(1, "axis"), Some(Value::Int(1)))
+            || matches!(arguments.get(1, "axis"), Some(Value::Str(axis)) if &**axis == "columns")
+            || matches!(arguments.named("how"), Some(Value::Str(how)) if &**how == "horizontal");
+        let open = matches!(self.state.get(first), Some(Object::List(list)) if list.open);
+        let items = self.contents(first).unwrap_or_default();
+        let tables: Vec<Table> = items.iter().filter_map(|item| self.table_of(item)).cloned().collect();
+        if tables.is_empty() {
+            return Value::Unknown;
+        }
+        let joined =
+            if across { beside(&tables) } else { self.below(&tables, open || tables.len() < items.len(), arguments) };
+        self.table(joined)
+    }
+
+    /// `table.merge(other)`: the rows of the table with the columns of the other one.
+    pub(crate) fn merged(&mut self, table: &Table, other: &Value, arguments: &Arguments) -> Value {
+        let right = matches!(arguments.named("how"), Some(Value::Str(how)) if &**how == "right");
+        let Some(other) = self.table_of(other).cloned() else {
+            let same = if right { Table::default() } else { table.clone() };
+            return self.table(same);
+        };
+        let (mut made, other) = if right { (other, table.clone()) } else { (table.clone(), other) };
+        let keys = arguments.named("on").cloned().unwrap_or_default();
+        let keys = keys.constant().map_or_else(|| self.texts(&keys).unwrap_or_default(), |key| vec![key]);
+        for (name, column) in &other.columns {
+            if !keys.contains(name) && !column.lessons.is_empty() {
+                let taken = made.named(name).is_some() || self.targets.contains(&**name);
+                let name = if taken { format!("{name}_y").into() } else { Rc::clone(name) };
+                made.set(name, column.clone());
+            }
+        }
+        made.unnamed = made.unnamed.and(&other.rest.lessons).and(&other.unnamed);
+        made.label = None;
+        self.table(made)
+    }
+
+    /// Selects columns or rows: `table.loc[...]` called, `text.str.lower()` and the like.
+    pub(crate) fn call_accessor(&mut self, base: &Value, accessor: &str, name: &str, arguments: &Arguments) -> Value {
+        let Some(table) = self.table_of(base).cloned() else { return Value::Unknown };
+        match (accessor, name) {
+            ("str", "contains" | "startswith" | "endswith") => {
+                let key = self.compact(arguments.range);
+                let mut condition = Table::of(table.rows);
+                condition.condition = Some((key.into(), false));
+                self.table(condition)
+            }
+            _ => {
+                let values = table.values();
+                self.table(values)
+            }
+        }
+    }
+
+    /// Rows that a method leaves.
+    pub(crate) fn filtered(&mut self, table: &Table, name: &str, arguments: &Arguments) -> Table {
+        let site = self.site(arguments.range);
+        match name {
+            "query" => {
+                let key = arguments.first().and_then(Value::constant).unwrap_or_default();
+                let rows = self.divided(table.rows, &format!("query {key}"), false, DivisionKind::Condition);
+                table.with_rows(rows)
+            }
+            "drop_duplicates" | "dropna" => {
+                // The same call on the same rows leaves the same rows.
+                let rows = self.rows.some(table.rows, site);
+                table.with_rows(rows)
+            }
+            "sample" => self.sample(table, arguments),
+            _ => {
+                let rows = self.rows.some(table.rows, site);
+                table.with_rows(rows)
+            }
+        }
+    }
+
+    /// `table.groupby(...)`.
+    pub(crate) fn grouped(&mut self, table: &Table) -> Value {
+        let group = Group { table: table.clone(), chosen: !table.columns.is_empty() && table.label.is_some(), ordered: false };
+        let series = table.columns.is_empty() && table.label.is_some();
+        self.state.add(Object::Group(Group { chosen: series, ..group }))
+    }
+}

@@ -1,0 +1,231 @@
+//! Sets of rows, by where they come from.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use crate::site::Site;
+
+/// A set of rows, by its number in [`Rows`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct RowsId(u32);
+
+/// A division of rows, by its number in [`Rows`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct DivisionId(u32);
+
+impl RowsId {
+    /// Rows of which nothing is known.
+    pub(crate) const UNKNOWN: Self = Self(0);
+
+    /// Whether something is known of the rows.
+    pub(crate) fn is_known(self) -> bool {
+        self != Self::UNKNOWN
+    }
+}
+
+/// Where rows come from.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Origin {
+    /// Nothing is known.
+    Unknown,
+    /// A table that was read or made, by the text that tells it from others.
+    Table(Rc<str>),
+    /// One side of a division.
+    Part { of: RowsId, division: DivisionId, side: u8 },
+    /// Some of the rows.
+    Some { of: RowsId, site: Site },
+    /// The rows, some of them more than once, or with rows that were generated from them.
+    Repeated { of: RowsId, site: Site },
+    /// Several sets one after the other.
+    Joined { parts: Rc<[RowsId]>, site: Site },
+}
+
+/// How rows were divided.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Division {
+    /// The kind of division.
+    pub(crate) kind: DivisionKind,
+    /// Divisions of the same rows with the same key are the same.
+    pub(crate) key: Rc<str>,
+}
+
+/// The kinds of divisions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum DivisionKind {
+    /// Two parts, drawn at random.
+    Random,
+    /// Two parts, drawn at random again and again.
+    Draws,
+    /// Folds of shuffled rows.
+    ShuffledFolds,
+    /// Folds of rows as they stand.
+    Folds,
+    /// Whole groups on either side.
+    Groups,
+    /// Later rows on the scored side.
+    Time,
+    /// A condition.
+    Condition,
+    /// The first rows, up to a position.
+    Position,
+}
+
+impl DivisionKind {
+    /// Whether rows are divided by chance.
+    pub(crate) fn is_random(self) -> bool {
+        matches!(self, Self::Random | Self::Draws | Self::ShuffledFolds)
+    }
+}
+
+/// All sets of rows of a script.
+#[derive(Debug)]
+pub(crate) struct Rows {
+    origins: Vec<Origin>,
+    numbers: HashMap<Origin, RowsId>,
+    divisions: Vec<(Division, Site)>,
+    division_numbers: HashMap<(RowsId, Division), DivisionId>,
+}
+
+impl Default for Rows {
+    fn default() -> Self {
+        Self {
+            origins: vec![Origin::Unknown],
+            numbers: HashMap::new(),
+            divisions: Vec::new(),
+            division_numbers: HashMap::new(),
+        }
+    }
+}
+
+impl Rows {
+    /// The rows of a table.
+    pub(crate) fn table(&mut self, name: &str) -> RowsId {
+        self.number(Origin::Table(name.into()))
+    }
+
+    /// Some of the rows.
+    pub(crate) fn some(&mut self, of: RowsId, site: Site) -> RowsId {
+        if of.is_known() { self.number(Origin::Some { of, site }) } else { of }
+    }
+
+    /// The rows, some of them repeated.
+    pub(crate) fn repeated(&mut self, of: RowsId, site: Site) -> RowsId {
+        if of.is_known() { self.number(Origin::Repeated { of, site }) } else { of }
+    }
+
+    /// Sets one after the other.
+    pub(crate) fn joined(&mut self, parts: &[RowsId], site: Site) -> RowsId {
+        match parts {
+            [] => RowsId::UNKNOWN,
+            [only] => *only,
+            _ if parts.iter().all(|part| !part.is_known()) => RowsId::UNKNOWN,
+            _ => self.number(Origin::Joined { parts: parts.into(), site }),
+        }
+    }
+
+    /// One side of a division: 0 is for fitting, 1 is scored.
+    pub(crate) fn part(&mut self, of: RowsId, division: DivisionId, side: u8) -> RowsId {
+        if of.is_known() { self.number(Origin::Part { of, division, side }) } else { of }
+    }
+
+    /// The division of rows with this key.
+    pub(crate) fn division(&mut self, of: RowsId, kind: DivisionKind, key: &str, site: Site) -> DivisionId {
+        let division = Division { kind, key: key.into() };
+        if let Some(known) = self.division_numbers.get(&(of, division.clone())) {
+            return *known;
+        }
+        let number = DivisionId(u32::try_from(self.divisions.len()).unwrap_or(u32::MAX));
+        self.divisions.push((division.clone(), site));
+        self.division_numbers.insert((of, division), number);
+        number
+    }
+
+    /// Where rows come from.
+    pub(crate) fn origin(&self, rows: RowsId) -> &Origin {
+        self.origins.get(rows.0 as usize).unwrap_or(&Origin::Unknown)
+    }
+
+    /// How and where rows were divided.
+    pub(crate) fn division_of(&self, division: DivisionId) -> Option<&(Division, Site)> {
+        self.divisions.get(division.0 as usize)
+    }
+
+    /// Whether all rows of `inner` (or rows that they were made from) are certainly among those of `outer`.
+    pub(crate) fn contains(&self, outer: RowsId, inner: RowsId) -> bool {
+        if !outer.is_known() || !inner.is_known() {
+            return false;
+        }
+        if self.ancestors(inner).any(|above| above == outer) {
+            return true;
+        }
+        match self.origin(outer) {
+            Origin::Joined { parts, .. } => parts.iter().any(|part| self.contains(*part, inner)),
+            Origin::Repeated { of, .. } => self.contains(*of, inner),
+            _ => false,
+        }
+    }
+
+    /// Whether some row is certainly in both.
+    pub(crate) fn overlap(&self, left: RowsId, right: RowsId) -> bool {
+        self.contains(left, right) || self.contains(right, left)
+    }
+
+    /// The set that both were taken from, where their ways part.
+    pub(crate) fn common(&self, left: RowsId, right: RowsId) -> Option<RowsId> {
+        let above: Vec<_> = self.ancestors(left).collect();
+        self.ancestors(right).find(|rows| rows.is_known() && above.contains(rows))
+    }
+
+    /// Where rows were repeated, in this set or in one that it was taken from.
+    pub(crate) fn repetition(&self, rows: RowsId) -> Option<Site> {
+        self.ancestors(rows).find_map(|above| self.repeated_in(above, 8))
+    }
+
+    /// Where the ways of two sets part by two different divisions of the same rows.
+    pub(crate) fn different_divisions(&self, left: RowsId, right: RowsId) -> Option<(DivisionId, DivisionId)> {
+        let common = self.common(left, right)?;
+        let division = |rows| self.ancestors(rows).find_map(|above| match self.origin(above) {
+            Origin::Part { of, division, .. } if *of == common => Some(*division),
+            _ => None,
+        });
+        let (left, right) = (division(left)?, division(right)?);
+        (left != right).then_some((left, right))
+    }
+
+    /// The division that separates the two sets.
+    pub(crate) fn separation(&self, left: RowsId, right: RowsId) -> Option<DivisionId> {
+        let common = self.common(left, right)?;
+        self.ancestors(right).find_map(|above| match self.origin(above) {
+            Origin::Part { of, division, .. } if *of == common => Some(*division),
+            _ => None,
+        })
+    }
+
+    /// The set itself, and those that it was taken from.
+    pub(crate) fn ancestors(&self, rows: RowsId) -> impl Iterator<Item = RowsId> {
+        std::iter::successors(rows.is_known().then_some(rows), |rows| match self.origin(*rows) {
+            Origin::Part { of, .. } | Origin::Some { of, .. } | Origin::Repeated { of, .. } => Some(*of),
+            _ => None,
+        })
+    }
+
+    fn repeated_in(&self, rows: RowsId, depth: usize) -> Option<Site> {
+        match self.origin(rows) {
+            Origin::Repeated { site, .. } => Some(*site),
+            Origin::Joined { parts, .. } if depth > 0 => {
+                parts.iter().find_map(|part| self.ancestors(*part).find_map(|rows| self.repeated_in(rows, depth - 1)))
+            }
+            _ => None,
+        }
+    }
+
+    fn number(&mut self, origin: Origin) -> RowsId {
+        if let Some(known) = self.numbers.get(&origin) {
+            return *known;
+        }
+        let number = RowsId(u32::try_from(self.origins.len()).unwrap_or_default());
+        self.origins.push(origin.clone());
+        self.numbers.insert(origin, number);
+        number
+    }
+}

@@ -1,0 +1,210 @@
+//! Scores: metrics, the best of several, and searches.
+
+use std::rc::Rc;
+
+use crate::calls::Arguments;
+use crate::info::{How, Kind, Lesson, Lessons, Scores};
+use crate::machine::{Items, Machine};
+use crate::rows::RowsId;
+use crate::table::Table;
+use crate::value::{Number, Object, Value};
+
+impl Machine<'_> {
+    /// `metric(truth, predicted)`.
+    pub(crate) fn metric(&mut self, arguments: &Arguments) -> Value {
+        let truth = arguments.get(0, "y_true").cloned().unwrap_or_default();
+        let predicted = arguments.positional.get(1).or_else(|| {
+            ["y_pred", "y_score", "y_prob", "y_proba"].iter().find_map(|name| arguments.named(name))
+        });
+        let predicted = predicted.cloned().unwrap_or_default();
+        // `auc(fpr, tpr)` and the like.
+        if let Value::Number(number) = &truth {
+            return Value::Number(Rc::clone(number));
+        }
+        let one = self.table_of(&truth).cloned();
+        let other = self.table_of(&predicted).cloned();
+        if let Some(label) = one.as_ref().and_then(|table| table.label.clone()) {
+            self.found.targets.insert(label.to_string());
+        }
+        let lessons = self.lessons_of(&predicted);
+        let itself = self.with_itself(&truth, &predicted);
+        if (lessons.is_empty() || other.is_none() && self.contents(&predicted).is_none()) && !itself {
+            return Value::some_number();
+        }
+        let lessons = lessons.and(&self.lessons_of(&truth));
+        let rows = match (&one, &other) {
+            (Some(one), Some(other)) if other.is_target() && !one.is_target() => other.rows,
+            (Some(one), _) if one.rows.is_known() => one.rows,
+            (_, Some(other)) => other.rows,
+            _ => RowsId::UNKNOWN,
+        };
+        let score = self.score(arguments.range, rows, &lessons, itself);
+        Value::number(Lessons::default(), score)
+    }
+
+    /// Whether true values are compared with themselves.
+    fn with_itself(&self, truth: &Value, predicted: &Value) -> bool {
+        let (Some(one), Some(other)) = (self.table_of(truth), self.table_of(predicted)) else { return false };
+        let same = one.rows.is_known() && one.rows == other.rows && one.label == other.label;
+        one.is_target() && other.is_target() && same && other.lessons().is_empty() && one.lessons().is_empty()
+    }
+
+    /// Curves over thresholds, such as `roc_curve`.
+    pub(crate) fn curve(&mut self, arguments: &Arguments) -> Value {
+        let value = self.metric(arguments);
+        let Value::Number(number) = &value else { return Value::Unknown };
+        let scores: Vec<_> = self.infos.scores(&number.scores).cloned().collect();
+        let lesson = Lesson::new(Kind::Candidate(How::Number), self.site(arguments.range), RowsId::UNKNOWN);
+        let candidate = self.infos.lesson(lesson);
+        let mut made = Scores::default();
+        for mut score in scores {
+            score.lessons = score.lessons.and(&candidate);
+            made = made.and(&self.infos.score(score));
+        }
+        let value = Value::number(Lessons::default(), made);
+        Value::Tuple([value.clone(), value.clone(), value].into())
+    }
+
+    /// `max(scores)`, `np.argmax(scores)`, `max(candidates, key=score)` and the like.
+    pub(crate) fn best(&mut self, arguments: &Arguments) -> Value {
+        let given = match arguments.positional.as_slice() {
+            [only] => match self.contents(only) {
+                Some(items) => items,
+                None => vec![only.clone()],
+            },
+            several => several.to_vec(),
+        };
+        if let Some(key) = arguments.named("key").cloned() {
+            return self.best_by(&given, arguments, &key);
+        }
+        if let [only] = given.as_slice()
+            && let Some(table) = self.table_of(only).cloned()
+        {
+            return self.reduce(&table, true, arguments.range);
+        }
+        let choice = self.choice(&given, arguments.range);
+        let numbers: Vec<Value> = given.iter().filter(|value| matches!(value, Value::Number(_))).cloned().collect();
+        if numbers.is_empty() {
+            // Pairs of scores and names, sorted.
+            let joined = self.join_all(&given);
+            return if choice.is_empty() { Value::Unknown } else { self.with_choice(&joined, &choice) };
+        }
+        let joined = self.join_all(&numbers);
+        self.with_lessons(&joined, &choice)
+    }
+
+    /// Every number in a pair depends on the choice.
+    fn with_choice(&mut self, value: &Value, choice: &Lessons) -> Value {
+        match value {
+            Value::Tuple(items) => {
+                let items: Vec<Value> = items.iter().map(|item| self.with_lessons(item, choice)).collect();
+                Value::Tuple(items.into())
+            }
+            _ => self.with_lessons(value, choice),
+        }
+    }
+
+    fn best_by(&mut self, given: &[Value], arguments: &Arguments, key: &Value) -> Value {
+        let candidates = match arguments.positional.first() {
+            Some(only) if arguments.positional.len() == 1 => match self.items(only, arguments.range) {
+                Items::Each(items) => items,
+                Items::Any(item) => vec![item],
+            },
+            _ => given.to_vec(),
+        };
+        let values: Vec<_> =
+            candidates.iter().map(|candidate| self.call_with(key, std::slice::from_ref(candidate), arguments.range)).collect();
+        let choice = self.choice(&values, arguments.range);
+        if choice.is_empty() {
+            return Value::Unknown;
+        }
+        let joined = self.join_all(&candidates);
+        match joined {
+            Value::Number(_) | Value::Int(_) | Value::Float(_) => self.with_lessons(&joined, &choice),
+            Value::Object(_) | Value::Tuple(_) => self.with_choice(&joined, &choice),
+            _ => Value::number(choice, Scores::default()),
+        }
+    }
+
+    /// The mean or sum of the items of a list, or of several lists position by position.
+    pub(crate) fn mean_of(&mut self, value: &Value, arguments: &Arguments) -> Value {
+        if let Some(table) = self.table_of(value).cloned() {
+            return match arguments.named("axis").or_else(|| arguments.positional.get(1)) {
+                Some(Value::Int(axis)) if *axis != 0 => {
+                    let values = table.values();
+                    self.table(values)
+                }
+                _ => self.reduce(&table, true, arguments.range),
+            };
+        }
+        let Some(items) = self.contents(value) else {
+            return if matches!(value, Value::Number(_)) { value.clone() } else { Value::Unknown };
+        };
+        let tables: Vec<Table> = items.iter().filter_map(|item| self.table_of(item)).cloned().collect();
+        if let Some((first, rest)) = tables.split_first() {
+            let joined = rest.iter().fold(first.values(), |all, table| {
+                let mut joined = all.join(&table.values());
+                joined.rows = all.rows;
+                joined
+            });
+            return self.table(joined);
+        }
+        let scores = self.scores_of(value, 3);
+        let lessons = self.lessons_of(value);
+        if items.iter().any(|item| matches!(item, Value::Unknown)) && scores.is_empty() {
+            return Value::Unknown;
+        }
+        Value::number(lessons, scores)
+    }
+
+    /// Methods of numbers and small arrays.
+    pub(crate) fn call_number(&mut self, base: &Value, name: &str, arguments: &Arguments) -> Value {
+        match name {
+            "max" | "min" | "argmax" | "argmin" | "idxmax" | "idxmin" | "nlargest" | "nsmallest" => {
+                let choice = self.choice(std::slice::from_ref(base), arguments.range);
+                self.with_lessons(base, &choice)
+            }
+            "get" | "__getitem__" => base.clone(),
+            _ => base.clone(),
+        }
+    }
+
+    /// `minimize(loss, start)` and the like.
+    pub(crate) fn optimise(&mut self, function: &Value, arguments: &Arguments) -> Value {
+        let lesson = Lesson::new(Kind::Candidate(How::Open), self.site(arguments.range), RowsId::UNKNOWN);
+        let candidate = Value::number(self.infos.lesson(lesson), Scores::default());
+        let mut given = vec![candidate];
+        let more = arguments.named("args").cloned().unwrap_or_default();
+        given.extend(self.contents(&more).unwrap_or_default());
+        let outer = self.search.replace(arguments.range);
+        let value = self.call_with(function, &given, arguments.range);
+        self.search = outer;
+        let choice = self.choice(std::slice::from_ref(&value), arguments.range);
+        let scores = self.scores_of(&value, 2);
+        Value::number(choice, scores)
+    }
+
+    /// Methods of studies.
+    pub(crate) fn study(&mut self, number: usize, name: &str, arguments: &Arguments) -> Value {
+        if name != "optimize" {
+            return Value::Unknown;
+        }
+        let function = arguments.get(0, "func").cloned().unwrap_or_default();
+        let outer = self.search.replace(arguments.range);
+        let value = self.call_with(&function, &[Value::text("trial").symbol()], arguments.range);
+        self.search = outer;
+        let lessons = self.choice(std::slice::from_ref(&value), arguments.range);
+        let scores = self.scores_of(&value, 2);
+        if let Some(Object::Study(study)) = self.state.change(number) {
+            *study = Number { lessons, scores, ..Number::default() };
+        }
+        Value::None
+    }
+}
+
+impl Value {
+    /// Something of a library with this name.
+    fn symbol(&self) -> Self {
+        Self::Symbol(self.as_str().unwrap_or_default().into())
+    }
+}

@@ -1,0 +1,150 @@
+//! Divisions into training and validation rows.
+
+use std::rc::Rc;
+
+use crate::calls::Arguments;
+use crate::info::{How, Kind, Lesson};
+use crate::machine::Machine;
+use crate::names;
+use crate::rows::{DivisionId, DivisionKind, RowsId};
+use crate::table::Table;
+use crate::value::{Object, Splitter, Value};
+
+impl Machine<'_> {
+    /// A splitter, if the class makes one.
+    pub(crate) fn splitter(&mut self, name: &str, arguments: &Arguments) -> Option<Value> {
+        let kind = names::division(name)?;
+        let shuffled = matches!(arguments.get(1, "shuffle"), Some(Value::Bool(true))) || name.starts_with("Repeated");
+        let kind = if shuffled && kind == DivisionKind::Folds { DivisionKind::ShuffledFolds } else { kind };
+        let key = self.key(name, arguments, kind.is_random());
+        Some(self.state.add(Object::Splitter(Splitter { kind, key })))
+    }
+
+    /// Divisions with the same key divide the same rows in the same way.
+    fn key(&self, name: &str, arguments: &Arguments, random: bool) -> Rc<str> {
+        let mut words = vec![name.to_owned()];
+        let positional = arguments.positional.iter().filter(|value| self.table_of(value).is_none());
+        words.extend(positional.filter_map(Value::constant).map(|text| text.to_string()));
+        let named = arguments.named.iter().map(|(name, value)| (name, value.constant()));
+        let mut named: Vec<_> = named.filter_map(|(name, text)| Some(format!("{name}={}", text?))).collect();
+        named.sort();
+        let seeded = named.iter().any(|text| text.starts_with("random_state=") && !text.ends_with("=None"));
+        words.extend(named);
+        if random && !seeded {
+            words.push(format!("{:?}", arguments.range));
+        }
+        words.join(" ").into()
+    }
+
+    /// Methods of splitters.
+    pub(crate) fn split(&mut self, splitter: &Splitter, name: &str, arguments: &Arguments) -> Value {
+        if name != "split" {
+            return Value::some_number();
+        }
+        let tables: Vec<Table> = arguments.all().filter_map(|value| self.table_of(value)).cloned().collect();
+        let length = arguments.all().find_map(|value| match value {
+            Value::Length(rows) => Some(*rows),
+            _ => None,
+        });
+        let rows = tables.iter().map(|table| table.rows).find(|rows| rows.is_known()).or(length).unwrap_or_default();
+        let grouped = arguments.get(2, "groups").is_some_and(|groups| !matches!(groups, Value::None));
+        let ignores = matches!(splitter.kind, DivisionKind::Folds | DivisionKind::ShuffledFolds | DivisionKind::Draws);
+        let kind = if grouped && !ignores { DivisionKind::Groups } else { splitter.kind };
+        if let Some(table) = tables.first() {
+            self.note_shuffle(table, kind, arguments);
+        }
+        let (fit, scored) = self.sides(rows, kind, &splitter.key, arguments);
+        let pair = [Value::Positions { of: rows, part: fit }, Value::Positions { of: rows, part: scored }];
+        Value::Method(Rc::new((Value::Tuple(pair.into()), "items of".into())))
+    }
+
+    fn sides(&mut self, rows: RowsId, kind: DivisionKind, key: &str, arguments: &Arguments) -> (RowsId, RowsId) {
+        if !rows.is_known() {
+            return (rows, rows);
+        }
+        let site = self.site(arguments.range);
+        let division = self.rows.division(rows, kind, key, site);
+        (self.rows.part(rows, division, 0), self.rows.part(rows, division, 1))
+    }
+
+    /// `train_test_split(...)`.
+    pub(crate) fn train_test_split(&mut self, arguments: &Arguments) -> Value {
+        let unshuffled = matches!(arguments.named("shuffle"), Some(Value::Bool(false)));
+        let kind = if unshuffled { DivisionKind::Position } else { DivisionKind::Random };
+        let key = self.key("train_test_split", arguments, !unshuffled);
+        let seeds = arguments.named("random_state").map(|seed| self.lessons_of(seed)).unwrap_or_default();
+        let seeds = self.infos.map(&seeds, |lesson| match lesson.kind {
+            Kind::Candidate(How::Open) => Some(Lesson { kind: Kind::Candidate(How::Seed), ..lesson }),
+            _ => None,
+        });
+        let mut parts = Vec::new();
+        for value in &arguments.positional {
+            let Some(table) = self.table_of(value).cloned() else {
+                parts.extend([Value::Unknown, Value::Unknown]);
+                continue;
+            };
+            self.note_shuffle(&table, kind, arguments);
+            let (fit, scored) = self.sides(table.rows, kind, &key, arguments);
+            for rows in [fit, scored] {
+                let mut part = table.with_rows(rows);
+                part.learn(&seeds);
+                parts.push(self.table(part));
+            }
+        }
+        Value::Tuple(parts.into())
+    }
+
+    /// The rows of the two sides of cross-validation by `cv=`.
+    pub(crate) fn cross_validation(&mut self, rows: RowsId, arguments: &Arguments) -> (RowsId, RowsId) {
+        let cv = arguments.named("cv").cloned().unwrap_or_default();
+        let (kind, key) = match self.state.get(&cv) {
+            Some(Object::Splitter(splitter)) => (splitter.kind, splitter.key.to_string()),
+            _ if matches!(cv, Value::Unknown | Value::Int(_)) && arguments.named("groups").is_none() => {
+                (DivisionKind::Folds, format!("cv {:?}", arguments.range))
+            }
+            _ => (DivisionKind::Groups, format!("cv {:?}", arguments.range)),
+        };
+        self.sides(rows, kind, &key, arguments)
+    }
+
+    /// Remembers that rows sorted by time are shuffled.
+    pub(crate) fn note_shuffle(&mut self, table: &Table, kind: DivisionKind, arguments: &Arguments) {
+        if let (true, Some(column)) = (kind.is_random(), &table.sorted) {
+            let site = self.site(arguments.range);
+            let column = Rc::clone(column);
+            if !self.found.shuffled.iter().any(|(known, _)| *known == site) {
+                self.found.shuffled.push((site, column));
+            }
+        }
+    }
+
+    /// The other side of a division that rows are one side of.
+    pub(crate) fn other_side(&mut self, whole: RowsId, part: RowsId) -> Option<RowsId> {
+        let (division, side): (DivisionId, u8) = match self.rows.origin(part) {
+            crate::rows::Origin::Part { of, division, side } if *of == whole => (*division, *side),
+            _ => return None,
+        };
+        Some(self.rows.part(whole, division, 1 - side))
+    }
+
+    /// Some of the rows, drawn at random: `table.sample(...)`.
+    pub(crate) fn sample(&mut self, table: &Table, arguments: &Arguments) -> Table {
+        let is = |name: &str| matches!(arguments.named(name), Some(Value::Bool(true)));
+        let site = self.site(arguments.range);
+        if is("replace") {
+            let rows = self.rows.repeated(table.rows, site);
+            return table.with_rows(rows);
+        }
+        let fraction = arguments.get(1, "frac");
+        if matches!(fraction, Some(Value::Int(1))) || matches!(fraction, Some(Value::Float(share)) if *share >= 1.0) {
+            return Table { sorted: None, ..table.clone() };
+        }
+        if !table.rows.is_known() {
+            return table.clone();
+        }
+        let key = self.key("sample", arguments, true);
+        let division = self.rows.division(table.rows, DivisionKind::Random, &key, site);
+        let rows = self.rows.part(table.rows, division, 0);
+        table.with_rows(rows)
+    }
+}

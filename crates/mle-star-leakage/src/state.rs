@@ -1,0 +1,214 @@
+//! Variables and objects, with a log so that branches can be undone and joined.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use crate::join::{join, join_objects};
+use crate::value::{Object, Value};
+
+/// Variables and objects.
+#[derive(Debug, Default)]
+pub(crate) struct State<'a> {
+    scopes: Vec<Scope<'a>>,
+    objects: Vec<Rc<Object>>,
+    /// What was before, while a branch is followed.
+    log: Vec<Change<'a>>,
+    branches: usize,
+}
+
+/// The variables of a module, function or comprehension.
+#[derive(Debug, Default)]
+struct Scope<'a> {
+    variables: HashMap<&'a str, Value>,
+    parent: Option<usize>,
+    /// Names that belong to another scope: `global` and `nonlocal`.
+    elsewhere: HashMap<&'a str, usize>,
+}
+
+/// Where something changed, and what was there.
+#[derive(Debug)]
+enum Change<'a> {
+    Variable(usize, &'a str, Option<Value>),
+    Object(usize, Rc<Object>),
+}
+
+/// What a branch left.
+#[derive(Debug, Default)]
+pub(crate) struct Branch<'a> {
+    variables: HashMap<(usize, &'a str), Option<Value>>,
+    objects: HashMap<usize, Rc<Object>>,
+}
+
+impl<'a> State<'a> {
+    /// A new scope inside another one.
+    pub(crate) fn open_scope(&mut self, parent: Option<usize>) -> usize {
+        self.scopes.push(Scope { parent, ..Scope::default() });
+        self.scopes.len() - 1
+    }
+
+    /// The value of a variable, searched from a scope outwards.
+    pub(crate) fn variable(&self, mut scope: usize, name: &str) -> Option<&Value> {
+        loop {
+            let here = self.scopes.get(scope)?;
+            if let Some(value) = here.variables.get(name) {
+                return Some(value);
+            }
+            scope = here.parent?;
+        }
+    }
+
+    /// The value of a variable of this scope.
+    pub(crate) fn variable_here(&self, scope: usize, name: &str) -> Option<&Value> {
+        self.scopes.get(scope)?.variables.get(name)
+    }
+
+    /// Sets a variable.
+    pub(crate) fn set(&mut self, scope: usize, name: &'a str, value: Value) {
+        let scope = self.scopes.get(scope).and_then(|here| here.elsewhere.get(name)).copied().unwrap_or(scope);
+        let Some(here) = self.scopes.get_mut(scope) else { return };
+        let before = here.variables.insert(name, value);
+        if self.branches > 0 {
+            self.log.push(Change::Variable(scope, name, before));
+        }
+    }
+
+    /// Says that a name belongs to an outer scope.
+    pub(crate) fn is_elsewhere(&mut self, scope: usize, name: &'a str, module: bool) {
+        let mut outer = self.scopes.get(scope).and_then(|here| here.parent);
+        while let Some(candidate) = outer {
+            let here = &self.scopes[candidate];
+            let last = here.parent.is_none();
+            if last || (!module && here.variables.contains_key(name)) {
+                break;
+            }
+            outer = here.parent;
+        }
+        if let (Some(outer), Some(here)) = (outer, self.scopes.get_mut(scope)) {
+            here.elsewhere.insert(name, outer);
+        }
+    }
+
+    /// A new object.
+    pub(crate) fn add(&mut self, object: Object) -> Value {
+        self.objects.push(Rc::new(object));
+        Value::Object(self.objects.len() - 1)
+    }
+
+    /// An object.
+    pub(crate) fn object(&self, number: usize) -> Option<&Object> {
+        self.objects.get(number).map(Rc::as_ref)
+    }
+
+    /// The object of a value.
+    pub(crate) fn get(&self, value: &Value) -> Option<&Object> {
+        match value {
+            Value::Object(number) => self.object(*number),
+            _ => None,
+        }
+    }
+
+    /// An object to change.
+    pub(crate) fn change(&mut self, number: usize) -> Option<&mut Object> {
+        let object = self.objects.get_mut(number)?;
+        if self.branches > 0 {
+            self.log.push(Change::Object(number, Rc::clone(object)));
+        }
+        Some(Rc::make_mut(object))
+    }
+
+    /// Begins a branch.
+    pub(crate) fn begin_branch(&mut self) -> usize {
+        self.branches += 1;
+        self.log.len()
+    }
+
+    /// Ends a branch: everything is as before it began.
+    pub(crate) fn end_branch(&mut self, mark: usize) -> Branch<'a> {
+        let mut left = Branch::default();
+        while self.log.len() > mark {
+            match self.log.pop() {
+                Some(Change::Variable(scope, name, before)) => {
+                    let here = &mut self.scopes[scope].variables;
+                    let now = match before {
+                        Some(before) => here.insert(name, before),
+                        None => here.remove(name),
+                    };
+                    left.variables.entry((scope, name)).or_insert(now);
+                }
+                Some(Change::Object(number, before)) => {
+                    let now = std::mem::replace(&mut self.objects[number], before);
+                    left.objects.entry(number).or_insert(now);
+                }
+                None => break,
+            }
+        }
+        self.branches -= 1;
+        left
+    }
+
+    /// Continues with what either of two branches left.
+    pub(crate) fn join_branches(&mut self, left: Branch<'a>, mut right: Branch<'a>) {
+        for ((scope, name), value) in left.variables {
+            let other = match right.variables.remove(&(scope, name)) {
+                Some(other) => other,
+                None => self.scopes[scope].variables.get(name).cloned(),
+            };
+            let object = |number: usize| self.object(number);
+            if let Some(joined) = joined(value, other, &object) {
+                self.set_here(scope, name, joined);
+            }
+        }
+        for ((scope, name), value) in right.variables {
+            let other = self.scopes[scope].variables.get(name).cloned();
+            let object = |number: usize| self.object(number);
+            if let Some(joined) = joined(other, value, &object) {
+                self.set_here(scope, name, joined);
+            }
+        }
+        for (number, object) in left.objects {
+            let other = right.objects.remove(&number).unwrap_or_else(|| Rc::clone(&self.objects[number]));
+            self.replace(number, join_objects(&object, &other));
+        }
+        for (number, object) in right.objects {
+            self.replace(number, join_objects(&Rc::clone(&self.objects[number]), &object));
+        }
+    }
+
+    /// Continues with what one branch left.
+    pub(crate) fn follow(&mut self, branch: Branch<'a>) {
+        for ((scope, name), value) in branch.variables {
+            if let Some(value) = value {
+                self.set_here(scope, name, value);
+            }
+        }
+        for (number, object) in branch.objects {
+            self.replace(number, Rc::unwrap_or_clone(object));
+        }
+    }
+
+    fn set_here(&mut self, scope: usize, name: &'a str, value: Value) {
+        let before = self.scopes[scope].variables.insert(name, value);
+        if self.branches > 0 {
+            self.log.push(Change::Variable(scope, name, before));
+        }
+    }
+
+    fn replace(&mut self, number: usize, object: Object) {
+        let before = std::mem::replace(&mut self.objects[number], Rc::new(object));
+        if self.branches > 0 {
+            self.log.push(Change::Object(number, before));
+        }
+    }
+}
+
+/// A variable after two branches, one of which may not have set it.
+fn joined<'o>(
+    left: Option<Value>,
+    right: Option<Value>,
+    object: &dyn Fn(usize) -> Option<&'o Object>,
+) -> Option<Value> {
+    match (left, right) {
+        (Some(left), Some(right)) => Some(join(&left, &right, object)),
+        (one, None) | (None, one) => one,
+    }
+}

@@ -1,0 +1,237 @@
+//! Abstract values.
+
+use std::rc::Rc;
+
+use crate::info::{Lessons, Scores};
+use crate::rows::RowsId;
+use crate::site::Site;
+use crate::table::{Group, Table};
+
+/// What is known of a value.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Value {
+    /// Nothing.
+    #[default]
+    Unknown,
+    /// `None`.
+    None,
+    /// A constant.
+    Bool(bool),
+    /// A constant.
+    Int(i64),
+    /// A constant.
+    Float(f64),
+    /// A constant.
+    Str(Rc<str>),
+    /// A number, or several, that depend on data.
+    Number(Rc<Number>),
+    /// A text with values in it.
+    Text(Rc<Text>),
+    /// Something imported or built in, by its full name.
+    Symbol(Rc<str>),
+    /// A function of the script, and the scope around it.
+    Function(usize, usize),
+    /// A class of the script.
+    Class(usize),
+    /// A method or accessor of a value.
+    Method(Rc<(Value, Rc<str>)>),
+    /// Something that can change, by its number.
+    Object(usize),
+    /// A tuple.
+    Tuple(Rc<[Value]>),
+    /// Positions of rows in a table.
+    Positions { of: RowsId, part: RowsId },
+    /// The number of rows.
+    Length(RowsId),
+    /// Names of columns.
+    Names(Rc<Names>),
+}
+
+/// A number that depends on data.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Number {
+    /// What it depends on.
+    pub(crate) lessons: Lessons,
+    /// The scores that it is, or is computed from.
+    pub(crate) scores: Scores,
+    /// Its text, if it is known.
+    pub(crate) text: Option<Rc<str>>,
+    /// Whether it is drawn at random and depends on nothing else.
+    pub(crate) random: bool,
+}
+
+/// A text with values in it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Text {
+    /// The fixed parts.
+    pub(crate) fixed: String,
+    /// The values.
+    pub(crate) values: Vec<Value>,
+}
+
+/// Names of columns.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Names {
+    /// All columns but these, where `sure`; otherwise an unknown choice.
+    pub(crate) except: Vec<Rc<str>>,
+    /// Whether `except` says which columns there are.
+    pub(crate) sure: bool,
+    /// What the choice of the columns depends on.
+    pub(crate) lessons: Lessons,
+}
+
+/// Something that can change.
+#[derive(Clone, Debug)]
+pub(crate) enum Object {
+    /// A table, a series or an array with one row per row of the data.
+    Table(Table),
+    /// Rows of a table in groups.
+    Group(Group),
+    /// A list.
+    List(List),
+    /// A dictionary.
+    Dict(Dict),
+    /// A model or another thing that is fitted.
+    Estimator(Estimator),
+    /// Something that makes folds.
+    Splitter(Splitter),
+    /// An instance of a class of the script.
+    Instance(Instance),
+    /// A study of a library of searches.
+    Study(Number),
+}
+
+/// A list.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct List {
+    /// What is in it.
+    pub(crate) items: Vec<Value>,
+    /// Whether number and order of the items are unknown.
+    pub(crate) open: bool,
+    /// The number of loops around the place where it was made.
+    pub(crate) loops: usize,
+}
+
+/// A dictionary with texts as keys.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Dict {
+    /// What is in it.
+    pub(crate) items: Vec<(Rc<str>, Value)>,
+    /// Values with unknown keys.
+    pub(crate) others: Vec<Value>,
+}
+
+/// An instance of a class of the script.
+#[derive(Clone, Debug)]
+pub(crate) struct Instance {
+    /// The class.
+    pub(crate) class: usize,
+    /// Its attributes.
+    pub(crate) attributes: Vec<(Rc<str>, Value)>,
+}
+
+/// Something that makes folds.
+#[derive(Clone, Debug)]
+pub(crate) struct Splitter {
+    /// How rows are divided.
+    pub(crate) kind: crate::rows::DivisionKind,
+    /// Splitters with the same key make the same folds.
+    pub(crate) key: Rc<str>,
+}
+
+/// Something that is fitted.
+#[derive(Clone, Debug)]
+pub(crate) struct Estimator {
+    /// The name of the class.
+    pub(crate) name: Rc<str>,
+    /// What it learns.
+    pub(crate) role: Role,
+    /// Where it was made.
+    pub(crate) made: Site,
+    /// What its settings depend on.
+    pub(crate) lessons: Lessons,
+    /// Whether it stops early.
+    pub(crate) stops: bool,
+    /// What it learnt.
+    pub(crate) fitted: Option<Fitted>,
+}
+
+/// What something learnt.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Fitted {
+    /// Where.
+    pub(crate) site: Site,
+    /// The rows that it was fitted on.
+    pub(crate) rows: RowsId,
+    /// What the features depended on.
+    pub(crate) lessons: Lessons,
+    /// Whether it had the target.
+    pub(crate) with_target: bool,
+    /// Whether it learnt from the target alone.
+    pub(crate) of_target: bool,
+    /// The scores of rows that were watched while it learnt.
+    pub(crate) watched: Scores,
+}
+
+/// What something learns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Role {
+    /// Nothing.
+    Nothing,
+    /// Statistics without the target.
+    Transformer,
+    /// Which features to use, by the target.
+    Selector,
+    /// Statistics of the target.
+    TargetEncoder,
+    /// Repeats or generates rows.
+    Sampler,
+    /// A model.
+    Model,
+    /// The best of several settings of a model.
+    Search,
+}
+
+impl Value {
+    /// A text constant.
+    pub(crate) fn text(text: &str) -> Self {
+        Self::Str(text.into())
+    }
+
+    /// A number that depends on these.
+    pub(crate) fn number(lessons: Lessons, scores: Scores) -> Self {
+        Self::Number(Rc::new(Number { lessons, scores, text: None, random: false }))
+    }
+
+    /// A number of which nothing is known.
+    pub(crate) fn some_number() -> Self {
+        Self::Number(Rc::new(Number::default()))
+    }
+
+    /// The text of a constant.
+    pub(crate) fn constant(&self) -> Option<Rc<str>> {
+        match self {
+            Self::None => Some("None".into()),
+            Self::Bool(value) => Some(if *value { "True".into() } else { "False".into() }),
+            Self::Int(value) => Some(value.to_string().into()),
+            Self::Float(value) => Some(value.to_string().into()),
+            Self::Str(text) => Some(Rc::clone(text)),
+            Self::Number(number) => number.text.clone(),
+            Self::Text(text) => text.constant(),
+            _ => None,
+        }
+    }
+
+    /// The text of a text constant.
+    pub(crate) fn as_str(&self) -> Option<&str> {
+        match self {
+            Self::Str(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a constant number.
+    pub(crate) fn is_constant_number(&self) -> bool {
+        matches!(self, Self::Int(_) | Self::Float(_))
+    }
+}

@@ -1,0 +1,123 @@
+//! The gate: a script in which the program itself finds a leak gets no score. Not part of the paper.
+//!
+//! [`pass`] looks at every script before it runs for a score. The agent that removes leaks corrects what it finds. The
+//! rules are those of the crate `mle-star-leakage`.
+
+use mle_star_leakage::{Facts, SplitKind};
+use serde::{Deserialize, Serialize};
+
+use crate::agents;
+use crate::config::LeakageGate;
+use crate::ctx::Ctx;
+use crate::evaluate::Checked;
+use crate::journal::Outcome;
+use crate::place::Name;
+use crate::protocol;
+use crate::solution::Solution;
+use crate::stop::Stop;
+use crate::trust::Severity;
+
+/// How often a script is looked at, and corrected in between.
+const LOOKS: u32 = 3;
+
+/// What the program finds in a script.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Findings {
+    /// The findings in the order of their lines.
+    pub found: Vec<Found>,
+}
+
+/// A finding in a script.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Found {
+    /// The rule.
+    pub rule: String,
+    /// Its severity.
+    pub severity: Severity,
+    /// The line, from 1.
+    pub line: u64,
+    /// What leaks, and how it reaches the score.
+    pub text: String,
+    /// What would be right.
+    pub instead: String,
+    /// The statements to correct.
+    pub block: String,
+}
+
+impl Outcome for Findings {}
+
+/// The script as it may be scored: corrected where it leaks, or blocked.
+pub(crate) async fn pass(ctx: &Ctx<'_>, script: Checked) -> Result<Checked, Stop> {
+    if ctx.config().leakage_gate == LeakageGate::Off {
+        return Ok(script);
+    }
+    let (mut script, mut corrections) = (script, 0);
+    for look in 1..=LOOKS {
+        let findings = ctx.findings(look, &script.solution).await?;
+        let leaks: Vec<&Found> =
+            findings.found.iter().filter(|found| found.severity == Severity::Block).collect();
+        let Some(first) = leaks.first() else { return Ok(script) };
+        if ctx.config().leakage_gate == LeakageGate::Warn {
+            return Ok(script);
+        }
+        let blocked = Some(format!("line {}: {}", first.line, first.text));
+        let before = script.solution.clone();
+        for leak in leaks.iter().filter(|_| look < LOOKS) {
+            corrections += 1;
+            let corrected = corrected(ctx, corrections, &script.solution, leak).await?;
+            script.solution = corrected.unwrap_or(script.solution);
+        }
+        if script.solution == before {
+            return Ok(Checked { blocked, ..script });
+        }
+    }
+    Ok(script)
+}
+
+/// The script with the correction number `count` (from 1); `None` if there is no usable one.
+async fn corrected(
+    ctx: &Ctx<'_>,
+    count: u32,
+    solution: &Solution,
+    leak: &Found,
+) -> Result<Option<Solution>, Stop> {
+    // An earlier correction may have removed the block.
+    let Ok(block) = solution.find_first_block(&leak.block) else { return Ok(None) };
+    let name = Name::GateCorrection(count);
+    let code = agents::correct_leakage(ctx, name, solution, &block, Some(leak)).await?;
+    Ok(code.and_then(|code| solution.replace_block(&block, &code).ok()))
+}
+
+/// What the checker finds in a script; nothing in a script that it cannot read, which will fail.
+pub(crate) fn look(ctx: &Ctx<'_>, script: &str) -> Findings {
+    let found = mle_star_leakage::check(script, &facts(ctx)).unwrap_or_default().into_iter();
+    let found = found.map(|finding| Found {
+        rule: finding.rule.id().to_owned(),
+        severity: match finding.severity {
+            mle_star_leakage::Severity::Block => Severity::Block,
+            mle_star_leakage::Severity::Warn => Severity::Warn,
+        },
+        line: u64::from(finding.line),
+        block: script.get(finding.block).unwrap_or_default().to_owned(),
+        text: finding.text,
+        instead: finding.instead,
+    });
+    Findings { found: found.collect() }
+}
+
+fn facts(ctx: &Ctx<'_>) -> Facts {
+    let split = ctx.protocol().and_then(|protocol| protocol.split.as_ref());
+    Facts {
+        targets: ctx.task().target_column.clone().into_iter().collect(),
+        ids: ctx.task().id_column.clone().into_iter().collect(),
+        split: split.map(|split| mle_star_leakage::Split {
+            kind: match split.kind {
+                protocol::SplitKind::Rows => SplitKind::Rows,
+                protocol::SplitKind::Stratified => SplitKind::Stratified,
+                protocol::SplitKind::Groups => SplitKind::Groups,
+                protocol::SplitKind::Time => SplitKind::Time,
+            },
+            column: split.column.clone(),
+        }),
+    }
+}
