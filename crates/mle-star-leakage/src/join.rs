@@ -11,7 +11,9 @@ pub(crate) fn join<'o>(left: &Value, right: &Value, object: &dyn Fn(usize) -> Op
         (Value::Unknown, _) | (_, Value::Unknown) => Value::Unknown,
         (Value::None, other) | (other, Value::None) => other.clone(),
         (Value::Number(one), Value::Number(other)) => Value::Number(Rc::new(join_numbers(one, other))),
-        (Value::Number(number), constant) | (constant, Value::Number(number)) if constant.constant().is_some() => {
+        (Value::Number(number), constant) | (constant, Value::Number(number))
+            if constant.constant().is_some() =>
+        {
             Value::Number(Rc::new(Number { text: None, random: false, ..(**number).clone() }))
         }
         (Value::Object(one), Value::Object(other)) if one == other => left.clone(),
