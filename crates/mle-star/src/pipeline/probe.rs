@@ -91,6 +91,10 @@ fn shuffled_target(ctx: &Ctx<'_>, solution: &Scored, outcome: &ScriptOutcome) ->
 }
 
 fn replaced_test_rows(ctx: &Ctx<'_>, solution: &Scored, outcome: &ScriptOutcome) -> (ProbeVerdict, String) {
+    if solution.composition().is_some() {
+        let why = "a combination is scored with weights that do not know the scored rows, which its script does not have";
+        return (ProbeVerdict::Skipped, why.to_owned());
+    }
     let known = solution.measured().zip(outcome.measured.as_ref());
     let same_rows = known.filter(|(before, after)| before.rows_digest == after.rows_digest);
     let Some((difference, (before, after))) =
