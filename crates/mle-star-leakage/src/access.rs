@@ -240,9 +240,15 @@ impl<'a> Machine<'a> {
             Value::Int(_) | Value::Number(_) if table.columns.is_empty() => {
                 return Value::number(table.rest.lessons.clone(), Scores::default());
             }
+            // Of an array it may be any rows.
+            _ if table.columns.is_empty() && !table.whole => {
+                Table { rest: table.rest.clone(), label: table.label.clone(), ..Table::default() }
+            }
             _ => Table { rest: table.rest.clone(), sorted: table.sorted.clone(), ..Table::of(table.rows) },
         };
-        selected.label = None;
+        if table.whole || !table.columns.is_empty() {
+            selected.label = None;
+        }
         selected.learn(&lessons);
         self.table(selected)
     }
