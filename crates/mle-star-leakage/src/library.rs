@@ -31,10 +31,10 @@ impl Machine<'_> {
         if let Some(value) = self.call_pandas(symbol, name, arguments) {
             return value;
         }
-        if let Some(value) = self.call_numpy(symbol, name, arguments) {
+        if let Some(value) = self.call_standard(symbol, name, arguments) {
             return value;
         }
-        if let Some(value) = self.call_standard(symbol, name, arguments) {
+        if let Some(value) = self.call_numpy(symbol, name, arguments) {
             return value;
         }
         if name.starts_with(char::is_uppercase) || names::is_composition(name) {
