@@ -91,7 +91,7 @@ impl Machine<'_> {
         Table {
             condition,
             compared: self.compared(&left, &right),
-            ..Table::array(rows, left.rest.lessons.and(&right.rest.lessons))
+            ..Table::array(rows, self.applied(&left.rest.lessons.and(&right.rest.lessons), rows))
         }
     }
 
