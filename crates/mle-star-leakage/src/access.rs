@@ -90,11 +90,7 @@ impl<'a> Machine<'a> {
             "shape" => Value::Tuple([Value::Length(table.rows), Value::Unknown].into()),
             "size" => Value::Length(table.rows),
             "T" => Value::Unknown,
-            "columns" => Value::Names(Rc::new(Names {
-                except: table.dropped.clone(),
-                sure: table.whole,
-                lessons: Lessons::default(),
-            })),
+            "columns" => Value::Names(Rc::new(names_of(table))),
             "index" => self.table(Table { index: true, ..Table::of(table.rows) }),
             "iloc" | "loc" | "at" | "iat" | "str" | "dt" | "cat" => {
                 Value::Method(Rc::new((base.clone(), name.into())))
@@ -174,7 +170,10 @@ impl<'a> Machine<'a> {
         match (base, self.state.get(base)) {
             (Value::Tuple(items), _) => match index {
                 Value::Int(position) => at(items, *position),
-                _ => self.join_all(&items.to_vec()),
+                _ => {
+                    let items = items.to_vec();
+                    self.join_all(&items)
+                }
             },
             (Value::Number(number), _) if index.as_str().is_some_and(|name| self.targets.contains(name)) => {
                 // Correlations with the target, of all correlations.
@@ -195,7 +194,13 @@ impl<'a> Machine<'a> {
                 }
             },
             (_, Some(Object::Dict(dict))) => match index.constant() {
-                Some(key) => dict.get(&key).cloned().unwrap_or_else(|| self.join_all(&dict.others)),
+                Some(key) => match dict.get(&key) {
+                    Some(value) => value.clone(),
+                    None => {
+                        let others = dict.others.clone();
+                        self.join_all(&others)
+                    }
+                },
                 None => {
                     let values: Vec<_> = dict.items.iter().map(|(_, value)| value).chain(&dict.others).cloned().collect();
                     self.join_all(&values)
@@ -437,8 +442,7 @@ impl<'a> Machine<'a> {
             Value::Names(names) => (**names).clone(),
             // A table is iterated by its columns.
             _ => {
-                let table = self.table_of(&iterable).filter(|table| table.whole)?;
-                Names { except: table.dropped.clone(), sure: true, lessons: Lessons::default() }
+                names_of(self.table_of(&iterable).filter(|table| table.whole || !table.columns.is_empty())?)
             }
         };
         let mut left = names;
@@ -475,6 +479,9 @@ impl<'a> Machine<'a> {
     pub(crate) fn texts(&self, value: &Value) -> Option<Vec<Rc<str>>> {
         let items = match (value, self.state.get(value)) {
             (Value::Tuple(items), _) => &**items,
+            (Value::Names(names), _) if names.sure && !names.only.is_empty() => {
+                return Some(names.only.iter().filter(|name| !names.except.contains(name)).cloned().collect());
+            }
             (_, Some(Object::List(List { items, open: false, .. }))) => items,
             _ => return None,
         };
@@ -650,6 +657,13 @@ fn part_of(items: &[Value], bounds: &[Option<Value>; 2]) -> Option<Vec<Value>> {
     };
     let (start, end) = (bound(&bounds[0], 0)?, bound(&bounds[1], length)?);
     items.get(usize::try_from(start).ok()?..usize::try_from(end.max(start)).ok()?).map(<[Value]>::to_vec)
+}
+
+/// The names of the columns of a table.
+fn names_of(table: &Table) -> Names {
+    let only = if table.whole { Vec::new() } else { table.columns.iter().map(|(name, _)| Rc::clone(name)).collect() };
+    let sure = table.whole || !only.is_empty();
+    Names { except: table.dropped.clone(), only, sure, lessons: Lessons::default() }
 }
 
 /// Whether `:` stands for all rows.

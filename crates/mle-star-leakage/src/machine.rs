@@ -299,8 +299,8 @@ impl<'a> Machine<'a> {
     }
 
     /// What holds for a value that is one or the other.
-    pub(crate) fn join(&self, left: &Value, right: &Value) -> Value {
-        crate::join::join(left, right, &|number| self.state.object(number))
+    pub(crate) fn join(&mut self, left: &Value, right: &Value) -> Value {
+        self.state.join(left, right)
     }
 
     fn follow_if(&mut self, statement: &'a StmtIf) -> Flow {
@@ -452,7 +452,7 @@ impl<'a> Machine<'a> {
     }
 
     /// One value that stands for all.
-    pub(crate) fn join_all(&self, items: &[Value]) -> Value {
+    pub(crate) fn join_all(&mut self, items: &[Value]) -> Value {
         let Some((first, rest)) = items.split_first() else { return Value::Unknown };
         rest.iter().take(64).fold(first.clone(), |all, item| self.join(&all, item))
     }
