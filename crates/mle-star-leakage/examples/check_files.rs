@@ -22,5 +22,8 @@ fn main() {
             Err(error) => println!("{path}: {error}"),
         }
     }
-    println!("{files} files in {took:?}, {:.0} per second, longest {longest:?}", f64::from(files) / took.as_secs_f64());
+    println!(
+        "{files} files in {took:?}, {:.0} per second, longest {longest:?}",
+        f64::from(files) / took.as_secs_f64()
+    );
 }

@@ -29,7 +29,9 @@ impl<'a> Machine<'a> {
     /// An attribute of a value.
     pub(crate) fn attribute(&mut self, base: &Value, name: &str) -> Value {
         match base {
-            Value::Symbol(symbol) if matches!(&**symbol, "numpy" | "math") && matches!(name, "inf" | "nan" | "pi" | "e") => {
+            Value::Symbol(symbol)
+                if matches!(&**symbol, "numpy" | "math") && matches!(name, "inf" | "nan" | "pi" | "e") =>
+            {
                 return Value::Float(f64::INFINITY);
             }
             Value::Symbol(symbol) => return Value::Symbol(format!("{symbol}.{name}").into()),
@@ -144,7 +146,9 @@ impl<'a> Machine<'a> {
         if let Value::Method(method) = base {
             let (table, accessor) = (method.0.clone(), Rc::clone(&method.1));
             return match self.table_of(&table).cloned() {
-                Some(table) if matches!(&*accessor, "iloc" | "loc" | "at" | "iat") => self.located(&table, index),
+                Some(table) if matches!(&*accessor, "iloc" | "loc" | "at" | "iat") => {
+                    self.located(&table, index)
+                }
                 Some(_) => table,
                 None => Value::Unknown,
             };
@@ -152,8 +156,13 @@ impl<'a> Machine<'a> {
         if let Value::Symbol(symbol) = base {
             let name = symbol.rsplit('.').next().unwrap_or_default().to_owned();
             let items = self.eval(index);
-            let arguments = Arguments { positional: vec![items], range: site, called: site, ..Arguments::default() };
-            return if matches!(&*name, "c_" | "r_") { self.stacked(&name, &arguments) } else { Value::Unknown };
+            let arguments =
+                Arguments { positional: vec![items], range: site, called: site, ..Arguments::default() };
+            return if matches!(&*name, "c_" | "r_") {
+                self.stacked(&name, &arguments)
+            } else {
+                Value::Unknown
+            };
         }
         if let Expr::Slice(slice) = index {
             return self.slice(base, slice);
@@ -202,7 +211,8 @@ impl<'a> Machine<'a> {
                     }
                 },
                 None => {
-                    let values: Vec<_> = dict.items.iter().map(|(_, value)| value).chain(&dict.others).cloned().collect();
+                    let values: Vec<_> =
+                        dict.items.iter().map(|(_, value)| value).chain(&dict.others).cloned().collect();
                     self.join_all(&values)
                 }
             },
@@ -274,7 +284,9 @@ impl<'a> Machine<'a> {
         let lessons = self.lessons_of(index);
         self.infos.map(&lessons, |lesson| match lesson.kind {
             Kind::Selection => Some(lesson),
-            Kind::Target | Kind::Model => Some(Lesson { kind: Kind::Selection, on: RowsId::UNKNOWN, ..lesson }),
+            Kind::Target | Kind::Model => {
+                Some(Lesson { kind: Kind::Selection, on: RowsId::UNKNOWN, ..lesson })
+            }
             _ => None,
         })
     }
@@ -336,7 +348,11 @@ impl<'a> Machine<'a> {
         let index = self.table_of(index)?;
         if let (Some(among), Some((_, negated))) = (index.among, &index.condition) {
             let negated = *negated;
-            return Some(if negated { self.other_side(table.rows, among).unwrap_or_default() } else { among });
+            return Some(if negated {
+                self.other_side(table.rows, among).unwrap_or_default()
+            } else {
+                among
+            });
         }
         if let Some((key, negated)) = index.condition.clone() {
             return Some(self.divided(table.rows, &key, negated, DivisionKind::Condition));
@@ -367,7 +383,9 @@ impl<'a> Machine<'a> {
         match (base, self.state.get(base)) {
             (Value::Number(_) | Value::Names(_), _) => base.clone(),
             (Value::Str(_), _) => Value::Unknown,
-            (Value::Tuple(items), _) => part_of(items, &bounds).map_or(Value::Unknown, |items| Value::Tuple(items.into())),
+            (Value::Tuple(items), _) => {
+                part_of(items, &bounds).map_or(Value::Unknown, |items| Value::Tuple(items.into()))
+            }
             (_, Some(Object::List(list))) => {
                 let list = list.clone();
                 match part_of(&list.items, &bounds).filter(|_| !list.open) {
@@ -431,7 +449,11 @@ impl<'a> Machine<'a> {
     }
 
     /// `[column for column in table.columns if column not in others]`.
-    pub(crate) fn names_of_comprehension(&mut self, element: &'a Expr, generators: &'a [Comprehension]) -> Option<Value> {
+    pub(crate) fn names_of_comprehension(
+        &mut self,
+        element: &'a Expr,
+        generators: &'a [Comprehension],
+    ) -> Option<Value> {
         let [generator] = generators else { return None };
         let (Expr::Name(element), Expr::Name(target)) = (element, &generator.target) else { return None };
         if element.id != target.id {
@@ -441,9 +463,7 @@ impl<'a> Machine<'a> {
         let names = match &iterable {
             Value::Names(names) => (**names).clone(),
             // A table is iterated by its columns.
-            _ => {
-                names_of(self.table_of(&iterable).filter(|table| table.whole || !table.columns.is_empty())?)
-            }
+            _ => names_of(self.table_of(&iterable).filter(|table| table.whole || !table.columns.is_empty())?),
         };
         let mut left = names;
         for test in &generator.ifs {
@@ -459,7 +479,8 @@ impl<'a> Machine<'a> {
     fn excepted(&mut self, test: &'a Expr, name: &str) -> Option<Vec<Rc<str>>> {
         match test {
             Expr::BoolOp(operation) if operation.op == ruff_python_ast::BoolOp::And => {
-                let parts: Option<Vec<_>> = operation.values.iter().map(|value| self.excepted(value, name)).collect();
+                let parts: Option<Vec<_>> =
+                    operation.values.iter().map(|value| self.excepted(value, name)).collect();
                 Some(parts?.concat())
             }
             Expr::Compare(compare) if compare.ops.len() == 1 => {
@@ -480,7 +501,9 @@ impl<'a> Machine<'a> {
         let items = match (value, self.state.get(value)) {
             (Value::Tuple(items), _) => &**items,
             (Value::Names(names), _) if names.sure && !names.only.is_empty() => {
-                return Some(names.only.iter().filter(|name| !names.except.contains(name)).cloned().collect());
+                return Some(
+                    names.only.iter().filter(|name| !names.except.contains(name)).cloned().collect(),
+                );
             }
             (_, Some(Object::List(List { items, open: false, .. }))) => items,
             _ => return None,
@@ -498,7 +521,9 @@ impl<'a> Machine<'a> {
             return Lessons::default();
         }
         let all = |items: &mut dyn Iterator<Item = &Value>| {
-            items.take(64).fold(Lessons::default(), |all, item| all.and(&self.lessons_within(item, depth - 1)))
+            items
+                .take(64)
+                .fold(Lessons::default(), |all, item| all.and(&self.lessons_within(item, depth - 1)))
         };
         match (value, self.state.get(value)) {
             (Value::Number(number), _) => number.lessons.clone(),
@@ -571,7 +596,9 @@ impl<'a> Machine<'a> {
                 let Some(Object::List(list)) = self.state.change(number) else { return };
                 match position {
                     Value::Int(position) if !list.open => {
-                        if let Some(item) = usize::try_from(position).ok().and_then(|at| list.items.get_mut(at)) {
+                        if let Some(item) =
+                            usize::try_from(position).ok().and_then(|at| list.items.get_mut(at))
+                        {
                             *item = value;
                         }
                     }
@@ -590,7 +617,9 @@ impl<'a> Machine<'a> {
         let is_time = self.table_of(value).is_some_and(|table| !table.times.is_empty());
         let (partly, name) = match index {
             Expr::Tuple(tuple) => match tuple.elts.as_slice() {
-                [rows, column] => (!whole(rows), if column.is_slice_expr() { Value::None } else { self.eval(column) }),
+                [rows, column] => {
+                    (!whole(rows), if column.is_slice_expr() { Value::None } else { self.eval(column) })
+                }
                 _ => (true, Value::None),
             },
             Expr::Slice(_) => (true, Value::None),
@@ -644,7 +673,8 @@ impl<'a> Machine<'a> {
 }
 
 fn at(items: &[Value], position: i64) -> Value {
-    let position = if position < 0 { position + i64::try_from(items.len()).unwrap_or_default() } else { position };
+    let position =
+        if position < 0 { position + i64::try_from(items.len()).unwrap_or_default() } else { position };
     usize::try_from(position).ok().and_then(|position| items.get(position)).cloned().unwrap_or_default()
 }
 
@@ -661,7 +691,11 @@ fn part_of(items: &[Value], bounds: &[Option<Value>; 2]) -> Option<Vec<Value>> {
 
 /// The names of the columns of a table.
 fn names_of(table: &Table) -> Names {
-    let only = if table.whole { Vec::new() } else { table.columns.iter().map(|(name, _)| Rc::clone(name)).collect() };
+    let only = if table.whole {
+        Vec::new()
+    } else {
+        table.columns.iter().map(|(name, _)| Rc::clone(name)).collect()
+    };
     let sure = table.whole || !only.is_empty();
     Names { except: table.dropped.clone(), only, sure, lessons: Lessons::default() }
 }

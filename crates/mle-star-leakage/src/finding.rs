@@ -116,7 +116,9 @@ impl Rule {
     #[must_use]
     pub fn description(self) -> &'static str {
         match self {
-            Self::TargetStatistics => "A feature is computed with the target of rows that are then validated.",
+            Self::TargetStatistics => {
+                "A feature is computed with the target of rows that are then validated."
+            }
             Self::ResampledBeforeSplit => "Rows are repeated or generated before the split into folds.",
             Self::SelectedBeforeSplit => {
                 "Features are selected with the target of rows that are then validated."
@@ -131,7 +133,9 @@ impl Rule {
             Self::UnsupervisedBeforeSplit => {
                 "A scaler, imputer or the like is fitted on rows that are then validated."
             }
-            Self::RowsInFoldsOfGroups => "Folds are random, although test rows have other groups or later times.",
+            Self::RowsInFoldsOfGroups => {
+                "Folds are random, although test rows have other groups or later times."
+            }
             Self::ShuffledTime => "Rows sorted by time are shuffled into folds.",
             Self::IdAsFeature => "A column that only identifies rows is a feature.",
             Self::StoppedOnScoredRows => "Training is stopped by the score on the rows that are then scored.",

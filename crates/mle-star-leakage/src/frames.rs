@@ -12,7 +12,13 @@ use crate::value::{Object, Value};
 
 impl Machine<'_> {
     /// Methods of tables, series and arrays.
-    pub(crate) fn call_table(&mut self, base: &Value, table: &Table, name: &str, arguments: &Arguments) -> Value {
+    pub(crate) fn call_table(
+        &mut self,
+        base: &Value,
+        table: &Table,
+        name: &str,
+        arguments: &Arguments,
+    ) -> Value {
         let inplace = matches!(arguments.named("inplace"), Some(Value::Bool(true)));
         let value = self
             .call_whole(base, table, name, arguments)
@@ -35,19 +41,21 @@ impl Machine<'_> {
     fn call_whole(&mut self, base: &Value, table: &Table, name: &str, arguments: &Arguments) -> Value1 {
         Some(match name {
             "copy" | "reset_index" | "astype" | "infer_objects" | "convert_dtypes" | "ffill" | "bfill"
-            | "rename_axis" | "set_index" | "sort_index" | "to_frame" | "cast" | "collect" | "lazy" | "to_pandas"
-            | "tocsr" | "toarray" | "todense" | "pipe" | "float" | "cpu" | "detach" | "type" | "tolist" | "to_list"
-            | "to_dict" | "droplevel" | "unstack" | "stack" | "fill_null" | "with_row_index" | "items" | "swaplevel" => {
+            | "rename_axis" | "set_index" | "sort_index" | "to_frame" | "cast" | "collect" | "lazy"
+            | "to_pandas" | "tocsr" | "toarray" | "todense" | "pipe" | "float" | "cpu" | "detach"
+            | "type" | "tolist" | "to_list" | "to_dict" | "droplevel" | "unstack" | "stack" | "fill_null"
+            | "with_row_index" | "items" | "swaplevel" => {
                 let mut same = table.clone();
                 if name != "copy" {
                     same.index &= matches!(name, "tolist" | "to_list" | "astype");
                 }
                 self.table(same)
             }
-            "to_numpy" | "ravel" | "flatten" | "reshape" | "squeeze" | "transpose" | "view" | "numpy" | "round"
-            | "abs" | "rank" | "argsort" | "argmax" | "dot" | "multiply" | "divide" | "sub" | "add" | "mul" | "div" | "pow"
-            | "subtract" | "isin" | "between" | "isna" | "isnull" | "notna" | "notnull" | "eq" | "ne" | "gt" | "lt"
-            | "ge" | "le" | "where" | "mask" | "clip" | "replace" | "fillna" => self.valuewise(table, name, arguments),
+            "to_numpy" | "ravel" | "flatten" | "reshape" | "squeeze" | "transpose" | "view" | "numpy"
+            | "round" | "abs" | "rank" | "argsort" | "argmax" | "dot" | "multiply" | "divide" | "sub"
+            | "add" | "mul" | "div" | "pow" | "subtract" | "isin" | "between" | "isna" | "isnull"
+            | "notna" | "notnull" | "eq" | "ne" | "gt" | "lt" | "ge" | "le" | "where" | "mask" | "clip"
+            | "replace" | "fillna" => self.valuewise(table, name, arguments),
             "sort_values" | "sort" => {
                 let by = arguments.get(0, "by").cloned().unwrap_or_default();
                 let by = by.constant().or_else(|| self.texts(&by)?.first().cloned());
@@ -92,12 +100,24 @@ impl Machine<'_> {
     fn valuewise(&mut self, table: &Table, name: &str, arguments: &Arguments) -> Value {
         let conditional = matches!(
             name,
-            "isin" | "between" | "isna" | "isnull" | "notna" | "notnull" | "eq" | "ne" | "gt" | "lt" | "ge" | "le"
+            "isin"
+                | "between"
+                | "isna"
+                | "isnull"
+                | "notna"
+                | "notnull"
+                | "eq"
+                | "ne"
+                | "gt"
+                | "lt"
+                | "ge"
+                | "le"
         );
         let others: Lessons =
             arguments.all().fold(Lessons::default(), |all, value| all.and(&self.lessons_of(value)));
         let others = self.applied(&others, table.rows);
-        let keeps_columns = matches!(name, "fillna" | "clip" | "replace" | "round" | "abs" | "where" | "mask");
+        let keeps_columns =
+            matches!(name, "fillna" | "clip" | "replace" | "round" | "abs" | "where" | "mask");
         let mut made = if keeps_columns { table.clone() } else { table.values() };
         made.learn(&others);
         if keeps_columns && name != "round" && !others.is_empty() {
@@ -123,8 +143,16 @@ impl Machine<'_> {
             made.among = Some(other.rows);
         }
         let text = self.compact(arguments.range);
-        let text = text.trim_start_matches(|letter: char| letter.is_alphanumeric() || letter == '_').to_owned();
-        let opposites = [("notna", "isna"), ("notnull", "isna"), ("isnull", "isna"), ("ne", "eq"), ("ge", "lt"), ("le", "gt")];
+        let text =
+            text.trim_start_matches(|letter: char| letter.is_alphanumeric() || letter == '_').to_owned();
+        let opposites = [
+            ("notna", "isna"),
+            ("notnull", "isna"),
+            ("isnull", "isna"),
+            ("ne", "eq"),
+            ("ge", "lt"),
+            ("le", "gt"),
+        ];
         let (key, negated) = match opposites.iter().find(|(one, _)| *one == name) {
             Some((one, other)) => (text.replace(one, other), *one != "isnull"),
             None => (text, false),
@@ -155,8 +183,8 @@ impl Machine<'_> {
     /// Methods that choose rows.
     fn call_rows(&mut self, table: &Table, name: &str, arguments: &Arguments) -> Value1 {
         Some(match name {
-            "dropna" | "drop_duplicates" | "query" | "head" | "tail" | "nlargest" | "nsmallest" | "truncate" | "sample"
-            | "filter_rows" | "drop_nulls" | "limit" => {
+            "dropna" | "drop_duplicates" | "query" | "head" | "tail" | "nlargest" | "nsmallest"
+            | "truncate" | "sample" | "filter_rows" | "drop_nulls" | "limit" => {
                 let left = self.filtered(table, name, arguments);
                 self.table(left)
             }
@@ -185,11 +213,31 @@ impl Machine<'_> {
         let axis = arguments.named("axis").or_else(|| arguments.positional.last());
         let across = matches!(axis, Some(Value::Int(1)));
         Some(match name {
-            _ if across && matches!(name, "mean" | "sum" | "max" | "min" | "std" | "median" | "count" | "any" | "all" | "idxmax" | "argmax" | "var" | "agg" | "aggregate") => {
+            _ if across
+                && matches!(
+                    name,
+                    "mean"
+                        | "sum"
+                        | "max"
+                        | "min"
+                        | "std"
+                        | "median"
+                        | "count"
+                        | "any"
+                        | "all"
+                        | "idxmax"
+                        | "argmax"
+                        | "var"
+                        | "agg"
+                        | "aggregate"
+                ) =>
+            {
                 let values = table.values();
                 self.table(values)
             }
-            "mean" | "median" | "std" | "var" | "quantile" | "mode" => self.reduce(table, true, arguments.range),
+            "mean" | "median" | "std" | "var" | "quantile" | "mode" => {
+                self.reduce(table, true, arguments.range)
+            }
             "max" | "min" | "sum" | "count" | "any" | "all" | "nunique" | "skew" | "kurt" | "prod" => {
                 self.reduce(table, false, arguments.range)
             }
@@ -308,7 +356,8 @@ impl Machine<'_> {
                 self.table(made)
             }
             "insert" => {
-                let (name, column) = (arguments.get(1, "column")?.constant()?, self.column_of(arguments.get(2, "value")?));
+                let (name, column) =
+                    (arguments.get(1, "column")?.constant()?, self.column_of(arguments.get(2, "value")?));
                 if let Value::Object(number) = base
                     && let Some(Object::Table(table)) = self.state.change(*number)
                 {
@@ -388,8 +437,8 @@ impl Machine<'_> {
     /// Methods of groups.
     pub(crate) fn call_group(&mut self, group: &Group, name: &str, arguments: &Arguments) -> Value {
         match name {
-            "rolling" | "expanding" | "ewm" | "shift" | "cumsum" | "cumcount" | "diff" | "pct_change" | "ffill"
-            | "bfill" | "rank" | "cummax" | "cummin" | "ngroup" => {
+            "rolling" | "expanding" | "ewm" | "shift" | "cumsum" | "cumcount" | "diff" | "pct_change"
+            | "ffill" | "bfill" | "rank" | "cummax" | "cummin" | "ngroup" => {
                 return if matches!(name, "rolling" | "expanding" | "ewm") {
                     self.state.add(Object::Group(Group { ordered: true, ..group.clone() }))
                 } else {
@@ -397,7 +446,9 @@ impl Machine<'_> {
                     self.array(group.table.rows, lessons)
                 };
             }
-            "groups" | "indices" | "get_group" | "__iter__" | "head" | "tail" | "sample" => return Value::Unknown,
+            "groups" | "indices" | "get_group" | "__iter__" | "head" | "tail" | "sample" => {
+                return Value::Unknown;
+            }
             "reset_index" => return self.state.add(Object::Group(group.clone())),
             _ => {}
         }

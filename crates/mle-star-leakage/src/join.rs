@@ -11,7 +11,9 @@ pub(crate) fn join(left: &Value, right: &Value, both: &mut dyn FnMut(usize, usiz
         (Value::Unknown, _) | (_, Value::Unknown) => Value::Unknown,
         (Value::None, other) | (other, Value::None) => other.clone(),
         (Value::Number(one), Value::Number(other)) => Value::Number(Rc::new(join_numbers(one, other))),
-        (Value::Number(number), constant) | (constant, Value::Number(number)) if constant.constant().is_some() => {
+        (Value::Number(number), constant) | (constant, Value::Number(number))
+            if constant.constant().is_some() =>
+        {
             Value::Number(Rc::new(Number { text: None, random: false, ..(**number).clone() }))
         }
         (Value::Object(one), Value::Object(other)) if one == other => left.clone(),
@@ -109,7 +111,9 @@ fn join_instances(one: &Instance, other: &Instance) -> Instance {
     let mut both = one.clone();
     for (name, value) in &other.attributes {
         match both.attributes.iter_mut().find(|(known, _)| known == name) {
-            Some((_, known)) if !same(known, value) => *known = join(known, value, &mut |_, _| Value::Unknown),
+            Some((_, known)) if !same(known, value) => {
+                *known = join(known, value, &mut |_, _| Value::Unknown)
+            }
             Some(_) => {}
             None => both.attributes.push((Rc::clone(name), value.clone())),
         }

@@ -64,13 +64,19 @@ impl Machine<'_> {
             }
             "open" => {
                 let mode = arguments.get(1, "mode").and_then(Value::as_str).unwrap_or("r").to_owned();
-                if mode.contains(['w', 'a', 'x']) { self.write(&first) } else { self.read(&first, arguments) }
+                if mode.contains(['w', 'a', 'x']) {
+                    self.write(&first)
+                } else {
+                    self.read(&first, arguments)
+                }
                 Value::Unknown
             }
             "len" => match self.table_of(&first) {
                 Some(table) => Value::Length(table.rows),
                 None => match self.state.get(&first) {
-                    Some(Object::List(list)) if !list.open => Value::Int(i64::try_from(list.items.len()).unwrap_or(0)),
+                    Some(Object::List(list)) if !list.open => {
+                        Value::Int(i64::try_from(list.items.len()).unwrap_or(0))
+                    }
                     _ => Value::some_number(),
                 },
             },
@@ -123,7 +129,8 @@ impl Machine<'_> {
                 let numbered = |item: Value| Value::Tuple([Value::Unknown, item].into());
                 match self.items(first, arguments.range) {
                     Items::Each(items) => {
-                        let number = |position: usize| Value::Int(i64::try_from(position).unwrap_or_default());
+                        let number =
+                            |position: usize| Value::Int(i64::try_from(position).unwrap_or_default());
                         let items = items.into_iter().enumerate();
                         let items = items.map(|(at, item)| Value::Tuple([number(at), item].into())).collect();
                         self.list(items)
@@ -135,7 +142,9 @@ impl Machine<'_> {
                 let items = arguments.positional.get(1).cloned().unwrap_or_default();
                 match self.items(&items, arguments.range) {
                     Items::Each(items) => {
-                        let values = items.iter().map(|item| self.call_with(first, std::slice::from_ref(item), arguments.range));
+                        let values = items
+                            .iter()
+                            .map(|item| self.call_with(first, std::slice::from_ref(item), arguments.range));
                         let values = values.collect();
                         self.list(values)
                     }
@@ -193,7 +202,9 @@ impl Machine<'_> {
         let mut text = Text::default();
         text.add(value.clone());
         match value {
-            Value::Str(_) | Value::Text(_) | Value::Number(_) | Value::Int(_) | Value::Float(_) => text.value(),
+            Value::Str(_) | Value::Text(_) | Value::Number(_) | Value::Int(_) | Value::Float(_) => {
+                text.value()
+            }
             _ => Value::Unknown,
         }
     }
@@ -212,7 +223,11 @@ impl Machine<'_> {
                 }
                 text.value()
             }
-            (_, "Path" | "PurePath" | "deepcopy" | "copy" | "tqdm" | "trange" | "partial" | "expanduser" | "abspath") => first,
+            (
+                _,
+                "Path" | "PurePath" | "deepcopy" | "copy" | "tqdm" | "trange" | "partial" | "expanduser"
+                | "abspath",
+            ) => first,
             (_, "defaultdict" | "OrderedDict") => self.state.add(Object::Dict(Dict::default())),
             (_, "product") if symbol.starts_with("itertools") => {
                 let mut items = Vec::new();
@@ -231,25 +246,38 @@ impl Machine<'_> {
                 }
                 _ => first,
             },
-            (_, "mean" | "fmean" | "median") if symbol.starts_with("statistics") => self.mean_of(&first, arguments),
+            (_, "mean" | "fmean" | "median") if symbol.starts_with("statistics") => {
+                self.mean_of(&first, arguments)
+            }
             ("json.load" | "pickle.load" | "joblib.load", _) | (_, "loadtxt" | "genfromtxt") => {
                 self.read(&first, arguments);
                 Value::Unknown
             }
             (_, "sqrt" | "log" | "log1p" | "exp") if symbol.starts_with("math") => first,
-            (_, "random" | "uniform" | "randint" | "choice" | "gauss" | "normalvariate") if symbol.starts_with("random.") => {
+            (_, "random" | "uniform" | "randint" | "choice" | "gauss" | "normalvariate")
+                if symbol.starts_with("random.") =>
+            {
                 self.random()
             }
             (_, "info" | "write" | "echo" | "success") => {
                 self.print(arguments);
                 Value::None
             }
-            (_, "minimize" | "minimize_scalar" | "differential_evolution" | "fmin" | "basinhopping" | "dual_annealing" | "brute" | "shgo") => {
-                self.optimise(&first, arguments)
-            }
+            (
+                _,
+                "minimize"
+                | "minimize_scalar"
+                | "differential_evolution"
+                | "fmin"
+                | "basinhopping"
+                | "dual_annealing"
+                | "brute"
+                | "shgo",
+            ) => self.optimise(&first, arguments),
             (_, "create_study") => self.state.add(Object::Study(Number::default())),
             (_, suggested) if suggested.starts_with("suggest_") => {
-                let lesson = Lesson::new(Kind::Candidate(How::Open), self.site(arguments.range), RowsId::UNKNOWN);
+                let lesson =
+                    Lesson::new(Kind::Candidate(How::Open), self.site(arguments.range), RowsId::UNKNOWN);
                 Value::number(self.infos.lesson(lesson), Scores::default())
             }
             _ => return None,
@@ -361,7 +389,11 @@ impl Machine<'_> {
             }
             "read_text" | "read_bytes" | "open" => {
                 let mode = arguments.get(0, "mode").and_then(Value::as_str).unwrap_or("r").to_owned();
-                if mode.contains(['w', 'a', 'x']) { self.write(base) } else { self.read(base, arguments) }
+                if mode.contains(['w', 'a', 'x']) {
+                    self.write(base)
+                } else {
+                    self.read(base, arguments)
+                }
                 Value::Unknown
             }
             "write_text" | "write_bytes" => {
@@ -461,7 +493,8 @@ impl Machine<'_> {
             "items" => {
                 let pair = |key: Value, value: &Value| Value::Tuple([key, value.clone()].into());
                 let known = dict.items.iter().map(|(key, value)| pair(Value::Str(Rc::clone(key)), value));
-                let pairs = known.chain(dict.others.iter().map(|value| pair(Value::Unknown, value))).collect();
+                let pairs =
+                    known.chain(dict.others.iter().map(|value| pair(Value::Unknown, value))).collect();
                 if open { self.open_list(pairs) } else { self.list(pairs) }
             }
             "keys" => {
@@ -490,7 +523,8 @@ impl Machine<'_> {
         }
         match value {
             Value::Str(text) => {
-                let number = Number { lessons: lessons.clone(), text: Some(Rc::clone(text)), ..Number::default() };
+                let number =
+                    Number { lessons: lessons.clone(), text: Some(Rc::clone(text)), ..Number::default() };
                 Value::Number(Rc::new(number))
             }
             Value::Unknown => Value::number(lessons.clone(), Scores::default()),

@@ -249,10 +249,16 @@ impl<'a> Machine<'a> {
                 }
             }
             Stmt::Global(statement) => {
-                statement.names.iter().for_each(|name| self.state.is_elsewhere(self.scope, name.as_str(), true));
+                statement
+                    .names
+                    .iter()
+                    .for_each(|name| self.state.is_elsewhere(self.scope, name.as_str(), true));
             }
             Stmt::Nonlocal(statement) => {
-                statement.names.iter().for_each(|name| self.state.is_elsewhere(self.scope, name.as_str(), false));
+                statement
+                    .names
+                    .iter()
+                    .for_each(|name| self.state.is_elsewhere(self.scope, name.as_str(), false));
             }
             Stmt::Delete(statement) => {
                 statement.targets.iter().for_each(|target| self.delete(target));
@@ -276,7 +282,8 @@ impl<'a> Machine<'a> {
 
     fn define_class(&mut self, definition: &'a StmtClassDef) {
         let bases = definition.bases().iter().map(|base| self.eval(base)).collect::<Vec<_>>();
-        let bases = bases.iter().filter_map(|base| if let Value::Class(base) = base { Some(*base) } else { None });
+        let bases =
+            bases.iter().filter_map(|base| if let Value::Class(base) = base { Some(*base) } else { None });
         let bases = bases.collect();
         let outer = self.scope;
         let scope = self.state.open_scope(Some(outer));
@@ -525,7 +532,8 @@ impl<'a> Machine<'a> {
         }
         match &value {
             Value::Number(number) => {
-                let number = crate::value::Number { lessons: number.lessons.and(&self.choices), ..(**number).clone() };
+                let number =
+                    crate::value::Number { lessons: number.lessons.and(&self.choices), ..(**number).clone() };
                 Value::Number(Rc::new(number))
             }
             Value::Int(_) | Value::Float(_) => Value::number(self.choices.clone(), Scores::default()),

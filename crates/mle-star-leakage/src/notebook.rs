@@ -74,7 +74,11 @@ fn add_cell(notebook: &mut Notebook, text: &str, cell: u32) {
         let magic = other_language || continued || is_magic(line);
         continued = magic && line.trim_end().ends_with('\\');
         // Writing to a string does not fail.
-        let _ = if magic { writeln!(notebook.source, "{}", silenced(line)) } else { writeln!(notebook.source, "{line}") };
+        let _ = if magic {
+            writeln!(notebook.source, "{}", silenced(line))
+        } else {
+            writeln!(notebook.source, "{line}")
+        };
         notebook.lines.push(Position { cell, line: number });
     }
 }

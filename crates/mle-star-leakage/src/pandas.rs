@@ -16,7 +16,10 @@ impl Machine<'_> {
         if symbol.starts_with("sklearn.datasets") {
             return Some(self.example_data(symbol, arguments));
         }
-        if name.starts_with("read_") || name.starts_with("scan_") || matches!(symbol, "numpy.load" | "np.load") {
+        if name.starts_with("read_")
+            || name.starts_with("scan_")
+            || matches!(symbol, "numpy.load" | "np.load")
+        {
             return Some(self.read_table(&first, arguments));
         }
         if !["pandas", "polars", "cudf", "dask"].iter().any(|library| symbol.starts_with(library)) {
@@ -65,7 +68,8 @@ impl Machine<'_> {
                 None => Value::Unknown,
             },
             "crosstab" => {
-                let by_target = arguments.all().any(|value| self.table_of(value).is_some_and(Table::is_target));
+                let by_target =
+                    arguments.all().any(|value| self.table_of(value).is_some_and(Table::is_target));
                 let rows = self.table_of(&first).map_or(RowsId::UNKNOWN, |table| table.rows);
                 self.statistics(rows, by_target, arguments)
             }
@@ -87,7 +91,8 @@ impl Machine<'_> {
 
     fn example_data(&mut self, symbol: &str, arguments: &Arguments) -> Value {
         let rows = self.rows.table(&format!("{symbol} {:?}", arguments.range));
-        let made = symbol.contains(".make_") || matches!(arguments.named("return_X_y"), Some(Value::Bool(true)));
+        let made =
+            symbol.contains(".make_") || matches!(arguments.named("return_X_y"), Some(Value::Bool(true)));
         let table = self.table(Table::of(rows));
         if !made {
             return table;
@@ -145,8 +150,11 @@ impl Machine<'_> {
         if tables.is_empty() {
             return Value::Unknown;
         }
-        let joined =
-            if across { beside(&tables) } else { self.below(&tables, open || tables.len() < items.len(), arguments) };
+        let joined = if across {
+            beside(&tables)
+        } else {
+            self.below(&tables, open || tables.len() < items.len(), arguments)
+        };
         self.table(joined)
     }
 
@@ -173,7 +181,13 @@ impl Machine<'_> {
     }
 
     /// Selects columns or rows: `table.loc[...]` called, `text.str.lower()` and the like.
-    pub(crate) fn call_accessor(&mut self, base: &Value, accessor: &str, name: &str, arguments: &Arguments) -> Value {
+    pub(crate) fn call_accessor(
+        &mut self,
+        base: &Value,
+        accessor: &str,
+        name: &str,
+        arguments: &Arguments,
+    ) -> Value {
         let Some(table) = self.table_of(base).cloned() else { return Value::Unknown };
         match (accessor, name) {
             ("str", "contains" | "startswith" | "endswith") => {
@@ -213,7 +227,11 @@ impl Machine<'_> {
 
     /// `table.groupby(...)`.
     pub(crate) fn grouped(&mut self, table: &Table) -> Value {
-        let group = Group { table: table.clone(), chosen: !table.columns.is_empty() && table.label.is_some(), ordered: false };
+        let group = Group {
+            table: table.clone(),
+            chosen: !table.columns.is_empty() && table.label.is_some(),
+            ordered: false,
+        };
         let series = table.columns.is_empty() && table.label.is_some();
         self.state.add(Object::Group(Group { chosen: series, ..group }))
     }

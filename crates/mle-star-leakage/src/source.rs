@@ -32,9 +32,10 @@ impl<'a> Lines<'a> {
     /// Finds the lines of a source.
     pub(crate) fn new(source: &'a str) -> Self {
         let bytes = source.as_bytes();
-        let ends = bytes.iter().enumerate().filter(|&(at, &byte)| {
-            byte == b'\n' || (byte == b'\r' && bytes.get(at + 1) != Some(&b'\n'))
-        });
+        let ends = bytes
+            .iter()
+            .enumerate()
+            .filter(|&(at, &byte)| byte == b'\n' || (byte == b'\r' && bytes.get(at + 1) != Some(&b'\n')));
         let starts = std::iter::once(0).chain(ends.map(|(at, _)| at + 1)).collect();
         Self { source, starts }
     }
@@ -74,7 +75,12 @@ fn is_python_2(line: &str) -> bool {
     };
     let except = code.strip_prefix("except ").is_some_and(|rest| rest.contains(',') && !rest.contains('('));
     let raise = code.strip_prefix("raise ").is_some_and(|rest| rest.contains(", ") && !rest.contains('('));
-    statement("print") || code.starts_with("print >>") || statement("exec") || except || raise || code.contains(" <> ")
+    statement("print")
+        || code.starts_with("print >>")
+        || statement("exec")
+        || except
+        || raise
+        || code.contains(" <> ")
 }
 
 /// Where brackets, blocks and chains of operators are nested too deeply.
@@ -124,7 +130,8 @@ impl Scan<'_> {
             b'\n' | b'\r' if self.operators.len() == 1 => return self.end_line(),
             b'\\' => self.at += 1,
             b'.' if self.bytes.get(self.at + 1).is_some_and(u8::is_ascii_digit) => {}
-            b'+' | b'-' | b'*' | b'/' | b'%' | b'@' | b'&' | b'|' | b'^' | b'~' | b'<' | b'>' | b'.' | b':' | b'=' => {
+            b'+' | b'-' | b'*' | b'/' | b'%' | b'@' | b'&' | b'|' | b'^' | b'~' | b'<' | b'>' | b'.'
+            | b':' | b'=' => {
                 self.count(1);
             }
             // Keywords are operators: `not`, `if`, `else`, `lambda`, `await`, `and`, `or`, `for`.

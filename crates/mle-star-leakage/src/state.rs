@@ -64,7 +64,8 @@ impl<'a> State<'a> {
 
     /// Sets a variable.
     pub(crate) fn set(&mut self, scope: usize, name: &'a str, value: Value) {
-        let scope = self.scopes.get(scope).and_then(|here| here.elsewhere.get(name)).copied().unwrap_or(scope);
+        let scope =
+            self.scopes.get(scope).and_then(|here| here.elsewhere.get(name)).copied().unwrap_or(scope);
         let Some(here) = self.scopes.get_mut(scope) else { return };
         let before = here.variables.insert(name, value);
         if self.branches > 0 {

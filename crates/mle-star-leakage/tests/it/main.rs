@@ -1,3 +1,6 @@
 //! The tests of the crate.
 
 mod corpus;
+mod fuzz;
+mod notebooks;
+mod unreadable;
