@@ -112,7 +112,7 @@ fn join_instances(one: &Instance, other: &Instance) -> Instance {
     for (name, value) in &other.attributes {
         match both.attributes.iter_mut().find(|(known, _)| known == name) {
             Some((_, known)) if !same(known, value) => {
-                *known = join(known, value, &mut |_, _| Value::Unknown)
+                *known = join(known, value, &mut |_, _| Value::Unknown);
             }
             Some(_) => {}
             None => both.attributes.push((Rc::clone(name), value.clone())),

@@ -180,7 +180,7 @@ impl Report<'_> {
                 );
             }
             Kind::Choice(how) if machine.rows.overlap(lesson.from, lesson.on) => {
-                self.choice(score, lesson, how)
+                self.choice(score, lesson, how);
             }
             _ => {}
         }
