@@ -1,4 +1,5 @@
 //! Checks the Python files of the arguments, prints the findings, and says how long it took.
+#![expect(clippy::print_stdout, reason = "it is a program that prints")]
 
 use std::time::{Duration, Instant};
 use std::{env, fs};

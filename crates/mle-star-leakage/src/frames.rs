@@ -4,7 +4,6 @@ use std::rc::Rc;
 
 use crate::calls::Arguments;
 use crate::info::{Kind, Lesson, Lessons, Scores};
-use crate::library::Value1;
 use crate::machine::Machine;
 use crate::rows::RowsId;
 use crate::table::{Column, Group, Table};
@@ -38,7 +37,13 @@ impl Machine<'_> {
     }
 
     /// Methods that keep all rows and columns.
-    fn call_whole(&mut self, base: &Value, table: &Table, name: &str, arguments: &Arguments) -> Value1 {
+    fn call_whole(
+        &mut self,
+        base: &Value,
+        table: &Table,
+        name: &str,
+        arguments: &Arguments,
+    ) -> Option<Value> {
         Some(match name {
             "copy" | "reset_index" | "astype" | "infer_objects" | "convert_dtypes" | "ffill" | "bfill"
             | "rename_axis" | "set_index" | "sort_index" | "to_frame" | "cast" | "collect" | "lazy"
@@ -115,7 +120,7 @@ impl Machine<'_> {
         );
         let others: Lessons =
             arguments.all().fold(Lessons::default(), |all, value| all.and(&self.lessons_of(value)));
-        let others = self.applied(&others);
+        let others = self.applied(&others, table.rows);
         let keeps_columns =
             matches!(name, "fillna" | "clip" | "replace" | "round" | "abs" | "where" | "mask");
         let mut made = if keeps_columns { table.clone() } else { table.values() };
@@ -181,7 +186,7 @@ impl Machine<'_> {
     }
 
     /// Methods that choose rows.
-    fn call_rows(&mut self, table: &Table, name: &str, arguments: &Arguments) -> Value1 {
+    fn call_rows(&mut self, table: &Table, name: &str, arguments: &Arguments) -> Option<Value> {
         Some(match name {
             "dropna" | "drop_duplicates" | "query" | "head" | "tail" | "nlargest" | "nsmallest"
             | "truncate" | "sample" | "filter_rows" | "drop_nulls" | "limit" => {
@@ -209,8 +214,9 @@ impl Machine<'_> {
     }
 
     /// Methods that compute something from all rows.
-    fn call_statistic(&mut self, table: &Table, name: &str, arguments: &Arguments) -> Value1 {
-        let across = matches!(arguments.get(0, "axis"), Some(Value::Int(1)));
+    fn call_statistic(&mut self, table: &Table, name: &str, arguments: &Arguments) -> Option<Value> {
+        let axis = arguments.named("axis").or_else(|| arguments.positional.last());
+        let across = matches!(axis, Some(Value::Int(1)));
         Some(match name {
             _ if across
                 && matches!(
@@ -227,6 +233,8 @@ impl Machine<'_> {
                         | "idxmax"
                         | "argmax"
                         | "var"
+                        | "agg"
+                        | "aggregate"
                 ) =>
             {
                 let values = table.values();
@@ -305,7 +313,13 @@ impl Machine<'_> {
     }
 
     /// Methods that choose or make columns.
-    fn call_columns(&mut self, base: &Value, table: &Table, name: &str, arguments: &Arguments) -> Value1 {
+    fn call_columns(
+        &mut self,
+        base: &Value,
+        table: &Table,
+        name: &str,
+        arguments: &Arguments,
+    ) -> Option<Value> {
         let first = arguments.first().cloned().unwrap_or_default();
         Some(match name {
             "drop" => self.dropped(table, arguments),
@@ -326,32 +340,8 @@ impl Machine<'_> {
                 }
                 None => Value::Unknown,
             },
-            "select_dtypes" => {
-                let excluded = arguments.named("exclude").is_some();
-                let text = self.compact(arguments.range);
-                let numeric = text.contains("number") || text.contains("float") || text.contains("int");
-                let mut selected = table.clone();
-                selected.whole = false;
-                if numeric == excluded {
-                    selected.columns.clear();
-                    selected.unnamed = Lessons::default();
-                }
-                self.table(selected)
-            }
-            "assign" => {
-                let mut made = table.clone();
-                for (name, value) in &arguments.named {
-                    let value = match value {
-                        Value::Function(..) => {
-                            let whole = self.table(made.clone());
-                            self.call_with(value, &[whole], arguments.range)
-                        }
-                        value => value.clone(),
-                    };
-                    made.set(Rc::clone(name), self.column_of(&value));
-                }
-                self.table(made)
-            }
+            "select_dtypes" => self.select_types(table, arguments),
+            "assign" => self.assigned(table, arguments),
             "insert" => {
                 let (name, column) =
                     (arguments.get(1, "column")?.constant()?, self.column_of(arguments.get(2, "value")?));
@@ -366,22 +356,42 @@ impl Machine<'_> {
                 let other = first;
                 self.merged(table, &other, arguments)
             }
-            "get" => {
-                let name = first.constant();
-                match name.filter(|_| !first.is_constant_number()) {
-                    Some(name) if table.columns.is_empty() && table.label.is_none() && !table.whole => {
-                        let _ = name;
-                        Value::number(table.rest.lessons.clone(), Scores::default())
-                    }
-                    Some(name) if table.whole => {
-                        let column = self.select(table, &name);
-                        self.table(column)
-                    }
-                    _ => Value::number(table.values().rest.lessons, Scores::default()),
-                }
-            }
+            "get" => match first.constant().filter(|_| table.whole && !first.is_constant_number()) {
+                Some(name) => self.table(self.select(table, &name)),
+                None => Value::number(table.values().rest.lessons, Scores::default()),
+            },
             _ => return None,
         })
+    }
+
+    /// Columns by their types. Statistics are numbers.
+    fn select_types(&mut self, table: &Table, arguments: &Arguments) -> Value {
+        let excluded = arguments.named("exclude").is_some();
+        let text = self.compact(arguments.range);
+        let numeric = text.contains("number") || text.contains("float") || text.contains("int");
+        let mut selected = table.clone();
+        selected.whole = false;
+        if numeric == excluded {
+            selected.columns.clear();
+            selected.unnamed = Lessons::default();
+        }
+        self.table(selected)
+    }
+
+    /// `table.assign(name=value)`.
+    fn assigned(&mut self, table: &Table, arguments: &Arguments) -> Value {
+        let mut made = table.clone();
+        for (name, value) in &arguments.named {
+            let value = match value {
+                Value::Function(..) => {
+                    let whole = self.table(made.clone());
+                    self.call_with(value, &[whole], arguments.range)
+                }
+                value => value.clone(),
+            };
+            made.set(Rc::clone(name), self.column_of(&value));
+        }
+        self.table(made)
     }
 
     /// `table.drop(...)`.

@@ -425,8 +425,7 @@ impl Machine<'_> {
         let rows = if one.rows.is_known() { one.rows } else { other.rows };
         let lesson = Lesson::new(Kind::Selection, self.site(arguments.range), rows);
         let lessons = self.infos.lesson(lesson);
-        let number = Value::number(lessons, Scores::default());
-        number
+        Value::number(lessons, Scores::default())
     }
 
     /// A dictionary of columns as a table.

@@ -3,6 +3,102 @@
 use crate::rows::DivisionKind;
 use crate::value::Role;
 
+/// Classes that learn nothing.
+const LEARN_NOTHING: &[&str] = &[
+    "FunctionTransformer",
+    "Normalizer",
+    "HashingVectorizer",
+    "PolynomialFeatures",
+    "Binarizer",
+    "MultiLabelBinarizer",
+    "FeatureHasher",
+    "LabelBinarizer",
+];
+/// Classes that learn statistics of the target.
+const TARGET_ENCODERS: &[&str] = &[
+    "TargetEncoder",
+    "CatBoostEncoder",
+    "WOEEncoder",
+    "LeaveOneOutEncoder",
+    "JamesSteinEncoder",
+    "MEstimateEncoder",
+    "GLMMEncoder",
+    "QuantileEncoder",
+    "SummaryEncoder",
+];
+/// Classes that select features by the target.
+const SELECTORS: &[&str] = &[
+    "SelectKBest",
+    "SelectPercentile",
+    "RFE",
+    "RFECV",
+    "SelectFromModel",
+    "SequentialFeatureSelector",
+    "GenericUnivariateSelect",
+    "SelectFdr",
+    "SelectFpr",
+    "SelectFwe",
+    "BorutaPy",
+];
+/// Classes that repeat or generate rows.
+const SAMPLERS: &[&str] = &[
+    "SMOTE",
+    "SMOTENC",
+    "SMOTEN",
+    "ADASYN",
+    "RandomOverSampler",
+    "BorderlineSMOTE",
+    "SVMSMOTE",
+    "KMeansSMOTE",
+    "SMOTEENN",
+    "SMOTETomek",
+];
+/// Searches over the settings of a model.
+const SEARCHES: &[&str] = &[
+    "GridSearchCV",
+    "RandomizedSearchCV",
+    "HalvingGridSearchCV",
+    "HalvingRandomSearchCV",
+    "BayesSearchCV",
+    "OptunaSearchCV",
+];
+/// Classes that learn statistics without the target.
+const TRANSFORMERS: &[&str] = &[
+    "PCA",
+    "IncrementalPCA",
+    "KernelPCA",
+    "SparsePCA",
+    "TruncatedSVD",
+    "FastICA",
+    "NMF",
+    "FactorAnalysis",
+    "LatentDirichletAllocation",
+    "TfidfVectorizer",
+    "CountVectorizer",
+    "TfidfTransformer",
+    "LabelEncoder",
+    "OrdinalEncoder",
+    "OneHotEncoder",
+    "KBinsDiscretizer",
+    "PowerTransformer",
+    "QuantileTransformer",
+    "SplineTransformer",
+    "KMeans",
+    "MiniBatchKMeans",
+    "GaussianMixture",
+    "UMAP",
+    "TSNE",
+    "VarianceThreshold",
+    "Tokenizer",
+    "CountEncoder",
+    "BinaryEncoder",
+    "MissingIndicator",
+    "RBFSampler",
+    "Nystroem",
+    "TextVectorization",
+    "IsolationForest",
+];
+
 /// Whether a function compares true values with predictions.
 pub(crate) fn is_metric(symbol: &str) -> bool {
     let name = symbol.rsplit('.').next().unwrap_or(symbol);
@@ -25,72 +121,17 @@ pub(crate) fn is_metric(symbol: &str) -> bool {
 
 /// What a class of a library learns.
 pub(crate) fn role(name: &str) -> Role {
-    match name {
-        "FunctionTransformer"
-        | "Normalizer"
-        | "HashingVectorizer"
-        | "PolynomialFeatures"
-        | "Binarizer"
-        | "MultiLabelBinarizer"
-        | "FeatureHasher"
-        | "LabelBinarizer" => Role::Nothing,
-        "TargetEncoder" | "CatBoostEncoder" | "WOEEncoder" | "LeaveOneOutEncoder" | "JamesSteinEncoder"
-        | "MEstimateEncoder" | "GLMMEncoder" | "QuantileEncoder" | "SummaryEncoder" => Role::TargetEncoder,
-        "SelectKBest"
-        | "SelectPercentile"
-        | "RFE"
-        | "RFECV"
-        | "SelectFromModel"
-        | "SequentialFeatureSelector"
-        | "GenericUnivariateSelect"
-        | "SelectFdr"
-        | "SelectFpr"
-        | "SelectFwe"
-        | "BorutaPy" => Role::Selector,
-        "SMOTE" | "SMOTENC" | "SMOTEN" | "ADASYN" | "RandomOverSampler" | "BorderlineSMOTE" | "SVMSMOTE"
-        | "KMeansSMOTE" | "SMOTEENN" | "SMOTETomek" => Role::Sampler,
-        "GridSearchCV"
-        | "RandomizedSearchCV"
-        | "HalvingGridSearchCV"
-        | "HalvingRandomSearchCV"
-        | "BayesSearchCV"
-        | "OptunaSearchCV" => Role::Search,
-        "PCA"
-        | "IncrementalPCA"
-        | "KernelPCA"
-        | "SparsePCA"
-        | "TruncatedSVD"
-        | "FastICA"
-        | "NMF"
-        | "FactorAnalysis"
-        | "LatentDirichletAllocation"
-        | "TfidfVectorizer"
-        | "CountVectorizer"
-        | "TfidfTransformer"
-        | "LabelEncoder"
-        | "OrdinalEncoder"
-        | "OneHotEncoder"
-        | "KBinsDiscretizer"
-        | "PowerTransformer"
-        | "QuantileTransformer"
-        | "SplineTransformer"
-        | "KMeans"
-        | "MiniBatchKMeans"
-        | "GaussianMixture"
-        | "UMAP"
-        | "TSNE"
-        | "VarianceThreshold"
-        | "Tokenizer"
-        | "CountEncoder"
-        | "BinaryEncoder"
-        | "MissingIndicator"
-        | "RBFSampler"
-        | "Nystroem"
-        | "TextVectorization"
-        | "IsolationForest" => Role::Transformer,
-        _ if name.ends_with("Scaler") || name.ends_with("Imputer") => Role::Transformer,
-        _ => Role::Model,
-    }
+    let lists = [
+        (LEARN_NOTHING, Role::Nothing),
+        (TARGET_ENCODERS, Role::TargetEncoder),
+        (SELECTORS, Role::Selector),
+        (SAMPLERS, Role::Sampler),
+        (SEARCHES, Role::Search),
+        (TRANSFORMERS, Role::Transformer),
+    ];
+    let transforms = name.ends_with("Scaler") || name.ends_with("Imputer");
+    let other = if transforms { Role::Transformer } else { Role::Model };
+    lists.iter().find(|(names, _)| names.contains(&name)).map_or(other, |(_, role)| *role)
 }
 
 /// Whether a class removes rows to balance classes.

@@ -55,10 +55,20 @@ impl Machine<'_> {
             | "nanmin" => self.extreme(&first, arguments),
             "array" | "asarray" | "ascontiguousarray" | "copy" | "ravel" | "squeeze" | "csr_matrix"
             | "tensor" | "from_numpy" | "atleast_2d" => self.as_array(&first),
+            "where" if arguments.positional.len() == 1 => {
+                let positions = self.positions_of(&first);
+                Value::Tuple([positions].into())
+            }
+            "flatnonzero" => self.positions_of(&first),
+            "argsort" => match self.table_of(&first).map(|table| table.rows) {
+                Some(rows) => self.positions(rows),
+                None => Value::Unknown,
+            },
             "where" | "select" => self.elementwise(arguments),
-            "unique" | "bincount" | "isnan" | "isfinite" | "flatnonzero" | "nonzero" | "argsort"
-            | "setdiff1d" | "intersect1d" | "histogram" | "searchsorted" | "ix_" | "shuffle" | "corrcoef"
-            | "cov" => self.arranged(name, arguments),
+            "unique" | "bincount" | "isnan" | "isfinite" | "nonzero" | "setdiff1d" | "intersect1d"
+            | "histogram" | "searchsorted" | "ix_" | "shuffle" | "corrcoef" | "cov" => {
+                self.arranged(name, arguments)
+            }
             _ => self.elementwise(arguments),
         })
     }
@@ -66,6 +76,15 @@ impl Machine<'_> {
     /// The positions of rows.
     pub(crate) fn positions(&mut self, rows: RowsId) -> Value {
         self.table(Table { index: true, ..Table::of(rows) })
+    }
+
+    /// The positions of the rows that a condition holds for.
+    fn positions_of(&mut self, condition: &Value) -> Value {
+        let Some(rows) = self.table_of(condition).map(|table| table.rows) else { return Value::Unknown };
+        match self.chosen_rows(&Table::of(rows), condition) {
+            Some(rows) => self.positions(rows),
+            None => Value::Unknown,
+        }
     }
 
     /// An array that is filled later: `zeros(len(table))`.
@@ -170,7 +189,8 @@ impl Machine<'_> {
                 let weights =
                     arguments.named("weights").map(|weights| self.lessons_of(weights)).unwrap_or_default();
                 let mean = self.mean_of(first, arguments);
-                let weights = self.applied(&weights);
+                let rows = self.table_of(&mean).map_or(RowsId::UNKNOWN, |table| table.rows);
+                let weights = self.applied(&weights, rows);
                 return self.with_lessons(&mean, &weights);
             }
             return self.mean_of(first, arguments);
@@ -226,7 +246,8 @@ impl Machine<'_> {
             values.iter().filter_map(|value| self.table_of(value)).map(Table::values).collect();
         let others = values.iter().filter(|value| self.table_of(value).is_none());
         let lessons = others.fold(Lessons::default(), |all, value| all.and(&self.lessons_of(value)));
-        let lessons = self.applied(&lessons);
+        let rows = tables.iter().map(|table| table.rows).find(|rows| rows.is_known()).unwrap_or_default();
+        let lessons = self.applied(&lessons, rows);
         let Some((first, rest)) = tables.split_first() else {
             let scores =
                 values.iter().fold(Scores::default(), |all, value| all.and(&self.scores_of(value, 2)));

@@ -25,60 +25,39 @@ impl Machine<'_> {
         if !["pandas", "polars", "cudf", "dask"].iter().any(|library| symbol.starts_with(library)) {
             return None;
         }
-        Some(match name {
-            "DataFrame" | "Series" => self.made_table(&first, arguments),
-            "concat" => self.concat(&first, arguments),
-            "merge" | "merge_asof" => {
-                let other = arguments.get(1, "right").cloned().unwrap_or_default();
-                match self.table_of(&first).cloned() {
-                    Some(table) => self.merged(&table, &other, arguments),
-                    None => Value::Unknown,
-                }
-            }
-            "to_datetime" => match self.table_of(&first).cloned() {
-                Some(table) => {
-                    let mut times = table.values();
-                    times.times = vec!["time".into()];
-                    self.table(times)
-                }
-                None => Value::Unknown,
-            },
-            "get_dummies" | "to_numeric" | "isna" | "isnull" | "notna" | "notnull" | "cut" => {
-                match self.table_of(&first).cloned() {
-                    Some(table) => {
-                        let same = table.clone();
-                        self.table(same)
-                    }
-                    None => Value::Unknown,
-                }
-            }
-            "factorize" => match self.table_of(&first).cloned() {
-                Some(table) => {
-                    let codes = table.values();
-                    let codes = self.table(codes);
-                    Value::Tuple([codes, Value::Unknown].into())
-                }
-                None => Value::Unknown,
-            },
-            "qcut" => match self.table_of(&first).cloned() {
-                Some(table) => {
-                    let values = table.values();
-                    self.table(values)
-                }
-                None => Value::Unknown,
-            },
-            "crosstab" => {
+        Some(match (name, self.table_of(&first).cloned()) {
+            ("DataFrame" | "Series", _) => self.made_table(&first, arguments),
+            ("concat", _) => self.concat(&first, arguments),
+            ("crosstab", table) => {
                 let by_target =
                     arguments.all().any(|value| self.table_of(value).is_some_and(Table::is_target));
-                let rows = self.table_of(&first).map_or(RowsId::UNKNOWN, |table| table.rows);
+                let rows = table.map_or(RowsId::UNKNOWN, |table| table.rows);
                 self.statistics(rows, by_target, arguments)
             }
-            "pivot_table" => match self.table_of(&first).cloned() {
-                Some(table) => self.call_table(&first, &table, "pivot_table", arguments),
-                None => Value::Unknown,
-            },
+            (_, Some(table)) => self.call_on_table(name, &first, &table, arguments),
             _ => Value::Unknown,
         })
+    }
+
+    /// A function of pandas whose first argument is a table.
+    fn call_on_table(&mut self, name: &str, value: &Value, table: &Table, arguments: &Arguments) -> Value {
+        match name {
+            "merge" | "merge_asof" => {
+                let other = arguments.get(1, "right").cloned().unwrap_or_default();
+                self.merged(table, &other, arguments)
+            }
+            "to_datetime" => self.table(Table { times: vec!["time".into()], ..table.values() }),
+            "get_dummies" | "to_numeric" | "cut" => self.table(table.clone()),
+            "factorize" => {
+                let codes = self.table(table.values());
+                Value::Tuple([codes, Value::Unknown].into())
+            }
+            "qcut" => self.table(table.values()),
+            "pivot_table" | "isna" | "isnull" | "notna" | "notnull" => {
+                self.call_table(value, table, name, arguments)
+            }
+            _ => Value::Unknown,
+        }
     }
 
     fn read_table(&mut self, path: &Value, arguments: &Arguments) -> Value {
