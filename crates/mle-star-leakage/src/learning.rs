@@ -314,7 +314,11 @@ impl Machine<'_> {
             watched: Scores::default(),
         };
         let lessons = self.predictions(&estimator, &fitted, &table.with_rows(scored));
-        Some((table.rows, lessons))
+        let seeds = match arguments.named("cv").and_then(|cv| self.state.get(cv)) {
+            Some(Object::Splitter(splitter)) => splitter.lessons.clone(),
+            _ => Lessons::default(),
+        };
+        Some((table.rows, lessons.and(&seeds)))
     }
 
     fn note_cross_validation(&mut self, table: &Table, arguments: &Arguments) {

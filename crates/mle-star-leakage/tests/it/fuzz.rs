@@ -1,6 +1,7 @@
 //! Damaged scripts: nothing panics, and nothing takes long.
 
 use std::fs;
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use mle_star_leakage::{Facts, check};
@@ -8,6 +9,10 @@ use proptest::prelude::{ProptestConfig, any, prop};
 use proptest::proptest;
 
 use crate::corpus::scripts;
+
+/// All scripts.
+static SOURCES: LazyLock<Vec<String>> =
+    LazyLock::new(|| scripts(".py").iter().map(|path| fs::read_to_string(path).unwrap()).collect());
 
 /// One change of a script.
 type Change = (u8, usize, usize);
@@ -64,8 +69,7 @@ proptest! {
         script in any::<prop::sample::Index>(),
         changes in prop::collection::vec(any::<Change>(), 1..12),
     ) {
-        let scripts = scripts(".py");
-        let source = changed(&fs::read_to_string(script.get(&scripts)).unwrap(), &changes);
+        let source = changed(script.get(&SOURCES), &changes);
         let begun = Instant::now();
         let _ = check(&source, &Facts::default());
         assert!(begun.elapsed() < Duration::from_secs(2), "{source}");
