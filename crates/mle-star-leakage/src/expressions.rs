@@ -43,7 +43,7 @@ impl<'a> Machine<'a> {
             Expr::BinOp(operation) => {
                 let left = self.eval(&operation.left);
                 let right = self.eval(&operation.right);
-                self.operate(operation.op, &left, &right, operation.range())
+                self.operate(operation.op, &left, &right)
             }
             Expr::Compare(compare) => self.compare(compare),
             Expr::BoolOp(operation) => {
@@ -363,7 +363,7 @@ impl<'a> Machine<'a> {
         {
             return self.extend(*number, &change);
         }
-        let after = self.operate(statement.op, &before, &change, statement.range());
+        let after = self.operate(statement.op, &before, &change);
         self.assign(&statement.target, after);
     }
 

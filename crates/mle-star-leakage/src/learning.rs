@@ -62,10 +62,12 @@ impl Machine<'_> {
             role = arguments.all().map(|value| self.role_within(value, 5)).max().unwrap_or(Role::Nothing);
         }
         let mut lessons = Lessons::default();
-        for (name, value) in &arguments.named {
+        let settings = arguments.positional.iter().map(|value| ("", value));
+        let settings = settings.chain(arguments.named.iter().map(|(name, value)| (&**name, value)));
+        for (name, value) in settings.filter(|(_, value)| self.table_of(value).is_none()).collect::<Vec<_>>()
+        {
             let of_value = self.lessons_of(value);
-            let how =
-                if name.contains("seed") || &**name == "random_state" { How::Seed } else { How::Setting };
+            let how = if name.contains("seed") || name == "random_state" { How::Seed } else { How::Setting };
             let set = self.infos.map(&of_value, |lesson| match lesson.kind {
                 Kind::Candidate(How::Open) => Some(Lesson { kind: Kind::Candidate(how), ..lesson }),
                 Kind::Candidate(_) => Some(lesson),

@@ -370,6 +370,36 @@ fn brought_together(machine: &Machine<'_>, from: RowsId, on: RowsId) -> Option<S
     }
 }
 
+/// Whether a function that the script does not call itself, such as a callback, names what is printed.
+fn set_elsewhere(machine: &Machine<'_>, line: Site) -> bool {
+    let split = |letter: char| !letter.is_alphanumeric() && letter != '_';
+    let printed: Vec<&str> =
+        machine.text(line.expression).split(split).filter(|word| !is_common(word)).collect();
+    let uncalled = (0..machine.functions.len()).filter(|function| !machine.called.contains(function));
+    uncalled
+        .filter_map(|function| machine.body_text(function))
+        .any(|text| text.split(split).any(|word| printed.contains(&word)))
+}
+
+/// Words of a line with the score that name no variable.
+fn is_common(word: &str) -> bool {
+    let number = word.starts_with(|letter: char| letter.is_ascii_digit());
+    number
+        || matches!(
+            word,
+            "" | "print"
+                | "f"
+                | "format"
+                | "Final"
+                | "Validation"
+                | "Performance"
+                | "round"
+                | "float"
+                | "str"
+                | "self"
+        )
+}
+
 /// Whether a printed value is a constant or drawn at random.
 fn is_constant(value: &Value) -> bool {
     match value {
