@@ -14,7 +14,7 @@ use crate::state::State;
 use crate::value::{Object, Value};
 
 /// How many steps a script may take.
-const STEPS: usize = 60_000;
+const STEPS: usize = 40_000;
 /// How many items of a list are followed one by one.
 pub(crate) const ITEMS: usize = 12;
 
