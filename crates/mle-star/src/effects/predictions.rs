@@ -1,0 +1,106 @@
+//! What the program does with the predictions that scripts left: it scores, selects and combines them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::measure::Measurement;
+use crate::place::Place;
+use crate::protocol::HoldoutPart;
+use crate::solution::Scored;
+
+/// The scoring of one script's predictions for held-out rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LookRequest {
+    /// The place of the look.
+    pub place: Place,
+    /// The place of the run that wrote the submission.
+    pub run: Place,
+    /// The script that ran there.
+    pub script: String,
+    /// Which rows.
+    pub part: HoldoutPart,
+}
+
+/// The result of scoring predictions for held-out rows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Look {
+    /// The score; `None` if there is none.
+    pub measured: Option<Measurement>,
+    /// Why there is none; empty if there is one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub failure: String,
+}
+
+/// A run whose predictions are kept.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Member {
+    /// The place of the run.
+    pub run: Place,
+    /// The script that ran there.
+    pub script: String,
+    /// How long it ran, in seconds.
+    pub seconds: f64,
+}
+
+/// The choice of weights for the predictions of earlier runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SelectionRequest {
+    /// The place of the choice.
+    pub place: Place,
+    /// The runs, best first.
+    pub members: Vec<Member>,
+    /// How long the chosen scripts may run together, in seconds.
+    pub seconds: f64,
+}
+
+/// The result of choosing weights.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Selection {
+    /// The weight of each run. They add up to 1. Empty if no combination was found.
+    pub weights: Vec<f64>,
+    /// How predictions are combined.
+    #[serde(default)]
+    pub by: CombinedBy,
+    /// The score of the combination on validation rows. The weights for each part of the rows come from the others.
+    pub measured: Option<Measurement>,
+    /// Whether it is better than the best run, if that is chosen like the weights, by the other parts of the rows.
+    #[serde(default)]
+    pub is_better: bool,
+    /// Why there is no combination; empty if there is one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub failure: String,
+}
+
+/// How the predictions of several scripts become one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CombinedBy {
+    /// Numbers have a weighted mean.
+    #[default]
+    Mean,
+    /// The label with the largest weight wins.
+    Votes,
+    /// Each script left scores of the classes; the class with the largest weighted mean wins.
+    ClassScores,
+}
+
+/// The combination of predictions of earlier runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CombinationRequest {
+    /// The place of the script that combines.
+    pub place: Place,
+    /// The script. It is kept, and not run.
+    pub script: String,
+    /// The runs with their weights.
+    pub members: Vec<(Member, f64)>,
+    /// How they are combined.
+    pub by: CombinedBy,
+    /// The score.
+    pub measured: Measurement,
+}
+
+impl From<&Scored> for Member {
+    fn from(solution: &Scored) -> Self {
+        let (run, script) = (solution.place().clone(), solution.text().to_owned());
+        Self { run, script, seconds: solution.facts().seconds }
+    }
+}
