@@ -29,6 +29,9 @@ impl<'a> Machine<'a> {
     /// An attribute of a value.
     pub(crate) fn attribute(&mut self, base: &Value, name: &str) -> Value {
         match base {
+            Value::Symbol(symbol) if matches!(&**symbol, "numpy" | "math") && matches!(name, "inf" | "nan" | "pi" | "e") => {
+                return Value::Float(f64::INFINITY);
+            }
             Value::Symbol(symbol) => return Value::Symbol(format!("{symbol}.{name}").into()),
             Value::Number(_) if !matches!(name, "shape" | "size" | "columns") => return base.clone(),
             Value::Names(_) => return base.clone(),
@@ -173,6 +176,14 @@ impl<'a> Machine<'a> {
                 Value::Int(position) => at(items, *position),
                 _ => self.join_all(&items.to_vec()),
             },
+            (Value::Number(number), _) if index.as_str().is_some_and(|name| self.targets.contains(name)) => {
+                // Correlations with the target, of all correlations.
+                let lessons = self.infos.map(&number.lessons, |lesson| match lesson.kind {
+                    Kind::Unsupervised => Some(Lesson { kind: Kind::Selection, ..lesson }),
+                    _ => Some(lesson),
+                });
+                Value::number(lessons, number.scores.clone())
+            }
             (Value::Number(_), _) => self.with_lessons(base, &index_lessons),
             (Value::Names(_), _) => base.clone(),
             (_, Some(Object::List(list))) => match index {
@@ -237,12 +248,18 @@ impl<'a> Machine<'a> {
                 names.except.iter().for_each(|name| selected.remove(name));
                 selected
             }
-            Value::Int(_) | Value::Number(_) if table.columns.is_empty() => {
+            Value::Int(_) | Value::Number(_) if table.columns.is_empty() && !table.whole => {
                 return Value::number(table.rest.lessons.clone(), Scores::default());
+            }
+            // Of an array it may be any rows.
+            _ if table.columns.is_empty() && !table.whole => {
+                Table { rest: table.rest.clone(), label: table.label.clone(), ..Table::default() }
             }
             _ => Table { rest: table.rest.clone(), sorted: table.sorted.clone(), ..Table::of(table.rows) },
         };
-        selected.label = None;
+        if table.whole || !table.columns.is_empty() {
+            selected.label = None;
+        }
         selected.learn(&lessons);
         self.table(selected)
     }

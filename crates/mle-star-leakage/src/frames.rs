@@ -96,7 +96,7 @@ impl Machine<'_> {
         );
         let others: Lessons =
             arguments.all().fold(Lessons::default(), |all, value| all.and(&self.lessons_of(value)));
-        let others = self.applied(&others);
+        let others = self.applied(&others, table.rows);
         let keeps_columns = matches!(name, "fillna" | "clip" | "replace" | "round" | "abs" | "where" | "mask");
         let mut made = if keeps_columns { table.clone() } else { table.values() };
         made.learn(&others);
@@ -182,9 +182,10 @@ impl Machine<'_> {
 
     /// Methods that compute something from all rows.
     fn call_statistic(&mut self, table: &Table, name: &str, arguments: &Arguments) -> Value1 {
-        let across = matches!(arguments.get(0, "axis"), Some(Value::Int(1)));
+        let axis = arguments.named("axis").or_else(|| arguments.positional.last());
+        let across = matches!(axis, Some(Value::Int(1)));
         Some(match name {
-            _ if across && matches!(name, "mean" | "sum" | "max" | "min" | "std" | "median" | "count" | "any" | "all" | "idxmax" | "argmax" | "var") => {
+            _ if across && matches!(name, "mean" | "sum" | "max" | "min" | "std" | "median" | "count" | "any" | "all" | "idxmax" | "argmax" | "var" | "agg" | "aggregate") => {
                 let values = table.values();
                 self.table(values)
             }

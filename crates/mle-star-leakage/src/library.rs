@@ -31,10 +31,10 @@ impl Machine<'_> {
         if let Some(value) = self.call_pandas(symbol, name, arguments) {
             return value;
         }
-        if let Some(value) = self.call_numpy(symbol, name, arguments) {
+        if let Some(value) = self.call_standard(symbol, name, arguments) {
             return value;
         }
-        if let Some(value) = self.call_standard(symbol, name, arguments) {
+        if let Some(value) = self.call_numpy(symbol, name, arguments) {
             return value;
         }
         if name.starts_with(char::is_uppercase) || names::is_composition(name) {
@@ -270,7 +270,10 @@ impl Machine<'_> {
     pub(crate) fn print(&mut self, arguments: &Arguments) {
         let mut text = Text::default();
         arguments.positional.iter().for_each(|value| text.add(value.clone()));
-        let Some((_, after)) = text.fixed.split_once(FINAL) else { return };
+        let Some((_, after)) = text.fixed.split_once(FINAL) else {
+            let room = 256 - self.found.printed.len().min(256);
+            return self.found.printed.extend(text.values.into_iter().take(room));
+        };
         let literal = after.contains(|letter: char| letter.is_ascii_digit()) && text.values.is_empty();
         let site = self.site(arguments.range);
         self.found.finals.push(Final { site, values: text.values, literal });

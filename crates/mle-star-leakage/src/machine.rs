@@ -76,6 +76,8 @@ pub(crate) struct Class<'a> {
 pub(crate) struct Found {
     /// Lines with the final score.
     pub(crate) finals: Vec<Final>,
+    /// Values that were printed in other lines.
+    pub(crate) printed: Vec<Value>,
     /// Files that were read, with their paths.
     pub(crate) reads: Vec<(Site, Rc<str>)>,
     /// Files that were written.

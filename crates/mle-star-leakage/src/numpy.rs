@@ -160,7 +160,8 @@ impl Machine<'_> {
             if self.table_of(first).is_none() {
                 let weights = arguments.named("weights").map(|weights| self.lessons_of(weights)).unwrap_or_default();
                 let mean = self.mean_of(first, arguments);
-                let weights = self.applied(&weights);
+                let rows = self.table_of(&mean).map_or(RowsId::UNKNOWN, |table| table.rows);
+                let weights = self.applied(&weights, rows);
                 return self.with_lessons(&mean, &weights);
             }
             return self.mean_of(first, arguments);
@@ -214,7 +215,8 @@ impl Machine<'_> {
         let tables: Vec<Table> = values.iter().filter_map(|value| self.table_of(value)).map(Table::values).collect();
         let others = values.iter().filter(|value| self.table_of(value).is_none());
         let lessons = others.fold(Lessons::default(), |all, value| all.and(&self.lessons_of(value)));
-        let lessons = self.applied(&lessons);
+        let rows = tables.iter().map(|table| table.rows).find(|rows| rows.is_known()).unwrap_or_default();
+        let lessons = self.applied(&lessons, rows);
         let Some((first, rest)) = tables.split_first() else {
             let scores = values.iter().fold(Scores::default(), |all, value| all.and(&self.scores_of(value, 2)));
             let known = values.iter().any(|value| matches!(value, Value::Number(_)));

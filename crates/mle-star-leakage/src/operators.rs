@@ -91,7 +91,7 @@ impl Machine<'_> {
         Table {
             condition,
             compared: self.compared(&left, &right),
-            ..Table::array(rows, left.rest.lessons.and(&right.rest.lessons))
+            ..Table::array(rows, self.applied(&left.rest.lessons.and(&right.rest.lessons), rows))
         }
     }
 
@@ -110,18 +110,19 @@ impl Machine<'_> {
     /// A table and a number, value by value.
     fn scale(&mut self, table: &Table, number: &Value) -> Value {
         let lessons = self.lessons_of(number);
-        let lessons = self.applied(&lessons);
+        let lessons = self.applied(&lessons, table.rows);
         let mut scaled = table.clone();
         scaled.condition = None;
         scaled.learn(&lessons);
         self.table(scaled)
     }
 
-    /// What values depend on that were changed by numbers which depend on these.
-    pub(crate) fn applied(&mut self, lessons: &Lessons) -> Lessons {
+    /// What values of these rows depend on that were changed by numbers which depend on these lessons.
+    pub(crate) fn applied(&mut self, lessons: &Lessons, rows: RowsId) -> Lessons {
         self.infos.map(lessons, |lesson| match lesson.kind {
             Kind::Candidate(How::Open) => Some(Lesson { kind: Kind::Candidate(How::Number), ..lesson }),
-            Kind::Choice(How::Open) => Some(Lesson { kind: Kind::Choice(How::Number), ..lesson }),
+            // What was chosen is applied to these rows, even if they are put together with others later.
+            Kind::Choice(_) if !lesson.on.is_known() => Some(Lesson { on: rows, ..lesson }),
             _ => Some(lesson),
         })
     }
@@ -150,13 +151,13 @@ impl Machine<'_> {
             (Some(one), Some(other)) => self.combine(Operator::Sub, one, other),
             (Some(table), None) => {
                 let lessons = self.lessons_of(right);
-                let lessons = self.applied(&lessons);
+                let lessons = self.applied(&lessons, table.rows);
                 let values = table.values();
                 Table::array(values.rows, values.rest.lessons.and(&lessons))
             }
             (None, Some(table)) => {
                 let lessons = self.lessons_of(left);
-                let lessons = self.applied(&lessons);
+                let lessons = self.applied(&lessons, table.rows);
                 let values = table.values();
                 Table::array(values.rows, values.rest.lessons.and(&lessons))
             }

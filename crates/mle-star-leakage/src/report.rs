@@ -36,19 +36,34 @@ struct Report<'a> {
 /// The scores that the script reports, with what else the printed number depends on.
 fn reported_scores(machine: &mut Machine<'_>) -> Vec<(Score, Lessons)> {
     let finals: Vec<Value> = machine.found.finals.iter().flat_map(|line| line.values.clone()).collect();
+    let reported = scores_in(machine, &finals);
+    if !reported.is_empty() {
+        return reported;
+    }
+    // Nothing is known of the final number, so every score may be it. Scores of training rows often are printed next
+    // to it, and scores that are not printed may belong to a search.
+    let printed = std::mem::take(&mut machine.found.printed);
+    let printed = scores_in(machine, &printed);
+    let others: Vec<Score> = machine.infos.all_scores().cloned().collect();
+    let others = others.into_iter().map(|score| {
+        let lessons = machine.infos.map(&score.lessons, |lesson| match lesson.kind {
+            Kind::Choice(_) => None,
+            _ => Some(lesson),
+        });
+        (Score { lessons, ..score }, Lessons::default())
+    });
+    let all: Vec<_> = printed.into_iter().chain(others).collect();
+    all.into_iter().filter(|(score, _)| !on_training_rows(machine, score)).collect()
+}
+
+fn scores_in(machine: &Machine<'_>, values: &[Value]) -> Vec<(Score, Lessons)> {
     let mut reported = Vec::new();
-    for value in &finals {
+    for value in values {
         let scores = machine.scores_of(value, 3);
         let lessons = machine.lessons_of(value);
         reported.extend(machine.infos.scores(&scores).map(|score| (score.clone(), lessons.clone())));
     }
-    if !reported.is_empty() {
-        return reported;
-    }
-    // Nothing is known of the printed number, so every score may be it. Scores of training rows often are printed
-    // next to it.
-    let all = machine.infos.all_scores().cloned();
-    all.filter(|score| !on_training_rows(machine, score)).map(|score| (score, Lessons::default())).collect()
+    reported
 }
 
 fn on_training_rows(machine: &Machine<'_>, score: &Score) -> bool {
