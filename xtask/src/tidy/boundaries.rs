@@ -9,8 +9,9 @@ use super::http;
 use crate::command::cargo;
 
 /// The crates of the workspace that a crate may depend on. A crate without a row is a finding.
-const ARROWS: [(&str, &[&str]); 9] = [
-    ("mle-star", &[]),
+const ARROWS: [(&str, &[&str]); 10] = [
+    ("mle-star", &["mle-star-leakage"]),
+    ("mle-star-leakage", &[]),
     ("mle-star-process", &[]),
     ("mle-star-metrics", &["mle-star"]),
     ("mle-star-data", &["mle-star", "mle-star-metrics"]),
@@ -24,6 +25,7 @@ const ARROWS: [(&str, &[&str]); 9] = [
             "mle-star-backends",
             "mle-star-claude",
             "mle-star-data",
+            "mle-star-leakage",
             "mle-star-metrics",
             "mle-star-offline",
             "mle-star-process",

@@ -1,0 +1,56 @@
+//! `check`: finds leaks in scripts and notebooks.
+
+use std::path::Path;
+
+use mle_star::stop::Trouble;
+
+use super::print_json;
+use crate::args::CheckArgs;
+use crate::check::files::inputs;
+use crate::check::screen::{self, Look};
+use crate::check::{Checked, Counts, check_all, data, json, sarif};
+use crate::exit::{Exit, Failure};
+use crate::output;
+use crate::settings::process_environment;
+
+/// Checks the scripts and prints what was found.
+///
+/// # Errors
+/// A mistake in the data of `--data`, or the findings cannot be printed.
+pub fn check(args: &CheckArgs) -> Result<Exit, Failure> {
+    let known = args.data.as_deref().map(|folder| data::known(args, folder)).transpose()?;
+    let checked = check_all(&inputs(&args.scripts), &data::facts(args, known.as_ref()));
+    if args.json {
+        print_json(&json::document(&checked, known.as_ref()))?;
+    } else if args.sarif {
+        print_json(&sarif::log(&checked, &current_folder()?))?;
+    } else {
+        known.iter().flat_map(data::Known::lines).for_each(|line| output::talk(&line));
+        show(&checked, Look::of(&process_environment));
+    }
+    Ok(exit(Counts::of(&checked)))
+}
+
+fn show(all: &[Checked], look: Look) {
+    for checked in all {
+        match &checked.outcome {
+            Ok(findings) => output::text(&screen::findings(&checked.name, findings, look)),
+            Err(trouble) => output::error(trouble),
+        }
+    }
+    output::text(&screen::last_line(Counts::of(all), look));
+}
+
+fn exit(counts: Counts) -> Exit {
+    match counts {
+        Counts { leaks: 1.., .. } => Exit::Failed,
+        Counts { unreadable: 1.., .. } => Exit::Usage,
+        _ => Exit::Done,
+    }
+}
+
+fn current_folder() -> Result<std::path::PathBuf, Trouble> {
+    std::env::current_dir().or_else(|_| Path::new(".").canonicalize()).map_err(|error| {
+        Trouble::new(format!("cannot read the current folder: {error}"), "change to another folder")
+    })
+}
