@@ -6,7 +6,7 @@ use mle_star::protocol::SplitKind;
 use mle_star::stop::Trouble;
 use mle_star::task::TaskType;
 use mle_star_data::profile::{Profile, Table};
-use mle_star_data::split;
+use mle_star_data::{knowing, split};
 use mle_star_leakage as leakage;
 use mle_star_leakage::Facts;
 use serde::Serialize;
@@ -31,6 +31,8 @@ pub struct Known {
     split: Option<mle_star::protocol::Split>,
     /// Columns of the training table that the test table lacks, beside the targets.
     only_in_training: Vec<String>,
+    /// Columns from which the target follows in all training rows that were read.
+    knows_target: Vec<String>,
 }
 
 /// What the options and the data folder say, for the checker.
@@ -74,7 +76,12 @@ fn of(source: &TaskSource, look: Look) -> Known {
         (None, Some(guess)) => guess.reason.clone(),
         (None, None) => "as given".to_owned(),
     };
+    let mut but: Vec<&str> = targets.iter().map(String::as_str).collect();
+    but.extend(id);
+    // What cannot be read is an error of the profile already.
+    let knows = target.and_then(|target| knowing::columns(&source.data_dir, &profile, target, &but).ok());
     Known {
+        knows_target: knows.unwrap_or_default(),
         folder: source.data_dir.display().to_string(),
         only_in_training: only_in_training(&profile, &targets),
         targets,
@@ -105,7 +112,10 @@ impl Known {
         let split = self.split.as_ref().map(|split| format!("split: {} ({})", split.words(), split.why));
         let missing = (!self.only_in_training.is_empty())
             .then(|| format!("only in the training table: {}", quoted(&self.only_in_training)));
-        let rest = [id, split, missing].into_iter().flatten();
+        let knows = (!self.knows_target.is_empty()).then(|| {
+            format!("know the target: {} (it follows from their values)", quoted(&self.knows_target))
+        });
+        let rest = [id, split, missing, knows].into_iter().flatten();
         [format!("data: {}", self.folder), target].into_iter().chain(rest).collect()
     }
 
