@@ -51,11 +51,10 @@ pub fn last_line(counts: Counts, look: Look) -> String {
     let found: Vec<String> =
         found.map(|(number, word, code)| styled(&counted(number, word), code, look)).collect();
     let found = if found.is_empty() { styled("no leaks", "32", look) } else { found.join(", ") };
-    let unchecked = format!("{} could not be checked", counted(counts.unreadable, "file"));
     match (counts.files, counts.unreadable) {
-        (0, 1..) => format!("{unchecked}\n"),
+        (0, unreadable @ 1..) => format!("{} could not be checked\n", counted(unreadable, "file")),
         (files, 0) => format!("{found} in {}\n", counted(files, "file")),
-        (files, _) => format!("{found} in {}; {unchecked}\n", counted(files, "file")),
+        (files, more) => format!("{found} in {}; {more} more could not be checked\n", counted(files, "file")),
     }
 }
 

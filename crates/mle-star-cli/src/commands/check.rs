@@ -25,7 +25,7 @@ pub fn check(args: &CheckArgs) -> Result<Exit, Failure> {
     } else if args.sarif {
         print_json(&sarif::log(&checked, &current_folder()?))?;
     } else {
-        known.iter().flat_map(data::Known::lines).for_each(|line| output::talk(&line));
+        known.iter().for_each(|known| output::talk(&format!("{}\n", known.lines().join("\n"))));
         show(&checked, Look::of(&process_environment));
     }
     Ok(exit(Counts::of(&checked)))
