@@ -6,7 +6,7 @@
 
 mod checks;
 mod choice;
-mod seeded;
+pub(crate) mod seeded;
 mod trim;
 mod write;
 

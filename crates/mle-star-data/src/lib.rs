@@ -6,6 +6,7 @@
 //! labelled rows from scripts, and [`summary`] tells agents what the data holds.
 
 pub mod agreement;
+pub mod altered;
 pub mod comparison;
 mod dates;
 pub mod digest;

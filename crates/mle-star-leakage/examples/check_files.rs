@@ -1,4 +1,5 @@
 //! Checks the Python files of the arguments, prints the findings, and says how long it took.
+#![expect(clippy::print_stdout, reason = "it is a program that prints")]
 
 use std::time::{Duration, Instant};
 use std::{env, fs};
@@ -22,5 +23,8 @@ fn main() {
             Err(error) => println!("{path}: {error}"),
         }
     }
-    println!("{files} files in {took:?}, {:.0} per second, longest {longest:?}", f64::from(files) / took.as_secs_f64());
+    println!(
+        "{files} files in {took:?}, {:.0} per second, longest {longest:?}",
+        f64::from(files) / took.as_secs_f64()
+    );
 }

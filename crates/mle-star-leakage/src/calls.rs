@@ -92,7 +92,8 @@ impl<'a> Machine<'a> {
 
     /// Calls a function with values by position.
     pub(crate) fn call_with(&mut self, function: &Value, values: &[Value], range: TextRange) -> Value {
-        let arguments = Arguments { positional: values.to_vec(), range, called: range, ..Arguments::default() };
+        let arguments =
+            Arguments { positional: values.to_vec(), range, called: range, ..Arguments::default() };
         self.call_value(function, &arguments)
     }
 
@@ -166,7 +167,13 @@ impl<'a> Machine<'a> {
         !first.is_some_and(|first| matches!(first.parameter.name.as_str(), "self" | "cls"))
     }
 
-    fn call_function(&mut self, number: usize, outer: usize, itself: Option<&Value>, arguments: &Arguments) -> Value {
+    fn call_function(
+        &mut self,
+        number: usize,
+        outer: usize,
+        itself: Option<&Value>,
+        arguments: &Arguments,
+    ) -> Value {
         let Some(function) = self.functions.get(number).copied() else { return Value::Unknown };
         if self.active.len() >= CALLS || self.active.contains(&number) || self.steps == 0 {
             return Value::Unknown;
@@ -196,11 +203,20 @@ impl<'a> Machine<'a> {
         value
     }
 
-    fn bind(&mut self, parameters: &'a Parameters, scope: usize, itself: Option<&Value>, arguments: &Arguments) {
+    fn bind(
+        &mut self,
+        parameters: &'a Parameters,
+        scope: usize,
+        itself: Option<&Value>,
+        arguments: &Arguments,
+    ) {
         let mut positional = itself.into_iter().chain(&arguments.positional);
         let mut used = Vec::new();
         let by_position = parameters.posonlyargs.iter().chain(&parameters.args);
-        for (parameter, positional_too) in by_position.map(|parameter| (parameter, true)).chain(parameters.kwonlyargs.iter().map(|parameter| (parameter, false))) {
+        for (parameter, positional_too) in by_position
+            .map(|parameter| (parameter, true))
+            .chain(parameters.kwonlyargs.iter().map(|parameter| (parameter, false)))
+        {
             let name = parameter.parameter.name.as_str();
             let given = if positional_too { positional.next().cloned() } else { None };
             let given = given.or_else(|| arguments.named(name).cloned());

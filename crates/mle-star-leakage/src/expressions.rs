@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use ruff_python_ast::{
-    BoolOp, Comprehension, Expr, ExprCompare, ExprDict, ExprFString, InterpolatedStringElement, Number as Literal,
-    Operator, StmtAugAssign, UnaryOp,
+    BoolOp, Comprehension, Expr, ExprCompare, ExprDict, ExprFString, InterpolatedStringElement,
+    Number as Literal, Operator, StmtAugAssign, UnaryOp,
 };
 use ruff_text_size::{Ranged, TextRange};
 
@@ -55,7 +55,9 @@ impl<'a> Machine<'a> {
                 self.unary(operation.op, value)
             }
             Expr::If(expression) => self.conditional(&expression.test, &expression.body, &expression.orelse),
-            Expr::Lambda(lambda) => self.function(lambda.parameters.as_deref(), Body::Expression(&lambda.body)),
+            Expr::Lambda(lambda) => {
+                self.function(lambda.parameters.as_deref(), Body::Expression(&lambda.body))
+            }
             Expr::Named(named) => {
                 let value = self.eval(&named.value);
                 self.assign(&named.target, value.clone());
@@ -82,9 +84,13 @@ impl<'a> Machine<'a> {
             Expr::List(list) => self.literal_list(&list.elts),
             Expr::Set(set) => self.literal_list(&set.elts),
             Expr::Dict(dict) => self.dict(dict),
-            Expr::ListComp(comprehension) => self.comprehension(&comprehension.elt, &comprehension.generators),
+            Expr::ListComp(comprehension) => {
+                self.comprehension(&comprehension.elt, &comprehension.generators)
+            }
             Expr::SetComp(comprehension) => self.comprehension(&comprehension.elt, &comprehension.generators),
-            Expr::Generator(comprehension) => self.comprehension(&comprehension.elt, &comprehension.generators),
+            Expr::Generator(comprehension) => {
+                self.comprehension(&comprehension.elt, &comprehension.generators)
+            }
             Expr::DictComp(comprehension) => {
                 let key = comprehension.key.as_deref();
                 self.dict_comprehension(key, &comprehension.value, &comprehension.generators)
@@ -290,7 +296,12 @@ impl<'a> Machine<'a> {
         })
     }
 
-    fn dict_comprehension(&mut self, key: Option<&'a Expr>, value: &'a Expr, generators: &'a [Comprehension]) -> Value {
+    fn dict_comprehension(
+        &mut self,
+        key: Option<&'a Expr>,
+        value: &'a Expr,
+        generators: &'a [Comprehension],
+    ) -> Value {
         self.in_scope(|machine| {
             let mut dict = Dict::default();
             let open = machine.generate(generators, &mut |machine| {

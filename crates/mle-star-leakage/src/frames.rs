@@ -4,7 +4,6 @@ use std::rc::Rc;
 
 use crate::calls::Arguments;
 use crate::info::{Kind, Lesson, Lessons, Scores};
-use crate::library::Value1;
 use crate::machine::Machine;
 use crate::rows::RowsId;
 use crate::table::{Column, Group, Table};
@@ -12,7 +11,13 @@ use crate::value::{Object, Value};
 
 impl Machine<'_> {
     /// Methods of tables, series and arrays.
-    pub(crate) fn call_table(&mut self, base: &Value, table: &Table, name: &str, arguments: &Arguments) -> Value {
+    pub(crate) fn call_table(
+        &mut self,
+        base: &Value,
+        table: &Table,
+        name: &str,
+        arguments: &Arguments,
+    ) -> Value {
         let inplace = matches!(arguments.named("inplace"), Some(Value::Bool(true)));
         let value = self
             .call_whole(base, table, name, arguments)
@@ -32,22 +37,30 @@ impl Machine<'_> {
     }
 
     /// Methods that keep all rows and columns.
-    fn call_whole(&mut self, base: &Value, table: &Table, name: &str, arguments: &Arguments) -> Value1 {
+    fn call_whole(
+        &mut self,
+        base: &Value,
+        table: &Table,
+        name: &str,
+        arguments: &Arguments,
+    ) -> Option<Value> {
         Some(match name {
             "copy" | "reset_index" | "astype" | "infer_objects" | "convert_dtypes" | "ffill" | "bfill"
-            | "rename_axis" | "set_index" | "sort_index" | "to_frame" | "cast" | "collect" | "lazy" | "to_pandas"
-            | "tocsr" | "toarray" | "todense" | "pipe" | "float" | "cpu" | "detach" | "type" | "tolist" | "to_list"
-            | "to_dict" | "droplevel" | "unstack" | "stack" | "fill_null" | "with_row_index" | "items" | "swaplevel" => {
+            | "rename_axis" | "set_index" | "sort_index" | "to_frame" | "cast" | "collect" | "lazy"
+            | "to_pandas" | "tocsr" | "toarray" | "todense" | "pipe" | "float" | "cpu" | "detach"
+            | "type" | "tolist" | "to_list" | "to_dict" | "droplevel" | "unstack" | "stack" | "fill_null"
+            | "with_row_index" | "items" | "swaplevel" => {
                 let mut same = table.clone();
                 if name != "copy" {
                     same.index &= matches!(name, "tolist" | "to_list" | "astype");
                 }
                 self.table(same)
             }
-            "to_numpy" | "ravel" | "flatten" | "reshape" | "squeeze" | "transpose" | "view" | "numpy" | "round"
-            | "abs" | "rank" | "argsort" | "argmax" | "dot" | "multiply" | "divide" | "sub" | "add" | "mul" | "div" | "pow"
-            | "subtract" | "isin" | "between" | "isna" | "isnull" | "notna" | "notnull" | "eq" | "ne" | "gt" | "lt"
-            | "ge" | "le" | "where" | "mask" | "clip" | "replace" | "fillna" => self.valuewise(table, name, arguments),
+            "to_numpy" | "ravel" | "flatten" | "reshape" | "squeeze" | "transpose" | "view" | "numpy"
+            | "round" | "abs" | "rank" | "argsort" | "argmax" | "dot" | "multiply" | "divide" | "sub"
+            | "add" | "mul" | "div" | "pow" | "subtract" | "isin" | "between" | "isna" | "isnull"
+            | "notna" | "notnull" | "eq" | "ne" | "gt" | "lt" | "ge" | "le" | "where" | "mask" | "clip"
+            | "replace" | "fillna" => self.valuewise(table, name, arguments),
             "sort_values" | "sort" => {
                 let by = arguments.get(0, "by").cloned().unwrap_or_default();
                 let by = by.constant().or_else(|| self.texts(&by)?.first().cloned());
@@ -92,12 +105,24 @@ impl Machine<'_> {
     fn valuewise(&mut self, table: &Table, name: &str, arguments: &Arguments) -> Value {
         let conditional = matches!(
             name,
-            "isin" | "between" | "isna" | "isnull" | "notna" | "notnull" | "eq" | "ne" | "gt" | "lt" | "ge" | "le"
+            "isin"
+                | "between"
+                | "isna"
+                | "isnull"
+                | "notna"
+                | "notnull"
+                | "eq"
+                | "ne"
+                | "gt"
+                | "lt"
+                | "ge"
+                | "le"
         );
         let others: Lessons =
             arguments.all().fold(Lessons::default(), |all, value| all.and(&self.lessons_of(value)));
         let others = self.applied(&others, table.rows);
-        let keeps_columns = matches!(name, "fillna" | "clip" | "replace" | "round" | "abs" | "where" | "mask");
+        let keeps_columns =
+            matches!(name, "fillna" | "clip" | "replace" | "round" | "abs" | "where" | "mask");
         let mut made = if keeps_columns { table.clone() } else { table.values() };
         made.learn(&others);
         if keeps_columns && name != "round" && !others.is_empty() {
@@ -123,8 +148,16 @@ impl Machine<'_> {
             made.among = Some(other.rows);
         }
         let text = self.compact(arguments.range);
-        let text = text.trim_start_matches(|letter: char| letter.is_alphanumeric() || letter == '_').to_owned();
-        let opposites = [("notna", "isna"), ("notnull", "isna"), ("isnull", "isna"), ("ne", "eq"), ("ge", "lt"), ("le", "gt")];
+        let text =
+            text.trim_start_matches(|letter: char| letter.is_alphanumeric() || letter == '_').to_owned();
+        let opposites = [
+            ("notna", "isna"),
+            ("notnull", "isna"),
+            ("isnull", "isna"),
+            ("ne", "eq"),
+            ("ge", "lt"),
+            ("le", "gt"),
+        ];
         let (key, negated) = match opposites.iter().find(|(one, _)| *one == name) {
             Some((one, other)) => (text.replace(one, other), *one != "isnull"),
             None => (text, false),
@@ -153,10 +186,10 @@ impl Machine<'_> {
     }
 
     /// Methods that choose rows.
-    fn call_rows(&mut self, table: &Table, name: &str, arguments: &Arguments) -> Value1 {
+    fn call_rows(&mut self, table: &Table, name: &str, arguments: &Arguments) -> Option<Value> {
         Some(match name {
-            "dropna" | "drop_duplicates" | "query" | "head" | "tail" | "nlargest" | "nsmallest" | "truncate" | "sample"
-            | "filter_rows" | "drop_nulls" | "limit" => {
+            "dropna" | "drop_duplicates" | "query" | "head" | "tail" | "nlargest" | "nsmallest"
+            | "truncate" | "sample" | "filter_rows" | "drop_nulls" | "limit" => {
                 let left = self.filtered(table, name, arguments);
                 self.table(left)
             }
@@ -181,15 +214,35 @@ impl Machine<'_> {
     }
 
     /// Methods that compute something from all rows.
-    fn call_statistic(&mut self, table: &Table, name: &str, arguments: &Arguments) -> Value1 {
+    fn call_statistic(&mut self, table: &Table, name: &str, arguments: &Arguments) -> Option<Value> {
         let axis = arguments.named("axis").or_else(|| arguments.positional.last());
         let across = matches!(axis, Some(Value::Int(1)));
         Some(match name {
-            _ if across && matches!(name, "mean" | "sum" | "max" | "min" | "std" | "median" | "count" | "any" | "all" | "idxmax" | "argmax" | "var" | "agg" | "aggregate") => {
+            _ if across
+                && matches!(
+                    name,
+                    "mean"
+                        | "sum"
+                        | "max"
+                        | "min"
+                        | "std"
+                        | "median"
+                        | "count"
+                        | "any"
+                        | "all"
+                        | "idxmax"
+                        | "argmax"
+                        | "var"
+                        | "agg"
+                        | "aggregate"
+                ) =>
+            {
                 let values = table.values();
                 self.table(values)
             }
-            "mean" | "median" | "std" | "var" | "quantile" | "mode" => self.reduce(table, true, arguments.range),
+            "mean" | "median" | "std" | "var" | "quantile" | "mode" => {
+                self.reduce(table, true, arguments.range)
+            }
             "max" | "min" | "sum" | "count" | "any" | "all" | "nunique" | "skew" | "kurt" | "prod" => {
                 self.reduce(table, false, arguments.range)
             }
@@ -260,7 +313,13 @@ impl Machine<'_> {
     }
 
     /// Methods that choose or make columns.
-    fn call_columns(&mut self, base: &Value, table: &Table, name: &str, arguments: &Arguments) -> Value1 {
+    fn call_columns(
+        &mut self,
+        base: &Value,
+        table: &Table,
+        name: &str,
+        arguments: &Arguments,
+    ) -> Option<Value> {
         let first = arguments.first().cloned().unwrap_or_default();
         Some(match name {
             "drop" => self.dropped(table, arguments),
@@ -281,34 +340,11 @@ impl Machine<'_> {
                 }
                 None => Value::Unknown,
             },
-            "select_dtypes" => {
-                let excluded = arguments.named("exclude").is_some();
-                let text = self.compact(arguments.range);
-                let numeric = text.contains("number") || text.contains("float") || text.contains("int");
-                let mut selected = table.clone();
-                selected.whole = false;
-                if numeric == excluded {
-                    selected.columns.clear();
-                    selected.unnamed = Lessons::default();
-                }
-                self.table(selected)
-            }
-            "assign" => {
-                let mut made = table.clone();
-                for (name, value) in &arguments.named {
-                    let value = match value {
-                        Value::Function(..) => {
-                            let whole = self.table(made.clone());
-                            self.call_with(value, &[whole], arguments.range)
-                        }
-                        value => value.clone(),
-                    };
-                    made.set(Rc::clone(name), self.column_of(&value));
-                }
-                self.table(made)
-            }
+            "select_dtypes" => self.select_types(table, arguments),
+            "assign" => self.assigned(table, arguments),
             "insert" => {
-                let (name, column) = (arguments.get(1, "column")?.constant()?, self.column_of(arguments.get(2, "value")?));
+                let (name, column) =
+                    (arguments.get(1, "column")?.constant()?, self.column_of(arguments.get(2, "value")?));
                 if let Value::Object(number) = base
                     && let Some(Object::Table(table)) = self.state.change(*number)
                 {
@@ -320,22 +356,42 @@ impl Machine<'_> {
                 let other = first;
                 self.merged(table, &other, arguments)
             }
-            "get" => {
-                let name = first.constant();
-                match name.filter(|_| !first.is_constant_number()) {
-                    Some(name) if table.columns.is_empty() && table.label.is_none() && !table.whole => {
-                        let _ = name;
-                        Value::number(table.rest.lessons.clone(), Scores::default())
-                    }
-                    Some(name) if table.whole => {
-                        let column = self.select(table, &name);
-                        self.table(column)
-                    }
-                    _ => Value::number(table.values().rest.lessons, Scores::default()),
-                }
-            }
+            "get" => match first.constant().filter(|_| table.whole && !first.is_constant_number()) {
+                Some(name) => self.table(self.select(table, &name)),
+                None => Value::number(table.values().rest.lessons, Scores::default()),
+            },
             _ => return None,
         })
+    }
+
+    /// Columns by their types. Statistics are numbers.
+    fn select_types(&mut self, table: &Table, arguments: &Arguments) -> Value {
+        let excluded = arguments.named("exclude").is_some();
+        let text = self.compact(arguments.range);
+        let numeric = text.contains("number") || text.contains("float") || text.contains("int");
+        let mut selected = table.clone();
+        selected.whole = false;
+        if numeric == excluded {
+            selected.columns.clear();
+            selected.unnamed = Lessons::default();
+        }
+        self.table(selected)
+    }
+
+    /// `table.assign(name=value)`.
+    fn assigned(&mut self, table: &Table, arguments: &Arguments) -> Value {
+        let mut made = table.clone();
+        for (name, value) in &arguments.named {
+            let value = match value {
+                Value::Function(..) => {
+                    let whole = self.table(made.clone());
+                    self.call_with(value, &[whole], arguments.range)
+                }
+                value => value.clone(),
+            };
+            made.set(Rc::clone(name), self.column_of(&value));
+        }
+        self.table(made)
     }
 
     /// `table.drop(...)`.
@@ -388,8 +444,8 @@ impl Machine<'_> {
     /// Methods of groups.
     pub(crate) fn call_group(&mut self, group: &Group, name: &str, arguments: &Arguments) -> Value {
         match name {
-            "rolling" | "expanding" | "ewm" | "shift" | "cumsum" | "cumcount" | "diff" | "pct_change" | "ffill"
-            | "bfill" | "rank" | "cummax" | "cummin" | "ngroup" => {
+            "rolling" | "expanding" | "ewm" | "shift" | "cumsum" | "cumcount" | "diff" | "pct_change"
+            | "ffill" | "bfill" | "rank" | "cummax" | "cummin" | "ngroup" => {
                 return if matches!(name, "rolling" | "expanding" | "ewm") {
                     self.state.add(Object::Group(Group { ordered: true, ..group.clone() }))
                 } else {
@@ -397,7 +453,9 @@ impl Machine<'_> {
                     self.array(group.table.rows, lessons)
                 };
             }
-            "groups" | "indices" | "get_group" | "__iter__" | "head" | "tail" | "sample" => return Value::Unknown,
+            "groups" | "indices" | "get_group" | "__iter__" | "head" | "tail" | "sample" => {
+                return Value::Unknown;
+            }
             "reset_index" => return self.state.add(Object::Group(group.clone())),
             _ => {}
         }

@@ -5,19 +5,21 @@ use std::rc::Rc;
 use crate::rows::RowsId;
 use crate::value::{Dict, Estimator, Instance, List, Number, Object, Value};
 
-/// What holds for a value that is one or the other.
-pub(crate) fn join<'o>(left: &Value, right: &Value, object: &dyn Fn(usize) -> Option<&'o Object>) -> Value {
+/// What holds for a value that is one or the other. `both` joins two different things.
+pub(crate) fn join(left: &Value, right: &Value, both: &mut dyn FnMut(usize, usize) -> Value) -> Value {
     match (left, right) {
         (Value::Unknown, _) | (_, Value::Unknown) => Value::Unknown,
         (Value::None, other) | (other, Value::None) => other.clone(),
         (Value::Number(one), Value::Number(other)) => Value::Number(Rc::new(join_numbers(one, other))),
-        (Value::Number(number), constant) | (constant, Value::Number(number)) if constant.constant().is_some() => {
+        (Value::Number(number), constant) | (constant, Value::Number(number))
+            if constant.constant().is_some() =>
+        {
             Value::Number(Rc::new(Number { text: None, random: false, ..(**number).clone() }))
         }
         (Value::Object(one), Value::Object(other)) if one == other => left.clone(),
-        (Value::Object(one), Value::Object(other)) => like(left, object(*one), object(*other)),
+        (Value::Object(one), Value::Object(other)) => both(*one, *other),
         (Value::Tuple(one), Value::Tuple(other)) if one.len() == other.len() => {
-            Value::Tuple(one.iter().zip(other.iter()).map(|(one, other)| join(one, other, object)).collect())
+            Value::Tuple(one.iter().zip(other.iter()).map(|(one, other)| join(one, other, both)).collect())
         }
         _ if same(left, right) => left.clone(),
         (one, other) if one.constant().is_some() && other.constant().is_some() => Value::some_number(),
@@ -37,18 +39,17 @@ pub(crate) fn join_objects(left: &Object, right: &Object) -> Object {
     }
 }
 
-/// Two different objects: the first, if the second is the same in what matters.
-fn like(value: &Value, left: Option<&Object>, right: Option<&Object>) -> Value {
+/// Two different things as one, if they are of the same kind.
+pub(crate) fn alike(left: &Object, right: &Object) -> Option<Object> {
     match (left, right) {
-        (Some(Object::Table(one)), Some(Object::Table(other))) if one == other => value.clone(),
-        (Some(Object::Estimator(one)), Some(Object::Estimator(other)))
-            if one.fitted == other.fitted && one.role == other.role =>
-        {
-            value.clone()
-        }
-        (Some(Object::List(_)), Some(Object::List(other))) if other.items.is_empty() => value.clone(),
-        (Some(Object::Dict(_)), Some(Object::Dict(other))) if other.items.is_empty() => value.clone(),
-        _ => Value::Unknown,
+        (Object::Instance(one), Object::Instance(other)) if one.class != other.class => None,
+        (Object::Estimator(one), Object::Estimator(other)) if one.role != other.role => None,
+        (Object::Table(_), Object::Table(_))
+        | (Object::List(_), Object::List(_))
+        | (Object::Dict(_), Object::Dict(_))
+        | (Object::Estimator(_), Object::Estimator(_))
+        | (Object::Instance(_), Object::Instance(_)) => Some(join_objects(left, right)),
+        _ => None,
     }
 }
 
@@ -110,7 +111,9 @@ fn join_instances(one: &Instance, other: &Instance) -> Instance {
     let mut both = one.clone();
     for (name, value) in &other.attributes {
         match both.attributes.iter_mut().find(|(known, _)| known == name) {
-            Some((_, known)) if !same(known, value) => *known = join(known, value, &|_| None),
+            Some((_, known)) if !same(known, value) => {
+                *known = join(known, value, &mut |_, _| Value::Unknown);
+            }
             Some(_) => {}
             None => both.attributes.push((Rc::clone(name), value.clone())),
         }

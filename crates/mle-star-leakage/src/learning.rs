@@ -20,8 +20,15 @@ impl Machine<'_> {
             "cross_val_predict" => self.cross_val_predict(arguments),
             "roc_curve" | "precision_recall_curve" | "det_curve" => self.curve(arguments),
             "resample" if symbol.starts_with("sklearn") => self.resample(arguments),
-            "mutual_info_classif" | "mutual_info_regression" | "f_classif" | "f_regression" | "chi2" | "pearsonr"
-            | "spearmanr" | "kendalltau" | "pointbiserialr" => self.association(arguments),
+            "mutual_info_classif"
+            | "mutual_info_regression"
+            | "f_classif"
+            | "f_regression"
+            | "chi2"
+            | "pearsonr"
+            | "spearmanr"
+            | "kendalltau"
+            | "pointbiserialr" => self.association(arguments),
             "Dataset" | "DMatrix" | "QuantileDMatrix" | "Pool" if booster => {
                 let table = arguments.first().and_then(|value| self.table_of(value)).cloned()?;
                 let label = arguments.get(1, "label").and_then(|value| self.table_of(value)?.label.clone());
@@ -37,7 +44,9 @@ impl Machine<'_> {
                 self.cross_val_score(&arguments)
             }
             "early_stopping" | "EarlyStopping" => Value::text("early stopping"),
-            "scale" | "minmax_scale" | "robust_scale" | "quantile_transform" if symbol.contains("preprocessing") => {
+            "scale" | "minmax_scale" | "robust_scale" | "quantile_transform"
+                if symbol.contains("preprocessing") =>
+            {
                 let table = arguments.first().and_then(|value| self.table_of(value)).cloned()?;
                 let fitted = self.fit_rows(&table, None, arguments);
                 self.transformed(&table, Role::Transformer, &fitted)
@@ -55,7 +64,8 @@ impl Machine<'_> {
         let mut lessons = Lessons::default();
         for (name, value) in &arguments.named {
             let of_value = self.lessons_of(value);
-            let how = if name.contains("seed") || &**name == "random_state" { How::Seed } else { How::Setting };
+            let how =
+                if name.contains("seed") || &**name == "random_state" { How::Seed } else { How::Setting };
             let set = self.infos.map(&of_value, |lesson| match lesson.kind {
                 Kind::Candidate(How::Open) => Some(Lesson { kind: Kind::Candidate(how), ..lesson }),
                 Kind::Candidate(_) => Some(lesson),
@@ -77,7 +87,12 @@ impl Machine<'_> {
             return estimator.role;
         }
         let items = if depth > 0 { self.contents(value) } else { None };
-        items.into_iter().flatten().map(|item| self.role_within(&item, depth - 1)).max().unwrap_or(Role::Nothing)
+        items
+            .into_iter()
+            .flatten()
+            .map(|item| self.role_within(&item, depth - 1))
+            .max()
+            .unwrap_or(Role::Nothing)
     }
 
     /// Methods of estimators.
@@ -110,7 +125,9 @@ impl Machine<'_> {
             "inverse_transform" => arguments.first().cloned().unwrap_or_default(),
             "predict" | "predict_proba" | "decision_function" | "predict_log_proba" | "score_samples" => {
                 match &estimator.fitted {
-                    Some(fitted) if estimator.role >= Role::Model => self.predicted(estimator, fitted, arguments),
+                    Some(fitted) if estimator.role >= Role::Model => {
+                        self.predicted(estimator, fitted, arguments)
+                    }
                     _ => Value::Unknown,
                 }
             }
@@ -145,7 +162,10 @@ impl Machine<'_> {
                 self.watch(estimator, &mut fitted, arguments);
                 fitted
             }
-            None => Fitted { rows: RowsId::UNKNOWN, ..self.fit_rows(&Table::default(), target.as_ref(), arguments) },
+            None => Fitted {
+                rows: RowsId::UNKNOWN,
+                ..self.fit_rows(&Table::default(), target.as_ref(), arguments)
+            },
         };
         if let Value::Object(number) = base
             && let Some(Object::Estimator(estimator)) = self.state.change(*number)
@@ -211,7 +231,8 @@ impl Machine<'_> {
 
     fn stops(&self, name: &str, value: &Value) -> bool {
         let items = self.contents(value).unwrap_or_default();
-        is_stopping(name, value) || (name == "callbacks" && items.iter().any(|item| item.as_str() == Some("early stopping")))
+        is_stopping(name, value)
+            || (name == "callbacks" && items.iter().any(|item| item.as_str() == Some("early stopping")))
     }
 
     /// A table after a transformation that was fitted.
@@ -246,8 +267,7 @@ impl Machine<'_> {
             let kind = if lesson.kind == Kind::Model { Kind::Target } else { lesson.kind };
             Some(Lesson { kind, on, ..lesson })
         });
-        let model =
-            Lesson { on, made: estimator.made, ..Lesson::new(Kind::Model, fitted.site, fitted.rows) };
+        let model = Lesson { on, made: estimator.made, ..Lesson::new(Kind::Model, fitted.site, fitted.rows) };
         features.and(&estimator.lessons).and(&self.infos.lesson(model))
     }
 
@@ -307,8 +327,10 @@ impl Machine<'_> {
 
     /// The best score of a search over settings.
     pub(crate) fn search_score(&mut self, estimator: &Estimator, fitted: &Fitted) -> Scores {
-        let division = self.rows.division(fitted.rows, crate::rows::DivisionKind::Folds, "search", fitted.site);
-        let (fit, scored) = (self.rows.part(fitted.rows, division, 0), self.rows.part(fitted.rows, division, 1));
+        let division =
+            self.rows.division(fitted.rows, crate::rows::DivisionKind::Folds, "search", fitted.site);
+        let (fit, scored) =
+            (self.rows.part(fitted.rows, division, 0), self.rows.part(fitted.rows, division, 1));
         let inner = Fitted { rows: fit, ..fitted.clone() };
         let table = Table::array(scored, fitted.lessons.clone());
         let lessons = self.predictions(estimator, &inner, &table);
@@ -329,10 +351,17 @@ impl Machine<'_> {
             }
         }
         let made = self.site(arguments.range);
-        let estimator =
-            Estimator { name: "Booster".into(), role: Role::Model, made, lessons, stops: false, fitted: None };
+        let estimator = Estimator {
+            name: "Booster".into(),
+            role: Role::Model,
+            made,
+            lessons,
+            stops: false,
+            fitted: None,
+        };
         let base = self.state.add(Object::Estimator(estimator.clone()));
-        let data = arguments.get(1, "train_set").or_else(|| arguments.named("dtrain")).cloned().unwrap_or_default();
+        let data =
+            arguments.get(1, "train_set").or_else(|| arguments.named("dtrain")).cloned().unwrap_or_default();
         let given = Arguments { positional: vec![data, Value::Unknown], ..arguments.clone() };
         self.fit(&base, &estimator, &given);
         base
@@ -369,7 +398,11 @@ impl Machine<'_> {
                 parts.push(Value::Unknown);
                 continue;
             };
-            let rows = if replaced { self.rows.repeated(table.rows, site) } else { self.rows.some(table.rows, site) };
+            let rows = if replaced {
+                self.rows.repeated(table.rows, site)
+            } else {
+                self.rows.some(table.rows, site)
+            };
             parts.push(self.table(table.with_rows(rows)));
         }
         match parts.as_slice() {
@@ -392,8 +425,7 @@ impl Machine<'_> {
         let rows = if one.rows.is_known() { one.rows } else { other.rows };
         let lesson = Lesson::new(Kind::Selection, self.site(arguments.range), rows);
         let lessons = self.infos.lesson(lesson);
-        let number = Value::number(lessons, Scores::default());
-        number
+        Value::number(lessons, Scores::default())
     }
 
     /// A dictionary of columns as a table.

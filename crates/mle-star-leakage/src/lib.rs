@@ -6,16 +6,20 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod assignments;
+mod builtins;
 mod calls;
 mod expressions;
 mod facts;
 mod finding;
 mod frames;
 mod info;
+mod items;
 mod join;
 mod learning;
 mod library;
 mod machine;
+mod methods;
 mod names;
 pub mod notebook;
 mod numpy;
@@ -28,6 +32,7 @@ mod site;
 mod source;
 mod splits;
 mod state;
+mod statements;
 mod table;
 mod unreadable;
 mod value;

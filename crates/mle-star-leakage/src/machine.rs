@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use ruff_python_ast::{Expr, Parameters, Stmt, StmtClassDef, StmtFor, StmtIf};
-use ruff_text_size::{Ranged, TextRange};
+use ruff_python_ast::{Expr, Parameters, Stmt, StmtClassDef};
+use ruff_text_size::TextRange;
 
 use crate::facts::Facts;
 use crate::info::{How, Infos, Kind, Lesson, Lessons, Scores};
@@ -16,7 +16,7 @@ use crate::value::{Object, Value};
 /// How many steps a script may take.
 const STEPS: usize = 60_000;
 /// How many items of a list are followed one by one.
-const ITEMS: usize = 12;
+pub(crate) const ITEMS: usize = 12;
 
 /// The abstract interpreter.
 pub(crate) struct Machine<'a> {
@@ -146,21 +146,6 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Follows statements one after the other.
-    pub(crate) fn run(&mut self, body: &'a [Stmt]) -> Flow {
-        for statement in body {
-            if self.steps == 0 {
-                return Flow::Leaves;
-            }
-            self.steps -= 1;
-            let flow = self.follow(statement);
-            if flow != Flow::Next {
-                return flow;
-            }
-        }
-        Flow::Next
-    }
-
     /// The place of an expression in the current statement.
     pub(crate) fn site(&self, expression: TextRange) -> Site {
         Site { expression, statement: self.statement }
@@ -171,261 +156,15 @@ impl<'a> Machine<'a> {
         self.source.get(range.to_std_range()).unwrap_or_default()
     }
 
-    fn follow(&mut self, statement: &'a Stmt) -> Flow {
-        self.statement = statement.range();
-        match statement {
-            Stmt::Return(statement) => {
-                let value = statement.value.as_deref().map_or(Value::None, |value| self.eval(value));
-                self.give_back(value);
-                Flow::Leaves
-            }
-            Stmt::Raise(_) => Flow::Leaves,
-            Stmt::Break(_) | Stmt::Continue(_) => Flow::Skips,
-            Stmt::If(statement) => self.follow_if(statement),
-            Stmt::For(statement) => self.follow_for(statement),
-            Stmt::While(statement) => self.follow_while(&statement.test, &statement.body),
-            Stmt::With(statement) => {
-                for item in &statement.items {
-                    let value = self.eval(&item.context_expr);
-                    if let Some(target) = item.optional_vars.as_deref() {
-                        self.assign(target, value);
-                    }
-                }
-                self.run(&statement.body)
-            }
-            Stmt::Try(statement) => {
-                let flow = self.run(&statement.body);
-                let flow = if flow == Flow::Next { self.run(&statement.orelse) } else { flow };
-                let last = self.run(&statement.finalbody);
-                if flow == Flow::Next { last } else { flow }
-            }
-            Stmt::Match(statement) => {
-                self.eval(&statement.subject);
-                let bodies: Vec<&'a [Stmt]> = statement.cases.iter().map(|case| &*case.body).collect();
-                self.branches(&bodies)
-            }
-            _ => {
-                self.follow_simple(statement);
-                Flow::Next
-            }
-        }
-    }
-
-    fn follow_simple(&mut self, statement: &'a Stmt) {
-        match statement {
-            Stmt::Expr(statement) => {
-                self.eval(&statement.value);
-            }
-            Stmt::Assign(statement) => {
-                let value = self.eval(&statement.value);
-                for target in &statement.targets {
-                    self.assign(target, value.clone());
-                }
-            }
-            Stmt::AnnAssign(statement) => {
-                if let Some(value) = statement.value.as_deref() {
-                    let value = self.eval(value);
-                    self.assign(&statement.target, value);
-                }
-            }
-            Stmt::AugAssign(statement) => self.assign_changed(statement),
-            Stmt::FunctionDef(definition) => {
-                let body = Body::Statements(&definition.body);
-                let function = self.function(Some(&definition.parameters), body);
-                self.state.set(self.scope, definition.name.as_str(), function);
-            }
-            Stmt::ClassDef(definition) => self.define_class(definition),
-            Stmt::Import(statement) => {
-                for alias in &statement.names {
-                    self.import(alias.name.as_str(), alias.asname.as_ref().map(|name| name.as_str()));
-                }
-            }
-            Stmt::ImportFrom(statement) => {
-                let module = statement.module.as_ref().map_or("", |module| module.as_str());
-                for alias in &statement.names {
-                    let name = alias.asname.as_ref().unwrap_or(&alias.name).as_str();
-                    let symbol = Value::Symbol(format!("{module}.{}", alias.name).into());
-                    self.state.set(self.scope, name, symbol);
-                }
-            }
-            Stmt::Global(statement) => {
-                statement.names.iter().for_each(|name| self.state.is_elsewhere(self.scope, name.as_str(), true));
-            }
-            Stmt::Nonlocal(statement) => {
-                statement.names.iter().for_each(|name| self.state.is_elsewhere(self.scope, name.as_str(), false));
-            }
-            Stmt::Delete(statement) => {
-                statement.targets.iter().for_each(|target| self.delete(target));
-            }
-            _ => {}
-        }
-    }
-
     /// A function of the script as a value.
     pub(crate) fn function(&mut self, parameters: Option<&'a Parameters>, body: Body<'a>) -> Value {
         self.functions.push(Callable { parameters, body });
         Value::Function(self.functions.len() - 1, self.scope)
     }
 
-    fn import(&mut self, module: &'a str, name: Option<&'a str>) {
-        // `import a.b` binds `a`.
-        let root = module.split('.').next().unwrap_or(module);
-        let (name, symbol) = name.map_or((root, root), |name| (name, module));
-        self.state.set(self.scope, name, Value::Symbol(symbol.into()));
-    }
-
-    fn define_class(&mut self, definition: &'a StmtClassDef) {
-        let bases = definition.bases().iter().map(|base| self.eval(base)).collect::<Vec<_>>();
-        let bases = bases.iter().filter_map(|base| if let Value::Class(base) = base { Some(*base) } else { None });
-        let bases = bases.collect();
-        let outer = self.scope;
-        let scope = self.state.open_scope(Some(outer));
-        self.scope = scope;
-        self.run(&definition.body);
-        self.scope = outer;
-        self.classes.push(Class { definition, scope, bases });
-        self.state.set(outer, definition.name.as_str(), Value::Class(self.classes.len() - 1));
-    }
-
-    fn give_back(&mut self, value: Value) {
-        let before = self.returned.last_mut().and_then(Option::take);
-        let value = match before {
-            Some(before) => self.join(&before, &value),
-            None => value,
-        };
-        if let Some(last) = self.returned.last_mut() {
-            *last = Some(value);
-        }
-    }
-
     /// What holds for a value that is one or the other.
-    pub(crate) fn join(&self, left: &Value, right: &Value) -> Value {
-        crate::join::join(left, right, &|number| self.state.object(number))
-    }
-
-    fn follow_if(&mut self, statement: &'a StmtIf) -> Flow {
-        let mut mark = Vec::new();
-        let mut flow = self.follow_clause(&statement.test, &statement.body, &mut mark);
-        for clause in &statement.elif_else_clauses {
-            if flow.is_some() {
-                break;
-            }
-            flow = match &clause.test {
-                Some(test) => self.follow_clause(test, &clause.body, &mut mark),
-                None => Some(self.run(&clause.body)),
-            };
-        }
-        let mut flow = flow.unwrap_or(Flow::Next);
-        // The branches before, from the last one outwards.
-        while let Some((begun, branch, left)) = mark.pop() {
-            let other = self.state.end_branch(begun);
-            flow = self.join_flows(branch, left, other, flow);
-        }
-        flow
-    }
-
-    /// Follows one clause. `None`: the next clause may be taken instead.
-    fn follow_clause(
-        &mut self,
-        test: &'a Expr,
-        body: &'a [Stmt],
-        before: &mut Vec<(usize, crate::state::Branch<'a>, Flow)>,
-    ) -> Option<Flow> {
-        self.statement = test.range();
-        let (truth, choice) = self.condition(test);
-        match truth {
-            Some(true) => return Some(self.run(body)),
-            Some(false) => return None,
-            None => {}
-        }
-        let begun = self.state.begin_branch();
-        let outer = self.choices.clone();
-        self.choices = outer.and(&choice);
-        let flow = self.run(body);
-        self.choices = outer;
-        let branch = self.state.end_branch(begun);
-        before.push((self.state.begin_branch(), branch, flow));
-        None
-    }
-
-    fn join_flows(
-        &mut self,
-        left: crate::state::Branch<'a>,
-        left_flow: Flow,
-        right: crate::state::Branch<'a>,
-        right_flow: Flow,
-    ) -> Flow {
-        match (left_flow, right_flow) {
-            (Flow::Leaves, Flow::Leaves) => {
-                self.state.follow(left);
-                Flow::Leaves
-            }
-            (Flow::Leaves, other) => {
-                self.state.follow(right);
-                other
-            }
-            (other, Flow::Leaves) => {
-                self.state.follow(left);
-                other
-            }
-            (left_flow, right_flow) => {
-                self.state.join_branches(left, right);
-                if left_flow == right_flow { left_flow } else { Flow::Next }
-            }
-        }
-    }
-
-    /// Follows alternatives, of which any or none may happen.
-    fn branches(&mut self, bodies: &[&'a [Stmt]]) -> Flow {
-        for body in bodies.iter().take(ITEMS) {
-            let begun = self.state.begin_branch();
-            let flow = self.run(body);
-            let branch = self.state.end_branch(begun);
-            self.join_flows(branch, flow, crate::state::Branch::default(), Flow::Next);
-        }
-        Flow::Next
-    }
-
-    fn follow_for(&mut self, statement: &'a StmtFor) -> Flow {
-        self.statement = statement.iter.range();
-        let iterable = self.eval(&statement.iter);
-        let outer = self.search.replace(statement.range);
-        let items = self.items(&iterable, statement.range);
-        match items {
-            Items::Each(items) => {
-                for item in items {
-                    self.assign(&statement.target, item);
-                    if self.run(&statement.body) == Flow::Leaves {
-                        break;
-                    }
-                }
-            }
-            Items::Any(item) => {
-                self.loops += 1;
-                for _ in 0..2 {
-                    self.assign(&statement.target, item.clone());
-                    if self.run(&statement.body) == Flow::Leaves {
-                        break;
-                    }
-                }
-                self.loops -= 1;
-            }
-        }
-        self.search = outer;
-        self.run(&statement.orelse)
-    }
-
-    fn follow_while(&mut self, test: &'a Expr, body: &'a [Stmt]) -> Flow {
-        self.statement = test.range();
-        self.eval(test);
-        self.loops += 1;
-        for _ in 0..2 {
-            if self.run(body) == Flow::Leaves {
-                break;
-            }
-        }
-        self.loops -= 1;
-        Flow::Next
+    pub(crate) fn join(&mut self, left: &Value, right: &Value) -> Value {
+        self.state.join(left, right)
     }
 
     /// The items of a value. Numbers are candidates of a search, which the loop at this place may be.
@@ -452,7 +191,7 @@ impl<'a> Machine<'a> {
     }
 
     /// One value that stands for all.
-    pub(crate) fn join_all(&self, items: &[Value]) -> Value {
+    pub(crate) fn join_all(&mut self, items: &[Value]) -> Value {
         let Some((first, rest)) = items.split_first() else { return Value::Unknown };
         rest.iter().take(64).fold(first.clone(), |all, item| self.join(&all, item))
     }
@@ -519,13 +258,14 @@ impl<'a> Machine<'a> {
     }
 
     /// A value, with the choices by scores that it depends on.
-    fn chosen(&mut self, value: Value) -> Value {
+    pub(crate) fn chosen(&mut self, value: Value) -> Value {
         if self.choices.is_empty() {
             return value;
         }
         match &value {
             Value::Number(number) => {
-                let number = crate::value::Number { lessons: number.lessons.and(&self.choices), ..(**number).clone() };
+                let number =
+                    crate::value::Number { lessons: number.lessons.and(&self.choices), ..(**number).clone() };
                 Value::Number(Rc::new(number))
             }
             Value::Int(_) | Value::Float(_) => Value::number(self.choices.clone(), Scores::default()),

@@ -3,45 +3,143 @@
 use crate::rows::DivisionKind;
 use crate::value::Role;
 
+/// Classes that learn nothing.
+const LEARN_NOTHING: &[&str] = &[
+    "FunctionTransformer",
+    "Normalizer",
+    "HashingVectorizer",
+    "PolynomialFeatures",
+    "Binarizer",
+    "MultiLabelBinarizer",
+    "FeatureHasher",
+    "LabelBinarizer",
+];
+/// Classes that learn statistics of the target.
+const TARGET_ENCODERS: &[&str] = &[
+    "TargetEncoder",
+    "CatBoostEncoder",
+    "WOEEncoder",
+    "LeaveOneOutEncoder",
+    "JamesSteinEncoder",
+    "MEstimateEncoder",
+    "GLMMEncoder",
+    "QuantileEncoder",
+    "SummaryEncoder",
+];
+/// Classes that select features by the target.
+const SELECTORS: &[&str] = &[
+    "SelectKBest",
+    "SelectPercentile",
+    "RFE",
+    "RFECV",
+    "SelectFromModel",
+    "SequentialFeatureSelector",
+    "GenericUnivariateSelect",
+    "SelectFdr",
+    "SelectFpr",
+    "SelectFwe",
+    "BorutaPy",
+];
+/// Classes that repeat or generate rows.
+const SAMPLERS: &[&str] = &[
+    "SMOTE",
+    "SMOTENC",
+    "SMOTEN",
+    "ADASYN",
+    "RandomOverSampler",
+    "BorderlineSMOTE",
+    "SVMSMOTE",
+    "KMeansSMOTE",
+    "SMOTEENN",
+    "SMOTETomek",
+];
+/// Searches over the settings of a model.
+const SEARCHES: &[&str] = &[
+    "GridSearchCV",
+    "RandomizedSearchCV",
+    "HalvingGridSearchCV",
+    "HalvingRandomSearchCV",
+    "BayesSearchCV",
+    "OptunaSearchCV",
+];
+/// Classes that learn statistics without the target.
+const TRANSFORMERS: &[&str] = &[
+    "PCA",
+    "IncrementalPCA",
+    "KernelPCA",
+    "SparsePCA",
+    "TruncatedSVD",
+    "FastICA",
+    "NMF",
+    "FactorAnalysis",
+    "LatentDirichletAllocation",
+    "TfidfVectorizer",
+    "CountVectorizer",
+    "TfidfTransformer",
+    "LabelEncoder",
+    "OrdinalEncoder",
+    "OneHotEncoder",
+    "KBinsDiscretizer",
+    "PowerTransformer",
+    "QuantileTransformer",
+    "SplineTransformer",
+    "KMeans",
+    "MiniBatchKMeans",
+    "GaussianMixture",
+    "UMAP",
+    "TSNE",
+    "VarianceThreshold",
+    "Tokenizer",
+    "CountEncoder",
+    "BinaryEncoder",
+    "MissingIndicator",
+    "RBFSampler",
+    "Nystroem",
+    "TextVectorization",
+    "IsolationForest",
+];
+
 /// Whether a function compares true values with predictions.
 pub(crate) fn is_metric(symbol: &str) -> bool {
     let name = symbol.rsplit('.').next().unwrap_or(symbol);
-    if matches!(name, "cross_val_score" | "make_scorer" | "permutation_test_score" | "silhouette_score" | "get_scorer") {
+    if matches!(
+        name,
+        "cross_val_score" | "make_scorer" | "permutation_test_score" | "silhouette_score" | "get_scorer"
+    ) {
         return false;
     }
     let of_metrics = symbol.contains("metrics");
-    let ending = ["_score", "_error", "_loss", "_deviance", "_corrcoef", "_rate"].iter().any(|end| name.ends_with(end));
+    let ending = ["_score", "_error", "_loss", "_deviance", "_corrcoef", "_rate"]
+        .iter()
+        .any(|end| name.ends_with(end));
     (of_metrics && ending)
-        || matches!(name, "rmse" | "mae" | "mape" | "smape" | "rmsle" | "quadratic_weighted_kappa" | "qwk" | "auc")
+        || matches!(
+            name,
+            "rmse" | "mae" | "mape" | "smape" | "rmsle" | "quadratic_weighted_kappa" | "qwk" | "auc"
+        )
 }
 
 /// What a class of a library learns.
 pub(crate) fn role(name: &str) -> Role {
-    match name {
-        "FunctionTransformer" | "Normalizer" | "HashingVectorizer" | "PolynomialFeatures" | "Binarizer"
-        | "MultiLabelBinarizer" | "FeatureHasher" | "LabelBinarizer" => Role::Nothing,
-        "TargetEncoder" | "CatBoostEncoder" | "WOEEncoder" | "LeaveOneOutEncoder" | "JamesSteinEncoder"
-        | "MEstimateEncoder" | "GLMMEncoder" | "QuantileEncoder" | "SummaryEncoder" => Role::TargetEncoder,
-        "SelectKBest" | "SelectPercentile" | "RFE" | "RFECV" | "SelectFromModel" | "SequentialFeatureSelector"
-        | "GenericUnivariateSelect" | "SelectFdr" | "SelectFpr" | "SelectFwe" | "BorutaPy" => Role::Selector,
-        "SMOTE" | "SMOTENC" | "SMOTEN" | "ADASYN" | "RandomOverSampler" | "BorderlineSMOTE" | "SVMSMOTE"
-        | "KMeansSMOTE" | "SMOTEENN" | "SMOTETomek" => Role::Sampler,
-        "GridSearchCV" | "RandomizedSearchCV" | "HalvingGridSearchCV" | "HalvingRandomSearchCV" | "BayesSearchCV"
-        | "OptunaSearchCV" => Role::Search,
-        "PCA" | "IncrementalPCA" | "KernelPCA" | "SparsePCA" | "TruncatedSVD" | "FastICA" | "NMF" | "FactorAnalysis"
-        | "LatentDirichletAllocation" | "TfidfVectorizer" | "CountVectorizer" | "TfidfTransformer" | "LabelEncoder"
-        | "OrdinalEncoder" | "OneHotEncoder" | "KBinsDiscretizer" | "PowerTransformer" | "QuantileTransformer"
-        | "SplineTransformer" | "KMeans" | "MiniBatchKMeans" | "GaussianMixture" | "UMAP" | "TSNE"
-        | "VarianceThreshold" | "Tokenizer" | "CountEncoder" | "BinaryEncoder" | "MissingIndicator" | "RBFSampler"
-        | "Nystroem" | "TextVectorization" | "IsolationForest" => Role::Transformer,
-        _ if name.ends_with("Scaler") || name.ends_with("Imputer") => Role::Transformer,
-        _ => Role::Model,
-    }
+    let lists = [
+        (LEARN_NOTHING, Role::Nothing),
+        (TARGET_ENCODERS, Role::TargetEncoder),
+        (SELECTORS, Role::Selector),
+        (SAMPLERS, Role::Sampler),
+        (SEARCHES, Role::Search),
+        (TRANSFORMERS, Role::Transformer),
+    ];
+    let transforms = name.ends_with("Scaler") || name.ends_with("Imputer");
+    let other = if transforms { Role::Transformer } else { Role::Model };
+    lists.iter().find(|(names, _)| names.contains(&name)).map_or(other, |(_, role)| *role)
 }
 
 /// Whether a class removes rows to balance classes.
 pub(crate) fn removes_rows(name: &str) -> bool {
-    matches!(name, "RandomUnderSampler" | "NearMiss" | "TomekLinks" | "EditedNearestNeighbours" | "ClusterCentroids")
+    matches!(
+        name,
+        "RandomUnderSampler" | "NearMiss" | "TomekLinks" | "EditedNearestNeighbours" | "ClusterCentroids"
+    )
 }
 
 /// Whether a function or class puts several transformers and models together.
@@ -61,12 +159,22 @@ pub(crate) fn is_composition(name: &str) -> bool {
 /// How a splitter divides rows.
 pub(crate) fn division(name: &str) -> Option<DivisionKind> {
     Some(match name {
-        "KFold" | "StratifiedKFold" | "RepeatedKFold" | "RepeatedStratifiedKFold" | "MultilabelStratifiedKFold"
+        "KFold"
+        | "StratifiedKFold"
+        | "RepeatedKFold"
+        | "RepeatedStratifiedKFold"
+        | "MultilabelStratifiedKFold"
         | "LeaveOneOut" => DivisionKind::Folds,
         "ShuffleSplit" | "StratifiedShuffleSplit" => DivisionKind::Draws,
-        "GroupKFold" | "StratifiedGroupKFold" | "GroupShuffleSplit" | "LeaveOneGroupOut" | "LeavePGroupsOut"
+        "GroupKFold"
+        | "StratifiedGroupKFold"
+        | "GroupShuffleSplit"
+        | "LeaveOneGroupOut"
+        | "LeavePGroupsOut"
         | "PredefinedSplit" => DivisionKind::Groups,
-        "TimeSeriesSplit" | "PurgedKFold" | "PurgedGroupTimeSeriesSplit" | "GroupTimeSeriesSplit" => DivisionKind::Time,
+        "TimeSeriesSplit" | "PurgedKFold" | "PurgedGroupTimeSeriesSplit" | "GroupTimeSeriesSplit" => {
+            DivisionKind::Time
+        }
         _ => return None,
     })
 }
@@ -78,11 +186,12 @@ pub(crate) fn is_of_labels(path: &str) -> bool {
     let Some((file, folders)) = parts.split_last() else { return false };
     let words: Vec<&str> = file.split(|letter: char| !letter.is_alphanumeric()).collect();
     let has = |options: &[&str]| options.iter().any(|option| words.contains(option));
-    let secret = has(&["holdout", "heldout", "answers", "answer", "solution", "solutions", "private", "groundtruth"])
-        || (has(&["ground"]) && has(&["truth"]))
-        || (has(&["held"]) && has(&["out"]))
-        || (has(&["hold"]) && has(&["out"]))
-        || (has(&["test"]) && has(&["labels", "label", "targets", "truth"]));
+    let secret =
+        has(&["holdout", "heldout", "answers", "answer", "solution", "solutions", "private", "groundtruth"])
+            || (has(&["ground"]) && has(&["truth"]))
+            || (has(&["held"]) && has(&["out"]))
+            || (has(&["hold"]) && has(&["out"]))
+            || (has(&["test"]) && has(&["labels", "label", "targets", "truth"]));
     let folder = |name: &&str| matches!(*name, "holdout" | "heldout" | "answers" | "private");
     // An absolute path may lead through a system's own `/private`.
     let skipped = usize::from(path.starts_with('/'));

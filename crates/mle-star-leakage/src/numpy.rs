@@ -12,7 +12,8 @@ use crate::value::{Object, Value};
 impl Machine<'_> {
     /// Functions of numpy and scipy.
     pub(crate) fn call_numpy(&mut self, symbol: &str, name: &str, arguments: &Arguments) -> Option<Value> {
-        if !["numpy", "scipy", "cupy", "jax", "torch", "np"].iter().any(|library| symbol.starts_with(library)) {
+        if !["numpy", "scipy", "cupy", "jax", "torch", "np"].iter().any(|library| symbol.starts_with(library))
+        {
             return None;
         }
         let first = arguments.first().cloned().unwrap_or_default();
@@ -30,12 +31,13 @@ impl Machine<'_> {
                 _ => Value::some_number(),
             },
             "linspace" | "logspace" | "geomspace" => Value::some_number(),
-            "rand" | "random" | "uniform" | "normal" | "randn" | "random_sample" | "randint" | "dirichlet" | "choice"
-            | "permutation" | "standard_normal" | "integers" => self.drawn(arguments),
-            "default_rng" | "RandomState" => Value::Symbol("numpy.random".into()),
-            "concatenate" | "vstack" | "hstack" | "column_stack" | "row_stack" | "stack" | "append" | "c_" | "r_" => {
-                self.stacked(name, arguments)
+            "rand" | "random" | "uniform" | "normal" | "randn" | "random_sample" | "randint"
+            | "dirichlet" | "choice" | "permutation" | "standard_normal" | "integers" => {
+                self.drawn(arguments)
             }
+            "default_rng" | "RandomState" => Value::Symbol("numpy.random".into()),
+            "concatenate" | "vstack" | "hstack" | "column_stack" | "row_stack" | "stack" | "append"
+            | "c_" | "r_" => self.stacked(name, arguments),
             "repeat" | "tile" => match self.table_of(&first).cloned() {
                 Some(table) => {
                     let site = self.site(arguments.range);
@@ -45,16 +47,28 @@ impl Machine<'_> {
                 }
                 None => Value::Unknown,
             },
-            "mean" | "sum" | "average" | "nanmean" | "median" | "std" | "var" | "nanmedian" | "nanstd" | "percentile"
-            | "quantile" | "prod" | "nansum" | "gmean" | "mode" => self.averaged(name, &first, arguments),
-            "max" | "min" | "amax" | "amin" | "argmax" | "argmin" | "nanargmax" | "nanargmin" | "nanmax" | "nanmin" => {
-                self.extreme(&first, arguments)
+            "mean" | "sum" | "average" | "nanmean" | "median" | "std" | "var" | "nanmedian" | "nanstd"
+            | "percentile" | "quantile" | "prod" | "nansum" | "gmean" | "mode" => {
+                self.averaged(name, &first, arguments)
             }
-            "array" | "asarray" | "ascontiguousarray" | "copy" | "ravel" | "squeeze" | "csr_matrix" | "tensor"
-            | "from_numpy" | "atleast_2d" => self.as_array(&first),
+            "max" | "min" | "amax" | "amin" | "argmax" | "argmin" | "nanargmax" | "nanargmin" | "nanmax"
+            | "nanmin" => self.extreme(&first, arguments),
+            "array" | "asarray" | "ascontiguousarray" | "copy" | "ravel" | "squeeze" | "csr_matrix"
+            | "tensor" | "from_numpy" | "atleast_2d" => self.as_array(&first),
+            "where" if arguments.positional.len() == 1 => {
+                let positions = self.positions_of(&first);
+                Value::Tuple([positions].into())
+            }
+            "flatnonzero" => self.positions_of(&first),
+            "argsort" => match self.table_of(&first).map(|table| table.rows) {
+                Some(rows) => self.positions(rows),
+                None => Value::Unknown,
+            },
             "where" | "select" => self.elementwise(arguments),
-            "unique" | "bincount" | "isnan" | "isfinite" | "flatnonzero" | "nonzero" | "argsort" | "setdiff1d"
-            | "intersect1d" | "histogram" | "searchsorted" | "ix_" | "shuffle" | "corrcoef" | "cov" => self.arranged(name, arguments),
+            "unique" | "bincount" | "isnan" | "isfinite" | "nonzero" | "setdiff1d" | "intersect1d"
+            | "histogram" | "searchsorted" | "ix_" | "shuffle" | "corrcoef" | "cov" => {
+                self.arranged(name, arguments)
+            }
             _ => self.elementwise(arguments),
         })
     }
@@ -62,6 +76,15 @@ impl Machine<'_> {
     /// The positions of rows.
     pub(crate) fn positions(&mut self, rows: RowsId) -> Value {
         self.table(Table { index: true, ..Table::of(rows) })
+    }
+
+    /// The positions of the rows that a condition holds for.
+    fn positions_of(&mut self, condition: &Value) -> Value {
+        let Some(rows) = self.table_of(condition).map(|table| table.rows) else { return Value::Unknown };
+        match self.chosen_rows(&Table::of(rows), condition) {
+            Some(rows) => self.positions(rows),
+            None => Value::Unknown,
+        }
     }
 
     /// An array that is filled later: `zeros(len(table))`.
@@ -80,7 +103,9 @@ impl Machine<'_> {
     fn drawn(&mut self, arguments: &Arguments) -> Value {
         let length = arguments.all().find_map(|value| match value {
             Value::Length(rows) => Some(*rows),
-            Value::Tuple(items) => items.iter().find_map(|item| if let Value::Length(rows) = item { Some(*rows) } else { None }),
+            Value::Tuple(items) => {
+                items.iter().find_map(|item| if let Value::Length(rows) = item { Some(*rows) } else { None })
+            }
             _ => None,
         });
         let table = arguments.first().and_then(|value| self.table_of(value)).cloned();
@@ -141,7 +166,10 @@ impl Machine<'_> {
         let site = self.site(arguments.range);
         let parts: Vec<RowsId> = tables.iter().map(|table| table.rows).collect();
         let twice = |rows: &Self| {
-            let pairs = parts.iter().enumerate().flat_map(|(at, one)| parts.iter().skip(at + 1).map(move |other| (*one, *other)));
+            let pairs = parts
+                .iter()
+                .enumerate()
+                .flat_map(|(at, one)| parts.iter().skip(at + 1).map(move |other| (*one, *other)));
             pairs.into_iter().find(|(one, other)| rows.rows.overlap(*one, *other))
         };
         joined.rows = if open {
@@ -158,7 +186,8 @@ impl Machine<'_> {
     fn averaged(&mut self, name: &str, first: &Value, arguments: &Arguments) -> Value {
         if matches!(name, "mean" | "sum" | "average" | "nanmean" | "nansum" | "gmean") {
             if self.table_of(first).is_none() {
-                let weights = arguments.named("weights").map(|weights| self.lessons_of(weights)).unwrap_or_default();
+                let weights =
+                    arguments.named("weights").map(|weights| self.lessons_of(weights)).unwrap_or_default();
                 let mean = self.mean_of(first, arguments);
                 let rows = self.table_of(&mean).map_or(RowsId::UNKNOWN, |table| table.rows);
                 let weights = self.applied(&weights, rows);
@@ -179,7 +208,8 @@ impl Machine<'_> {
     }
 
     fn extreme(&mut self, first: &Value, arguments: &Arguments) -> Value {
-        let across = arguments.get(1, "axis").is_some_and(|axis| !matches!(axis, Value::Int(0) | Value::None));
+        let across =
+            arguments.get(1, "axis").is_some_and(|axis| !matches!(axis, Value::Int(0) | Value::None));
         match self.table_of(first).cloned() {
             Some(table) if across => {
                 let values = table.values();
@@ -212,13 +242,15 @@ impl Machine<'_> {
     /// Functions of each value by itself.
     pub(crate) fn elementwise(&mut self, arguments: &Arguments) -> Value {
         let values: Vec<Value> = arguments.all().cloned().collect();
-        let tables: Vec<Table> = values.iter().filter_map(|value| self.table_of(value)).map(Table::values).collect();
+        let tables: Vec<Table> =
+            values.iter().filter_map(|value| self.table_of(value)).map(Table::values).collect();
         let others = values.iter().filter(|value| self.table_of(value).is_none());
         let lessons = others.fold(Lessons::default(), |all, value| all.and(&self.lessons_of(value)));
         let rows = tables.iter().map(|table| table.rows).find(|rows| rows.is_known()).unwrap_or_default();
         let lessons = self.applied(&lessons, rows);
         let Some((first, rest)) = tables.split_first() else {
-            let scores = values.iter().fold(Scores::default(), |all, value| all.and(&self.scores_of(value, 2)));
+            let scores =
+                values.iter().fold(Scores::default(), |all, value| all.and(&self.scores_of(value, 2)));
             let known = values.iter().any(|value| matches!(value, Value::Number(_)));
             return if known { Value::number(lessons, scores) } else { Value::Unknown };
         };

@@ -13,7 +13,13 @@ use crate::value::{Names, Number, Object, Text, Value};
 
 impl Machine<'_> {
     /// The value of `left operation right`.
-    pub(crate) fn operate(&mut self, operation: Operator, left: &Value, right: &Value, site: TextRange) -> Value {
+    pub(crate) fn operate(
+        &mut self,
+        operation: Operator,
+        left: &Value,
+        right: &Value,
+        site: TextRange,
+    ) -> Value {
         if let Some(value) = constants(operation, left, right) {
             return value;
         }
@@ -84,8 +90,12 @@ impl Machine<'_> {
         let (left, right) = (one.values(), other.values());
         let rows = if left.rows.is_known() { left.rows } else { right.rows };
         let condition = match (operation, &left.condition, &right.condition) {
-            (Operator::BitAnd, Some(left), Some(right)) => Some((format!("{left:?} and {right:?}").into(), false)),
-            (Operator::BitOr, Some(left), Some(right)) => Some((format!("{left:?} or {right:?}").into(), false)),
+            (Operator::BitAnd, Some(left), Some(right)) => {
+                Some((format!("{left:?} and {right:?}").into(), false))
+            }
+            (Operator::BitOr, Some(left), Some(right)) => {
+                Some((format!("{left:?} or {right:?}").into(), false))
+            }
             _ => None,
         };
         Table {
@@ -97,7 +107,8 @@ impl Machine<'_> {
 
     /// The rows of the true values, if one side has true values and the other one predictions.
     fn compared(&self, left: &Table, right: &Table) -> Option<RowsId> {
-        let predicted = |table: &Table| self.infos.any(&table.rest.lessons, |lesson| lesson.kind == Kind::Model);
+        let predicted =
+            |table: &Table| self.infos.any(&table.rest.lessons, |lesson| lesson.kind == Kind::Model);
         if left.is_target() && predicted(right) {
             Some(left.rows)
         } else if right.is_target() && predicted(left) {
@@ -237,7 +248,10 @@ impl Machine<'_> {
             return Scores::default();
         }
         let all = |items: &[Value]| {
-            items.iter().take(64).fold(Scores::default(), |all, item| all.and(&self.scores_of(item, depth - 1)))
+            items
+                .iter()
+                .take(64)
+                .fold(Scores::default(), |all, item| all.and(&self.scores_of(item, depth - 1)))
         };
         match (value, self.state.get(value)) {
             (Value::Number(number), _) => number.scores.clone(),
@@ -259,7 +273,10 @@ impl Machine<'_> {
         }
         let mut lessons = values.rest.lessons.clone();
         let learnt = values.rows.is_known() && unsupervised && !values.is_target() && !values.blank;
-        if learnt && !self.infos.any(&lessons, |lesson| lesson.kind == Kind::Model) && values.condition.is_none() {
+        if learnt
+            && !self.infos.any(&lessons, |lesson| lesson.kind == Kind::Model)
+            && values.condition.is_none()
+        {
             let lesson = Lesson::new(Kind::Unsupervised, self.site(site), values.rows);
             lessons = lessons.and(&self.infos.lesson(lesson));
         }
@@ -267,7 +284,13 @@ impl Machine<'_> {
     }
 
     /// A score of predictions that depend on these lessons.
-    pub(crate) fn score(&mut self, site: TextRange, rows: RowsId, lessons: &Lessons, with_itself: bool) -> Scores {
+    pub(crate) fn score(
+        &mut self,
+        site: TextRange,
+        rows: RowsId,
+        lessons: &Lessons,
+        with_itself: bool,
+    ) -> Scores {
         let lessons = self.infos.map(lessons, |lesson| {
             let on = if lesson.on.is_known() { lesson.on } else { rows };
             Some(Lesson { on, ..lesson })

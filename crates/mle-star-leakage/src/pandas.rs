@@ -16,65 +16,48 @@ impl Machine<'_> {
         if symbol.starts_with("sklearn.datasets") {
             return Some(self.example_data(symbol, arguments));
         }
-        if name.starts_with("read_") || name.starts_with("scan_") || matches!(symbol, "numpy.load" | "np.load") {
+        if name.starts_with("read_")
+            || name.starts_with("scan_")
+            || matches!(symbol, "numpy.load" | "np.load")
+        {
             return Some(self.read_table(&first, arguments));
         }
         if !["pandas", "polars", "cudf", "dask"].iter().any(|library| symbol.starts_with(library)) {
             return None;
         }
-        Some(match name {
-            "DataFrame" | "Series" => self.made_table(&first, arguments),
-            "concat" => self.concat(&first, arguments),
-            "merge" | "merge_asof" => {
-                let other = arguments.get(1, "right").cloned().unwrap_or_default();
-                match self.table_of(&first).cloned() {
-                    Some(table) => self.merged(&table, &other, arguments),
-                    None => Value::Unknown,
-                }
-            }
-            "to_datetime" => match self.table_of(&first).cloned() {
-                Some(table) => {
-                    let mut times = table.values();
-                    times.times = vec!["time".into()];
-                    self.table(times)
-                }
-                None => Value::Unknown,
-            },
-            "get_dummies" | "to_numeric" | "isna" | "isnull" | "notna" | "notnull" | "cut" => {
-                match self.table_of(&first).cloned() {
-                    Some(table) => {
-                        let same = table.clone();
-                        self.table(same)
-                    }
-                    None => Value::Unknown,
-                }
-            }
-            "factorize" => match self.table_of(&first).cloned() {
-                Some(table) => {
-                    let codes = table.values();
-                    let codes = self.table(codes);
-                    Value::Tuple([codes, Value::Unknown].into())
-                }
-                None => Value::Unknown,
-            },
-            "qcut" => match self.table_of(&first).cloned() {
-                Some(table) => {
-                    let values = table.values();
-                    self.table(values)
-                }
-                None => Value::Unknown,
-            },
-            "crosstab" => {
-                let by_target = arguments.all().any(|value| self.table_of(value).is_some_and(Table::is_target));
-                let rows = self.table_of(&first).map_or(RowsId::UNKNOWN, |table| table.rows);
+        Some(match (name, self.table_of(&first).cloned()) {
+            ("DataFrame" | "Series", _) => self.made_table(&first, arguments),
+            ("concat", _) => self.concat(&first, arguments),
+            ("crosstab", table) => {
+                let by_target =
+                    arguments.all().any(|value| self.table_of(value).is_some_and(Table::is_target));
+                let rows = table.map_or(RowsId::UNKNOWN, |table| table.rows);
                 self.statistics(rows, by_target, arguments)
             }
-            "pivot_table" => match self.table_of(&first).cloned() {
-                Some(table) => self.call_table(&first, &table, "pivot_table", arguments),
-                None => Value::Unknown,
-            },
+            (_, Some(table)) => self.call_on_table(name, &first, &table, arguments),
             _ => Value::Unknown,
         })
+    }
+
+    /// A function of pandas whose first argument is a table.
+    fn call_on_table(&mut self, name: &str, value: &Value, table: &Table, arguments: &Arguments) -> Value {
+        match name {
+            "merge" | "merge_asof" => {
+                let other = arguments.get(1, "right").cloned().unwrap_or_default();
+                self.merged(table, &other, arguments)
+            }
+            "to_datetime" => self.table(Table { times: vec!["time".into()], ..table.values() }),
+            "get_dummies" | "to_numeric" | "cut" => self.table(table.clone()),
+            "factorize" => {
+                let codes = self.table(table.values());
+                Value::Tuple([codes, Value::Unknown].into())
+            }
+            "qcut" => self.table(table.values()),
+            "pivot_table" | "isna" | "isnull" | "notna" | "notnull" => {
+                self.call_table(value, table, name, arguments)
+            }
+            _ => Value::Unknown,
+        }
     }
 
     fn read_table(&mut self, path: &Value, arguments: &Arguments) -> Value {
@@ -87,7 +70,8 @@ impl Machine<'_> {
 
     fn example_data(&mut self, symbol: &str, arguments: &Arguments) -> Value {
         let rows = self.rows.table(&format!("{symbol} {:?}", arguments.range));
-        let made = symbol.contains(".make_") || matches!(arguments.named("return_X_y"), Some(Value::Bool(true)));
+        let made =
+            symbol.contains(".make_") || matches!(arguments.named("return_X_y"), Some(Value::Bool(true)));
         let table = self.table(Table::of(rows));
         if !made {
             return table;
@@ -145,8 +129,11 @@ impl Machine<'_> {
         if tables.is_empty() {
             return Value::Unknown;
         }
-        let joined =
-            if across { beside(&tables) } else { self.below(&tables, open || tables.len() < items.len(), arguments) };
+        let joined = if across {
+            beside(&tables)
+        } else {
+            self.below(&tables, open || tables.len() < items.len(), arguments)
+        };
         self.table(joined)
     }
 
@@ -173,7 +160,13 @@ impl Machine<'_> {
     }
 
     /// Selects columns or rows: `table.loc[...]` called, `text.str.lower()` and the like.
-    pub(crate) fn call_accessor(&mut self, base: &Value, accessor: &str, name: &str, arguments: &Arguments) -> Value {
+    pub(crate) fn call_accessor(
+        &mut self,
+        base: &Value,
+        accessor: &str,
+        name: &str,
+        arguments: &Arguments,
+    ) -> Value {
         let Some(table) = self.table_of(base).cloned() else { return Value::Unknown };
         match (accessor, name) {
             ("str", "contains" | "startswith" | "endswith") => {
@@ -213,7 +206,11 @@ impl Machine<'_> {
 
     /// `table.groupby(...)`.
     pub(crate) fn grouped(&mut self, table: &Table) -> Value {
-        let group = Group { table: table.clone(), chosen: !table.columns.is_empty() && table.label.is_some(), ordered: false };
+        let group = Group {
+            table: table.clone(),
+            chosen: !table.columns.is_empty() && table.label.is_some(),
+            ordered: false,
+        };
         let series = table.columns.is_empty() && table.label.is_some();
         self.state.add(Object::Group(Group { chosen: series, ..group }))
     }

@@ -68,14 +68,18 @@ fn scores_in(machine: &Machine<'_>, values: &[Value]) -> Vec<(Score, Lessons)> {
 
 fn on_training_rows(machine: &Machine<'_>, score: &Score) -> bool {
     let mut lessons = machine.infos.lessons(&score.lessons);
-    score.with_itself || lessons.any(|lesson| lesson.kind == Kind::Model && machine.rows.overlap(lesson.from, lesson.on))
+    score.with_itself
+        || lessons.any(|lesson| lesson.kind == Kind::Model && machine.rows.overlap(lesson.from, lesson.on))
 }
 
 impl Report<'_> {
     fn files(&mut self, machine: &Machine<'_>) {
         for (site, path) in &machine.found.reads {
             if names::is_of_labels(path) && !machine.found.writes.contains(path) {
-                let text = format!("line {} reads `{path}`, which by its name holds labels that are kept back", self.line(*site));
+                let text = format!(
+                    "line {} reads `{path}`, which by its name holds labels that are kept back",
+                    self.line(*site)
+                );
                 self.add(Rule::ReadsLabels, *site, text, "Read only the files of the task.");
             }
         }
@@ -83,27 +87,39 @@ impl Report<'_> {
 
     /// Printed scores that no prediction feeds.
     fn final_lines(&mut self, machine: &Machine<'_>) {
-        let constant = |line: &Final| line.literal || (!line.values.is_empty() && line.values.iter().all(is_constant));
+        let constant =
+            |line: &Final| line.literal || (!line.values.is_empty() && line.values.iter().all(is_constant));
         let lines = &machine.found.finals;
         if lines.is_empty() || !lines.iter().all(constant) {
             return;
         }
         for line in lines {
             let text = format!("line {} prints a score that no prediction feeds", self.line(line.site));
-            self.add(Rule::ConstantScore, line.site, text, "Print the metric of predictions for validation rows.");
+            self.add(
+                Rule::ConstantScore,
+                line.site,
+                text,
+                "Print the metric of predictions for validation rows.",
+            );
         }
     }
 
     fn columns(&mut self, machine: &Machine<'_>) {
         for (site, id) in &machine.found.ids {
-            let text = format!("the model in line {} is fitted with the column `{id}`, which only identifies rows", self.line(*site));
+            let text = format!(
+                "the model in line {} is fitted with the column `{id}`, which only identifies rows",
+                self.line(*site)
+            );
             self.add(Rule::IdAsFeature, *site, text, "Drop the column from the features.");
         }
     }
 
     fn score(&mut self, machine: &Machine<'_>, score: &Score, more: &Lessons) {
         if score.with_itself {
-            let text = format!("the score in line {} compares the true values with themselves", self.line(score.site));
+            let text = format!(
+                "the score in line {} compares the true values with themselves",
+                self.line(score.site)
+            );
             self.add(Rule::ConstantScore, score.site, text, "Compare them with predictions.");
         }
         let own: Vec<Lesson> = machine.infos.lessons(&score.lessons).collect();
@@ -121,22 +137,51 @@ impl Report<'_> {
         match lesson.kind {
             Kind::Model => self.model(machine, score, lesson),
             Kind::Target if seen => {
-                let text = format!("line {at} computes statistics of the target from rows that the score in line {scored} is computed on");
-                self.add(Rule::TargetStatistics, lesson.site, text, "Compute them from the training rows of each split alone.");
+                let text = format!(
+                    "line {at} computes statistics of the target from rows that the score in line {scored} is computed on"
+                );
+                self.add(
+                    Rule::TargetStatistics,
+                    lesson.site,
+                    text,
+                    "Compute them from the training rows of each split alone.",
+                );
             }
             Kind::Selection if seen => {
-                let text = format!("line {at} selects features with the target of rows that the score in line {scored} is computed on");
-                self.add(Rule::SelectedBeforeSplit, lesson.site, text, "Select features from the training rows of each split alone.");
+                let text = format!(
+                    "line {at} selects features with the target of rows that the score in line {scored} is computed on"
+                );
+                self.add(
+                    Rule::SelectedBeforeSplit,
+                    lesson.site,
+                    text,
+                    "Select features from the training rows of each split alone.",
+                );
             }
             Kind::Unsupervised if seen => {
-                let text = format!("line {at} learns from rows that the score in line {scored} is computed on");
-                self.add(Rule::UnsupervisedBeforeSplit, lesson.site, text, "Fit it on the training rows of each split.");
+                let text =
+                    format!("line {at} learns from rows that the score in line {scored} is computed on");
+                self.add(
+                    Rule::UnsupervisedBeforeSplit,
+                    lesson.site,
+                    text,
+                    "Fit it on the training rows of each split.",
+                );
             }
             Kind::Stopping if machine.rows.overlap(lesson.from, lesson.on) => {
-                let text = format!("the fit in line {at} is stopped by the score on rows that the score in line {scored} is computed on");
-                self.add(Rule::StoppedOnScoredRows, lesson.site, text, "Stop by rows that are taken from the training rows.");
+                let text = format!(
+                    "the fit in line {at} is stopped by the score on rows that the score in line {scored} is computed on"
+                );
+                self.add(
+                    Rule::StoppedOnScoredRows,
+                    lesson.site,
+                    text,
+                    "Stop by rows that are taken from the training rows.",
+                );
             }
-            Kind::Choice(how) if machine.rows.overlap(lesson.from, lesson.on) => self.choice(score, lesson, how),
+            Kind::Choice(how) if machine.rows.overlap(lesson.from, lesson.on) => {
+                self.choice(score, lesson, how);
+            }
             _ => {}
         }
     }
@@ -146,12 +191,26 @@ impl Report<'_> {
         match how {
             How::Number | How::Seed => {
                 let what = if how == How::Seed { "seed" } else { "threshold or weight" };
-                let text = format!("line {at} takes the {what} with the best score, and the reported score of line {scored} is on the same rows");
-                self.add(Rule::ChosenOnScoredRows, lesson.site, text, "Choose it on other rows than those that are scored.");
+                let text = format!(
+                    "line {at} takes the {what} with the best score, and the reported score of line {scored} is on the same rows"
+                );
+                self.add(
+                    Rule::ChosenOnScoredRows,
+                    lesson.site,
+                    text,
+                    "Choose it on other rows than those that are scored.",
+                );
             }
             How::Model | How::Setting => {
-                let text = format!("line {at} takes the best of several models, and the reported score of line {scored} is on the same rows");
-                self.add(Rule::ChosenAmongModels, lesson.site, text, "Score the chosen model on rows that did not choose it.");
+                let text = format!(
+                    "line {at} takes the best of several models, and the reported score of line {scored} is on the same rows"
+                );
+                self.add(
+                    Rule::ChosenAmongModels,
+                    lesson.site,
+                    text,
+                    "Score the chosen model on rows that did not choose it.",
+                );
             }
             How::Open => {}
         }
@@ -167,7 +226,9 @@ impl Report<'_> {
         if let Some((one, other)) = rows.different_divisions(lesson.from, lesson.on) {
             return self.crossing(machine, score, lesson, (one, other));
         }
-        let Some((division, site)) = rows.separation(lesson.from, lesson.on).and_then(|division| rows.division_of(division)) else {
+        let Some((division, site)) =
+            rows.separation(lesson.from, lesson.on).and_then(|division| rows.division_of(division))
+        else {
             return;
         };
         if let Some(repeated) = rows.repetition(common).filter(|_| division.kind != DivisionKind::Groups) {
@@ -177,7 +238,12 @@ impl Report<'_> {
                 self.line(repeated),
                 self.line(*site)
             );
-            self.add(Rule::ResampledBeforeSplit, repeated, text, "Resample the training rows after the split.");
+            self.add(
+                Rule::ResampledBeforeSplit,
+                repeated,
+                text,
+                "Resample the training rows after the split.",
+            );
         }
         if !division.kind.is_random() && division.kind != DivisionKind::Folds {
             return;
@@ -196,7 +262,10 @@ impl Report<'_> {
             };
             if wrong {
                 let differ = if split.kind == SplitKind::Time { "later times" } else { "other groups" };
-                let text = format!("line {} splits rows at random, although test rows have {differ} in `{column}`", self.line(site));
+                let text = format!(
+                    "line {} splits rows at random, although test rows have {differ} in `{column}`",
+                    self.line(site)
+                );
                 self.add(Rule::RowsInFoldsOfGroups, site, text, "Split as the test rows were split off.");
             }
         }
@@ -211,10 +280,20 @@ impl Report<'_> {
         let (at, scored) = (self.line(lesson.site), self.line(score.site));
         if let Some(site) = brought_together(machine, lesson.from, lesson.on) {
             let text = format!("line {} puts rows into training that line {scored} scores", self.line(site));
-            return self.add(Rule::SameRows, site, text, "Keep the validation rows out of the training rows.");
+            return self.add(
+                Rule::SameRows,
+                site,
+                text,
+                "Keep the validation rows out of the training rows.",
+            );
         }
         let text = format!("line {scored} scores rows that the model was fitted on in line {at}");
-        self.add(Rule::ScoredOnTrainingRows, score.site, text, "Score rows that the model was not fitted on.");
+        self.add(
+            Rule::ScoredOnTrainingRows,
+            score.site,
+            text,
+            "Score rows that the model was not fitted on.",
+        );
     }
 
     /// Training and validation rows come from two different divisions of the same rows.
@@ -225,7 +304,9 @@ impl Report<'_> {
         lesson: Lesson,
         (one, other): (crate::rows::DivisionId, crate::rows::DivisionId),
     ) {
-        let (Some((left, _)), Some((right, site))) = (machine.rows.division_of(one), machine.rows.division_of(other)) else {
+        let (Some((left, _)), Some((right, site))) =
+            (machine.rows.division_of(one), machine.rows.division_of(other))
+        else {
             return;
         };
         let position = |key: &str| key.strip_prefix("at ")?.parse::<i64>().ok();
@@ -285,7 +366,6 @@ fn brought_together(machine: &Machine<'_>, from: RowsId, on: RowsId) -> Option<S
             let (division, site) = rows.division_of(*division)?;
             (division.key.starts_with("sample")).then_some(*site)
         }
-        Origin::Some { of, site } if *of == from => Some(*site),
         _ => None,
     }
 }

@@ -182,12 +182,18 @@ impl Rows {
     }
 
     /// Where the ways of two sets part by two different divisions of the same rows.
-    pub(crate) fn different_divisions(&self, left: RowsId, right: RowsId) -> Option<(DivisionId, DivisionId)> {
+    pub(crate) fn different_divisions(
+        &self,
+        left: RowsId,
+        right: RowsId,
+    ) -> Option<(DivisionId, DivisionId)> {
         let common = self.common(left, right)?;
-        let division = |rows| self.ancestors(rows).find_map(|above| match self.origin(above) {
-            Origin::Part { of, division, .. } if *of == common => Some(*division),
-            _ => None,
-        });
+        let division = |rows| {
+            self.ancestors(rows).find_map(|above| match self.origin(above) {
+                Origin::Part { of, division, .. } if *of == common => Some(*division),
+                _ => None,
+            })
+        };
         let (left, right) = (division(left)?, division(right)?);
         (left != right).then_some((left, right))
     }
@@ -212,9 +218,9 @@ impl Rows {
     fn repeated_in(&self, rows: RowsId, depth: usize) -> Option<Site> {
         match self.origin(rows) {
             Origin::Repeated { site, .. } => Some(*site),
-            Origin::Joined { parts, .. } if depth > 0 => {
-                parts.iter().find_map(|part| self.ancestors(*part).find_map(|rows| self.repeated_in(rows, depth - 1)))
-            }
+            Origin::Joined { parts, .. } if depth > 0 => parts
+                .iter()
+                .find_map(|part| self.ancestors(*part).find_map(|rows| self.repeated_in(rows, depth - 1))),
             _ => None,
         }
     }

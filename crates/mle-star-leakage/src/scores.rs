@@ -83,7 +83,8 @@ impl Machine<'_> {
             return self.reduce(&table, true, arguments.range);
         }
         let choice = self.choice(&given, arguments.range);
-        let numbers: Vec<Value> = given.iter().filter(|value| matches!(value, Value::Number(_))).cloned().collect();
+        let numbers: Vec<Value> =
+            given.iter().filter(|value| matches!(value, Value::Number(_))).cloned().collect();
         if numbers.is_empty() {
             // Pairs of scores and names, sorted.
             let joined = self.join_all(&given);
@@ -112,8 +113,10 @@ impl Machine<'_> {
             },
             _ => given.to_vec(),
         };
-        let values: Vec<_> =
-            candidates.iter().map(|candidate| self.call_with(key, std::slice::from_ref(candidate), arguments.range)).collect();
+        let values: Vec<_> = candidates
+            .iter()
+            .map(|candidate| self.call_with(key, std::slice::from_ref(candidate), arguments.range))
+            .collect();
         let choice = self.choice(&values, arguments.range);
         if choice.is_empty() {
             return Value::Unknown;

@@ -73,7 +73,8 @@ fn is_python_2(line: &str) -> bool {
             rest.starts_with([' ', '"', '\'']) && !rest.trim_start().starts_with(['=', '(', '.', ','])
         })
     };
-    let except = code.strip_prefix("except ").is_some_and(|rest| rest.contains(',') && !rest.contains('('));
+    let except =
+        code.strip_prefix("except ").is_some_and(|rest| rest.contains(',') && !rest.contains(" as "));
     let raise = code.strip_prefix("raise ").is_some_and(|rest| rest.contains(", ") && !rest.contains('('));
     statement("print")
         || code.starts_with("print >>")

@@ -14,7 +14,8 @@ impl Machine<'_> {
     /// A splitter, if the class makes one.
     pub(crate) fn splitter(&mut self, name: &str, arguments: &Arguments) -> Option<Value> {
         let kind = names::division(name)?;
-        let shuffled = matches!(arguments.get(1, "shuffle"), Some(Value::Bool(true))) || name.starts_with("Repeated");
+        let shuffled =
+            matches!(arguments.get(1, "shuffle"), Some(Value::Bool(true))) || name.starts_with("Repeated");
         let kind = if shuffled && kind == DivisionKind::Folds { DivisionKind::ShuffledFolds } else { kind };
         let key = self.key(name, arguments, kind.is_random());
         Some(self.state.add(Object::Splitter(Splitter { kind, key })))
@@ -46,9 +47,11 @@ impl Machine<'_> {
             Value::Length(rows) => Some(*rows),
             _ => None,
         });
-        let rows = tables.iter().map(|table| table.rows).find(|rows| rows.is_known()).or(length).unwrap_or_default();
+        let rows =
+            tables.iter().map(|table| table.rows).find(|rows| rows.is_known()).or(length).unwrap_or_default();
         let grouped = arguments.get(2, "groups").is_some_and(|groups| !matches!(groups, Value::None));
-        let ignores = matches!(splitter.kind, DivisionKind::Folds | DivisionKind::ShuffledFolds | DivisionKind::Draws);
+        let ignores =
+            matches!(splitter.kind, DivisionKind::Folds | DivisionKind::ShuffledFolds | DivisionKind::Draws);
         let kind = if grouped && !ignores { DivisionKind::Groups } else { splitter.kind };
         if let Some(table) = tables.first() {
             self.note_shuffle(table, kind, arguments);
@@ -58,7 +61,13 @@ impl Machine<'_> {
         Value::Method(Rc::new((Value::Tuple(pair.into()), "items of".into())))
     }
 
-    fn sides(&mut self, rows: RowsId, kind: DivisionKind, key: &str, arguments: &Arguments) -> (RowsId, RowsId) {
+    fn sides(
+        &mut self,
+        rows: RowsId,
+        kind: DivisionKind,
+        key: &str,
+        arguments: &Arguments,
+    ) -> (RowsId, RowsId) {
         if !rows.is_known() {
             return (rows, rows);
         }
@@ -136,7 +145,9 @@ impl Machine<'_> {
             return table.with_rows(rows);
         }
         let fraction = arguments.get(1, "frac");
-        if matches!(fraction, Some(Value::Int(1))) || matches!(fraction, Some(Value::Float(share)) if *share >= 1.0) {
+        if matches!(fraction, Some(Value::Int(1)))
+            || matches!(fraction, Some(Value::Float(share)) if *share >= 1.0)
+        {
             return Table { sorted: None, ..table.clone() };
         }
         if !table.rows.is_known() {

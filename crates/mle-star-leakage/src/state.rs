@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use crate::join::{join, join_objects};
+use crate::join::{alike, join, join_objects};
 use crate::value::{Object, Value};
 
 /// Variables and objects.
@@ -64,7 +64,8 @@ impl<'a> State<'a> {
 
     /// Sets a variable.
     pub(crate) fn set(&mut self, scope: usize, name: &'a str, value: Value) {
-        let scope = self.scopes.get(scope).and_then(|here| here.elsewhere.get(name)).copied().unwrap_or(scope);
+        let scope =
+            self.scopes.get(scope).and_then(|here| here.elsewhere.get(name)).copied().unwrap_or(scope);
         let Some(here) = self.scopes.get_mut(scope) else { return };
         let before = here.variables.insert(name, value);
         if self.branches > 0 {
@@ -116,6 +117,14 @@ impl<'a> State<'a> {
         Some(Rc::make_mut(object))
     }
 
+    /// What holds for a value that is one or the other.
+    pub(crate) fn join(&mut self, left: &Value, right: &Value) -> Value {
+        join(left, right, &mut |one, other| {
+            let both = self.object(one).zip(self.object(other)).and_then(|(one, other)| alike(one, other));
+            both.map_or(Value::Unknown, |both| self.add(both))
+        })
+    }
+
     /// Begins a branch.
     pub(crate) fn begin_branch(&mut self) -> usize {
         self.branches += 1;
@@ -153,15 +162,13 @@ impl<'a> State<'a> {
                 Some(other) => other,
                 None => self.scopes[scope].variables.get(name).cloned(),
             };
-            let object = |number: usize| self.object(number);
-            if let Some(joined) = joined(value, other, &object) {
+            if let Some(joined) = self.joined(value, other) {
                 self.set_here(scope, name, joined);
             }
         }
         for ((scope, name), value) in right.variables {
             let other = self.scopes[scope].variables.get(name).cloned();
-            let object = |number: usize| self.object(number);
-            if let Some(joined) = joined(other, value, &object) {
+            if let Some(joined) = self.joined(other, value) {
                 self.set_here(scope, name, joined);
             }
         }
@@ -199,16 +206,12 @@ impl<'a> State<'a> {
             self.log.push(Change::Object(number, before));
         }
     }
-}
 
-/// A variable after two branches, one of which may not have set it.
-fn joined<'o>(
-    left: Option<Value>,
-    right: Option<Value>,
-    object: &dyn Fn(usize) -> Option<&'o Object>,
-) -> Option<Value> {
-    match (left, right) {
-        (Some(left), Some(right)) => Some(join(&left, &right, object)),
-        (one, None) | (None, one) => one,
+    /// A variable after two branches, one of which may not have set it.
+    fn joined(&mut self, left: Option<Value>, right: Option<Value>) -> Option<Value> {
+        match (left, right) {
+            (Some(left), Some(right)) => Some(self.join(&left, &right)),
+            (one, None) | (None, one) => one,
+        }
     }
 }

@@ -74,7 +74,9 @@ pub(crate) struct Text {
 pub(crate) struct Names {
     /// All columns but these, where `sure`; otherwise an unknown choice.
     pub(crate) except: Vec<Rc<str>>,
-    /// Whether `except` says which columns there are.
+    /// The names, if each of them is known.
+    pub(crate) only: Vec<Rc<str>>,
+    /// Whether `only` or `except` says which columns there are.
     pub(crate) sure: bool,
     /// What the choice of the columns depends on.
     pub(crate) lessons: Lessons,

@@ -101,6 +101,16 @@ pub enum LeakageGate {
     Off,
 }
 
+/// Which solutions run on changed data, to see whether their scores can be believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Probes {
+    /// The one that would be submitted; the next best one if it is suspect.
+    Final,
+    /// None.
+    Off,
+}
+
 /// A set of defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -212,6 +222,8 @@ pub struct Config {
     pub leakage_check: LeakageCheck,
     /// What becomes of a script in which the program finds a leak before it is scored.
     pub leakage_gate: LeakageGate,
+    /// Whether the final solution runs on changed data, to see whether its score can be believed.
+    pub probes: Probes,
     /// Combine the predictions of all solutions of the run by weights, as one more ensemble.
     pub ensemble_selection: Switch,
 }
@@ -288,6 +300,7 @@ impl Default for Config {
             context: Context::Full,
             leakage_check: LeakageCheck::Accepted,
             leakage_gate: LeakageGate::Block,
+            probes: Probes::Final,
             ensemble_selection: Switch::On,
         }
     }
@@ -392,6 +405,7 @@ impl Config {
                 ("context", "paper"),
                 ("leakage_check", "each"),
                 ("leakage_gate", "off"),
+                ("probes", "off"),
                 ("ensemble_selection", "off"),
             ],
         };
@@ -446,7 +460,7 @@ mod tests {
     fn defaults_are_the_papers_and_survive_json() {
         let config = Config::default();
         assert_eq!(config.validate(), Ok(()));
-        let expected = json!({
+        let mut expected = json!({
             "num_retrieved_models": 4,
             "outer_loop_steps": 4,
             "inner_loop_steps": 4,
@@ -488,9 +502,10 @@ mod tests {
             "final_choice": "validation",
             "context": "full",
             "leakage_check": "accepted",
-            "leakage_gate": "block",
             "ensemble_selection": "on",
         });
+        expected["leakage_gate"] = json!("block");
+        expected["probes"] = json!("final");
         assert_eq!(serde_json::to_value(&config).unwrap(), expected);
         assert_eq!(serde_json::from_value::<Config>(expected).unwrap(), config);
         assert_eq!(serde_json::from_str::<Config>("{}").unwrap(), config);

@@ -381,7 +381,9 @@ impl<'a> Ctx<'a> {
         let (limits, now) = (&self.run.limits, self.run.journal.elapsed());
         let late = match purpose {
             Purpose::Score => limits.too_late_to_begin(place, now),
-            Purpose::Ablation | Purpose::Submission | Purpose::Comparison => limits.out_of_time(place, now),
+            Purpose::Ablation | Purpose::Submission | Purpose::Comparison | Purpose::Probe => {
+                limits.out_of_time(place, now)
+            }
         };
         if let Some(limit) = late {
             return Ok(ScriptOutcome::refused(limit));

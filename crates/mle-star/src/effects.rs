@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::event::EventSink;
-use crate::measure::Measurement;
+use crate::measure::{Chance, Measurement};
 use crate::place::Place;
 use crate::protocol::HoldoutPart;
 use crate::role::{AgentType, Variant};
@@ -171,6 +171,10 @@ pub enum DataView {
     Compared,
     /// The original files.
     Whole,
+    /// What scripts of the search see, with a permuted target.
+    ShuffledTarget,
+    /// What scripts of the search see, with half of the test rows replaced by others.
+    ReplacedTestRows,
 }
 
 /// The scoring of one script's predictions for held-out rows.
@@ -274,6 +278,8 @@ pub enum Purpose {
     Ablation,
     /// To get `./final/submission.csv`.
     Submission,
+    /// To see what the score becomes with changed data.
+    Probe,
     /// To compare training and test table: the program's own script.
     Comparison,
 }
@@ -312,6 +318,9 @@ pub struct ScriptOutcome {
     /// What is wrong with the script's validation predictions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mismatch: Option<String>,
+    /// The score that is not due to chance, for a run with a permuted target.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chance: Option<Chance>,
 }
 
 /// What agents are told about the run of a script.
@@ -489,6 +498,7 @@ impl ScriptOutcome {
             out_of_memory: None,
             measured: None,
             mismatch: None,
+            chance: None,
         }
     }
 

@@ -183,7 +183,7 @@ pub(crate) async fn execute(ctx: &Ctx<'_>, checked: Checked, purpose: Purpose) -
         };
         let repaired = match purpose {
             Purpose::Score => with_score_line(ctx, &repaired),
-            Purpose::Submission | Purpose::Ablation | Purpose::Comparison => repaired,
+            Purpose::Submission | Purpose::Ablation | Purpose::Comparison | Purpose::Probe => repaired,
         };
         let repaired = match is_checked {
             true => without_leakage(ctx, repaired).await?,
@@ -316,7 +316,7 @@ fn failure(outcome: &ScriptOutcome, purpose: Purpose) -> Option<Failure> {
     match purpose {
         Purpose::Score if outcome.score.is_none() => Some(no_score()),
         Purpose::Score => outcome.mismatch.clone().and_then(failed),
-        Purpose::Ablation | Purpose::Comparison => None,
+        Purpose::Ablation | Purpose::Comparison | Purpose::Probe => None,
         Purpose::Submission => match &outcome.submission {
             None => failed("The script ran, but did not write ./final/submission.csv.".to_owned()),
             Some(submission) if submission.findings.is_empty() => None,

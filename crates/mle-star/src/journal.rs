@@ -99,6 +99,8 @@ pub enum Kind {
     Selection,
     /// What the program found in a script.
     Gate,
+    /// Whether there is time for a probe.
+    Probe,
     /// A decision that depends on the time or the budget.
     Decision,
     /// The verdict of a step.

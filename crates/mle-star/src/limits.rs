@@ -30,6 +30,8 @@ const LARGEST_RESERVE: f64 = 0.5;
 /// The share of the time that the first solutions may use, if that of Phase 1 is smaller. Everything later builds on
 /// them, so a short run tries all models and merges fewer.
 const FIRST_SOLUTIONS: f64 = 0.35;
+/// The largest share of the remaining time that a probe of the final solution takes.
+const PROBE: f64 = 0.1;
 /// The number of latest scripts that tell how long a script takes.
 const LATEST: usize = 5;
 
@@ -259,6 +261,7 @@ impl Limits {
         let own = match purpose {
             Purpose::Ablation => self.ablation_timeout,
             Purpose::Comparison => self.comparison_timeout,
+            Purpose::Probe => self.probe_time(now),
             Purpose::Score | Purpose::Submission => f64::INFINITY,
         };
         let cap = self.script_timeout.min(own);
@@ -266,6 +269,11 @@ impl Limits {
         let path = place.path().map_or(f64::INFINITY, |path| state.path_allowance - state.used(path));
         drop(state);
         Duration::from_secs_f64(cap.min(path).min(self.left(place, now)).max(1.0))
+    }
+
+    /// How long one probe of the final solution may take, in seconds.
+    pub fn probe_time(&self, now: f64) -> f64 {
+        (self.total - now).max(0.0) * PROBE
     }
 
     /// Counts the script time of a path.

@@ -23,6 +23,17 @@ pub struct Measurement {
     pub replicates: Vec<f64>,
 }
 
+/// The score of predictions, and what the same predictions score by chance: with the labels permuted.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Chance {
+    /// The score.
+    pub score: f64,
+    /// The mean score with permuted labels.
+    pub mean: f64,
+    /// Its standard deviation over permutations.
+    pub standard_deviation: f64,
+}
+
 /// The difference of two scores on the task's metric.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Difference {

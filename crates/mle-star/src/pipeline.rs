@@ -8,6 +8,7 @@ mod choose;
 mod ensemble;
 mod finalize;
 mod initial;
+mod probe;
 mod refine;
 mod rehearse;
 mod retrieve;
@@ -124,7 +125,11 @@ async fn combine(
 
 /// Chooses and finalizes the solution. If that fails, the submission is the one of the best validation script.
 async fn submit(ctx: &Ctx<'_>, best: &Scored, finalists: &[Scored]) -> Result<finalize::Last, Stop> {
-    let last = async { finalize::finalize(ctx, choose::choose(ctx, best, finalists).await?).await };
+    let last = async {
+        let chosen = choose::choose(ctx, best, finalists).await?;
+        let chosen = probe::probe(ctx, chosen, &choose::finalists(best, finalists)).await?;
+        finalize::finalize(ctx, chosen).await
+    };
     let last = ctx.isolated(last).await?;
     let last = last.or_else(|cause| finalize::after_failure(ctx, best, cause))?;
     ctx.end_phase(Some(&last.chosen))?;

@@ -79,6 +79,8 @@ pub enum Name {
     Weights,
     /// What the program finds in the step's script, counted from 1.
     Gate(u32),
+    /// Whether there is time for the probe at this place.
+    Plan,
     /// The correction of one such finding, counted from 1.
     GateCorrection(u32),
 }
@@ -116,6 +118,7 @@ const EXTRA: &str = "extra-";
 const SELECTION: &str = "selection";
 const CHOICE: &str = "choice-";
 const MEMBER: &str = "member-";
+const PROBE: &str = "probe-";
 const REPAIR: &str = "debug-";
 /// The name of the record that marks an end.
 const END: &str = "end";
@@ -176,6 +179,12 @@ impl Place {
     #[must_use]
     pub fn member(&self, count: u32) -> Self {
         self.join(format_args!("{MEMBER}{count}"))
+    }
+
+    /// The place of a probe of a solution, counted from 0.
+    #[must_use]
+    pub fn probe(&self, solution: u32, name: &str) -> Self {
+        self.join(format_args!("{PROBE}{solution}")).join(name)
     }
 
     /// The place that marks the end of the phase at this place, or of the run for the root.
@@ -380,6 +389,7 @@ impl fmt::Display for Name {
             Self::Run => f.write_str("run"),
             Self::Look(part) => write!(f, "look-{}", part.name()),
             Self::Weights => f.write_str("weights"),
+            Self::Plan => f.write_str("plan"),
             Self::Gate(count) => write!(f, "gate-{count}"),
             Self::GateCorrection(count) => write!(f, "gate-fix-{count}"),
         }

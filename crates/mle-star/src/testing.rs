@@ -15,7 +15,7 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 
 use crate::composition::Composition;
-use crate::config::{Config, Context, LeakageCheck, LeakageGate};
+use crate::config::{Config, Context, LeakageCheck, LeakageGate, Probes};
 use crate::ctx::Outside;
 use crate::effects::{
     AgentBackend, AgentReply, AgentRequest, Captured, CombinationRequest, CombinedBy, Look, LookRequest,
@@ -363,6 +363,7 @@ pub fn ran(score: Option<f64>) -> ScriptOutcome {
         out_of_memory: None,
         measured: None,
         mismatch: None,
+        chance: None,
     }
 }
 
@@ -451,6 +452,7 @@ pub fn frozen() -> Frozen {
         leakage_check: LeakageCheck::Each,
         // Scripts of tests print scores that nothing computes.
         leakage_gate: LeakageGate::Off,
+        probes: Probes::Off,
         ..Config::default()
     };
     let prompts = Prompts::new(BTreeMap::new());
@@ -503,7 +505,7 @@ fn block_of(script: &str) -> &str {
 fn usual_outcome(request: &ScriptRequest) -> ScriptOutcome {
     match request.purpose {
         Purpose::Score => ran(Some(0.5)),
-        Purpose::Ablation | Purpose::Comparison => ran(None),
+        Purpose::Ablation | Purpose::Comparison | Purpose::Probe => ran(None),
         Purpose::Submission => submitted(&[]),
     }
 }

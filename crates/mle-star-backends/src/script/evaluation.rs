@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use mle_star::effects::CombinedBy;
 use mle_star::layout;
-use mle_star::measure::Measurement;
+use mle_star::measure::{Chance, Measurement};
 use mle_star::protocol::HoldoutPart;
 use mle_star::score::Printed;
 use mle_star_metrics::average::{class_columns, weighted_average, weighted_labels};
@@ -121,6 +121,21 @@ impl Evaluation {
             }
             _ => Verified { measured: Some(measured), ..Verified::default() },
         }
+    }
+
+    /// The columns with labels.
+    pub(super) fn targets(&self) -> Vec<String> {
+        let columns = &self.setup.columns;
+        std::iter::once(&columns.target).chain(&columns.further).cloned().collect()
+    }
+
+    /// What validation predictions score by chance, with the labels of this training table.
+    ///
+    /// # Errors
+    /// Why there is no score.
+    pub(super) fn chance(&self, predictions: File, train: &Path) -> Result<Chance, String> {
+        let labels = read(train, &self.setup.columns, self.setup.metric)?;
+        labels.chance(predictions.take(LARGEST), &self.layout()).map_err(|error| error.to_string())
     }
 
     /// Scores the predictions for held-out rows in a submission.

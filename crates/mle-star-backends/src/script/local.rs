@@ -81,6 +81,8 @@ pub struct LocalRunner {
     /// What the comparison of tables sees, if rows are held out.
     compared: Option<Arc<Seen>>,
     evaluation: Option<Arc<Evaluation>>,
+    /// The folders of which scripts see only what they are given.
+    closed: Arc<[PathBuf]>,
     sandbox: Arc<Sandbox>,
     links: Arc<ShortLinks>,
     warm: Option<Arc<Warm>>,
@@ -115,7 +117,8 @@ impl LocalRunner {
         let warm = start.map(|start| Arc::new(Warm::new(&start.modules)));
         let links = Arc::new(ShortLinks::new(std::env::temp_dir()));
         let setup = Arc::new(LocalSetup { run_folder, data_dir, ..setup });
-        Ok(Self { setup, search, whole, compared, evaluation, sandbox, links, warm })
+        let closed = closed.into();
+        Ok(Self { setup, search, whole, compared, evaluation, closed, sandbox, links, warm })
     }
 
     /// The submission that `script` wrote when it ran at the place with the file stem `stem`; `None` if it wrote none.
@@ -150,9 +153,8 @@ impl LocalRunner {
         folder.join(submission.file_name().unwrap_or_default())
     }
 
-    async fn prepare(&self, request: &ScriptRequest) -> Result<Workplace, Trouble> {
-        let (setup, seen, links) =
-            (Arc::clone(&self.setup), self.seen(request.data), Arc::clone(&self.links));
+    async fn prepare(&self, request: &ScriptRequest, seen: Arc<Seen>) -> Result<Workplace, Trouble> {
+        let (setup, links) = (Arc::clone(&self.setup), Arc::clone(&self.links));
         let (stem, script) = (request.place.file_stem(), request.script.clone());
         let kept = [Self::kept_submission, Self::kept_predictions, Self::kept_validation];
         let stale = kept.map(|kept| kept(self, &stem, &script));
@@ -191,7 +193,8 @@ impl LocalRunner {
         worker: Option<Worker>,
     ) -> Result<Attempt, Stop> {
         let stem = request.place.file_stem();
-        let workplace = self.prepare(request).await?;
+        let seen = self.seen_by(request).await?;
+        let workplace = self.prepare(request, Arc::clone(&seen)).await?;
         let log = |kind| self.setup.run_folder.join(layout::LOGS).join(format!("{stem}.{kind}"));
         let (mut scores, mut tracebacks) = (ScoreScanner::default(), TracebackScanner::default());
         let mut stdout = Stream::new(log("stdout"), |piece: &[u8]| scores.feed(piece));
@@ -212,7 +215,7 @@ impl LocalRunner {
         let (stdout, stderr) = (captured(stdout.excerpt()), captured(stderr.excerpt()));
         let traceback = tracebacks.traceback();
         let refusal = explanation(&self.sandbox, &end, traceback.as_deref(), workplace.folder());
-        let kept = self.finish(request, workplace, scores.printed()).await?;
+        let kept = self.finish(request, (workplace, seen), scores.printed()).await?;
         notes.extend(no_group.into_iter().chain(cut.into_iter().flatten()).chain(refusal).chain(kept.notes));
         let outcome = ScriptOutcome {
             end,
@@ -226,6 +229,7 @@ impl LocalRunner {
             out_of_memory: (exceeded == Some(Resource::Memory)).then_some(OutOfMemory::Limit),
             measured: kept.verified.measured,
             mismatch: kept.verified.mismatch,
+            chance: kept.chance,
         };
         if let Some(left) = kept.disk_left.filter(|_| lacked_room(&outcome, exceeded)) {
             return Err(Stop::Outside(self.disk_is_full(&left)));

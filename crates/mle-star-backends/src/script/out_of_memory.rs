@@ -97,6 +97,7 @@ mod tests {
             out_of_memory: None,
             measured: None,
             mismatch: None,
+            chance: None,
         };
         assert_eq!(signs(&outcome, || killed), expected, "{outcome:?}");
     }

@@ -219,7 +219,7 @@ fn is_shown(record: &EffectRecord) -> bool {
     let is_effect = match record.kind {
         Kind::Agent | Kind::Script | Kind::Look | Kind::Selection => true,
         Kind::Decision => record.limit.is_some(),
-        Kind::Gate | Kind::Verdict | Kind::Failure => false,
+        Kind::Gate | Kind::Probe | Kind::Verdict | Kind::Failure => false,
     };
     matches!(record.state, Begun | Ended) && is_effect
 }
@@ -235,7 +235,7 @@ fn row(record: &EffectRecord) -> StepRow {
     let ended = match (&record.outcome, record.kind) {
         (None, _) if record.limit.is_some() => RowOutcome::of_limit(record.limit),
         (None, _) => RowOutcome { outcome: "not ended".to_owned(), ok: false, ..RowOutcome::default() },
-        (Some(_), Kind::Decision | Kind::Gate | Kind::Verdict | Kind::Failure) => {
+        (Some(_), Kind::Decision | Kind::Gate | Kind::Probe | Kind::Verdict | Kind::Failure) => {
             RowOutcome::of_limit(record.limit)
         }
         (Some(outcome), Kind::Agent) => RowOutcome::of_agent(outcome),

@@ -130,7 +130,7 @@ impl<'a> Step<'a> {
             }
             Kind::Agent => self.records.push(record),
             Kind::Look | Kind::Selection | Kind::Gate => self.records.push(record),
-            Kind::Verdict | Kind::Failure => {}
+            Kind::Probe | Kind::Verdict | Kind::Failure => {}
         }
     }
 
@@ -204,7 +204,7 @@ pub fn took(record: &EffectRecord) -> Option<f64> {
             Some((record.elapsed_ended? - record.elapsed_begun).max(0.0))
         }
         Kind::Script => Some(ScriptOutcome::deserialize(record.outcome.as_ref()?).ok()?.duration_seconds),
-        Kind::Decision | Kind::Gate | Kind::Verdict | Kind::Failure => None,
+        Kind::Decision | Kind::Gate | Kind::Probe | Kind::Verdict | Kind::Failure => None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 /// Numbers that look random and are the same on every machine.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Seeded([u8; 32]);
+pub(crate) struct Seeded([u8; 32]);
 
 /// A set of row numbers, one bit for each row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub(super) struct Turns {
 
 impl Seeded {
     /// Other uses of a seed have other numbers.
-    pub(super) fn new(seed: u64, usage: &str) -> Self {
+    pub(crate) fn new(seed: u64, usage: &str) -> Self {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&seed.to_le_bytes()).update(usage.as_bytes());
         Self(*hasher.finalize().as_bytes())
@@ -33,7 +33,7 @@ impl Seeded {
     }
 
     /// The number at this place of a sequence, less than `limit`.
-    pub(super) fn below(self, limit: u64, place: u64) -> u64 {
+    pub(crate) fn below(self, limit: u64, place: u64) -> u64 {
         self.of(&place.to_le_bytes()) % limit.max(1)
     }
 }

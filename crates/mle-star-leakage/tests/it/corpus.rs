@@ -23,8 +23,11 @@ struct Script {
 
 fn read(path: &Path) -> Script {
     let source = fs::read_to_string(path).unwrap();
-    let of = |prefix: &str| source.lines().filter_map(|line| line.strip_prefix(prefix)).map(str::to_owned).collect::<Vec<_>>();
-    let facts = of("# facts: ").first().map_or_else(Facts::default, |text| serde_json::from_str(text).unwrap());
+    let of = |prefix: &str| {
+        source.lines().filter_map(|line| line.strip_prefix(prefix)).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let facts =
+        of("# facts: ").first().map_or_else(Facts::default, |text| serde_json::from_str(text).unwrap());
     let expected = of("# expect: ")
         .iter()
         .map(|line| {
@@ -37,7 +40,10 @@ fn read(path: &Path) -> Script {
 }
 
 fn shown(findings: &[Finding]) -> String {
-    findings.iter().map(|finding| format!("\n    {} {}: {}", finding.rule, finding.line, finding.text)).collect()
+    findings
+        .iter()
+        .map(|finding| format!("\n    {} {}: {}", finding.rule, finding.line, finding.text))
+        .collect()
 }
 
 /// Every leak is found in its line, and nothing else blocks.
@@ -49,9 +55,16 @@ fn leaks_are_found() {
             script.findings.iter().map(|finding| (finding.rule.to_string(), finding.line)).collect();
         let missed = script.expected.iter().filter(|expected| !found.contains(expected)).count();
         let blocking = script.findings.iter().filter(|finding| finding.severity == Severity::Block);
-        let more = blocking.filter(|finding| !script.expected.contains(&(finding.rule.to_string(), finding.line))).count();
+        let more = blocking
+            .filter(|finding| !script.expected.contains(&(finding.rule.to_string(), finding.line)))
+            .count();
         if missed + more > 0 {
-            wrong.push(format!("{}: expected {:?}, found {}", script.name, script.expected, shown(&script.findings)));
+            wrong.push(format!(
+                "{}: expected {:?}, found {}",
+                script.name,
+                script.expected,
+                shown(&script.findings)
+            ));
         }
     }
     assert!(wrong.is_empty(), "{} scripts\n{}", wrong.len(), wrong.join("\n"));
@@ -65,10 +78,9 @@ fn mended_scripts_pass() {
         let leaking = read(Path::new(&path.to_string_lossy().replace(".mended.py", ".leaks.py")));
         let script = read(&path);
         let mended: Vec<&String> = leaking.expected.iter().map(|(rule, _)| rule).collect();
-        let bad = script
-            .findings
-            .iter()
-            .any(|finding| finding.severity == Severity::Block || mended.contains(&&finding.rule.to_string()));
+        let bad = script.findings.iter().any(|finding| {
+            finding.severity == Severity::Block || mended.contains(&&finding.rule.to_string())
+        });
         if bad {
             wrong.push(format!("{}: {}", script.name, shown(&script.findings)));
         }

@@ -1,3 +1,10 @@
 //! The tests of the crate.
 
+#[cfg(test)]
 mod corpus;
+#[cfg(test)]
+mod fuzz;
+#[cfg(test)]
+mod notebooks;
+#[cfg(test)]
+mod unreadable;

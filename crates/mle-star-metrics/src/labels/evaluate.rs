@@ -73,7 +73,7 @@ impl Labels {
     }
 
     /// Calls `take` with the labels of each target and a layout that has only its column.
-    fn each<T>(
+    pub(crate) fn each<T>(
         &self,
         layout: &Layout<'_>,
         take: impl Fn(&Self, &Layout<'_>) -> Result<T, Unscorable>,
@@ -192,6 +192,11 @@ impl Predicted {
     /// The same rows with other values.
     pub(crate) fn with_values(&self, values: Vec<f64>) -> Self {
         Self { values, ..self.clone() }
+    }
+
+    /// The same predictions with the labels of other rows.
+    pub(crate) fn with_truth_of(&self, places: &[usize]) -> Self {
+        Self { truth: self.truth.at(places), ..self.clone() }
     }
 
     /// The predictions of some rows.

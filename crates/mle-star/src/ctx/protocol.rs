@@ -1,6 +1,7 @@
 //! The evaluation protocol of a run: what scripts see, what prompts say about validation, and the scores of held-out
 //! rows.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::Ctx;
@@ -10,13 +11,24 @@ use crate::effects::{
 };
 use crate::event::Event;
 use crate::gate::{self, Findings, Found};
-use crate::journal::{Entry, Kind};
+use crate::journal::{Entry, Kind, Outcome};
 use crate::measure::Measurement;
 use crate::place::{Name, Place};
 use crate::protocol::{Holdout, HoldoutPart, Protocol, Shift, Split};
 use crate::solution::{Scored, Solution};
 use crate::stop::Stop;
 use crate::trust::Finding;
+
+/// The time of a probe, in seconds.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct ProbePlan {
+    /// What it is expected to take.
+    seconds: f64,
+    /// What it may take.
+    allowed: f64,
+}
+
+impl Outcome for ProbePlan {}
 
 impl<'a> Ctx<'a> {
     /// How solutions are evaluated; `None` for the paper's way.
@@ -101,6 +113,26 @@ impl<'a> Ctx<'a> {
             self.emit(Event::Finding { finding, replayed: findings.replayed });
         }
         Ok(findings.value)
+    }
+
+    /// The same run at a probe of the solution with this number, with scripts that see changed data.
+    #[must_use]
+    pub(crate) fn probing(&self, solution: u32, name: &str, data: DataView) -> Self {
+        Self { place: self.place.probe(solution, name), data, ..self.clone() }
+    }
+
+    /// Whether there is time for a probe with a script that took this many seconds before. `Err` says why not.
+    pub(crate) async fn time_for_probe(&self, seconds: f64) -> Result<Result<(), String>, Stop> {
+        let place = self.place.named(Name::Plan);
+        let allowed = self.run.limits.probe_time(self.run.journal.elapsed());
+        let entry = Entry::new(&place, Kind::Probe, &json!({}), &json!({}))?;
+        let plan = self.run.journal.once(entry, async { Ok(ProbePlan { seconds, allowed }) }).await?;
+        let ProbePlan { seconds, allowed } = plan.value;
+        Ok(if seconds <= allowed {
+            Ok(())
+        } else {
+            Err(format!("the script takes {seconds:.1} s, and a probe may take {allowed:.1} s"))
+        })
     }
 
     /// Chooses weights for the predictions of these solutions, which may run this many seconds together.

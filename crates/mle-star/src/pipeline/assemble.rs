@@ -76,7 +76,7 @@ fn trust(ctx: &Ctx<'_>, protocol: &Protocol, effects: &[EffectRecord], last: &La
         holdout: Some(protocol.holdout.clone()),
         shift: ctx.shift().cloned(),
         findings: ctx.findings_of(&last.chosen),
-        probes: Vec::new(),
+        probes: last.probes.clone(),
         choice: last.choice.clone(),
         equivalence: rehearsal.map(|rehearsal| rehearsal.comparison.clone()).unwrap_or_default(),
     }

@@ -14,7 +14,7 @@ use crate::place::{Place, Step};
 use crate::protocol::HoldoutPart;
 use crate::solution::Scored;
 use crate::stop::Stop;
-use crate::trust::{Choice, ChoiceCandidate};
+use crate::trust::{Choice, ChoiceCandidate, Probe};
 use crate::verdict::Verdict;
 
 /// The maximum number of solutions that are compared.
@@ -28,6 +28,7 @@ pub(super) struct Chosen {
     /// The part of the held-out rows that reports the score.
     pub reports: HoldoutPart,
     pub choice: Choice,
+    pub probes: Vec<Probe>,
 }
 
 /// A script that wrote a submission without having seen the labels of the held-out rows.
@@ -68,11 +69,11 @@ pub(super) async fn choose(ctx: &Ctx<'_>, best: &Scored, solutions: &[Scored]) -
     let rule = "held-out score; within one standard error, validation score".to_owned();
     let Finalist { solution: best, predictions, .. } = compared.swap_remove(winner);
     let choice = Choice { rule, candidates };
-    Ok(Chosen { best, predictions, reports: HoldoutPart::Reporting, choice })
+    Ok(Chosen { best, predictions, reports: HoldoutPart::Reporting, choice, probes: Vec::new() })
 }
 
 /// The solutions with different scripts: `best`, then the others, best first.
-fn finalists(best: &Scored, solutions: &[Scored]) -> Vec<Scored> {
+pub(super) fn finalists(best: &Scored, solutions: &[Scored]) -> Vec<Scored> {
     let mut finalists: Vec<Scored> = Vec::new();
     for solution in [best].into_iter().chain(solutions) {
         if finalists.iter().all(|known| known.text() != solution.text()) {
@@ -143,13 +144,14 @@ impl Chosen {
             candidates: finalists.iter().map(candidate).collect(),
         };
         let predictions = Predictions::of(best);
-        Self { best: best.clone(), predictions, reports: HoldoutPart::Whole, choice }
+        let (reports, probes) = (HoldoutPart::Whole, Vec::new());
+        Self { best: best.clone(), predictions, reports, choice, probes }
     }
 }
 
 impl Predictions {
     /// The predictions of the solution's own run, if it left a valid submission.
-    fn of(solution: &Scored) -> Option<Self> {
+    pub fn of(solution: &Scored) -> Option<Self> {
         let (script, run) = (solution.text().to_owned(), solution.place().clone());
         solution.wrote_submission().then_some(Self { script, run, at: solution.ran_at() })
     }

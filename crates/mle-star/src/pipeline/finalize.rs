@@ -13,7 +13,7 @@ use crate::place::{Place, Step};
 use crate::result::SolutionScript;
 use crate::solution::{Scored, Solution, SolutionPhase};
 use crate::stop::Stop;
-use crate::trust::Choice;
+use crate::trust::{Choice, Probe};
 use crate::verdict::{Best, Verdict};
 
 /// The outcome of finalization.
@@ -31,6 +31,7 @@ pub(super) struct Last {
     /// The solution of the search that it was made from.
     pub chosen: Scored,
     pub choice: Choice,
+    pub probes: Vec<Probe>,
     /// What is known about the held-out rows.
     pub rehearsal: Option<Rehearsal>,
 }
@@ -73,7 +74,7 @@ pub(super) async fn finalize(ctx: &Ctx<'_>, chosen: Chosen) -> Result<Last, Stop
     let verdict = Verdict { score, kept, best: best_now, limit, ..Verdict::default() };
     ctx.close(verdict.made_from([best]).note(note))?;
     let contamination = compare_with_references(ctx, &last.solution).await?;
-    Ok(Last { contamination, choice: chosen.choice, rehearsal, ..last })
+    Ok(Last { contamination, choice: chosen.choice, probes: chosen.probes, rehearsal, ..last })
 }
 
 /// The outcome after a failed finalization: the best validation script.
@@ -157,6 +158,7 @@ fn fall_back(best: &Scored) -> Last {
         completed: false,
         chosen: best.clone(),
         choice: Chosen::by_validation(best, std::slice::from_ref(best)).choice,
+        probes: Vec::new(),
         rehearsal: None,
     }
 }

@@ -8,6 +8,7 @@ mod ensemble_and_finalization;
 mod estimate;
 mod events;
 mod failures;
+mod gate;
 mod holdout;
 mod initial;
 mod journal;

@@ -83,6 +83,7 @@ impl LocalRunner {
             out_of_memory: None,
             measured: Some(request.measured.clone()),
             mismatch: None,
+            chance: None,
         })
     }
 }

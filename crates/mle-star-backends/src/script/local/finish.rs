@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use mle_star::effects::{DataView, Purpose, ScriptRequest, Submission};
 use mle_star::layout;
+use mle_star::measure::Chance;
 use mle_star::place::Place;
 use mle_star::score::Printed;
 use mle_star::stop::Trouble;
@@ -26,6 +27,8 @@ const MOST_SCORES: u64 = 256 << 20;
 pub(super) struct Kept {
     pub(super) submission: Option<Submission>,
     pub(super) verified: Verified,
+    /// What the predictions score by chance, if the target was permuted.
+    pub(super) chance: Option<Chance>,
     /// Problems with the paths of what it wrote, or with the data.
     pub(super) notes: Vec<String>,
     /// The space left on a disk that is full even without the script's files.
@@ -49,13 +52,14 @@ impl LocalRunner {
     pub(super) async fn finish(
         &self,
         request: &ScriptRequest,
-        workplace: Workplace,
+        (workplace, seen): (Workplace, Arc<Seen>),
         printed: Option<Printed>,
     ) -> Result<Kept, Trouble> {
-        let (setup, seen) = (Arc::clone(&self.setup), self.seen(request.data));
+        let setup = Arc::clone(&self.setup);
         let places = self.places(request);
         let evaluation = self.evaluation.clone();
-        let verifies = request.purpose == Purpose::Score;
+        let (verifies, probes) = (request.purpose == Purpose::Score, request.purpose == Purpose::Probe);
+        let view = request.data;
         let work = move || {
             let (evaluation, id_column) = (evaluation.as_deref(), setup.id_column.as_deref());
             let (written, refused) = opened(&workplace, layout::SUBMISSION)?;
@@ -74,9 +78,25 @@ impl LocalRunner {
                     notes.extend(places.keep_class_scores(&workplace)?);
                 }
             }
+            let mut chance = None;
+            if let Some(evaluation) = evaluation.filter(|_| probes) {
+                let (written, refused) = opened(&workplace, layout::VALIDATION_PREDICTIONS)?;
+                notes.extend(refused);
+                match (written, seen.made.as_ref()) {
+                    (Some(file), Some(made)) if view == DataView::ShuffledTarget => {
+                        chance = evaluation.chance(file, &made.table).map_err(|why| notes.push(why)).ok();
+                    }
+                    (Some(file), _) => verified = evaluation.verify(file, None),
+                    (None, _) => {}
+                }
+            }
             drop(workplace);
             notes.extend(seen.data.damage());
-            Ok(Kept { submission, verified, notes, disk_left: disk::left_if_full(&setup.run_folder) })
+            if let Some(made) = &seen.made {
+                // What is left is removed with the other working folders.
+                let _ = fs::remove_dir_all(&made.folder);
+            }
+            Ok(Kept { submission, verified, chance, notes, disk_left: disk::left_if_full(&setup.run_folder) })
         };
         in_background(work).await?
     }

@@ -4,14 +4,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 
-use mle_star::effects::DataView;
+use mle_star::effects::{DataView, ScriptRequest};
 use mle_star::layout;
 use mle_star::stop::Trouble;
+use mle_star_data::altered;
 use mle_star_data::input::{Data, Protection};
 use mle_star_data::walk::{is_run, walk};
 use mle_star_process::sandbox::Sandbox;
 
-use super::{LocalRunner, LocalSetup};
+use super::{LocalRunner, LocalSetup, in_background};
 use crate::script::evaluation::HoldoutSetup;
 
 /// The data that a script sees.
@@ -20,17 +21,56 @@ pub(super) struct Seen {
     pub(super) data: Data,
     pub(super) protection: Protection,
     pub(super) sample: Option<PathBuf>,
+    /// The folder and its changed table, if the data is made for one script.
+    pub(super) made: Option<Made>,
 }
+
+/// Data that is made for one script.
+#[derive(Debug)]
+pub(super) struct Made {
+    pub(super) folder: PathBuf,
+    pub(super) table: PathBuf,
+}
+
+/// Every run of a probe changes the same rows.
+const SEED: u64 = 1;
 
 impl LocalRunner {
     /// What a script sees of the data.
     pub(super) fn seen(&self, view: DataView) -> Arc<Seen> {
         let other = match view {
-            DataView::Search => None,
+            DataView::Search | DataView::ShuffledTarget | DataView::ReplacedTestRows => None,
             DataView::Compared => self.compared.as_ref(),
             DataView::Whole => self.whole.as_ref(),
         };
         Arc::clone(other.unwrap_or(&self.search))
+    }
+
+    /// What this script sees of the data, which may be made for it.
+    pub(super) async fn seen_by(&self, request: &ScriptRequest) -> Result<Arc<Seen>, Trouble> {
+        let (runner, view, stem) = (self.clone(), request.data, request.place.file_stem());
+        match view {
+            DataView::Search | DataView::Compared | DataView::Whole => Ok(self.seen(view)),
+            DataView::ShuffledTarget | DataView::ReplacedTestRows => {
+                in_background(move || runner.changed(view, &stem).map(Arc::new)).await?
+            }
+        }
+    }
+
+    /// The data of the search with a change.
+    fn changed(&self, view: DataView, stem: &str) -> Result<Seen, Trouble> {
+        let setup = &self.setup;
+        let folder = setup.run_folder.join(layout::WORK).join(format!("{stem}.data"));
+        // An interrupted process may have left it.
+        let _ = fs::remove_dir_all(&folder);
+        let table = match (view, self.evaluation.as_deref()) {
+            (DataView::ShuffledTarget, Some(evaluation)) => {
+                altered::shuffle_targets(&setup.data_dir, &evaluation.targets(), SEED, &folder)?
+            }
+            _ => altered::replace_test_rows(&setup.data_dir, setup.id_column.as_deref(), SEED, &folder)?,
+        };
+        let seen = Seen::new(&folder, setup.sample_submission.clone(), &self.closed, &self.sandbox)?;
+        Ok(Seen { made: Some(Made { folder, table }), ..seen })
     }
 }
 
@@ -72,7 +112,7 @@ impl Seen {
         let data = Data::new(data_dir.canonicalize().map_err(cannot)?, closed).map_err(cannot)?;
         let is_kept = data.targets().all(|target| sandbox.keeps(target));
         let protection = if is_kept { Protection::ReadOnly } else { Protection::Modes };
-        Ok(Self { data, protection, sample })
+        Ok(Self { data, protection, sample, made: None })
     }
 }
 

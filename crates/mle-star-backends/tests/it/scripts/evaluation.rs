@@ -1,6 +1,7 @@
 //! Real scripts whose scores the program computes itself.
 
 mod held_out;
+mod probes;
 mod searches;
 
 use std::fs;

@@ -1,0 +1,228 @@
+//! Data folders with a change after which an honest script has no score, or the same one.
+//!
+//! [`shuffle_targets`] permutes the labels of the training table, so that nothing can be learnt from it.
+//! [`replace_test_rows`] replaces half of the test rows, on which no validation score depends.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use mle_star::stop::Trouble;
+
+use crate::folder::{self, Source};
+use crate::holdout::seeded::Seeded;
+use crate::profile::is_missing;
+use crate::records::{self, Records, add_row};
+use crate::walk;
+
+const HINT: &str = "check that the disk is not full and that the data folder did not change";
+
+/// Makes `into` a copy of a data folder, with the cells of these columns permuted together among the labelled rows of
+/// the training table. Everything else is linked. Returns the new table.
+///
+/// # Errors
+/// The training table cannot be read or is packed, or the folder cannot be written.
+pub fn shuffle_targets(
+    data_dir: &Path,
+    targets: &[String],
+    seed: u64,
+    into: &Path,
+) -> Result<PathBuf, Trouble> {
+    let train = folder::list(data_dir)?.train;
+    altered(data_dir, train.as_ref(), into, |train, out| shuffle(data_dir, train, targets, seed, out))
+}
+
+/// Makes `into` a copy of a data folder, with half of the rows of the test table replaced by the others, except for the
+/// column that names rows. Everything else is linked. Returns the new table.
+///
+/// # Errors
+/// The test table cannot be read or is packed, or the folder cannot be written.
+pub fn replace_test_rows(
+    data_dir: &Path,
+    id: Option<&str>,
+    seed: u64,
+    into: &Path,
+) -> Result<PathBuf, Trouble> {
+    let test = folder::list(data_dir)?.test;
+    altered(data_dir, test.as_ref(), into, |test, out| replace(data_dir, test, id, seed, out))
+}
+
+fn altered(
+    data_dir: &Path,
+    table: Option<&Source>,
+    into: &Path,
+    write: impl FnOnce(&Source, &mut dyn Write) -> io::Result<()>,
+) -> Result<PathBuf, Trouble> {
+    let trouble = |error: io::Error| Trouble::new(format!("cannot write changed data: {error}"), HINT);
+    let table = table.filter(|table| !table.is_packed());
+    let Some(table) = table else { return Err(Trouble::new("the data has no unpacked table to change", "")) };
+    let fill = || {
+        fs::create_dir_all(into)?;
+        walk::link(data_dir, into, |name| *name == *table.on_disk)?;
+        let file = into.join(&table.file);
+        let mut out = BufWriter::new(File::create(&file)?);
+        write(table, &mut out)?;
+        out.flush().map(|()| file)
+    };
+    fill().map_err(trouble)
+}
+
+fn shuffle(
+    data_dir: &Path,
+    train: &Source,
+    targets: &[String],
+    seed: u64,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let columns = |rows: &Records<'_>| -> io::Result<Vec<usize>> {
+        targets.iter().map(|name| rows.position(name)).collect()
+    };
+    let mut labels: Vec<Vec<Vec<u8>>> = Vec::new();
+    records::read(data_dir, train, |mut rows| {
+        let columns = columns(&rows)?;
+        while rows.next()? {
+            if is_labelled(&rows, &columns) {
+                labels.push(columns.iter().map(|column| rows.row()[*column].to_vec()).collect());
+            }
+        }
+        Ok(())
+    })?;
+    permute(&mut labels, Seeded::new(seed, "shuffled targets"));
+    records::read(data_dir, train, |mut rows| {
+        let columns = columns(&rows)?;
+        let mut next = labels.iter();
+        rewrite(&mut rows, out, |rows, line| {
+            let label = if is_labelled(rows, &columns) { next.next() } else { None };
+            let cells = rows.row().iter().enumerate().map(|(at, cell)| {
+                let place = columns.iter().position(|column| *column == at);
+                place.zip(label).map_or(cell, |(place, label)| label[place].as_slice())
+            });
+            add_row(cells, line)
+        })
+    })
+}
+
+fn replace(
+    data_dir: &Path,
+    test: &Source,
+    id: Option<&str>,
+    seed: u64,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let seeded = Seeded::new(seed, "replaced rows");
+    let is_replaced = |row: u64| seeded.below(2, row) == 0;
+    let mut kept: Vec<Vec<Vec<u8>>> = Vec::new();
+    records::read(data_dir, test, |mut rows| {
+        while rows.next()? {
+            if !is_replaced(rows.number()) {
+                kept.push(rows.row().iter().map(<[u8]>::to_vec).collect());
+            }
+        }
+        Ok(())
+    })?;
+    let drawn = Seeded::new(seed, "drawn rows");
+    records::read(data_dir, test, |mut rows| {
+        let id = id.and_then(|id| rows.find(id));
+        rewrite(&mut rows, out, |rows, line| {
+            let place = usize::try_from(drawn.below(kept.len() as u64, rows.number())).unwrap_or_default();
+            let other = kept.get(place).filter(|_| is_replaced(rows.number()));
+            let cells =
+                rows.row().iter().enumerate().map(|(at, cell)| match other.and_then(|other| other.get(at)) {
+                    Some(other) if Some(at) != id => other.as_slice(),
+                    _ => cell,
+                });
+            add_row(cells, line)
+        })
+    })
+}
+
+/// Writes a table row by row.
+fn rewrite<'a>(
+    rows: &mut Records<'a>,
+    out: &mut dyn Write,
+    mut line_of: impl FnMut(&Records<'a>, &mut Vec<u8>) -> io::Result<()>,
+) -> io::Result<()> {
+    out.write_all(rows.header_text())?;
+    out.write_all(rows.line_end())?;
+    let mut line = Vec::new();
+    while rows.next()? {
+        line.clear();
+        line_of(rows, &mut line)?;
+        out.write_all(&line)?;
+        out.write_all(rows.line_end())?;
+    }
+    Ok(())
+}
+
+fn is_labelled(rows: &Records<'_>, columns: &[usize]) -> bool {
+    let is_there = |cell: &[u8]| !is_missing(&String::from_utf8_lossy(cell));
+    columns.iter().all(|column| rows.row().get(*column).is_some_and(is_there))
+}
+
+/// Fisher-Yates.
+fn permute<T>(values: &mut [T], seeded: Seeded) {
+    for last in (1..values.len()).rev() {
+        let other = seeded.below(last as u64 + 1, last as u64);
+        values.swap(last, usize::try_from(other).unwrap_or(last));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder() -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        let train: String = (0..200).map(|row| format!("{row},\"a, {row}\",{}\r\n", row % 7)).collect();
+        fs::write(dir.path().join("train.csv"), format!("id,x,y\r\n{train}200,b,\r\n")).unwrap();
+        let test: String = (300..400).map(|row| format!("{row},c {row}\n")).collect();
+        fs::write(dir.path().join("test.csv"), format!("id,x\n{test}")).unwrap();
+        fs::write(dir.path().join("sample_submission.csv"), "id,y\n300,0\n").unwrap();
+        dir
+    }
+
+    fn cells(text: &str, column: usize) -> Vec<String> {
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        reader.records().map(|row| row.unwrap()[column].to_owned()).collect()
+    }
+
+    #[test]
+    fn targets_are_permuted_and_nothing_else_changes() {
+        let (dir, into) = (folder(), tempfile::tempdir().unwrap());
+        let into = into.path().join("shuffled");
+        let table = shuffle_targets(dir.path(), &["y".to_owned()], 7, &into).unwrap();
+        let read = |path: &Path| fs::read_to_string(path).unwrap();
+        let (before, after) = (read(&dir.path().join("train.csv")), read(&table));
+        assert!(after.starts_with("id,x,y\r\n") && after.ends_with("200,b,\r\n"), "{after}");
+        assert_eq!((cells(&before, 0), cells(&before, 1)), (cells(&after, 0), cells(&after, 1)));
+        let (mut old, mut new) = (cells(&before, 2), cells(&after, 2));
+        let moved = old.iter().zip(&new).filter(|(old, new)| old != new).count();
+        assert!((120..200).contains(&moved), "{moved}");
+        old.sort();
+        new.sort();
+        assert_eq!(old, new);
+        assert_eq!(read(&into.join("test.csv")), read(&dir.path().join("test.csv")));
+    }
+
+    #[test]
+    fn half_of_the_test_rows_become_others_and_keep_their_ids() {
+        let (dir, into) = (folder(), tempfile::tempdir().unwrap());
+        let into = into.path().join("replaced");
+        let table = replace_test_rows(dir.path(), Some("id"), 7, &into).unwrap();
+        let before = fs::read_to_string(dir.path().join("test.csv")).unwrap();
+        let after = fs::read_to_string(table).unwrap();
+        assert_eq!(cells(&before, 0), cells(&after, 0));
+        let (old, new) = (cells(&before, 1), cells(&after, 1));
+        let changed = old.iter().zip(&new).filter(|(old, new)| old != new).count();
+        assert!((35..65).contains(&changed), "{changed}");
+        assert!(new.iter().all(|cell| old.contains(cell)), "{new:?}");
+    }
+
+    #[test]
+    fn a_folder_without_the_table_says_so() {
+        let (dir, into) = (folder(), tempfile::tempdir().unwrap());
+        fs::remove_file(dir.path().join("test.csv")).unwrap();
+        let error = replace_test_rows(dir.path(), None, 7, &into.path().join("x")).unwrap_err();
+        assert!(error.message.contains("no unpacked table"), "{}", error.message);
+    }
+}

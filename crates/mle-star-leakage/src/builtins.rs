@@ -1,0 +1,162 @@
+//! Functions that are built in.
+
+use crate::calls::Arguments;
+use crate::machine::{Items, Machine};
+use crate::value::{Dict, Object, Text, Value};
+use std::rc::Rc;
+
+impl Machine<'_> {
+    pub(crate) fn call_builtin(&mut self, name: &str, arguments: &Arguments) -> Value {
+        let first = arguments.first().cloned().unwrap_or_default();
+        match name {
+            "print" => {
+                self.print(arguments);
+                Value::None
+            }
+            "open" => {
+                let mode = arguments.get(1, "mode").and_then(Value::as_str).unwrap_or("r").to_owned();
+                if mode.contains(['w', 'a', 'x']) {
+                    self.write(&first);
+                } else {
+                    self.read(&first, arguments);
+                }
+                Value::Unknown
+            }
+            "len" => match self.table_of(&first) {
+                Some(table) => Value::Length(table.rows),
+                None => match self.state.get(&first) {
+                    Some(Object::List(list)) if !list.open => {
+                        Value::Int(i64::try_from(list.items.len()).unwrap_or(0))
+                    }
+                    _ => Value::some_number(),
+                },
+            },
+            "range" => match arguments.positional.as_slice() {
+                [Value::Length(rows)] => self.positions(*rows),
+                _ => Value::some_number(),
+            },
+            "str" => self.as_text(&first),
+            "float" | "int" | "abs" | "round" => match first {
+                Value::Number(_) | Value::Int(_) | Value::Float(_) | Value::Object(_) => first,
+                Value::Str(text) => text.parse().map_or(Value::Unknown, Value::Float),
+                Value::Length(_) => Value::some_number(),
+                _ => Value::Unknown,
+            },
+            "max" | "min" | "sorted" => self.best(arguments),
+            "sum" => self.mean_of(&first, arguments),
+            "next" | "iter" => match self.items(&first, arguments.range) {
+                Items::Any(item) if name == "next" => item,
+                _ => first,
+            },
+            "isinstance" | "hasattr" | "any" | "all" | "callable" => Value::Unknown,
+            "getattr" => match arguments.positional.get(1).and_then(Value::constant) {
+                Some(attribute) => self.attribute(&first, &attribute),
+                None => Value::Unknown,
+            },
+            "super" => self.state.variable(self.scope, "self").cloned().unwrap_or_default(),
+            _ => self.call_collection(name, &first, arguments),
+        }
+    }
+
+    fn call_collection(&mut self, name: &str, first: &Value, arguments: &Arguments) -> Value {
+        match name {
+            "list" | "tuple" | "set" | "reversed" | "frozenset" => match first {
+                Value::Names(_) | Value::Number(_) => first.clone(),
+                Value::Unknown if arguments.positional.is_empty() => self.list(Vec::new()),
+                _ if self.table_of(first).is_some() => first.clone(),
+                _ => self.as_list(first, arguments),
+            },
+            "dict" => {
+                let mut dict = match self.state.get(first) {
+                    Some(Object::Dict(dict)) => dict.clone(),
+                    Some(_) => return first.clone(),
+                    None => Dict::default(),
+                };
+                arguments.named.iter().for_each(|(name, value)| dict.set(Rc::clone(name), value.clone()));
+                self.state.add(Object::Dict(dict))
+            }
+            "zip" => self.zip(arguments),
+            "enumerate" => {
+                let numbered = |item: Value| Value::Tuple([Value::Unknown, item].into());
+                match self.items(first, arguments.range) {
+                    Items::Each(items) => {
+                        let number =
+                            |position: usize| Value::Int(i64::try_from(position).unwrap_or_default());
+                        let items = items.into_iter().enumerate();
+                        let items = items.map(|(at, item)| Value::Tuple([number(at), item].into())).collect();
+                        self.list(items)
+                    }
+                    Items::Any(item) => Value::Method(Rc::new((numbered(item), "items of".into()))),
+                }
+            }
+            "map" => {
+                let items = arguments.positional.get(1).cloned().unwrap_or_default();
+                match self.items(&items, arguments.range) {
+                    Items::Each(items) => {
+                        let values = items
+                            .iter()
+                            .map(|item| self.call_with(first, std::slice::from_ref(item), arguments.range));
+                        let values = values.collect();
+                        self.list(values)
+                    }
+                    Items::Any(item) => {
+                        let value = self.call_with(first, &[item], arguments.range);
+                        self.open_list(vec![value])
+                    }
+                }
+            }
+            _ => Value::Unknown,
+        }
+    }
+
+    fn as_list(&mut self, value: &Value, arguments: &Arguments) -> Value {
+        match self.items(value, arguments.range) {
+            Items::Each(_) => match (value, self.state.get(value)) {
+                (Value::Tuple(items), _) => self.list(items.to_vec()),
+                (_, Some(Object::List(list))) => {
+                    let items = list.items.clone();
+                    self.list(items)
+                }
+                (_, Some(Object::Dict(dict))) => {
+                    let keys = dict.items.iter().map(|(key, _)| Value::Str(Rc::clone(key))).collect();
+                    self.list(keys)
+                }
+                _ => Value::Unknown,
+            },
+            Items::Any(Value::Unknown) => Value::Unknown,
+            Items::Any(item) => self.open_list(vec![item]),
+        }
+    }
+
+    fn zip(&mut self, arguments: &Arguments) -> Value {
+        let mut each: Vec<Vec<Value>> = Vec::new();
+        let mut any = Vec::new();
+        for value in &arguments.positional {
+            match self.items(value, arguments.range) {
+                Items::Each(items) => {
+                    any.push(self.join_all(&items));
+                    each.push(items);
+                }
+                Items::Any(item) => any.push(item),
+            }
+        }
+        if each.len() < arguments.positional.len() {
+            return Value::Method(Rc::new((Value::Tuple(any.into()), "items of".into())));
+        }
+        let length = each.iter().map(Vec::len).min().unwrap_or_default();
+        let rows = (0..length).map(|at| each.iter().map(|items| items[at].clone()).collect::<Vec<_>>());
+        let rows = rows.map(|row| Value::Tuple(row.into())).collect();
+        self.list(rows)
+    }
+
+    pub(crate) fn as_text(&mut self, value: &Value) -> Value {
+        let mut text = Text::default();
+        text.add(value.clone());
+        match value {
+            Value::Str(_) | Value::Text(_) | Value::Number(_) | Value::Int(_) | Value::Float(_) => {
+                text.value()
+            }
+            _ => Value::Unknown,
+        }
+    }
+}

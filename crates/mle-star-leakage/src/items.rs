@@ -1,0 +1,337 @@
+//! Items of tables, lists and the like: `base[index]`.
+
+use crate::calls::Arguments;
+use crate::info::{Kind, Lesson, Lessons, Scores};
+use crate::machine::Machine;
+use crate::rows::{DivisionKind, RowsId};
+use crate::table::{Group, Table};
+use crate::value::{Object, Value};
+use ruff_python_ast::{Expr, ExprSlice};
+use ruff_text_size::{Ranged, TextRange};
+use std::rc::Rc;
+
+impl<'a> Machine<'a> {
+    /// An item of a value: `base[index]`.
+    pub(crate) fn item(&mut self, base: &Value, index: &'a Expr, site: TextRange) -> Value {
+        if let Value::Method(method) = base {
+            let (table, accessor) = (method.0.clone(), Rc::clone(&method.1));
+            return match self.table_of(&table).cloned() {
+                Some(table) if matches!(&*accessor, "iloc" | "loc" | "at" | "iat") => {
+                    self.located(&table, index)
+                }
+                Some(_) => table,
+                None => Value::Unknown,
+            };
+        }
+        if let Value::Symbol(symbol) = base {
+            let name = symbol.rsplit('.').next().unwrap_or_default().to_owned();
+            let items = self.eval(index);
+            let arguments =
+                Arguments { positional: vec![items], range: site, called: site, ..Arguments::default() };
+            return if matches!(&*name, "c_" | "r_") {
+                self.stacked(&name, &arguments)
+            } else {
+                Value::Unknown
+            };
+        }
+        if let Expr::Slice(slice) = index {
+            return self.slice(base, slice);
+        }
+        if let Some(table) = self.table_of(base).cloned() {
+            return self.table_item(&table, index);
+        }
+        let index = self.eval(index);
+        self.value_item(base, &index, site)
+    }
+
+    pub(crate) fn value_item(&mut self, base: &Value, index: &Value, _site: TextRange) -> Value {
+        let index_lessons = self.lessons_of(index);
+        match (base, self.state.get(base)) {
+            (Value::Tuple(items), _) => match index {
+                Value::Int(position) => at(items, *position),
+                _ => {
+                    let items = items.to_vec();
+                    self.join_all(&items)
+                }
+            },
+            (Value::Number(number), _) if index.as_str().is_some_and(|name| self.targets.contains(name)) => {
+                // Correlations with the target, of all correlations.
+                let lessons = self.infos.map(&number.lessons, |lesson| match lesson.kind {
+                    Kind::Unsupervised => Some(Lesson { kind: Kind::Selection, ..lesson }),
+                    _ => Some(lesson),
+                });
+                Value::number(lessons, number.scores.clone())
+            }
+            (Value::Number(_), _) => self.with_lessons(base, &index_lessons),
+            (Value::Names(_), _) => base.clone(),
+            (_, Some(Object::List(list))) => match index {
+                Value::Int(position) if !list.open => at(&list.items, *position),
+                _ => {
+                    let items = list.items.clone();
+                    let joined = self.join_all(&items);
+                    self.with_lessons(&joined, &index_lessons)
+                }
+            },
+            (_, Some(Object::Dict(dict))) => match index.constant() {
+                Some(key) => match dict.get(&key) {
+                    Some(value) => value.clone(),
+                    None => {
+                        let others = dict.others.clone();
+                        self.join_all(&others)
+                    }
+                },
+                None => {
+                    let values: Vec<_> =
+                        dict.items.iter().map(|(_, value)| value).chain(&dict.others).cloned().collect();
+                    self.join_all(&values)
+                }
+            },
+            (_, Some(Object::Group(group))) => {
+                let group = group.clone();
+                self.choose_columns(&group, index)
+            }
+            (_, Some(Object::Instance(_))) => Value::Unknown,
+            _ => Value::Unknown,
+        }
+    }
+
+    fn choose_columns(&mut self, group: &Group, index: &Value) -> Value {
+        let table = match (index.constant(), self.texts(index)) {
+            (Some(name), _) => self.select(&group.table, &name),
+            (None, Some(names)) => self.select_all(&group.table, &names),
+            _ => Table::of(group.table.rows),
+        };
+        self.state.add(Object::Group(Group { table, chosen: true, ordered: group.ordered }))
+    }
+
+    fn table_item(&mut self, table: &Table, index: &'a Expr) -> Value {
+        if let Expr::Tuple(tuple) = index {
+            return self.array_item(table, &tuple.elts);
+        }
+        let index = self.eval(index);
+        self.table_item_by(table, &index)
+    }
+
+    /// `table[index]`.
+    pub(crate) fn table_item_by(&mut self, table: &Table, index: &Value) -> Value {
+        if let Some(name) = index.constant().filter(|_| !index.is_constant_number()) {
+            let column = self.select(table, &name);
+            return self.table(column);
+        }
+        if let Some(rows) = self.chosen_rows(table, index) {
+            let chosen = table.with_rows(rows);
+            return self.table(chosen);
+        }
+        if let Some(names) = self.texts(index) {
+            let selected = self.select_all(table, &names);
+            return self.table(selected);
+        }
+        let lessons = self.selecting(index);
+        let mut selected = match index {
+            Value::Names(names) if names.sure => {
+                let mut selected = table.clone();
+                names.except.iter().for_each(|name| selected.remove(name));
+                selected
+            }
+            Value::Int(_) | Value::Number(_) if table.columns.is_empty() && !table.whole => {
+                return Value::number(table.rest.lessons.clone(), Scores::default());
+            }
+            // Of an array it may be any rows.
+            _ if table.columns.is_empty() && !table.whole => {
+                Table { rest: table.rest.clone(), label: table.label.clone(), ..Table::default() }
+            }
+            _ => Table { rest: table.rest.clone(), sorted: table.sorted.clone(), ..Table::of(table.rows) },
+        };
+        if table.whole || !table.columns.is_empty() {
+            selected.label = None;
+        }
+        selected.learn(&lessons);
+        self.table(selected)
+    }
+
+    /// What the choice of columns depends on.
+    fn selecting(&mut self, index: &Value) -> Lessons {
+        let lessons = self.lessons_of(index);
+        self.infos.map(&lessons, |lesson| match lesson.kind {
+            Kind::Selection => Some(lesson),
+            Kind::Target | Kind::Model => {
+                Some(Lesson { kind: Kind::Selection, on: RowsId::UNKNOWN, ..lesson })
+            }
+            _ => None,
+        })
+    }
+
+    /// `array[rows, columns]`.
+    fn array_item(&mut self, table: &Table, index: &'a [Expr]) -> Value {
+        let Some((first, rest)) = index.split_first() else { return Value::Unknown };
+        let mut chosen = match first {
+            Expr::Slice(slice) => self.sliced(table, slice),
+            Expr::NoneLiteral(_) | Expr::EllipsisLiteral(_) => table.clone(),
+            _ => {
+                let rows = self.eval(first);
+                match self.chosen_rows(table, &rows) {
+                    Some(rows) => table.with_rows(rows),
+                    None => Table { rest: table.rest.clone(), ..Table::default() },
+                }
+            }
+        };
+        if let [column] = rest
+            && !column.is_slice_expr()
+        {
+            let column = self.eval(column);
+            let lessons = self.selecting(&column);
+            chosen = match (column.constant().filter(|_| !column.is_constant_number()), self.texts(&column)) {
+                (Some(name), _) => self.select(&chosen, &name),
+                (None, Some(names)) => self.select_all(&chosen, &names),
+                _ => chosen,
+            };
+            chosen.learn(&lessons);
+        }
+        self.table(chosen)
+    }
+
+    /// `table.loc[rows, columns]` and the like.
+    fn located(&mut self, table: &Table, index: &'a Expr) -> Value {
+        match index {
+            Expr::Tuple(tuple) => self.array_item(table, &tuple.elts),
+            Expr::Slice(slice) => {
+                let sliced = self.sliced(table, slice);
+                self.table(sliced)
+            }
+            _ => {
+                let rows = self.eval(index);
+                let chosen = match self.chosen_rows(table, &rows) {
+                    Some(rows) => table.with_rows(rows),
+                    None => Table { rows: RowsId::UNKNOWN, ..table.clone() },
+                };
+                self.table(chosen)
+            }
+        }
+    }
+
+    /// The rows that positions, a condition or an index choose. `None`: the index does not choose rows.
+    pub(crate) fn chosen_rows(&mut self, table: &Table, index: &Value) -> Option<RowsId> {
+        if let Value::Positions { of, part } = index {
+            // Positions of other rows say nothing here.
+            return Some(if *of == table.rows { *part } else { RowsId::UNKNOWN });
+        }
+        let index = self.table_of(index)?;
+        if let (Some(among), Some((_, negated))) = (index.among, &index.condition) {
+            let negated = *negated;
+            return Some(if negated {
+                self.other_side(table.rows, among).unwrap_or_default()
+            } else {
+                among
+            });
+        }
+        if let Some((key, negated)) = index.condition.clone() {
+            return Some(self.divided(table.rows, &key, negated, DivisionKind::Condition));
+        }
+        if index.index {
+            return Some(index.rows);
+        }
+        None
+    }
+
+    /// One side of a division by a condition or position.
+    pub(crate) fn divided(&mut self, of: RowsId, key: &str, negated: bool, kind: DivisionKind) -> RowsId {
+        if !of.is_known() {
+            return of;
+        }
+        let site = self.site(self.statement);
+        let division = self.rows.division(of, kind, key, site);
+        self.rows.part(of, division, u8::from(negated))
+    }
+
+    /// The items of a slice.
+    pub(crate) fn slice(&mut self, base: &Value, slice: &'a ExprSlice) -> Value {
+        if let Some(table) = self.table_of(base).cloned() {
+            let sliced = self.sliced(&table, slice);
+            return self.table(sliced);
+        }
+        let bounds = [&slice.lower, &slice.upper].map(|bound| bound.as_deref().map(|bound| self.eval(bound)));
+        match (base, self.state.get(base)) {
+            (Value::Number(_) | Value::Names(_), _) => base.clone(),
+            (Value::Str(_), _) => Value::Unknown,
+            (Value::Tuple(items), _) => {
+                part_of(items, &bounds).map_or(Value::Unknown, |items| Value::Tuple(items.into()))
+            }
+            (_, Some(Object::List(list))) => {
+                let list = list.clone();
+                match part_of(&list.items, &bounds).filter(|_| !list.open) {
+                    Some(items) => self.list(items),
+                    None => self.open_list(list.items),
+                }
+            }
+            _ => Value::Unknown,
+        }
+    }
+
+    /// The rows of a slice.
+    fn sliced(&mut self, table: &Table, slice: &'a ExprSlice) -> Table {
+        let values = [&slice.lower, &slice.upper].map(|bound| bound.as_deref().map(|bound| self.eval(bound)));
+        let range = |bound: &Option<Box<Expr>>| bound.as_deref().map(Ranged::range);
+        let rows = match (&values[0], &values[1]) {
+            (None, None) => table.rows,
+            (None, Some(end)) => self.head(table.rows, end, range(&slice.upper)),
+            (Some(start), None) => self.tail(table.rows, start, range(&slice.lower)),
+            _ => {
+                let site = self.site(slice.range());
+                self.rows.some(table.rows, site)
+            }
+        };
+        table.with_rows(rows)
+    }
+
+    /// The first rows.
+    fn head(&mut self, of: RowsId, end: &Value, range: Option<TextRange>) -> RowsId {
+        if let (Value::Length(length), Some(parts)) = (end, self.parts(of)) {
+            return if parts.first() == Some(length) { *length } else { RowsId::UNKNOWN };
+        }
+        let key = self.position_key(end, range);
+        self.divided(of, &key, false, DivisionKind::Position)
+    }
+
+    /// The last rows.
+    fn tail(&mut self, of: RowsId, start: &Value, range: Option<TextRange>) -> RowsId {
+        if let (Value::Length(length), Some(parts)) = (start, self.parts(of)) {
+            return match &*parts {
+                [first, second] if first == length => *second,
+                _ => RowsId::UNKNOWN,
+            };
+        }
+        let key = self.position_key(start, range);
+        self.divided(of, &key, true, DivisionKind::Position)
+    }
+
+    fn parts(&self, rows: RowsId) -> Option<Rc<[RowsId]>> {
+        match self.rows.origin(rows) {
+            crate::rows::Origin::Joined { parts, .. } => Some(Rc::clone(parts)),
+            _ => None,
+        }
+    }
+
+    fn position_key(&self, bound: &Value, range: Option<TextRange>) -> String {
+        match bound {
+            Value::Int(position) => format!("at {position}"),
+            _ => format!("at {}", range.map_or_else(String::new, |range| self.compact(range))),
+        }
+    }
+}
+
+fn at(items: &[Value], position: i64) -> Value {
+    let position =
+        if position < 0 { position + i64::try_from(items.len()).unwrap_or_default() } else { position };
+    usize::try_from(position).ok().and_then(|position| items.get(position)).cloned().unwrap_or_default()
+}
+
+fn part_of(items: &[Value], bounds: &[Option<Value>; 2]) -> Option<Vec<Value>> {
+    let length = i64::try_from(items.len()).ok()?;
+    let bound = |value: &Option<Value>, default: i64| match value {
+        None => Some(default),
+        Some(Value::Int(at)) => Some(if *at < 0 { at + length } else { *at }.clamp(0, length)),
+        Some(_) => None,
+    };
+    let (start, end) = (bound(&bounds[0], 0)?, bound(&bounds[1], length)?);
+    items.get(usize::try_from(start).ok()?..usize::try_from(end.max(start)).ok()?).map(<[Value]>::to_vec)
+}

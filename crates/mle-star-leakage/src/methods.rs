@@ -1,0 +1,228 @@
+//! Methods of lists, dictionaries, texts and names of columns.
+
+use crate::calls::Arguments;
+use crate::info::{Lessons, Scores};
+use crate::machine::Machine;
+use crate::value::{List, Names, Number, Object, Text, Value};
+use std::rc::Rc;
+
+impl Machine<'_> {
+    /// Methods of values that are no tables, models or instances.
+    pub(crate) fn call_known_method(&mut self, base: &Value, name: &str, arguments: &Arguments) -> Value {
+        match (base, self.state.get(base)) {
+            (_, Some(Object::Table(table))) => {
+                let table = table.clone();
+                self.call_table(base, &table, name, arguments)
+            }
+            (_, Some(Object::Group(group))) => {
+                let group = group.clone();
+                self.call_group(&group, name, arguments)
+            }
+            (_, Some(Object::Estimator(estimator))) => {
+                let estimator = estimator.clone();
+                self.call_estimator(base, &estimator, name, arguments)
+            }
+            (_, Some(Object::Splitter(splitter))) => {
+                let splitter = splitter.clone();
+                self.split(&splitter, name, arguments)
+            }
+            (Value::Object(number), Some(Object::List(_))) => self.call_list(*number, name, arguments),
+            (Value::Object(number), Some(Object::Dict(_))) => self.call_dict(*number, name, arguments),
+            (Value::Object(number), Some(Object::Study(_))) => self.study(*number, name, arguments),
+            (Value::Str(_) | Value::Text(_), _) => self.call_text(base, name, arguments),
+            (Value::Number(_), _) => self.call_number(base, name, arguments),
+            (Value::Names(names), _) => self.call_names(names, name, arguments),
+            (Value::Method(method), _) => {
+                let (table, accessor) = (method.0.clone(), Rc::clone(&method.1));
+                self.call_accessor(&table, &accessor, name, arguments)
+            }
+            _ => {
+                if matches!(name, "info" | "write" | "echo") {
+                    self.print(arguments);
+                }
+                Value::Unknown
+            }
+        }
+    }
+
+    fn call_names(&mut self, names: &Names, name: &str, arguments: &Arguments) -> Value {
+        let mut names = names.clone();
+        match name {
+            "drop" | "difference" | "remove" => {
+                let given = arguments.first().cloned().unwrap_or_default();
+                match (given.constant(), self.texts(&given)) {
+                    (Some(name), _) => names.except.push(name),
+                    (None, Some(given)) => names.except.extend(given),
+                    _ => names.sure = false,
+                }
+            }
+            "tolist" | "to_list" | "copy" | "sort_values" | "unique" => {}
+            "append" | "insert" | "extend" => {}
+            _ => names.sure = false,
+        }
+        Value::Names(Rc::new(names))
+    }
+
+    fn call_text(&mut self, base: &Value, name: &str, arguments: &Arguments) -> Value {
+        match name {
+            "format" => {
+                let mut text = Text::default();
+                text.add(base.clone());
+                arguments.all().for_each(|value| text.values.push(value.clone()));
+                text.value()
+            }
+            "read_text" | "read_bytes" | "open" => {
+                let mode = arguments.get(0, "mode").and_then(Value::as_str).unwrap_or("r").to_owned();
+                if mode.contains(['w', 'a', 'x']) {
+                    self.write(base);
+                } else {
+                    self.read(base, arguments);
+                }
+                Value::Unknown
+            }
+            "write_text" | "write_bytes" => {
+                self.write(base);
+                Value::Unknown
+            }
+            "lower" | "upper" | "strip" | "resolve" | "absolute" | "expanduser" => base.clone(),
+            "joinpath" => {
+                let mut text = Text::default();
+                text.add(base.clone());
+                for part in &arguments.positional {
+                    text.add(Value::text("/"));
+                    text.add(part.clone());
+                }
+                text.value()
+            }
+            _ => Value::Unknown,
+        }
+    }
+
+    /// Adds the items of a value to a list.
+    pub(crate) fn extend(&mut self, number: usize, value: &Value) {
+        let (items, sure) = match (value, self.state.get(value)) {
+            (Value::Tuple(items), _) => (items.to_vec(), true),
+            (_, Some(Object::List(list))) => (list.items.clone(), !list.open),
+            _ => (Vec::new(), false),
+        };
+        let loops = self.loops;
+        let Some(Object::List(list)) = self.state.change(number) else { return };
+        list.open |= !sure || loops > list.loops;
+        list.items.extend(items);
+        list.items.truncate(256);
+    }
+
+    fn call_list(&mut self, number: usize, name: &str, arguments: &Arguments) -> Value {
+        let loops = self.loops;
+        let first = arguments.first().cloned().unwrap_or_default();
+        match name {
+            "append" | "add" | "insert" => {
+                let value = arguments.positional.last().cloned().unwrap_or_default();
+                let choices = self.choices.clone();
+                let value = self.with_condition(&value, &choices);
+                if let Some(Object::List(list)) = self.state.change(number) {
+                    list.open |= loops > list.loops;
+                    if list.items.len() < 256 {
+                        list.items.push(value);
+                    }
+                }
+                Value::None
+            }
+            "extend" | "update" => {
+                self.extend(number, &first);
+                Value::None
+            }
+            "remove" => {
+                let text = first.constant();
+                if let Some(Object::List(list)) = self.state.change(number) {
+                    match text {
+                        Some(text) => list.items.retain(|item| item.constant().as_ref() != Some(&text)),
+                        None => list.open = true,
+                    }
+                }
+                Value::None
+            }
+            "copy" => match self.state.object(number) {
+                Some(Object::List(list)) => {
+                    let list = list.clone();
+                    self.state.add(Object::List(list))
+                }
+                _ => Value::Unknown,
+            },
+            "index" | "count" => Value::some_number(),
+            "sort" => Value::None,
+            "mean" | "sum" => self.mean_of(&Value::Object(number), arguments),
+            "max" | "min" | "argmax" | "argmin" => {
+                let list = Value::Object(number);
+                self.best(&Arguments { positional: vec![list], ..arguments.clone() })
+            }
+            _ => Value::Unknown,
+        }
+    }
+
+    fn call_dict(&mut self, number: usize, name: &str, arguments: &Arguments) -> Value {
+        let Some(Object::Dict(dict)) = self.state.object(number) else { return Value::Unknown };
+        let dict = dict.clone();
+        let open = !dict.others.is_empty();
+        match name {
+            "get" | "pop" | "setdefault" => {
+                let key = arguments.first().and_then(Value::constant);
+                let known = key.and_then(|key| dict.get(&key).cloned());
+                known.or_else(|| arguments.get(1, "default").cloned()).unwrap_or_default()
+            }
+            "values" => {
+                let values = dict.values();
+                if open { self.open_list(values) } else { self.list(values) }
+            }
+            "items" => {
+                let pair = |key: Value, value: &Value| Value::Tuple([key, value.clone()].into());
+                let known = dict.items.iter().map(|(key, value)| pair(Value::Str(Rc::clone(key)), value));
+                let pairs =
+                    known.chain(dict.others.iter().map(|value| pair(Value::Unknown, value))).collect();
+                if open { self.open_list(pairs) } else { self.list(pairs) }
+            }
+            "keys" => {
+                let keys: Vec<_> = dict.items.iter().map(|(key, _)| Value::Str(Rc::clone(key))).collect();
+                if open { self.open_list(keys) } else { self.list(keys) }
+            }
+            "copy" => self.state.add(Object::Dict(dict)),
+            "update" => {
+                let other = arguments.first().and_then(|value| match self.state.get(value) {
+                    Some(Object::Dict(other)) => Some(other.clone()),
+                    _ => None,
+                });
+                if let (Some(other), Some(Object::Dict(dict))) = (other, self.state.change(number)) {
+                    dict.merge(&other);
+                }
+                Value::None
+            }
+            _ => Value::Unknown,
+        }
+    }
+
+    /// A value that is used under a condition which depends on these.
+    pub(crate) fn with_condition(&mut self, value: &Value, lessons: &Lessons) -> Value {
+        if lessons.is_empty() {
+            return value.clone();
+        }
+        match value {
+            Value::Str(text) => {
+                let number =
+                    Number { lessons: lessons.clone(), text: Some(Rc::clone(text)), ..Number::default() };
+                Value::Number(Rc::new(number))
+            }
+            Value::Unknown => Value::number(lessons.clone(), Scores::default()),
+            _ => self.with_lessons(value, lessons),
+        }
+    }
+
+    /// The items of a list or tuple, whether their number is known or not.
+    pub(crate) fn contents(&self, value: &Value) -> Option<Vec<Value>> {
+        match (value, self.state.get(value)) {
+            (Value::Tuple(items), _) => Some(items.to_vec()),
+            (_, Some(Object::List(List { items, .. }))) => Some(items.clone()),
+            (_, Some(Object::Dict(dict))) => Some(dict.values()),
+            _ => None,
+        }
+    }
+}

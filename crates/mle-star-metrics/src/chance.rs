@@ -1,0 +1,117 @@
+//! What predictions score by chance.
+//!
+//! The labels are permuted over the rows, again and again, and the predictions are scored each time (a permutation
+//! test). Whatever the metric, the classes and their shares are, this is the score of predictions that know nothing of
+//! their own rows.
+
+use std::io::Read;
+
+use mle_star::measure::{Chance, standard_deviation};
+
+use crate::labels::evaluate::Predicted;
+use crate::labels::{Labels, Layout, Others};
+use crate::score::Unscorable;
+
+/// The usual number of permutations.
+const PERMUTATIONS: usize = 100;
+/// Fewer are enough for many rows, whose scores vary less.
+const MANY_ROWS: usize = 100_000;
+
+impl Labels {
+    /// The score of a CSV file of predictions, as in [`Labels::evaluate`], and by chance. With several targets, it is
+    /// the mean over them.
+    ///
+    /// # Errors
+    /// The predictions have no score.
+    pub fn chance(&self, predictions: impl Read, layout: &Layout<'_>) -> Result<Chance, Unscorable> {
+        let (mut text, mut predictions) = (Vec::new(), predictions);
+        let read = predictions.read_to_end(&mut text);
+        read.map_err(|error| Unscorable::new(format!("the file cannot be read: {error}")))?;
+        let scores_of = |labels: &Self, layout: &Layout<'_>| {
+            scores(&labels.predicted(text.as_slice(), layout, Others::Reject)?)
+        };
+        let of_targets = match self.has_several_targets() {
+            true => self.each(layout, scores_of)?,
+            false => vec![scores_of(self, layout)?],
+        };
+        let count = of_targets.len() as f64;
+        let mean_of = |at: usize| of_targets.iter().map(|scores| scores[at]).sum::<f64>() / count;
+        let fewest = of_targets.iter().map(Vec::len).min().unwrap_or_default();
+        let by_chance: Vec<f64> = (1..fewest).map(mean_of).collect();
+        let unknown = || Unscorable::new("there is no score with permuted labels");
+        Ok(Chance {
+            score: mean_of(0),
+            mean: by_chance.iter().sum::<f64>() / by_chance.len() as f64,
+            standard_deviation: standard_deviation(&by_chance).ok_or_else(unknown)?,
+        })
+    }
+}
+
+/// The score, and then those with permuted labels. A permutation without a score is left out.
+fn scores(predicted: &Predicted) -> Result<Vec<f64>, Unscorable> {
+    let rows = predicted.rows();
+    let ones = vec![1.0; rows];
+    let own = predicted.score(&predicted.values, &ones)?;
+    let permutations = if rows > MANY_ROWS { PERMUTATIONS / 5 } else { PERMUTATIONS };
+    let mut places: Vec<usize> = (0..rows).collect();
+    let mut random = Random(rows as u64);
+    let permuted = (0..permutations).filter_map(|_| {
+        for last in (1..rows).rev() {
+            places.swap(last, random.below(last + 1));
+        }
+        predicted.with_truth_of(&places).score(&predicted.values, &ones).ok()
+    });
+    Ok(std::iter::once(own).chain(permuted).collect())
+}
+
+/// `SplitMix64` (Steele, Lea and Flood, 2014).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let bits = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((bits ^ (bits >> 31)) % limit.max(1) as u64) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::labels::Columns;
+    use crate::names::Metric;
+
+    fn chance(metric: Metric, labels: &str, predictions: &str) -> Chance {
+        let columns =
+            Columns { id: Some("id".to_owned()), target: "y".to_owned(), further: Vec::new(), cluster: None };
+        let labels = Labels::read(labels.as_bytes(), &columns, metric).unwrap();
+        let header = ["id".to_owned(), "y".to_owned()];
+        let layout = Layout { header: &header, id_column: Some("id") };
+        labels.chance(predictions.as_bytes(), &layout).unwrap()
+    }
+
+    fn table(value: impl Fn(usize) -> String) -> String {
+        let rows: String = (0..400).map(|row| format!("{row},{}\n", value(row))).collect();
+        format!("id,y\n{rows}")
+    }
+
+    #[test]
+    fn chance_is_known_for_every_metric() {
+        // One row in four is positive. A constant is right in three of four, with or without knowledge.
+        let labels = table(|row| u8::from(row % 4 == 0).to_string());
+        let found = chance(Metric::Accuracy, &labels, &table(|_| "0".to_owned()));
+        assert_eq!((found.score, found.mean, found.standard_deviation), (0.75, 0.75, 0.0));
+        let found =
+            chance(Metric::RocAuc, &labels, &table(|row| ((row % 4) as f64 / -3.0 + 1.0).to_string()));
+        assert_eq!(found.score, 1.0);
+        assert!(
+            (found.mean - 0.5).abs() < 0.02 && (0.02..0.05).contains(&found.standard_deviation),
+            "{found:?}"
+        );
+        let found =
+            chance(Metric::Rmse, &table(|row| (row % 10).to_string()), &table(|row| (row % 10).to_string()));
+        // Two independent draws from 0 to 9 differ by the root of twice their variance.
+        assert!(found.score == 0.0 && (found.mean - 16.5_f64.sqrt()).abs() < 0.1, "{found:?}");
+    }
+}

@@ -1,0 +1,130 @@
+//! Probes: the solution to submit runs on changed data, to see whether its score can be believed. Not part of the paper.
+//!
+//! With a permuted target, nothing can be learnt, so a score that is better than chance has seen its own answers. With
+//! other test rows, a validation score stays what it was. A suspect solution gives way to the next best one.
+
+use super::choose::{Chosen, Predictions};
+use crate::config::Probes;
+use crate::ctx::Ctx;
+use crate::effects::{DataView, Purpose, ScriptOutcome};
+use crate::lessons::number;
+use crate::solution::Scored;
+use crate::stop::Stop;
+use crate::trust::{Probe, ProbeVerdict};
+
+/// A score that is better than chance by more than this many standard deviations is suspect.
+const TOO_GOOD: f64 = 3.0;
+
+/// The chosen solution, or the best of `others` that is not suspect if that one is. The chosen one if all are suspect.
+pub(super) async fn probe(ctx: &Ctx<'_>, chosen: Chosen, others: &[Scored]) -> Result<Chosen, Stop> {
+    if ctx.config().probes == Probes::Off || !ctx.verifies() {
+        return Ok(chosen);
+    }
+    let probes = probes_of(ctx, 0, &chosen.best).await?;
+    if !is_suspect(&probes) {
+        return Ok(Chosen { probes, ..chosen });
+    }
+    let others: Vec<&Scored> = others.iter().filter(|other| other.text() != chosen.best.text()).collect();
+    for (index, other) in (1..).zip(others) {
+        ctx.warn(format!("{}; the next best solution is tried", words(&probes)));
+        let next = probes_of(ctx, index, other).await?;
+        if !is_suspect(&next) {
+            let rule = format!("{}, after a suspect one", chosen.choice.rule);
+            return Ok(chosen.replaced(other, rule, next));
+        }
+    }
+    ctx.warn(format!("{}; no other solution passes, so it is submitted nevertheless", words(&probes)));
+    Ok(Chosen { probes, ..chosen })
+}
+
+fn is_suspect(probes: &[Probe]) -> bool {
+    probes.iter().any(|probe| probe.verdict == ProbeVerdict::Suspect)
+}
+
+fn words(probes: &[Probe]) -> String {
+    let suspect = probes.iter().find(|probe| probe.verdict == ProbeVerdict::Suspect);
+    suspect.map_or_else(String::new, |probe| format!("the score is suspect: {}", probe.detail))
+}
+
+async fn probes_of(ctx: &Ctx<'_>, index: u32, solution: &Scored) -> Result<Vec<Probe>, Stop> {
+    let mut probes = Vec::new();
+    for (name, data) in
+        [("shuffled-target", DataView::ShuffledTarget), ("replaced-test-rows", DataView::ReplacedTestRows)]
+    {
+        let ctx = &ctx.probing(index, name, data);
+        let (verdict, detail) = match ctx.time_for_probe(solution.facts().seconds).await? {
+            Err(why) => (ProbeVerdict::Skipped, why),
+            Ok(()) => {
+                let outcome = ctx.run(solution.text(), Purpose::Probe).await?.value;
+                match data {
+                    _ if outcome.is_error() => (
+                        ProbeVerdict::Skipped,
+                        format!("the script failed on changed data: {}", outcome.headline()),
+                    ),
+                    DataView::ShuffledTarget => shuffled_target(ctx, solution, &outcome),
+                    _ => replaced_test_rows(ctx, solution, &outcome),
+                }
+            }
+        };
+        probes.push(Probe { name: name.to_owned(), verdict, detail });
+    }
+    Ok(probes)
+}
+
+fn shuffled_target(ctx: &Ctx<'_>, solution: &Scored, outcome: &ScriptOutcome) -> (ProbeVerdict, String) {
+    let Some(chance) = outcome.chance else {
+        let is_same = outcome.score == Some(solution.score().value());
+        return match is_same {
+            true => (ProbeVerdict::Suspect, "with a permuted target, the score is the same".to_owned()),
+            false => (ProbeVerdict::Skipped, "the script left no predictions for validation rows".to_owned()),
+        };
+    };
+    let better = ctx.score(chance.score).zip(ctx.score(chance.mean)).map(|(own, mean)| own.gain_over(mean));
+    let is_suspect = better.is_some_and(|better| better > TOO_GOOD * chance.standard_deviation);
+    let detail = format!(
+        "with a permuted target, the score is {}; by chance, it is {} (standard deviation {})",
+        number(chance.score),
+        number(chance.mean),
+        number(chance.standard_deviation)
+    );
+    (if is_suspect { ProbeVerdict::Suspect } else { ProbeVerdict::Pass }, detail)
+}
+
+fn replaced_test_rows(ctx: &Ctx<'_>, solution: &Scored, outcome: &ScriptOutcome) -> (ProbeVerdict, String) {
+    if solution.composition().is_some() {
+        let why = "a combination is scored with weights that do not know the scored rows, which its script does not have";
+        return (ProbeVerdict::Skipped, why.to_owned());
+    }
+    let known = solution.measured().zip(outcome.measured.as_ref());
+    let same_rows = known.filter(|(before, after)| before.rows_digest == after.rows_digest);
+    let Some((difference, (before, after))) =
+        same_rows.and_then(|(before, after)| Some((after.difference(before)?, (before, after))))
+    else {
+        return (ProbeVerdict::Skipped, "the validation rows are not known, or are others".to_owned());
+    };
+    if difference.by == 0.0 {
+        return (ProbeVerdict::Pass, "with other test rows, the validation score is the same".to_owned());
+    }
+    let gain =
+        ctx.score(before.score).zip(ctx.score(after.score)).map(|(own, other)| own.gain_over(other).abs());
+    let is_suspect = gain.is_some_and(|gain| gain > TOO_GOOD * difference.standard_error);
+    let detail = format!(
+        "with other test rows, the validation score is {} instead of {} (standard error of the difference {})",
+        number(after.score),
+        number(before.score),
+        number(difference.standard_error)
+    );
+    (if is_suspect { ProbeVerdict::Suspect } else { ProbeVerdict::Pass }, detail)
+}
+
+impl Chosen {
+    /// Another solution in place of the suspect one.
+    fn replaced(self, other: &Scored, rule: String, probes: Vec<Probe>) -> Self {
+        let mut chosen = Self::by_validation(other, &[]);
+        let is_other = |place: &crate::place::Place| place == other.place();
+        chosen.choice.candidates = self.choice.candidates;
+        chosen.choice.candidates.sort_by_key(|candidate| !is_other(&candidate.place));
+        chosen.choice.rule = rule;
+        Self { predictions: Predictions::of(other), reports: self.reports, probes, ..chosen }
+    }
+}

@@ -1,0 +1,201 @@
+//! Scripts with planted leaks, and solutions whose scores cannot be believed.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use mle_star::config::{LeakageGate, Probes};
+use mle_star::effects::{DataView, ScriptOutcome};
+use mle_star::event::Event;
+use mle_star::journal::{Frozen, Journal};
+use mle_star::measure::Chance;
+use mle_star::testing::{World, measured, submitted};
+use mle_star::trust::{ProbeVerdict, Severity, Trust};
+
+use crate::holdout::held_out;
+use crate::{Folder, go_on, run, warnings};
+
+fn inputs(gate: LeakageGate) -> Frozen {
+    let mut inputs = held_out();
+    inputs.config.leakage_gate = gate;
+    inputs.task.target_column = None;
+    inputs
+}
+
+fn corpus() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../mle-star-leakage/corpus")
+}
+
+/// The leaking scripts of the corpus with their rules that block, as `rule line`.
+fn leaking() -> Vec<(String, String)> {
+    let files = fs::read_dir(corpus()).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<PathBuf> =
+        files.filter(|file| file.to_string_lossy().ends_with(".leaks.py")).collect();
+    files.sort();
+    let read = |file: PathBuf| {
+        let text = fs::read_to_string(file).unwrap();
+        let (expected, _) = text.split_once('\n').unwrap();
+        (expected.trim_start_matches("# expect: ").to_owned(), text)
+    };
+    files.into_iter().map(read).collect()
+}
+
+/// A world whose first candidate is this script, with the best score of all.
+fn with_candidate(script: &str) -> World {
+    World::new()
+        .agent("phase1/candidate-0/init", &format!("```python\n{script}\n```"))
+        .script("phase1/candidate-0/run", measured(&[0.99, 0.98, 1.0]))
+        .script("phase1/candidate-1/run", measured(&[0.6, 0.59, 0.61]))
+}
+
+async fn trust(world: &World, inputs: &Frozen) -> Trust {
+    run(world, inputs).await.unwrap().result.trust.unwrap()
+}
+
+#[tokio::test]
+async fn no_planted_leak_wins_and_each_is_named() {
+    let mut rules = BTreeSet::new();
+    for (expected, script) in leaking() {
+        let (rule, rest) = expected.split_once(' ').unwrap();
+        let found = mle_star_leakage::check(&script, &mle_star_leakage::Facts::default()).unwrap();
+        if !found.iter().any(|finding| finding.severity == mle_star_leakage::Severity::Block) {
+            continue;
+        }
+        let line: u64 = rest.split([' ', ',']).next().unwrap().parse().unwrap();
+        let world = (1..9).fold(with_candidate(&script), |world, count| {
+            world.agent(&format!("phase1/candidate-0/gate-fix-{count}"), "no idea")
+        });
+        let trust = trust(&world, &inputs(LeakageGate::Block)).await;
+        assert!(world.script_run("phase1/candidate-0/run").is_none(), "{expected}");
+        assert_ne!(trust.validation_score, Some(0.99), "{expected}");
+        let found = trust.findings.iter().find(|finding| finding.rule == rule && finding.line == line);
+        let found = found.unwrap_or_else(|| panic!("{expected}: {:?}", trust.findings));
+        assert_eq!(
+            (found.severity, found.place.as_str()),
+            (Severity::Block, "phase1/candidate-0/run"),
+            "{expected}"
+        );
+        rules.insert(rule.to_owned());
+    }
+    let all = mle_star_leakage::Rule::ALL.iter();
+    let block = all.filter(|rule| rule.severity() == mle_star_leakage::Severity::Block);
+    assert_eq!(rules, block.map(|rule| rule.id().to_owned()).collect());
+}
+
+const LEAK: &str = "\
+import pandas as pd
+from sklearn.linear_model import LinearRegression
+from sklearn.metrics import mean_absolute_error
+train = pd.read_csv('./input/train.csv')
+x, y = train.drop(columns=['y']), train['y']
+model = LinearRegression().fit(x, y)
+score = mean_absolute_error(y, model.predict(x))
+print(f'Final Validation Performance: {score}')";
+
+const HONEST: &str = "\
+from sklearn.model_selection import cross_val_predict
+score = mean_absolute_error(y, cross_val_predict(LinearRegression(), x, y, cv=5))";
+
+#[tokio::test]
+async fn the_agent_sees_the_finding_and_a_corrected_script_is_scored() {
+    let world =
+        with_candidate(LEAK).agent("phase1/candidate-0/gate-fix-1", &format!("```python\n{HONEST}\n```"));
+    let trust = trust(&world, &inputs(LeakageGate::Block)).await;
+    let asked = world.request("phase1/candidate-0/gate-fix-1").unwrap().prompt;
+    assert!(asked.contains("# What leaks\n\nLine "), "{asked}");
+    let script = world.script_run("phase1/candidate-0/run").unwrap().script;
+    assert!(script.contains("cross_val_predict") && !script.contains("model.predict(x)"), "{script}");
+    assert_eq!(trust.validation_score, Some(0.99));
+    assert_eq!(trust.findings.len(), 1, "{:?}", trust.findings);
+    let is_told = |event: &Event| matches!(event, Event::Finding { finding, .. } if finding.rule == "scored-on-training-rows");
+    assert!(world.events().iter().any(is_told));
+}
+
+#[tokio::test]
+async fn the_gate_can_only_warn_or_be_off() {
+    for (gate, findings) in [(LeakageGate::Warn, 1), (LeakageGate::Off, 0)] {
+        let world = with_candidate(LEAK);
+        let trust = trust(&world, &inputs(gate)).await;
+        assert_eq!((trust.validation_score, trust.findings.len()), (Some(0.99), findings), "{gate:?}");
+        assert!(world.request("phase1/candidate-0/gate-fix-1").is_none(), "{gate:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_resume_keeps_the_findings_and_asks_no_one_again() {
+    let (folder, inputs) = (Folder::fresh(), inputs(LeakageGate::Block));
+    let journal = Journal::create(folder.path(), &inputs).unwrap();
+    let world = with_candidate(LEAK);
+    let before = go_on(&world, &inputs, &journal).await.unwrap().result;
+    drop(journal);
+    world.forget();
+    let (journal, inputs) = Journal::open(folder.path()).unwrap();
+    let after = go_on(&world, &inputs, &journal).await.unwrap().result;
+    assert_eq!(after.trust, before.trust);
+    assert_eq!(world.trace(), Vec::<String>::new());
+}
+
+/// The outcome of a run with a permuted target, by how many standard deviations it is better than chance.
+fn by_chance(better: f64) -> ScriptOutcome {
+    let chance = Chance { score: 0.5 + 0.01 * better, mean: 0.5, standard_deviation: 0.01 };
+    ScriptOutcome { chance: Some(chance), ..measured(&[0.5, 0.49, 0.51]) }
+}
+
+/// A run in which the first round is best, the second one next, and both wrote a submission.
+fn with_rounds() -> World {
+    let round = |score: f64| ScriptOutcome {
+        submission: submitted(&[]).submission,
+        ..measured(&[score, score - 0.01, score + 0.01])
+    };
+    World::new()
+        .script("phase2/path-0/t0/k0/run", round(0.8))
+        .script("phase3/r0/run", round(0.9))
+        .script("finalization/probe-0/replaced-test-rows/run", round(0.9))
+        .script("finalization/probe-1/replaced-test-rows/run", round(0.8))
+}
+
+#[tokio::test]
+async fn a_suspect_solution_gives_way_to_the_next_best() {
+    let mut inputs = held_out();
+    inputs.config.probes = Probes::Final;
+    let probed = |first: f64, second: f64| {
+        with_rounds()
+            .script("finalization/probe-0/shuffled-target/run", by_chance(first))
+            .script("finalization/probe-1/shuffled-target/run", by_chance(second))
+            .script("finalization/probe-2/shuffled-target/run", by_chance(second))
+            .script("finalization/probe-3/shuffled-target/run", by_chance(second))
+    };
+    let verdicts = |trust: &Trust| trust.probes.iter().map(|probe| probe.verdict).collect::<Vec<_>>();
+
+    let world = probed(2.0, 2.0);
+    let passed = trust(&world, &inputs).await;
+    assert_eq!((passed.validation_score, verdicts(&passed)), (Some(0.9), vec![ProbeVerdict::Pass; 2]));
+    let view = |place: &str| world.script_run(place).unwrap().data;
+    assert_eq!(view("finalization/probe-0/shuffled-target/run"), DataView::ShuffledTarget);
+    assert_eq!(view("finalization/probe-0/replaced-test-rows/run"), DataView::ReplacedTestRows);
+
+    let replaced = trust(&probed(4.0, -1.0), &inputs).await;
+    assert_eq!(replaced.validation_score, Some(0.8), "{replaced:?}");
+    assert_eq!(replaced.choice.rule, "validation score, after a suspect one");
+    assert_eq!(replaced.choice.candidates[0].validation, 0.8);
+
+    let world = probed(4.0, 5.0);
+    let all_suspect = trust(&world, &inputs).await;
+    assert_eq!(
+        (all_suspect.validation_score, all_suspect.probes[0].verdict),
+        (Some(0.9), ProbeVerdict::Suspect)
+    );
+    assert_eq!(warnings(&world, "finalization", "no other solution passes"), 1);
+}
+
+#[tokio::test]
+async fn test_rows_must_not_move_a_validation_score() {
+    let mut inputs = held_out();
+    inputs.config.probes = Probes::Final;
+    let world = with_rounds()
+        .script("finalization/probe-0/shuffled-target/run", by_chance(0.0))
+        .script("finalization/probe-0/replaced-test-rows/run", measured(&[0.7, 0.69, 0.71]));
+    let trust = trust(&world, &inputs).await;
+    assert_eq!(trust.validation_score, Some(0.8), "{:?}", trust.probes);
+    assert_eq!(warnings(&world, "finalization", "with other test rows"), 1);
+}
