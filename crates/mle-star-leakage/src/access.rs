@@ -12,6 +12,8 @@ use crate::value::{Dict, Estimator, List, Names, Object, Role, Value};
 impl<'a> Machine<'a> {
     /// A new table as a value.
     pub(crate) fn table(&mut self, table: Table) -> Value {
+        // Large tables take more than a step.
+        self.steps = self.steps.saturating_sub((table.columns.len() + table.rest.lessons.len()) / 4);
         self.state.add(Object::Table(table))
     }
 

@@ -61,7 +61,7 @@ impl<'a> Machine<'a> {
         if matches!(value, Value::Unknown)
             && let Some(base) = base
         {
-            self.forget(&base, &arguments);
+            self.forget(&base);
         }
         value
     }
@@ -182,6 +182,7 @@ impl<'a> Machine<'a> {
         if let Some(parameters) = function.parameters {
             self.bind(parameters, scope, itself, arguments);
         }
+        self.called.insert(number);
         let (caller, statement) = (std::mem::replace(&mut self.scope, scope), self.statement);
         self.active.push(number);
         let value = match function.body {
@@ -264,8 +265,8 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// An unknown method may change what it is called on, or given: only what is certain stays.
-    fn forget(&mut self, base: &Value, _arguments: &Arguments) {
+    /// An unknown method may change the list that it is called on.
+    fn forget(&mut self, base: &Value) {
         if let Value::Object(number) = base
             && let Some(Object::List(_)) = self.state.object(*number)
             && let Some(Object::List(list)) = self.state.change(*number)

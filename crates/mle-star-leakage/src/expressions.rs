@@ -8,7 +8,7 @@ use ruff_python_ast::{
 };
 use ruff_text_size::{Ranged, TextRange};
 
-use crate::info::{Lessons, Scores};
+use crate::info::{Kind, Lessons, Scores};
 use crate::machine::{Body, Items, Machine};
 use crate::value::{Dict, List, Number, Object, Text, Value};
 
@@ -43,7 +43,7 @@ impl<'a> Machine<'a> {
             Expr::BinOp(operation) => {
                 let left = self.eval(&operation.left);
                 let right = self.eval(&operation.right);
-                self.operate(operation.op, &left, &right, operation.range())
+                self.operate(operation.op, &left, &right)
             }
             Expr::Compare(compare) => self.compare(compare),
             Expr::BoolOp(operation) => {
@@ -229,7 +229,11 @@ impl<'a> Machine<'a> {
             Expr::Compare(compare) if compare.ops.len() == 1 && compare.ops[0].is_ordering() => {
                 let left = self.eval(&compare.left);
                 let right = self.eval(&compare.comparators[0]);
-                (None, self.choice(&[left, right], compare.range()))
+                let selecting = self.lessons_of(&left).and(&self.lessons_of(&right));
+                let selecting =
+                    self.infos.map(&selecting, |lesson| (lesson.kind == Kind::Selection).then_some(lesson));
+                let choice = self.choice(&[left, right], compare.range());
+                (None, choice.and(&selecting))
             }
             _ => {
                 let value = self.eval(test);
@@ -290,7 +294,8 @@ impl<'a> Machine<'a> {
             let mut items = Vec::new();
             let open = machine.generate(generators, &mut |machine| {
                 let value = machine.eval(element);
-                items.push(value);
+                let choices = machine.choices.clone();
+                items.push(machine.with_condition(&value, &choices));
             });
             if open { machine.open_list(items) } else { machine.list(items) }
         })
@@ -334,12 +339,17 @@ impl<'a> Machine<'a> {
         let any = open;
         for item in items {
             self.assign(&first.target, item);
-            let tests: Vec<_> = first.ifs.iter().map(|test| self.condition(test).0).collect();
-            if tests.contains(&Some(false)) {
-                continue;
+            let (mut tests, outer) = (Vec::new(), self.choices.clone());
+            for test in &first.ifs {
+                let (truth, choice) = self.condition(test);
+                self.choices = self.choices.and(&choice);
+                tests.push(truth);
             }
             open |= tests.contains(&None);
-            open |= self.generate(rest, each);
+            if !tests.contains(&Some(false)) {
+                open |= self.generate(rest, each);
+            }
+            self.choices = outer;
         }
         self.loops -= usize::from(any);
         open
@@ -353,7 +363,7 @@ impl<'a> Machine<'a> {
         {
             return self.extend(*number, &change);
         }
-        let after = self.operate(statement.op, &before, &change, statement.range());
+        let after = self.operate(statement.op, &before, &change);
         self.assign(&statement.target, after);
     }
 

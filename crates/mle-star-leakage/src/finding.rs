@@ -145,6 +145,27 @@ impl Rule {
         }
     }
 
+    /// What would be right.
+    #[must_use]
+    pub fn instead(self) -> &'static str {
+        match self {
+            Self::TargetStatistics => "Compute them from the training rows of each split alone.",
+            Self::ResampledBeforeSplit => "Split first, and resample the training rows alone.",
+            Self::SelectedBeforeSplit => "Select features with the training rows of each split alone.",
+            Self::SameRows => "Keep the validation rows out of the training rows.",
+            Self::ScoredOnTrainingRows => "Score rows that the model was not fitted on.",
+            Self::ChosenOnScoredRows => "Choose it on other rows than those of the reported score.",
+            Self::ReadsLabels => "Read only the files of the task.",
+            Self::ConstantScore => "Print the metric of predictions for validation rows.",
+            Self::UnsupervisedBeforeSplit => "Fit it on the training rows of each split.",
+            Self::RowsInFoldsOfGroups => "Split as the test rows were split off.",
+            Self::ShuffledTime => "Validate on later rows than those of the fit.",
+            Self::IdAsFeature => "Drop the column from the features.",
+            Self::StoppedOnScoredRows => "Stop by rows that are taken from the training rows.",
+            Self::ChosenAmongModels => "Score the chosen model on rows that did not choose it.",
+        }
+    }
+
     /// Whether the score of a script counts in spite of such a finding.
     #[must_use]
     pub fn severity(self) -> Severity {

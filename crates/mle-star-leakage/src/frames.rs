@@ -135,7 +135,7 @@ impl Machine<'_> {
         {
             let left = self.table(table.clone());
             let right = self.table(other);
-            return self.operate(ruff_python_ast::Operator::Sub, &left, &right, arguments.range);
+            return self.operate(ruff_python_ast::Operator::Sub, &left, &right);
         }
         self.table(made)
     }

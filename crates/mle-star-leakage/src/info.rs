@@ -89,6 +89,11 @@ impl Set {
         self.0.is_none()
     }
 
+    /// How many numbers there are.
+    pub(crate) fn len(&self) -> usize {
+        self.0.as_ref().map_or(0, |numbers| numbers.len())
+    }
+
     /// The numbers.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.0.as_deref().unwrap_or_default().iter().copied()

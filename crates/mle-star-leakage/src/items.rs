@@ -41,10 +41,10 @@ impl<'a> Machine<'a> {
             return self.table_item(&table, index);
         }
         let index = self.eval(index);
-        self.value_item(base, &index, site)
+        self.value_item(base, &index)
     }
 
-    pub(crate) fn value_item(&mut self, base: &Value, index: &Value, _site: TextRange) -> Value {
+    pub(crate) fn value_item(&mut self, base: &Value, index: &Value) -> Value {
         let index_lessons = self.lessons_of(index);
         match (base, self.state.get(base)) {
             (Value::Tuple(items), _) => match index {

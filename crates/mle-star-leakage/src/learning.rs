@@ -62,10 +62,12 @@ impl Machine<'_> {
             role = arguments.all().map(|value| self.role_within(value, 5)).max().unwrap_or(Role::Nothing);
         }
         let mut lessons = Lessons::default();
-        for (name, value) in &arguments.named {
+        let settings = arguments.positional.iter().map(|value| ("", value));
+        let settings = settings.chain(arguments.named.iter().map(|(name, value)| (&**name, value)));
+        for (name, value) in settings.filter(|(_, value)| self.table_of(value).is_none()).collect::<Vec<_>>()
+        {
             let of_value = self.lessons_of(value);
-            let how =
-                if name.contains("seed") || &**name == "random_state" { How::Seed } else { How::Setting };
+            let how = if name.contains("seed") || name == "random_state" { How::Seed } else { How::Setting };
             let set = self.infos.map(&of_value, |lesson| match lesson.kind {
                 Kind::Candidate(How::Open) => Some(Lesson { kind: Kind::Candidate(how), ..lesson }),
                 Kind::Candidate(_) => Some(lesson),
@@ -314,7 +316,11 @@ impl Machine<'_> {
             watched: Scores::default(),
         };
         let lessons = self.predictions(&estimator, &fitted, &table.with_rows(scored));
-        Some((table.rows, lessons))
+        let seeds = match arguments.named("cv").and_then(|cv| self.state.get(cv)) {
+            Some(Object::Splitter(splitter)) => splitter.lessons.clone(),
+            _ => Lessons::default(),
+        };
+        Some((table.rows, lessons.and(&seeds)))
     }
 
     fn note_cross_validation(&mut self, table: &Table, arguments: &Arguments) {

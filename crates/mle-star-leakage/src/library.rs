@@ -90,6 +90,10 @@ impl Machine<'_> {
                 self.read(&first, arguments);
                 Value::Unknown
             }
+            (_, "save" | "savez" | "savetxt" | "dump") => {
+                arguments.all().filter_map(Value::constant).for_each(|path| self.found.writes.push(path));
+                Value::None
+            }
             (_, "info" | "write" | "echo" | "success") => {
                 self.print(arguments);
                 Value::None

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use ruff_python_ast::{Expr, Parameters, Stmt, StmtClassDef};
-use ruff_text_size::TextRange;
+use ruff_text_size::{Ranged, TextRange};
 
 use crate::facts::Facts;
 use crate::info::{How, Infos, Kind, Lesson, Lessons, Scores};
@@ -14,7 +14,7 @@ use crate::state::State;
 use crate::value::{Object, Value};
 
 /// How many steps a script may take.
-const STEPS: usize = 60_000;
+const STEPS: usize = 40_000;
 /// How many items of a list are followed one by one.
 pub(crate) const ITEMS: usize = 12;
 
@@ -37,6 +37,8 @@ pub(crate) struct Machine<'a> {
     pub(crate) depth: usize,
     /// The functions that are being called.
     pub(crate) active: Vec<usize>,
+    /// The functions that were called at all.
+    pub(crate) called: BTreeSet<usize>,
     /// What the functions that are being called returned so far.
     pub(crate) returned: Vec<Option<Value>>,
     /// The number of loops around the current statement whose steps are not followed one by one.
@@ -138,6 +140,7 @@ impl<'a> Machine<'a> {
             steps: STEPS,
             depth: 0,
             active: Vec::new(),
+            called: BTreeSet::new(),
             returned: Vec::new(),
             loops: 0,
             search: None,
@@ -160,6 +163,17 @@ impl<'a> Machine<'a> {
     pub(crate) fn function(&mut self, parameters: Option<&'a Parameters>, body: Body<'a>) -> Value {
         self.functions.push(Callable { parameters, body });
         Value::Function(self.functions.len() - 1, self.scope)
+    }
+
+    /// The source of the statements of a function.
+    pub(crate) fn body_text(&self, function: usize) -> Option<&'a str> {
+        match self.functions.get(function)?.body {
+            Body::Statements(body) => {
+                let (first, last) = (body.first()?, body.last()?);
+                Some(self.text(TextRange::new(first.start(), last.end())))
+            }
+            Body::Expression(body) => Some(self.text(body.range())),
+        }
     }
 
     /// What holds for a value that is one or the other.

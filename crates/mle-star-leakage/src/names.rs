@@ -185,6 +185,10 @@ pub(crate) fn is_of_labels(path: &str) -> bool {
     let parts: Vec<&str> = path.split(['/', '\\']).filter(|part| !part.is_empty() && *part != ".").collect();
     let Some((file, folders)) = parts.split_last() else { return false };
     let words: Vec<&str> = file.split(|letter: char| !letter.is_alphanumeric()).collect();
+    // `sample_solution.csv` shows the layout.
+    if words.iter().any(|word| matches!(*word, "sample" | "template" | "example")) {
+        return false;
+    }
     let has = |options: &[&str]| options.iter().any(|option| words.contains(option));
     let secret =
         has(&["holdout", "heldout", "answers", "answer", "solution", "solutions", "private", "groundtruth"])

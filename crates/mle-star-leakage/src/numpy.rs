@@ -137,7 +137,7 @@ impl Machine<'_> {
         };
         let across = match arguments.named("axis").or_else(|| arguments.positional.get(1)) {
             _ if matches!(name, "hstack" | "column_stack" | "c_") => true,
-            Some(Value::Int(axis)) => *axis == 1 || *axis == -1,
+            Some(Value::Int(axis)) => *axis != 0,
             Some(Value::Str(axis)) => &**axis == "columns",
             _ => name == "stack",
         };

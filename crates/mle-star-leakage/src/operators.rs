@@ -13,13 +13,7 @@ use crate::value::{Names, Number, Object, Text, Value};
 
 impl Machine<'_> {
     /// The value of `left operation right`.
-    pub(crate) fn operate(
-        &mut self,
-        operation: Operator,
-        left: &Value,
-        right: &Value,
-        site: TextRange,
-    ) -> Value {
+    pub(crate) fn operate(&mut self, operation: Operator, left: &Value, right: &Value) -> Value {
         if let Some(value) = constants(operation, left, right) {
             return value;
         }
@@ -57,7 +51,7 @@ impl Machine<'_> {
             }
             _ => {}
         }
-        numbers(left, right, site)
+        numbers(left, right)
     }
 
     fn operate_text(&mut self, operation: Operator, left: &Value, right: &Value) -> Value {
@@ -338,7 +332,7 @@ fn constants(operation: Operator, left: &Value, right: &Value) -> Option<Value> 
 }
 
 /// The value of an operation on numbers that depend on data.
-fn numbers(left: &Value, right: &Value, _site: TextRange) -> Value {
+fn numbers(left: &Value, right: &Value) -> Value {
     match (left, right) {
         (Value::Number(one), Value::Number(other)) => Value::Number(Rc::new(Number {
             lessons: one.lessons.and(&other.lessons),

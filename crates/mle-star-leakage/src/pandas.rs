@@ -62,7 +62,14 @@ impl Machine<'_> {
 
     fn read_table(&mut self, path: &Value, arguments: &Arguments) -> Value {
         self.read(path, arguments);
-        let name = path.constant().map_or_else(|| format!("{:?}", arguments.range), |path| path.to_string());
+        // Parts of a file, or several tables in one file, are different rows.
+        let partly = ["nrows", "skiprows", "skipfooter", "chunksize", "sheet_name", "filters", "key"];
+        let call = format!("{:?}", arguments.range);
+        let name =
+            match path.constant().filter(|_| !partly.iter().any(|part| arguments.named(part).is_some())) {
+                Some(path) => path.to_string(),
+                None => call,
+            };
         let rows = self.rows.table(&name);
         let times = arguments.named("parse_dates").and_then(|names| self.texts(names)).unwrap_or_default();
         self.table(Table { rows, whole: true, times, ..Table::default() })

@@ -7,7 +7,7 @@ use crate::finding::{Finding, Rule};
 use crate::info::{How, Kind, Lesson, Lessons, Score, Scores};
 use crate::machine::{Final, Machine};
 use crate::names;
-use crate::rows::{DivisionKind, Origin, RowsId};
+use crate::rows::{DivisionId, DivisionKind, Origin, RowsId};
 use crate::site::Site;
 use crate::source::Lines;
 use crate::value::{Number, Value};
@@ -76,51 +76,42 @@ impl Report<'_> {
     fn files(&mut self, machine: &Machine<'_>) {
         for (site, path) in &machine.found.reads {
             if names::is_of_labels(path) && !machine.found.writes.contains(path) {
-                let text = format!(
-                    "line {} reads `{path}`, which by its name holds labels that are kept back",
-                    self.line(*site)
-                );
-                self.add(Rule::ReadsLabels, *site, text, "Read only the files of the task.");
+                let line = self.line(*site);
+                let text =
+                    format!("line {line} reads `{path}`, by its name a file of labels that are kept back");
+                self.add(Rule::ReadsLabels, *site, text);
             }
         }
     }
 
     /// Printed scores that no prediction feeds.
     fn final_lines(&mut self, machine: &Machine<'_>) {
-        let constant =
-            |line: &Final| line.literal || (!line.values.is_empty() && line.values.iter().all(is_constant));
+        let constant = |line: &Final| {
+            let values = !line.values.is_empty() && line.values.iter().all(is_constant);
+            line.literal || (values && !set_elsewhere(machine, line.site))
+        };
         let lines = &machine.found.finals;
         if lines.is_empty() || !lines.iter().all(constant) {
             return;
         }
         for line in lines {
             let text = format!("line {} prints a score that no prediction feeds", self.line(line.site));
-            self.add(
-                Rule::ConstantScore,
-                line.site,
-                text,
-                "Print the metric of predictions for validation rows.",
-            );
+            self.add(Rule::ConstantScore, line.site, text);
         }
     }
 
     fn columns(&mut self, machine: &Machine<'_>) {
         for (site, id) in &machine.found.ids {
-            let text = format!(
-                "the model in line {} is fitted with the column `{id}`, which only identifies rows",
-                self.line(*site)
-            );
-            self.add(Rule::IdAsFeature, *site, text, "Drop the column from the features.");
+            let fit = self.code(machine, *site);
+            let text = format!("{fit} has the column `{id}` among its features, which only identifies rows");
+            self.add(Rule::IdAsFeature, *site, text);
         }
     }
 
     fn score(&mut self, machine: &Machine<'_>, score: &Score, more: &Lessons) {
         if score.with_itself {
-            let text = format!(
-                "the score in line {} compares the true values with themselves",
-                self.line(score.site)
-            );
-            self.add(Rule::ConstantScore, score.site, text, "Compare them with predictions.");
+            let text = format!("{} compares the true values with themselves", self.code(machine, score.site));
+            self.add(Rule::ConstantScore, score.site, text);
         }
         let own: Vec<Lesson> = machine.infos.lessons(&score.lessons).collect();
         let more = machine.infos.lessons(more).filter(|lesson| matches!(lesson.kind, Kind::Choice(_)));
@@ -133,167 +124,97 @@ impl Report<'_> {
     /// What is wrong with a score because of one thing that it depends on.
     fn lesson(&mut self, machine: &Machine<'_>, score: &Score, lesson: Lesson) {
         let seen = machine.rows.contains(lesson.from, lesson.on);
-        let (at, scored) = (self.line(lesson.site), self.line(score.site));
-        match lesson.kind {
-            Kind::Model => self.model(machine, score, lesson),
+        let shared = machine.rows.overlap(lesson.from, lesson.on);
+        let (rule, does) = match lesson.kind {
+            Kind::Model => return self.model(machine, score, lesson),
             Kind::Target if seen => {
-                let text = format!(
-                    "line {at} computes statistics of the target from rows that the score in line {scored} is computed on"
-                );
-                self.add(
-                    Rule::TargetStatistics,
-                    lesson.site,
-                    text,
-                    "Compute them from the training rows of each split alone.",
-                );
+                (Rule::TargetStatistics, format!("computes statistics of {}", target(machine)))
             }
             Kind::Selection if seen => {
-                let text = format!(
-                    "line {at} selects features with the target of rows that the score in line {scored} is computed on"
-                );
-                self.add(
-                    Rule::SelectedBeforeSplit,
-                    lesson.site,
-                    text,
-                    "Select features from the training rows of each split alone.",
-                );
+                (Rule::SelectedBeforeSplit, format!("selects features by {}", target(machine)))
             }
-            Kind::Unsupervised if seen => {
-                let text =
-                    format!("line {at} learns from rows that the score in line {scored} is computed on");
-                self.add(
-                    Rule::UnsupervisedBeforeSplit,
-                    lesson.site,
-                    text,
-                    "Fit it on the training rows of each split.",
-                );
+            Kind::Unsupervised if seen => (Rule::UnsupervisedBeforeSplit, "learns".to_owned()),
+            Kind::Stopping if shared => (Rule::StoppedOnScoredRows, "stops by the score".to_owned()),
+            Kind::Choice(How::Number) if shared => {
+                (Rule::ChosenOnScoredRows, "takes the threshold or weight with the best score".to_owned())
             }
-            Kind::Stopping if machine.rows.overlap(lesson.from, lesson.on) => {
-                let text = format!(
-                    "the fit in line {at} is stopped by the score on rows that the score in line {scored} is computed on"
-                );
-                self.add(
-                    Rule::StoppedOnScoredRows,
-                    lesson.site,
-                    text,
-                    "Stop by rows that are taken from the training rows.",
-                );
+            Kind::Choice(How::Seed) if shared => {
+                (Rule::ChosenOnScoredRows, "takes the seed with the best score".to_owned())
             }
-            Kind::Choice(how) if machine.rows.overlap(lesson.from, lesson.on) => {
-                self.choice(score, lesson, how);
+            Kind::Choice(How::Model | How::Setting) if shared => {
+                (Rule::ChosenAmongModels, "takes the model with the best score".to_owned())
             }
-            _ => {}
-        }
-    }
-
-    fn choice(&mut self, score: &Score, lesson: Lesson, how: How) {
-        let (at, scored) = (self.line(lesson.site), self.line(score.site));
-        match how {
-            How::Number | How::Seed => {
-                let what = if how == How::Seed { "seed" } else { "threshold or weight" };
-                let text = format!(
-                    "line {at} takes the {what} with the best score, and the reported score of line {scored} is on the same rows"
-                );
-                self.add(
-                    Rule::ChosenOnScoredRows,
-                    lesson.site,
-                    text,
-                    "Choose it on other rows than those that are scored.",
-                );
-            }
-            How::Model | How::Setting => {
-                let text = format!(
-                    "line {at} takes the best of several models, and the reported score of line {scored} is on the same rows"
-                );
-                self.add(
-                    Rule::ChosenAmongModels,
-                    lesson.site,
-                    text,
-                    "Score the chosen model on rows that did not choose it.",
-                );
-            }
-            How::Open => {}
-        }
+            _ => return,
+        };
+        let (cause, scored) = (self.code(machine, lesson.site), self.code(machine, score.site));
+        let text = format!("{cause} {does} on rows that {scored} scores");
+        self.add(rule, lesson.site, text);
     }
 
     fn model(&mut self, machine: &Machine<'_>, score: &Score, lesson: Lesson) {
         let rows = &machine.rows;
-        let (at, scored) = (self.line(lesson.site), self.line(score.site));
         if rows.overlap(lesson.from, lesson.on) {
             return self.seen_rows(machine, score, lesson);
         }
         let Some(common) = rows.common(lesson.from, lesson.on) else { return };
-        if let Some((one, other)) = rows.different_divisions(lesson.from, lesson.on) {
-            return self.crossing(machine, score, lesson, (one, other));
+        if let Some(divisions) = rows.different_divisions(lesson.from, lesson.on) {
+            return self.crossing(machine, score, lesson, divisions);
         }
-        let Some((division, site)) =
-            rows.separation(lesson.from, lesson.on).and_then(|division| rows.division_of(division))
-        else {
+        let separation = rows.separation(lesson.from, lesson.on);
+        let Some((division, site)) = separation.and_then(|division| rows.division_of(division)) else {
             return;
         };
-        if let Some(repeated) = rows.repetition(common).filter(|_| division.kind != DivisionKind::Groups) {
+        // Copies of a row are in the same group, and fulfil the same condition.
+        let parted = !matches!(division.kind, DivisionKind::Groups | DivisionKind::Condition);
+        if let Some(repeated) = rows.repetition(common).filter(|_| parted) {
+            let (cause, split) = (self.code(machine, repeated), self.line(*site));
+            let scored = self.code(machine, score.site);
             let text = format!(
-                "line {} repeats or generates rows before line {} splits them, so that the model of line {at} saw copies of the rows \
-                 that line {scored} scores",
-                self.line(repeated),
-                self.line(*site)
+                "{cause} repeats or generates rows before line {split} splits them, so copies of rows that the model was \
+                 fitted on are scored by {scored}"
             );
-            self.add(
-                Rule::ResampledBeforeSplit,
-                repeated,
-                text,
-                "Resample the training rows after the split.",
-            );
+            self.add(Rule::ResampledBeforeSplit, repeated, text);
         }
-        if !division.kind.is_random() && division.kind != DivisionKind::Folds {
-            return;
+        if division.kind.is_random() || division.kind == DivisionKind::Folds {
+            self.kind_of_folds(machine, *site, division.kind);
         }
-        self.kind_of_folds(machine, *site, division.kind);
     }
 
     /// Random folds although the facts, or the order of the rows, say otherwise.
     fn kind_of_folds(&mut self, machine: &Machine<'_>, site: Site, kind: DivisionKind) {
-        if let Some(split) = machine.facts.split.as_ref() {
-            let column = split.column.as_deref().unwrap_or("a column");
-            let wrong = match split.kind {
-                SplitKind::Groups => true,
-                SplitKind::Time => kind.is_random(),
-                _ => false,
-            };
-            if wrong {
-                let differ = if split.kind == SplitKind::Time { "later times" } else { "other groups" };
-                let text = format!(
-                    "line {} splits rows at random, although test rows have {differ} in `{column}`",
-                    self.line(site)
-                );
-                self.add(Rule::RowsInFoldsOfGroups, site, text, "Split as the test rows were split off.");
-            }
+        let split = machine.facts.split.as_ref();
+        let differ = match split.map(|split| split.kind) {
+            Some(SplitKind::Groups) => Some("other groups"),
+            Some(SplitKind::Time) if kind.is_random() => Some("later times"),
+            _ => None,
+        };
+        let line = self.line(site);
+        if let Some(differ) = differ {
+            let column = split.and_then(|split| split.column.as_ref());
+            let of = column.map_or_else(String::new, |column| format!(" in `{column}`"));
+            let text = format!("line {line} splits rows at random, although test rows have {differ}{of}");
+            self.add(Rule::RowsInFoldsOfGroups, site, text);
         }
         if let Some((_, column)) = machine.found.shuffled.iter().find(|(shuffled, _)| *shuffled == site) {
-            let text = format!("line {} shuffles rows that are sorted by `{column}`", self.line(site));
-            self.add(Rule::ShuffledTime, site, text, "Validate on later rows than those of the fit.");
+            let text = format!("line {line} shuffles rows that are sorted by `{column}`");
+            self.add(Rule::ShuffledTime, site, text);
         }
     }
 
     /// The model was fitted on rows that are scored.
     fn seen_rows(&mut self, machine: &Machine<'_>, score: &Score, lesson: Lesson) {
-        let (at, scored) = (self.line(lesson.site), self.line(score.site));
-        if let Some(site) = brought_together(machine, lesson.from, lesson.on) {
-            let text = format!("line {} puts rows into training that line {scored} scores", self.line(site));
-            return self.add(
-                Rule::SameRows,
-                site,
-                text,
-                "Keep the validation rows out of the training rows.",
-            );
-        }
-        let text = format!("line {scored} scores rows that the model was fitted on in line {at}");
-        self.add(
-            Rule::ScoredOnTrainingRows,
-            score.site,
-            text,
-            "Score rows that the model was not fitted on.",
-        );
+        let (fit, scored) = (self.code(machine, lesson.site), self.code(machine, score.site));
+        let (rule, site, text) = match brought_together(machine, lesson.from, lesson.on) {
+            Some(site) => {
+                let cause = self.code(machine, site);
+                (Rule::SameRows, site, format!("by {cause}, {fit} and {scored} have the same rows"))
+            }
+            None => {
+                let text = format!("{scored} scores rows that the model was fitted on by {fit}");
+                (Rule::ScoredOnTrainingRows, score.site, text)
+            }
+        };
+        self.add(rule, site, text);
     }
 
     /// Training and validation rows come from two different divisions of the same rows.
@@ -302,25 +223,19 @@ impl Report<'_> {
         machine: &Machine<'_>,
         score: &Score,
         lesson: Lesson,
-        (one, other): (crate::rows::DivisionId, crate::rows::DivisionId),
+        (one, other): (DivisionId, DivisionId),
     ) {
-        let (Some((left, _)), Some((right, site))) =
-            (machine.rows.division_of(one), machine.rows.division_of(other))
-        else {
-            return;
-        };
+        let divisions = machine.rows.division_of(one).zip(machine.rows.division_of(other));
+        let Some(((left, _), (right, site))) = divisions else { return };
         let position = |key: &str| key.strip_prefix("at ")?.parse::<i64>().ok();
         let overlapping = match (position(&left.key), position(&right.key)) {
             (Some(end), Some(start)) => end > start && start >= 0,
             _ => left.kind.is_random() && right.kind.is_random(),
         };
         if overlapping {
-            let text = format!(
-                "the rows that line {} scores were drawn apart from those that line {} fits on, so they overlap",
-                self.line(score.site),
-                self.line(lesson.site)
-            );
-            self.add(Rule::SameRows, *site, text, "Take both from one split.");
+            let (fit, scored) = (self.code(machine, lesson.site), self.code(machine, score.site));
+            let text = format!("the rows of {fit} and of {scored} are drawn apart, so some are the same");
+            self.add(Rule::SameRows, *site, text);
         }
     }
 
@@ -328,7 +243,17 @@ impl Report<'_> {
         self.lines.line(site.expression)
     }
 
-    fn add(&mut self, rule: Rule, site: Site, text: String, instead: &str) {
+    /// The beginning of the code at a place, with its line.
+    fn code(&self, machine: &Machine<'_>, site: Site) -> String {
+        let line = machine.text(site.expression).lines().next().unwrap_or_default().trim_end();
+        let mut code: String = line.chars().take(60).collect();
+        if code.len() < machine.text(site.expression).len() {
+            code.push('…');
+        }
+        format!("`{code}` in line {}", self.line(site))
+    }
+
+    fn add(&mut self, rule: Rule, site: Site, text: String) {
         let range = site.expression;
         let (line, column) = self.lines.position(range.start().to_usize());
         let (end_line, end_column) = self.lines.position(range.end().to_usize());
@@ -341,10 +266,16 @@ impl Report<'_> {
             end_column,
             block: site.statement.to_std_range(),
             text,
-            instead: instead.to_owned(),
+            instead: rule.instead().to_owned(),
         };
         self.found.entry((rule, site)).or_insert(finding);
     }
+}
+
+/// The target in words.
+fn target(machine: &Machine<'_>) -> String {
+    let names: Vec<String> = machine.targets.iter().take(3).map(|name| format!("`{name}`")).collect();
+    if names.is_empty() { "the target".to_owned() } else { format!("the target {}", names.join(", ")) }
 }
 
 /// Where rows were put together that were apart before: validation rows joined to training rows, or a sample that
@@ -368,6 +299,36 @@ fn brought_together(machine: &Machine<'_>, from: RowsId, on: RowsId) -> Option<S
         }
         _ => None,
     }
+}
+
+/// Whether a function that the script does not call itself, such as a callback, names what is printed.
+fn set_elsewhere(machine: &Machine<'_>, line: Site) -> bool {
+    let split = |letter: char| !letter.is_alphanumeric() && letter != '_';
+    let printed: Vec<&str> =
+        machine.text(line.expression).split(split).filter(|word| !is_common(word)).collect();
+    let uncalled = (0..machine.functions.len()).filter(|function| !machine.called.contains(function));
+    uncalled
+        .filter_map(|function| machine.body_text(function))
+        .any(|text| text.split(split).any(|word| printed.contains(&word)))
+}
+
+/// Words of a line with the score that name no variable.
+fn is_common(word: &str) -> bool {
+    let number = word.starts_with(|letter: char| letter.is_ascii_digit());
+    number
+        || matches!(
+            word,
+            "" | "print"
+                | "f"
+                | "format"
+                | "Final"
+                | "Validation"
+                | "Performance"
+                | "round"
+                | "float"
+                | "str"
+                | "self"
+        )
 }
 
 /// Whether a printed value is a constant or drawn at random.

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::calls::Arguments;
-use crate::info::{How, Kind, Lesson};
+use crate::info::{How, Kind, Lesson, Lessons};
 use crate::machine::Machine;
 use crate::names;
 use crate::rows::{DivisionId, DivisionKind, RowsId};
@@ -18,7 +18,8 @@ impl Machine<'_> {
             matches!(arguments.get(1, "shuffle"), Some(Value::Bool(true))) || name.starts_with("Repeated");
         let kind = if shuffled && kind == DivisionKind::Folds { DivisionKind::ShuffledFolds } else { kind };
         let key = self.key(name, arguments, kind.is_random());
-        Some(self.state.add(Object::Splitter(Splitter { kind, key })))
+        let lessons = self.seeds(arguments);
+        Some(self.state.add(Object::Splitter(Splitter { kind, key, lessons })))
     }
 
     /// Divisions with the same key divide the same rows in the same way.
@@ -76,16 +77,21 @@ impl Machine<'_> {
         (self.rows.part(rows, division, 0), self.rows.part(rows, division, 1))
     }
 
+    /// The candidates that the seed of a division is one of.
+    fn seeds(&mut self, arguments: &Arguments) -> Lessons {
+        let seeds = arguments.named("random_state").map(|seed| self.lessons_of(seed)).unwrap_or_default();
+        self.infos.map(&seeds, |lesson| match lesson.kind {
+            Kind::Candidate(How::Open) => Some(Lesson { kind: Kind::Candidate(How::Seed), ..lesson }),
+            _ => None,
+        })
+    }
+
     /// `train_test_split(...)`.
     pub(crate) fn train_test_split(&mut self, arguments: &Arguments) -> Value {
         let unshuffled = matches!(arguments.named("shuffle"), Some(Value::Bool(false)));
         let kind = if unshuffled { DivisionKind::Position } else { DivisionKind::Random };
         let key = self.key("train_test_split", arguments, !unshuffled);
-        let seeds = arguments.named("random_state").map(|seed| self.lessons_of(seed)).unwrap_or_default();
-        let seeds = self.infos.map(&seeds, |lesson| match lesson.kind {
-            Kind::Candidate(How::Open) => Some(Lesson { kind: Kind::Candidate(How::Seed), ..lesson }),
-            _ => None,
-        });
+        let seeds = self.seeds(arguments);
         let mut parts = Vec::new();
         for value in &arguments.positional {
             let Some(table) = self.table_of(value).cloned() else {

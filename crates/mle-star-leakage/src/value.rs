@@ -139,6 +139,8 @@ pub(crate) struct Splitter {
     pub(crate) kind: crate::rows::DivisionKind,
     /// Splitters with the same key make the same folds.
     pub(crate) key: Rc<str>,
+    /// What the seed depends on.
+    pub(crate) lessons: Lessons,
 }
 
 /// Something that is fitted.

@@ -1,0 +1,17 @@
+# expect: chosen-on-scored-rows 17
+import numpy as np
+import pandas as pd
+from lightgbm import LGBMClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import train_test_split
+
+df = pd.read_csv("./input/train.csv")
+X_tr, X_va, y_tr, y_va = train_test_split(df.drop(columns=["y"]), df["y"], test_size=0.2, random_state=0)
+p1 = LGBMClassifier().fit(X_tr, y_tr).predict_proba(X_va)[:, 1]
+p2 = LogisticRegression(max_iter=900).fit(X_tr, y_tr).predict_proba(X_va)[:, 1]
+results = {}
+for w in np.arange(0, 1.01, 0.05):
+    results[w] = roc_auc_score(y_va, w * p1 + (1 - w) * p2)
+best_w = max(results, key=results.get)
+print("Final Validation Performance:", max(results.values()))

@@ -1,0 +1,16 @@
+# expect: selected-before-split 12
+import pandas as pd
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.metrics import mean_absolute_error
+from sklearn.model_selection import train_test_split
+
+df = pd.read_csv("./input/train.csv")
+target = "strength"
+source = df
+kept = []
+for column in df.columns.drop(target):
+    if abs(source[column].corr(source[target])) > 0.15:
+        kept.append(column)
+train, valid = train_test_split(df, test_size=0.2, random_state=4)
+model = RandomForestRegressor(n_estimators=200).fit(train[kept], train[target])
+print("Final Validation Performance:", mean_absolute_error(valid[target], model.predict(valid[kept])))
