@@ -31,13 +31,11 @@ pub fn check(args: &CheckArgs) -> Result<Exit, Failure> {
     Ok(exit(Counts::of(&checked)))
 }
 
+/// What was found, and then, next to the last line, what could not be checked.
 fn show(all: &[Checked], look: Look) {
-    for checked in all {
-        match &checked.outcome {
-            Ok(findings) => output::text(&screen::findings(&checked.name, findings, look)),
-            Err(trouble) => output::error(trouble),
-        }
-    }
+    let found = all.iter().filter_map(|checked| Some((&checked.name, checked.outcome.as_ref().ok()?)));
+    found.for_each(|(name, findings)| output::text(&screen::findings(name, findings, look)));
+    all.iter().filter_map(|checked| checked.outcome.as_ref().err()).for_each(output::error);
     output::text(&screen::last_line(Counts::of(all), look));
 }
 

@@ -159,7 +159,7 @@ fn json_has_all_files_in_order() {
     assert_eq!(paths, ["project/a.py", "project/b/houses.ipynb", "broken.py", "before.py", "warned.py"]);
     assert_eq!(files[0], json!({"path": "project/a.py", "findings": []}));
     let in_cell = &files[1]["findings"][0];
-    assert!(in_cell["text"].as_str().unwrap().starts_with("line 2 of cell 3 computes"), "{in_cell}");
+    assert!(in_cell["text"].as_str().unwrap().contains("line 2 of cell 3"), "{in_cell}");
     assert_eq!((&in_cell["cell"], &in_cell["line"], &in_cell["end_line"]), (&json!(3), &json!(2), &json!(2)));
     assert!(files[2]["error"].as_str().unwrap().contains("syntax error in line 2"), "{}", files[2]);
     let first = &files[3]["findings"][0];
@@ -320,4 +320,20 @@ fn the_document_lists_all_rules() {
     let rows: Vec<&str> =
         text.lines().filter(|line| line.starts_with("| `") && line.ends_with(". |")).collect();
     assert_eq!(rows, Rule::ALL.map(row));
+}
+
+/// `UPDATE_README=1` writes it.
+#[test]
+fn the_readme_shows_what_check_prints() {
+    const HEAD: &str = "$ mle-star check train.py\n";
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    let (before, rest) = text.split_once(HEAD).unwrap();
+    let (shown, after) = rest.split_once("```").unwrap();
+    let printed = Sealed::with(&[("train.py", BEFORE)]).run("check train.py").stdout;
+    if std::env::var_os("UPDATE_README").is_some() {
+        std::fs::write(path, format!("{before}{HEAD}{printed}```{after}")).unwrap();
+        return;
+    }
+    assert_eq!(shown, printed);
 }
