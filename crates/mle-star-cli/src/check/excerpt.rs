@@ -1,6 +1,6 @@
 //! The lines of a source that show a finding.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use mle_star_leakage::Finding;
 
@@ -46,13 +46,11 @@ impl Excerpt {
         let lines = code.source.split('\n').zip(1..).skip(begin as usize - 1);
         for (line, number) in lines.take_while(|(_, number)| *number <= end) {
             let letters: Vec<Letter> = line.chars().map(Letter::of).collect();
-            let from = if number == found.line { index(found.column).min(letters.len()) } else { 0 };
-            let is_end = number == last_marked && found.end_line == last_marked;
-            let to = if is_end { index(found.end_column).min(letters.len()) } else { letters.len() };
+            let marked = marked(found, number..=last_marked, letters.len());
             let at = excerpt.text.len();
-            let marked = excerpt.add(&letters, from..to.max(from), columns);
+            let marked = excerpt.add(&letters, marked, columns);
             if number == found.line {
-                excerpt.marked = marked.clone();
+                excerpt.marked.start = marked.start;
             }
             if number == last_marked {
                 excerpt.marked.end = marked.end;
@@ -64,6 +62,11 @@ impl Excerpt {
         excerpt.text.pop();
         excerpt.settle();
         excerpt
+    }
+
+    /// The columns of its line numbers.
+    pub fn digits(&self) -> usize {
+        self.last.to_string().len()
     }
 
     /// Adds a line; returns where the text of `marked` is now.
@@ -114,6 +117,15 @@ fn kept(letters: &[Letter], marked: &Range<usize>, columns: usize) -> Range<usiz
     let start =
         if from_start { 0 } else { marked.start - fitting(letters[..marked.start].iter().rev(), before) };
     start..start + fitting(letters[start..].iter(), columns)
+}
+
+/// What is marked of a line with this many letters; `lines` are the line and the last one with a mark.
+fn marked(found: &Finding, lines: RangeInclusive<u32>, letters: usize) -> Range<usize> {
+    let (line, last) = lines.into_inner();
+    let from = if line == found.line { index(found.column).min(letters) } else { 0 };
+    let ends = line == last && found.end_line == last;
+    let to = if ends { index(found.end_column).min(letters) } else { letters };
+    from..to.max(from)
 }
 
 /// The number of letters that fit into these columns.

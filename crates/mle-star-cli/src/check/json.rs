@@ -63,25 +63,20 @@ fn file(checked: &Checked) -> File<'_> {
 }
 
 fn findings_of(findings: &Findings) -> Vec<Finding<'_>> {
-    let one = |found: &'_ mle_star_leakage::Finding| {
-        let span = findings.code.span(found);
-        (span, findings.code.in_cells(&found.text))
-    };
-    let found = findings.found.iter();
-    found
-        .map(|found| {
-            let (span, text) = one(found);
-            Finding {
-                rule: found.rule,
-                severity: found.severity,
-                line: span.line,
-                column: found.column,
-                end_line: span.end_line,
-                end_column: found.end_column,
-                cell: span.cell,
-                text,
-                instead: &found.instead,
-            }
-        })
-        .collect()
+    findings.found.iter().map(|found| finding(findings, found)).collect()
+}
+
+fn finding<'a>(findings: &'a Findings, found: &'a mle_star_leakage::Finding) -> Finding<'a> {
+    let span = findings.code.span(found);
+    Finding {
+        rule: found.rule,
+        severity: found.severity,
+        line: span.line,
+        column: found.column,
+        end_line: span.end_line,
+        end_column: found.end_column,
+        cell: span.cell,
+        text: findings.code.in_cells(&found.text),
+        instead: &found.instead,
+    }
 }

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal};
 
 use annotate_snippets::renderer::DecorStyle;
-use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet, Title};
 use mle_star_leakage::{Finding, Severity};
 
 use super::excerpt::Excerpt;
@@ -69,26 +69,43 @@ fn styled(text: &str, code: &str, look: Look) -> String {
 fn finding(name: &str, findings: &Findings, found: &Finding, look: Look) -> String {
     let margin = found.end_line.to_string().len() + MARGIN;
     let excerpt = Excerpt::of(&findings.code, found, look.columns.saturating_sub(margin));
-    let indent = excerpt.last.to_string().len();
     let level = match found.severity {
         Severity::Block => Level::ERROR,
         Severity::Warn => Level::WARNING,
     };
-    let title = level.clone().with_name(rules::word(found.severity)).primary_title(rules::title(found.rule));
-    let note = |label: &str, text: &str| wrapped(&one_line(text), look.columns, indent + label.len() + 5);
+    let text = findings.code.in_cells(&found.text);
+    let renderer = renderer(look);
+    let title = renderer.render(&[Group::with_title(title(level.clone(), found, look))]);
+    let lines = renderer.render(&[body(level, &excerpt, [&text, &found.instead], look)]);
+    // The library writes `FILE:LINE:COLUMN` only, and counts columns from where a long line is cut.
+    let arrow = styled("-->", "94", look);
+    format!(
+        "{title}\n{:indent$}{arrow} {}\n{lines}",
+        "",
+        place(name, findings, found),
+        indent = excerpt.digits()
+    )
+}
+
+fn title<'a>(level: Level<'a>, found: &Finding, look: Look) -> Title<'a> {
+    let (word, id) = (rules::word(found.severity), found.rule.id());
+    // The library puts further lines of a title below its first, which comes after `leak[ID]: `.
+    let title = wrapped(&rules::title(found.rule), look.columns, word.len() + id.len() + 4);
+    level.with_name(word).primary_title(title).id(id)
+}
+
+/// The lines of the source, with the reason and what is right below them.
+fn body<'a>(level: Level<'a>, excerpt: &'a Excerpt, [why, instead]: [&str; 2], look: Look) -> Group<'a> {
+    let note =
+        |label: &str, text: &str| wrapped(&one_line(text), look.columns, excerpt.digits() + label.len() + 5);
     let lines = Snippet::source(excerpt.text.as_str())
         .line_start(excerpt.first as usize)
         .annotation(AnnotationKind::Primary.span(excerpt.marked.clone()))
         .annotations(excerpt.visible.iter().cloned().map(|line| AnnotationKind::Visible.span(line)));
-    let body = Group::with_level(level)
+    Group::with_level(level)
         .element(lines)
-        .element(Level::NOTE.with_name("why").message(note("why", &findings.code.in_cells(&found.text))))
-        .element(Level::HELP.with_name("instead").message(note("instead", &found.instead)));
-    let renderer = renderer(look);
-    let title = renderer.render(&[Group::with_title(title.id(found.rule.id()))]);
-    // The library writes `FILE:LINE:COLUMN` only, and counts columns from where a long line is cut.
-    let arrow = styled("-->", "94", look);
-    format!("{title}\n{:indent$}{arrow} {}\n{}", "", place(name, findings, found), renderer.render(&[body]))
+        .element(Level::NOTE.with_name("why").message(note("why", why)))
+        .element(Level::HELP.with_name("instead").message(note("instead", instead)))
 }
 
 fn place(name: &str, findings: &Findings, found: &Finding) -> String {
