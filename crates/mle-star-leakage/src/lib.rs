@@ -3,6 +3,25 @@
 //! [`check`] follows the data through a script: which rows a table has, what was computed from which rows, what a
 //! model was fitted on, and which rows a score was computed on. A score that saw its own answers is a [`Finding`].
 //! What the analysis does not know is never a finding.
+//!
+//! # How it works
+//!
+//! A machine runs the script on abstract values, statement by statement. Functions and classes of the script are
+//! followed at their calls, branches are joined, and loops run each known item, or twice.
+//!
+//! - **Rows** are sets with an origin: a file, one side of a split, rows repeated, sets joined. Their origins decide
+//!   whether one set certainly contains another.
+//! - **Lessons** are what values depend on: a model, statistics of the target, a choice by scores. Each says where it
+//!   was learnt, and from which rows.
+//! - **Scores** keep the lessons of their predictions. A lesson from rows that are scored is a leak.
+//!
+//! The scores that count are those in the line that begins with `Final Validation Performance`. If nothing is known of
+//! that line, all scores count, except those of training rows.
+//!
+//! The target is given by [`Facts`]. Otherwise it is what models and metrics get as true values, which a first run of
+//! the machine finds out.
+//!
+//! Work is limited by a number of steps, so every source takes a bounded time.
 #![forbid(unsafe_code)]
 
 mod access;

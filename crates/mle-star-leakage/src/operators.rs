@@ -265,12 +265,12 @@ impl Machine<'_> {
             let score = self.score(site, rows, &values.rest.lessons, false);
             return Value::number(Lessons::default(), score);
         }
-        let mut lessons = values.rest.lessons.clone();
+        let predicted = self.infos.any(&values.rest.lessons, |lesson| lesson.kind == Kind::Model);
+        // The mean of predictions is no prediction.
+        let mut lessons =
+            self.infos.map(&values.rest.lessons, |lesson| (lesson.kind != Kind::Model).then_some(lesson));
         let learnt = values.rows.is_known() && unsupervised && !values.is_target() && !values.blank;
-        if learnt
-            && !self.infos.any(&lessons, |lesson| lesson.kind == Kind::Model)
-            && values.condition.is_none()
-        {
+        if learnt && !predicted && values.condition.is_none() {
             let lesson = Lesson::new(Kind::Unsupervised, self.site(site), values.rows);
             lessons = lessons.and(&self.infos.lesson(lesson));
         }

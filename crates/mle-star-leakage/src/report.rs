@@ -30,7 +30,7 @@ pub(crate) fn findings(machine: &mut Machine<'_>) -> Vec<Finding> {
 /// Findings as they are collected: one for each rule and place.
 struct Report<'a> {
     lines: Lines<'a>,
-    found: BTreeMap<(Rule, Site), Finding>,
+    found: BTreeMap<(Rule, usize, usize), Finding>,
 }
 
 /// The scores that the script reports, with what else the printed number depends on.
@@ -268,7 +268,8 @@ impl Report<'_> {
             text,
             instead: rule.instead().to_owned(),
         };
-        self.found.entry((rule, site)).or_insert(finding);
+        let place = (rule, range.start().to_usize(), range.end().to_usize());
+        self.found.entry(place).or_insert(finding);
     }
 }
 

@@ -187,6 +187,12 @@ impl Place {
         self.join(format_args!("{PROBE}{solution}")).join(name)
     }
 
+    /// Whether it belongs to a probe.
+    pub fn is_probe(&self) -> bool {
+        self.phase() == Some(Phase::Finalization)
+            && self.names().nth(1).is_some_and(|name| counter(name, PROBE).is_some())
+    }
+
     /// The place that marks the end of the phase at this place, or of the run for the root.
     #[must_use]
     pub fn end(&self) -> Self {

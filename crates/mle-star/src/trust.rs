@@ -44,6 +44,14 @@ pub struct Trust {
     pub equivalence: String,
 }
 
+impl Trust {
+    /// Why the score may be too good, if a probe says so.
+    pub fn suspicion(&self) -> Option<&str> {
+        let suspect = self.probes.iter().find(|probe| probe.verdict == ProbeVerdict::Suspect);
+        suspect.map(|probe| probe.detail.as_str())
+    }
+}
+
 /// A finding in a script.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {

@@ -124,6 +124,9 @@ fn score_lines(metric: &str, score: f64, trust: &Trust) -> Vec<String> {
     if trust.verified == Some(false) {
         lines.push("note: the script's predictions give another score than the script printed".to_owned());
     }
+    if let Some(why) = trust.suspicion() {
+        lines.push(format!("note: this score is suspect: {}", first_line(why, 300)));
+    }
     lines
 }
 
@@ -192,6 +195,10 @@ mod tests {
         );
         let on = json!({"state": "on", "rows": 300, "of": 2000, "seed": 1, "digest": "d"});
         check(json!({"holdout": on}), &[validated, "no score on the held-out rows"]);
+        let probe =
+            json!({"name": "shuffled-target", "verdict": "suspect", "detail": "it is better than chance"});
+        let suspect = "note: this score is suspect: it is better than chance";
+        check(json!({"probes": [probe]}), &[validated, "no held-out rows", suspect]);
         check(
             json!({"validation_score": null, "validation_interval": null, "verified": false}),
             &[

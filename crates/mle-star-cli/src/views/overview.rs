@@ -7,7 +7,7 @@ use mle_star::result::StoppedBy;
 use serde::Serialize;
 
 use super::steps::StepKind;
-use super::text::{PROSE, cut};
+use super::text::{PROSE, cut, line_of};
 use super::trust::{self, Figure};
 use super::{Context, steps};
 use crate::runs::run_view::State;
@@ -145,6 +145,8 @@ fn notes(context: &Context<'_>, data_changed: bool) -> Vec<String> {
     });
     let leaks = result.is_some_and(|result| result.leakage_suspected);
     let leaks = leaks.then_some("The solution may leak the answers it is scored on.");
+    let suspect = result.and_then(|result| result.trust.as_ref()?.suspicion());
+    let suspect = suspect.map(|why| format!("The score is suspect: {}.", line_of(why)));
     let data = "The data changed while the run lasted: scores from before and after do not compare.";
     let data = data_changed.then_some(data);
     let ended = context.run.summary.state == State::Unfinished;
@@ -168,6 +170,7 @@ fn notes(context: &Context<'_>, data_changed: bool) -> Vec<String> {
         .into_iter()
         .flatten()
         .map(str::to_owned)
+        .chain(suspect)
         .chain(stopped)
         .chain(so_far)
         .chain(failed)

@@ -6,6 +6,8 @@ mod shift;
 
 use std::fmt;
 
+use mle_star::config::LeakageGate;
+use mle_star::journal::Kind;
 use mle_star::protocol::{Holdout, Split};
 use mle_star::trust::{self, ProbeVerdict, Severity};
 use serde::Serialize;
@@ -90,8 +92,10 @@ pub struct Candidate {
 pub struct Finding {
     /// The rule.
     pub rule: String,
-    /// Whether the script was refused a score for it.
-    pub is_blocking: bool,
+    /// What became of the script: `no score`, `corrected` or `reported`.
+    pub effect: &'static str,
+    /// Whether that is `bad`, `good` or neither: `soft`.
+    pub mood: &'static str,
     /// The place, for people.
     pub name: String,
     /// The line, from 1.
@@ -135,7 +139,7 @@ pub fn trust(context: &Context<'_>) -> Option<Trust> {
         candidates: trust.choice.candidates.iter().map(|one| candidate(context, one)).collect(),
         has_held_out: trust.choice.candidates.iter().any(|one| one.holdout.is_some()),
         equivalence: cut(&trust.equivalence, PROSE),
-        findings: trust.findings.iter().map(finding).collect(),
+        findings: trust.findings.iter().map(|one| finding(context, one)).collect(),
         probes: trust.probes.iter().map(probe).collect(),
         disclosure: disclosure::disclosure(result, trust),
     })
@@ -239,10 +243,20 @@ fn candidate(context: &Context<'_>, one: &trust::ChoiceCandidate) -> Candidate {
     }
 }
 
-fn finding(finding: &trust::Finding) -> Finding {
+fn finding(context: &Context<'_>, finding: &trust::Finding) -> Finding {
+    let mut effects = context.run.snapshot.effects.iter();
+    let ran = effects.any(|effect| effect.kind == Kind::Script && effect.place == finding.place);
+    let gate = context.run.snapshot.frozen.config.leakage_gate;
+    let (effect, mood) = match finding.severity {
+        Severity::Block if gate != LeakageGate::Block => ("reported", "bad"),
+        Severity::Block if ran => ("corrected", "good"),
+        Severity::Block => ("no score", "bad"),
+        Severity::Warn => ("reported", "soft"),
+    };
     Finding {
         rule: line_of(&finding.rule),
-        is_blocking: finding.severity == Severity::Block,
+        effect,
+        mood,
         name: place_name(&finding.place),
         line: finding.line,
         text: cut(&finding.text, PROSE),

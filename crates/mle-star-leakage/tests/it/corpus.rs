@@ -99,3 +99,12 @@ fn every_rule_has_pairs() {
         assert!(pairs >= least, "{rule}: {pairs}");
     }
 }
+
+/// The names of rules are those of their JSON.
+#[test]
+fn rules_have_names() {
+    for rule in Rule::ALL {
+        assert_eq!(serde_json::to_value(rule).unwrap(), rule.id());
+        assert!(rule.description().ends_with('.') && rule.instead().ends_with('.'));
+    }
+}

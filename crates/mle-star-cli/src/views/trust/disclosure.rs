@@ -5,7 +5,7 @@ use mle_star::config::{AgentsChoice, Config, Switch};
 use mle_star::journal::in_words;
 use mle_star::protocol::Holdout;
 use mle_star::result::FinalResult;
-use mle_star::trust::Trust;
+use mle_star::trust::{Probe, ProbeVerdict, Severity, Trust};
 
 use super::sentence;
 use crate::views::text::line_of;
@@ -19,6 +19,7 @@ pub fn disclosure(result: &FinalResult, trust: &Trust) -> String {
         held_out(trust),
         rows(trust),
         choice(trust),
+        checks(trust),
         network(&result.config),
         search(result),
         models(&result.config),
@@ -26,6 +27,25 @@ pub fn disclosure(result: &FinalResult, trust: &Trust) -> String {
         seeds(trust),
     ];
     statements.join("\n")
+}
+
+/// What the gate and the probes found.
+fn checks(trust: &Trust) -> String {
+    let leaks = trust.findings.iter().filter(|finding| finding.severity == Severity::Block).count();
+    let leaks = match leaks {
+        0 => "no leak was found in the scripts that were scored".to_owned(),
+        1 => "one leak was found in a script before it was scored".to_owned(),
+        leaks => format!("{leaks} leaks were found in scripts before they were scored"),
+    };
+    let probe = |probe: &Probe| {
+        let verdict = match probe.verdict {
+            ProbeVerdict::Pass => "passed",
+            ProbeVerdict::Suspect => "suspect",
+            ProbeVerdict::Skipped => "not carried out",
+        };
+        format!("; probe {}: {verdict}", line_of(&probe.name))
+    };
+    format!("Leakage: {leaks}{}.", trust.probes.iter().map(probe).collect::<String>())
 }
 
 fn task(result: &FinalResult) -> String {
