@@ -53,6 +53,11 @@ pub enum Command {
     /// A comment above each field explains how its value was inferred. Comments at the end say how solutions are
     /// evaluated: how validation rows are chosen, and which labelled rows are held out.
     Init(InitArgs),
+    /// Find leaks of validation data in Python scripts and notebooks
+    ///
+    /// Follows the data through the source without running it, and finds scores that saw their own answers. The exit
+    /// code is 1 if there is a leak, else 2 if a file cannot be checked, else 0. Warnings do not count.
+    Check(CheckArgs),
     /// Check Python, claude, credentials, hardware and isolation
     Doctor(DoctorArgs),
     /// Manage prompt templates
@@ -243,6 +248,28 @@ pub struct InitArgs {
     /// Use this column as the row ID
     #[arg(long, value_name = "COLUMN")]
     pub id_column: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// Python script, notebook, or folder with both; - is standard input
+    #[arg(value_name = "SCRIPT", required = true)]
+    pub scripts: Vec<PathBuf>,
+    /// Infer target, row ID and split from this data folder or task file
+    #[arg(long, value_name = "FOLDER")]
+    pub data: Option<PathBuf>,
+    /// Set the target column
+    #[arg(long, value_name = "COLUMN")]
+    pub target: Option<String>,
+    /// Use this column as the row ID
+    #[arg(long, value_name = "COLUMN")]
+    pub id_column: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Print SARIF 2.1.0, the format of code scanning
+    #[arg(long, conflicts_with = "json")]
+    pub sarif: bool,
 }
 
 #[derive(Debug, Args)]

@@ -1,5 +1,6 @@
 //! One module per command.
 
+mod check;
 mod doctor;
 mod estimate;
 mod init;
@@ -42,6 +43,7 @@ pub fn perform(command: Command) -> Result<Exit, Failure> {
         Command::Report(args) => report::report(&args),
         Command::Ui(args) => ui::ui(&args),
         Command::Init(args) => init::init(&args),
+        Command::Check(args) => check::check(&args),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Prompts(command) => prompts::perform(&command),
         Command::Completions { shell } => manual::completions(shell),

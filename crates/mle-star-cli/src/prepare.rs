@@ -39,7 +39,7 @@ use task_source::TaskSource;
 
 pub use configure::{absolute, settings_of};
 pub use freeze::freeze;
-pub use infer_task::{Look, look};
+pub use infer_task::{Look, look, look_without_metric};
 pub use profile_data::{ProfiledData, profile_data};
 
 /// A run's inputs, checked and complete.

@@ -2,7 +2,7 @@
 //!
 //! [`profile::read`] profiles a folder's tables, [`infer::infer`] infers the task from them, and [`unzip`] unpacks
 //! packed tables for scripts. [`split::describe`] says how test rows differ from training rows,
-//! [`comparison::script`] writes a script that compares both tables, [`holdout`] keeps
+//! [`comparison::script`] writes a script that compares both tables, [`knowing`] finds columns that tell the target, [`holdout`] keeps
 //! labelled rows from scripts, and [`summary`] tells agents what the data holds.
 
 pub mod agreement;
@@ -15,6 +15,7 @@ pub mod holdout;
 pub mod infer;
 pub mod input;
 pub mod keys;
+pub mod knowing;
 pub mod profile;
 mod records;
 pub mod split;

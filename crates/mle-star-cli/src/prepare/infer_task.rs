@@ -78,6 +78,20 @@ pub fn look(source: &TaskSource, given: &Given) -> Result<Look, Trouble> {
     Ok(Look { profile, inferred, description })
 }
 
+/// Infers a task as `run` does, also from data for which nothing names a metric.
+///
+/// # Errors
+/// The data cannot be read, or a given column is in no table.
+pub fn look_without_metric(source: &TaskSource, invocation: &Invocation) -> Result<Look, Trouble> {
+    let profile = profile::read(&source.data_dir)?;
+    let description = read_description(source)?.text;
+    let given = given(source, invocation);
+    let any = Given { metric: Some("any".to_owned()), direction: Some(Direction::Maximize), ..given.clone() };
+    let inferred = infer(Some(&profile), &[], &description, &given)
+        .or_else(|_| infer(Some(&profile), &[], &description, &any))?;
+    Ok(Look { profile, inferred, description })
+}
+
 /// Checks that the run writes outside its data; `makes_output` also creates the folders for its output and its calls, so
 /// that an unwritable folder is reported now and not hours later.
 ///

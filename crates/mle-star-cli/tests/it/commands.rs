@@ -113,7 +113,7 @@ fn no_text_of_others_acts_on_the_terminal() {
 #[test]
 fn completions_and_pages_know_every_command() {
     let sealed = Sealed::with(&[]);
-    let commands = ["run", "resume", "watch", "list", "show", "report", "init", "doctor", "prompts"];
+    let commands = ["run", "resume", "watch", "list", "show", "report", "init", "check", "doctor", "prompts"];
     for shell in ["bash", "zsh", "fish"] {
         let said = sealed.run(&format!("completions {shell}"));
         assert_eq!((said.code, said.stderr.as_str()), (0, ""), "{shell}");

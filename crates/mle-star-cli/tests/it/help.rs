@@ -2,7 +2,7 @@
 
 use crate::sealed::Sealed;
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 15] = [
     "",
     "run",
     "resume",
@@ -12,6 +12,7 @@ const COMMANDS: [&str; 14] = [
     "report",
     "ui",
     "init",
+    "check",
     "doctor",
     "prompts",
     "prompts export",

@@ -4,6 +4,7 @@
 mod agents;
 mod browser;
 mod by_files;
+mod check;
 mod claude;
 mod commands;
 mod events;

@@ -1,0 +1,129 @@
+//! Leaks in scripts and notebooks, for people and for other programs.
+//!
+//! [`files::inputs`] finds the files, [`text`] reads them, and [`check_all`] checks them with the crate
+//! `mle-star-leakage`. [`data`] says what is known of the data. [`screen`], [`json`] and [`sarif`] show the findings.
+
+pub mod data;
+mod excerpt;
+pub mod files;
+pub mod json;
+pub mod rules;
+pub mod sarif;
+pub mod screen;
+pub mod text;
+
+use std::num::NonZero;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use mle_star::stop::Trouble;
+use mle_star_leakage::{Facts, Finding, Severity};
+
+use files::Input;
+use text::Code;
+
+/// The stack of a thread that checks, in bytes: the source may be nested deeply.
+const STACK: usize = 64 << 20;
+
+/// An input, and what was found in it.
+#[derive(Debug)]
+pub struct Checked {
+    /// The input's name, for people.
+    pub name: String,
+    /// Its code with the findings, or why it cannot be checked.
+    pub outcome: Result<Findings, Trouble>,
+}
+
+/// What was found in a script or notebook.
+#[derive(Debug)]
+pub struct Findings {
+    /// The code.
+    pub code: Code,
+    /// The findings in the order of their lines.
+    pub found: Vec<Finding>,
+}
+
+/// How much was found in several files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Files that were checked.
+    pub files: usize,
+    /// Files that could not be checked.
+    pub unreadable: usize,
+    /// Findings with which the score does not count.
+    pub leaks: usize,
+    /// Other findings.
+    pub warnings: usize,
+}
+
+/// Checks all inputs, several at once. The order of the results is that of the inputs.
+pub fn check_all(inputs: &[Input], facts: &Facts) -> Vec<Checked> {
+    let outcomes: Vec<OnceLock<Checked>> = inputs.iter().map(|_| OnceLock::new()).collect();
+    let next = AtomicUsize::new(0);
+    let work = || {
+        while let Some((input, outcome)) = take(&next, inputs, &outcomes) {
+            outcome.get_or_init(|| checked(input, facts));
+        }
+    };
+    let workers = thread::available_parallelism().map_or(1, NonZero::get).min(inputs.len());
+    thread::scope(|scope| {
+        for _ in 0..workers {
+            // A thread that cannot start leaves its work to the others, and what remains to this one.
+            let _ = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
+        }
+    });
+    let pairs = inputs.iter().zip(outcomes);
+    pairs.map(|(input, outcome)| outcome.into_inner().unwrap_or_else(|| checked(input, facts))).collect()
+}
+
+impl Counts {
+    /// Counts the findings.
+    pub fn of(all: &[Checked]) -> Self {
+        all.iter().fold(Self::default(), |counts, checked| match &checked.outcome {
+            Err(_) => Self { unreadable: counts.unreadable + 1, ..counts },
+            Ok(findings) => {
+                let leaks = findings.found.iter().filter(|found| found.severity == Severity::Block).count();
+                Self {
+                    files: counts.files + 1,
+                    leaks: counts.leaks + leaks,
+                    warnings: counts.warnings + findings.found.len() - leaks,
+                    ..counts
+                }
+            }
+        })
+    }
+}
+
+/// The next input, with the place for its outcome.
+fn take<'a>(
+    next: &AtomicUsize,
+    inputs: &'a [Input],
+    outcomes: &'a [OnceLock<Checked>],
+) -> Option<(&'a Input, &'a OnceLock<Checked>)> {
+    let index = next.fetch_add(1, Ordering::Relaxed);
+    inputs.get(index).zip(outcomes.get(index))
+}
+
+fn checked(input: &Input, facts: &Facts) -> Checked {
+    let outcome = panic::catch_unwind(AssertUnwindSafe(|| findings(input, facts)));
+    let outcome = outcome.unwrap_or_else(|_| {
+        Err(Trouble::new(
+            format!("cannot check {input}: internal error"),
+            "this is a bug in mle-star; please report it with the file",
+        ))
+    });
+    Checked { name: input.to_string(), outcome }
+}
+
+fn findings(input: &Input, facts: &Facts) -> Result<Findings, Trouble> {
+    let code = text::read(input)?;
+    let found = mle_star_leakage::check(&code.source, facts).map_err(|error| {
+        Trouble::new(
+            format!("cannot check {input}: {}", code.in_cells(&error.to_string())),
+            text::hint(&error),
+        )
+    })?;
+    Ok(Findings { code, found })
+}

@@ -1,0 +1,134 @@
+//! What is known of the data before a script is checked.
+
+use std::path::Path;
+
+use mle_star::protocol::SplitKind;
+use mle_star::stop::Trouble;
+use mle_star::task::TaskType;
+use mle_star_data::profile::{Profile, Table};
+use mle_star_data::{knowing, split};
+use mle_star_leakage as leakage;
+use mle_star_leakage::Facts;
+use serde::Serialize;
+
+use crate::args::CheckArgs;
+use crate::prepare::task_source::{self, TaskSource};
+use crate::prepare::{Look, look_without_metric};
+use crate::settings::Invocation;
+
+/// What a data folder says.
+#[derive(Debug, Serialize)]
+pub struct Known {
+    /// The folder with the tables.
+    folder: String,
+    /// The columns to predict.
+    targets: Vec<String>,
+    /// Why these, or why none.
+    target_reason: String,
+    /// The column with the row IDs.
+    id: Option<String>,
+    /// How test rows differ from training rows; `None` without a test table.
+    split: Option<mle_star::protocol::Split>,
+    /// Columns of the training table that the test table lacks, beside the targets.
+    only_in_training: Vec<String>,
+    /// Columns from which the target follows in all training rows that were read.
+    knows_target: Vec<String>,
+}
+
+/// What the options and the data folder say, for the checker.
+pub fn facts(args: &CheckArgs, known: Option<&Known>) -> Facts {
+    match known {
+        Some(known) => known.facts(),
+        None => Facts {
+            targets: args.target.clone().into_iter().collect(),
+            ids: args.id_column.clone().into_iter().collect(),
+            split: None,
+        },
+    }
+}
+
+/// What the data says, as a run would infer it.
+///
+/// # Errors
+/// The folder has no training table, or a table or a given column is wrong.
+pub fn known(args: &CheckArgs, folder: &Path) -> Result<Known, Trouble> {
+    let source = task_source::find(folder)?;
+    let invocation = Invocation {
+        target: args.target.clone(),
+        id_column: args.id_column.clone(),
+        ..Invocation::default()
+    };
+    let look = look_without_metric(&source, &invocation)?;
+    Ok(of(&source, look))
+}
+
+fn of(source: &TaskSource, look: Look) -> Known {
+    let Look { profile, inferred, .. } = look;
+    let (target, id) = (inferred.target.as_deref(), inferred.id.as_deref());
+    let classes = inferred.task_type != TaskType::Regression;
+    let split =
+        profile.test.is_some().then(|| split::describe(&source.data_dir, &profile, target, id, classes));
+    let targets: Vec<String> =
+        target.iter().flat_map(|target| profile.targets(target, id)).map(str::to_owned).collect();
+    let guess = inferred.guesses.iter().find(|guess| guess.field == "target_column");
+    let target_reason = match (&inferred.target_unknown, guess) {
+        (Some(why), _) => why.message.clone(),
+        (None, Some(guess)) => guess.reason.clone(),
+        (None, None) => "as given".to_owned(),
+    };
+    let mut but: Vec<&str> = targets.iter().map(String::as_str).collect();
+    but.extend(id);
+    // What cannot be read is an error of the profile already.
+    let knows = target.and_then(|target| knowing::columns(&source.data_dir, &profile, target, &but).ok());
+    Known {
+        knows_target: knows.unwrap_or_default(),
+        folder: source.data_dir.display().to_string(),
+        only_in_training: only_in_training(&profile, &targets),
+        targets,
+        target_reason,
+        split,
+        id: inferred.id,
+    }
+}
+
+fn only_in_training(profile: &Profile, targets: &[String]) -> Vec<String> {
+    let lacks = |table: &Option<Table>, name: &String| {
+        table.as_ref().is_some_and(|table| table.column(name).is_none())
+    };
+    let names = profile.train.columns.iter().map(|column| &column.name);
+    names.filter(|name| !targets.contains(name) && lacks(&profile.test, name)).cloned().collect()
+}
+
+impl Known {
+    /// A few lines for people.
+    pub fn lines(&self) -> Vec<String> {
+        let quoted =
+            |names: &[String]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        let target = match self.targets.as_slice() {
+            [] => format!("target: unknown ({}); name it with --target", self.target_reason),
+            targets => format!("target: {} ({})", quoted(targets), self.target_reason),
+        };
+        let id = self.id.as_ref().map(|id| format!("ID: `{id}`"));
+        let split = self.split.as_ref().map(|split| format!("split: {} ({})", split.words(), split.why));
+        let missing = (!self.only_in_training.is_empty())
+            .then(|| format!("only in the training table: {}", quoted(&self.only_in_training)));
+        let knows = (!self.knows_target.is_empty()).then(|| {
+            format!("know the target: {} (it follows from their values)", quoted(&self.knows_target))
+        });
+        let rest = [id, split, missing, knows].into_iter().flatten();
+        [format!("data: {}", self.folder), target].into_iter().chain(rest).collect()
+    }
+
+    fn facts(&self) -> Facts {
+        let split = self.split.as_ref().map(|split| leakage::Split {
+            kind: match split.kind {
+                SplitKind::Rows => leakage::SplitKind::Rows,
+                SplitKind::Stratified => leakage::SplitKind::Stratified,
+                SplitKind::Groups => leakage::SplitKind::Groups,
+                SplitKind::Time => leakage::SplitKind::Time,
+            },
+            column: split.column.clone(),
+        });
+        Facts { targets: self.targets.clone(), ids: self.id.clone().into_iter().collect(), split }
+    }
+}

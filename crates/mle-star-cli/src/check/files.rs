@@ -1,0 +1,159 @@
+//! From arguments to files.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use mle_star::stop::Trouble;
+
+/// Folders whose Python is not that of the user.
+const FOREIGN: [&str; 3] = ["node_modules", "__pycache__", "site-packages"];
+/// Files that a folder has if it is a Python environment.
+const OF_ENVIRONMENTS: [&str; 2] = ["pyvenv.cfg", "conda-meta"];
+/// Folders are walked to this depth.
+const DEEPEST: usize = 64;
+
+/// What is checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// Standard input.
+    Stdin,
+    /// A script or a notebook.
+    File(PathBuf),
+    /// An argument without anything to check.
+    Nothing(PathBuf, Trouble),
+}
+
+impl fmt::Display for Input {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stdin => formatter.write_str("<stdin>"),
+            Self::File(path) | Self::Nothing(path, _) => write!(formatter, "{}", path.display()),
+        }
+    }
+}
+
+/// The scripts and notebooks that the arguments name, in their order; those of a folder are sorted. `-` is standard
+/// input. Nothing is checked twice.
+pub fn inputs(given: &[PathBuf]) -> Vec<Input> {
+    let mut seen = HashSet::new();
+    let mut inputs: Vec<Input> = given.iter().flat_map(|path| of(path)).collect();
+    inputs.retain(|input| match input {
+        Input::File(path) => seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone())),
+        Input::Stdin => seen.insert(PathBuf::from("-")),
+        Input::Nothing(..) => true,
+    });
+    inputs
+}
+
+/// Whether the file is a notebook, by its name.
+pub fn is_notebook(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("ipynb"))
+}
+
+fn of(path: &Path) -> Vec<Input> {
+    if path == Path::new("-") {
+        return vec![Input::Stdin];
+    }
+    if !path.is_dir() {
+        return vec![Input::File(path.to_owned())];
+    }
+    let mut files = Vec::new();
+    match add(path, &mut files, DEEPEST) {
+        Err(trouble) => vec![Input::Nothing(path.to_owned(), trouble)],
+        Ok(()) if files.is_empty() => vec![Input::Nothing(path.to_owned(), without_scripts(path))],
+        Ok(()) => {
+            files.sort();
+            let named = |file: &PathBuf| file.strip_prefix(".").unwrap_or(file).to_owned();
+            files.iter().map(|file| Input::File(named(file))).collect()
+        }
+    }
+}
+
+fn without_scripts(folder: &Path) -> Trouble {
+    Trouble::new(
+        format!("no scripts or notebooks in {}", folder.display()),
+        "name a folder with files that end in .py or .ipynb, or the files themselves",
+    )
+}
+
+/// Adds the scripts and notebooks below a folder. Links to folders are not followed, because they can form circles.
+fn add(folder: &Path, files: &mut Vec<PathBuf>, depth: usize) -> Result<(), Trouble> {
+    let entries = fs::read_dir(folder).map_err(|error| {
+        let message = format!("cannot read the folder {}: {error}", folder.display());
+        Trouble::new(message, "check its permissions")
+    })?;
+    for entry in entries.flatten() {
+        let path = entry.path();
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        match (is_folder, depth) {
+            (true, 1..) if !is_left_out(&path) => add(&path, files, depth - 1)?,
+            (false, _) if is_code(&path) && path.is_file() => files.push(path),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn is_code(path: &Path) -> bool {
+    let is_script = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("py"));
+    (is_script || is_notebook(path)) && !is_hidden(path)
+}
+
+fn is_left_out(folder: &Path) -> bool {
+    let is_foreign = folder.file_name().is_some_and(|name| FOREIGN.iter().any(|foreign| name == *foreign));
+    is_foreign || is_hidden(folder) || OF_ENVIRONMENTS.iter().any(|name| folder.join(name).exists())
+}
+
+fn is_hidden(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_are_walked_in_order_without_what_others_wrote() {
+        let dir = tempfile::tempdir().unwrap();
+        let names = [
+            "b.py",
+            "a/z.ipynb",
+            "a/b.PY",
+            "a.txt",
+            ".hidden.py",
+            ".git/x.py",
+            "node_modules/x.py",
+            "a/__pycache__/x.py",
+            "a/.ipynb_checkpoints/z.ipynb",
+            "env/pyvenv.cfg",
+            "env/lib/x.py",
+            "conda/conda-meta/x",
+            "conda/x.py",
+            "empty/x.txt",
+        ];
+        for name in names {
+            let path = dir.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        std::os::unix::fs::symlink(dir.path(), dir.path().join("a/circle")).unwrap();
+        let check = |given: &[&str], expected: &[&str]| {
+            let given: Vec<PathBuf> = given.iter().map(|name| dir.path().join(name)).collect();
+            let shown = |input: &Input| match input {
+                Input::Nothing(..) => "nothing".to_owned(),
+                input => input.to_string().replace(&format!("{}/", dir.path().display()), ""),
+            };
+            let found: Vec<String> = inputs(&given).iter().map(shown).collect();
+            assert_eq!(found, expected, "{given:?}");
+        };
+        check(&[""], &["a/b.PY", "a/z.ipynb", "b.py"]);
+        check(&["b.py", "a", "b.py", "a/z.ipynb"], &["b.py", "a/b.PY", "a/z.ipynb"]);
+        check(&["a.txt", "no-such"], &["a.txt", "no-such"]);
+        check(&["empty", "b.py"], &["nothing", "b.py"]);
+        // A folder that is named is checked in any case.
+        check(&["env"], &["env/lib/x.py"]);
+        assert_eq!(inputs(&["-".into(), "-".into()]), [Input::Stdin]);
+    }
+}

@@ -1,0 +1,82 @@
+//! The findings as JSON (`docs/check.md`).
+
+use mle_star_leakage::{Rule, Severity};
+use serde::Serialize;
+
+use super::data::Known;
+use super::{Checked, Counts, Findings};
+
+/// The version of the format.
+const VERSION: u32 = 1;
+
+/// All that was checked.
+#[derive(Debug, Serialize)]
+pub struct Document<'a> {
+    version: u32,
+    /// What `--data` says of the data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<&'a Known>,
+    files: Vec<File<'a>>,
+    /// Findings with which the score does not count.
+    blocked: usize,
+    /// Other findings.
+    warnings: usize,
+}
+
+#[derive(Debug, Serialize)]
+struct File<'a> {
+    path: &'a str,
+    findings: Vec<Finding<'a>>,
+    /// Why the file cannot be checked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a str>,
+}
+
+#[derive(Debug, Serialize)]
+struct Finding<'a> {
+    rule: Rule,
+    severity: Severity,
+    /// In a notebook, lines count from the beginning of their cell.
+    line: u32,
+    column: u32,
+    end_line: u32,
+    end_column: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cell: Option<u32>,
+    text: String,
+    instead: &'a str,
+}
+
+/// The document.
+pub fn document<'a>(all: &'a [Checked], known: Option<&'a Known>) -> Document<'a> {
+    let counts = Counts::of(all);
+    let files = all.iter().map(file).collect();
+    Document { version: VERSION, data: known, files, blocked: counts.leaks, warnings: counts.warnings }
+}
+
+fn file(checked: &Checked) -> File<'_> {
+    let (findings, error) = match &checked.outcome {
+        Ok(findings) => (findings_of(findings), None),
+        Err(trouble) => (Vec::new(), Some(trouble.message.as_str())),
+    };
+    File { path: &checked.name, findings, error }
+}
+
+fn findings_of(findings: &Findings) -> Vec<Finding<'_>> {
+    findings.found.iter().map(|found| finding(findings, found)).collect()
+}
+
+fn finding<'a>(findings: &'a Findings, found: &'a mle_star_leakage::Finding) -> Finding<'a> {
+    let span = findings.code.span(found);
+    Finding {
+        rule: found.rule,
+        severity: found.severity,
+        line: span.line,
+        column: found.column,
+        end_line: span.end_line,
+        end_column: found.end_column,
+        cell: span.cell,
+        text: findings.code.in_cells(&found.text),
+        instead: &found.instead,
+    }
+}

@@ -1,0 +1,142 @@
+//! The findings for people, as compilers show them.
+
+use std::io::{self, IsTerminal};
+
+use annotate_snippets::renderer::DecorStyle;
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet, Title};
+use mle_star_leakage::{Finding, Severity};
+
+use super::excerpt::Excerpt;
+use super::{Counts, Findings, rules};
+use crate::output::sanitize::{one_line, width};
+use crate::settings::Environment;
+
+/// The columns of an output that is no terminal.
+const COLUMNS: usize = 120;
+/// The fewest columns to which text is wrapped.
+const FEWEST: usize = 40;
+
+/// The columns between line numbers and source, which may be marked over several lines.
+const MARGIN: usize = 6;
+
+/// What the output can show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Look {
+    /// There are colours.
+    pub colour: bool,
+    /// The width in columns.
+    pub columns: usize,
+}
+
+impl Look {
+    /// What the terminal behind stdout can show; `NO_COLOR` and `TERM=dumb` turn colours off.
+    pub fn of(environment: &Environment<'_>) -> Self {
+        let is_dumb = environment("TERM").is_none_or(|term| term == "dumb");
+        let colour = io::stdout().is_terminal() && !is_dumb && environment("NO_COLOR").is_none();
+        let size = terminal_size::terminal_size_of(io::stdout());
+        let columns = size.map_or(COLUMNS, |(columns, _)| usize::from(columns.0));
+        Self { colour, columns: columns.max(FEWEST) }
+    }
+}
+
+/// The findings of a file, each followed by an empty line.
+pub fn findings(name: &str, findings: &Findings, look: Look) -> String {
+    findings.found.iter().map(|found| format!("{}\n\n", finding(name, findings, found, look))).collect()
+}
+
+/// How much was found.
+pub fn last_line(counts: Counts, look: Look) -> String {
+    let found = [(counts.leaks, "leak", "91"), (counts.warnings, "warning", "33")];
+    let found = found.into_iter().filter(|(number, ..)| *number > 0);
+    let found: Vec<String> =
+        found.map(|(number, word, code)| styled(&counted(number, word), code, look)).collect();
+    let found = if found.is_empty() { styled("no leaks", "32", look) } else { found.join(", ") };
+    match (counts.files, counts.unreadable) {
+        (0, unreadable @ 1..) => format!("{} could not be checked\n", counted(unreadable, "file")),
+        (files, 0) => format!("{found} in {}\n", counted(files, "file")),
+        (files, more) => format!("{found} in {}; {more} more could not be checked\n", counted(files, "file")),
+    }
+}
+
+fn counted(number: usize, word: &str) -> String {
+    if number == 1 { format!("1 {word}") } else { format!("{number} {word}s") }
+}
+
+fn styled(text: &str, code: &str, look: Look) -> String {
+    if look.colour { format!("\x1b[1;{code}m{text}\x1b[0m") } else { text.to_owned() }
+}
+
+fn finding(name: &str, findings: &Findings, found: &Finding, look: Look) -> String {
+    let margin = found.end_line.to_string().len() + MARGIN;
+    let excerpt = Excerpt::of(&findings.code, found, look.columns.saturating_sub(margin));
+    let level = match found.severity {
+        Severity::Block => Level::ERROR,
+        Severity::Warn => Level::WARNING,
+    };
+    let text = findings.code.in_cells(&found.text);
+    let renderer = renderer(look);
+    let title = renderer.render(&[Group::with_title(title(level.clone(), found, look))]);
+    let lines = renderer.render(&[body(level, &excerpt, [&text, &found.instead], look)]);
+    // The library writes `FILE:LINE:COLUMN` only, and counts columns from where a long line is cut.
+    let arrow = styled("-->", "94", look);
+    format!(
+        "{title}\n{:indent$}{arrow} {}\n{lines}",
+        "",
+        place(name, findings, found),
+        indent = excerpt.digits()
+    )
+}
+
+fn title<'a>(level: Level<'a>, found: &Finding, look: Look) -> Title<'a> {
+    let (word, id) = (rules::word(found.severity), found.rule.id());
+    // The library puts further lines of a title below its first, which comes after `leak[ID]: `.
+    let title = wrapped(&rules::title(found.rule), look.columns, word.len() + id.len() + 4);
+    level.with_name(word).primary_title(title).id(id)
+}
+
+/// The lines of the source, with the reason and what is right below them.
+fn body<'a>(level: Level<'a>, excerpt: &'a Excerpt, [why, instead]: [&str; 2], look: Look) -> Group<'a> {
+    let note =
+        |label: &str, text: &str| wrapped(&one_line(text), look.columns, excerpt.digits() + label.len() + 5);
+    let lines = Snippet::source(excerpt.text.as_str())
+        .line_start(excerpt.first as usize)
+        .annotation(AnnotationKind::Primary.span(excerpt.marked.clone()))
+        .annotations(excerpt.visible.iter().cloned().map(|line| AnnotationKind::Visible.span(line)));
+    Group::with_level(level)
+        .element(lines)
+        .element(Level::NOTE.with_name("why").message(note("why", why)))
+        .element(Level::HELP.with_name("instead").message(note("instead", instead)))
+}
+
+fn place(name: &str, findings: &Findings, found: &Finding) -> String {
+    let (name, span) = (one_line(name), findings.code.span(found));
+    match span.cell {
+        Some(cell) => format!("{name}, cell {cell}, line {}", span.line),
+        None => format!("{name}:{}:{}", span.line, found.column),
+    }
+}
+
+fn renderer(look: Look) -> Renderer {
+    let renderer = if look.colour { Renderer::styled() } else { Renderer::plain() };
+    // Lines are cut already.
+    renderer.term_width(2 * look.columns).decor_style(DecorStyle::Ascii)
+}
+
+/// The text in lines of at most `columns` columns, if `indent` columns stand before each.
+fn wrapped(text: &str, columns: usize, indent: usize) -> String {
+    let most = columns.saturating_sub(indent).max(FEWEST / 2);
+    let (mut lines, mut taken) = (String::new(), 0);
+    for word in text.split(' ') {
+        let needed = width(word);
+        if taken > 0 && taken + 1 + needed > most {
+            lines.push('\n');
+            taken = 0;
+        } else if taken > 0 {
+            lines.push(' ');
+            taken += 1;
+        }
+        lines.push_str(word);
+        taken += needed;
+    }
+    lines
+}

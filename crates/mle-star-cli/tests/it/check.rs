@@ -1,0 +1,339 @@
+//! `check`: leaks in scripts and notebooks. `INSTA_UPDATE=always cargo test -p mle-star-cli check` accepts a change of
+//! what people see.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::process::Stdio;
+
+use mle_star_leakage::{Rule, Severity};
+use serde_json::{Value, json};
+
+use crate::sealed::{Said, Sealed};
+
+/// A target mean and a scaler before the split.
+const BEFORE: &str = r#"import pandas as pd
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.metrics import mean_squared_error
+from sklearn.model_selection import train_test_split
+from sklearn.preprocessing import StandardScaler
+
+train = pd.read_csv("input/train.csv")
+train["town_price"] = train.groupby("town")["price"].transform("mean")
+x, y = train[["size", "town_price"]], train["price"]
+x = StandardScaler().fit_transform(x)
+x_fit, x_val, y_fit, y_val = train_test_split(x, y, random_state=0)
+model = RandomForestRegressor().fit(x_fit, y_fit)
+score = mean_squared_error(y_val, model.predict(x_val)) ** 0.5
+print(f"Final Validation Performance: {score}")
+"#;
+
+/// The same without leaks.
+const AFTER: &str = r#"import pandas as pd
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.metrics import mean_squared_error
+from sklearn.model_selection import train_test_split
+
+train = pd.read_csv("input/train.csv")
+fit, val = train_test_split(train, random_state=0)
+model = RandomForestRegressor().fit(fit[["size"]], fit["price"])
+score = mean_squared_error(val["price"], model.predict(val[["size"]])) ** 0.5
+print(f"Final Validation Performance: {score}")
+"#;
+
+/// Scores training rows, in statements of several lines and in long lines.
+const LONG: &str = "import pandas as pd
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.metrics import mean_squared_error
+
+train = pd.read_csv('input/train.csv')
+def main():
+\ty = train['価格']; x = train[['広さ']]; model = RandomForestRegressor(n_estimators=200, min_samples_leaf=3, random_state=42)
+\tmodel.fit(x, y)
+\tfirst = mean_squared_error(
+\t\ty,
+\t\tmodel.predict(x),
+\t)
+\ttitle = 'a rather long text, so that the line does not fit\u{1b}[31m'; second = mean_squared_error(train['価格'], model.predict(x)); title += ' and more'
+\tprint(f'Final Validation Performance: {first + second}')
+main()
+";
+
+const WARNED: &str = r#"import pandas as pd
+from sklearn.linear_model import Ridge
+from sklearn.metrics import mean_squared_error
+from sklearn.model_selection import train_test_split
+
+train = pd.read_csv("input/train.csv")
+fit, val = train_test_split(train, random_state=0)
+model = Ridge().fit(fit[["id", "size"]], fit["price"])
+score = mean_squared_error(val["price"], model.predict(val[["id", "size"]])) ** 0.5
+print(f"Final Validation Performance: {score}")
+"#;
+
+const CONSTANT: &str = "print('Final Validation Performance: 0.91')\n";
+
+/// The script in cells, after a cell of text. A magic command comes first.
+fn notebook(script: &str) -> String {
+    let cell = |kind: &str, source: Vec<&str>| json!({"cell_type": kind, "source": source, "metadata": {}});
+    let lines: Vec<&str> = script.split_inclusive('\n').collect();
+    let (imports, rest) = lines.split_at(6.min(lines.len()));
+    let first = [&["%matplotlib inline\n"], imports].concat();
+    let cells = [cell("markdown", vec!["# Houses"]), cell("code", first), cell("code", rest.to_vec())];
+    json!({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}).to_string()
+}
+
+fn world() -> Sealed {
+    Sealed::with(&[
+        ("before.py", BEFORE),
+        ("after.py", AFTER),
+        ("long.py", LONG),
+        ("warned.py", WARNED),
+        ("broken.py", "x = (\n"),
+        ("old.py", "print 'hello'\n"),
+        ("notes.ipynb", "{}"),
+        ("empty/readme.txt", ""),
+        ("project/b/houses.ipynb", &notebook(BEFORE)),
+        ("project/a.py", AFTER),
+        ("project/.venv/bad.py", CONSTANT),
+        ("project/env/pyvenv.cfg", ""),
+        ("project/env/bad.py", CONSTANT),
+        ("project/__pycache__/bad.py", CONSTANT),
+        ("project/b/.ipynb_checkpoints/houses.ipynb", &notebook(BEFORE)),
+    ])
+}
+
+#[test]
+fn people_see_lines_reasons_and_what_is_right() {
+    let sealed = world();
+    let mut text = String::new();
+    let commands = [
+        "check before.py",
+        "check after.py",
+        "check long.py",
+        "check warned.py",
+        "check warned.py --id-column id --target price",
+        "check project before.py project/a.py",
+        "check before.py --data data",
+        "check after.py no-such.py broken.py old.py notes.ipynb empty",
+        "check broken.py",
+    ];
+    for command in commands {
+        let said = sealed.run(command);
+        assert!(!said.stdout.contains('\u{1b}'), "{said:?}");
+        let Said { code, stdout, stderr } = said;
+        writeln!(text, "$ mle-star {command}\n{stderr}{stdout}[exit code {code}]\n").unwrap();
+    }
+    insta::assert_snapshot!("check", text);
+}
+
+#[test]
+fn exit_codes_tell_leaks_from_files_that_cannot_be_checked() {
+    let sealed = world();
+    let check = |names: &str, expected: i32| {
+        for format in ["", "--json", "--sarif"] {
+            let said = sealed.run(&format!("check {names} {format}"));
+            assert_eq!(said.code, expected, "{names} {format}: {said:?}");
+        }
+    };
+    check("after.py", 0);
+    check("warned.py --id-column id", 0);
+    check("before.py", 1);
+    check("before.py broken.py", 1);
+    check("after.py broken.py", 2);
+    check("after.py no-such.py", 2);
+    check("empty", 2);
+    check("after.py --data no-such", 2);
+    check("after.py --data data --target no-such", 2);
+    check("", 2);
+    assert_eq!(sealed.run("check after.py --json --sarif").code, 2);
+}
+
+#[test]
+fn json_has_all_files_in_order() {
+    let sealed = world();
+    let said = sealed.run("check project broken.py before.py warned.py --json --id-column id");
+    let found: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!((&found["version"], &found["blocked"], &found["warnings"]), (&json!(1), &json!(2), &json!(3)));
+    let files = found["files"].as_array().unwrap();
+    let paths: Vec<&str> = files.iter().filter_map(|file| file["path"].as_str()).collect();
+    assert_eq!(paths, ["project/a.py", "project/b/houses.ipynb", "broken.py", "before.py", "warned.py"]);
+    assert_eq!(files[0], json!({"path": "project/a.py", "findings": []}));
+    let in_cell = &files[1]["findings"][0];
+    assert!(in_cell["text"].as_str().unwrap().contains("line 2 of cell 3"), "{in_cell}");
+    assert_eq!((&in_cell["cell"], &in_cell["line"], &in_cell["end_line"]), (&json!(3), &json!(2), &json!(2)));
+    assert!(files[2]["error"].as_str().unwrap().contains("syntax error in line 2"), "{}", files[2]);
+    let first = &files[3]["findings"][0];
+    let expected = json!({
+        "rule": "target-statistics", "severity": "block", "line": 8, "column": 23, "end_line": 8, "end_column": 71,
+        "text": first["text"], "instead": first["instead"],
+    });
+    assert_eq!(first, &expected);
+    assert_eq!(files[4]["findings"][0]["rule"], "id-as-feature");
+    assert_eq!(said.stderr, "");
+}
+
+#[test]
+fn the_data_gives_facts() {
+    let later = |first: usize, last: usize, head: &str, label: fn(usize) -> String| {
+        (first..last).fold(format!("{head}\n"), |text, row| {
+            format!("{text}{row},{},{}{}\n", row * 7 % 13, 1990 + row / 10, label(row))
+        })
+    };
+    let twice: fn(usize) -> String = |row| format!(",{},{}", row * 31 % 97, 2 * (row * 31 % 97));
+    let script = AFTER.replace("[[\"size\"]]", "[[\"id\", \"size\"]]");
+    let sealed = Sealed::with(&[
+        ("times/train.csv", &later(0, 200, "id,size,year,price,tax", twice)),
+        ("times/test.csv", &later(200, 260, "id,size,year", |_| String::new())),
+        ("script.py", &script),
+    ]);
+    let said = sealed.run("check script.py --data times --json --target price");
+    let found: Value = serde_json::from_str(&said.stdout).unwrap();
+    let data = &found["data"];
+    assert_eq!((&data["targets"], &data["id"]), (&json!(["price"]), &json!("id")), "{said:?}");
+    assert_eq!(
+        (&data["split"]["kind"], &data["split"]["column"]),
+        (&json!("time"), &json!("year")),
+        "{data}"
+    );
+    assert_eq!((&data["only_in_training"], &data["knows_target"]), (&json!(["tax"]), &json!(["tax"])));
+    let rules: Vec<&Value> =
+        found["files"][0]["findings"].as_array().unwrap().iter().map(|found| &found["rule"]).collect();
+    assert_eq!(rules, ["rows-in-folds-of-groups", "id-as-feature"], "{said:?}");
+    let said = sealed.run("check script.py --data times --target price");
+    for line in
+        ["target: `price` (as given)", "ID: `id`", "split: later rows by `year`", "know the target: `tax`"]
+    {
+        assert!(said.stderr.contains(line), "{line}: {said:?}");
+    }
+}
+
+#[test]
+fn standard_input_is_a_script_or_a_notebook() {
+    let sealed = world();
+    let check = |text: &[u8], expected: &str, code: i32| {
+        let mut command = sealed.command("check -");
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(text).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        assert!(said.contains(expected) && output.status.code() == Some(code), "{expected}: {said}");
+    };
+    check(AFTER.as_bytes(), "no leaks in 1 file\n", 0);
+    check(BEFORE.as_bytes(), "--> <stdin>:8:23\n", 1);
+    check(BEFORE.replace('\n', "\r\n").as_bytes(), "--> <stdin>:8:23\n", 1);
+    check(notebook(BEFORE).as_bytes(), "--> <stdin>, cell 3, line 2\n", 1);
+    check(b"{1: 'not a notebook'}\n", "no leaks in 1 file\n", 0);
+    check(b"", "no leaks in 1 file\n", 0);
+    check(b"x = '\xff'", "error: cannot check <stdin>: line 1 is not UTF-8", 2);
+    check(b"# coding: latin-1\nx = '\xff'", "no leaks in 1 file\n", 0);
+}
+
+#[test]
+fn many_files_come_in_order() {
+    let sealed = Sealed::with(&[]);
+    for number in 0..200 {
+        sealed
+            .write(&format!("many/{number:03}.py"), if number % 3 == 0 { BEFORE } else { AFTER }.as_bytes());
+    }
+    let said = sealed.run("check many --json");
+    let found: Value = serde_json::from_str(&said.stdout).unwrap();
+    let files = found["files"].as_array().unwrap().iter().enumerate();
+    for (number, file) in files.clone() {
+        assert_eq!(file["path"], format!("many/{number:03}.py"));
+        assert_eq!(file["findings"].as_array().unwrap().is_empty(), number % 3 != 0, "{file}");
+    }
+    assert_eq!(files.count(), 200);
+    assert!(sealed.run("check many").stdout.ends_with("\n67 leaks, 67 warnings in 200 files\n"));
+}
+
+/// What the schema of SARIF 2.1.0 and code scanning require of the parts that are used.
+#[test]
+fn sarif_is_complete() {
+    let sealed = world();
+    sealed.write("a folder/100% é.py", BEFORE.as_bytes());
+    let mut command = sealed.command("check project broken.py before.py --sarif");
+    let output =
+        command.args(["a folder", sealed.path("warned.py").to_str().unwrap(), "--id-column", "id"]).output();
+    let log: Value = serde_json::from_slice(&output.unwrap().stdout).unwrap();
+    assert_eq!(log["version"], "2.1.0");
+    assert!(log["$schema"].as_str().unwrap().ends_with("sarif-schema-2.1.0.json"));
+    let [run] = log["runs"].as_array().unwrap().as_slice() else { panic!("{log}") };
+    assert_eq!(run["columnKind"], "unicodeCodePoints");
+    let root = run["originalUriBaseIds"]["SRCROOT"]["uri"].as_str().unwrap();
+    assert!(root.starts_with("file:///") && root.ends_with('/'), "{root}");
+    let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
+    for rule in rules {
+        let words = [&rule["id"], &rule["shortDescription"]["text"], &rule["help"]["text"]];
+        assert!(words.iter().all(|text| text.as_str().is_some_and(|text| !text.is_empty())), "{rule}");
+        assert!(is_level(&rule["defaultConfiguration"]["level"]), "{rule}");
+    }
+    let results = run["results"].as_array().unwrap();
+    for result in results {
+        let rule = &rules[usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap()];
+        assert_eq!(rule["id"], result["ruleId"]);
+        assert!(is_level(&result["level"]) && result["message"]["text"].is_string(), "{result}");
+        is_location(&result["locations"][0]);
+    }
+    let uris: Vec<&str> = results
+        .iter()
+        .filter_map(|result| result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].as_str())
+        .collect();
+    let expected = ["project/b/houses.ipynb", "before.py", "a%20folder/100%25%20%C3%A9.py", "warned.py"];
+    assert!(expected.iter().all(|uri| uris.contains(uri)), "{uris:?}");
+    let [invocation] = run["invocations"].as_array().unwrap().as_slice() else { panic!("{run}") };
+    assert_eq!(invocation["executionSuccessful"], false);
+    let [note] = invocation["toolExecutionNotifications"].as_array().unwrap().as_slice() else {
+        panic!("{run}")
+    };
+    assert!(
+        note["message"]["text"].as_str().unwrap().starts_with("Cannot check broken.py: syntax error"),
+        "{note}"
+    );
+}
+
+fn is_level(level: &Value) -> bool {
+    level == "error" || level == "warning"
+}
+
+fn is_location(location: &Value) {
+    let place = &location["physicalLocation"];
+    let uri = place["artifactLocation"]["uri"].as_str().unwrap();
+    assert_eq!(place["artifactLocation"]["uriBaseId"], "SRCROOT", "{location}");
+    assert!(uri.is_ascii() && !uri.contains([' ', ':']) && !uri.starts_with('/'), "{uri}");
+    if uri.ends_with(".ipynb") {
+        assert_eq!(location["logicalLocations"][0]["name"], "cell 3", "{location}");
+        return;
+    }
+    let number = |name: &str| place["region"][name].as_u64().unwrap();
+    let (start, end) = (number("startLine"), number("endLine"));
+    assert!(start >= 1 && end >= start && number("startColumn") >= 1, "{location}");
+    assert!(end > start || number("endColumn") > number("startColumn"), "{location}");
+}
+
+#[test]
+fn the_document_lists_all_rules() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/check.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    let severity = |rule: Rule| if rule.severity() == Severity::Block { "leak" } else { "warning" };
+    let row = |rule: Rule| format!("| `{rule}` | {} | {} |", severity(rule), rule.description());
+    let rows: Vec<&str> =
+        text.lines().filter(|line| line.starts_with("| `") && line.ends_with(". |")).collect();
+    assert_eq!(rows, Rule::ALL.map(row));
+}
+
+/// `UPDATE_README=1` writes it.
+#[test]
+fn the_readme_shows_what_check_prints() {
+    const HEAD: &str = "$ mle-star check train.py\n";
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    let (before, rest) = text.split_once(HEAD).unwrap();
+    let (shown, after) = rest.split_once("```").unwrap();
+    let printed = Sealed::with(&[("train.py", BEFORE)]).run("check train.py").stdout;
+    if std::env::var_os("UPDATE_README").is_some() {
+        std::fs::write(path, format!("{before}{HEAD}{printed}```{after}")).unwrap();
+        return;
+    }
+    assert_eq!(shown, printed);
+}
