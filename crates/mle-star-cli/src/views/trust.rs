@@ -248,7 +248,7 @@ fn finding(context: &Context<'_>, finding: &trust::Finding) -> Finding {
     let ran = effects.any(|effect| effect.kind == Kind::Script && effect.place == finding.place);
     let gate = context.run.snapshot.frozen.config.leakage_gate;
     let (effect, mood) = match finding.severity {
-        Severity::Block if gate != LeakageGate::Block => ("reported", "bad"),
+        Severity::Block if gate == LeakageGate::Warn => ("reported", "bad"),
         Severity::Block if ran => ("corrected", "good"),
         Severity::Block => ("no score", "bad"),
         Severity::Warn => ("reported", "soft"),

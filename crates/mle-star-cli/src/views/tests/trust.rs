@@ -115,7 +115,7 @@ async fn all_that_is_known_about_a_score_is_shown() {
         "<code><bdi>refund_id</bdi></code>. It is empty in the test table only.",
         "Rule: best score on one half of the held-out rows. The finalized script gives",
         "<a href=\"#at-phase3_r0\">round 1</a> <span class=\"good\">chosen</span></th><td class=\"n\">0.81230</td><td class=\"n\">0.81110</td>",
-        "<span class=\"bad\">no score</span></td><td>path 1, step 1, attempt 1</td><td class=\"n\">8</td>",
+        "<span class=\"bad\">no score</span></td><td>path 1, step 10, attempt 1</td><td class=\"n\">8</td>",
         "<span class=\"bad\">suspect</span>",
         "9 scores of accuracy, 8 with an interval. The chosen solution&#39;s validation score is 0.81230, 95 % interval [0.801, 0.823].",
         "Before the final choice, agents and scripts could use 8,500 of 10,000 labelled rows; the other 1,500 were held out. Predictions for held-out rows were scored 4 times.",
