@@ -4,6 +4,7 @@ use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::timeout;
@@ -64,6 +65,8 @@ pub struct Finished {
     pub notes: Vec<String>,
     /// The limit that it was stopped for, other than its time.
     pub exceeded: Option<Resource>,
+    /// The most memory that it was seen to use, in MiB.
+    pub peak_memory_mib: Option<u64>,
     /// If a worker forked the child: why the end was not the child's doing, so that it has to be run again without one.
     pub spoiled: Option<&'static str>,
 }
@@ -109,10 +112,10 @@ pub async fn run<Out: FnMut(&[u8]), Err: FnMut(&[u8])>(
 
 /// Waits for the child's end and stops it at its limits. Its output goes to `logs`.
 async fn watch(tree: &mut ProcessTree, limits: &Limits, logs: &[PathBuf; 2]) -> io::Result<Finished> {
-    let root = tree.root();
+    let (root, peak) = (tree.root(), Arc::new(memory::Peak::default()));
     let over_memory = async {
         match root {
-            Some(root) => memory::exceeded(root, limits.memory).await,
+            Some(root) => memory::exceeded(root, limits.memory, Arc::clone(&peak)).await,
             None => std::future::pending().await,
         }
     };
@@ -122,7 +125,7 @@ async fn watch(tree: &mut ProcessTree, limits: &Limits, logs: &[PathBuf; 2]) -> 
             None => std::future::pending().await,
         }
     };
-    tokio::select! {
+    let finished = tokio::select! {
         ending = tree.ended() => Ok(Finished::by_itself(ending?)),
         () = tokio::time::sleep(limits.time) => stop_at_time_limit(tree, limits.time).await,
         excess = over_memory => stop_for(tree, excess).await,
@@ -133,7 +136,8 @@ async fn watch(tree: &mut ProcessTree, limits: &Limits, logs: &[PathBuf; 2]) -> 
             let finished = Finished::by_itself(tree.ended().await?);
             Ok(Finished { spoiled: Some("the script made no progress"), ..finished })
         }
-    }
+    };
+    finished.map(|finished| Finished { peak_memory_mib: peak.mib(), ..finished })
 }
 
 /// Kills a child that exceeds a limit.
@@ -151,7 +155,13 @@ async fn stop_at_time_limit(tree: &mut ProcessTree, limit: Duration) -> io::Resu
         tree.ended().await?;
     }
     let note = format!("stopped after {:.1} s, its time limit", limit.as_secs_f64());
-    Ok(Finished { end: End::TimedOut, notes: vec![note], exceeded: None, spoiled: None })
+    Ok(Finished {
+        end: End::TimedOut,
+        notes: vec![note],
+        exceeded: None,
+        peak_memory_mib: None,
+        spoiled: None,
+    })
 }
 
 impl Finished {
@@ -173,7 +183,7 @@ impl Finished {
             count => notes.push(format!("killed {count} processes that the script left running")),
         }
         let spoiled = ending.status.is_none().then_some("the worker was killed");
-        Self { end, notes, exceeded: None, spoiled }
+        Self { end, notes, exceeded: None, peak_memory_mib: None, spoiled }
     }
 
     /// Adds what the kernel did in the child's control group before this program noticed.

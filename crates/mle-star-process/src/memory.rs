@@ -3,6 +3,8 @@
 use std::fs::{self, File};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use nix::sys::statvfs::fstatvfs;
@@ -46,12 +48,27 @@ impl KernelKills {
     }
 }
 
-/// Returns once the descendants of process `root` exceed `limits`.
-pub(crate) async fn exceeded(root: u32, limits: Limits) -> Excess {
+/// The most memory that a child was seen to use, in MiB.
+#[derive(Debug, Default)]
+pub(crate) struct Peak(AtomicU64);
+
+impl Peak {
+    fn note(&self, mib: u64) {
+        self.0.fetch_max(mib, Ordering::Relaxed);
+    }
+
+    /// `None` if nothing was measured.
+    pub fn mib(&self) -> Option<u64> {
+        Some(self.0.load(Ordering::Relaxed)).filter(|mib| *mib > 0)
+    }
+}
+
+/// Returns once the descendants of process `root` exceed `limits`. `peak` is updated all the time.
+pub(crate) async fn exceeded(root: u32, limits: Limits, peak: Arc<Peak>) -> Excess {
     // Measuring the memory of a fork bomb takes long; counting its processes must not wait for that.
     tokio::select! {
         message = too_many(root, limits.processes) => Excess { message, resource: Resource::Processes },
-        message = too_large(root, limits) => Excess { message, resource: Resource::Memory },
+        message = too_large(root, limits, peak) => Excess { message, resource: Resource::Memory },
     }
 }
 
@@ -63,14 +80,15 @@ async fn too_many(root: u32, most: u64) -> String {
     format!("stopped: it had more than {most} processes at once, which is the limit")
 }
 
-async fn too_large(root: u32, limits: Limits) -> String {
+async fn too_large(root: u32, limits: Limits, peak: Arc<Peak>) -> String {
     let mut folder = None;
     loop {
         let started = Instant::now();
+        let peak = Arc::clone(&peak);
         let measure = move || {
             // Opened early and kept: the child may later change its root folder.
             folder = folder.or_else(|| own_shared_memory(root));
-            (memory_excess(root, limits, folder.as_ref()), folder)
+            (memory_excess(root, limits, folder.as_ref(), &peak), folder)
         };
         let (message, kept) = spawn_blocking(measure).await.unwrap_or_default();
         if let Some(message) = message {
@@ -81,7 +99,7 @@ async fn too_large(root: u32, limits: Limits) -> String {
     }
 }
 
-fn memory_excess(root: u32, limits: Limits, folder: Option<&File>) -> Option<String> {
+fn memory_excess(root: u32, limits: Limits, folder: Option<&File>, peak: &Peak) -> Option<String> {
     let processes = proc::descendants(root, limits.processes);
     let limit = limits.memory_mib;
     let files = folder.map_or(0, files_kib);
@@ -92,6 +110,7 @@ fn memory_excess(root: u32, limits: Limits, folder: Option<&File>) -> Option<Str
         }
         used => used,
     };
+    peak.note(used);
     if used > limit {
         return Some(format!("stopped: it used {used} MiB of memory, the limit is {limit} MiB"));
     }

@@ -231,7 +231,10 @@ pub struct ScriptOutcome {
     /// What is wrong with the script's validation predictions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mismatch: Option<String>,
-    /// The score that is not due to chance, for a run with a permuted target.
+    /// The most memory that the program saw it use, in MiB.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_memory_mib: Option<u64>,
+    /// What the score would be by chance, for a run with a permuted target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chance: Option<Chance>,
 }
@@ -241,6 +244,8 @@ pub struct ScriptOutcome {
 pub(crate) struct RunFacts {
     /// Wall-clock seconds.
     pub seconds: f64,
+    /// The most memory that it used, in MiB.
+    pub peak_memory_mib: Option<u64>,
     /// The last lines of its standard output.
     pub printed: String,
 }
@@ -364,7 +369,8 @@ impl ScriptOutcome {
 
     /// What agents are told about the run.
     pub(crate) fn facts(&self) -> RunFacts {
-        RunFacts { seconds: self.duration_seconds, printed: last_lines(&self.stdout.text()) }
+        let (seconds, peak_memory_mib) = (self.duration_seconds, self.peak_memory_mib);
+        RunFacts { seconds, peak_memory_mib, printed: last_lines(&self.stdout.text()) }
     }
 
     /// The error in one line for people.
@@ -405,6 +411,7 @@ impl ScriptOutcome {
             measured: None,
             mismatch: None,
             chance: None,
+            peak_memory_mib: None,
         }
     }
 

@@ -148,7 +148,7 @@ pub(crate) async fn combine(
         wrote_submission: true,
         leaks: false,
         checked: true,
-        facts: RunFacts { seconds, printed: String::new() },
+        facts: RunFacts { seconds, ..RunFacts::default() },
         measured: outcome.measured.map(Arc::new),
         composition: Some(composition),
     };

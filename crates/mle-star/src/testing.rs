@@ -364,6 +364,7 @@ pub fn ran(score: Option<f64>) -> ScriptOutcome {
         measured: None,
         mismatch: None,
         chance: None,
+        peak_memory_mib: None,
     }
 }
 

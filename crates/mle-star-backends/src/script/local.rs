@@ -208,7 +208,8 @@ impl LocalRunner {
             started.map_err(|error| self.trouble(Error::Process(error)))?;
         limits.stall = self.setup.warm_start.as_ref().filter(|_| busy.is_some()).map(|warm| warm.stall);
         let ran = enforce::run(&mut tree, streams, &limits, group.as_ref(), (&mut stdout, &mut stderr)).await;
-        let Finished { end, mut notes, exceeded, spoiled } = ran.map_err(|error| self.trouble(error))?;
+        let Finished { end, mut notes, exceeded, peak_memory_mib, spoiled } =
+            ran.map_err(|error| self.trouble(error))?;
         let spoiled = self.settle(request.slot, busy, tree, spoiled);
         let duration_seconds = began.elapsed().as_secs_f64();
         let (cut, end) = ([stdout.cut("stdout"), stderr.cut("stderr")], script_end(end));
@@ -230,6 +231,7 @@ impl LocalRunner {
             measured: kept.verified.measured,
             mismatch: kept.verified.mismatch,
             chance: kept.chance,
+            peak_memory_mib,
         };
         if let Some(left) = kept.disk_left.filter(|_| lacked_room(&outcome, exceeded)) {
             return Err(Stop::Outside(self.disk_is_full(&left)));

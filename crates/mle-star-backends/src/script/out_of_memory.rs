@@ -98,6 +98,7 @@ mod tests {
             measured: None,
             mismatch: None,
             chance: None,
+            peak_memory_mib: None,
         };
         assert_eq!(signs(&outcome, || killed), expected, "{outcome:?}");
     }

@@ -52,5 +52,6 @@ pub(super) fn best_round(best: Option<&Scored>) -> Value {
 pub(super) fn run_of(solution: &Scored) -> Value {
     let facts = solution.facts();
     let score = number(solution.score().value());
-    json!({"score": score, "time": seconds(facts.seconds), "printed": facts.printed})
+    let memory = facts.peak_memory_mib.map(|mib| format!("{mib} MiB"));
+    json!({"score": score, "time": seconds(facts.seconds), "memory": memory, "printed": facts.printed})
 }

@@ -84,6 +84,7 @@ impl LocalRunner {
             measured: Some(request.measured.clone()),
             mismatch: None,
             chance: None,
+            peak_memory_mib: None,
         })
     }
 }

@@ -506,3 +506,10 @@ fn secrets_do_not_reach_a_script() {
         assert_eq!(outcome.stdout.text(), "['HARMLESS']\n", "at {PLACE}");
     }
 }
+
+#[tokio::test]
+async fn the_most_memory_that_a_script_used_is_known() {
+    let outcome = World::new().await.run("import time\nx = bytearray(200 << 20)\ntime.sleep(1)").await;
+    let peak = outcome.peak_memory_mib.unwrap();
+    assert!((200..400).contains(&peak), "{peak}");
+}

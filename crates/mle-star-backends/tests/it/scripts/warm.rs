@@ -37,7 +37,11 @@ async fn compare([cold, warm]: &[LocalRunner; 2], scripts: &str) {
     let mut outcomes = [Vec::new(), Vec::new()];
     for (runner, outcomes) in [cold, warm].into_iter().zip(&mut outcomes) {
         for script in &scripts {
-            outcomes.push(ScriptOutcome { duration_seconds: 0.0, ..run(runner, script).await });
+            outcomes.push(ScriptOutcome {
+                duration_seconds: 0.0,
+                peak_memory_mib: None,
+                ..run(runner, script).await
+            });
         }
     }
     let [cold, warm] = outcomes;
