@@ -58,6 +58,10 @@ impl<'a> Machine<'a> {
                     None => Value::Unknown,
                 }
             }
+            Some(Object::Group(group)) => {
+                let group = group.clone();
+                self.choose_columns(&group, &Value::text(name))
+            }
             Some(Object::Study(number)) => match name {
                 "best_value" => Value::Number(Rc::new(number.clone())),
                 "best_params" => Value::number(number.lessons.clone(), Scores::default()),
@@ -115,7 +119,8 @@ impl<'a> Machine<'a> {
                 Value::number(Lessons::default(), fitted.watched.clone())
             }
             "feature_importances_" | "coef_" | "ranking_" | "scores_" | "pvalues_" | "support_" => {
-                let kind = if fitted.with_target { Kind::Selection } else { Kind::Unsupervised };
+                let uses_target = fitted.with_target && estimator.role != Role::Transformer;
+                let kind = if uses_target { Kind::Selection } else { Kind::Unsupervised };
                 let lesson = Lesson::new(kind, fitted.site, fitted.rows);
                 let lessons = self.infos.lesson(lesson);
                 Value::number(lessons, Scores::default())

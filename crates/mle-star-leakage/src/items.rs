@@ -95,7 +95,8 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn choose_columns(&mut self, group: &Group, index: &Value) -> Value {
+    /// `groups[columns]` or `groups.column`.
+    pub(crate) fn choose_columns(&mut self, group: &Group, index: &Value) -> Value {
         let table = match (index.constant(), self.texts(index)) {
             (Some(name), _) => self.select(&group.table, &name),
             (None, Some(names)) => self.select_all(&group.table, &names),

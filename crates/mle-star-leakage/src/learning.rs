@@ -19,6 +19,10 @@ impl Machine<'_> {
             "cross_val_score" | "cross_validate" => self.cross_val_score(arguments),
             "cross_val_predict" => self.cross_val_predict(arguments),
             "roc_curve" | "precision_recall_curve" | "det_curve" => self.curve(arguments),
+            "shuffle" if symbol.starts_with("sklearn") => match arguments.positional.as_slice() {
+                [only] => only.clone(),
+                several => Value::Tuple(several.into()),
+            },
             "resample" if symbol.starts_with("sklearn") => self.resample(arguments),
             "mutual_info_classif"
             | "mutual_info_regression"
@@ -43,6 +47,8 @@ impl Machine<'_> {
                 let arguments = Arguments { positional: vec![Value::Unknown, data], ..arguments.clone() };
                 self.cross_val_score(&arguments)
             }
+            // Keras watches training rows if the name of what it monitors does not begin like this.
+            "EarlyStopping" | "ModelCheckpoint" if self.watches_training(arguments) => Value::Unknown,
             "early_stopping" | "EarlyStopping" => Value::text("early stopping"),
             "scale" | "minmax_scale" | "robust_scale" | "quantile_transform"
                 if symbol.contains("preprocessing") =>
@@ -53,6 +59,12 @@ impl Machine<'_> {
             }
             _ => return None,
         })
+    }
+
+    fn watches_training(&self, arguments: &Arguments) -> bool {
+        let monitored = arguments.get(0, "monitor").and_then(Value::as_str);
+        monitored
+            .is_some_and(|name| !["val", "test", "valid", "dev"].iter().any(|start| name.starts_with(start)))
     }
 
     /// Makes something that is fitted.

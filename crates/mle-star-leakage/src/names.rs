@@ -13,6 +13,12 @@ const LEARN_NOTHING: &[&str] = &[
     "MultiLabelBinarizer",
     "FeatureHasher",
     "LabelBinarizer",
+    // Which categories there are says nothing of a row's target.
+    "LabelEncoder",
+    "OrdinalEncoder",
+    "OneHotEncoder",
+    "BinaryEncoder",
+    "CountEncoder",
 ];
 /// Classes that learn statistics of the target.
 const TARGET_ENCODERS: &[&str] = &[
@@ -76,9 +82,6 @@ const TRANSFORMERS: &[&str] = &[
     "TfidfVectorizer",
     "CountVectorizer",
     "TfidfTransformer",
-    "LabelEncoder",
-    "OrdinalEncoder",
-    "OneHotEncoder",
     "KBinsDiscretizer",
     "PowerTransformer",
     "QuantileTransformer",
@@ -90,8 +93,6 @@ const TRANSFORMERS: &[&str] = &[
     "TSNE",
     "VarianceThreshold",
     "Tokenizer",
-    "CountEncoder",
-    "BinaryEncoder",
     "MissingIndicator",
     "RBFSampler",
     "Nystroem",
@@ -190,14 +191,16 @@ pub(crate) fn is_of_labels(path: &str) -> bool {
         return false;
     }
     let has = |options: &[&str]| options.iter().any(|option| words.contains(option));
-    let secret =
-        has(&["holdout", "heldout", "answers", "answer", "solution", "solutions", "private", "groundtruth"])
-            || (has(&["ground"]) && has(&["truth"]))
-            || (has(&["held"]) && has(&["out"]))
-            || (has(&["hold"]) && has(&["out"]))
-            || (has(&["test"]) && has(&["labels", "label", "targets", "truth"]));
-    let folder = |name: &&str| matches!(*name, "holdout" | "heldout" | "answers" | "private");
+    let of_labels = has(&["labels", "label", "targets", "target", "truth"]);
+    // Held-out rows without labels are no secret.
+    let held_out = |words: &[&str]| {
+        let pair = |one, other| words.contains(&one) && words.contains(&other);
+        words.contains(&"holdout") || words.contains(&"heldout") || pair("held", "out") || pair("hold", "out")
+    };
+    let secret = has(&["answers", "answer", "solution", "solutions", "private", "groundtruth"])
+        || (has(&["ground"]) && has(&["truth"]))
+        || (of_labels && (has(&["test"]) || held_out(&words)));
     // An absolute path may lead through a system's own `/private`.
-    let skipped = usize::from(path.starts_with('/'));
-    secret || folders.iter().skip(skipped).any(folder)
+    let mut folders = folders.iter().skip(usize::from(path.starts_with('/')));
+    secret || folders.any(|name| matches!(*name, "answers" | "private") || (of_labels && held_out(&[name])))
 }

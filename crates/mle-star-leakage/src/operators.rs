@@ -8,6 +8,7 @@ use ruff_text_size::TextRange;
 use crate::info::{How, Kind, Lesson, Lessons, Score, Scores};
 use crate::machine::Machine;
 use crate::rows::RowsId;
+use crate::site::Site;
 use crate::table::{Column, Table};
 use crate::value::{Names, Number, Object, Text, Value};
 
@@ -199,7 +200,7 @@ impl Machine<'_> {
         }
         let scores: Vec<Score> = self.infos.scores(&scores).cloned().collect();
         let Some(how) = self.how(&scores) else { return Lessons::default() };
-        let place = crate::site::Site { expression: site, statement: self.search.unwrap_or(self.statement) };
+        let place = Site { expression: site, statement: self.search.unwrap_or(self.statement) };
         let mut choices = Lessons::default();
         for score in scores {
             let lesson = Lesson::new(Kind::Choice(how), place, score.rows);
@@ -210,30 +211,34 @@ impl Machine<'_> {
 
     /// How the candidates differ that have these scores.
     fn how(&self, scores: &[Score]) -> Option<How> {
-        let candidates = scores.iter().flat_map(|score| self.infos.lessons(&score.lessons));
-        let how = candidates
-            .filter_map(|lesson| match lesson.kind {
-                Kind::Candidate(how) if how != How::Open => Some(how),
-                _ => None,
-            })
-            .max();
-        if how.is_some() {
-            return how;
-        }
-        let models = |score: &Score| {
-            let mut models: Vec<_> = self
-                .infos
-                .lessons(&score.lessons)
-                .filter(|lesson| lesson.kind == Kind::Model)
-                .map(|lesson| lesson.made)
-                .collect();
-            models.sort();
-            models.dedup();
-            models
-        };
-        let first = models(scores.first()?);
-        let others = scores.iter().skip(1).map(models);
-        others.into_iter().any(|other| other != first && !other.is_empty()).then_some(How::Model)
+        let models: Vec<Vec<Site>> = scores.iter().map(|score| self.models(score)).collect();
+        let first = models.first()?;
+        let differ = models.iter().skip(1).any(|other| other != first && !other.is_empty());
+        let candidates: Vec<Vec<(How, Site)>> = scores.iter().map(|score| self.candidates(score)).collect();
+        let shared = |one: &(How, Site)| candidates.iter().all(|others| others.contains(one));
+        // A first score may be that of no candidate. Finished models of different kinds are no candidates of one search.
+        let counts = |one: &&(How, Site)| !differ || shared(one);
+        let how = candidates.iter().flatten().filter(counts).map(|(how, _)| *how).max();
+        how.or(differ.then_some(How::Model))
+    }
+
+    /// Where the models were made that predicted for a score.
+    fn models(&self, score: &Score) -> Vec<Site> {
+        let lessons = self.infos.lessons(&score.lessons);
+        let models = lessons.filter(|lesson| lesson.kind == Kind::Model).map(|lesson| lesson.made);
+        let mut models: Vec<Site> = models.collect();
+        models.sort();
+        models.dedup();
+        models
+    }
+
+    fn candidates(&self, score: &Score) -> Vec<(How, Site)> {
+        let lessons = self.infos.lessons(&score.lessons);
+        let candidates = lessons.filter_map(|lesson| match lesson.kind {
+            Kind::Candidate(how) if how != How::Open => Some((how, lesson.site)),
+            _ => None,
+        });
+        candidates.collect()
     }
 
     /// The scores in a value.

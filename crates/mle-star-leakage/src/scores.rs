@@ -62,7 +62,9 @@ impl Machine<'_> {
             made = made.and(&self.infos.score(score));
         }
         let value = Value::number(Lessons::default(), made);
-        Value::Tuple([value.clone(), value.clone(), value].into())
+        // A threshold is no score.
+        let thresholds = Value::number(candidate, Scores::default());
+        Value::Tuple([value.clone(), value, thresholds].into())
     }
 
     /// `max(scores)`, `np.argmax(scores)`, `max(candidates, key=score)` and the like.
