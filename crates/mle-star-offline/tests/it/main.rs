@@ -9,6 +9,8 @@ mod dropped;
 #[cfg(test)]
 mod folders;
 #[cfg(test)]
+mod gate;
+#[cfg(test)]
 mod grouped;
 #[cfg(test)]
 mod python;

@@ -80,14 +80,13 @@ fn shuffled_target(ctx: &Ctx<'_>, solution: &Scored, outcome: &ScriptOutcome) ->
         };
     };
     let better = ctx.score(chance.score).zip(ctx.score(chance.mean)).map(|(own, mean)| own.gain_over(mean));
-    let is_suspect = better.is_some_and(|better| better > TOO_GOOD * chance.standard_deviation);
     let detail = format!(
         "with a permuted target, the score is {}; by chance, it is {} (standard deviation {})",
         number(chance.score),
         number(chance.mean),
         number(chance.standard_deviation)
     );
-    (if is_suspect { ProbeVerdict::Suspect } else { ProbeVerdict::Pass }, detail)
+    (verdict(better, chance.standard_deviation), detail)
 }
 
 fn replaced_test_rows(ctx: &Ctx<'_>, solution: &Scored, outcome: &ScriptOutcome) -> (ProbeVerdict, String) {
@@ -107,14 +106,19 @@ fn replaced_test_rows(ctx: &Ctx<'_>, solution: &Scored, outcome: &ScriptOutcome)
     }
     let gain =
         ctx.score(before.score).zip(ctx.score(after.score)).map(|(own, other)| own.gain_over(other).abs());
-    let is_suspect = gain.is_some_and(|gain| gain > TOO_GOOD * difference.standard_error);
     let detail = format!(
         "with other test rows, the validation score is {} instead of {} (standard error of the difference {})",
         number(after.score),
         number(before.score),
         number(difference.standard_error)
     );
-    (if is_suspect { ProbeVerdict::Suspect } else { ProbeVerdict::Pass }, detail)
+    (verdict(gain, difference.standard_error), detail)
+}
+
+/// Whether a gain is too large for its standard deviation.
+fn verdict(gain: Option<f64>, deviation: f64) -> ProbeVerdict {
+    let is_suspect = gain.is_some_and(|gain| gain > TOO_GOOD * deviation);
+    if is_suspect { ProbeVerdict::Suspect } else { ProbeVerdict::Pass }
 }
 
 impl Chosen {
