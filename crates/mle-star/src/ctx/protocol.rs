@@ -17,7 +17,7 @@ use crate::place::{Name, Place};
 use crate::protocol::{Holdout, HoldoutPart, Protocol, Shift, Split};
 use crate::solution::{Scored, Solution};
 use crate::stop::Stop;
-use crate::trust::Finding;
+use crate::trust::{Finding, Severity};
 
 /// The time of a probe, in seconds.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -106,11 +106,13 @@ impl<'a> Ctx<'a> {
         }
         let entry = Entry::new(&place, Kind::Gate, &json!({"script": solution.text()}), &json!({}))?;
         let findings = self.run.journal.once(entry, async { Ok(found) }).await?;
-        for Found { rule, severity, line, text, .. } in &findings.value.found {
+        for Found { rule, severity, line, text, block, .. } in &findings.value.found {
             let (rule, text) = (rule.clone(), text.clone());
             let finding = Finding { rule, severity: *severity, place: run.clone(), line: *line, text };
-            self.found(&finding);
-            self.emit(Event::Finding { finding, replayed: findings.replayed });
+            // Most scripts are made from others, and would repeat their warnings.
+            if self.found(&finding, block) || finding.severity == Severity::Block {
+                self.emit(Event::Finding { finding, replayed: findings.replayed });
+            }
         }
         Ok(findings.value)
     }

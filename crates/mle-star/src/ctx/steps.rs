@@ -36,6 +36,8 @@ pub(super) struct History {
     predicted: Vec<Scored>,
     /// What the program found in scripts.
     findings: Vec<Finding>,
+    /// Their rules and blocks.
+    known_findings: HashSet<(String, String)>,
     /// The best score of any solution.
     best: Option<Score>,
     /// The runs that left a valid submission.
@@ -227,9 +229,11 @@ impl<'a> Ctx<'a> {
         solutions
     }
 
-    /// Notes what the program found in a script.
-    pub(super) fn found(&self, finding: &Finding) {
-        self.history().findings.push(finding.clone());
+    /// Notes what the program found in a script. Returns whether it is the first such finding in this block.
+    pub(super) fn found(&self, finding: &Finding, block: &str) -> bool {
+        let mut history = self.history();
+        history.findings.push(finding.clone());
+        history.known_findings.insert((finding.rule.clone(), block.to_owned()))
     }
 
     /// What the program found: every leak, and what is worth a look in the chosen solution or its members.
