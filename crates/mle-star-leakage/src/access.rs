@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use ruff_python_ast::{CmpOp, Comprehension, Expr};
 
-use crate::info::{Kind, Lesson, Lessons, Scores};
+use crate::info::{How, Kind, Lesson, Lessons, Scores};
 use crate::machine::Machine;
 use crate::table::{Column, Table};
 use crate::value::{Dict, Estimator, List, Names, Object, Role, Value};
@@ -34,7 +34,16 @@ impl<'a> Machine<'a> {
                 return Value::Float(f64::INFINITY);
             }
             Value::Symbol(symbol) => return Value::Symbol(format!("{symbol}.{name}").into()),
-            Value::Number(_) if !matches!(name, "shape" | "size" | "columns") => return base.clone(),
+            Value::Number(number) if !matches!(name, "shape" | "size" | "columns") => {
+                return self.value_of_row(number, name);
+            }
+            Value::Str(_) | Value::Text(_) => {
+                return match name {
+                    "parent" | "parents" => self.some_text(&[]),
+                    "name" | "stem" => base.clone(),
+                    _ => Value::Unknown,
+                };
+            }
             Value::Names(_) => return base.clone(),
             Value::Class(class) => return self.class_attribute(*class, name).unwrap_or_default(),
             _ => {}
@@ -59,8 +68,16 @@ impl<'a> Machine<'a> {
                 }
             }
             Some(Object::Study(number)) => match name {
-                "best_value" => Value::Number(Rc::new(number.clone())),
-                "best_params" => Value::number(number.lessons.clone(), Scores::default()),
+                "best_value" | "value" | "values" | "best_values" => Value::Number(Rc::new(number.clone())),
+                "best_params" | "params" => {
+                    // A model with these settings, scored again, is one of several models.
+                    let lessons = number.lessons.clone();
+                    let lessons = self.infos.map(&lessons, |lesson| match lesson.kind {
+                        Kind::Choice(How::Trials) => Some(Lesson { kind: Kind::Choice(How::Setting), ..lesson }),
+                        _ => Some(lesson),
+                    });
+                    Value::number(lessons, Scores::default())
+                }
                 _ => base.clone(),
             },
             _ => Value::Unknown,
@@ -92,7 +109,14 @@ impl<'a> Machine<'a> {
             "size" => Value::Length(table.rows),
             "T" => Value::Unknown,
             "columns" => Value::Names(Rc::new(names_of(table))),
-            "index" => self.table(Table { index: true, ..Table::of(table.rows) }),
+            "index" => {
+                let mut index = Table { index: true, ..Table::of(table.rows) };
+                if !table.rows.is_known() {
+                    // Names of features, perhaps in the order of their importance.
+                    index.rest.lessons = self.order_of(table);
+                }
+                self.table(index)
+            }
             "iloc" | "loc" | "at" | "iat" | "str" | "dt" | "cat" => {
                 Value::Method(Rc::new((base.clone(), name.into())))
             }
@@ -111,14 +135,13 @@ impl<'a> Machine<'a> {
                 let score = self.search_score(estimator, fitted);
                 Value::number(estimator.lessons.clone(), score)
             }
-            "best_score" | "best_score_" | "history" if !fitted.watched.is_empty() => {
+            "history" => Value::Method(Rc::new((base.clone(), "history of".into()))),
+            "evals_result_" => self.results(&fitted.clone()),
+            "best_score" | "best_score_" if !fitted.watched.is_empty() => {
                 Value::number(Lessons::default(), fitted.watched.clone())
             }
             "feature_importances_" | "coef_" | "ranking_" | "scores_" | "pvalues_" | "support_" => {
-                let kind = if fitted.with_target { Kind::Selection } else { Kind::Unsupervised };
-                let lesson = Lesson::new(kind, fitted.site, fitted.rows);
-                let lessons = self.infos.lesson(lesson);
-                Value::number(lessons, Scores::default())
+                self.importances(&fitted.clone())
             }
             _ => Value::Unknown,
         }

@@ -103,8 +103,12 @@ impl<'a> Machine<'a> {
             }
         };
         if names.is_empty() {
+            let first = table.blank && !table.filled && table.rest.lessons.is_empty();
+            let predicted = !table.rest.lessons.is_empty() && !table.rest.target;
+            table.mixed |= partly && predicted && column.target && table.columns.is_empty();
             table.rest.lessons = table.rest.lessons.and(&column.lessons);
-            table.rest.target &= column.target;
+            table.rest.target = column.target && (first || table.rest.target);
+            table.filled = true;
         }
         for name in names {
             let before = by_rows.then(|| table.named(&name)).flatten();

@@ -8,6 +8,7 @@ use crate::machine::{Items, Machine};
 use crate::rows::RowsId;
 use crate::table::Table;
 use crate::value::{Number, Object, Value};
+use ruff_text_size::TextRange;
 
 impl Machine<'_> {
     /// `metric(truth, predicted)`.
@@ -31,7 +32,9 @@ impl Machine<'_> {
         if (lessons.is_empty() || other.is_none() && self.contents(&predicted).is_none()) && !itself {
             return Value::some_number();
         }
-        let lessons = lessons.and(&self.lessons_of(&truth));
+        let of_truth = self.lessons_of(&truth);
+        let of_truth = self.infos.map(&of_truth, |lesson| (lesson.kind != Kind::Window).then_some(lesson));
+        let lessons = lessons.and(&of_truth);
         let rows = match (&one, &other) {
             (Some(one), Some(other)) if other.is_target() && !one.is_target() => other.rows,
             (Some(one), _) if one.rows.is_known() => one.rows,
@@ -45,7 +48,11 @@ impl Machine<'_> {
     /// Whether true values are compared with themselves.
     fn with_itself(&self, truth: &Value, predicted: &Value) -> bool {
         let (Some(one), Some(other)) = (self.table_of(truth), self.table_of(predicted)) else { return false };
-        let same = one.rows.is_known() && one.rows == other.rows && one.label == other.label;
+        let label = one.label == other.label || one.label.is_none() || other.label.is_none();
+        let same = one.rows.is_known() && one.rows == other.rows && label;
+        if same && one.is_target() && other.mixed {
+            return true;
+        }
         one.is_target() && other.is_target() && same && other.lessons().is_empty() && one.lessons().is_empty()
     }
 
@@ -82,7 +89,12 @@ impl Machine<'_> {
         {
             return self.reduce(&table, true, arguments.range);
         }
+        self.listed = match arguments.positional.as_slice() {
+            [only] => self.loop_of_list(only),
+            _ => None,
+        };
         let choice = self.choice(&given, arguments.range);
+        self.listed = None;
         let numbers: Vec<Value> =
             given.iter().filter(|value| matches!(value, Value::Number(_))).cloned().collect();
         if numbers.is_empty() {
@@ -105,6 +117,14 @@ impl Machine<'_> {
         }
     }
 
+    /// The loop that added the items of a list.
+    fn loop_of_list(&self, value: &Value) -> Option<TextRange> {
+        match self.state.get(value) {
+            Some(Object::List(list)) => list.within,
+            _ => None,
+        }
+    }
+
     fn best_by(&mut self, given: &[Value], arguments: &Arguments, key: &Value) -> Value {
         let candidates = match arguments.positional.first() {
             Some(only) if arguments.positional.len() == 1 => match self.items(only, arguments.range) {
@@ -117,6 +137,9 @@ impl Machine<'_> {
             .iter()
             .map(|candidate| self.call_with(key, std::slice::from_ref(candidate), arguments.range))
             .collect();
+        if let Some(sorted) = self.sorted_pairs(&candidates, &values) {
+            return sorted;
+        }
         let choice = self.choice(&values, arguments.range);
         if choice.is_empty() {
             return Value::Unknown;
@@ -198,6 +221,12 @@ impl Machine<'_> {
         self.search = outer;
         let lessons = self.choice(std::slice::from_ref(&value), arguments.range);
         let scores = self.scores_of(&value, 2);
+        // Dozens of trials, as the number is not known to be smaller.
+        let few = matches!(arguments.get(1, "n_trials"), Some(Value::Int(trials)) if *trials < 20);
+        let lessons = self.infos.map(&lessons, |lesson| match lesson.kind {
+            Kind::Choice(How::Setting) if !few => Some(Lesson { kind: Kind::Choice(How::Trials), ..lesson }),
+            _ => Some(lesson),
+        });
         if let Some(Object::Study(study)) = self.state.change(number) {
             *study = Number { lessons, scores, ..Number::default() };
         }
