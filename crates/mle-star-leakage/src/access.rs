@@ -73,7 +73,9 @@ impl<'a> Machine<'a> {
                     // A model with these settings, scored again, is one of several models.
                     let lessons = number.lessons.clone();
                     let lessons = self.infos.map(&lessons, |lesson| match lesson.kind {
-                        Kind::Choice(How::Trials) => Some(Lesson { kind: Kind::Choice(How::Setting), ..lesson }),
+                        Kind::Choice(How::Trials) => {
+                            Some(Lesson { kind: Kind::Choice(How::Setting), ..lesson })
+                        }
                         _ => Some(lesson),
                     });
                     Value::number(lessons, Scores::default())

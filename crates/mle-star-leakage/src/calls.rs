@@ -87,7 +87,9 @@ impl<'a> Machine<'a> {
                 self.call_method(&base, &name, arguments)
             }
             Value::Object(_) => match self.state.get(function) {
-                Some(Object::Estimator(estimator)) if estimator.name.ends_with("Loss") => self.loss(arguments),
+                Some(Object::Estimator(estimator)) if estimator.name.ends_with("Loss") => {
+                    self.loss(arguments)
+                }
                 Some(Object::Estimator(_)) => self.forward(function, arguments).unwrap_or_default(),
                 Some(Object::Instance(instance)) => {
                     let class = instance.class;

@@ -57,8 +57,10 @@ impl Machine<'_> {
 
     /// The rows of a list by the places where a loop adds items.
     fn rows_added(&mut self, list: &List, of: RowsId) -> Option<RowsId> {
-        let always: Vec<Site> = list.added.iter().filter(|(_, perhaps)| !perhaps).map(|(site, _)| *site).collect();
-        let perhaps: Vec<Site> = list.added.iter().filter(|(_, perhaps)| *perhaps).map(|(site, _)| *site).collect();
+        let always: Vec<Site> =
+            list.added.iter().filter(|(_, perhaps)| !perhaps).map(|(site, _)| *site).collect();
+        let perhaps: Vec<Site> =
+            list.added.iter().filter(|(_, perhaps)| *perhaps).map(|(site, _)| *site).collect();
         // A step that ends early may add an item at one place instead of the other.
         let skips = list.within.is_some_and(|within| self.text(within).contains("continue"));
         Some(match (always.as_slice(), perhaps.as_slice()) {

@@ -86,7 +86,8 @@ impl Machine<'_> {
             }
             "rolling" | "expanding" | "ewm" | "resample" => {
                 let window = name != "resample" && !excludes_itself(arguments);
-                let group = Group { table: table.clone(), chosen: true, ordered: true, window, by_target: false };
+                let group =
+                    Group { table: table.clone(), chosen: true, ordered: true, window, by_target: false };
                 self.state.add(Object::Group(group))
             }
             "to_csv" | "to_parquet" | "to_pickle" | "to_feather" | "write_csv" => {

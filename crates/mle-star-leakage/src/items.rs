@@ -3,9 +3,9 @@
 use crate::calls::Arguments;
 use crate::info::{Kind, Lesson, Lessons, Scores};
 use crate::machine::Machine;
+use crate::machine::row_of;
 use crate::rows::{DivisionKind, RowsId};
 use crate::table::{Group, Table};
-use crate::machine::row_of;
 use crate::training::is_every_row;
 use crate::value::{Names, Object, Value};
 use ruff_python_ast::{Expr, ExprSlice};
@@ -163,7 +163,12 @@ impl<'a> Machine<'a> {
             _ if table.columns.is_empty() && !table.whole => {
                 Table { rest: table.rest.clone(), label: table.label.clone(), ..Table::default() }
             }
-            _ => Table { rest: table.rest.clone(), sorted: table.sorted.clone(), ..Table::of(table.rows) },
+            _ => Table {
+                rest: table.rest.clone(),
+                sorted: table.sorted.clone(),
+                by_target: table.by_target,
+                ..Table::of(table.rows)
+            },
         };
         if table.whole || !table.columns.is_empty() {
             selected.label = None;

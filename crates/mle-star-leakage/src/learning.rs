@@ -145,16 +145,9 @@ impl Machine<'_> {
                 (Some(table), None) if estimator.role == Role::Nothing => self.table(table.values()),
                 _ => Value::Unknown,
             },
-            "staged_predict" | "staged_predict_proba" | "staged_decision_function" => match &estimator.fitted {
-                Some(fitted) => {
-                    let staged = self.predicted(estimator, fitted, arguments);
-                    let lesson = Lesson::new(Kind::Candidate(How::Rounds), self.site(arguments.range), RowsId::UNKNOWN);
-                    let lessons = self.infos.lesson(lesson);
-                    let staged = self.with_lessons(&staged, &lessons);
-                    Value::Method(Rc::new((staged, "items of".into())))
-                }
-                None => Value::Unknown,
-            },
+            "staged_predict" | "staged_predict_proba" | "staged_decision_function" => {
+                self.staged(estimator, arguments)
+            }
             "inverse_transform" => arguments.first().cloned().unwrap_or_default(),
             "predict" | "predict_proba" | "decision_function" | "predict_log_proba" | "score_samples" => {
                 match &estimator.fitted {
@@ -164,18 +157,13 @@ impl Machine<'_> {
                     _ => Value::Unknown,
                 }
             }
-            "score" | "evaluate" => match &estimator.fitted {
-                Some(fitted) => {
-                    let predicted = self.predicted(estimator, fitted, arguments);
-                    let rows = self.given_table(arguments).map_or(RowsId::UNKNOWN, |table| table.rows);
-                    let lessons = self.lessons_of(&predicted);
-                    let score = self.score(arguments.range, rows, &lessons, false);
-                    Value::number(Lessons::default(), score)
-                }
-                None => Value::Unknown,
-            },
+            "score" | "evaluate" => self.own_score(estimator, arguments),
             "fit_resample" | "fit_sample" => self.resampled(estimator, arguments),
-            "get_support" | "get_feature_importance" | "feature_importance" | "get_score" | "get_fscore"
+            "get_support"
+            | "get_feature_importance"
+            | "feature_importance"
+            | "get_score"
+            | "get_fscore"
             | "shap_values" => self.attribute(base, "support_"),
             "get_feature_names_out" => self.names_out(estimator),
             "evals_result" | "get_evals_result" => self.attribute(base, "evals_result_"),
@@ -184,6 +172,27 @@ impl Machine<'_> {
             "set_params" | "compile" | "add" | "eval" | "to" | "set_output" => base.clone(),
             _ => Value::Unknown,
         }
+    }
+
+    /// Predictions after each round.
+    fn staged(&mut self, estimator: &Estimator, arguments: &Arguments) -> Value {
+        let Some(fitted) = &estimator.fitted else { return Value::Unknown };
+        let staged = self.predicted(estimator, fitted, arguments);
+        let site = self.site(arguments.range);
+        let lesson = Lesson::new(Kind::Candidate(How::Rounds), site, RowsId::UNKNOWN);
+        let lessons = self.infos.lesson(lesson);
+        let staged = self.with_lessons(&staged, &lessons);
+        Value::Method(Rc::new((staged, "items of".into())))
+    }
+
+    /// `model.score(x, y)`.
+    fn own_score(&mut self, estimator: &Estimator, arguments: &Arguments) -> Value {
+        let Some(fitted) = &estimator.fitted else { return Value::Unknown };
+        let predicted = self.predicted(estimator, fitted, arguments);
+        let rows = self.given_table(arguments).map_or(RowsId::UNKNOWN, |table| table.rows);
+        let lessons = self.lessons_of(&predicted);
+        let score = self.score(arguments.range, rows, &lessons, false);
+        Value::number(Lessons::default(), score)
     }
 
     /// Fits on rows.
@@ -237,14 +246,18 @@ impl Machine<'_> {
     /// What a model learnt that went on from what it, or another one, learnt before.
     fn trained_further(&mut self, base: &Value, estimator: &Estimator, name: &str, arguments: &Arguments) {
         let Value::Object(number) = base else { return };
-        let network = matches!(&*estimator.name, "Sequential" | "Model" | "Functional") && self.never_resets();
+        let network =
+            matches!(&*estimator.name, "Sequential" | "Model" | "Functional") && self.never_resets();
         let previous = ["init_model", "xgb_model"].iter().find_map(|name| arguments.named(name));
         let previous = previous.and_then(|value| match (value, self.state.get(value)) {
-            (Value::Object(number), Some(Object::Estimator(Estimator { fitted: Some(_), .. }))) => Some(*number),
+            (Value::Object(number), Some(Object::Estimator(Estimator { fitted: Some(_), .. }))) => {
+                Some(*number)
+            }
             _ => None,
         });
         let further = network || name == "partial_fit" || estimator.warm;
-        let Some(Object::Estimator(Estimator { fitted: Some(fitted), .. })) = self.state.object(*number) else {
+        let Some(Object::Estimator(Estimator { fitted: Some(fitted), .. })) = self.state.object(*number)
+        else {
             return;
         };
         let mut fitted = fitted.clone();
@@ -341,7 +354,9 @@ impl Machine<'_> {
             if names::setting(name, How::Open) == How::Rounds {
                 let rounds = self.lessons_of(value);
                 let rounds = self.infos.map(&rounds, |lesson| match lesson.kind {
-                    Kind::Candidate(How::Open) => Some(Lesson { kind: Kind::Candidate(How::Rounds), ..lesson }),
+                    Kind::Candidate(How::Open) => {
+                        Some(Lesson { kind: Kind::Candidate(How::Rounds), ..lesson })
+                    }
                     _ => None,
                 });
                 lessons = lessons.and(&rounds);
@@ -455,7 +470,8 @@ impl Machine<'_> {
         let mut lessons = Lessons::default();
         if let Some(Object::Dict(dict)) = arguments.get(0, "params").and_then(|value| self.state.get(value)) {
             let mut settings = dict.items.clone();
-            let rounds = arguments.named.iter().filter(|(name, _)| names::setting(name, How::Open) == How::Rounds);
+            let rounds =
+                arguments.named.iter().filter(|(name, _)| names::setting(name, How::Open) == How::Rounds);
             settings.extend(rounds.cloned());
             let settings = Arguments { named: settings, range: arguments.range, ..Arguments::default() };
             let made = self.estimator("Booster", &settings);
@@ -485,7 +501,8 @@ impl Machine<'_> {
 
     /// `evals_result=results`, `callbacks=[record_evaluation(results)]`: the scores are put into the dictionary.
     fn record_results(&mut self, base: &Value, arguments: &Arguments) {
-        let callbacks = arguments.named("callbacks").and_then(|value| self.contents(value)).unwrap_or_default();
+        let callbacks =
+            arguments.named("callbacks").and_then(|value| self.contents(value)).unwrap_or_default();
         let places: Vec<usize> = arguments
             .named("evals_result")
             .into_iter()

@@ -75,34 +75,16 @@ impl Machine<'_> {
                 }
                 text.value()
             }
-            (
-                _,
-                "Path" | "PurePath" | "deepcopy" | "copy" | "tqdm" | "trange" | "expanduser" | "abspath",
-            ) => match self.state.get(&first) {
-                Some(Object::Estimator(estimator)) if name == "deepcopy" => {
-                    let copied = estimator.clone();
-                    self.state.add(Object::Estimator(copied))
+            (_, "Path" | "PurePath" | "deepcopy" | "copy" | "tqdm" | "trange" | "expanduser" | "abspath") => {
+                match self.state.get(&first) {
+                    Some(Object::Estimator(estimator)) if name == "deepcopy" => {
+                        let copied = estimator.clone();
+                        self.state.add(Object::Estimator(copied))
+                    }
+                    _ => first,
                 }
-                _ => first,
-            },
+            }
             (_, "partial") => partial(&first, arguments),
-            (_, "dirname") => self.some_text(&[]),
-            (_, "basename") => first,
-            (
-                _,
-                "ZipFile" | "TarFile" | "unpack_archive" | "extractall" | "load" | "load_file" | "loadmat"
-                | "read_pickle",
-            ) => {
-                self.read(&first, arguments);
-                return self.call_numpy(symbol, name, arguments).filter(|_| name == "load");
-            }
-            (_, "open") if !symbol.starts_with("PIL") && !symbol.contains("Image") => {
-                self.read(&first, arguments);
-                Value::Unknown
-            }
-            (_, "glob" | "iglob" | "rglob" | "listdir" | "iterdir" | "scandir" | "walk") => {
-                return self.file_names(name, None, arguments);
-            }
             (_, "defaultdict" | "OrderedDict") => self.state.add(Object::Dict(Dict::default())),
             (_, "product") if symbol.starts_with("itertools") => self.product(arguments),
             (_, "clone") => match self.state.get(&first) {
@@ -127,7 +109,35 @@ impl Machine<'_> {
                 self.print(arguments);
                 Value::None
             }
-            _ => return self.call_search(symbol, name, arguments),
+            _ => {
+                let value = self.call_files(symbol, name, arguments);
+                return value.or_else(|| self.call_search(symbol, name, arguments));
+            }
+        })
+    }
+
+    /// Functions that list, open or read files.
+    fn call_files(&mut self, symbol: &str, name: &str, arguments: &Arguments) -> Option<Value> {
+        let first = arguments.first().cloned().unwrap_or_default();
+        Some(match (symbol, name) {
+            (_, "dirname") => self.some_text(&[]),
+            (_, "basename") => first,
+            (
+                _,
+                "ZipFile" | "TarFile" | "unpack_archive" | "extractall" | "load" | "load_file" | "loadmat"
+                | "read_pickle",
+            ) => {
+                self.read(&first, arguments);
+                return self.call_numpy(symbol, name, arguments).filter(|_| name == "load");
+            }
+            (_, "open") if !symbol.starts_with("PIL") && !symbol.contains("Image") => {
+                self.read(&first, arguments);
+                Value::Unknown
+            }
+            (_, "glob" | "iglob" | "rglob" | "listdir" | "iterdir" | "scandir" | "walk") => {
+                return self.file_names(name, None, arguments);
+            }
+            _ => return None,
         })
     }
 
@@ -222,7 +232,8 @@ impl Machine<'_> {
 /// `partial(function, ...)`.
 fn partial(function: &Value, arguments: &Arguments) -> Value {
     let bound: Vec<Value> = arguments.positional.iter().skip(1).cloned().collect();
-    let named = |(name, value): &(Rc<str>, Value)| Value::Tuple([Value::Str(Rc::clone(name)), value.clone()].into());
+    let named =
+        |(name, value): &(Rc<str>, Value)| Value::Tuple([Value::Str(Rc::clone(name)), value.clone()].into());
     let named: Vec<Value> = arguments.named.iter().map(named).collect();
     if bound.is_empty() && named.is_empty() {
         return function.clone();

@@ -91,9 +91,7 @@ impl Machine<'_> {
                 Value::Unknown
             }
             "lower" | "upper" | "strip" | "resolve" | "absolute" | "expanduser" | "as_posix" => base.clone(),
-            "glob" | "rglob" | "iterdir" => {
-                self.file_names(name, Some(base), arguments).unwrap_or_default()
-            }
+            "glob" | "rglob" | "iterdir" => self.file_names(name, Some(base), arguments).unwrap_or_default(),
             "joinpath" => {
                 let mut text = Text::default();
                 text.add(base.clone());

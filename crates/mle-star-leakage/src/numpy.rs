@@ -16,6 +16,9 @@ impl Machine<'_> {
         {
             return None;
         }
+        if symbol.starts_with("torch") && name.starts_with(char::is_uppercase) {
+            return None;
+        }
         let first = arguments.first().cloned().unwrap_or_default();
         Some(match name {
             "zeros" | "ones" | "empty" | "full" => self.blank(&first),
@@ -34,9 +37,7 @@ impl Machine<'_> {
             "dirichlet" => self.random(),
             "choice" => self.drawn_rows(&first, arguments),
             "rand" | "random" | "uniform" | "normal" | "randn" | "random_sample" | "randint"
-            | "permutation" | "standard_normal" | "integers" => {
-                self.drawn(arguments)
-            }
+            | "permutation" | "standard_normal" | "integers" => self.drawn(arguments),
             "default_rng" | "RandomState" => Value::Symbol("numpy.random".into()),
             "concatenate" | "vstack" | "hstack" | "column_stack" | "row_stack" | "stack" | "append"
             | "c_" | "r_" => self.stacked(name, arguments),
@@ -57,24 +58,31 @@ impl Machine<'_> {
             | "nanmin" => self.extreme(&first, arguments),
             "array" | "asarray" | "ascontiguousarray" | "copy" | "ravel" | "squeeze" | "csr_matrix"
             | "tensor" | "from_numpy" | "atleast_2d" => self.as_array(&first),
+            _ => self.call_positions(name, &first, arguments),
+        })
+    }
+
+    /// Functions that give positions of rows, put values in order, or choose among them.
+    fn call_positions(&mut self, name: &str, first: &Value, arguments: &Arguments) -> Value {
+        match name {
             "where" | "nonzero" if arguments.positional.len() == 1 => {
-                let positions = self.positions_of(&first);
+                let positions = self.positions_of(first);
                 Value::Tuple([positions].into())
             }
-            "flatnonzero" => self.positions_of(&first),
-            "argsort" | "argpartition" => match self.table_of(&first).map(|table| table.rows) {
+            "flatnonzero" => self.positions_of(first),
+            "argsort" | "argpartition" => match self.table_of(first).map(|table| table.rows) {
                 Some(rows) => self.positions(rows),
-                None if matches!(first, Value::Number(_)) => first,
+                None if matches!(first, Value::Number(_)) => first.clone(),
                 None => Value::Unknown,
             },
-            "sort" | "flip" | "fliplr" | "flipud" | "digitize" | "searchsorted" => self.elementwise(arguments),
+            "sort" | "flip" | "fliplr" | "flipud" | "digitize" | "searchsorted" => {
+                self.elementwise(arguments)
+            }
             "where" | "select" => self.chosen_values(arguments),
             "unique" | "bincount" | "isnan" | "isfinite" | "nonzero" | "setdiff1d" | "intersect1d"
-            | "histogram" | "ix_" | "shuffle" | "corrcoef" | "cov" => {
-                self.arranged(name, arguments)
-            }
+            | "histogram" | "ix_" | "shuffle" | "corrcoef" | "cov" => self.arranged(name, arguments),
             _ => self.elementwise(arguments),
-        })
+        }
     }
 
     /// The positions of rows.
@@ -195,9 +203,8 @@ impl Machine<'_> {
             return self.rows.repeated(some, repeated);
         }
         let (before, added) = tables.split_at(fixed.min(tables.len()));
-        let twice = before.iter().find(|table| {
-            added.iter().any(|other| self.rows.overlap(table.rows, other.rows))
-        });
+        let twice =
+            before.iter().find(|table| added.iter().any(|other| self.rows.overlap(table.rows, other.rows)));
         match twice {
             Some(table) => self.rows.repeated(table.rows, site),
             None => RowsId::UNKNOWN,
@@ -370,7 +377,7 @@ pub(crate) fn beside(tables: &[Table]) -> Table {
 }
 
 /// Whether a number is computed from true values alone, or is a constant.
-fn is_of_truth(value: &Value) -> bool {
+pub(crate) fn is_of_truth(value: &Value) -> bool {
     match value {
         Value::Number(number) => number.truth,
         value => value.is_constant_number(),

@@ -242,7 +242,7 @@ impl Machine<'_> {
         let scores: Vec<Score> = self.infos.scores(&scores).cloned().collect();
         let place = crate::site::Site { expression: site, statement: self.search.unwrap_or(self.statement) };
         let kind = match self.how(&scores) {
-            Some(How::Model) if self.chosen_again(&scores, place) => Kind::Choice(How::Number),
+            Some(How::Model) | None if self.chosen_again(&scores, place) => Kind::Choice(How::Number),
             Some(how) => Kind::Choice(how),
             None => match self.trained_on(&scores) {
                 Some(kind) => kind,
@@ -259,7 +259,9 @@ impl Machine<'_> {
 
     /// Whether candidates have what was chosen here before, so that this is a search step by step.
     fn chosen_again(&self, scores: &[Score], place: crate::site::Site) -> bool {
-        let again = |lesson: &Lesson| matches!(lesson.kind, Kind::Choice(_)) && lesson.site == place;
+        let again = |lesson: &Lesson| {
+            matches!(lesson.kind, Kind::Choice(How::Model | How::Number)) && lesson.site == place
+        };
         scores.iter().any(|score| self.infos.any(&score.lessons, again))
     }
 
@@ -280,7 +282,8 @@ impl Machine<'_> {
         let mut common = common.filter(|range| scores.iter().all(|score| loops(score).contains(range)));
         let range = common.next()?;
         // A loop that ends early stops by the score, which is common practice.
-        let stops = self.text(range).split(|letter: char| !letter.is_alphanumeric()).any(|word| word == "break");
+        let stops =
+            self.text(range).split(|letter: char| !letter.is_alphanumeric()).any(|word| word == "break");
         Some(if stops { Kind::Stopping } else { Kind::Choice(How::Rounds) })
     }
 

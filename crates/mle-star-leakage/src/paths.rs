@@ -19,7 +19,12 @@ impl<'a> Machine<'a> {
     }
 
     /// The names of files: `os.listdir(folder)`, `glob.glob(pattern)`, `folder.rglob(pattern)` and the like.
-    pub(crate) fn file_names(&mut self, name: &str, folder: Option<&Value>, arguments: &Arguments) -> Option<Value> {
+    pub(crate) fn file_names(
+        &mut self,
+        name: &str,
+        folder: Option<&Value>,
+        arguments: &Arguments,
+    ) -> Option<Value> {
         let pattern = matches!(name, "glob" | "iglob" | "rglob");
         Some(match name {
             "glob" | "iglob" | "rglob" | "listdir" | "iterdir" | "scandir" => {
@@ -50,12 +55,15 @@ impl<'a> Machine<'a> {
                 operation.values.iter().for_each(|value| self.hint(value));
             }
             Expr::Compare(compare) if compare.ops.len() == 1 && compare.ops[0] == CmpOp::In => {
-                if let (Expr::StringLiteral(part), Some(name)) = (&*compare.left, name_in(&compare.comparators[0])) {
+                if let (Expr::StringLiteral(part), Some(name)) =
+                    (&*compare.left, name_in(&compare.comparators[0]))
+                {
                     self.hint_name(name, part.value.to_str());
                 }
             }
             Expr::Call(call) => {
-                if let (Expr::Attribute(method), Some(Expr::StringLiteral(part))) = (&*call.func, call.arguments.args.first())
+                if let (Expr::Attribute(method), Some(Expr::StringLiteral(part))) =
+                    (&*call.func, call.arguments.args.first())
                     && matches!(method.attr.as_str(), "startswith" | "endswith" | "match")
                     && let Some(name) = name_in(&method.value)
                 {
@@ -84,7 +92,9 @@ fn name_in(expression: &Expr) -> Option<&str> {
         Expr::Call(call) => match (&*call.func, call.arguments.args.first()) {
             (Expr::Name(_), Some(argument)) => name_in(argument),
             (Expr::Attribute(method), None) => name_in(&method.value),
-            (Expr::Attribute(method), Some(argument)) if method.attr.as_str() == "basename" => name_in(argument),
+            (Expr::Attribute(method), Some(argument)) if method.attr.as_str() == "basename" => {
+                name_in(argument)
+            }
             _ => None,
         },
         _ => None,

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use crate::calls::Arguments;
 use crate::info::{How, Kind, Lesson, Lessons, Scores};
 use crate::machine::{Items, Machine};
+use crate::numpy::is_of_truth;
 use crate::rows::RowsId;
 use crate::table::Table;
 use crate::value::{Number, Object, Value};
@@ -180,7 +181,8 @@ impl Machine<'_> {
         if items.iter().any(|item| matches!(item, Value::Unknown)) && scores.is_empty() {
             return Value::Unknown;
         }
-        Value::number(lessons, scores)
+        let truth = scores.is_empty() && !items.is_empty() && items.iter().all(is_of_truth);
+        Value::Number(Rc::new(Number { lessons, scores, truth, ..Number::default() }))
     }
 
     /// Methods of numbers and small arrays.

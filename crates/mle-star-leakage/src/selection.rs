@@ -10,7 +10,10 @@ use crate::value::{Estimator, Fitted, Object, Role, Value};
 impl Machine<'_> {
     /// Tests that compare samples of a column: `ttest_ind(column[y == 0], column[y == 1])`, `f_oneway(*samples)`.
     pub(crate) fn compared_samples(&mut self, name: &str, arguments: &Arguments) -> Option<Value> {
-        if !matches!(name, "ttest_ind" | "mannwhitneyu" | "ks_2samp" | "f_oneway" | "kruskal" | "ranksums" | "median_test") {
+        if !matches!(
+            name,
+            "ttest_ind" | "mannwhitneyu" | "ks_2samp" | "f_oneway" | "kruskal" | "ranksums" | "median_test"
+        ) {
             return None;
         }
         let tables: Vec<Table> = arguments.all().filter_map(|value| self.table_of(value)).cloned().collect();
@@ -120,8 +123,7 @@ impl Machine<'_> {
     fn all_with_condition(&mut self, value: &Value, lessons: &Lessons) -> Value {
         match value {
             Value::Tuple(items) => {
-                let items: Vec<Value> =
-                    items.iter().map(|item| self.with_condition(item, lessons)).collect();
+                let items: Vec<Value> = items.iter().map(|item| self.with_condition(item, lessons)).collect();
                 Value::Tuple(items.into())
             }
             _ => self.with_condition(value, lessons),

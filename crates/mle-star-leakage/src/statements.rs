@@ -300,9 +300,7 @@ impl<'a> Machine<'a> {
     fn folds_of(&self, item: &Value, depth: usize) -> Option<RowsId> {
         match item {
             Value::Positions { of, part } if of != part => Some(*of),
-            Value::Tuple(items) if depth > 0 => {
-                items.iter().find_map(|item| self.folds_of(item, depth - 1))
-            }
+            Value::Tuple(items) if depth > 0 => items.iter().find_map(|item| self.folds_of(item, depth - 1)),
             _ => None,
         }
     }

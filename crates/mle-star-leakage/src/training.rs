@@ -29,7 +29,13 @@ const RESETS: &[&str] = &[
 impl Machine<'_> {
     /// The rows that a model saw once it is fitted on these: all rows of a cross-validation, if it is trained further
     /// in each fold.
-    pub(crate) fn seen_in_folds(&mut self, model: usize, rows: RowsId, before: bool, site: TextRange) -> RowsId {
+    pub(crate) fn seen_in_folds(
+        &mut self,
+        model: usize,
+        rows: RowsId,
+        before: bool,
+        site: TextRange,
+    ) -> RowsId {
         let Some((whole, fold)) = self.fold_of(rows) else { return rows };
         let made_before = self.around.iter().any(|around| {
             around.folds == Some(whole) && model < if before { around.started } else { around.entered }
@@ -171,7 +177,7 @@ impl Machine<'_> {
                 if let (true, Some(last)) = (several, tables.last_mut())
                     && let Some(table) = self.table_of(last).cloned()
                 {
-                    *last = self.truth(table);
+                    *last = self.truth(&table);
                 }
                 Value::Tuple(tables.into())
             }
@@ -188,8 +194,11 @@ impl Machine<'_> {
                 let whole = self.batch(&first);
                 let parts = self.contents(&whole).unwrap_or_default();
                 let given = Arguments { positional: parts.clone(), named: Vec::new(), ..arguments.clone() };
-                let Value::Tuple(divided) = self.train_test_split(&given) else { return Some(Value::Unknown) };
-                let side = |side: usize| Value::Tuple(divided.iter().skip(side).step_by(2).cloned().collect());
+                let Value::Tuple(divided) = self.train_test_split(&given) else {
+                    return Some(Value::Unknown);
+                };
+                let side =
+                    |side: usize| Value::Tuple(divided.iter().skip(side).step_by(2).cloned().collect());
                 let sizes = arguments.get(1, "lengths").and_then(|sizes| self.contents(sizes));
                 match sizes {
                     Some(sizes) if sizes.len() == 2 => Value::Tuple([side(0), side(1)].into()),
@@ -200,7 +209,7 @@ impl Machine<'_> {
         })
     }
 
-    fn truth(&mut self, table: Table) -> Value {
+    fn truth(&mut self, table: &Table) -> Value {
         let mut table = table.values();
         table.rest.target = true;
         self.table(table)
@@ -217,7 +226,7 @@ impl Machine<'_> {
                 let truth = self.table_of(&parts[1]).cloned();
                 match truth {
                     Some(truth) => {
-                        let truth = self.truth(truth);
+                        let truth = self.truth(&truth);
                         Value::Tuple([parts[0].clone(), truth].into())
                     }
                     None => item.clone(),
@@ -249,7 +258,13 @@ impl Machine<'_> {
     }
 
     /// Names of watched rows: `eval_names=[...]`, `evals=[(data, "name"), ...]`, or those that libraries give.
-    pub(crate) fn name_watched(&mut self, estimator: &Estimator, fitted: &mut Fitted, sets: &Value, arguments: &Arguments) {
+    pub(crate) fn name_watched(
+        &mut self,
+        estimator: &Estimator,
+        fitted: &mut Fitted,
+        sets: &Value,
+        arguments: &Arguments,
+    ) {
         let names = ["eval_names", "valid_names"].iter().find_map(|name| arguments.named(name)).cloned();
         let names = names.map(|names| self.contents(&names).unwrap_or_default()).unwrap_or_default();
         let single = self.table_of(sets).is_some() || matches!(sets, Value::Tuple(_));
@@ -268,7 +283,8 @@ impl Machine<'_> {
             let defaults = defaults.iter().map(|name| Rc::from(name.as_str()));
             let training = table.rows == fitted.rows;
             let training = training.then(|| ["training", "train"].map(Rc::from)).into_iter().flatten();
-            let found: Vec<Rc<str>> = given.map_or_else(|| defaults.chain(training).collect(), |name| vec![name]);
+            let found: Vec<Rc<str>> =
+                given.map_or_else(|| defaults.chain(training).collect(), |name| vec![name]);
             named.extend(found.into_iter().map(|name| (name, scores.clone())));
         }
         if arguments.named("evals_result").is_none() && estimator.name.starts_with("CatBoost") {
@@ -279,18 +295,31 @@ impl Machine<'_> {
     }
 
     /// The score of the rows that something was fitted on.
-    pub(crate) fn training_score(&mut self, estimator: &Estimator, fitted: &Fitted, site: TextRange) -> Scores {
+    pub(crate) fn training_score(
+        &mut self,
+        estimator: &Estimator,
+        fitted: &Fitted,
+        site: TextRange,
+    ) -> Scores {
         let table = Table::array(fitted.rows, fitted.lessons.clone());
         let lessons = self.predictions(estimator, fitted, &table);
         self.score(site, fitted.rows, &lessons, false)
     }
 
     /// An item of what training left: `history["val_loss"]`, `cross_validate(...)["train_score"]`.
-    pub(crate) fn item_of_results(&mut self, results: &Value, accessor: &str, key: &Value, site: TextRange) -> Value {
+    pub(crate) fn item_of_results(
+        &mut self,
+        results: &Value,
+        accessor: &str,
+        key: &Value,
+        site: TextRange,
+    ) -> Value {
         let Some(key) = key.as_str().map(str::to_owned) else { return self.validation_of(results) };
         match accessor {
             "history of" if key.starts_with("val") => self.validation_of(results),
-            "history of" if matches!(&*key, "lr" | "learning_rate" | "epoch" | "time") => Value::some_number(),
+            "history of" if matches!(&*key, "lr" | "learning_rate" | "epoch" | "time") => {
+                Value::some_number()
+            }
             "history of" => match self.state.get(results) {
                 Some(Object::Estimator(estimator)) => {
                     let estimator = estimator.clone();
@@ -328,6 +357,7 @@ pub(crate) fn is_every_row(value: &Value) -> bool {
 pub(crate) fn is_loss(symbol: &str) -> bool {
     let name = symbol.rsplit('.').next().unwrap_or(symbol);
     let of_torch = symbol.starts_with("torch") || symbol.starts_with("F.") || symbol.contains("functional");
-    of_torch && (name.ends_with("_loss") || matches!(name, "cross_entropy" | "binary_cross_entropy" | "binary_cross_entropy_with_logits"))
+    of_torch
+        && (name.ends_with("_loss")
+            || matches!(name, "cross_entropy" | "binary_cross_entropy" | "binary_cross_entropy_with_logits"))
 }
-
