@@ -139,6 +139,16 @@ impl<'a> Machine<'a> {
             }
             "history" => Value::Method(Rc::new((base.clone(), "history of".into()))),
             "evals_result_" => self.results(&fitted.clone()),
+            "best_score_" if !fitted.named.is_empty() && estimator.role == Role::Model => {
+                let fitted = fitted.clone();
+                let results = self.results(&fitted);
+                if let Value::Object(number) = &results
+                    && let Some(Object::Dict(dict)) = self.state.change(*number)
+                {
+                    dict.others.push(Value::number(Lessons::default(), fitted.watched));
+                }
+                results
+            }
             "best_score" | "best_score_" if !fitted.watched.is_empty() => {
                 Value::number(Lessons::default(), fitted.watched.clone())
             }
@@ -258,7 +268,10 @@ impl<'a> Machine<'a> {
 
     /// The column that a value makes when it is put into a table.
     pub(crate) fn column_of(&self, value: &Value) -> Column {
-        let target = self.table_of(value).is_some_and(Table::is_target);
+        let target = match value {
+            Value::Number(number) => number.row.as_ref().is_some_and(|row| row.target),
+            _ => self.table_of(value).is_some_and(Table::is_target),
+        };
         Column { lessons: self.lessons_of(value), target }
     }
 }

@@ -8,7 +8,7 @@ use ruff_text_size::TextRange;
 use crate::calls::Arguments;
 use crate::info::Lessons;
 use crate::machine::Machine;
-use crate::rows::RowsId;
+use crate::rows::{Origin, RowsId};
 use crate::site::Site;
 use crate::table::{Column, Table};
 use crate::value::{List, Number, Object, Row, Value};
@@ -116,6 +116,19 @@ impl Machine<'_> {
             (Value::Unknown, Some(rows)) => made_from_row(rows, Lessons::default()),
             _ => value.clone(),
         }
+    }
+
+    /// Whether rows are others in each step of a loop, as they are chosen within it.
+    pub(crate) fn varies(&self, rows: RowsId) -> bool {
+        let within =
+            |site: Site| self.around.iter().any(|around| around.range.contains_range(site.expression));
+        self.rows.ancestors(rows).any(|above| match self.rows.origin(above) {
+            Origin::Some { site, .. } => within(*site),
+            Origin::Part { division, .. } => {
+                self.rows.division_of(*division).is_some_and(|(_, site)| within(*site))
+            }
+            _ => false,
+        })
     }
 
     /// Notes that a comprehension makes one item for each row.

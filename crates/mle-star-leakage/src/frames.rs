@@ -48,8 +48,9 @@ impl Machine<'_> {
             "copy" | "reset_index" | "astype" | "infer_objects" | "convert_dtypes" | "ffill" | "bfill"
             | "rename_axis" | "set_index" | "sort_index" | "to_frame" | "cast" | "collect" | "lazy"
             | "to_pandas" | "tocsr" | "toarray" | "todense" | "pipe" | "float" | "cpu" | "detach"
-            | "type" | "tolist" | "to_list" | "to_dict" | "droplevel" | "unstack" | "stack" | "fill_null"
-            | "with_row_index" | "items" | "swaplevel" => {
+            | "type" | "to" | "cuda" | "long" | "double" | "half" | "int" | "contiguous" | "clone"
+            | "unsqueeze" | "requires_grad_" | "permute" | "tolist" | "to_list" | "to_dict" | "droplevel"
+            | "unstack" | "stack" | "fill_null" | "with_row_index" | "items" | "swaplevel" => {
                 let mut same = table.clone();
                 if name != "copy" {
                     same.index &= matches!(name, "tolist" | "to_list" | "astype");

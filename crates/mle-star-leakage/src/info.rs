@@ -47,7 +47,7 @@ pub(crate) enum Kind {
 pub(crate) enum How {
     /// Not known yet.
     Open,
-    /// Not known yet, but there are few candidates.
+    /// Not known yet, but candidates are no long range of numbers.
     Few,
     /// By how long one model was trained: the loop at the place of the lesson trains it further.
     Epoch,

@@ -179,8 +179,7 @@ impl<'a> Machine<'a> {
 
     /// One value or row of an array.
     fn one_value(&mut self, table: &Table, index: &Value) -> Value {
-        let of_row = matches!(index, Value::Number(number) if number.row.as_ref().is_some_and(|row| row.index && row.rows == table.rows));
-        if of_row {
+        if is_position(index, table) {
             return row_of(table, table.is_target());
         }
         Value::number(table.rest.lessons.clone(), Scores::default())
@@ -240,6 +239,9 @@ impl<'a> Machine<'a> {
             }
             _ => {
                 let rows = self.eval(index);
+                if is_position(&rows, table) {
+                    return row_of(table, table.is_target());
+                }
                 let chosen = match self.chosen_rows(table, &rows) {
                     Some(rows) => table.with_rows(rows),
                     None => Table { rows: RowsId::UNKNOWN, ..table.clone() },
@@ -381,4 +383,10 @@ fn part_of(items: &[Value], bounds: &[Option<Value>; 2]) -> Option<Vec<Value>> {
     };
     let (start, end) = (bound(&bounds[0], 0)?, bound(&bounds[1], length)?);
     items.get(usize::try_from(start).ok()?..usize::try_from(end.max(start)).ok()?).map(<[Value]>::to_vec)
+}
+
+/// Whether a value is the position of a row of the table.
+fn is_position(value: &Value, table: &Table) -> bool {
+    let Value::Number(number) = value else { return false };
+    number.row.as_ref().is_some_and(|row| row.index && row.rows == table.rows)
 }

@@ -167,6 +167,7 @@ impl Machine<'_> {
             | "shap_values" => self.attribute(base, "support_"),
             "get_feature_names_out" => self.names_out(estimator),
             "evals_result" | "get_evals_result" => self.attribute(base, "evals_result_"),
+            "get_best_score" => self.attribute(base, "best_score_"),
             "get_booster" => base.clone(),
             "get_params" => Value::Unknown,
             "set_params" | "compile" | "add" | "eval" | "to" | "set_output" => base.clone(),
@@ -183,16 +184,6 @@ impl Machine<'_> {
         let lessons = self.infos.lesson(lesson);
         let staged = self.with_lessons(&staged, &lessons);
         Value::Method(Rc::new((staged, "items of".into())))
-    }
-
-    /// `model.score(x, y)`.
-    fn own_score(&mut self, estimator: &Estimator, arguments: &Arguments) -> Value {
-        let Some(fitted) = &estimator.fitted else { return Value::Unknown };
-        let predicted = self.predicted(estimator, fitted, arguments);
-        let rows = self.given_table(arguments).map_or(RowsId::UNKNOWN, |table| table.rows);
-        let lessons = self.lessons_of(&predicted);
-        let score = self.score(arguments.range, rows, &lessons, false);
-        Value::number(Lessons::default(), score)
     }
 
     /// Fits on rows.
@@ -222,7 +213,7 @@ impl Machine<'_> {
     }
 
     /// The table that a method is called with.
-    fn given_table(&self, arguments: &Arguments) -> Option<Table> {
+    pub(crate) fn given_table(&self, arguments: &Arguments) -> Option<Table> {
         self.table_of(arguments.first()?).cloned()
     }
 
@@ -347,7 +338,12 @@ impl Machine<'_> {
     }
 
     /// Predictions for the rows of the first argument.
-    fn predicted(&mut self, estimator: &Estimator, fitted: &Fitted, arguments: &Arguments) -> Value {
+    pub(crate) fn predicted(
+        &mut self,
+        estimator: &Estimator,
+        fitted: &Fitted,
+        arguments: &Arguments,
+    ) -> Value {
         let Some(table) = self.given_table(arguments) else { return Value::Unknown };
         let mut lessons = self.predictions(estimator, fitted, &table);
         for (name, value) in &arguments.named {
@@ -384,19 +380,6 @@ impl Machine<'_> {
         Value::number(Lessons::default(), score)
     }
 
-    /// `cross_validate(...)`: the scores of training rows and of validation rows.
-    fn cross_validate(&mut self, arguments: &Arguments) -> Value {
-        let Some((rows, lessons)) = self.cross_predictions(arguments) else { return Value::Unknown };
-        let score = self.score(arguments.range, rows, &lessons, false);
-        let on_fit = self.infos.map(&lessons, |lesson| match lesson.kind {
-            Kind::Model => Some(Lesson { on: lesson.from, ..lesson }),
-            _ => Some(lesson),
-        });
-        let training = self.score(arguments.range, rows, &on_fit, false);
-        let [training, score] = [training, score].map(|scores| Value::number(Lessons::default(), scores));
-        Value::Method(Rc::new((Value::Tuple([training, score].into()), "cross of".into())))
-    }
-
     fn cross_val_predict(&mut self, arguments: &Arguments) -> Value {
         match self.cross_predictions(arguments) {
             Some((rows, lessons)) => self.array(rows, lessons),
@@ -405,7 +388,7 @@ impl Machine<'_> {
     }
 
     /// The rows of cross-validation, and what the predictions for them depend on.
-    fn cross_predictions(&mut self, arguments: &Arguments) -> Option<(RowsId, Lessons)> {
+    pub(crate) fn cross_predictions(&mut self, arguments: &Arguments) -> Option<(RowsId, Lessons)> {
         let table = self.table_of(arguments.get(1, "X")?)?.clone();
         let label = arguments.get(2, "y").and_then(|value| self.table_of(value)?.label.clone());
         if let Some(label) = label {

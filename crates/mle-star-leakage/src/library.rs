@@ -165,7 +165,7 @@ impl Machine<'_> {
             _ if OPTIMISERS.contains(&name) => self.optimise(&first, arguments),
             _ if name.starts_with("suggest_") => {
                 let lesson =
-                    Lesson::new(Kind::Candidate(How::Open), self.site(arguments.range), RowsId::UNKNOWN);
+                    Lesson::new(Kind::Candidate(How::Few), self.site(arguments.range), RowsId::UNKNOWN);
                 Value::number(self.infos.lesson(lesson), Scores::default())
             }
             _ => return None,
@@ -188,7 +188,7 @@ impl Machine<'_> {
     pub(crate) fn random(&mut self) -> Value {
         let mut lessons = Lessons::default();
         if let Some(search) = self.search {
-            let lesson = Lesson::new(Kind::Candidate(How::Open), self.site(search), RowsId::UNKNOWN);
+            let lesson = Lesson::new(Kind::Candidate(How::Few), self.site(search), RowsId::UNKNOWN);
             lessons = self.infos.lesson(lesson);
         }
         Value::Number(Rc::new(Number { lessons, random: true, ..Number::default() }))
@@ -198,13 +198,15 @@ impl Machine<'_> {
     pub(crate) fn print(&mut self, arguments: &Arguments) {
         let mut text = Text::default();
         arguments.positional.iter().for_each(|value| text.add(value.clone()));
-        let Some((_, after)) = text.fixed.split_once(FINAL) else {
+        let Some((before, after)) = text.fixed.split_once(FINAL) else {
             let room = 256 - self.found.printed.len().min(256);
             return self.found.printed.extend(text.values.into_iter().take(room));
         };
         let literal = after.contains(|letter: char| letter.is_ascii_digit()) && text.values.is_empty();
         let site = self.site(arguments.range);
-        self.found.finals.push(Final { site, values: text.values, literal });
+        let before = before.matches('\u{fffc}').count().min(text.values.len());
+        let values = text.values.split_off(before);
+        self.found.finals.push(Final { site, values, literal });
     }
 
     /// Remembers that a file is read.

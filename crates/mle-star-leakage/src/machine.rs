@@ -308,6 +308,10 @@ impl<'a> Machine<'a> {
             (_, Some(Object::List(list))) if !list.open => list.items.clone(),
             (_, Some(Object::List(list))) => vec![self.join_all(&list.items.clone()); targets.len()],
             (Value::Number(_), _) => vec![value.clone(); targets.len()],
+            // The values and positions of the largest predictions.
+            (_, Some(Object::Table(table))) if targets.len() == 2 && self.predicted_by_network(table) => {
+                vec![value.clone(); 2]
+            }
             _ => Vec::new(),
         };
         let star = targets.iter().position(Expr::is_starred_expr);

@@ -231,6 +231,13 @@ pub(crate) fn is_of_labels(path: &str) -> bool {
         return false;
     }
     let has = |options: &[&str]| options.iter().any(|option| words.contains(option));
+    // Labels of training rows.
+    let of_training = |word: &str| matches!(word, "train" | "training");
+    if words.iter().any(|word| of_training(word))
+        || (!has(&["test"]) && folders.iter().any(|folder| of_training(folder)))
+    {
+        return false;
+    }
     // What stands for a part that is not known may be `sample`.
     if file.contains('*') && has(&["solution", "solutions"]) {
         return false;

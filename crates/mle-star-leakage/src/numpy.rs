@@ -16,8 +16,18 @@ impl Machine<'_> {
         {
             return None;
         }
-        if symbol.starts_with("torch") && name.starts_with(char::is_uppercase) {
-            return None;
+        let of_torch = symbol.starts_with("torch");
+        if of_torch && name.starts_with(char::is_uppercase) {
+            let is_tensor = name.ends_with("Tensor");
+            return is_tensor.then(|| self.as_array(&arguments.first().cloned().unwrap_or_default()));
+        }
+        if of_torch && matches!(name, "max" | "min" | "topk" | "sort") && arguments.get(1, "dim").is_some() {
+            // The values, and where they are.
+            let made = self.elementwise(&Arguments {
+                positional: arguments.positional.iter().take(1).cloned().collect(),
+                ..Arguments::default()
+            });
+            return Some(Value::Tuple([made.clone(), made].into()));
         }
         let first = arguments.first().cloned().unwrap_or_default();
         Some(match name {
@@ -203,8 +213,9 @@ impl Machine<'_> {
             return self.rows.repeated(some, repeated);
         }
         let (before, added) = tables.split_at(fixed.min(tables.len()));
-        let twice =
-            before.iter().find(|table| added.iter().any(|other| self.rows.overlap(table.rows, other.rows)));
+        let twice = before.iter().find(|table| {
+            added.iter().any(|other| !self.varies(other.rows) && self.rows.overlap(table.rows, other.rows))
+        });
         match twice {
             Some(table) => self.rows.repeated(table.rows, site),
             None => RowsId::UNKNOWN,
@@ -232,8 +243,12 @@ impl Machine<'_> {
                 .iter()
                 .enumerate()
                 .flat_map(|(at, one)| parts.iter().skip(at + 1).map(move |other| (*one, *other)));
-            pairs.into_iter().find(|(one, other)| rows.rows.overlap(*one, *other))
+            let mut pairs = pairs.into_iter().filter(|(_, other)| !rows.varies(*other));
+            pairs.find(|(one, other)| rows.rows.overlap(*one, *other))
         };
+        // What a loop takes in each step is not the same rows again.
+        let open =
+            open || parts.iter().skip(1).any(|part| self.varies(*part) && self.rows.overlap(parts[0], *part));
         joined.rows = if open {
             self.repeated_in_list(tables, fixed, site)
         } else if let Some((one, other)) = twice(self) {

@@ -113,7 +113,7 @@ impl Machine<'_> {
         // True values and the same true values.
         combined.rest.target = left.is_target()
             && right.is_target()
-            && left.label == right.label
+            && (left.label == right.label || left.label.is_none() || right.label.is_none())
             && left.rows == right.rows
             && combined.rest.lessons.is_empty();
         combined
@@ -290,14 +290,16 @@ impl Machine<'_> {
     /// How the candidates differ that have these scores.
     fn how(&self, scores: &[Score]) -> Option<How> {
         let candidates = scores.iter().flat_map(|score| self.infos.lessons(&score.lessons));
-        let how = candidates
+        let all = candidates
             .filter_map(|lesson| match lesson.kind {
                 Kind::Candidate(how) if !how.is_open() && how != How::Epoch => Some(how),
                 _ => None,
             })
-            .max();
-        if how.is_some() {
-            return how;
+            .collect::<Vec<_>>();
+        if let Some(how) = all.iter().max() {
+            // Rounds are one of several settings.
+            let several = *how == How::Rounds && all.iter().any(|how| *how < How::Rounds);
+            return Some(if several { How::Setting } else { *how });
         }
         let models = |score: &Score| {
             let mut models: Vec<_> = self

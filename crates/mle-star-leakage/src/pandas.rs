@@ -81,7 +81,8 @@ impl Machine<'_> {
         };
         let rows = self.rows.table(&name);
         let times = arguments.named("parse_dates").and_then(|names| self.texts(names)).unwrap_or_default();
-        self.table(Table { rows, whole: true, times, ..Table::default() })
+        let whole = !matches!(arguments.called_name(self.source), "load");
+        self.table(Table { rows, whole, times, ..Table::default() })
     }
 
     fn example_data(&mut self, symbol: &str, arguments: &Arguments) -> Value {
@@ -99,6 +100,9 @@ impl Machine<'_> {
     }
 
     fn made_table(&mut self, first: &Value, arguments: &Arguments) -> Value {
+        if arguments.all().next().is_none() {
+            return self.table(Table::default());
+        }
         let index = arguments.named("index").and_then(|index| self.table_of(index)).map(|table| table.rows);
         let mut made = match (self.table_of(first).cloned(), self.state.get(first)) {
             (Some(table), _) => {

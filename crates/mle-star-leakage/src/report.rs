@@ -35,7 +35,12 @@ struct Report<'a> {
 
 /// The scores that the script reports, with what else the printed number depends on.
 fn reported_scores(machine: &mut Machine<'_>) -> Vec<(Score, Lessons)> {
-    let finals: Vec<Value> = machine.found.finals.iter().flat_map(|line| line.values.clone()).collect();
+    // The first score of the line is the one; others are told besides.
+    let first = |line: &Final| {
+        let scored = line.values.iter().find(|value| !machine.scores_of(value, 3).is_empty());
+        scored.cloned()
+    };
+    let finals: Vec<Value> = machine.found.finals.iter().filter_map(first).collect();
     let reported = scores_in(machine, &finals);
     if !reported.is_empty() {
         return reported;

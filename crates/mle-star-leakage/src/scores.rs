@@ -8,7 +8,7 @@ use crate::machine::{Items, Machine};
 use crate::numpy::is_of_truth;
 use crate::rows::RowsId;
 use crate::table::Table;
-use crate::value::{Number, Object, Value};
+use crate::value::{Estimator, Number, Object, Value};
 use ruff_text_size::TextRange;
 
 impl Machine<'_> {
@@ -42,8 +42,19 @@ impl Machine<'_> {
             (_, Some(other)) => other.rows,
             _ => RowsId::UNKNOWN,
         };
+        let rows = if rows.is_known() { rows } else { self.rows_predicted(&lessons) };
         let score = self.score(arguments.range, rows, &lessons, itself);
         Value::number(Lessons::default(), score)
+    }
+
+    /// The rows that models predicted for, if they are the same for all.
+    fn rows_predicted(&self, lessons: &Lessons) -> RowsId {
+        let models = self.infos.lessons(lessons).filter(|lesson| lesson.kind == Kind::Model);
+        let mut rows = models.map(|lesson| lesson.on);
+        match rows.next() {
+            Some(first) if rows.all(|other| other == first) => first,
+            _ => RowsId::UNKNOWN,
+        }
     }
 
     /// Whether true values are compared with themselves.
@@ -55,6 +66,29 @@ impl Machine<'_> {
             return true;
         }
         one.is_target() && other.is_target() && same && other.lessons().is_empty() && one.lessons().is_empty()
+    }
+
+    /// `model.score(x, y)`.
+    pub(crate) fn own_score(&mut self, estimator: &Estimator, arguments: &Arguments) -> Value {
+        let Some(fitted) = &estimator.fitted else { return Value::Unknown };
+        let predicted = self.predicted(estimator, fitted, arguments);
+        let rows = self.given_table(arguments).map_or(RowsId::UNKNOWN, |table| table.rows);
+        let lessons = self.lessons_of(&predicted);
+        let score = self.score(arguments.range, rows, &lessons, false);
+        Value::number(Lessons::default(), score)
+    }
+
+    /// `cross_validate(...)`: the scores of training rows and of validation rows.
+    pub(crate) fn cross_validate(&mut self, arguments: &Arguments) -> Value {
+        let Some((rows, lessons)) = self.cross_predictions(arguments) else { return Value::Unknown };
+        let score = self.score(arguments.range, rows, &lessons, false);
+        let on_fit = self.infos.map(&lessons, |lesson| match lesson.kind {
+            Kind::Model => Some(Lesson { on: lesson.from, ..lesson }),
+            _ => Some(lesson),
+        });
+        let training = self.score(arguments.range, rows, &on_fit, false);
+        let [training, score] = [training, score].map(|scores| Value::number(Lessons::default(), scores));
+        Value::Method(Rc::new((Value::Tuple([training, score].into()), "cross of".into())))
     }
 
     /// Curves over thresholds, such as `roc_curve`.

@@ -64,9 +64,12 @@ impl Machine<'_> {
         Value::number(self.infos.lesson(lesson), Scores::default())
     }
 
-    /// `shap.TreeExplainer(model)`: something that knows the importances of the model.
+    /// `shap.TreeExplainer(model)`, `SelectFromModel(model, prefit=True)`: something that knows the importances of the
+    /// model.
     pub(crate) fn explained(&self, name: &str, arguments: &Arguments) -> Option<Fitted> {
-        if !name.ends_with("Explainer") {
+        let prefit =
+            name == "SelectFromModel" && matches!(arguments.named("prefit"), Some(Value::Bool(true)));
+        if !name.ends_with("Explainer") && !prefit {
             return None;
         }
         match arguments.first().and_then(|value| self.state.get(value)) {

@@ -136,6 +136,11 @@ impl Machine<'_> {
         }
     }
 
+    /// Whether values are predictions of a network that steps of a loop train.
+    pub(crate) fn predicted_by_network(&self, table: &Table) -> bool {
+        self.infos.any(&table.rest.lessons, |lesson| lesson.kind == Kind::Candidate(How::Epoch))
+    }
+
     /// Methods of networks and optimisers that begin a new step.
     pub(crate) fn begins_step(&mut self, name: &str) {
         match name {
