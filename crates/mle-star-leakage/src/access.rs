@@ -4,10 +4,10 @@ use std::rc::Rc;
 
 use ruff_python_ast::{CmpOp, Comprehension, Expr};
 
-use crate::info::{Kind, Lesson, Lessons, Scores};
+use crate::info::{How, Kind, Lesson, Lessons, Scores};
 use crate::machine::Machine;
 use crate::table::{Column, Table};
-use crate::value::{Dict, Estimator, List, Names, Object, Role, Value};
+use crate::value::{Dict, Estimator, Fitted, List, Names, Object, Role, Value};
 
 impl<'a> Machine<'a> {
     /// A new table as a value.
@@ -34,7 +34,16 @@ impl<'a> Machine<'a> {
                 return Value::Float(f64::INFINITY);
             }
             Value::Symbol(symbol) => return Value::Symbol(format!("{symbol}.{name}").into()),
-            Value::Number(_) if !matches!(name, "shape" | "size" | "columns") => return base.clone(),
+            Value::Number(number) if !matches!(name, "shape" | "size" | "columns") => {
+                return self.value_of_row(number, name);
+            }
+            Value::Str(_) | Value::Text(_) => {
+                return match name {
+                    "parent" | "parents" => self.some_text(&[]),
+                    "name" | "stem" => base.clone(),
+                    _ => Value::Unknown,
+                };
+            }
             Value::Names(_) => return base.clone(),
             Value::Class(class) => return self.class_attribute(*class, name).unwrap_or_default(),
             _ => {}
@@ -63,8 +72,18 @@ impl<'a> Machine<'a> {
                 self.choose_columns(&group, &Value::text(name))
             }
             Some(Object::Study(number)) => match name {
-                "best_value" => Value::Number(Rc::new(number.clone())),
-                "best_params" => Value::number(number.lessons.clone(), Scores::default()),
+                "best_value" | "value" | "values" | "best_values" => Value::Number(Rc::new(number.clone())),
+                "best_params" | "params" => {
+                    // A model with these settings, scored again, is one of several models.
+                    let lessons = number.lessons.clone();
+                    let lessons = self.infos.map(&lessons, |lesson| match lesson.kind {
+                        Kind::Choice(How::Trials) => {
+                            Some(Lesson { kind: Kind::Choice(How::Setting), ..lesson })
+                        }
+                        _ => Some(lesson),
+                    });
+                    Value::number(lessons, Scores::default())
+                }
                 _ => base.clone(),
             },
             _ => Value::Unknown,
@@ -96,7 +115,14 @@ impl<'a> Machine<'a> {
             "size" => Value::Length(table.rows),
             "T" => Value::Unknown,
             "columns" => Value::Names(Rc::new(names_of(table))),
-            "index" => self.table(Table { index: true, ..Table::of(table.rows) }),
+            "index" => {
+                let mut index = Table { index: true, ..Table::of(table.rows) };
+                if !table.rows.is_known() {
+                    // Names of features, perhaps in the order of their importance.
+                    index.rest.lessons = self.order_of(table);
+                }
+                self.table(index)
+            }
             "iloc" | "loc" | "at" | "iat" | "str" | "dt" | "cat" => {
                 Value::Method(Rc::new((base.clone(), name.into())))
             }
@@ -115,15 +141,25 @@ impl<'a> Machine<'a> {
                 let score = self.search_score(estimator, fitted);
                 Value::number(estimator.lessons.clone(), score)
             }
-            "best_score" | "best_score_" | "history" if !fitted.watched.is_empty() => {
+            "history" => Value::Method(Rc::new((base.clone(), "history of".into()))),
+            "evals_result_" => self.results(&fitted.clone()),
+            "best_score_" if !fitted.named.is_empty() && estimator.role == Role::Model => {
+                let fitted = fitted.clone();
+                let results = self.results(&fitted);
+                if let Value::Object(number) = &results
+                    && let Some(Object::Dict(dict)) = self.state.change(*number)
+                {
+                    dict.others.push(Value::number(Lessons::default(), fitted.watched));
+                }
+                results
+            }
+            "best_score" | "best_score_" if !fitted.watched.is_empty() => {
                 Value::number(Lessons::default(), fitted.watched.clone())
             }
             "feature_importances_" | "coef_" | "ranking_" | "scores_" | "pvalues_" | "support_" => {
-                let uses_target = fitted.with_target && estimator.role != Role::Transformer;
-                let kind = if uses_target { Kind::Selection } else { Kind::Unsupervised };
-                let lesson = Lesson::new(kind, fitted.site, fitted.rows);
-                let lessons = self.infos.lesson(lesson);
-                Value::number(lessons, Scores::default())
+                // A transformer ignores the target.
+                let with_target = fitted.with_target && estimator.role != Role::Transformer;
+                self.importances(&Fitted { with_target, ..fitted.clone() })
             }
             _ => Value::Unknown,
         }
@@ -238,7 +274,10 @@ impl<'a> Machine<'a> {
 
     /// The column that a value makes when it is put into a table.
     pub(crate) fn column_of(&self, value: &Value) -> Column {
-        let target = self.table_of(value).is_some_and(Table::is_target);
+        let target = match value {
+            Value::Number(number) => number.row.as_ref().is_some_and(|row| row.target),
+            _ => self.table_of(value).is_some_and(Table::is_target),
+        };
         Column { lessons: self.lessons_of(value), target }
     }
 }

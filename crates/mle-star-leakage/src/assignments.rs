@@ -76,6 +76,7 @@ impl<'a> Machine<'a> {
 
     fn set_in_table(&mut self, number: usize, index: &'a Expr, located: bool, value: &Value) {
         let column = self.column_of(value);
+        let rows_of_value = self.table_of(value).map(|value| value.rows).unwrap_or_default();
         let is_time = self.table_of(value).is_some_and(|table| !table.times.is_empty());
         let (partly, name) = match index {
             Expr::Tuple(tuple) => match tuple.elts.as_slice() {
@@ -91,6 +92,10 @@ impl<'a> Machine<'a> {
         let by_rows = partly || self.chooses_rows(&name);
         let names = self.texts(&name);
         let Some(Object::Table(table)) = self.state.change(number) else { return };
+        if !table.rows.is_known() && table.columns.is_empty() && !partly && !table.blank {
+            // The first column of an empty table.
+            table.rows = rows_of_value;
+        }
         let names = match (name.constant().filter(|_| !name.is_constant_number()), names) {
             _ if matches!(name, Value::None) => Vec::new(),
             (Some(name), _) => vec![name],
@@ -103,8 +108,12 @@ impl<'a> Machine<'a> {
             }
         };
         if names.is_empty() {
+            let first = table.blank && !table.filled && table.rest.lessons.is_empty();
+            let predicted = !table.rest.lessons.is_empty() && !table.rest.target;
+            table.mixed |= partly && predicted && column.target && table.columns.is_empty();
             table.rest.lessons = table.rest.lessons.and(&column.lessons);
-            table.rest.target &= column.target;
+            table.rest.target = column.target && (first || table.rest.target);
+            table.filled = true;
         }
         for name in names {
             let before = by_rows.then(|| table.named(&name)).flatten();

@@ -28,6 +28,10 @@ impl Machine<'_> {
                     Some(Object::List(list)) if !list.open => {
                         Value::Int(i64::try_from(list.items.len()).unwrap_or(0))
                     }
+                    Some(Object::List(_)) => match self.row_list(&first) {
+                        Some(table) if table.rows.is_known() => Value::Length(table.rows),
+                        _ => Value::some_number(),
+                    },
                     _ => Value::some_number(),
                 },
             },
@@ -42,6 +46,7 @@ impl Machine<'_> {
                 Value::Length(_) => Value::some_number(),
                 _ => Value::Unknown,
             },
+            "sorted" if self.of_texts(&first) => first,
             "max" | "min" | "sorted" => self.best(arguments),
             "sum" => self.mean_of(&first, arguments),
             "next" | "iter" => match self.items(&first, arguments.range) {
@@ -58,6 +63,36 @@ impl Machine<'_> {
         }
     }
 
+    /// Whether a list has texts only, or names of columns.
+    fn of_texts(&self, value: &Value) -> bool {
+        match (value, self.state.get(value)) {
+            (Value::Names(_), _) => true,
+            (_, Some(Object::List(list))) => {
+                let text = |item: &Value| matches!(item, Value::Str(_) | Value::Text(_));
+                !list.items.is_empty() && list.items.iter().all(text)
+            }
+            _ => false,
+        }
+    }
+
+    /// A dictionary of pairs: `dict(zip(keys, values))`.
+    fn dict_of_pairs(&mut self, pairs: &Value) -> Dict {
+        let mut dict = Dict::default();
+        let items = match pairs {
+            Value::Method(method) if &*method.1 == "items of" => vec![method.0.clone()],
+            _ => self.contents(pairs).unwrap_or_default(),
+        };
+        for item in items {
+            let Value::Tuple(pair) = item else { continue };
+            let [key, value] = &*pair else { continue };
+            match key.constant() {
+                Some(key) => dict.set(key, value.clone()),
+                None => dict.others.push(value.clone()),
+            }
+        }
+        dict
+    }
+
     fn call_collection(&mut self, name: &str, first: &Value, arguments: &Arguments) -> Value {
         match name {
             "list" | "tuple" | "set" | "reversed" | "frozenset" => match first {
@@ -69,8 +104,8 @@ impl Machine<'_> {
             "dict" => {
                 let mut dict = match self.state.get(first) {
                     Some(Object::Dict(dict)) => dict.clone(),
+                    Some(Object::List(_)) | None => self.dict_of_pairs(first),
                     Some(_) => return first.clone(),
-                    None => Dict::default(),
                 };
                 arguments.named.iter().for_each(|(name, value)| dict.set(Rc::clone(name), value.clone()));
                 self.state.add(Object::Dict(dict))

@@ -40,6 +40,12 @@ impl Arguments {
         self.positional.first().or_else(|| self.named.first().map(|(_, value)| value))
     }
 
+    /// The last name of the function or method that is called.
+    pub(crate) fn called_name<'s>(&self, source: &'s str) -> &'s str {
+        let called = source.get(self.called.to_std_range()).unwrap_or_default();
+        called.rsplit('.').next().unwrap_or_default()
+    }
+
     /// All arguments.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Value> {
         self.positional.iter().chain(self.named.iter().map(|(_, value)| value))
@@ -52,7 +58,14 @@ impl<'a> Machine<'a> {
         let (function, base) = match &*call.func {
             Expr::Attribute(attribute) => {
                 let base = self.eval(&attribute.value);
-                (self.method(&base, attribute.attr.as_str()), Some(base))
+                let name = attribute.attr.as_str();
+                if name == "backward" && !self.forwards.is_empty() {
+                    self.backward(call.range());
+                }
+                if !matches!(base, Value::Symbol(_)) {
+                    self.begins_step(name);
+                }
+                (self.method(&base, name), Some(base))
             }
             function => (self.eval(function), None),
         };
@@ -74,11 +87,22 @@ impl<'a> Machine<'a> {
             Value::Symbol(symbol) => self.call_library(&Rc::clone(symbol), arguments),
             Value::Method(method) => {
                 let (base, name) = (method.0.clone(), Rc::clone(&method.1));
+                if &*name == "partial of" {
+                    return self.call_partial(&base, arguments);
+                }
                 self.call_method(&base, &name, arguments)
             }
             Value::Object(_) => match self.state.get(function) {
+                Some(Object::Estimator(estimator)) if estimator.name.ends_with("Loss") => {
+                    self.loss(arguments)
+                }
+                Some(Object::Estimator(_)) => self.forward(function, arguments).unwrap_or_default(),
                 Some(Object::Instance(instance)) => {
                     let class = instance.class;
+                    let is_network = self.class_attribute(class, "forward").is_some();
+                    if let Some(value) = is_network.then(|| self.forward(function, arguments)).flatten() {
+                        return value;
+                    }
                     ["__call__", "forward"]
                         .iter()
                         .find_map(|name| self.class_attribute(class, name))
@@ -88,6 +112,23 @@ impl<'a> Machine<'a> {
             },
             _ => Value::Unknown,
         }
+    }
+
+    /// Calls what `partial` made.
+    fn call_partial(&mut self, parts: &Value, arguments: &Arguments) -> Value {
+        let Value::Tuple(parts) = parts else { return Value::Unknown };
+        let [function, Value::Tuple(bound), Value::Tuple(named)] = &**parts else { return Value::Unknown };
+        let mut given = arguments.clone();
+        given.positional.splice(0..0, bound.iter().cloned());
+        for pair in named.iter() {
+            if let Value::Tuple(pair) = pair
+                && let [Value::Str(name), value] = &**pair
+                && given.named(name).is_none()
+            {
+                given.named.push((Rc::clone(name), value.clone()));
+            }
+        }
+        self.call_value(function, &given)
     }
 
     /// Calls a function with values by position.
@@ -150,7 +191,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn call_bound(&mut self, method: &Value, base: &Value, arguments: &Arguments) -> Value {
+    pub(crate) fn call_bound(&mut self, method: &Value, base: &Value, arguments: &Arguments) -> Value {
         match method {
             Value::Function(number, scope) => {
                 let itself = if self.is_static(*number) { None } else { Some(base) };

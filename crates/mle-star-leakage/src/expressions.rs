@@ -10,7 +10,8 @@ use ruff_text_size::{Ranged, TextRange};
 
 use crate::info::{Kind, Lessons, Scores};
 use crate::machine::{Body, Items, Machine};
-use crate::value::{Dict, List, Number, Object, Text, Value};
+use crate::table::Table;
+use crate::value::{Dict, List, Names, Number, Object, Text, Value};
 
 /// The deepest nesting of expressions and calls that is followed.
 const DEEPEST: usize = 120;
@@ -43,6 +44,15 @@ impl<'a> Machine<'a> {
             Expr::BinOp(operation) => {
                 let left = self.eval(&operation.left);
                 let right = self.eval(&operation.right);
+                if operation.op == Operator::Sub
+                    && let (Expr::Name(one), Expr::Name(other)) = (&*operation.left, &*operation.right)
+                    && one.id == other.id
+                    && let Some(table) = self.table_of(&left)
+                {
+                    let mut zero = Table { zero: true, ..Table::of(table.rows) };
+                    zero.rest.target = table.is_target();
+                    return self.table(zero);
+                }
                 self.operate(operation.op, &left, &right)
             }
             Expr::Compare(compare) => self.compare(compare),
@@ -107,14 +117,17 @@ impl<'a> Machine<'a> {
 
     /// A new list.
     pub(crate) fn list(&mut self, items: Vec<Value>) -> Value {
-        let loops = self.loops;
-        self.state.add(Object::List(List { items, open: false, loops }))
+        self.new_list(items, false)
     }
 
     /// A new list of which number and order of the items are unknown.
     pub(crate) fn open_list(&mut self, items: Vec<Value>) -> Value {
-        let loops = self.loops;
-        self.state.add(Object::List(List { items, open: true, loops }))
+        self.new_list(items, true)
+    }
+
+    fn new_list(&mut self, items: Vec<Value>, open: bool) -> Value {
+        let (loops, clause) = (self.loops, self.clause);
+        self.state.add(Object::List(List { items, open, loops, clause, ..List::default() }))
     }
 
     /// The values of several expressions, and whether their number is unknown.
@@ -237,7 +250,10 @@ impl<'a> Machine<'a> {
             }
             _ => {
                 let value = self.eval(test);
-                (truth(&value), Lessons::default())
+                let selecting = self.lessons_of(&value);
+                let selecting =
+                    self.infos.map(&selecting, |lesson| (lesson.kind == Kind::Selection).then_some(lesson));
+                (truth(&value), selecting)
             }
         }
     }
@@ -295,9 +311,15 @@ impl<'a> Machine<'a> {
             let open = machine.generate(generators, &mut |machine| {
                 let value = machine.eval(element);
                 let choices = machine.choices.clone();
+                let value = machine.of_current_row(&value);
                 items.push(machine.with_condition(&value, &choices));
             });
-            if open { machine.open_list(items) } else { machine.list(items) }
+            if !open {
+                return machine.list(items);
+            }
+            let list = machine.open_list(items);
+            machine.note_generator(&list, element.range(), generators);
+            list
         })
     }
 
@@ -331,7 +353,9 @@ impl<'a> Machine<'a> {
             return false;
         };
         let iterable = self.eval(&first.iter);
-        let (items, mut open) = match self.items(&iterable, first.range) {
+        let items = self.items(&iterable, first.range);
+        self.enter(first.range, &items);
+        let (items, mut open) = match items {
             Items::Each(items) => (items, false),
             Items::Any(item) => (vec![item], true),
         };
@@ -346,12 +370,14 @@ impl<'a> Machine<'a> {
                 tests.push(truth);
             }
             open |= tests.contains(&None);
+            first.ifs.iter().for_each(|test| self.hint(test));
             if !tests.contains(&Some(false)) {
                 open |= self.generate(rest, each);
             }
             self.choices = outer;
         }
         self.loops -= usize::from(any);
+        self.around.pop();
         open
     }
 
@@ -361,7 +387,7 @@ impl<'a> Machine<'a> {
         if let (Operator::Add, Value::Object(number)) = (statement.op, &before)
             && let Some(Object::List(_)) = self.state.object(*number)
         {
-            return self.extend(*number, &change);
+            return self.extend(*number, &change, statement.range);
         }
         let after = self.operate(statement.op, &before, &change);
         self.assign(&statement.target, after);
@@ -388,6 +414,10 @@ impl<'a> Machine<'a> {
                 Value::Number(Rc::new(Number { lessons: number.lessons.and(lessons), ..(**number).clone() }))
             }
             (Value::Int(_) | Value::Float(_), _) => Value::number(lessons.clone(), Scores::default()),
+            (Value::Names(names), _) => {
+                let lessons = names.lessons.and(lessons);
+                Value::Names(Rc::new(Names { lessons, ..(**names).clone() }))
+            }
             (_, Some(Object::Table(table))) => {
                 let mut table = table.clone();
                 table.learn(lessons);

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::calls::Arguments;
 use crate::info::{Kind, Lesson, Lessons, Scores};
-use crate::machine::Machine;
+use crate::machine::{Machine, row_of};
 use crate::rows::RowsId;
 use crate::table::{Column, Group, Table};
 use crate::value::{Object, Value};
@@ -48,8 +48,9 @@ impl Machine<'_> {
             "copy" | "reset_index" | "astype" | "infer_objects" | "convert_dtypes" | "ffill" | "bfill"
             | "rename_axis" | "set_index" | "sort_index" | "to_frame" | "cast" | "collect" | "lazy"
             | "to_pandas" | "tocsr" | "toarray" | "todense" | "pipe" | "float" | "cpu" | "detach"
-            | "type" | "tolist" | "to_list" | "to_dict" | "droplevel" | "unstack" | "stack" | "fill_null"
-            | "with_row_index" | "items" | "swaplevel" => {
+            | "type" | "to" | "cuda" | "long" | "double" | "half" | "int" | "contiguous" | "clone"
+            | "unsqueeze" | "requires_grad_" | "permute" | "tolist" | "to_list" | "to_dict" | "droplevel"
+            | "unstack" | "stack" | "fill_null" | "with_row_index" | "items" | "swaplevel" => {
                 let mut same = table.clone();
                 if name != "copy" {
                     same.index &= matches!(name, "tolist" | "to_list" | "astype");
@@ -66,22 +67,28 @@ impl Machine<'_> {
                 let by = by.constant().or_else(|| self.texts(&by)?.first().cloned());
                 let is_time = |name: &Rc<str>| table.times.contains(name) || self.is_time(name);
                 let sorted = by.filter(is_time);
-                let same = Table { sorted, ..table.clone() };
+                let lessons = self.order_of(table);
+                let same = Table { sorted, ..self.ordered_by(table, &lessons) };
                 self.table(same)
             }
             "rename" => {
                 let renamed = self.renamed(table, arguments);
                 self.table(renamed)
             }
-            "groupby" | "group_by" => self.grouped(table),
+            "groupby" | "group_by" => self.grouped(table, arguments),
             "shift" | "diff" | "pct_change" | "cumsum" | "cumcount" | "cummax" | "cummin" | "cumprod" => {
                 let mut lagged = table.values();
                 lagged.rest.target = false;
+                lagged.rest.lessons = self.lagged(&lagged.rest.lessons);
+                // Later values of a column are no values of the column.
+                lagged.label = None;
                 lagged.compared = None;
                 self.table(lagged)
             }
             "rolling" | "expanding" | "ewm" | "resample" => {
-                let group = Group { table: table.clone(), chosen: true, ordered: true };
+                let window = name != "resample" && !excludes_itself(arguments);
+                let group =
+                    Group { table: table.clone(), chosen: true, ordered: true, window, by_target: false };
                 self.state.add(Object::Group(group))
             }
             "to_csv" | "to_parquet" | "to_pickle" | "to_feather" | "write_csv" => {
@@ -163,6 +170,7 @@ impl Machine<'_> {
             None => (text, false),
         };
         made.condition = Some((key.into(), negated));
+        made.by_target = table.is_target();
         made
     }
 
@@ -205,10 +213,21 @@ impl Machine<'_> {
             },
             "append" => {
                 let other = arguments.first().and_then(|value| self.table_of(value)).cloned()?;
-                let joined = self.below(&[table.clone(), other], false, arguments);
+                let joined = self.below(&[table.clone(), other], false, 0, arguments);
                 self.table(joined)
             }
-            "reindex" | "repeat" | "explode" | "iterrows" | "itertuples" => Value::Unknown,
+            "repeat" => {
+                let site = self.site(arguments.range);
+                let rows = self.rows.repeated(table.rows, site);
+                let repeated = table.with_rows(rows);
+                self.table(repeated)
+            }
+            "iterrows" | "itertuples" | "iter_rows" if table.rows.is_known() => {
+                let row = row_of(table, false);
+                let item = if name == "iterrows" { Value::Tuple([Value::Unknown, row].into()) } else { row };
+                Value::Method(Rc::new((item, "items of".into())))
+            }
+            "reindex" | "explode" | "iterrows" | "itertuples" | "iter_rows" => Value::Unknown,
             _ => return None,
         })
     }
@@ -447,9 +466,11 @@ impl Machine<'_> {
             "rolling" | "expanding" | "ewm" | "shift" | "cumsum" | "cumcount" | "diff" | "pct_change"
             | "ffill" | "bfill" | "rank" | "cummax" | "cummin" | "ngroup" => {
                 return if matches!(name, "rolling" | "expanding" | "ewm") {
-                    self.state.add(Object::Group(Group { ordered: true, ..group.clone() }))
+                    let window = !excludes_itself(arguments);
+                    self.state.add(Object::Group(Group { ordered: true, window, ..group.clone() }))
                 } else {
                     let lessons = group.table.values().rest.lessons;
+                    let lessons = self.lagged(&lessons);
                     self.array(group.table.rows, lessons)
                 };
             }
@@ -463,20 +484,56 @@ impl Machine<'_> {
             || matches!(arguments.first(), Some(Value::Str(name)) if matches!(&**name, "count" | "size" | "nunique" | "cumcount" | "shift" | "cumsum"));
         let keeps_rows = group.ordered || matches!(name, "transform" | "apply");
         let rows = if keeps_rows { group.table.rows } else { RowsId::UNKNOWN };
-        if group.ordered || counts {
+        let windowed = self.words_of_function(arguments);
+        let lags = ["shift(", "closed"].iter().any(|word| windowed.contains(word));
+        let rolls = ["expanding(", "rolling(", "ewm("].iter().any(|word| windowed.contains(word));
+        if group.window && !counts || rolls && !lags && !counts {
+            return self.windowed(group, rows, arguments);
+        }
+        if group.ordered || counts || rolls || lags {
             return self.array(rows, Lessons::default());
         }
-        if self.learns_lagged(arguments) {
-            return self.array(rows, Lessons::default());
+        if name == "apply" && ["sample(", "resample("].iter().any(|word| windowed.contains(word)) {
+            return self.sampled_groups(group, arguments);
         }
         self.aggregated(group, rows, arguments)
     }
 
-    /// Whether a function takes rows in order: `lambda x: x.shift(1).rolling(7).mean()`.
-    fn learns_lagged(&self, arguments: &Arguments) -> bool {
-        let text = self.text(arguments.range);
-        let function = matches!(arguments.first(), Some(Value::Function(..)));
-        function && ["shift(", "expanding(", "rolling(", "ewm("].iter().any(|word| text.contains(word))
+    /// The source of a function that is applied to groups.
+    fn words_of_function(&self, arguments: &Arguments) -> String {
+        let Some(Value::Function(function, _)) = arguments.first() else { return String::new() };
+        format!("{} {}", self.text(arguments.range), self.body_text(*function).unwrap_or_default())
+    }
+
+    /// Statistics of the target of rows before each row, and of the row itself.
+    fn windowed(&mut self, group: &Group, rows: RowsId, arguments: &Arguments) -> Value {
+        let mut lessons = group.table.values().rest.lessons;
+        if group.table.is_target() {
+            let lesson = Lesson::new(Kind::Window, self.site(arguments.range), group.table.rows);
+            lessons = lessons.and(&self.infos.lesson(lesson));
+        }
+        self.array(rows, lessons)
+    }
+
+    /// What values of rows before depend on.
+    fn lagged(&mut self, lessons: &Lessons) -> Lessons {
+        self.infos.map(lessons, |lesson| (lesson.kind != Kind::Window).then_some(lesson))
+    }
+
+    /// Rows that are drawn from each group.
+    fn sampled_groups(&mut self, group: &Group, arguments: &Arguments) -> Value {
+        let function = arguments.first().cloned().unwrap_or_default();
+        let part = self.rows.some(group.table.rows, self.site(arguments.range));
+        let part = self.table(group.table.with_rows(part));
+        let drawn = self.call_with(&function, &[part], arguments.range);
+        let Some(drawn) = self.table_of(&drawn).map(|table| table.rows) else { return Value::Unknown };
+        let site = self.site(arguments.range);
+        let rows = match self.rows.repetition(drawn) {
+            Some(_) => self.rows.repeated(group.table.rows, site),
+            None => self.rows.some(group.table.rows, site),
+        };
+        let drawn = group.table.with_rows(rows);
+        self.table(drawn)
     }
 
     fn aggregated(&mut self, group: &Group, rows: RowsId, arguments: &Arguments) -> Value {
@@ -514,4 +571,9 @@ impl Machine<'_> {
         }
         self.table(made)
     }
+}
+
+/// Whether the statistics of a row leave out the row itself: `rolling(7, closed="left")`.
+fn excludes_itself(arguments: &Arguments) -> bool {
+    matches!(arguments.named("closed"), Some(Value::Str(closed)) if matches!(&**closed, "left" | "neither"))
 }

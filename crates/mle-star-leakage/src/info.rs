@@ -28,6 +28,8 @@ pub(crate) enum Kind {
     Model,
     /// Statistics of the target.
     Target,
+    /// Statistics of the target of rows before this one, and of this one.
+    Window,
     /// Statistics without the target.
     Unsupervised,
     /// Which features to use, by the target.
@@ -45,14 +47,29 @@ pub(crate) enum Kind {
 pub(crate) enum How {
     /// Not known yet.
     Open,
+    /// Not known yet, but candidates are no long range of numbers.
+    Few,
+    /// By how long one model was trained: the loop at the place of the lesson trains it further.
+    Epoch,
     /// By settings of a model.
     Setting,
+    /// By settings of a model, in many trials.
+    Trials,
     /// By the model.
     Model,
+    /// By the number of rounds.
+    Rounds,
     /// By the seed.
     Seed,
     /// By a threshold, a weight or another number that changes predictions.
     Number,
+}
+
+impl How {
+    /// Whether it is not known how the candidates differ.
+    pub(crate) fn is_open(self) -> bool {
+        matches!(self, Self::Open | Self::Few)
+    }
 }
 
 impl Lesson {

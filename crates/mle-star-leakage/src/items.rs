@@ -3,9 +3,11 @@
 use crate::calls::Arguments;
 use crate::info::{Kind, Lesson, Lessons, Scores};
 use crate::machine::Machine;
+use crate::machine::row_of;
 use crate::rows::{DivisionKind, RowsId};
 use crate::table::{Group, Table};
-use crate::value::{Object, Value};
+use crate::training::is_every_row;
+use crate::value::{Names, Object, Value};
 use ruff_python_ast::{Expr, ExprSlice};
 use ruff_text_size::{Ranged, TextRange};
 use std::rc::Rc;
@@ -15,6 +17,10 @@ impl<'a> Machine<'a> {
     pub(crate) fn item(&mut self, base: &Value, index: &'a Expr, site: TextRange) -> Value {
         if let Value::Method(method) = base {
             let (table, accessor) = (method.0.clone(), Rc::clone(&method.1));
+            if matches!(&*accessor, "history of" | "cross of") {
+                let key = self.eval(index);
+                return self.item_of_results(&table, &accessor, &key, site);
+            }
             return match self.table_of(&table).cloned() {
                 Some(table) if matches!(&*accessor, "iloc" | "loc" | "at" | "iat") => {
                     self.located(&table, index)
@@ -62,8 +68,22 @@ impl<'a> Machine<'a> {
                 });
                 Value::number(lessons, number.scores.clone())
             }
-            (Value::Number(_), _) => self.with_lessons(base, &index_lessons),
-            (Value::Names(_), _) => base.clone(),
+            (Value::Number(number), _) => {
+                let value = match index.as_str() {
+                    Some(name) => self.value_of_row(number, name),
+                    None => base.clone(),
+                };
+                self.with_lessons(&value, &index_lessons)
+            }
+            (Value::Names(names), _) => {
+                // Some of the names.
+                let lessons = self.selecting(index);
+                if lessons.is_empty() {
+                    return base.clone();
+                }
+                let lessons = names.lessons.and(&lessons);
+                Value::Names(Rc::new(Names { lessons, ..Names::default() }))
+            }
             (_, Some(Object::List(list))) => match index {
                 Value::Int(position) if !list.open => at(&list.items, *position),
                 _ => {
@@ -102,7 +122,7 @@ impl<'a> Machine<'a> {
             (None, Some(names)) => self.select_all(&group.table, &names),
             _ => Table::of(group.table.rows),
         };
-        self.state.add(Object::Group(Group { table, chosen: true, ordered: group.ordered }))
+        self.state.add(Object::Group(Group { table, chosen: true, ..group.clone() }))
     }
 
     fn table_item(&mut self, table: &Table, index: &'a Expr) -> Value {
@@ -120,7 +140,10 @@ impl<'a> Machine<'a> {
             return self.table(column);
         }
         if let Some(rows) = self.chosen_rows(table, index) {
-            let chosen = table.with_rows(rows);
+            let mut chosen = table.with_rows(rows);
+            chosen.by_target = self.table_of(index).is_some_and(|index| index.by_target);
+            let lessons = self.about_features(index);
+            chosen = self.ordered_by(&chosen, &lessons);
             return self.table(chosen);
         }
         if let Some(names) = self.texts(index) {
@@ -135,19 +158,32 @@ impl<'a> Machine<'a> {
                 selected
             }
             Value::Int(_) | Value::Number(_) if table.columns.is_empty() && !table.whole => {
-                return Value::number(table.rest.lessons.clone(), Scores::default());
+                return self.one_value(table, index);
             }
             // Of an array it may be any rows.
             _ if table.columns.is_empty() && !table.whole => {
                 Table { rest: table.rest.clone(), label: table.label.clone(), ..Table::default() }
             }
-            _ => Table { rest: table.rest.clone(), sorted: table.sorted.clone(), ..Table::of(table.rows) },
+            _ => Table {
+                rest: table.rest.clone(),
+                sorted: table.sorted.clone(),
+                by_target: table.by_target,
+                ..Table::of(table.rows)
+            },
         };
         if table.whole || !table.columns.is_empty() {
             selected.label = None;
         }
         selected.learn(&lessons);
         self.table(selected)
+    }
+
+    /// One value or row of an array.
+    fn one_value(&mut self, table: &Table, index: &Value) -> Value {
+        if is_position(index, table) {
+            return row_of(table, table.is_target());
+        }
+        Value::number(table.rest.lessons.clone(), Scores::default())
     }
 
     /// What the choice of columns depends on.
@@ -170,12 +206,14 @@ impl<'a> Machine<'a> {
             Expr::NoneLiteral(_) | Expr::EllipsisLiteral(_) => table.clone(),
             _ => {
                 let rows = self.eval(first);
+                let by_target = self.table_of(&rows).is_some_and(|index| index.by_target);
                 match self.chosen_rows(table, &rows) {
-                    Some(rows) => table.with_rows(rows),
+                    Some(rows) => Table { by_target, ..table.with_rows(rows) },
                     None => Table { rest: table.rest.clone(), ..Table::default() },
                 }
             }
         };
+        let by_target = chosen.by_target;
         if let [column] = rest
             && !column.is_slice_expr()
         {
@@ -187,6 +225,7 @@ impl<'a> Machine<'a> {
                 _ => chosen,
             };
             chosen.learn(&lessons);
+            chosen.by_target = by_target;
         }
         self.table(chosen)
     }
@@ -201,6 +240,9 @@ impl<'a> Machine<'a> {
             }
             _ => {
                 let rows = self.eval(index);
+                if is_position(&rows, table) {
+                    return row_of(table, table.is_target());
+                }
                 let chosen = match self.chosen_rows(table, &rows) {
                     Some(rows) => table.with_rows(rows),
                     None => Table { rows: RowsId::UNKNOWN, ..table.clone() },
@@ -212,6 +254,9 @@ impl<'a> Machine<'a> {
 
     /// The rows that positions, a condition or an index choose. `None`: the index does not choose rows.
     pub(crate) fn chosen_rows(&mut self, table: &Table, index: &Value) -> Option<RowsId> {
+        if is_every_row(index) {
+            return Some(table.rows);
+        }
         if let Value::Positions { of, part } = index {
             // Positions of other rows say nothing here.
             return Some(if *of == table.rows { *part } else { RowsId::UNKNOWN });
@@ -276,6 +321,10 @@ impl<'a> Machine<'a> {
             (None, None) => table.rows,
             (None, Some(end)) => self.head(table.rows, end, range(&slice.upper)),
             (Some(start), None) => self.tail(table.rows, start, range(&slice.lower)),
+            (Some(Value::Int(start @ 0..)), Some(Value::Int(end))) if end > start => {
+                let key = format!("at {start} to {end}");
+                self.divided(table.rows, &key, false, DivisionKind::Position)
+            }
             _ => {
                 let site = self.site(slice.range());
                 self.rows.some(table.rows, site)
@@ -335,4 +384,10 @@ fn part_of(items: &[Value], bounds: &[Option<Value>; 2]) -> Option<Vec<Value>> {
     };
     let (start, end) = (bound(&bounds[0], 0)?, bound(&bounds[1], length)?);
     items.get(usize::try_from(start).ok()?..usize::try_from(end.max(start)).ok()?).map(<[Value]>::to_vec)
+}
+
+/// Whether a value is the position of a row of the table.
+fn is_position(value: &Value, table: &Table) -> bool {
+    let Value::Number(number) = value else { return false };
+    number.row.as_ref().is_some_and(|row| row.index && row.rows == table.rows)
 }

@@ -14,7 +14,7 @@ pub(crate) fn join(left: &Value, right: &Value, both: &mut dyn FnMut(usize, usiz
         (Value::Number(number), constant) | (constant, Value::Number(number))
             if constant.constant().is_some() =>
         {
-            Value::Number(Rc::new(Number { text: None, random: false, ..(**number).clone() }))
+            Value::Number(Rc::new(Number { text: None, random: false, truth: false, ..(**number).clone() }))
         }
         (Value::Object(one), Value::Object(other)) if one == other => left.clone(),
         (Value::Object(one), Value::Object(other)) => both(*one, *other),
@@ -73,12 +73,16 @@ fn join_numbers(one: &Number, other: &Number) -> Number {
         scores: one.scores.and(&other.scores),
         text: one.text.clone().filter(|text| other.text.as_ref() == Some(text)),
         random: one.random && other.random,
+        truth: one.truth && other.truth,
+        row: one.row.clone().filter(|row| other.row.as_ref() == Some(row)),
     }
 }
 
 fn join_lists(one: &List, other: &List) -> List {
     let (long, short) = if one.items.len() >= other.items.len() { (one, other) } else { (other, one) };
-    List { open: long.open || short.open || long.items.len() != short.items.len(), ..long.clone() }
+    let same = long.items.len() == short.items.len();
+    let fixed = if same || long.added.len() != short.added.len() { long.fixed.min(short.fixed) } else { 0 };
+    List { open: long.open || short.open || !same, fixed, ..long.clone() }
 }
 
 fn join_dicts(one: &Dict, other: &Dict) -> Dict {

@@ -16,7 +16,10 @@ impl Machine<'_> {
         let booster = ["lightgbm", "xgboost", "catboost"].iter().any(|library| symbol.starts_with(library));
         Some(match name {
             "train_test_split" => self.train_test_split(arguments),
-            "cross_val_score" | "cross_validate" => self.cross_val_score(arguments),
+            "cross_val_score" => self.cross_val_score(arguments),
+            "cross_validate" => self.cross_validate(arguments),
+            "permutation_importance" => self.permuted(arguments),
+            "chi2_contingency" => self.contingency(arguments),
             "cross_val_predict" => self.cross_val_predict(arguments),
             "roc_curve" | "precision_recall_curve" | "det_curve" => self.curve(arguments),
             "shuffle" if symbol.starts_with("sklearn") => match arguments.positional.as_slice() {
@@ -32,6 +35,8 @@ impl Machine<'_> {
             | "pearsonr"
             | "spearmanr"
             | "kendalltau"
+            | "corrcoef"
+            | "r_regression"
             | "pointbiserialr" => self.association(arguments),
             "Dataset" | "DMatrix" | "QuantileDMatrix" | "Pool" if booster => {
                 let table = arguments.first().and_then(|value| self.table_of(value)).cloned()?;
@@ -49,6 +54,7 @@ impl Machine<'_> {
             }
             // Keras watches training rows if the name of what it monitors does not begin like this.
             "EarlyStopping" | "ModelCheckpoint" if self.watches_training(arguments) => Value::Unknown,
+            "record_evaluation" => arguments.first().cloned().unwrap_or_default(),
             "early_stopping" | "EarlyStopping" => Value::text("early stopping"),
             "scale" | "minmax_scale" | "robust_scale" | "quantile_transform"
                 if symbol.contains("preprocessing") =>
@@ -57,7 +63,8 @@ impl Machine<'_> {
                 let fitted = self.fit_rows(&table, None, arguments);
                 self.transformed(&table, Role::Transformer, &fitted)
             }
-            _ => return None,
+            _ if symbol.starts_with("torch") => return self.call_torch(name, arguments),
+            _ => return self.compared_samples(name, arguments),
         })
     }
 
@@ -79,11 +86,15 @@ impl Machine<'_> {
         for (name, value) in settings.filter(|(_, value)| self.table_of(value).is_none()).collect::<Vec<_>>()
         {
             let of_value = self.lessons_of(value);
-            let how = if name.contains("seed") || name == "random_state" { How::Seed } else { How::Setting };
             let set = self.infos.map(&of_value, |lesson| match lesson.kind {
-                Kind::Candidate(How::Open) => Some(Lesson { kind: Kind::Candidate(how), ..lesson }),
+                Kind::Candidate(open) if open.is_open() => {
+                    Some(Lesson { kind: Kind::Candidate(names::setting(name, open)), ..lesson })
+                }
                 Kind::Candidate(_) => Some(lesson),
-                Kind::Choice(How::Open) => Some(Lesson { kind: Kind::Choice(how), ..lesson }),
+                Kind::Choice(How::Open) => {
+                    let how = names::setting(name, How::Few);
+                    Some(Lesson { kind: Kind::Choice(how), ..lesson })
+                }
                 Kind::Choice(_) => Some(lesson),
                 _ => None,
             });
@@ -91,7 +102,9 @@ impl Machine<'_> {
         }
         let stops = arguments.named.iter().any(|(name, value)| is_stopping(name, value));
         let made = self.site(arguments.range);
-        let estimator = Estimator { name: name.into(), role, made, lessons, stops, fitted: None };
+        let warm = matches!(arguments.named("warm_start"), Some(Value::Bool(true)));
+        let fitted = self.explained(name, arguments);
+        let estimator = Estimator { name: name.into(), role, made, lessons, stops, warm, fitted };
         self.state.add(Object::Estimator(estimator))
     }
 
@@ -120,22 +133,33 @@ impl Machine<'_> {
         match name {
             "fit" | "partial_fit" | "fit_generator" | "adapt" => {
                 self.fit(base, estimator, arguments);
+                if name != "adapt" {
+                    self.trained_further(base, estimator, name, arguments);
+                }
                 base.clone()
             }
             "fit_transform" => {
                 let Some(fitted) = self.fit(base, estimator, arguments) else { return Value::Unknown };
                 let Some(table) = self.given_table(arguments) else { return Value::Unknown };
-                self.transformed(&table, estimator.role, &fitted)
+                let made = self.transformed_by(estimator, &table, &fitted, arguments);
+                // Scores of the rows, and of the target.
+                let pair = estimator.name.starts_with("PLS") || &*estimator.name == "CCA";
+                if pair { Value::Tuple([made, Value::Unknown].into()) } else { made }
             }
             "fit_predict" => match self.fit(base, estimator, arguments) {
                 Some(fitted) => self.predicted(estimator, &fitted, arguments),
                 None => Value::Unknown,
             },
             "transform" => match (self.given_table(arguments), &estimator.fitted) {
-                (Some(table), Some(fitted)) => self.transformed(&table, estimator.role, fitted),
+                (Some(table), Some(fitted)) => {
+                    self.transformed_by(estimator, &table, &fitted.clone(), arguments)
+                }
                 (Some(table), None) if estimator.role == Role::Nothing => self.table(table.values()),
                 _ => Value::Unknown,
             },
+            "staged_predict" | "staged_predict_proba" | "staged_decision_function" => {
+                self.staged(estimator, arguments)
+            }
             "inverse_transform" => arguments.first().cloned().unwrap_or_default(),
             "predict" | "predict_proba" | "decision_function" | "predict_log_proba" | "score_samples" => {
                 match &estimator.fitted {
@@ -145,22 +169,33 @@ impl Machine<'_> {
                     _ => Value::Unknown,
                 }
             }
-            "score" | "evaluate" => match &estimator.fitted {
-                Some(fitted) => {
-                    let predicted = self.predicted(estimator, fitted, arguments);
-                    let rows = self.given_table(arguments).map_or(RowsId::UNKNOWN, |table| table.rows);
-                    let lessons = self.lessons_of(&predicted);
-                    let score = self.score(arguments.range, rows, &lessons, false);
-                    Value::number(Lessons::default(), score)
-                }
-                None => Value::Unknown,
-            },
+            "score" | "evaluate" => self.own_score(estimator, arguments),
             "fit_resample" | "fit_sample" => self.resampled(estimator, arguments),
-            "get_support" | "get_feature_importance" => self.attribute(base, "support_"),
-            "get_feature_names_out" | "get_params" => Value::Unknown,
+            "get_support"
+            | "get_feature_importance"
+            | "feature_importance"
+            | "get_score"
+            | "get_fscore"
+            | "shap_values" => self.attribute(base, "support_"),
+            "get_feature_names_out" => self.names_out(estimator),
+            "evals_result" | "get_evals_result" => self.attribute(base, "evals_result_"),
+            "get_best_score" => self.attribute(base, "best_score_"),
+            "get_booster" => base.clone(),
+            "get_params" => Value::Unknown,
             "set_params" | "compile" | "add" | "eval" | "to" | "set_output" => base.clone(),
             _ => Value::Unknown,
         }
+    }
+
+    /// Predictions after each round.
+    fn staged(&mut self, estimator: &Estimator, arguments: &Arguments) -> Value {
+        let Some(fitted) = &estimator.fitted else { return Value::Unknown };
+        let staged = self.predicted(estimator, fitted, arguments);
+        let site = self.site(arguments.range);
+        let lesson = Lesson::new(Kind::Candidate(How::Rounds), site, RowsId::UNKNOWN);
+        let lessons = self.infos.lesson(lesson);
+        let staged = self.with_lessons(&staged, &lessons);
+        Value::Method(Rc::new((staged, "items of".into())))
     }
 
     /// Fits on rows.
@@ -190,7 +225,7 @@ impl Machine<'_> {
     }
 
     /// The table that a method is called with.
-    fn given_table(&self, arguments: &Arguments) -> Option<Table> {
+    pub(crate) fn given_table(&self, arguments: &Arguments) -> Option<Table> {
         self.table_of(arguments.first()?).cloned()
     }
 
@@ -207,6 +242,38 @@ impl Machine<'_> {
             with_target: target.is_some(),
             of_target: table.is_target(),
             watched: Scores::default(),
+            named: Vec::new(),
+        }
+    }
+
+    /// What a model learnt that went on from what it, or another one, learnt before.
+    fn trained_further(&mut self, base: &Value, estimator: &Estimator, name: &str, arguments: &Arguments) {
+        let Value::Object(number) = base else { return };
+        let network =
+            matches!(&*estimator.name, "Sequential" | "Model" | "Functional") && self.never_resets();
+        let previous = ["init_model", "xgb_model"].iter().find_map(|name| arguments.named(name));
+        let previous = previous.and_then(|value| match (value, self.state.get(value)) {
+            (Value::Object(number), Some(Object::Estimator(Estimator { fitted: Some(_), .. }))) => {
+                Some(*number)
+            }
+            _ => None,
+        });
+        let further = network || name == "partial_fit" || estimator.warm;
+        let Some(Object::Estimator(Estimator { fitted: Some(fitted), .. })) = self.state.object(*number)
+        else {
+            return;
+        };
+        let mut fitted = fitted.clone();
+        if further {
+            fitted.rows = self.seen_in_folds(*number, fitted.rows, false, arguments.range);
+            fitted.lessons = fitted.lessons.and(&self.steps_of(*number));
+        } else if let Some(previous) = previous {
+            fitted.rows = self.seen_in_folds(previous, fitted.rows, true, arguments.range);
+        } else {
+            return;
+        }
+        if let Some(Object::Estimator(estimator)) = self.state.change(*number) {
+            estimator.fitted = Some(fitted);
         }
     }
 
@@ -231,10 +298,11 @@ impl Machine<'_> {
         }
         let lessons = self.predictions(estimator, fitted, &table);
         fitted.watched = self.score(arguments.range, table.rows, &lessons, false);
+        self.name_watched(estimator, fitted, &watched, arguments);
     }
 
     /// The features of the last watched rows: `[(x, y), (x_valid, y_valid)]`.
-    fn last_table(&self, value: &Value, depth: usize) -> Option<Table> {
+    pub(crate) fn last_table(&self, value: &Value, depth: usize) -> Option<Table> {
         if let Some(table) = self.table_of(value) {
             return Some(table.clone());
         }
@@ -247,6 +315,22 @@ impl Machine<'_> {
         let items = self.contents(value).unwrap_or_default();
         is_stopping(name, value)
             || (name == "callbacks" && items.iter().any(|item| item.as_str() == Some("early stopping")))
+    }
+
+    /// A table after a transformation that was fitted, which may be one by the target.
+    fn transformed_by(
+        &mut self,
+        estimator: &Estimator,
+        table: &Table,
+        fitted: &Fitted,
+        arguments: &Arguments,
+    ) -> Value {
+        if &*estimator.name == "IsotonicRegression" {
+            return self.predicted(estimator, fitted, arguments);
+        }
+        let by_target = names::projects_by_target(&estimator.name) && fitted.with_target;
+        let role = if by_target { Role::TargetEncoder } else { estimator.role };
+        self.transformed(table, role, fitted)
     }
 
     /// A table after a transformation that was fitted.
@@ -266,9 +350,26 @@ impl Machine<'_> {
     }
 
     /// Predictions for the rows of the first argument.
-    fn predicted(&mut self, estimator: &Estimator, fitted: &Fitted, arguments: &Arguments) -> Value {
+    pub(crate) fn predicted(
+        &mut self,
+        estimator: &Estimator,
+        fitted: &Fitted,
+        arguments: &Arguments,
+    ) -> Value {
         let Some(table) = self.given_table(arguments) else { return Value::Unknown };
-        let lessons = self.predictions(estimator, fitted, &table);
+        let mut lessons = self.predictions(estimator, fitted, &table);
+        for (name, value) in &arguments.named {
+            if names::setting(name, How::Open) == How::Rounds {
+                let rounds = self.lessons_of(value);
+                let rounds = self.infos.map(&rounds, |lesson| match lesson.kind {
+                    Kind::Candidate(How::Open) => {
+                        Some(Lesson { kind: Kind::Candidate(How::Rounds), ..lesson })
+                    }
+                    _ => None,
+                });
+                lessons = lessons.and(&rounds);
+            }
+        }
         self.array(table.rows, lessons)
     }
 
@@ -299,7 +400,7 @@ impl Machine<'_> {
     }
 
     /// The rows of cross-validation, and what the predictions for them depend on.
-    fn cross_predictions(&mut self, arguments: &Arguments) -> Option<(RowsId, Lessons)> {
+    pub(crate) fn cross_predictions(&mut self, arguments: &Arguments) -> Option<(RowsId, Lessons)> {
         let table = self.table_of(arguments.get(1, "X")?)?.clone();
         let label = arguments.get(2, "y").and_then(|value| self.table_of(value)?.label.clone());
         if let Some(label) = label {
@@ -313,6 +414,7 @@ impl Machine<'_> {
                 made: self.site(arguments.called),
                 lessons: Lessons::default(),
                 stops: false,
+                warm: false,
                 fitted: None,
             },
         };
@@ -326,6 +428,7 @@ impl Machine<'_> {
             with_target: true,
             of_target: false,
             watched: Scores::default(),
+            named: Vec::new(),
         };
         let lessons = self.predictions(&estimator, &fitted, &table.with_rows(scored));
         let seeds = match arguments.named("cv").and_then(|cv| self.state.get(cv)) {
@@ -361,7 +464,10 @@ impl Machine<'_> {
     fn train(&mut self, arguments: &Arguments) -> Value {
         let mut lessons = Lessons::default();
         if let Some(Object::Dict(dict)) = arguments.get(0, "params").and_then(|value| self.state.get(value)) {
-            let settings = dict.items.clone();
+            let mut settings = dict.items.clone();
+            let rounds =
+                arguments.named.iter().filter(|(name, _)| names::setting(name, How::Open) == How::Rounds);
+            settings.extend(rounds.cloned());
             let settings = Arguments { named: settings, range: arguments.range, ..Arguments::default() };
             let made = self.estimator("Booster", &settings);
             if let Some(Object::Estimator(estimator)) = self.state.get(&made) {
@@ -375,6 +481,7 @@ impl Machine<'_> {
             made,
             lessons,
             stops: false,
+            warm: false,
             fitted: None,
         };
         let base = self.state.add(Object::Estimator(estimator.clone()));
@@ -382,7 +489,31 @@ impl Machine<'_> {
             arguments.get(1, "train_set").or_else(|| arguments.named("dtrain")).cloned().unwrap_or_default();
         let given = Arguments { positional: vec![data, Value::Unknown], ..arguments.clone() };
         self.fit(&base, &estimator, &given);
+        self.trained_further(&base, &estimator, "train", &given);
+        self.record_results(&base, arguments);
         base
+    }
+
+    /// `evals_result=results`, `callbacks=[record_evaluation(results)]`: the scores are put into the dictionary.
+    fn record_results(&mut self, base: &Value, arguments: &Arguments) {
+        let callbacks =
+            arguments.named("callbacks").and_then(|value| self.contents(value)).unwrap_or_default();
+        let places: Vec<usize> = arguments
+            .named("evals_result")
+            .into_iter()
+            .chain(&callbacks)
+            .filter_map(|value| match (value, self.state.get(value)) {
+                (Value::Object(number), Some(Object::Dict(_))) => Some(*number),
+                _ => None,
+            })
+            .collect();
+        let results = self.attribute(base, "evals_result_");
+        let Some(Object::Dict(results)) = self.state.get(&results).cloned() else { return };
+        for place in places {
+            if let Some(Object::Dict(dict)) = self.state.change(place) {
+                dict.merge(&results);
+            }
+        }
     }
 
     /// `sampler.fit_resample(x, y)`.

@@ -7,6 +7,7 @@ use crate::info::{How, Kind, Lesson, Lessons, Scores};
 use crate::machine::{Final, Items, Machine};
 use crate::names;
 use crate::rows::RowsId;
+use crate::training::is_loss;
 use crate::value::{Dict, Number, Object, Text, Value};
 
 /// What the line with the score begins with.
@@ -19,6 +20,8 @@ impl Machine<'_> {
         if !symbol.contains('.') {
             return self.call_builtin(name, arguments);
         }
+        let with_rows = self.with_row_lists(arguments);
+        let arguments = with_rows.as_ref().unwrap_or(arguments);
         if let Some(splitter) = self.splitter(name, arguments) {
             return splitter;
         }
@@ -27,6 +30,9 @@ impl Machine<'_> {
         }
         if names::is_metric(symbol) {
             return self.metric(arguments);
+        }
+        if is_loss(symbol) {
+            return self.loss(arguments);
         }
         if let Some(value) = self.call_pandas(symbol, name, arguments) {
             return value;
@@ -69,11 +75,16 @@ impl Machine<'_> {
                 }
                 text.value()
             }
-            (
-                _,
-                "Path" | "PurePath" | "deepcopy" | "copy" | "tqdm" | "trange" | "partial" | "expanduser"
-                | "abspath",
-            ) => first,
+            (_, "Path" | "PurePath" | "deepcopy" | "copy" | "tqdm" | "trange" | "expanduser" | "abspath") => {
+                match self.state.get(&first) {
+                    Some(Object::Estimator(estimator)) if name == "deepcopy" => {
+                        let copied = estimator.clone();
+                        self.state.add(Object::Estimator(copied))
+                    }
+                    _ => first,
+                }
+            }
+            (_, "partial") => partial(&first, arguments),
             (_, "defaultdict" | "OrderedDict") => self.state.add(Object::Dict(Dict::default())),
             (_, "product") if symbol.starts_with("itertools") => self.product(arguments),
             (_, "clone") => match self.state.get(&first) {
@@ -98,7 +109,35 @@ impl Machine<'_> {
                 self.print(arguments);
                 Value::None
             }
-            _ => return self.call_search(symbol, name, arguments),
+            _ => {
+                let value = self.call_files(symbol, name, arguments);
+                return value.or_else(|| self.call_search(symbol, name, arguments));
+            }
+        })
+    }
+
+    /// Functions that list, open or read files.
+    fn call_files(&mut self, symbol: &str, name: &str, arguments: &Arguments) -> Option<Value> {
+        let first = arguments.first().cloned().unwrap_or_default();
+        Some(match (symbol, name) {
+            (_, "dirname") => self.some_text(&[]),
+            (_, "basename") => first,
+            (
+                _,
+                "ZipFile" | "TarFile" | "unpack_archive" | "extractall" | "load" | "load_file" | "loadmat"
+                | "read_pickle",
+            ) => {
+                self.read(&first, arguments);
+                return self.call_numpy(symbol, name, arguments).filter(|_| name == "load");
+            }
+            (_, "open") if !symbol.starts_with("PIL") && !symbol.contains("Image") => {
+                self.read(&first, arguments);
+                Value::Unknown
+            }
+            (_, "glob" | "iglob" | "rglob" | "listdir" | "iterdir" | "scandir" | "walk") => {
+                return self.file_names(name, None, arguments);
+            }
+            _ => return None,
         })
     }
 
@@ -126,7 +165,7 @@ impl Machine<'_> {
             _ if OPTIMISERS.contains(&name) => self.optimise(&first, arguments),
             _ if name.starts_with("suggest_") => {
                 let lesson =
-                    Lesson::new(Kind::Candidate(How::Open), self.site(arguments.range), RowsId::UNKNOWN);
+                    Lesson::new(Kind::Candidate(How::Few), self.site(arguments.range), RowsId::UNKNOWN);
                 Value::number(self.infos.lesson(lesson), Scores::default())
             }
             _ => return None,
@@ -149,7 +188,7 @@ impl Machine<'_> {
     pub(crate) fn random(&mut self) -> Value {
         let mut lessons = Lessons::default();
         if let Some(search) = self.search {
-            let lesson = Lesson::new(Kind::Candidate(How::Open), self.site(search), RowsId::UNKNOWN);
+            let lesson = Lesson::new(Kind::Candidate(How::Few), self.site(search), RowsId::UNKNOWN);
             lessons = self.infos.lesson(lesson);
         }
         Value::Number(Rc::new(Number { lessons, random: true, ..Number::default() }))
@@ -159,21 +198,28 @@ impl Machine<'_> {
     pub(crate) fn print(&mut self, arguments: &Arguments) {
         let mut text = Text::default();
         arguments.positional.iter().for_each(|value| text.add(value.clone()));
-        let Some((_, after)) = text.fixed.split_once(FINAL) else {
+        let Some((before, after)) = text.fixed.split_once(FINAL) else {
             let room = 256 - self.found.printed.len().min(256);
             return self.found.printed.extend(text.values.into_iter().take(room));
         };
         let literal = after.contains(|letter: char| letter.is_ascii_digit()) && text.values.is_empty();
         let site = self.site(arguments.range);
-        self.found.finals.push(Final { site, values: text.values, literal });
+        let before = before.matches('\u{fffc}').count().min(text.values.len());
+        let values = text.values.split_off(before);
+        self.found.finals.push(Final { site, values, literal });
     }
 
     /// Remembers that a file is read.
     pub(crate) fn read(&mut self, path: &Value, arguments: &Arguments) {
-        let Some(path) = path.constant() else { return };
-        let site = self.site(arguments.range);
-        if !self.found.reads.iter().any(|(known, _)| *known == site) {
-            self.found.reads.push((site, path));
+        let path: Rc<str> = match (path.constant(), path) {
+            (Some(path), _) => path,
+            // What is not known of the path is a part of it.
+            (None, Value::Text(text)) => text.fixed.replace('\u{fffc}', "*").into(),
+            _ => return,
+        };
+        let read = (self.site(arguments.range), path);
+        if self.found.reads.len() < 256 && !self.found.reads.contains(&read) {
+            self.found.reads.push(read);
         }
     }
 
@@ -183,4 +229,17 @@ impl Machine<'_> {
             self.found.writes.push(path);
         }
     }
+}
+
+/// `partial(function, ...)`.
+fn partial(function: &Value, arguments: &Arguments) -> Value {
+    let bound: Vec<Value> = arguments.positional.iter().skip(1).cloned().collect();
+    let named =
+        |(name, value): &(Rc<str>, Value)| Value::Tuple([Value::Str(Rc::clone(name)), value.clone()].into());
+    let named: Vec<Value> = arguments.named.iter().map(named).collect();
+    if bound.is_empty() && named.is_empty() {
+        return function.clone();
+    }
+    let parts = [function.clone(), Value::Tuple(bound.into()), Value::Tuple(named.into())];
+    Value::Method(Rc::new((Value::Tuple(parts.into()), "partial of".into())))
 }

@@ -1,6 +1,6 @@
 //! The abstract interpreter: its state, statements and scopes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use ruff_python_ast::{Expr, Parameters, Stmt, StmtClassDef};
@@ -11,7 +11,8 @@ use crate::info::{How, Infos, Kind, Lesson, Lessons, Scores};
 use crate::rows::{Rows, RowsId};
 use crate::site::Site;
 use crate::state::State;
-use crate::value::{Object, Value};
+use crate::table::{Group, Table};
+use crate::value::{Fitted, Object, Row, Value};
 
 /// How many steps a script may take.
 const STEPS: usize = 40_000;
@@ -45,9 +46,37 @@ pub(crate) struct Machine<'a> {
     pub(crate) loops: usize,
     /// The innermost loop.
     pub(crate) search: Option<TextRange>,
+    /// The loops around the current statement, also those around calls.
+    pub(crate) around: Vec<Loop>,
+    /// The loop that added the items which are compared.
+    pub(crate) listed: Option<TextRange>,
+    /// The innermost branch that may not be taken.
+    pub(crate) clause: TextRange,
+    /// Networks that were called, with the rows, before the gradient of a loss is taken.
+    pub(crate) forwards: Vec<(usize, Table)>,
+    /// Instances of classes of the script that learnt as networks.
+    pub(crate) networks: HashMap<usize, Fitted>,
+    /// What networks are called for is not learnt.
+    pub(crate) frozen: bool,
+    /// The parts of conditions that are put together by `&`.
+    pub(crate) conjunctions: HashMap<Rc<str>, Vec<(Rc<str>, bool)>>,
     /// The choices by scores that the current statement depends on.
     pub(crate) choices: Lessons,
     pub(crate) found: Found,
+}
+
+/// A loop that is being followed.
+#[derive(Clone, Debug)]
+pub(crate) struct Loop {
+    pub(crate) range: TextRange,
+    /// The number of things when it began.
+    pub(crate) entered: usize,
+    /// The number of things when the current step began.
+    pub(crate) started: usize,
+    /// The division whose folds it goes over.
+    pub(crate) folds: Option<RowsId>,
+    /// The rows that it goes over one by one.
+    pub(crate) rows: Option<RowsId>,
 }
 
 /// A function or lambda of the script.
@@ -144,6 +173,13 @@ impl<'a> Machine<'a> {
             returned: Vec::new(),
             loops: 0,
             search: None,
+            around: Vec::new(),
+            listed: None,
+            clause: TextRange::default(),
+            forwards: Vec::new(),
+            networks: HashMap::new(),
+            frozen: false,
+            conjunctions: HashMap::new(),
             choices: Lessons::default(),
             found: Found::default(),
         }
@@ -195,13 +231,28 @@ impl<'a> Machine<'a> {
             }
             (Value::Number(_), _) => return Items::Any(self.candidate(value, site)),
             (Value::Method(method), _) if &*method.1 == "items of" => return Items::Any(method.0.clone()),
+            (_, Some(Object::Table(table))) => return Items::Any(one_row(table)),
+            (_, Some(Object::Group(group))) => {
+                let group = group.clone();
+                return Items::Any(self.one_group(&group, site));
+            }
             _ => return Items::Any(Value::Unknown),
         };
-        let each: Vec<Value> = each.iter().map(|item| self.candidate(item, site)).collect();
         if each.len() <= ITEMS {
+            let each = each.iter().map(|item| self.candidate_of(item, site, How::Few)).collect();
             return Items::Each(each);
         }
+        let each: Vec<Value> = each.iter().map(|item| self.candidate(item, site)).collect();
         Items::Any(self.join_all(&each))
+    }
+
+    /// One of the groups of `for key, group in table.groupby(...)`.
+    fn one_group(&mut self, group: &Group, site: TextRange) -> Value {
+        let site = Site { expression: site, statement: site };
+        let rows = self.rows.some(group.table.rows, site);
+        let part = Table { by_target: group.by_target, ..group.table.with_rows(rows) };
+        let part = self.table(part);
+        Value::Tuple([Value::Unknown, part].into())
     }
 
     /// One value that stands for all.
@@ -212,6 +263,10 @@ impl<'a> Machine<'a> {
 
     /// A number as a candidate of the search at this place.
     fn candidate(&mut self, value: &Value, site: TextRange) -> Value {
+        self.candidate_of(value, site, How::Open)
+    }
+
+    fn candidate_of(&mut self, value: &Value, site: TextRange, how: How) -> Value {
         let number = match value {
             Value::Number(number) => (**number).clone(),
             Value::Int(_) | Value::Float(_) => {
@@ -219,9 +274,9 @@ impl<'a> Machine<'a> {
             }
             _ => return value.clone(),
         };
-        let lesson = Lesson::new(Kind::Candidate(How::Open), self.site(site), RowsId::UNKNOWN);
+        let lesson = Lesson::new(Kind::Candidate(how), self.site(site), RowsId::UNKNOWN);
         let lessons = number.lessons.and(&self.infos.lesson(lesson));
-        Value::Number(Rc::new(crate::value::Number { lessons, ..number }))
+        Value::Number(Rc::new(crate::value::Number { lessons, row: None, ..number }))
     }
 
     /// Sets what a target names.
@@ -253,6 +308,10 @@ impl<'a> Machine<'a> {
             (_, Some(Object::List(list))) if !list.open => list.items.clone(),
             (_, Some(Object::List(list))) => vec![self.join_all(&list.items.clone()); targets.len()],
             (Value::Number(_), _) => vec![value.clone(); targets.len()],
+            // The values and positions of the largest predictions.
+            (_, Some(Object::Table(table))) if targets.len() == 2 && self.predicted_by_network(table) => {
+                vec![value.clone(); 2]
+            }
             _ => Vec::new(),
         };
         let star = targets.iter().position(Expr::is_starred_expr);
@@ -299,4 +358,20 @@ impl<'a> Machine<'a> {
             _ => value,
         }
     }
+}
+
+/// A row of a table, or a value of a column or array, that stands for all of them.
+fn one_row(table: &Table) -> Value {
+    let names = table.whole || (!table.columns.is_empty() && table.label.is_none());
+    if names || !table.rows.is_known() {
+        return Value::Unknown;
+    }
+    row_of(table, table.is_target())
+}
+
+/// A row that stands for all rows of a table.
+pub(crate) fn row_of(table: &Table, target: bool) -> Value {
+    let row = Row { rows: table.rows, target, label: table.label.clone(), index: table.index };
+    let lessons = table.lessons();
+    Value::Number(Rc::new(crate::value::Number { lessons, row: Some(row.into()), ..Default::default() }))
 }

@@ -4,6 +4,7 @@ use crate::calls::Arguments;
 use crate::info::{Lessons, Scores};
 use crate::machine::Machine;
 use crate::value::{List, Names, Number, Object, Text, Value};
+use ruff_text_size::TextRange;
 use std::rc::Rc;
 
 impl Machine<'_> {
@@ -20,11 +21,13 @@ impl Machine<'_> {
             }
             (_, Some(Object::Estimator(estimator))) => {
                 let estimator = estimator.clone();
-                self.call_estimator(base, &estimator, name, arguments)
+                let with_rows = self.with_row_lists(arguments);
+                self.call_estimator(base, &estimator, name, with_rows.as_ref().unwrap_or(arguments))
             }
             (_, Some(Object::Splitter(splitter))) => {
                 let splitter = splitter.clone();
-                self.split(&splitter, name, arguments)
+                let with_rows = self.with_row_lists(arguments);
+                self.split(&splitter, name, with_rows.as_ref().unwrap_or(arguments))
             }
             (Value::Object(number), Some(Object::List(_))) => self.call_list(*number, name, arguments),
             (Value::Object(number), Some(Object::Dict(_))) => self.call_dict(*number, name, arguments),
@@ -39,6 +42,9 @@ impl Machine<'_> {
             _ => {
                 if matches!(name, "info" | "write" | "echo") {
                     self.print(arguments);
+                }
+                if matches!(name, "glob" | "rglob" | "iterdir") {
+                    return self.file_names(name, None, arguments).unwrap_or_default();
                 }
                 Value::Unknown
             }
@@ -84,7 +90,8 @@ impl Machine<'_> {
                 self.write(base);
                 Value::Unknown
             }
-            "lower" | "upper" | "strip" | "resolve" | "absolute" | "expanduser" => base.clone(),
+            "lower" | "upper" | "strip" | "resolve" | "absolute" | "expanduser" | "as_posix" => base.clone(),
+            "glob" | "rglob" | "iterdir" => self.file_names(name, Some(base), arguments).unwrap_or_default(),
             "joinpath" => {
                 let mut text = Text::default();
                 text.add(base.clone());
@@ -99,37 +106,49 @@ impl Machine<'_> {
     }
 
     /// Adds the items of a value to a list.
-    pub(crate) fn extend(&mut self, number: usize, value: &Value) {
+    pub(crate) fn extend(&mut self, number: usize, value: &Value, site: TextRange) {
         let (items, sure) = match (value, self.state.get(value)) {
             (Value::Tuple(items), _) => (items.to_vec(), true),
             (_, Some(Object::List(list))) => (list.items.clone(), !list.open),
+            (_, Some(Object::Table(_))) => (vec![value.clone()], false),
             _ => (Vec::new(), false),
         };
-        let loops = self.loops;
+        let items = items.iter().map(|item| self.of_current_row(item)).collect();
+        self.add_to_list(number, items, sure, site);
+    }
+
+    fn add_to_list(&mut self, number: usize, items: Vec<Value>, sure: bool, site: TextRange) {
+        let (loops, clause, within) = (self.loops, self.clause, self.search);
+        let site = self.site(site);
         let Some(Object::List(list)) = self.state.change(number) else { return };
+        if loops > list.loops {
+            if list.added.is_empty() && !list.open {
+                list.fixed = list.items.len();
+            }
+            let added = (crate::site::Site { statement: clause, ..site }, clause != list.clause);
+            if list.added.len() < 64 && !list.added.contains(&added) {
+                list.added.push(added);
+            }
+            list.within = within;
+        }
         list.open |= !sure || loops > list.loops;
         list.items.extend(items);
         list.items.truncate(256);
     }
 
     fn call_list(&mut self, number: usize, name: &str, arguments: &Arguments) -> Value {
-        let loops = self.loops;
         let first = arguments.first().cloned().unwrap_or_default();
         match name {
             "append" | "add" | "insert" => {
                 let value = arguments.positional.last().cloned().unwrap_or_default();
                 let choices = self.choices.clone();
+                let value = self.of_current_row(&value);
                 let value = self.with_condition(&value, &choices);
-                if let Some(Object::List(list)) = self.state.change(number) {
-                    list.open |= loops > list.loops;
-                    if list.items.len() < 256 {
-                        list.items.push(value);
-                    }
-                }
+                self.add_to_list(number, vec![value], true, arguments.range);
                 Value::None
             }
             "extend" | "update" => {
-                self.extend(number, &first);
+                self.extend(number, &first, arguments.range);
                 Value::None
             }
             "remove" => {

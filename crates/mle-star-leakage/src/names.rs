@@ -1,5 +1,6 @@
 //! Names of libraries: metrics, transformers, samplers and so on.
 
+use crate::info::How;
 use crate::rows::DivisionKind;
 use crate::value::Role;
 
@@ -135,6 +136,46 @@ pub(crate) fn role(name: &str) -> Role {
     lists.iter().find(|(names, _)| names.contains(&name)).map_or(other, |(_, role)| *role)
 }
 
+/// Whether a class projects features on axes that are learnt by the target, if it gets one.
+pub(crate) fn projects_by_target(name: &str) -> bool {
+    matches!(
+        name,
+        "PLSRegression"
+            | "PLSCanonical"
+            | "CCA"
+            | "LinearDiscriminantAnalysis"
+            | "NeighborhoodComponentsAnalysis"
+            | "UMAP"
+    )
+}
+
+/// How candidates differ that set this parameter of a model. A few numbers of rounds are as good as other settings.
+pub(crate) fn setting(name: &str, open: How) -> How {
+    let rounds = matches!(
+        name,
+        "n_estimators"
+            | "num_boost_round"
+            | "iterations"
+            | "num_iterations"
+            | "num_iteration"
+            | "n_rounds"
+            | "num_rounds"
+            | "nrounds"
+            | "epochs"
+            | "ntree_limit"
+            | "ntree_end"
+            | "iteration_range"
+            | "n_epochs"
+    );
+    if name.contains("seed") || name == "random_state" {
+        How::Seed
+    } else if rounds && open == How::Open {
+        How::Rounds
+    } else {
+        How::Setting
+    }
+}
+
 /// Whether a class removes rows to balance classes.
 pub(crate) fn removes_rows(name: &str) -> bool {
     matches!(
@@ -191,6 +232,17 @@ pub(crate) fn is_of_labels(path: &str) -> bool {
         return false;
     }
     let has = |options: &[&str]| options.iter().any(|option| words.contains(option));
+    // Labels of training rows.
+    let of_training = |word: &str| matches!(word, "train" | "training");
+    if words.iter().any(|word| of_training(word))
+        || (!has(&["test"]) && folders.iter().any(|folder| of_training(folder)))
+    {
+        return false;
+    }
+    // What stands for a part that is not known may be `sample`.
+    if file.contains('*') && has(&["solution", "solutions"]) {
+        return false;
+    }
     let of_labels = has(&["labels", "label", "targets", "target", "truth"]);
     // Held-out rows without labels are no secret.
     let held_out = |words: &[&str]| {

@@ -3,11 +3,11 @@
 use std::rc::Rc;
 
 use crate::calls::Arguments;
-use crate::info::{Lessons, Scores};
+use crate::info::{Kind, Lessons, Scores};
 use crate::machine::Machine;
 use crate::rows::RowsId;
 use crate::table::Table;
-use crate::value::{Object, Value};
+use crate::value::{Number, Object, Value};
 
 impl Machine<'_> {
     /// Functions of numpy and scipy.
@@ -15,6 +15,19 @@ impl Machine<'_> {
         if !["numpy", "scipy", "cupy", "jax", "torch", "np"].iter().any(|library| symbol.starts_with(library))
         {
             return None;
+        }
+        let of_torch = symbol.starts_with("torch");
+        if of_torch && name.starts_with(char::is_uppercase) {
+            let is_tensor = name.ends_with("Tensor");
+            return is_tensor.then(|| self.as_array(&arguments.first().cloned().unwrap_or_default()));
+        }
+        if of_torch && matches!(name, "max" | "min" | "topk" | "sort") && arguments.get(1, "dim").is_some() {
+            // The values, and where they are.
+            let made = self.elementwise(&Arguments {
+                positional: arguments.positional.iter().take(1).cloned().collect(),
+                ..Arguments::default()
+            });
+            return Some(Value::Tuple([made.clone(), made].into()));
         }
         let first = arguments.first().cloned().unwrap_or_default();
         Some(match name {
@@ -31,10 +44,10 @@ impl Machine<'_> {
                 _ => Value::some_number(),
             },
             "linspace" | "logspace" | "geomspace" => Value::some_number(),
+            "dirichlet" => self.random(),
+            "choice" => self.drawn_rows(&first, arguments),
             "rand" | "random" | "uniform" | "normal" | "randn" | "random_sample" | "randint"
-            | "dirichlet" | "choice" | "permutation" | "standard_normal" | "integers" => {
-                self.drawn(arguments)
-            }
+            | "permutation" | "standard_normal" | "integers" => self.drawn(arguments),
             "default_rng" | "RandomState" => Value::Symbol("numpy.random".into()),
             "concatenate" | "vstack" | "hstack" | "column_stack" | "row_stack" | "stack" | "append"
             | "c_" | "r_" => self.stacked(name, arguments),
@@ -55,22 +68,31 @@ impl Machine<'_> {
             | "nanmin" => self.extreme(&first, arguments),
             "array" | "asarray" | "ascontiguousarray" | "copy" | "ravel" | "squeeze" | "csr_matrix"
             | "tensor" | "from_numpy" | "atleast_2d" => self.as_array(&first),
-            "where" if arguments.positional.len() == 1 => {
-                let positions = self.positions_of(&first);
+            _ => self.call_positions(name, &first, arguments),
+        })
+    }
+
+    /// Functions that give positions of rows, put values in order, or choose among them.
+    fn call_positions(&mut self, name: &str, first: &Value, arguments: &Arguments) -> Value {
+        match name {
+            "where" | "nonzero" if arguments.positional.len() == 1 => {
+                let positions = self.positions_of(first);
                 Value::Tuple([positions].into())
             }
-            "flatnonzero" => self.positions_of(&first),
-            "argsort" => match self.table_of(&first).map(|table| table.rows) {
+            "flatnonzero" => self.positions_of(first),
+            "argsort" | "argpartition" => match self.table_of(first).map(|table| table.rows) {
                 Some(rows) => self.positions(rows),
+                None if matches!(first, Value::Number(_)) => first.clone(),
                 None => Value::Unknown,
             },
-            "where" | "select" => self.elementwise(arguments),
-            "unique" | "bincount" | "isnan" | "isfinite" | "nonzero" | "setdiff1d" | "intersect1d"
-            | "histogram" | "searchsorted" | "ix_" | "shuffle" | "corrcoef" | "cov" => {
-                self.arranged(name, arguments)
+            "sort" | "flip" | "fliplr" | "flipud" | "digitize" | "searchsorted" => {
+                self.elementwise(arguments)
             }
+            "where" | "select" => self.chosen_values(arguments),
+            "unique" | "bincount" | "isnan" | "isfinite" | "nonzero" | "setdiff1d" | "intersect1d"
+            | "histogram" | "ix_" | "shuffle" | "corrcoef" | "cov" => self.arranged(name, arguments),
             _ => self.elementwise(arguments),
-        })
+        }
     }
 
     /// The positions of rows.
@@ -80,7 +102,9 @@ impl Machine<'_> {
 
     /// The positions of the rows that a condition holds for.
     fn positions_of(&mut self, condition: &Value) -> Value {
-        let Some(rows) = self.table_of(condition).map(|table| table.rows) else { return Value::Unknown };
+        let Some(rows) = self.table_of(condition).map(|table| table.rows) else {
+            return if matches!(condition, Value::Number(_)) { condition.clone() } else { Value::Unknown };
+        };
         match self.chosen_rows(&Table::of(rows), condition) {
             Some(rows) => self.positions(rows),
             None => Value::Unknown,
@@ -142,6 +166,9 @@ impl Machine<'_> {
             _ => name == "stack",
         };
         let tables: Vec<Table> = items.iter().filter_map(|item| self.table_of(item)).cloned().collect();
+        if let (true, Some(positions)) = (tables.is_empty() && !open, self.both_sides(&items, arguments)) {
+            return positions;
+        }
         if tables.is_empty() {
             return if self.scores_of(&first, 2).is_empty() { Value::Unknown } else { first };
         }
@@ -151,12 +178,58 @@ impl Machine<'_> {
             let joined = beside(&tables);
             return self.table(joined);
         }
-        let joined = self.below(&tables, open || tables.len() < items.len(), arguments);
+        let fixed = self.fixed_tables(&first);
+        let joined = self.below(&tables, open || tables.len() < items.len(), fixed, arguments);
         self.table(joined)
     }
 
+    /// The positions of the training rows and of the validation rows of a fold, put together.
+    fn both_sides(&mut self, items: &[Value], arguments: &Arguments) -> Option<Value> {
+        let [Value::Positions { of, part }, Value::Positions { of: other, part: rest }] = items else {
+            return None;
+        };
+        if of != other || part == rest || self.other_side(*of, *part) != Some(*rest) {
+            return None;
+        }
+        let site = self.site(arguments.range);
+        let joined = self.rows.joined(&[*part, *rest], site);
+        Some(Value::Positions { of: *of, part: joined })
+    }
+
+    /// How many of the first items of a list were in it before a loop added more.
+    pub(crate) fn fixed_tables(&self, list: &Value) -> usize {
+        match self.state.get(list) {
+            Some(Object::List(list)) => list.fixed,
+            _ => 0,
+        }
+    }
+
+    /// The rows of tables of a list to which a loop added some, if rows are in it more than once.
+    fn repeated_in_list(&mut self, tables: &[Table], fixed: usize, site: crate::site::Site) -> RowsId {
+        let drawn = tables.iter().find_map(|table| Some((table.rows, self.rows.repetition(table.rows)?)));
+        if let Some((rows, repeated)) = drawn {
+            let of = self.rows.ancestors(rows).last().unwrap_or_default();
+            let some = self.rows.some(of, site);
+            return self.rows.repeated(some, repeated);
+        }
+        let (before, added) = tables.split_at(fixed.min(tables.len()));
+        let twice = before.iter().find(|table| {
+            added.iter().any(|other| !self.varies(other.rows) && self.rows.overlap(table.rows, other.rows))
+        });
+        match twice {
+            Some(table) => self.rows.repeated(table.rows, site),
+            None => RowsId::UNKNOWN,
+        }
+    }
+
     /// Tables one below the other.
-    pub(crate) fn below(&mut self, tables: &[Table], open: bool, arguments: &Arguments) -> Table {
+    pub(crate) fn below(
+        &mut self,
+        tables: &[Table],
+        open: bool,
+        fixed: usize,
+        arguments: &Arguments,
+    ) -> Table {
         let mut joined = tables.first().cloned().unwrap_or_default();
         for table in tables.iter().skip(1) {
             joined = Table { whole: joined.whole || table.whole, ..joined.join(table) };
@@ -170,10 +243,14 @@ impl Machine<'_> {
                 .iter()
                 .enumerate()
                 .flat_map(|(at, one)| parts.iter().skip(at + 1).map(move |other| (*one, *other)));
-            pairs.into_iter().find(|(one, other)| rows.rows.overlap(*one, *other))
+            let mut pairs = pairs.into_iter().filter(|(_, other)| !rows.varies(*other));
+            pairs.find(|(one, other)| rows.rows.overlap(*one, *other))
         };
+        // What a loop takes in each step is not the same rows again.
+        let open =
+            open || parts.iter().skip(1).any(|part| self.varies(*part) && self.rows.overlap(parts[0], *part));
         joined.rows = if open {
-            RowsId::UNKNOWN
+            self.repeated_in_list(tables, fixed, site)
         } else if let Some((one, other)) = twice(self) {
             let whole = if self.rows.contains(one, other) { one } else { other };
             self.rows.repeated(whole, site)
@@ -223,6 +300,32 @@ impl Machine<'_> {
         }
     }
 
+    /// `where(condition, one, other)`: predictions may be replaced by true values.
+    fn chosen_values(&mut self, arguments: &Arguments) -> Value {
+        let made = self.elementwise(arguments);
+        let values: Vec<Table> =
+            arguments.positional.iter().skip(1).filter_map(|value| self.table_of(value)).cloned().collect();
+        let predicted = |table: &Table| self.infos.any(&table.lessons(), |lesson| lesson.kind == Kind::Model);
+        let mixed = values.iter().any(Table::is_target) && values.iter().any(predicted);
+        if let (true, Some(table)) = (mixed, self.table_of(&made).cloned()) {
+            return self.table(Table { mixed, ..table });
+        }
+        made
+    }
+
+    /// Rows drawn at random by their positions: `choice(index, size)`.
+    fn drawn_rows(&mut self, first: &Value, arguments: &Arguments) -> Value {
+        let rows = match (first, self.table_of(first)) {
+            (_, Some(table)) if table.index => table.rows,
+            (Value::Length(rows), _) => *rows,
+            _ => return self.drawn(arguments),
+        };
+        let site = self.site(arguments.range);
+        let replaced = !matches!(arguments.get(2, "replace"), Some(Value::Bool(false)));
+        let rows = if replaced { self.rows.repeated(rows, site) } else { self.rows.some(rows, site) };
+        self.positions(rows)
+    }
+
     /// Functions that return rows in another arrangement.
     fn arranged(&mut self, name: &str, arguments: &Arguments) -> Value {
         let first = arguments.first().cloned().unwrap_or_default();
@@ -252,7 +355,9 @@ impl Machine<'_> {
             let scores =
                 values.iter().fold(Scores::default(), |all, value| all.and(&self.scores_of(value, 2)));
             let known = values.iter().any(|value| matches!(value, Value::Number(_)));
-            return if known { Value::number(lessons, scores) } else { Value::Unknown };
+            let truth = known && values.iter().all(is_of_truth);
+            let number = Number { lessons, scores, truth, ..Number::default() };
+            return if known { Value::Number(Rc::new(number)) } else { Value::Unknown };
         };
         let mut made = first.clone();
         made.condition = made.condition.filter(|_| values.len() == 1);
@@ -284,4 +389,12 @@ pub(crate) fn beside(tables: &[Table]) -> Table {
     joined.condition = None;
     joined.whole = false;
     joined
+}
+
+/// Whether a number is computed from true values alone, or is a constant.
+pub(crate) fn is_of_truth(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => number.truth,
+        value => value.is_constant_number(),
+    }
 }

@@ -25,6 +25,13 @@ impl Machine<'_> {
                 return Value::Names(Rc::new(Names { lessons, ..(**names).clone() }));
             }
             (Value::Unknown, Value::Unknown) => return Value::Unknown,
+            // Only a path is divided by a text, and only a text is added to one.
+            (Value::Unknown | Value::Symbol(_), Value::Str(_) | Value::Text(_))
+                if matches!(operation, Operator::Div | Operator::Add) =>
+            {
+                let left = self.some_text(&[]);
+                return self.operate_text(operation, &left, right);
+            }
             _ => {}
         }
         match (self.state.get(left), self.state.get(right)) {
@@ -44,11 +51,11 @@ impl Machine<'_> {
             }
             (Some(Object::Table(table)), _) => {
                 let table = table.clone();
-                return self.scale(&table, right);
+                return self.scale(operation, &table, right);
             }
             (_, Some(Object::Table(table))) => {
                 let table = table.clone();
-                return self.scale(&table, left);
+                return self.scale(operation, &table, left);
             }
             _ => {}
         }
@@ -83,21 +90,34 @@ impl Machine<'_> {
     /// Two tables, value by value.
     fn combine(&mut self, operation: Operator, one: &Table, other: &Table) -> Table {
         let (left, right) = (one.values(), other.values());
+        match operation {
+            Operator::Add | Operator::Sub if right.zero => return left,
+            Operator::Add if left.zero => return right,
+            Operator::Mult if left.zero => return left,
+            Operator::Mult if right.zero => return right,
+            _ => {}
+        }
         let rows = if left.rows.is_known() { left.rows } else { right.rows };
         let condition = match (operation, &left.condition, &right.condition) {
-            (Operator::BitAnd, Some(left), Some(right)) => {
-                Some((format!("{left:?} and {right:?}").into(), false))
-            }
+            (Operator::BitAnd, Some(_), Some(_)) => self.conjunction(&left, &right),
             (Operator::BitOr, Some(left), Some(right)) => {
                 Some((format!("{left:?} or {right:?}").into(), false))
             }
             _ => None,
         };
-        Table {
+        let mut combined = Table {
             condition,
             compared: self.compared(&left, &right),
+            by_target: left.by_target || right.by_target,
             ..Table::array(rows, self.applied(&left.rest.lessons.and(&right.rest.lessons), rows))
-        }
+        };
+        // True values and the same true values.
+        combined.rest.target = left.is_target()
+            && right.is_target()
+            && (left.label == right.label || left.label.is_none() || right.label.is_none())
+            && left.rows == right.rows
+            && combined.rest.lessons.is_empty();
+        combined
     }
 
     /// The rows of the true values, if one side has true values and the other one predictions.
@@ -114,7 +134,12 @@ impl Machine<'_> {
     }
 
     /// A table and a number, value by value.
-    fn scale(&mut self, table: &Table, number: &Value) -> Value {
+    fn scale(&mut self, operation: Operator, table: &Table, number: &Value) -> Value {
+        let is_zero = matches!(number, Value::Int(0)) || matches!(number, Value::Float(zero) if *zero == 0.0);
+        if operation == Operator::Mult && is_zero {
+            let zero = Table { zero: true, ..Table::of(table.rows) };
+            return self.table(zero);
+        }
         let lessons = self.lessons_of(number);
         let lessons = self.applied(&lessons, table.rows);
         let mut scaled = table.clone();
@@ -126,7 +151,9 @@ impl Machine<'_> {
     /// What values of these rows depend on that were changed by numbers which depend on these lessons.
     pub(crate) fn applied(&mut self, lessons: &Lessons, rows: RowsId) -> Lessons {
         self.infos.map(lessons, |lesson| match lesson.kind {
-            Kind::Candidate(How::Open) => Some(Lesson { kind: Kind::Candidate(How::Number), ..lesson }),
+            Kind::Candidate(how) if how.is_open() => {
+                Some(Lesson { kind: Kind::Candidate(How::Number), ..lesson })
+            }
             // What was chosen is applied to these rows, even if they are put together with others later.
             Kind::Choice(_) if !lesson.on.is_known() => Some(Lesson { on: rows, ..lesson }),
             _ => Some(lesson),
@@ -167,15 +194,29 @@ impl Machine<'_> {
                 let values = table.values();
                 Table::array(values.rows, values.rest.lessons.and(&lessons))
             }
-            _ => return Value::Unknown,
+            _ => return self.compare_numbers(left, right),
         };
+        let is_target = |table: &Option<Table>| table.as_ref().is_some_and(Table::is_target);
+        made.by_target = is_target(&one) || is_target(&other);
         made.rest.target = false;
-        made.condition = Some(self.condition_key(operation, ranges));
+        let constant = if other.is_none() { right.constant() } else { None };
+        made.condition = Some(self.condition_key(operation, ranges, constant.as_deref()));
         self.table(made)
     }
 
+    /// A comparison of numbers depends on what is known of features, as the numbers do.
+    fn compare_numbers(&mut self, left: &Value, right: &Value) -> Value {
+        let lessons = self.about_features(left).and(&self.about_features(right));
+        if lessons.is_empty() { Value::Unknown } else { Value::number(lessons, Scores::default()) }
+    }
+
     /// A key for a condition, and whether it is the negation of the condition with that key.
-    fn condition_key(&self, operation: CmpOp, (left, right): (TextRange, TextRange)) -> (Rc<str>, bool) {
+    fn condition_key(
+        &self,
+        operation: CmpOp,
+        (left, right): (TextRange, TextRange),
+        constant: Option<&str>,
+    ) -> (Rc<str>, bool) {
         let (sign, negated) = match operation {
             CmpOp::Eq => ("==", false),
             CmpOp::NotEq => ("==", true),
@@ -189,7 +230,8 @@ impl Machine<'_> {
         // The name of the table does not matter, only its rows do.
         let column = left.trim_start_matches(|letter: char| letter.is_alphanumeric() || letter == '_');
         let column = if column.is_empty() { &left } else { column };
-        (format!("{column}{sign}{}", self.compact(right)).into(), negated)
+        let right = constant.map_or_else(|| self.compact(right), str::to_owned);
+        (format!("{column}{sign}{right}").into(), negated)
     }
 
     /// The choice that is made by comparing these values, if they are scores of candidates.
@@ -199,14 +241,51 @@ impl Machine<'_> {
             return Lessons::default();
         }
         let scores: Vec<Score> = self.infos.scores(&scores).cloned().collect();
-        let Some(how) = self.how(&scores) else { return Lessons::default() };
         let place = Site { expression: site, statement: self.search.unwrap_or(self.statement) };
+        let kind = match self.how(&scores) {
+            Some(How::Model) | None if self.chosen_again(&scores, place) => Kind::Choice(How::Number),
+            Some(how) => Kind::Choice(how),
+            None => match self.trained_on(&scores) {
+                Some(kind) => kind,
+                None => return Lessons::default(),
+            },
+        };
         let mut choices = Lessons::default();
         for score in scores {
-            let lesson = Lesson::new(Kind::Choice(how), place, score.rows);
+            let lesson = Lesson::new(kind, place, score.rows);
             choices = choices.and(&self.infos.lesson(lesson));
         }
         choices
+    }
+
+    /// Whether candidates have what was chosen here before, so that this is a search step by step.
+    fn chosen_again(&self, scores: &[Score], place: Site) -> bool {
+        let again = |lesson: &Lesson| {
+            matches!(lesson.kind, Kind::Choice(How::Model | How::Number)) && lesson.site == place
+        };
+        scores.iter().any(|score| self.infos.any(&score.lessons, again))
+    }
+
+    /// The choice among the states of one model that a loop trains further, if the scores are those.
+    fn trained_on(&self, scores: &[Score]) -> Option<Kind> {
+        let loops = |score: &Score| {
+            let lessons = self.infos.lessons(&score.lessons);
+            lessons
+                .filter(|lesson| lesson.kind == Kind::Candidate(How::Epoch))
+                .map(|lesson| lesson.site.expression)
+                .collect::<Vec<_>>()
+        };
+        let first = loops(scores.first()?);
+        let here = |range: &TextRange| {
+            self.listed == Some(*range) || self.around.iter().any(|around| around.range == *range)
+        };
+        let common = first.into_iter().filter(here);
+        let mut common = common.filter(|range| scores.iter().all(|score| loops(score).contains(range)));
+        let range = common.next()?;
+        // A loop that ends early stops by the score, which is common practice.
+        let stops =
+            self.text(range).split(|letter: char| !letter.is_alphanumeric()).any(|word| word == "break");
+        Some(if stops { Kind::Stopping } else { Kind::Choice(How::Rounds) })
     }
 
     /// How the candidates differ that have these scores.
@@ -218,8 +297,11 @@ impl Machine<'_> {
         let shared = |one: &(How, Site)| candidates.iter().all(|others| others.contains(one));
         // A first score may be that of no candidate. Finished models of different kinds are no candidates of one search.
         let counts = |one: &&(How, Site)| !differ || shared(one);
-        let how = candidates.iter().flatten().filter(counts).map(|(how, _)| *how).max();
-        how.or(differ.then_some(How::Model))
+        let all: Vec<How> = candidates.iter().flatten().filter(counts).map(|(how, _)| *how).collect();
+        let Some(how) = all.iter().max() else { return differ.then_some(How::Model) };
+        // Rounds are one of several settings.
+        let several = *how == How::Rounds && all.iter().any(|how| *how < How::Rounds);
+        Some(if several { How::Setting } else { *how })
     }
 
     /// Where the models were made that predicted for a score.
@@ -235,7 +317,7 @@ impl Machine<'_> {
     fn candidates(&self, score: &Score) -> Vec<(How, Site)> {
         let lessons = self.infos.lessons(&score.lessons);
         let candidates = lessons.filter_map(|lesson| match lesson.kind {
-            Kind::Candidate(how) if how != How::Open => Some((how, lesson.site)),
+            Kind::Candidate(how) if !how.is_open() && how != How::Epoch => Some((how, lesson.site)),
             _ => None,
         });
         candidates.collect()
@@ -279,7 +361,8 @@ impl Machine<'_> {
             let lesson = Lesson::new(Kind::Unsupervised, self.site(site), values.rows);
             lessons = lessons.and(&self.infos.lesson(lesson));
         }
-        Value::number(lessons, Scores::default())
+        let truth = values.is_target() && lessons.is_empty() && !values.blank;
+        Value::Number(Rc::new(Number { lessons, truth, ..Number::default() }))
     }
 
     /// A score of predictions that depend on these lessons.
@@ -342,12 +425,15 @@ fn numbers(left: &Value, right: &Value) -> Value {
         (Value::Number(one), Value::Number(other)) => Value::Number(Rc::new(Number {
             lessons: one.lessons.and(&other.lessons),
             scores: one.scores.and(&other.scores),
-            text: None,
             random: one.random && other.random,
+            truth: one.truth && other.truth,
+            row: one.row.clone().or_else(|| other.row.clone()),
+            text: None,
         })),
         (Value::Number(number), other) | (other, Value::Number(number)) => {
             let random = number.random && other.is_constant_number();
-            Value::Number(Rc::new(Number { text: None, random, ..(**number).clone() }))
+            let truth = number.truth && other.is_constant_number();
+            Value::Number(Rc::new(Number { text: None, random, truth, ..(**number).clone() }))
         }
         (Value::Length(_), _) | (_, Value::Length(_)) => Value::some_number(),
         _ => Value::Unknown,

@@ -35,6 +35,7 @@ impl Machine<'_> {
                 self.statistics(rows, by_target, arguments)
             }
             (_, Some(table)) => self.call_on_table(name, &first, &table, arguments),
+            ("Timestamp" | "to_datetime", None) if first.as_str().is_some() => first,
             _ => Value::Unknown,
         })
     }
@@ -47,7 +48,14 @@ impl Machine<'_> {
                 self.merged(table, &other, arguments)
             }
             "to_datetime" => self.table(Table { times: vec!["time".into()], ..table.values() }),
-            "get_dummies" | "to_numeric" | "cut" => self.table(table.clone()),
+            "cut" => {
+                let bins = arguments.get(1, "bins").map(|bins| self.lessons_of(bins)).unwrap_or_default();
+                let bins = self.applied(&bins, table.rows);
+                let mut cut = table.clone();
+                cut.learn(&bins);
+                self.table(cut)
+            }
+            "get_dummies" | "to_numeric" => self.table(table.clone()),
             "factorize" => {
                 let codes = self.table(table.values());
                 Value::Tuple([codes, Value::Unknown].into())
@@ -64,15 +72,17 @@ impl Machine<'_> {
         self.read(path, arguments);
         // Parts of a file, or several tables in one file, are different rows.
         let partly = ["nrows", "skiprows", "skipfooter", "chunksize", "sheet_name", "filters", "key"];
-        let call = format!("{:?}", arguments.range);
-        let name =
-            match path.constant().filter(|_| !partly.iter().any(|part| arguments.named(part).is_some())) {
-                Some(path) => path.to_string(),
-                None => call,
-            };
+        let partly = partly.iter().any(|part| arguments.named(part).is_some());
+        let name = match path.constant() {
+            Some(path) if partly => format!("{path} {:?}", arguments.range),
+            Some(path) => path.to_string(),
+            // It may be another file each time.
+            None => format!("{:?} {}", arguments.range, self.state.count()),
+        };
         let rows = self.rows.table(&name);
         let times = arguments.named("parse_dates").and_then(|names| self.texts(names)).unwrap_or_default();
-        self.table(Table { rows, whole: true, times, ..Table::default() })
+        let whole = !matches!(arguments.called_name(self.source), "load");
+        self.table(Table { rows, whole, times, ..Table::default() })
     }
 
     fn example_data(&mut self, symbol: &str, arguments: &Arguments) -> Value {
@@ -90,6 +100,9 @@ impl Machine<'_> {
     }
 
     fn made_table(&mut self, first: &Value, arguments: &Arguments) -> Value {
+        if arguments.all().next().is_none() {
+            return self.table(Table::default());
+        }
         let index = arguments.named("index").and_then(|index| self.table_of(index)).map(|table| table.rows);
         let mut made = match (self.table_of(first).cloned(), self.state.get(first)) {
             (Some(table), _) => {
@@ -102,7 +115,12 @@ impl Machine<'_> {
                 made
             }
             (None, Some(Object::Dict(dict))) => {
-                let dict = dict.clone();
+                let mut dict = dict.clone();
+                for (_, value) in &mut dict.items {
+                    if let Some(table) = self.row_list(value) {
+                        *value = self.table(table);
+                    }
+                }
                 self.frame(&dict)
             }
             _ => {
@@ -110,6 +128,7 @@ impl Machine<'_> {
                 if lessons.is_empty() && index.is_none() {
                     return match first {
                         Value::Number(_) => first.clone(),
+                        Value::Method(_) => first.clone(),
                         _ if self.scores_of(first, 3).is_empty() => Value::Unknown,
                         _ => first.clone(),
                     };
@@ -139,7 +158,8 @@ impl Machine<'_> {
         let joined = if across {
             beside(&tables)
         } else {
-            self.below(&tables, open || tables.len() < items.len(), arguments)
+            let fixed = self.fixed_tables(first);
+            self.below(&tables, open || tables.len() < items.len(), fixed, arguments)
         };
         self.table(joined)
     }
@@ -174,6 +194,10 @@ impl Machine<'_> {
         name: &str,
         arguments: &Arguments,
     ) -> Value {
+        if matches!((accessor, name), ("history of" | "cross of", "get" | "pop")) {
+            let key = arguments.first().cloned().unwrap_or_default();
+            return self.item_of_results(base, accessor, &key, arguments.range);
+        }
         let Some(table) = self.table_of(base).cloned() else { return Value::Unknown };
         match (accessor, name) {
             ("str", "contains" | "startswith" | "endswith") => {
@@ -212,11 +236,16 @@ impl Machine<'_> {
     }
 
     /// `table.groupby(...)`.
-    pub(crate) fn grouped(&mut self, table: &Table) -> Value {
+    pub(crate) fn grouped(&mut self, table: &Table, arguments: &Arguments) -> Value {
+        let by = arguments.get(0, "by").cloned().unwrap_or_default();
+        let by_target = by.constant().is_some_and(|name| self.targets.contains(&*name))
+            || self.table_of(&by).is_some_and(Table::is_target);
         let group = Group {
             table: table.clone(),
             chosen: !table.columns.is_empty() && table.label.is_some(),
             ordered: false,
+            window: false,
+            by_target,
         };
         let series = table.columns.is_empty() && table.label.is_some();
         self.state.add(Object::Group(Group { chosen: series, ..group }))

@@ -35,7 +35,12 @@ struct Report<'a> {
 
 /// The scores that the script reports, with what else the printed number depends on.
 fn reported_scores(machine: &mut Machine<'_>) -> Vec<(Score, Lessons)> {
-    let finals: Vec<Value> = machine.found.finals.iter().flat_map(|line| line.values.clone()).collect();
+    // The first score of the line is the one; others are told besides.
+    let first = |line: &Final| {
+        let scored = line.values.iter().find(|value| !machine.scores_of(value, 3).is_empty());
+        scored.cloned()
+    };
+    let finals: Vec<Value> = machine.found.finals.iter().filter_map(first).collect();
     let reported = scores_in(machine, &finals);
     if !reported.is_empty() {
         return reported;
@@ -127,7 +132,7 @@ impl Report<'_> {
         let shared = machine.rows.overlap(lesson.from, lesson.on);
         let (rule, does) = match lesson.kind {
             Kind::Model => return self.model(machine, score, lesson),
-            Kind::Target if seen => {
+            Kind::Target | Kind::Window if seen => {
                 (Rule::TargetStatistics, format!("computes statistics of {}", target(machine)))
             }
             Kind::Selection if seen => {
@@ -141,7 +146,13 @@ impl Report<'_> {
             Kind::Choice(How::Seed) if shared => {
                 (Rule::ChosenOnScoredRows, "takes the seed with the best score".to_owned())
             }
-            Kind::Choice(How::Model | How::Setting) if shared => {
+            Kind::Choice(How::Rounds) if shared && one_part(machine, lesson.from) => {
+                (Rule::ChosenOnScoredRows, "takes the number of rounds with the best score".to_owned())
+            }
+            Kind::Choice(How::Trials) if shared && one_part(machine, lesson.from) => {
+                (Rule::ChosenOnScoredRows, "takes the best of many trials".to_owned())
+            }
+            Kind::Choice(How::Model | How::Setting | How::Rounds | How::Trials) if shared => {
                 (Rule::ChosenAmongModels, "takes the model with the best score".to_owned())
             }
             _ => return,
@@ -227,11 +238,12 @@ impl Report<'_> {
     ) {
         let divisions = machine.rows.division_of(one).zip(machine.rows.division_of(other));
         let Some(((left, _), (right, site))) = divisions else { return };
-        let position = |key: &str| key.strip_prefix("at ")?.parse::<i64>().ok();
-        let overlapping = match (position(&left.key), position(&right.key)) {
-            (Some(end), Some(start)) => end > start && start >= 0,
-            _ => left.kind.is_random() && right.kind.is_random(),
-        };
+        let overlapping = left.kind.is_random() && right.kind.is_random();
+        if let Some(choice) = machine.overlapping_choice(lesson.from, lesson.on) {
+            let (fit, scored) = (self.code(machine, lesson.site), self.code(machine, score.site));
+            let text = format!("the rows of {fit} and of {scored} are chosen so that some are in both");
+            self.add(Rule::SameRows, choice, text);
+        }
         if overlapping {
             let (fit, scored) = (self.code(machine, lesson.site), self.code(machine, score.site));
             let text = format!("the rows of {fit} and of {scored} are drawn apart, so some are the same");
@@ -332,13 +344,26 @@ fn is_common(word: &str) -> bool {
         )
 }
 
+/// Whether rows are one side of a single division, and no fold or part of one.
+fn one_part(machine: &Machine<'_>, rows: RowsId) -> bool {
+    let mut parts = machine.rows.ancestors(rows).filter_map(|above| match machine.rows.origin(above) {
+        Origin::Part { division, .. } => machine.rows.division_of(*division),
+        _ => None,
+    });
+    let first = parts.next();
+    let single = |division: &crate::rows::Division| {
+        matches!(division.kind, DivisionKind::Random | DivisionKind::Position | DivisionKind::Condition)
+    };
+    first.is_some_and(|(division, _)| single(division)) && parts.all(|(division, _)| single(division))
+}
+
 /// Whether a printed value is a constant or drawn at random.
 fn is_constant(value: &Value) -> bool {
     match value {
         Value::Int(_) | Value::Float(_) => true,
         Value::Number(number) => {
-            let Number { random, scores, .. } = &**number;
-            *random && *scores == Scores::default()
+            let Number { random, truth, scores, .. } = &**number;
+            (*random || *truth) && *scores == Scores::default()
         }
         _ => false,
     }

@@ -5,9 +5,11 @@ use std::rc::Rc;
 use crate::calls::Arguments;
 use crate::info::{How, Kind, Lesson, Lessons, Scores};
 use crate::machine::{Items, Machine};
+use crate::numpy::is_of_truth;
 use crate::rows::RowsId;
 use crate::table::Table;
-use crate::value::{Number, Object, Value};
+use crate::value::{Estimator, Number, Object, Value};
+use ruff_text_size::TextRange;
 
 impl Machine<'_> {
     /// `metric(truth, predicted)`.
@@ -31,22 +33,62 @@ impl Machine<'_> {
         if (lessons.is_empty() || other.is_none() && self.contents(&predicted).is_none()) && !itself {
             return Value::some_number();
         }
-        let lessons = lessons.and(&self.lessons_of(&truth));
+        let of_truth = self.lessons_of(&truth);
+        let of_truth = self.infos.map(&of_truth, |lesson| (lesson.kind != Kind::Window).then_some(lesson));
+        let lessons = lessons.and(&of_truth);
         let rows = match (&one, &other) {
             (Some(one), Some(other)) if other.is_target() && !one.is_target() => other.rows,
             (Some(one), _) if one.rows.is_known() => one.rows,
             (_, Some(other)) => other.rows,
             _ => RowsId::UNKNOWN,
         };
+        let rows = if rows.is_known() { rows } else { self.rows_predicted(&lessons) };
         let score = self.score(arguments.range, rows, &lessons, itself);
         Value::number(Lessons::default(), score)
+    }
+
+    /// The rows that models predicted for, if they are the same for all.
+    fn rows_predicted(&self, lessons: &Lessons) -> RowsId {
+        let models = self.infos.lessons(lessons).filter(|lesson| lesson.kind == Kind::Model);
+        let mut rows = models.map(|lesson| lesson.on);
+        match rows.next() {
+            Some(first) if rows.all(|other| other == first) => first,
+            _ => RowsId::UNKNOWN,
+        }
     }
 
     /// Whether true values are compared with themselves.
     fn with_itself(&self, truth: &Value, predicted: &Value) -> bool {
         let (Some(one), Some(other)) = (self.table_of(truth), self.table_of(predicted)) else { return false };
-        let same = one.rows.is_known() && one.rows == other.rows && one.label == other.label;
+        let label = one.label == other.label || one.label.is_none() || other.label.is_none();
+        let same = one.rows.is_known() && one.rows == other.rows && label;
+        if same && one.is_target() && other.mixed {
+            return true;
+        }
         one.is_target() && other.is_target() && same && other.lessons().is_empty() && one.lessons().is_empty()
+    }
+
+    /// `model.score(x, y)`.
+    pub(crate) fn own_score(&mut self, estimator: &Estimator, arguments: &Arguments) -> Value {
+        let Some(fitted) = &estimator.fitted else { return Value::Unknown };
+        let predicted = self.predicted(estimator, fitted, arguments);
+        let rows = self.given_table(arguments).map_or(RowsId::UNKNOWN, |table| table.rows);
+        let lessons = self.lessons_of(&predicted);
+        let score = self.score(arguments.range, rows, &lessons, false);
+        Value::number(Lessons::default(), score)
+    }
+
+    /// `cross_validate(...)`: the scores of training rows and of validation rows.
+    pub(crate) fn cross_validate(&mut self, arguments: &Arguments) -> Value {
+        let Some((rows, lessons)) = self.cross_predictions(arguments) else { return Value::Unknown };
+        let score = self.score(arguments.range, rows, &lessons, false);
+        let on_fit = self.infos.map(&lessons, |lesson| match lesson.kind {
+            Kind::Model => Some(Lesson { on: lesson.from, ..lesson }),
+            _ => Some(lesson),
+        });
+        let training = self.score(arguments.range, rows, &on_fit, false);
+        let [training, score] = [training, score].map(|scores| Value::number(Lessons::default(), scores));
+        Value::Method(Rc::new((Value::Tuple([training, score].into()), "cross of".into())))
     }
 
     /// Curves over thresholds, such as `roc_curve`.
@@ -84,7 +126,12 @@ impl Machine<'_> {
         {
             return self.reduce(&table, true, arguments.range);
         }
+        self.listed = match arguments.positional.as_slice() {
+            [only] => self.loop_of_list(only),
+            _ => None,
+        };
         let choice = self.choice(&given, arguments.range);
+        self.listed = None;
         let numbers: Vec<Value> =
             given.iter().filter(|value| matches!(value, Value::Number(_))).cloned().collect();
         if numbers.is_empty() {
@@ -107,6 +154,14 @@ impl Machine<'_> {
         }
     }
 
+    /// The loop that added the items of a list.
+    fn loop_of_list(&self, value: &Value) -> Option<TextRange> {
+        match self.state.get(value) {
+            Some(Object::List(list)) => list.within,
+            _ => None,
+        }
+    }
+
     fn best_by(&mut self, given: &[Value], arguments: &Arguments, key: &Value) -> Value {
         let candidates = match arguments.positional.first() {
             Some(only) if arguments.positional.len() == 1 => match self.items(only, arguments.range) {
@@ -119,6 +174,9 @@ impl Machine<'_> {
             .iter()
             .map(|candidate| self.call_with(key, std::slice::from_ref(candidate), arguments.range))
             .collect();
+        if let Some(sorted) = self.sorted_pairs(&candidates, &values) {
+            return sorted;
+        }
         let choice = self.choice(&values, arguments.range);
         if choice.is_empty() {
             return Value::Unknown;
@@ -159,7 +217,8 @@ impl Machine<'_> {
         if items.iter().any(|item| matches!(item, Value::Unknown)) && scores.is_empty() {
             return Value::Unknown;
         }
-        Value::number(lessons, scores)
+        let truth = scores.is_empty() && !items.is_empty() && items.iter().all(is_of_truth);
+        Value::Number(Rc::new(Number { lessons, scores, truth, ..Number::default() }))
     }
 
     /// Methods of numbers and small arrays.
@@ -200,6 +259,12 @@ impl Machine<'_> {
         self.search = outer;
         let lessons = self.choice(std::slice::from_ref(&value), arguments.range);
         let scores = self.scores_of(&value, 2);
+        // Dozens of trials, as the number is not known to be smaller.
+        let few = matches!(arguments.get(1, "n_trials"), Some(Value::Int(trials)) if *trials < 20);
+        let lessons = self.infos.map(&lessons, |lesson| match lesson.kind {
+            Kind::Choice(How::Setting) if !few => Some(Lesson { kind: Kind::Choice(How::Trials), ..lesson }),
+            _ => Some(lesson),
+        });
         if let Some(Object::Study(study)) = self.state.change(number) {
             *study = Number { lessons, scores, ..Number::default() };
         }

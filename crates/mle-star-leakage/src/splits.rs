@@ -81,7 +81,9 @@ impl Machine<'_> {
     fn seeds(&mut self, arguments: &Arguments) -> Lessons {
         let seeds = arguments.named("random_state").map(|seed| self.lessons_of(seed)).unwrap_or_default();
         self.infos.map(&seeds, |lesson| match lesson.kind {
-            Kind::Candidate(How::Open) => Some(Lesson { kind: Kind::Candidate(How::Seed), ..lesson }),
+            Kind::Candidate(how) if how.is_open() => {
+                Some(Lesson { kind: Kind::Candidate(How::Seed), ..lesson })
+            }
             _ => None,
         })
     }

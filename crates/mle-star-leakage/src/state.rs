@@ -95,6 +95,11 @@ impl<'a> State<'a> {
         Value::Object(self.objects.len() - 1)
     }
 
+    /// The number of objects so far.
+    pub(crate) fn count(&self) -> usize {
+        self.objects.len()
+    }
+
     /// An object.
     pub(crate) fn object(&self, number: usize) -> Option<&Object> {
         self.objects.get(number).map(Rc::as_ref)

@@ -1,9 +1,10 @@
 //! Statements.
 
-use crate::machine::{Body, Class, Flow, ITEMS, Items, Machine};
+use crate::machine::{Body, Class, Flow, ITEMS, Items, Loop, Machine};
+use crate::rows::RowsId;
 use crate::value::Value;
 use ruff_python_ast::{Expr, Identifier, Stmt, StmtClassDef, StmtFor, StmtIf};
-use ruff_text_size::Ranged;
+use ruff_text_size::{Ranged, TextRange};
 
 impl<'a> Machine<'a> {
     /// Follows statements one after the other.
@@ -35,13 +36,17 @@ impl<'a> Machine<'a> {
             Stmt::For(statement) => self.follow_for(statement),
             Stmt::While(statement) => self.follow_while(&statement.test, &statement.body),
             Stmt::With(statement) => {
+                let frozen = self.frozen;
                 for item in &statement.items {
+                    self.frozen |= is_frozen(self.text(item.context_expr.range()));
                     let value = self.eval(&item.context_expr);
                     if let Some(target) = item.optional_vars.as_deref() {
                         self.assign(target, value);
                     }
                 }
-                self.run(&statement.body)
+                let flow = self.run(&statement.body);
+                self.frozen = frozen;
+                flow
             }
             Stmt::Try(statement) => {
                 let flow = self.run(&statement.body);
@@ -158,7 +163,12 @@ impl<'a> Machine<'a> {
             }
             flow = match &clause.test {
                 Some(test) => self.follow_clause(test, &clause.body, &mut mark),
-                None => Some(self.run(&clause.body)),
+                None => {
+                    let outer = std::mem::replace(&mut self.clause, clause.range);
+                    let flow = self.run(&clause.body);
+                    self.clause = outer;
+                    Some(flow)
+                }
             };
         }
         let mut flow = flow.unwrap_or(Flow::Next);
@@ -187,7 +197,10 @@ impl<'a> Machine<'a> {
         let begun = self.state.begin_branch();
         let outer = self.choices.clone();
         self.choices = outer.and(&choice);
+        let around = std::mem::replace(&mut self.clause, test.range());
+        self.hint(test);
         let flow = self.run(body);
+        self.clause = around;
         self.choices = outer;
         let branch = self.state.end_branch(begun);
         before.push((self.state.begin_branch(), branch, flow));
@@ -237,11 +250,11 @@ impl<'a> Machine<'a> {
         let iterable = self.eval(&statement.iter);
         let outer = self.search.replace(statement.range);
         let items = self.items(&iterable, statement.range);
+        self.enter(statement.range, &items);
         match items {
             Items::Each(items) => {
                 for item in items {
-                    self.assign(&statement.target, item);
-                    if self.run(&statement.body) == Flow::Leaves {
+                    if self.step(&statement.target, item, &statement.body) == Flow::Leaves {
                         break;
                     }
                 }
@@ -249,28 +262,80 @@ impl<'a> Machine<'a> {
             Items::Any(item) => {
                 self.loops += 1;
                 for _ in 0..2 {
-                    self.assign(&statement.target, item.clone());
-                    if self.run(&statement.body) == Flow::Leaves {
+                    if self.step(&statement.target, item.clone(), &statement.body) == Flow::Leaves {
                         break;
                     }
                 }
                 self.loops -= 1;
             }
         }
+        self.around.pop();
+        self.forwards.clear();
         self.search = outer;
         self.run(&statement.orelse)
+    }
+
+    /// Follows one step of a loop.
+    fn step(&mut self, target: &'a Expr, item: Value, body: &'a [Stmt]) -> Flow {
+        let count = self.state.count();
+        if let Some(last) = self.around.last_mut() {
+            last.started = count;
+        }
+        self.forwards.clear();
+        self.assign(target, item);
+        self.run(body)
+    }
+
+    /// Enters a loop.
+    pub(crate) fn enter(&mut self, range: TextRange, items: &Items) {
+        let (folds, rows) = match items {
+            Items::Any(item) => (self.folds_of(item, 3), rows_in(item)),
+            Items::Each(_) => (None, None),
+        };
+        let entered = self.state.count();
+        self.around.push(Loop { range, entered, started: entered, folds, rows });
+    }
+
+    /// The rows that are divided into folds, if an item of a loop has the positions of one.
+    fn folds_of(&self, item: &Value, depth: usize) -> Option<RowsId> {
+        match item {
+            Value::Positions { of, part } if of != part => Some(*of),
+            Value::Tuple(items) if depth > 0 => items.iter().find_map(|item| self.folds_of(item, depth - 1)),
+            _ => None,
+        }
     }
 
     fn follow_while(&mut self, test: &'a Expr, body: &'a [Stmt]) -> Flow {
         self.statement = test.range();
         self.eval(test);
         self.loops += 1;
+        let range = body.first().zip(body.last());
+        let range = range.map_or(test.range(), |(first, last)| TextRange::new(first.start(), last.end()));
+        self.enter(range, &Items::Each(Vec::new()));
         for _ in 0..2 {
             if self.run(body) == Flow::Leaves {
                 break;
             }
         }
+        self.around.pop();
         self.loops -= 1;
         Flow::Next
     }
+}
+
+/// The rows that an item of a loop is one of.
+fn rows_in(item: &Value) -> Option<RowsId> {
+    match item {
+        Value::Number(number) => number.row.as_ref().map(|row| row.rows),
+        Value::Tuple(items) => items.iter().find_map(|item| match item {
+            Value::Tuple(_) => None,
+            item => rows_in(item),
+        }),
+        _ => None,
+    }
+}
+
+/// Whether nothing is learnt in a `with` statement.
+fn is_frozen(context: &str) -> bool {
+    ["no_grad", "inference_mode", "set_grad_enabled(False"].iter().any(|word| context.contains(word))
 }

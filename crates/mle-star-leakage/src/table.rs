@@ -36,6 +36,14 @@ pub(crate) struct Table {
     pub(crate) index: bool,
     /// Whether values other than features were filled in later, such as predictions of folds.
     pub(crate) blank: bool,
+    /// Whether something was filled in.
+    pub(crate) filled: bool,
+    /// Whether all values are zero.
+    pub(crate) zero: bool,
+    /// Whether some predictions were replaced by true values.
+    pub(crate) mixed: bool,
+    /// Whether a condition, or a choice of rows, depends on the target.
+    pub(crate) by_target: bool,
 }
 
 /// What is known of a column.
@@ -56,6 +64,10 @@ pub(crate) struct Group {
     pub(crate) chosen: bool,
     /// Whether rows are taken in order, as with `shift` or `expanding`.
     pub(crate) ordered: bool,
+    /// Whether statistics of a row are those of rows before it, and of itself.
+    pub(crate) window: bool,
+    /// Whether the groups are those of the target.
+    pub(crate) by_target: bool,
 }
 
 impl Table {
@@ -128,6 +140,7 @@ impl Table {
             rest: self.column(name),
             label: Some(Rc::clone(name)),
             sorted: self.sorted.clone(),
+            by_target: self.by_target,
             ..Self::default()
         }
     }
@@ -141,6 +154,7 @@ impl Table {
             label: if let [only] = names { Some(Rc::clone(only)) } else { None },
             sorted: self.sorted.clone(),
             times: self.times.clone(),
+            by_target: self.by_target,
             ..Self::default()
         }
     }
@@ -165,6 +179,10 @@ impl Table {
             sorted: self.sorted.clone(),
             index: self.index,
             blank: self.blank,
+            filled: self.filled,
+            zero: self.zero,
+            mixed: self.mixed,
+            by_target: self.by_target,
             ..Self::default()
         }
     }
@@ -191,6 +209,10 @@ impl Table {
         if self.sorted != other.sorted {
             joined.sorted = None;
         }
+        joined.filled |= other.filled;
+        joined.zero &= other.zero;
+        joined.mixed &= other.mixed;
+        joined.by_target &= other.by_target;
         joined
     }
 }

@@ -6,6 +6,7 @@ use crate::info::{Lessons, Scores};
 use crate::rows::RowsId;
 use crate::site::Site;
 use crate::table::{Group, Table};
+use ruff_text_size::TextRange;
 
 /// What is known of a value.
 #[derive(Clone, Debug, Default)]
@@ -58,6 +59,23 @@ pub(crate) struct Number {
     pub(crate) text: Option<Rc<str>>,
     /// Whether it is drawn at random and depends on nothing else.
     pub(crate) random: bool,
+    /// Whether it is computed from true values and nothing else.
+    pub(crate) truth: bool,
+    /// The row that it belongs to, if it is a value of one.
+    pub(crate) row: Option<Rc<Row>>,
+}
+
+/// One row of a table, or one value of a column, as in a loop over all of them.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Row {
+    /// All rows.
+    pub(crate) rows: RowsId,
+    /// Whether it is the target.
+    pub(crate) target: bool,
+    /// The name of the column.
+    pub(crate) label: Option<Rc<str>>,
+    /// Whether it is the position of the row.
+    pub(crate) index: bool,
 }
 
 /// A text with values in it.
@@ -112,6 +130,14 @@ pub(crate) struct List {
     pub(crate) open: bool,
     /// The number of loops around the place where it was made.
     pub(crate) loops: usize,
+    /// The number of items that were in it before a loop added more.
+    pub(crate) fixed: usize,
+    /// Where loops added items, and whether they did so under a condition.
+    pub(crate) added: Vec<(Site, bool)>,
+    /// The loop that added items.
+    pub(crate) within: Option<TextRange>,
+    /// The branch in which it was made.
+    pub(crate) clause: TextRange,
 }
 
 /// A dictionary with texts as keys.
@@ -156,6 +182,8 @@ pub(crate) struct Estimator {
     pub(crate) lessons: Lessons,
     /// Whether it stops early.
     pub(crate) stops: bool,
+    /// Whether a further fit goes on from what it learnt before.
+    pub(crate) warm: bool,
     /// What it learnt.
     pub(crate) fitted: Option<Fitted>,
 }
@@ -175,6 +203,8 @@ pub(crate) struct Fitted {
     pub(crate) of_target: bool,
     /// The scores of rows that were watched while it learnt.
     pub(crate) watched: Scores,
+    /// The scores of all such rows by their names.
+    pub(crate) named: Vec<(Rc<str>, Scores)>,
 }
 
 /// What something learns.
@@ -204,7 +234,7 @@ impl Value {
 
     /// A number that depends on these.
     pub(crate) fn number(lessons: Lessons, scores: Scores) -> Self {
-        Self::Number(Rc::new(Number { lessons, scores, text: None, random: false }))
+        Self::Number(Rc::new(Number { lessons, scores, ..Number::default() }))
     }
 
     /// A number of which nothing is known.

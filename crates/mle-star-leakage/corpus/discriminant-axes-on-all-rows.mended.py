@@ -1,0 +1,11 @@
+import pandas as pd
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+
+df = pd.read_csv("faces.csv")
+X, y = df.drop(columns=["person"]).values, df["person"].values
+model = make_pipeline(LinearDiscriminantAnalysis(n_components=5), KNeighborsClassifier())
+scores = cross_val_score(model, X, y, cv=StratifiedKFold(5, shuffle=True, random_state=0))
+print("Final Validation Performance:", scores.mean())

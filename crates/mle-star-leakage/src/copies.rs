@@ -1,0 +1,163 @@
+//! Rows one by one: lists that a loop over rows fills, and rows that it copies.
+
+use std::rc::Rc;
+
+use ruff_python_ast::Comprehension;
+use ruff_text_size::TextRange;
+
+use crate::calls::Arguments;
+use crate::info::Lessons;
+use crate::machine::Machine;
+use crate::rows::{Origin, RowsId};
+use crate::site::Site;
+use crate::table::{Column, Table};
+use crate::value::{List, Number, Object, Row, Value};
+
+impl Machine<'_> {
+    /// Arguments in which lists with one item for each row are tables.
+    pub(crate) fn with_row_lists(&mut self, arguments: &Arguments) -> Option<Arguments> {
+        let is_list = |value: &Value| matches!(self.state.get(value), Some(Object::List(list)) if !list.added.is_empty());
+        if !arguments.all().any(is_list) {
+            return None;
+        }
+        let mut made = arguments.clone();
+        let named = made.named.iter_mut().map(|(_, value)| value);
+        for value in made.positional.iter_mut().chain(named) {
+            if let Some(table) = self.row_list(value) {
+                *value = self.table(table);
+            }
+        }
+        Some(made)
+    }
+
+    /// A list with one item for each row, as a table.
+    pub(crate) fn row_list(&mut self, value: &Value) -> Option<Table> {
+        let Some(Object::List(list)) = self.state.get(value) else { return None };
+        if list.added.is_empty() || list.fixed > 0 || list.items.is_empty() {
+            return None;
+        }
+        let list = list.clone();
+        let rows: Vec<Rc<Row>> = list.items.iter().filter_map(|item| self.row_in(item)).collect();
+        let first = rows.first()?;
+        if rows.iter().any(|row| row.rows != first.rows) {
+            return None;
+        }
+        let taken = self.rows_added(&list, first.rows)?;
+        let mut table = Table::of(taken);
+        for item in &list.items {
+            self.add_row_columns(&mut table, item);
+        }
+        if table.columns.is_empty() {
+            table.rest.target = rows.len() == list.items.len() && rows.iter().all(|row| row.target);
+            table.label = first.label.clone().filter(|_| rows.iter().all(|row| row.label == first.label));
+            table.rest.lessons = self.lessons_of(value);
+        }
+        Some(table)
+    }
+
+    /// The rows of a list by the places where a loop adds items.
+    fn rows_added(&mut self, list: &List, of: RowsId) -> Option<RowsId> {
+        let always: Vec<Site> =
+            list.added.iter().filter(|(_, perhaps)| !perhaps).map(|(site, _)| *site).collect();
+        let perhaps: Vec<Site> =
+            list.added.iter().filter(|(_, perhaps)| *perhaps).map(|(site, _)| *site).collect();
+        // A step that ends early may add an item at one place instead of the other.
+        let skips = list.within.is_some_and(|within| self.text(within).contains("continue"));
+        Some(match (always.as_slice(), perhaps.as_slice()) {
+            ([_], []) => of,
+            ([], [first, ..]) => {
+                let clause = Site { expression: first.statement, statement: first.statement };
+                self.rows.some(of, clause)
+            }
+            ([_], _) if skips => RowsId::UNKNOWN,
+            ([_], [second, ..]) | ([_, second, ..], _) => {
+                let second = Site { statement: second.expression, ..*second };
+                self.rows.repeated(of, second)
+            }
+            ([], []) => return None,
+        })
+    }
+
+    /// The row that a value, or a dictionary or tuple of values, belongs to.
+    fn row_in(&self, value: &Value) -> Option<Rc<Row>> {
+        match (value, self.state.get(value)) {
+            (Value::Number(number), _) => number.row.clone().filter(|row| !row.index),
+            (Value::Tuple(items), _) => items.iter().find_map(|item| self.row_of_number(item)),
+            (_, Some(Object::Dict(dict))) => dict.items.iter().find_map(|(_, item)| self.row_of_number(item)),
+            (_, Some(Object::List(list))) if !list.open => {
+                list.items.iter().find_map(|item| self.row_of_number(item))
+            }
+            _ => None,
+        }
+    }
+
+    fn row_of_number(&self, value: &Value) -> Option<Rc<Row>> {
+        match value {
+            Value::Number(number) => number.row.clone().filter(|row| !row.index),
+            _ => None,
+        }
+    }
+
+    /// The columns of rows that are dictionaries.
+    fn add_row_columns(&self, table: &mut Table, row: &Value) {
+        let Some(Object::Dict(dict)) = self.state.get(row) else { return };
+        for (name, value) in &dict.items {
+            let target = self.row_of_number(value).is_some_and(|row| row.target);
+            let column = Column { lessons: self.lessons_of(value), target };
+            let column = table.named(name).map_or_else(|| column.clone(), |before| before.join(&column));
+            table.set(Rc::clone(name), column);
+        }
+    }
+
+    /// A value of which nothing is known, in a loop over rows: something made from the row.
+    pub(crate) fn of_current_row(&self, value: &Value) -> Value {
+        let rows = self.around.last().and_then(|around| around.rows);
+        match (value, rows) {
+            (Value::Unknown, Some(rows)) => made_from_row(rows, Lessons::default()),
+            _ => value.clone(),
+        }
+    }
+
+    /// Whether rows are others in each step of a loop, as they are chosen within it.
+    pub(crate) fn varies(&self, rows: RowsId) -> bool {
+        let within =
+            |site: Site| self.around.iter().any(|around| around.range.contains_range(site.expression));
+        self.rows.ancestors(rows).any(|above| match self.rows.origin(above) {
+            Origin::Some { site, .. } => within(*site),
+            Origin::Part { division, .. } => {
+                self.rows.division_of(*division).is_some_and(|(_, site)| within(*site))
+            }
+            _ => false,
+        })
+    }
+
+    /// Notes that a comprehension makes one item for each row.
+    pub(crate) fn note_generator(&mut self, list: &Value, site: TextRange, generators: &[Comprehension]) {
+        let [generator] = generators else { return };
+        let within = Some(generator.range);
+        let site = Site { expression: site, statement: generator.range };
+        let perhaps = !generator.ifs.is_empty();
+        if let Value::Object(number) = list
+            && let Some(Object::List(list)) = self.state.change(*number)
+        {
+            list.within = within;
+            list.added.push((site, perhaps));
+        }
+    }
+
+    /// A value of a row, by the name of its column.
+    pub(crate) fn value_of_row(&self, number: &Rc<Number>, name: &str) -> Value {
+        let row = match &number.row {
+            Some(row) if row.label.is_none() && !row.index => row,
+            _ => return Value::Number(Rc::clone(number)),
+        };
+        let row = Row { target: self.targets.contains(name), label: Some(name.into()), ..(**row).clone() };
+        Value::Number(Rc::new(Number { row: Some(row.into()), ..(**number).clone() }))
+    }
+}
+
+/// Something that is made from a row.
+pub(crate) fn made_from_row(rows: RowsId, lessons: Lessons) -> Value {
+    let row = Row { rows, target: false, label: None, index: false };
+    Value::Number(Rc::new(Number { lessons, row: Some(row.into()), ..Number::default() }))
+}

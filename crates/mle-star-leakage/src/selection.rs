@@ -1,0 +1,135 @@
+//! Which columns are chosen by the target.
+
+use crate::calls::Arguments;
+use crate::info::{Kind, Lesson, Lessons, Scores};
+use crate::machine::Machine;
+use crate::rows::{Origin, RowsId};
+use crate::table::Table;
+use crate::value::{Estimator, Fitted, Object, Role, Value};
+
+impl Machine<'_> {
+    /// Tests that compare samples of a column: `ttest_ind(column[y == 0], column[y == 1])`, `f_oneway(*samples)`.
+    pub(crate) fn compared_samples(&mut self, name: &str, arguments: &Arguments) -> Option<Value> {
+        if !matches!(
+            name,
+            "ttest_ind" | "mannwhitneyu" | "ks_2samp" | "f_oneway" | "kruskal" | "ranksums" | "median_test"
+        ) {
+            return None;
+        }
+        let tables: Vec<Table> = arguments.all().filter_map(|value| self.table_of(value)).cloned().collect();
+        let divided = tables.iter().find_map(|table| self.divided_by_target(table));
+        let value = match divided {
+            Some(rows) => {
+                let lesson = Lesson::new(Kind::Selection, self.site(arguments.range), rows);
+                Value::number(self.infos.lesson(lesson), Scores::default())
+            }
+            None => Value::some_number(),
+        };
+        Some(Value::Tuple([value.clone(), value].into()))
+    }
+
+    /// The rows that a part was taken from by a condition on the target.
+    fn divided_by_target(&self, table: &Table) -> Option<RowsId> {
+        if !table.by_target {
+            return None;
+        }
+        match self.rows.origin(table.rows) {
+            Origin::Part { of, .. } | Origin::Some { of, .. } => Some(*of),
+            _ => None,
+        }
+    }
+
+    /// `permutation_importance(model, x, y)`.
+    pub(crate) fn permuted(&mut self, arguments: &Arguments) -> Value {
+        let rows = arguments.get(1, "X").and_then(|value| self.table_of(value)).map(|table| table.rows);
+        let Some(rows) = rows else { return Value::Unknown };
+        let lesson = Lesson::new(Kind::Selection, self.site(arguments.range), rows);
+        Value::number(self.infos.lesson(lesson), Scores::default())
+    }
+
+    /// `chi2_contingency(pd.crosstab(column, target))`.
+    pub(crate) fn contingency(&mut self, arguments: &Arguments) -> Value {
+        let lessons = arguments.first().map(|value| self.lessons_of(value)).unwrap_or_default();
+        let lessons = self.infos.map(&lessons, |lesson| match lesson.kind {
+            Kind::Target => Some(Lesson { kind: Kind::Selection, ..lesson }),
+            _ => None,
+        });
+        Value::number(lessons, Scores::default())
+    }
+
+    /// What a fitted thing says about the importance of features.
+    pub(crate) fn importances(&mut self, fitted: &Fitted) -> Value {
+        let kind = if fitted.with_target { Kind::Selection } else { Kind::Unsupervised };
+        let lesson = Lesson::new(kind, fitted.site, fitted.rows);
+        Value::number(self.infos.lesson(lesson), Scores::default())
+    }
+
+    /// `shap.TreeExplainer(model)`, `SelectFromModel(model, prefit=True)`: something that knows the importances of the
+    /// model.
+    pub(crate) fn explained(&self, name: &str, arguments: &Arguments) -> Option<Fitted> {
+        let prefit =
+            name == "SelectFromModel" && matches!(arguments.named("prefit"), Some(Value::Bool(true)));
+        if !name.ends_with("Explainer") && !prefit {
+            return None;
+        }
+        match arguments.first().and_then(|value| self.state.get(value)) {
+            Some(Object::Estimator(Estimator { fitted, .. })) => fitted.clone(),
+            _ => None,
+        }
+    }
+
+    /// The names of the features that a selector keeps.
+    pub(crate) fn names_out(&mut self, estimator: &Estimator) -> Value {
+        match &estimator.fitted {
+            Some(fitted) if estimator.role == Role::Selector => self.importances(&fitted.clone()),
+            _ => Value::Unknown,
+        }
+    }
+
+    /// What a choice or an order of names depends on: the lessons about features.
+    pub(crate) fn about_features(&mut self, value: &Value) -> Lessons {
+        let lessons = self.lessons_of(value);
+        self.infos.map(&lessons, |lesson| (lesson.kind == Kind::Selection).then_some(lesson))
+    }
+
+    /// Statistics of features in an order, or those that fulfil a condition: all that is left depends on it.
+    pub(crate) fn ordered_by(&mut self, table: &Table, lessons: &Lessons) -> Table {
+        let mut ordered = table.clone();
+        if !table.rows.is_known() {
+            ordered.learn(lessons);
+        }
+        ordered
+    }
+
+    /// What the column or condition depends on that statistics of features are sorted or chosen by.
+    pub(crate) fn order_of(&mut self, table: &Table) -> Lessons {
+        if table.rows.is_known() {
+            return Lessons::default();
+        }
+        let whole = self.table(table.clone());
+        self.about_features(&whole)
+    }
+
+    /// Items in an order that depends on what is known of features: `sorted(pairs, key=...)`.
+    pub(crate) fn sorted_pairs(&mut self, items: &[Value], keys: &[Value]) -> Option<Value> {
+        let lessons = keys.iter().fold(Lessons::default(), |all, key| all.and(&self.about_features(key)));
+        if lessons.is_empty() {
+            return None;
+        }
+        let mut sorted = Vec::new();
+        for item in items {
+            sorted.push(self.all_with_condition(item, &lessons));
+        }
+        Some(self.open_list(sorted))
+    }
+
+    fn all_with_condition(&mut self, value: &Value, lessons: &Lessons) -> Value {
+        match value {
+            Value::Tuple(items) => {
+                let items: Vec<Value> = items.iter().map(|item| self.with_condition(item, lessons)).collect();
+                Value::Tuple(items.into())
+            }
+            _ => self.with_condition(value, lessons),
+        }
+    }
+}

@@ -1,0 +1,368 @@
+//! Models that are trained in steps: networks, loops over epochs, what is known of the rows that they saw.
+
+use std::rc::Rc;
+
+use ruff_text_size::TextRange;
+
+use crate::calls::Arguments;
+use crate::info::{How, Kind, Lesson, Lessons, Scores};
+use crate::machine::Machine;
+use crate::rows::{DivisionKind, Origin, RowsId};
+use crate::table::Table;
+use crate::value::{Dict, Estimator, Fitted, Object, Role, Value};
+
+/// Stands for the position of every row.
+const EVERY: &str = "every row";
+/// Words of scripts that reset a network.
+const RESETS: &[&str] = &[
+    "set_weights",
+    "load_weights",
+    "load_state_dict",
+    "reset_parameters",
+    "clone_model",
+    "load_model",
+    "from_config",
+    ".apply(",
+    "deepcopy",
+];
+
+impl Machine<'_> {
+    /// The rows that a model saw once it is fitted on these: all rows of a cross-validation, if it is trained further
+    /// in each fold.
+    pub(crate) fn seen_in_folds(
+        &mut self,
+        model: usize,
+        rows: RowsId,
+        before: bool,
+        site: TextRange,
+    ) -> RowsId {
+        let Some((whole, fold)) = self.fold_of(rows) else { return rows };
+        let made_before = self.around.iter().any(|around| {
+            around.folds == Some(whole) && model < if before { around.started } else { around.entered }
+        });
+        if !made_before {
+            return rows;
+        }
+        let site = self.site(site);
+        self.rows.joined(&[fold, whole], site)
+    }
+
+    /// The rows that folds are made of, and the training rows of a fold, if rows are those.
+    fn fold_of(&self, rows: RowsId) -> Option<(RowsId, RowsId)> {
+        self.rows.ancestors(rows).find_map(|above| match self.rows.origin(above) {
+            Origin::Part { of, division, side: 0 } => {
+                let (division, _) = self.rows.division_of(*division)?;
+                let kind = division.kind;
+                let folds = kind.is_random() || matches!(kind, DivisionKind::Folds | DivisionKind::Groups);
+                folds.then_some((*of, above))
+            }
+            _ => None,
+        })
+    }
+
+    /// Whether the script says nothing that may reset a network.
+    pub(crate) fn never_resets(&self) -> bool {
+        !RESETS.iter().any(|word| self.source.contains(word))
+    }
+
+    /// What a model depends on that is trained further by the steps of a loop: the number of steps.
+    pub(crate) fn steps_of(&mut self, model: usize) -> Lessons {
+        let Some(outer) = self.around.iter().find(|around| model < around.entered) else {
+            return Lessons::default();
+        };
+        let site = crate::site::Site { expression: outer.range, statement: outer.range };
+        let lesson = Lesson::new(Kind::Candidate(How::Epoch), site, RowsId::UNKNOWN);
+        self.infos.lesson(lesson)
+    }
+
+    /// `network(x)`: an instance of a class of the script, or of one of a library.
+    pub(crate) fn forward(&mut self, network: &Value, arguments: &Arguments) -> Option<Value> {
+        let Value::Object(number) = network else { return None };
+        let fitted = match self.state.object(*number) {
+            Some(Object::Instance(_)) => self.networks.get(number).cloned(),
+            Some(Object::Estimator(estimator)) if estimator.role == Role::Model => estimator.fitted.clone(),
+            _ => return None,
+        };
+        let table = arguments.all().find_map(|value| self.table_of(value)).cloned()?;
+        if !self.frozen && self.forwards.len() < 32 {
+            self.forwards.push((*number, table.clone()));
+        }
+        let fitted = fitted?;
+        let estimator = self.network(fitted.site);
+        let lessons = self.predictions(&estimator, &fitted, &table);
+        Some(self.array(table.rows, lessons))
+    }
+
+    fn network(&self, made: crate::site::Site) -> Estimator {
+        Estimator {
+            name: "network".into(),
+            role: Role::Model,
+            made,
+            lessons: Lessons::default(),
+            stops: false,
+            warm: true,
+            fitted: None,
+        }
+    }
+
+    /// `loss.backward()`: the networks that were called since the last step learn.
+    pub(crate) fn backward(&mut self, range: TextRange) {
+        let forwards = std::mem::take(&mut self.forwards);
+        let mut learnt = Vec::new();
+        for (number, table) in forwards {
+            // The first call is that of the whole network; others are of its parts.
+            if learnt.contains(&number) {
+                continue;
+            }
+            learnt.push(number);
+            let fresh = self.never_resets();
+            let rows = if fresh { self.seen_in_folds(number, table.rows, false, range) } else { table.rows };
+            let lessons = table.lessons().and(&self.steps_of(number));
+            let fitted = Fitted {
+                site: self.site(range),
+                rows,
+                lessons,
+                with_target: true,
+                of_target: false,
+                watched: Scores::default(),
+                named: Vec::new(),
+            };
+            match self.state.change(number) {
+                Some(Object::Estimator(estimator)) => estimator.fitted = Some(fitted),
+                _ => {
+                    self.networks.insert(number, fitted);
+                }
+            }
+        }
+    }
+
+    /// Whether values are predictions of a network that steps of a loop train.
+    pub(crate) fn predicted_by_network(&self, table: &Table) -> bool {
+        self.infos.any(&table.rest.lessons, |lesson| lesson.kind == Kind::Candidate(How::Epoch))
+    }
+
+    /// Methods of networks and optimisers that begin a new step.
+    pub(crate) fn begins_step(&mut self, name: &str) {
+        match name {
+            "zero_grad" | "step" => self.forwards.clear(),
+            "eval" => {
+                self.forwards.clear();
+                self.frozen = true;
+            }
+            "train" => {
+                self.forwards.clear();
+                self.frozen = false;
+            }
+            _ => {}
+        }
+    }
+
+    /// `loss_function(predicted, truth)`.
+    pub(crate) fn loss(&mut self, arguments: &Arguments) -> Value {
+        let [predicted, truth, ..] = arguments.positional.as_slice() else { return Value::some_number() };
+        let lessons = self.lessons_of(predicted);
+        if let Some(label) = self.table_of(truth).and_then(|truth| truth.label.clone()) {
+            self.found.targets.insert(label.to_string());
+        }
+        let rows = self.table_of(truth).map_or(RowsId::UNKNOWN, |truth| truth.rows);
+        if !self.infos.any(&lessons, |lesson| lesson.kind == Kind::Model) {
+            return Value::some_number();
+        }
+        let score = self.score(arguments.range, rows, &lessons, false);
+        Value::number(Lessons::default(), score)
+    }
+
+    /// Data sets and loaders of torch.
+    pub(crate) fn call_torch(&mut self, name: &str, arguments: &Arguments) -> Option<Value> {
+        let first = arguments.first().cloned().unwrap_or_default();
+        Some(match name {
+            "TensorDataset" => {
+                let mut tables: Vec<Value> = arguments.positional.clone();
+                let several = tables.len() > 1;
+                if let (true, Some(last)) = (several, tables.last_mut())
+                    && let Some(table) = self.table_of(last).cloned()
+                {
+                    *last = self.truth(&table);
+                }
+                Value::Tuple(tables.into())
+            }
+            "DataLoader" => {
+                let item = self.batch(&first);
+                Value::Method(Rc::new((item, "items of".into())))
+            }
+            "Subset" => {
+                let index = arguments.get(1, "indices").cloned().unwrap_or_default();
+                let whole = self.batch(&first);
+                self.subset(&whole, &index)
+            }
+            "random_split" => {
+                let whole = self.batch(&first);
+                let parts = self.contents(&whole).unwrap_or_default();
+                let given = Arguments { positional: parts.clone(), named: Vec::new(), ..arguments.clone() };
+                let Value::Tuple(divided) = self.train_test_split(&given) else {
+                    return Some(Value::Unknown);
+                };
+                let side =
+                    |side: usize| Value::Tuple(divided.iter().skip(side).step_by(2).cloned().collect());
+                let sizes = arguments.get(1, "lengths").and_then(|sizes| self.contents(sizes));
+                match sizes {
+                    Some(sizes) if sizes.len() == 2 => Value::Tuple([side(0), side(1)].into()),
+                    _ => Value::Unknown,
+                }
+            }
+            _ => return None,
+        })
+    }
+
+    fn truth(&mut self, table: &Table) -> Value {
+        let mut table = table.values();
+        table.rest.target = true;
+        self.table(table)
+    }
+
+    /// What a loader gives: the tensors of a data set.
+    fn batch(&mut self, set: &Value) -> Value {
+        let Some(Object::Instance(instance)) = self.state.get(set) else { return set.clone() };
+        let Some(method) = self.class_attribute(instance.class, "__getitem__") else { return Value::Unknown };
+        let index = Arguments { positional: vec![Value::Symbol(EVERY.into())], ..Arguments::default() };
+        let item = self.call_bound(&method, set, &index);
+        match &item {
+            Value::Tuple(parts) if parts.len() == 2 => {
+                let truth = self.table_of(&parts[1]).cloned();
+                match truth {
+                    Some(truth) => {
+                        let truth = self.truth(&truth);
+                        Value::Tuple([parts[0].clone(), truth].into())
+                    }
+                    None => item.clone(),
+                }
+            }
+            _ => item,
+        }
+    }
+
+    fn subset(&mut self, whole: &Value, index: &Value) -> Value {
+        let Value::Tuple(parts) = whole else { return Value::Unknown };
+        let mut chosen = Vec::new();
+        for part in parts.iter() {
+            chosen.push(match self.table_of(part).cloned() {
+                Some(table) => self.table_item_by(&table, index),
+                None => Value::Unknown,
+            });
+        }
+        Value::Tuple(chosen.into())
+    }
+
+    /// The scores of all watched rows, by their names: what `evals_result_` holds.
+    pub(crate) fn results(&mut self, fitted: &Fitted) -> Value {
+        let mut dict = Dict::default();
+        for (name, scores) in &fitted.named {
+            dict.set(Rc::clone(name), Value::number(Lessons::default(), scores.clone()));
+        }
+        self.state.add(Object::Dict(dict))
+    }
+
+    /// Names of watched rows: `eval_names=[...]`, `evals=[(data, "name"), ...]`, or those that libraries give.
+    pub(crate) fn name_watched(
+        &mut self,
+        estimator: &Estimator,
+        fitted: &mut Fitted,
+        sets: &Value,
+        arguments: &Arguments,
+    ) {
+        let names = ["eval_names", "valid_names"].iter().find_map(|name| arguments.named(name)).cloned();
+        let names = names.map(|names| self.contents(&names).unwrap_or_default()).unwrap_or_default();
+        let single = self.table_of(sets).is_some() || matches!(sets, Value::Tuple(_));
+        let items = if single { vec![sets.clone()] } else { self.contents(sets).unwrap_or_default() };
+        let mut named: Vec<(Rc<str>, Scores)> = Vec::new();
+        for (at, item) in items.iter().enumerate().take(8) {
+            let Some(table) = self.last_table(item, 1) else { continue };
+            let lessons = self.predictions(estimator, fitted, &table);
+            let scores = self.score(arguments.range, table.rows, &lessons, false);
+            let own = match item {
+                Value::Tuple(parts) => parts.get(1).and_then(Value::constant),
+                _ => None,
+            };
+            let given = names.get(at).and_then(Value::constant).or(own);
+            let defaults = [format!("validation_{at}"), format!("valid_{at}")];
+            let defaults = defaults.iter().map(|name| Rc::from(name.as_str()));
+            let training = table.rows == fitted.rows;
+            let training = training.then(|| ["training", "train"].map(Rc::from)).into_iter().flatten();
+            let found: Vec<Rc<str>> =
+                given.map_or_else(|| defaults.chain(training).collect(), |name| vec![name]);
+            named.extend(found.into_iter().map(|name| (name, scores.clone())));
+        }
+        if arguments.named("evals_result").is_none() && estimator.name.starts_with("CatBoost") {
+            named.push(("learn".into(), self.training_score(estimator, fitted, arguments.range)));
+            named.push(("validation".into(), fitted.watched.clone()));
+        }
+        fitted.named = named;
+    }
+
+    /// The score of the rows that something was fitted on.
+    pub(crate) fn training_score(
+        &mut self,
+        estimator: &Estimator,
+        fitted: &Fitted,
+        site: TextRange,
+    ) -> Scores {
+        let table = Table::array(fitted.rows, fitted.lessons.clone());
+        let lessons = self.predictions(estimator, fitted, &table);
+        self.score(site, fitted.rows, &lessons, false)
+    }
+
+    /// An item of what training left: `history["val_loss"]`, `cross_validate(...)["train_score"]`.
+    pub(crate) fn item_of_results(
+        &mut self,
+        results: &Value,
+        accessor: &str,
+        key: &Value,
+        site: TextRange,
+    ) -> Value {
+        let Some(key) = key.as_str().map(str::to_owned) else { return self.validation_of(results) };
+        match accessor {
+            "history of" if key.starts_with("val") => self.validation_of(results),
+            "history of" if matches!(&*key, "lr" | "learning_rate" | "epoch" | "time") => {
+                Value::some_number()
+            }
+            "history of" => match self.state.get(results) {
+                Some(Object::Estimator(estimator)) => {
+                    let estimator = estimator.clone();
+                    let Some(fitted) = &estimator.fitted else { return Value::Unknown };
+                    let score = self.training_score(&estimator, fitted, site);
+                    Value::number(Lessons::default(), score)
+                }
+                _ => Value::Unknown,
+            },
+            _ => match results {
+                Value::Tuple(pair) if key.starts_with("train") => pair.first().cloned().unwrap_or_default(),
+                Value::Tuple(pair) if key.starts_with("test") => pair.last().cloned().unwrap_or_default(),
+                _ => Value::some_number(),
+            },
+        }
+    }
+
+    fn validation_of(&self, results: &Value) -> Value {
+        match (results, self.state.get(results)) {
+            (Value::Tuple(pair), _) => pair.last().cloned().unwrap_or_default(),
+            (_, Some(Object::Estimator(Estimator { fitted: Some(fitted), .. }))) => {
+                Value::number(Lessons::default(), fitted.watched.clone())
+            }
+            _ => Value::Unknown,
+        }
+    }
+}
+
+/// Whether a value stands for the position of every row.
+pub(crate) fn is_every_row(value: &Value) -> bool {
+    matches!(value, Value::Symbol(symbol) if &**symbol == EVERY)
+}
+
+/// Whether a class or function of torch computes a loss of two tensors.
+pub(crate) fn is_loss(symbol: &str) -> bool {
+    let name = symbol.rsplit('.').next().unwrap_or(symbol);
+    let of_torch = symbol.starts_with("torch") || symbol.starts_with("F.") || symbol.contains("functional");
+    of_torch
+        && (name.ends_with("_loss")
+            || matches!(name, "cross_entropy" | "binary_cross_entropy" | "binary_cross_entropy_with_logits"))
+}
