@@ -232,6 +232,10 @@ pub(crate) fn is_of_labels(path: &str) -> bool {
         return false;
     }
     let has = |options: &[&str]| options.iter().any(|option| words.contains(option));
+    let is_code = [".py", ".ipynb", ".md", ".yaml", ".yml", ".html", ".png", ".log"];
+    if is_code.iter().any(|ending| file.ends_with(ending)) {
+        return false;
+    }
     // Labels of training rows.
     let of_training = |word: &str| matches!(word, "train" | "training");
     if words.iter().any(|word| of_training(word))

@@ -112,6 +112,7 @@ impl Machine<'_> {
             ..Table::array(rows, self.applied(&left.rest.lessons.and(&right.rest.lessons), rows))
         };
         // True values and the same true values.
+        combined.doubtful = left.doubtful || right.doubtful;
         combined.rest.target = left.is_target()
             && right.is_target()
             && (left.label == right.label || left.label.is_none() || right.label.is_none())
@@ -145,6 +146,7 @@ impl Machine<'_> {
         let mut scaled = table.clone();
         scaled.condition = None;
         scaled.learn(&lessons);
+        scaled.doubtful |= matches!(number, Value::Unknown);
         self.table(scaled)
     }
 
@@ -361,7 +363,7 @@ impl Machine<'_> {
             let lesson = Lesson::new(Kind::Unsupervised, self.site(site), values.rows);
             lessons = lessons.and(&self.infos.lesson(lesson));
         }
-        let truth = values.is_target() && lessons.is_empty() && !values.blank;
+        let truth = values.is_target() && lessons.is_empty() && !values.blank && !values.doubtful;
         Value::Number(Rc::new(Number { lessons, truth, ..Number::default() }))
     }
 

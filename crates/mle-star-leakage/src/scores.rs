@@ -62,6 +62,9 @@ impl Machine<'_> {
         let (Some(one), Some(other)) = (self.table_of(truth), self.table_of(predicted)) else { return false };
         let label = one.label == other.label || one.label.is_none() || other.label.is_none();
         let same = one.rows.is_known() && one.rows == other.rows && label;
+        if one.doubtful || other.doubtful {
+            return false;
+        }
         if same && one.is_target() && other.mixed {
             return true;
         }

@@ -36,6 +36,8 @@ pub(crate) struct Table {
     pub(crate) index: bool,
     /// Whether values other than features were filled in later, such as predictions of folds.
     pub(crate) blank: bool,
+    /// Whether something unknown went into the values, such as a prediction.
+    pub(crate) doubtful: bool,
     /// Whether something was filled in.
     pub(crate) filled: bool,
     /// Whether all values are zero.
@@ -179,6 +181,7 @@ impl Table {
             sorted: self.sorted.clone(),
             index: self.index,
             blank: self.blank,
+            doubtful: self.doubtful,
             filled: self.filled,
             zero: self.zero,
             mixed: self.mixed,
@@ -194,6 +197,7 @@ impl Table {
             joined.rows = RowsId::UNKNOWN;
         }
         joined.rest = self.rest.join(&other.rest);
+        joined.doubtful |= other.doubtful;
         joined.unnamed = self.unnamed.and(&other.unnamed);
         for (name, column) in &other.columns {
             let both = column.join(&joined.column(name));
