@@ -14,12 +14,7 @@ impl Machine<'_> {
                 Value::None
             }
             "open" => {
-                let mode = arguments.get(1, "mode").and_then(Value::as_str).unwrap_or("r").to_owned();
-                if mode.contains(['w', 'a', 'x']) {
-                    self.write(&first);
-                } else {
-                    self.read(&first, arguments);
-                }
+                self.open(&first, arguments);
                 Value::Unknown
             }
             "len" => match self.table_of(&first) {

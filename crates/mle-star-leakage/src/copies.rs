@@ -20,14 +20,35 @@ impl Machine<'_> {
         if !arguments.all().any(is_list) {
             return None;
         }
+        let given: Vec<Value> = arguments.all().cloned().collect();
+        let labelled = self.are_labelled(&given);
         let mut made = arguments.clone();
         let named = made.named.iter_mut().map(|(_, value)| value);
         for value in made.positional.iter_mut().chain(named) {
-            if let Some(table) = self.row_list(value) {
+            if let Some(mut table) = self.row_list(value) {
+                if !labelled {
+                    table.rows = RowsId::UNKNOWN;
+                }
                 *value = self.table(table);
             }
         }
         Some(made)
+    }
+
+    /// Whether lists that have rows more than once all do, labels as well: pairs of rows with labels of their own are
+    /// no copies.
+    pub(crate) fn are_labelled(&mut self, values: &[Value]) -> bool {
+        let (mut repeated, mut others) = (false, false);
+        for value in values {
+            if !matches!(self.state.get(value), Some(Object::List(list)) if !list.added.is_empty()) {
+                continue;
+            }
+            match self.row_list(value).map(|table| table.rows) {
+                Some(rows) => repeated |= matches!(self.rows.origin(rows), Origin::Repeated { .. }),
+                None => others = true,
+            }
+        }
+        !(repeated && others)
     }
 
     /// A list with one item for each row, as a table.
@@ -42,7 +63,12 @@ impl Machine<'_> {
         if rows.iter().any(|row| row.rows != first.rows) {
             return None;
         }
-        let taken = self.rows_added(&list, first.rows)?;
+        let mut taken = self.rows_added(&list, first.rows)?;
+        if matches!(self.rows.origin(taken), Origin::Repeated { .. })
+            && !list.items.iter().all(|item| self.keeps_label(item))
+        {
+            taken = RowsId::UNKNOWN;
+        }
         let mut table = Table::of(taken);
         for item in &list.items {
             self.add_row_columns(&mut table, item);
@@ -88,6 +114,17 @@ impl Machine<'_> {
                 list.items.iter().find_map(|item| self.row_of_number(item))
             }
             _ => None,
+        }
+    }
+
+    /// Whether a row that is put together has the true value of the row that it is made from.
+    fn keeps_label(&self, item: &Value) -> bool {
+        let target = |value: &Value| self.row_of_number(value).is_some_and(|row| row.target);
+        match (item, self.state.get(item)) {
+            (Value::Tuple(items), _) => items.iter().any(target),
+            (_, Some(Object::Dict(dict))) => dict.items.iter().any(|(_, value)| target(value)),
+            (_, Some(Object::List(list))) => list.items.iter().any(target),
+            _ => true,
         }
     }
 

@@ -201,7 +201,7 @@ impl Machine<'_> {
                 let left = self.filtered(table, name, arguments);
                 self.table(left)
             }
-            "take" => match arguments.first().cloned() {
+            "take" | "reindex" => match arguments.first().cloned() {
                 Some(index) => match self.chosen_rows(table, &index) {
                     Some(rows) => {
                         let taken = table.with_rows(rows);
@@ -227,7 +227,7 @@ impl Machine<'_> {
                 let item = if name == "iterrows" { Value::Tuple([Value::Unknown, row].into()) } else { row };
                 Value::Method(Rc::new((item, "items of".into())))
             }
-            "reindex" | "explode" | "iterrows" | "itertuples" | "iter_rows" => Value::Unknown,
+            "explode" | "iterrows" | "itertuples" | "iter_rows" => Value::Unknown,
             _ => return None,
         })
     }

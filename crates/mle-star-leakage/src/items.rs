@@ -60,7 +60,9 @@ impl<'a> Machine<'a> {
                     self.join_all(&items)
                 }
             },
-            (Value::Number(number), _) if index.as_str().is_some_and(|name| self.targets.contains(name)) => {
+            (Value::Number(number), _)
+                if number.row.is_none() && index.as_str().is_some_and(|name| self.targets.contains(name)) =>
+            {
                 // Correlations with the target, of all correlations.
                 let lessons = self.infos.map(&number.lessons, |lesson| match lesson.kind {
                     Kind::Unsupervised => Some(Lesson { kind: Kind::Selection, ..lesson }),
@@ -75,15 +77,7 @@ impl<'a> Machine<'a> {
                 };
                 self.with_lessons(&value, &index_lessons)
             }
-            (Value::Names(names), _) => {
-                // Some of the names.
-                let lessons = self.selecting(index);
-                if lessons.is_empty() {
-                    return base.clone();
-                }
-                let lessons = names.lessons.and(&lessons);
-                Value::Names(Rc::new(Names { lessons, ..Names::default() }))
-            }
+            (Value::Names(names), _) => self.some_names(names, index),
             (_, Some(Object::List(list))) => match index {
                 Value::Int(position) if !list.open => at(&list.items, *position),
                 _ => {
@@ -113,6 +107,16 @@ impl<'a> Machine<'a> {
             (_, Some(Object::Instance(_))) => Value::Unknown,
             _ => Value::Unknown,
         }
+    }
+
+    /// Some of the names of columns.
+    fn some_names(&mut self, names: &Rc<Names>, index: &Value) -> Value {
+        let lessons = self.selecting(index);
+        if lessons.is_empty() {
+            return Value::Names(Rc::clone(names));
+        }
+        let lessons = names.lessons.and(&lessons);
+        Value::Names(Rc::new(Names { lessons, ..Names::default() }))
     }
 
     /// `groups[columns]` or `groups.column`.

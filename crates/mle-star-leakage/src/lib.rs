@@ -13,6 +13,9 @@
 //!   whether one set certainly contains another.
 //! - **Lessons** are what values depend on: a model, statistics of the target, a choice by scores. Each says where it
 //!   was learnt, and from which rows.
+//! - **Networks** learn when the gradient of a loss is taken, from the rows that they were called for. A model that goes
+//!   on learning in each fold saw all rows.
+//! - **One row** in a loop stands for all, so a list that such a loop fills has these rows, or copies of them.
 //! - **Scores** keep the lessons of their predictions. A lesson from rows that are scored is a leak.
 //!
 //! The scores that count are those in the line that begins with `Final Validation Performance`. If nothing is known of

@@ -127,11 +127,11 @@ impl Machine<'_> {
                 "ZipFile" | "TarFile" | "unpack_archive" | "extractall" | "load" | "load_file" | "loadmat"
                 | "read_pickle",
             ) => {
-                self.read(&first, arguments);
-                return self.call_numpy(symbol, name, arguments).filter(|_| name == "load");
+                self.open(&first, arguments);
+                return None;
             }
             (_, "open") if !symbol.starts_with("PIL") && !symbol.contains("Image") => {
-                self.read(&first, arguments);
+                self.open(&first, arguments);
                 Value::Unknown
             }
             (_, "glob" | "iglob" | "rglob" | "listdir" | "iterdir" | "scandir" | "walk") => {
@@ -207,6 +207,16 @@ impl Machine<'_> {
         let before = before.matches('\u{fffc}').count().min(text.values.len());
         let values = text.values.split_off(before);
         self.found.finals.push(Final { site, values, literal });
+    }
+
+    /// Remembers that a file is opened.
+    pub(crate) fn open(&mut self, path: &Value, arguments: &Arguments) {
+        let mode = arguments.get(1, "mode").and_then(Value::as_str).unwrap_or("r").to_owned();
+        if mode.contains(['w', 'a', 'x']) {
+            self.write(path);
+        } else {
+            self.read(path, arguments);
+        }
     }
 
     /// Remembers that a file is read.

@@ -236,6 +236,12 @@ impl Machine<'_> {
         }
         joined.condition = None;
         joined.index = false;
+        if open && !tables.iter().any(|table| table.rows.is_known()) {
+            joined.rest.lessons = self.over_folds(&joined.rest.lessons);
+            for (_, column) in &mut joined.columns {
+                column.lessons = self.over_folds(&column.lessons);
+            }
+        }
         let site = self.site(arguments.range);
         let parts: Vec<RowsId> = tables.iter().map(|table| table.rows).collect();
         let twice = |rows: &Self| {

@@ -116,8 +116,9 @@ impl Machine<'_> {
             }
             (None, Some(Object::Dict(dict))) => {
                 let mut dict = dict.clone();
+                let labelled = self.are_labelled(&dict.values());
                 for (_, value) in &mut dict.items {
-                    if let Some(table) = self.row_list(value) {
+                    if let Some(table) = self.row_list(value).filter(|_| labelled) {
                         *value = self.table(table);
                     }
                 }

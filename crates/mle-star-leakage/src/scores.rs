@@ -217,6 +217,7 @@ impl Machine<'_> {
         }
         let scores = self.scores_of(value, 3);
         let lessons = self.lessons_of(value);
+        let lessons = self.over_folds(&lessons);
         if items.iter().any(|item| matches!(item, Value::Unknown)) && scores.is_empty() {
             return Value::Unknown;
         }

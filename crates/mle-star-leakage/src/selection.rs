@@ -86,6 +86,23 @@ impl Machine<'_> {
         }
     }
 
+    /// What was learnt about features in each fold is learnt from all rows, once it is put together.
+    pub(crate) fn over_folds(&mut self, lessons: &Lessons) -> Lessons {
+        if !self.infos.any(lessons, |lesson| lesson.kind == Kind::Selection) {
+            return lessons.clone();
+        }
+        let learnt: Vec<Lesson> = self.infos.lessons(lessons).collect();
+        let mut all = Lessons::default();
+        for lesson in learnt {
+            let whole = match self.fold_of(lesson.from) {
+                Some((whole, _)) if lesson.kind == Kind::Selection && !self.is_in_folds(whole) => whole,
+                _ => lesson.from,
+            };
+            all = all.and(&self.infos.lesson(Lesson { from: whole, ..lesson }));
+        }
+        all
+    }
+
     /// What a choice or an order of names depends on: the lessons about features.
     pub(crate) fn about_features(&mut self, value: &Value) -> Lessons {
         let lessons = self.lessons_of(value);

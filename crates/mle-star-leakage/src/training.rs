@@ -48,7 +48,7 @@ impl Machine<'_> {
     }
 
     /// The rows that folds are made of, and the training rows of a fold, if rows are those.
-    fn fold_of(&self, rows: RowsId) -> Option<(RowsId, RowsId)> {
+    pub(crate) fn fold_of(&self, rows: RowsId) -> Option<(RowsId, RowsId)> {
         self.rows.ancestors(rows).find_map(|above| match self.rows.origin(above) {
             Origin::Part { of, division, side: 0 } => {
                 let (division, _) = self.rows.division_of(*division)?;
@@ -58,6 +58,11 @@ impl Machine<'_> {
             }
             _ => None,
         })
+    }
+
+    /// Whether a loop over folds of these rows is being followed.
+    pub(crate) fn is_in_folds(&self, whole: RowsId) -> bool {
+        self.around.iter().any(|around| around.folds == Some(whole))
     }
 
     /// Whether the script says nothing that may reset a network.
