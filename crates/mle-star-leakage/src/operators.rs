@@ -7,6 +7,7 @@ use ruff_text_size::TextRange;
 
 use crate::info::{How, Kind, Lesson, Lessons, Score, Scores};
 use crate::machine::Machine;
+use crate::numpy::is_of_truth;
 use crate::rows::RowsId;
 use crate::site::Site;
 use crate::table::{Column, Table};
@@ -146,7 +147,7 @@ impl Machine<'_> {
         let mut scaled = table.clone();
         scaled.condition = None;
         scaled.learn(&lessons);
-        scaled.doubtful |= matches!(number, Value::Unknown);
+        scaled.doubtful |= !is_of_truth(number);
         self.table(scaled)
     }
 

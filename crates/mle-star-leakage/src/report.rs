@@ -239,7 +239,9 @@ impl Report<'_> {
         let divisions = machine.rows.division_of(one).zip(machine.rows.division_of(other));
         let Some(((left, _), (right, site))) = divisions else { return };
         let overlapping = left.kind.is_random() && right.kind.is_random();
-        if let Some(choice) = machine.overlapping_choice(lesson.from, lesson.on) {
+        // Without a final line, this may be a score of training rows beside that of others.
+        let told = !machine.found.finals.is_empty();
+        if let Some(choice) = machine.overlapping_choice(lesson.from, lesson.on).filter(|_| told) {
             let (fit, scored) = (self.code(machine, lesson.site), self.code(machine, score.site));
             let text = format!("the rows of {fit} and of {scored} are chosen so that some are in both");
             self.add(Rule::SameRows, choice, text);
