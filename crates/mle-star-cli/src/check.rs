@@ -13,7 +13,6 @@ pub mod screen;
 pub mod text;
 
 use std::num::NonZero;
-use std::panic::{self, AssertUnwindSafe};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -107,14 +106,7 @@ fn take<'a>(
 }
 
 fn checked(input: &Input, facts: &Facts) -> Checked {
-    let outcome = panic::catch_unwind(AssertUnwindSafe(|| findings(input, facts)));
-    let outcome = outcome.unwrap_or_else(|_| {
-        Err(Trouble::new(
-            format!("cannot check {input}: internal error"),
-            "this is a bug in mle-star; please report it with the file",
-        ))
-    });
-    Checked { name: input.to_string(), outcome }
+    Checked { name: input.to_string(), outcome: findings(input, facts) }
 }
 
 fn findings(input: &Input, facts: &Facts) -> Result<Findings, Trouble> {

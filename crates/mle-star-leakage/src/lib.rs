@@ -65,6 +65,7 @@ mod unreadable;
 mod value;
 
 use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use machine::Machine;
 
@@ -76,8 +77,13 @@ pub use unreadable::Unreadable;
 ///
 /// # Errors
 ///
-/// Fails if the source is no Python 3, or too large or too deeply nested to be checked.
+/// Fails if the source is no Python 3, or too large or too deeply nested to be checked. A defect of this crate is an
+/// error too, so that it costs its caller nothing else.
 pub fn check(source: &str, facts: &Facts) -> Result<Vec<Finding>, Unreadable> {
+    catch_unwind(AssertUnwindSafe(|| checked(source, facts))).unwrap_or(Err(Unreadable::Defect))
+}
+
+fn checked(source: &str, facts: &Facts) -> Result<Vec<Finding>, Unreadable> {
     let parsed = source::parse(source)?;
     let mut targets: BTreeSet<String> = facts.targets.iter().cloned().collect();
     if targets.is_empty() {

@@ -324,7 +324,19 @@ fn set_elsewhere(machine: &Machine<'_>, line: Site) -> bool {
     let uncalled = (0..machine.functions.len()).filter(|function| !machine.called.contains(function));
     uncalled
         .filter_map(|function| machine.body_text(function))
-        .any(|text| text.split(split).any(|word| printed.contains(&word)))
+        .any(|text| printed.iter().any(|name| changes(text, name)))
+}
+
+/// Whether a text may change what has this name: it assigns it, a part of it, or calls a method. Prose does not.
+fn changes(text: &str, name: &str) -> bool {
+    let in_name = |letter: char| letter.is_alphanumeric() || letter == '_';
+    text.match_indices(name).any(|(at, _)| {
+        let (before, after) = (&text[..at], &text[at + name.len()..]);
+        let rest = after.trim_start();
+        let part = rest.strip_prefix('.').is_some_and(|rest| rest.starts_with(in_name));
+        let assigned = rest.starts_with(['=', '[', '+', '-', '*', '/', ',']) && !rest.starts_with("==");
+        !before.ends_with(in_name) && !after.starts_with(in_name) && (part || assigned)
+    })
 }
 
 /// Words of a line with the score that name no variable.

@@ -34,6 +34,8 @@ pub enum Unreadable {
         /// The largest size that is checked.
         limit: usize,
     },
+    /// The checker itself has a defect.
+    Defect,
     /// The file is no notebook.
     Notebook {
         /// What is wrong with it.
@@ -54,6 +56,7 @@ impl fmt::Display for Unreadable {
             Self::TooLarge { bytes, limit } => {
                 write!(formatter, "the source has {bytes} bytes; at most {limit} can be checked")
             }
+            Self::Defect => formatter.write_str("the checker failed"),
             Self::Notebook { message } => write!(formatter, "the file is no notebook: {message}"),
         }
     }

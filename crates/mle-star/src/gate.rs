@@ -3,7 +3,7 @@
 //! [`pass`] looks at every script before it runs for a score. The agent that removes leaks corrects what it finds. The
 //! rules are those of the crate `mle-star-leakage`.
 
-use mle_star_leakage::{Facts, SplitKind};
+use mle_star_leakage::{Facts, SplitKind, Unreadable};
 use serde::{Deserialize, Serialize};
 
 use crate::agents;
@@ -88,10 +88,15 @@ async fn corrected(
     Ok(code.and_then(|code| solution.replace_block(&block, &code).ok()))
 }
 
-/// What the checker finds in a script; nothing in a script that it cannot read, which will fail.
+/// What the checker finds in a script; nothing in a script that it cannot read. One that is no Python will fail.
 pub(crate) fn look(ctx: &Ctx<'_>, script: &str) -> Findings {
-    let found = mle_star_leakage::check(script, &facts(ctx)).unwrap_or_default().into_iter();
-    let found = found.map(|finding| Found {
+    let found = mle_star_leakage::check(script, &facts(ctx)).unwrap_or_else(|error| {
+        if !matches!(error, Unreadable::Syntax { .. } | Unreadable::Python2 { .. }) {
+            ctx.warn(format!("the script is not checked for leaks: {error}"));
+        }
+        Vec::new()
+    });
+    let found = found.into_iter().map(|finding| Found {
         rule: finding.rule.id().to_owned(),
         severity: match finding.severity {
             mle_star_leakage::Severity::Block => Severity::Block,

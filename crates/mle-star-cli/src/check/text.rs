@@ -60,6 +60,7 @@ pub fn hint(error: &Unreadable) -> &'static str {
         Unreadable::Python2 { .. } => "convert the script to Python 3",
         Unreadable::TooDeep { .. } => "split the statement",
         Unreadable::TooLarge { .. } => "split the script, or keep data in files",
+        Unreadable::Defect => "this is a bug in mle-star; please report it with the file",
         Unreadable::Notebook { .. } => "save it again with Jupyter",
     }
 }

@@ -2,7 +2,7 @@
 
 use mle_star::metric::Direction::{Maximize, Minimize};
 use mle_star::role::AgentType;
-use mle_star_leakage::{Facts, check};
+use mle_star_leakage::{Facts, Severity, check};
 use serde_json::json;
 
 use super::ask::{Asked, merged, refinements, with_data};
@@ -12,6 +12,38 @@ fn passes(script: &str) {
     let facts = Facts { targets: vec!["target".to_owned()], ids: vec!["id".to_owned()], ..Facts::default() };
     let findings = check(script, &facts).unwrap();
     assert!(findings.is_empty(), "{findings:#?}\n{script}");
+}
+
+/// Leaks that are planted in a script: the rule, the line before which something is inserted or that is replaced, and
+/// the leaking line.
+const PLANTED: [(&str, &str, &str); 3] = [
+    (
+        "scored-on-training-rows",
+        "# === Cross-validation ===",
+        "FOLDS = [(np.arange(len(train)), valid) for _, valid in FOLDS]",
+    ),
+    (
+        "target-statistics",
+        "# === Folds ===",
+        "train[NUMERIC[0]] = train.groupby(NUMERIC[1])[TARGET].transform(\"mean\")",
+    ),
+    ("constant-score", "score = metric(", "score = 0.9"),
+];
+
+/// The rules of the planted leaks that are not found.
+fn missed(script: &str) -> Vec<&'static str> {
+    let planted = PLANTED.iter().filter(|(_, at, _)| script.contains(at));
+    let lost = planted.filter(|(_, at, leak)| {
+        let lines = script.lines().flat_map(|line| match line.starts_with(at) {
+            true if at.starts_with('#') => vec![*leak, line],
+            true => vec![*leak],
+            false => vec![line],
+        });
+        let mutant: Vec<&str> = lines.collect();
+        let findings = check(&mutant.join("\n"), &Facts::default()).unwrap();
+        !findings.iter().any(|finding| finding.severity == Severity::Block)
+    });
+    lost.map(|(rule, _, _)| *rule).collect()
 }
 
 fn check_shape(shape: &Shape) -> usize {
@@ -26,6 +58,8 @@ fn check_shape(shape: &Shape) -> usize {
     scripts.extend(refinements(&ask, &blend).into_iter().map(|(_, script)| script));
     scripts.push(blend);
     scripts.iter().for_each(|script| passes(script));
+    let lost: Vec<&str> = scripts.iter().flat_map(|script| missed(script)).collect();
+    assert_eq!(lost, Vec::<&str>::new(), "{}: {} of {} scripts", shape.metric, lost.len(), scripts.len());
     scripts.len()
 }
 
