@@ -40,10 +40,11 @@ const TEST: &str = "where_nothing_is_delegated_it_is_said";
 /// Seconds that all of it may take.
 const LIMIT: &str = "900";
 /// The files that it tests: processes, isolation and control groups, and the virtual machine itself.
-const TESTED: [&str; 7] = [
+const TESTED: [&str; 8] = [
     "crates/mle-star-process/src",
     "crates/mle-star-process/python",
-    "crates/mle-star-backends/src/script/local.rs",
+    "crates/mle-star-backends/src/script/backend.rs",
+    "crates/mle-star-backends/src/script/executor.rs",
     "crates/mle-star-backends/tests/it/scripts/cgroups.rs",
     "crates/mle-star-backends/tests/it/scripts/world.rs",
     "xtask/kernel/init.sh",

@@ -4,11 +4,11 @@ use std::env;
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 
 use crate::browser::Browser;
-use crate::command::{cargo, has, say, watched};
+use crate::command::{cargo, has, root, say, watched};
 use crate::programs::TESTS;
 use crate::report::Count;
 
@@ -36,12 +36,16 @@ impl Needs {
             // Too large to be installed for one test.
             ("with_torch", torch.is_none().then_some("MLE_STAR_TEST_TORCH names no interpreter")),
             ("as_root", (!is_root).then_some("not root")),
+            ("behind_ssh", world(is_root, "sshd")),
+            ("on_slurm", world(is_root, "slurmctld")),
+            ("on_ray", world(is_root, "unshare").or(ray().err())),
         ];
         missing.into_iter().filter_map(|(part, why)| Some((part, why?))).collect()
     }
 
     fn variables(&self) -> Vec<(&'static str, PathBuf)> {
         let mut variables = vec![("MLE_STAR_TEST_PYTHON", self.python.clone())];
+        variables.extend(ray().ok().map(|ray| ("MLE_STAR_TEST_RAY", ray)));
         if let Ok(Browser { chromium, driver, axe }) = &self.browser {
             variables.push(("MLE_STAR_TEST_CHROMIUM", chromium.clone()));
             variables.push(("MLE_STAR_TEST_CHROMEDRIVER", driver.clone()));
@@ -50,6 +54,26 @@ impl Needs {
         variables.extend(self.claude.iter().map(|claude| ("MLE_STAR_TEST_CLAUDE", claude.clone())));
         variables
     }
+}
+
+/// Why the tests in a world of `crates/mle-star-cli/tests/worlds` cannot be run, if they cannot.
+fn world(is_root: bool, program: &str) -> Option<&'static str> {
+    let path = env::var("PATH").unwrap_or_default();
+    let mut folders = path.split(':').chain(["/usr/sbin", "/sbin"]);
+    match (is_root, folders.any(|folder| Path::new(folder).join(program).exists())) {
+        (false, _) => Some("not root"),
+        (true, false) => Some("crates/mle-star-cli/tests/worlds/install.sh was not run"),
+        (true, true) => None,
+    }
+}
+
+/// The interpreter that has Ray.
+fn ray() -> Result<PathBuf, &'static str> {
+    let given = env::var_os("MLE_STAR_TEST_RAY").map(PathBuf::from);
+    let python = given.unwrap_or_else(|| root().join("target/ray/bin/python3"));
+    let missing =
+        "crates/mle-star-cli/tests/worlds/install.sh was not run, and MLE_STAR_TEST_RAY names no interpreter";
+    python.exists().then_some(python).ok_or(missing)
 }
 
 /// Runs every test of the workspace that can be run here.

@@ -18,9 +18,10 @@ use mle_star::effects::{DataView, Purpose, ScriptEnd, ScriptRequest, ScriptRunne
 use mle_star::journal::{Entry, Frozen, Journal, Kind};
 use mle_star::metric::Direction;
 use mle_star::place::Place;
+use mle_star::slots::Slot;
 use mle_star::task::{DataModality, Task, TaskType};
+use mle_star_backends::script::backend::{ScriptBackend, ScriptSetup};
 use mle_star_backends::script::environment::{Environment, EnvironmentChoice, python_environment};
-use mle_star_backends::script::local::{LocalRunner, LocalSetup};
 use mle_star_process::machine::machine;
 use mle_star_process::sandbox::{Isolation, Layers, Network};
 use mle_star_process::warm::WarmStart;
@@ -53,7 +54,7 @@ const DATA: &str = "import numpy as np, pandas as pd\nrandom = np.random.default
 
 /// One of the ways to run a script, with its own journal.
 struct Way {
-    runner: LocalRunner,
+    runner: ScriptBackend,
     journal: Journal,
 }
 
@@ -139,7 +140,7 @@ async fn way(
     fs::write(data.join("train.csv"), "id,y\n1,0\n".repeat(50_000))?;
     fs::create_dir_all(folder.join("run"))?;
     let journal = Journal::create(&folder.join("run"), &frozen(&data))?;
-    let runner = LocalRunner::new(LocalSetup {
+    let runner = ScriptBackend::new(ScriptSetup {
         run_folder: folder.join("run"),
         data_dir: data,
         environment: environment.clone(),
@@ -149,6 +150,7 @@ async fn way(
         id_column: None,
         memory_limit_mib: None,
         evaluation: None,
+        fleet: None,
         isolation,
         warm_start,
     })?;
@@ -178,7 +180,7 @@ async fn run_through(way: &Way, place: Place, script: &str) -> Result<(Duration,
         script,
         purpose: Purpose::Score,
         timeout,
-        slot: 0,
+        slot: Slot::here(0),
         data: DataView::Search,
     };
     let outcome = way.journal.once(entry, way.runner.run(&request)).await?.value;

@@ -1,6 +1,7 @@
-//! Runs the scripts of `mle-star` on this machine: [`script`] implements
-//! [`ScriptRunner`](mle_star::effects::ScriptRunner). [`files`] implements
+//! Runs the scripts of `mle-star`: [`script`] implements [`ScriptRunner`](mle_star::effects::ScriptRunner), [`runners`]
+//! is for scripts on other machines. [`files`] implements
 //! [`AgentBackend`](mle_star::effects::AgentBackend) for people and other programs.
 
 pub mod files;
+pub mod runners;
 pub mod script;

@@ -1,21 +1,21 @@
 //! Runs scripts in a Python environment and checks what they submit.
 //!
-//! [`environment`] finds or creates the interpreter, [`local`] is the
-//! [`ScriptRunner`](mle_star::effects::ScriptRunner) of this machine, and [`submission`] checks submissions. The
-//! processes themselves are those of `mle-star-process`; the other modules here translate between it and the
-//! algorithms.
+//! [`environment`] finds or creates the interpreter, [`backend`] is the
+//! [`ScriptRunner`](mle_star::effects::ScriptRunner), [`executor`] runs its scripts on this machine, and [`submission`]
+//! checks submissions. The processes themselves are those of `mle-star-process`; the other modules here translate
+//! between it and the algorithms.
 
 use mle_star::config::Switch;
+use mle_star::stop::Trouble;
 use mle_star_process::sandbox::Network;
+use tokio::task::spawn_blocking;
 
+pub mod backend;
 pub mod environment;
 pub mod evaluation;
-pub mod local;
-mod out_of_memory;
-mod refusals;
+pub mod executor;
 pub mod submission;
-mod traceback;
-pub(crate) mod workplace;
+mod watch;
 
 /// The network setting of a configuration, for the isolation of scripts.
 pub fn network(switch: Switch) -> Network {
@@ -23,4 +23,16 @@ pub fn network(switch: Switch) -> Network {
         Switch::On => Network::Allowed,
         Switch::Off => Network::Denied,
     }
+}
+
+/// Runs blocking file work on another thread.
+pub(crate) async fn in_background<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Trouble> {
+    spawn_blocking(work).await.map_err(|error| {
+        Trouble::new(
+            format!("a background task failed: {error}"),
+            "this is a defect of mle-star, please report it",
+        )
+    })
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::ExitStatus;
 use std::time::Duration;
 
+use mle_star::attempts::Outcome;
 use mle_star::effects::Usage;
 use mle_star::stop::Trouble;
 use serde_json::Value;
@@ -21,30 +22,9 @@ const LOGIN_RETRIES: u32 = 1;
 const LOGIN: (&str, &str) =
     ("the login was refused", "check ANTHROPIC_API_KEY or the login that `mle-star doctor` shows");
 
-/// The outcome of one attempt.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Outcome {
-    Answered {
-        text: String,
-        structured: Option<Value>,
-    },
-    /// The agent failed; the algorithm's rule for it applies.
-    Failed(String),
-    /// A temporary error: retry, after `advised` at the earliest.
-    Busy {
-        reason: String,
-        advised: Duration,
-    },
-    /// The process ended without an answer.
-    Died(String),
-    /// A permanent error: the run stops until someone has fixed it.
-    Fatal(Trouble),
-}
-
-impl Outcome {
-    pub(crate) fn is_refused_login(&self) -> bool {
-        matches!(self, Self::Fatal(trouble) if trouble.message.starts_with(LOGIN.0))
-    }
+/// Whether the attempt ended with a refused login.
+pub(crate) fn is_refused_login(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::Fatal(trouble) if trouble.message.starts_with(LOGIN.0))
 }
 
 /// The outcome of a turn that ended, with all the text of the agent.

@@ -1,11 +1,11 @@
-//! What the calls of a run share: settings, scratch folders, prefetched processes and failure counts.
+//! What the calls of a run share: settings, scratch folders, prefetched processes, patience and failure counts.
 
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, absolute};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use mle_star::attempts::Patience;
 use mle_star::effects::AgentRequest;
 use mle_star::role::AgentType;
 use mle_star::stop::Trouble;
@@ -17,6 +17,10 @@ use crate::prefetch::Prefetched;
 use crate::setup::ClaudeSetup;
 use crate::work_dir::WorkDirs;
 
+/// The hint if every `claude` dies.
+const KEEPS_DYING: &str =
+    "check that claude works with `mle-star doctor --probe-agents`, then resume the run";
+
 /// One run's connection to `claude`.
 pub(crate) struct Client {
     pub(crate) setup: ClaudeSetup,
@@ -24,8 +28,7 @@ pub(crate) struct Client {
     prefetched: Prefetched,
     work_dirs: WorkDirs,
     tool_failures: ToolFailures,
-    /// Consecutive calls for which every `claude` died.
-    dead_calls: AtomicU32,
+    pub(crate) patience: Patience,
 }
 
 /// Consecutive failures of each agent's tools.
@@ -52,11 +55,11 @@ impl Client {
         let data = Data::new(setup.data_dir.clone(), &[]).map_err(cannot("read", &setup.data_dir))?;
         let work_dirs = WorkDirs::new(&setup.folder, data).map_err(cannot("create", &setup.folder))?;
         Ok(Self {
+            patience: Patience::new(setup.max_wait, fastrand::f64, KEEPS_DYING),
             prefetched: Prefetched::new(setup.prefetch),
             setup,
             work_dirs,
             tool_failures: ToolFailures::default(),
-            dead_calls: AtomicU32::new(0),
         })
     }
 
@@ -88,21 +91,6 @@ impl Client {
     /// Counts consecutive failures of an agent's tools.
     pub(crate) fn count_tool(&self, agent: AgentType, failed: bool) -> u32 {
         self.tool_failures.count(agent, failed)
-    }
-
-    /// Consecutive calls for which every `claude` died.
-    pub(crate) fn dead_calls(&self) -> u32 {
-        self.dead_calls.load(Ordering::Relaxed)
-    }
-
-    /// Notes a call for which every `claude` died; returns how many there were in a row.
-    pub(crate) fn count_dead_call(&self) -> u32 {
-        self.dead_calls.fetch_add(1, Ordering::Relaxed) + 1
-    }
-
-    /// Notes a `claude` that reported how its call ended.
-    pub(crate) fn reset_dead_calls(&self) {
-        self.dead_calls.store(0, Ordering::Relaxed);
     }
 }
 

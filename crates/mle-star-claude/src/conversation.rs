@@ -2,15 +2,16 @@
 
 use std::time::Duration;
 
-use mle_star::effects::{AgentRequest, Lookup, Usage};
+use async_trait::async_trait;
+use mle_star::attempts::{Attempt, Attempts, Deadline, Outcome, waiting};
+use mle_star::effects::{AgentRequest, Usage};
 use mle_star::event::{Event, EventSink};
 use mle_star::stop::Trouble;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::child::{Child, StartError};
-use crate::classify::{self, Outcome};
+use crate::classify;
 use crate::client::Client;
-use crate::deadline::Deadline;
 use crate::invocation;
 use crate::os::Ending;
 use crate::permission::{self, Permissions};
@@ -20,11 +21,18 @@ use crate::transcript::{ToolResult, Transcript};
 /// How long an interrupted turn may take to report its cost.
 const LAST_MESSAGES: Duration = Duration::from_secs(2);
 
-/// What came of one attempt.
-pub(crate) struct Attempt {
-    pub(crate) outcome: Outcome,
-    pub(crate) usage: Usage,
-    pub(crate) lookups: Vec<Lookup>,
+/// The attempts at one call.
+pub(crate) struct Conversations<'a> {
+    pub(crate) client: &'a Client,
+    pub(crate) request: &'a AgentRequest,
+    pub(crate) events: &'a dyn EventSink,
+}
+
+#[async_trait]
+impl Attempts for Conversations<'_> {
+    async fn attempt(&mut self, deadline: &mut Deadline) -> Attempt {
+        attempt(self.client, self.request, deadline, self.events).await
+    }
 }
 
 /// Why the reading of messages ended.
@@ -38,7 +46,7 @@ enum End {
 }
 
 /// Asks one process and ends it.
-pub(crate) async fn attempt(
+async fn attempt(
     client: &Client,
     request: &AgentRequest,
     deadline: &mut Deadline,
@@ -64,16 +72,11 @@ pub(crate) async fn attempt(
         End::Closed => (conversation.death_outcome(ending, &stderr), conversation.usage(None)),
     };
     // A refused login has cost nothing, unless the service had answered before.
-    let is_free =
-        usage.cost_usd.is_none() && outcome.is_refused_login() && !conversation.transcript.is_answered;
+    let is_free = usage.cost_usd.is_none()
+        && classify::is_refused_login(&outcome)
+        && !conversation.transcript.is_answered;
     let usage = if is_free { Usage::free() } else { usage };
     Attempt { outcome, usage, lookups: conversation.transcript.lookups }
-}
-
-/// The event of a wait for a busy service.
-pub(crate) fn waiting(request: &AgentRequest, wait: Duration, reason: String) -> Event {
-    let (place, seconds) = (request.place.clone(), wait.as_secs_f64());
-    Event::AgentWaits { place, agent: request.agent, seconds, reason }
 }
 
 fn not_started(client: &Client, error: &StartError) -> Attempt {

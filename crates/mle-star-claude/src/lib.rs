@@ -1,7 +1,7 @@
 //! Agents behind the `claude` command line, driven over stream-json on its standard streams.
 //!
 //! [`ClaudeAgents`] implements [`AgentBackend`] with one process and one conversation per call. From the top down:
-//! `retry` makes attempts until a call is over, `conversation` is one attempt, and `classify` says how it
+//! [`attempts`] repeats `conversation`, which is one attempt, and `classify` says how it
 //! ended from the `transcript`. `client` holds what the calls of a run share, `invocation` builds the command line,
 //! `child` runs it in a `work_dir`, and `prefetch` starts processes early. `protocol` is the message format;
 //! `permission`, `shell` and `paths` decide what an agent may do with its tools. `os` names the imports for child
@@ -11,14 +11,12 @@ mod child;
 mod classify;
 mod client;
 mod conversation;
-mod deadline;
 mod invocation;
 mod os;
 mod paths;
 mod permission;
 mod prefetch;
 mod protocol;
-mod retry;
 mod setup;
 mod shell;
 mod transcript;
@@ -28,11 +26,13 @@ pub use classify::OLDEST;
 pub use setup::ClaudeSetup;
 
 use async_trait::async_trait;
+use mle_star::attempts;
 use mle_star::effects::{AgentBackend, AgentReply, AgentRequest};
 use mle_star::event::EventSink;
 use mle_star::stop::{Stop, Trouble};
 
 use client::Client;
+use conversation::Conversations;
 
 /// Agents that ask a language model.
 pub struct ClaudeAgents(Client);
@@ -50,7 +50,8 @@ impl ClaudeAgents {
 #[async_trait]
 impl AgentBackend for ClaudeAgents {
     async fn ask(&self, request: &AgentRequest, events: &dyn EventSink) -> Result<AgentReply, Stop> {
-        retry::ask(&self.0, request, events).await
+        let mut attempts = Conversations { client: &self.0, request, events };
+        attempts::ask(&mut attempts, &self.0.patience, request, events).await
     }
 
     fn prefetch(&self, likely: &[AgentRequest]) {

@@ -26,8 +26,8 @@ pub enum Command {
     ///
     /// Every option can also be set in the config file. Options override the config file, which overrides
     /// the environment variables MLE_STAR_MODEL, MLE_STAR_LOG_LEVEL, MLE_STAR_MAX_BUDGET,
-    /// MLE_STAR_TIME_LIMIT, MLE_STAR_CLAUDE_PATH, MLE_STAR_AGENTS_DIR and MLE_STAR_RUNS_DIR. If something cannot
-    /// be inferred, the program exits with 2 and names the option to set.
+    /// MLE_STAR_TIME_LIMIT, MLE_STAR_CLAUDE_PATH, MLE_STAR_OPENAI_URL, MLE_STAR_AGENTS_DIR and MLE_STAR_RUNS_DIR. If
+    /// something cannot be inferred, the program exits with 2 and names the option to set.
     Run(Box<RunArgs>),
     /// Resume an interrupted or failed run
     ///
@@ -58,8 +58,16 @@ pub enum Command {
     /// Follows the data through the source without running it, and finds scores that saw their own answers. The exit
     /// code is 1 if there is a leak, else 2 if a file cannot be checked, else 0. Warnings do not count.
     Check(CheckArgs),
-    /// Check Python, claude, credentials, hardware and isolation
+    /// Check Python, agents, credentials, hardware, isolation and runners
+    ///
+    /// With --config, starts one runner of each entry of `runners`, all at once, and prints what it found there and
+    /// how fast it is. What is missing here, or a runner that is not reached, is a finding: the exit code is 0.
     Doctor(DoctorArgs),
+    /// Run scripts for a program on another machine
+    ///
+    /// The `command` of a runner in the config file starts it there, with its standard input and output handed through.
+    /// It listens on no port, keeps its data in MLE_STAR_CACHE (~/.cache/mle-star), and ends with the program.
+    Runner(RunnerArgs),
     /// Manage prompt templates
     #[command(subcommand)]
     Prompts(PromptsCommand),
@@ -82,7 +90,7 @@ pub struct RunArgs {
     /// description.md. Several tasks, or a folder of task folders, run side by side
     #[arg(value_name = "TASK", required = true)]
     pub tasks: Vec<PathBuf>,
-    /// Choose the agents: auto, claude, offline or files
+    /// Choose the agents: auto, claude, openai, offline or files
     #[arg(long, value_name = "AGENTS")]
     pub agents: Option<String>,
     /// Read settings from this YAML or TOML file
@@ -127,6 +135,9 @@ pub struct RunArgs {
     /// Run this many scripts at once [default: one per GPU, else one]
     #[arg(long, value_name = "N")]
     pub jobs: Option<String>,
+    /// Use only this runner of the config file (repeatable)
+    #[arg(long, value_name = "NAME")]
+    pub runner: Vec<String>,
     /// Print the expected agent calls, script runs and cost, and exit
     #[arg(long)]
     pub estimate: bool,
@@ -151,6 +162,12 @@ pub struct ResumeArgs {
     /// Raise the cost limit of the run
     #[arg(long, value_name = "USD")]
     pub max_budget_usd: Option<String>,
+    /// Use the runners of this YAML or TOML file instead of the last ones; other keys have no effect
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Use only this runner (repeatable); none is no runner at all
+    #[arg(long, value_name = "NAME")]
+    pub runner: Vec<String>,
     /// Print events as JSON, one per line
     #[arg(long)]
     pub json: bool,
@@ -274,6 +291,12 @@ pub struct CheckArgs {
 
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
+    /// Check with the settings of this YAML or TOML file, and its runners
+    #[arg(long, value_name = "FILE", conflicts_with = "e2e")]
+    pub config: Option<PathBuf>,
+    /// Check with this config key, such as agents=openai (repeatable)
+    #[arg(long, value_name = "KEY=VALUE", conflicts_with = "e2e")]
+    pub set: Vec<String>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -283,9 +306,22 @@ pub struct DoctorArgs {
     /// Solve a small built-in task end to end instead
     #[arg(long, conflicts_with = "json")]
     pub e2e: bool,
+    /// Check only this runner of the config file (repeatable)
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["e2e", "probe_agents"])]
+    pub runner: Vec<String>,
     /// Use this interpreter for --e2e [default: the program's own environment]
     #[arg(long, value_name = "FILE", requires = "e2e")]
     pub python: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct RunnerArgs {
+    /// Keep at most this much data of runs [default: half of the free disk]
+    #[arg(long, value_name = "GIB")]
+    pub cache_limit: Option<u64>,
+    /// Copy the data even if it lies at the same path here, for example on a slow shared disk
+    #[arg(long)]
+    pub copy_data: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -11,6 +11,7 @@ mod prompts;
 mod report;
 mod resume;
 mod run;
+mod runner;
 mod several;
 mod show;
 mod toy;
@@ -37,6 +38,7 @@ pub fn perform(command: Command) -> Result<Exit, Failure> {
     let exit = match command {
         Command::Run(args) => run::run(&args),
         Command::Resume(args) => resume::resume(&args),
+        Command::Runner(args) => runner::runner(&args),
         Command::List(args) => list::list(&args),
         Command::Watch(args) => watch::watch(&args),
         Command::Show(args) => show::show(&args),

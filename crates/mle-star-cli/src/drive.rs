@@ -16,7 +16,6 @@ mod together;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mle_star::config::Config;
 use mle_star::ctx::Outside;
 use mle_star::effects::AgentBackend;
 use mle_star::event::{Event, EventSink, Outline};
@@ -27,14 +26,17 @@ use mle_star::prompts::Prompts;
 use mle_star::spending::spending;
 use mle_star::stop::{Stop, Trouble};
 use mle_star_backends::files::FileAgents;
+use mle_star_backends::runners::entry::RunnerEntry;
+use mle_star_backends::runners::fleet::Fleet;
 use mle_star_backends::script::environment::Environment;
 use mle_star_data::profile::Profile;
 use mle_star_offline::OfflineAgents;
 use tokio::runtime::Builder;
+use tokio::sync::broadcast::error::RecvError;
 
 use crate::exit::{Exit, Failure};
 use crate::prepare::absolute;
-use crate::provider::{Chosen, Workplace, ask_claude};
+use crate::provider::{Chosen, Workplace, ask_claude, ask_openai};
 use crate::report::updates::{self, Reporting};
 use crate::settings::process_environment;
 use crate::usage;
@@ -61,6 +63,8 @@ pub struct Start {
     pub rules: Option<OfflineAgents>,
     /// The profile of the data; `None` without a readable training table.
     pub profile: Option<Profile>,
+    /// Runners on other machines.
+    pub runners: Vec<RunnerEntry>,
     /// How it is shown.
     pub view: View,
     /// The first lines to show.
@@ -86,12 +90,12 @@ pub type Afterwards = fn(&Path, &Result<Exit, Failure>);
 /// What stopped the run.
 pub fn drive(start: Start, afterwards: Afterwards) -> Result<Exit, Failure> {
     with_runtime(async {
-        let around = Around::new(start.view, &[&start.frozen.config])?;
+        let around = Around::new(start.view, &[&start])?;
         let ended = supervise(&start, &around, &around.terminal.only_run()).await;
         let folder = start.folder.clone();
         drop(start);
         afterwards(&folder, &ended);
-        around.finish();
+        around.finish().await;
         ended
     })
 }
@@ -108,8 +112,8 @@ struct Around {
 
 impl Around {
     /// Requires a runtime.
-    fn new(view: View, configs: &[&Config]) -> Result<Self, Failure> {
-        let wants_log = configs.iter().any(|config| config.log_level == "DEBUG");
+    fn new(view: View, starts: &[&Start]) -> Result<Self, Failure> {
+        let wants_log = starts.iter().any(|start| start.frozen.config.log_level == "DEBUG");
         let shows_log = wants_log && view.show() == Show::Everything;
         let show = if shows_log { Show::Frame } else { view.show() };
         let terminal = Terminal::new(show, Look::of(&process_environment));
@@ -117,11 +121,12 @@ impl Around {
         let signals = signals::listen().map_err(|error| {
             Failure::failed(Trouble::new(format!("cannot listen for signals: {error}"), "try again"))
         })?;
-        Ok(Self { terminal, json, signals, shared: Shared::new(configs), shows_log })
+        Ok(Self { terminal, json, signals, shared: Shared::new(starts)?, shows_log })
     }
 
-    /// Waits until everything is printed.
-    fn finish(&self) {
+    /// Ends the runners, and waits until everything is printed.
+    async fn finish(&self) {
+        self.shared.end().await;
         if let Some(json) = &self.json {
             json.finish();
         }
@@ -215,7 +220,10 @@ async fn perform(
         script_slots: &backends.slots,
         agent_slots: around.shared.agent_slots(),
     };
-    let finished = pipeline::run(&start.frozen, &start.prompts, &start.journal, outside).await;
+    let finished = tokio::select! {
+        finished = pipeline::run(&start.frozen, &start.prompts, &start.journal, outside) => finished,
+        trouble = stranded(backends.fleet.as_ref(), &events) => Err(Stop::Outside(trouble)),
+    };
     answers.end().await.iter().for_each(|note| say(note));
     // Removes their folder.
     drop(agents);
@@ -235,6 +243,27 @@ async fn perform(
     Ok(exit)
 }
 
+/// Reports what runners do, until no script can run anywhere.
+async fn stranded(fleet: Option<&Fleet>, events: &dyn EventSink) -> Trouble {
+    let Some(fleet) = fleet else { return std::future::pending().await };
+    let (known, mut changes) = fleet.watch();
+    known.into_iter().for_each(|runner| events.emit(Event::Runner { runner }));
+    let reporting = async {
+        loop {
+            match changes.recv().await {
+                Ok(runner) => events.emit(Event::Runner { runner }),
+                // It reads on with the next change.
+                Err(RecvError::Lagged(_)) => {}
+                Err(RecvError::Closed) => std::future::pending().await,
+            }
+        }
+    };
+    tokio::select! {
+        trouble = fleet.stranded() => trouble,
+        () = reporting => Trouble::new("the runners are gone", ""),
+    }
+}
+
 /// Records the versions that the run uses; notes when they differ from those of earlier processes.
 fn note_versions(
     start: &Start,
@@ -248,7 +277,7 @@ fn note_versions(
         platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
         claude: match &start.chosen {
             Chosen::Claude(claude) => Some(claude.executable.version.to_string()),
-            Chosen::Offline | Chosen::Files => None,
+            Chosen::Offline | Chosen::Files | Chosen::OpenAi(_) => None,
         },
         resumed: false,
     };
@@ -281,6 +310,10 @@ fn answering(
             Ok(Box::new(agents))
         }
         (Chosen::Files, _) => Ok(Box::new(through_files(start, data_dir, say)?)),
+        (Chosen::OpenAi(endpoint), _) => {
+            let agents = ask_openai(endpoint, &start.frozen.config).map_err(Failure::failed)?;
+            Ok(Box::new(agents))
+        }
         (Chosen::Offline, Some(rules)) => Ok(Box::new(rules.clone())),
         (Chosen::Offline, None) => {
             let trouble = Trouble::new(

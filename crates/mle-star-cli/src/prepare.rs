@@ -101,7 +101,7 @@ pub fn prepare_for(
     let source = task_source::find(task)?;
     let mut configured = configure::configure(args, &source, environment)?;
     let choice = choose_agents(intent, &configured.config, environment)?;
-    configured.answered_by(choice.chosen.name());
+    configured.answered_by(&choice.chosen)?;
     let data = profile_data(&source.data_dir, &choice.chosen)?;
     let complete = infer_task::complete(&source, &configured.invocation, &data, &choice.chosen)?;
     configured.config.search_blocked_domains = blocked_domains(&configured, &complete.task);

@@ -1,9 +1,12 @@
-//! The provider of agents: the `claude` command line, rules built into the program, or files.
+//! The provider of agents: the `claude` command line, an endpoint, rules built into the program, or files.
 //!
-//! [`choice`] chooses it and gives the reason, [`credentials`] finds logins, [`executable`] finds `claude`.
+//! [`choice`] chooses it and gives the reason, [`credentials`] finds logins, [`executable`] finds `claude`,
+//! [`openai`] the endpoint.
 
 pub mod choice;
 pub mod credentials;
 pub mod executable;
+pub mod openai;
 
 pub use choice::{Choice, Chosen, Workplace, ask_claude, choose, claude, name, presume, rules};
+pub use openai::ask_openai;

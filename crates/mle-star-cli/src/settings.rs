@@ -13,10 +13,11 @@ use mle_star::config::{Config, FinalChoice, HoldoutShare, Preset};
 use mle_star::metric::Direction;
 use mle_star::role::AgentType;
 use mle_star::stop::Trouble;
+use mle_star_backends::runners::entry::{RunnerEntry, selected};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-pub use sources::{Environment, from_environment, from_file, from_run_options, process_environment};
+pub use sources::{Environment, from_file, layered, process_environment};
 
 use crate::output::nearest;
 
@@ -32,7 +33,7 @@ pub struct Setting {
 }
 
 /// Keys of a config file that are not part of the [`Config`]: where the run is kept, and overrides of the task.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Invocation {
     /// The runs directory.
@@ -51,6 +52,10 @@ pub struct Invocation {
     pub json: bool,
     /// Print only errors.
     pub quiet: bool,
+    /// Runners on other machines.
+    pub runners: Vec<RunnerEntry>,
+    /// The names of those to use; all if there are none.
+    pub runner: Vec<String>,
 }
 
 /// All settings, resolved.
@@ -89,12 +94,15 @@ pub fn resolve(settings: impl IntoIterator<Item = Setting>) -> Result<Settings, 
         origins.insert(names[0].to_owned(), setting.origin.clone());
     }
     let config = Config::from_layer(config).map_err(|error| unfit(&error))?;
-    let invocation = serde_json::from_value(Value::Object(invocation)).map_err(|error| unfit(&error))?;
+    let mut invocation: Invocation =
+        serde_json::from_value(Value::Object(invocation)).map_err(|error| unfit(&error))?;
+    invocation.runners = selected(&invocation.runners, &invocation.runner)?;
     config.validate().map_err(|error| {
         let origin = origins.get(error.field).map(|origin| format!(" ({origin})")).unwrap_or_default();
         Trouble::new(format!("{error}{origin}"), format!("set {} to an allowed value", error.field))
     })?;
     check_choice(&config, &origins)?;
+    check_machines(&config, &invocation.runners)?;
     Ok(Settings { config, invocation, given: origins.into_keys().collect() })
 }
 
@@ -116,6 +124,18 @@ fn check_choice(config: &Config, origins: &BTreeMap<String, String>) -> Result<(
     let chosen = origin("final_choice").unwrap_or_default();
     let message = format!("holdout is off{off}, but final_choice is holdout{chosen}");
     Err(Trouble::new(message, "set holdout to auto or a share, or final_choice to validation"))
+}
+
+/// Scripts need a machine to run on.
+///
+/// # Errors
+/// There is none.
+pub fn check_machines(config: &Config, runners: &[RunnerEntry]) -> Result<(), Trouble> {
+    if config.max_concurrent_scripts != Some(0) || !runners.is_empty() {
+        return Ok(());
+    }
+    let message = "max_concurrent_scripts is 0, and there are no runners";
+    Err(Trouble::new(message, "allow scripts on this machine, or name `runners` in a config file"))
 }
 
 /// All top-level keys.
@@ -248,19 +268,14 @@ mod tests {
 
     use super::*;
     use crate::args::RunArgs;
-    use crate::settings::document::Document;
 
     fn layered(env: &[(&str, &str)], file: &str, options: &RunArgs) -> Result<Settings, Trouble> {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("config.yaml");
         fs::write(&path, file).unwrap();
-        let document = Document::read(&path)?;
         let lookup =
             |name: &str| env.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
-        let mut settings = from_environment(&lookup);
-        settings.extend(from_file(&document));
-        settings.extend(from_run_options(options)?);
-        resolve(settings)
+        super::layered(&lookup, Some(&path), options)
     }
 
     fn options(change: impl FnOnce(&mut RunArgs)) -> RunArgs {
@@ -325,6 +340,32 @@ mod tests {
     }
 
     #[test]
+    fn an_endpoint_and_its_prices_can_be_set_everywhere() {
+        let env = [("MLE_STAR_OPENAI_URL", "http://env/v1")];
+        let file = "openai:\n  format: responses\n  max_tokens: 100\nsearch_command: [find, '{query}']\n\
+                    prices:\n  gpt-5.1: {input: 1.25, output: 10, cached_input: 0.125}\n  org/m: {input: 0, output: 0}\n";
+        let config = layered(&env, file, &RunArgs::default()).unwrap().config;
+        assert_eq!(
+            (config.openai.url.as_deref(), config.openai.max_tokens),
+            (Some("http://env/v1"), Some(100))
+        );
+        assert_eq!(config.openai.format, mle_star::config::Format::Responses);
+        assert_eq!(config.search_command, ["find", "{query}"]);
+        assert_eq!(config.prices["gpt-5.1"].cached_input, Some(0.125));
+        assert_eq!(config.prices.len(), 2);
+        let set = options(|args| {
+            args.set =
+                vec!["openai.url=http://set/v1".to_owned(), "prices={m.1: {input: 1, output: 2}}".to_owned()];
+        });
+        let config = layered(&env, file, &set).unwrap().config;
+        assert_eq!(
+            (config.openai.url.as_deref(), config.openai.max_tokens),
+            (Some("http://set/v1"), Some(100))
+        );
+        assert_eq!(config.prices.keys().collect::<Vec<_>>(), ["m.1"]);
+    }
+
+    #[test]
     fn mistakes_name_their_place_and_what_is_right() {
         let check = |env: &[(&str, &str)], file: &str, options: RunArgs, message: &str, hint: &str| {
             let trouble = layered(env, file, &options).unwrap_err();
@@ -375,6 +416,9 @@ mod tests {
             "maximize or minimize",
         );
         check(&[], "", options(|a| a.time_limit = Some("-3".to_owned())), "--time-limit", "whole number");
+        check(&[], "openai:\n  urll: x\n", none(), "config.yaml:2:3: unknown", "did you mean openai.url?");
+        check(&[], "prices:\n  m: {in: 1}\n", none(), "config.yaml:1:1: ", "");
+        check(&[], "openai:\n  stall_seconds: 0\n", none(), "openai.stall_seconds must be at least 1", "");
         check(&[], "\tmodel: x\n", none(), "config.yaml:1:1: a tab", "spaces");
     }
 }

@@ -59,9 +59,14 @@ pub fn of_result(result: &FinalResult) -> Spending {
     without_free_calls(result.usage.clone(), result.config.agents)
 }
 
+/// Whether no call of these agents costs anything.
+pub fn is_free(agents: AgentsChoice) -> bool {
+    matches!(agents, AgentsChoice::Offline | AgentsChoice::Files)
+}
+
 /// Removes interrupted calls of agents that are free.
 pub fn without_free_calls(mut spending: Spending, agents: AgentsChoice) -> Spending {
-    if matches!(agents, AgentsChoice::Offline | AgentsChoice::Files) {
+    if is_free(agents) {
         spending.interrupted_calls = 0;
     }
     spending

@@ -20,6 +20,7 @@ mod ledger;
 mod models;
 mod overview;
 mod page;
+mod runners;
 mod scores;
 mod script;
 mod solutions;
@@ -40,6 +41,7 @@ pub use chart::{About, Course, Point, courses};
 pub use diff::diff;
 pub use ledger::Entry;
 pub use page::{PARTS, SCRIPT, STYLE, environment, part};
+pub use runners::Figures;
 pub use scores::course;
 
 /// All views of a run. Scores are in the metric's unit, times in seconds.
@@ -63,6 +65,8 @@ pub struct Views {
     pub models: models::Models,
     /// Failed scripts and agents.
     pub failures: failures::Failures,
+    /// The runners; `None` if the run used none.
+    pub runners: Option<runners::Runners>,
     /// Cost and time.
     pub costs: costs::Costs,
     /// The final script, and the inputs of the run.
@@ -95,6 +99,7 @@ pub fn of_run(run: &RunView) -> Views {
         leakage: leakage::leakage(&context),
         models: models::models(&context),
         failures: failures::failures(&context),
+        runners: runners::runners(&context),
         costs: costs::costs(&context),
         script: script::script(&context),
         tree,

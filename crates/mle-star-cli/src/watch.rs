@@ -13,6 +13,7 @@ mod pace;
 mod progress;
 mod queue;
 mod replay;
+mod runners;
 mod status;
 mod terminal;
 mod text;
@@ -29,8 +30,9 @@ pub use follow::{Follow, Found};
 pub use json::{JsonLines, Recorder};
 pub use log::Log;
 pub use progress::{Effect, Progress};
+pub use runners::{Runner, Runners, name as runner_state};
 pub use terminal::{Look, OfRun, Show, Terminal};
-pub use words::{agent_name, duration, number, phase_title, place_name, signed};
+pub use words::{agent_name, count, duration, number, on_runner, phase_title, place_name, signed};
 
 /// An output for lines, which must not block.
 pub trait Watch: Send + Sync {

@@ -1,35 +1,55 @@
 //! Data folders with a change after which an honest script has no score, or the same one.
 //!
-//! [`shuffle_targets`] permutes the labels of the training table, so that nothing can be learnt from it.
+//! [`shuffle_targets`] permutes the labels of the training table, so that nothing can be learnt from it about
+//! single rows.
 //! [`replace_test_rows`] replaces half of the test rows, on which no validation score depends.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use mle_star::protocol::Split;
 use mle_star::stop::Trouble;
 
 use crate::folder::{self, Source};
 use crate::holdout::seeded::Seeded;
 use crate::profile::is_missing;
-use crate::records::{self, Records, add_row};
+use crate::records::{self, Records, add_row, value};
 use crate::walk;
+
+mod blocks;
 
 const HINT: &str = "check that the disk is not full and that the data folder did not change";
 
+/// A training table with permuted labels.
+#[derive(Debug)]
+pub struct Shuffled {
+    /// The file.
+    pub table: PathBuf,
+    /// The block of each of its rows, among whose labelled rows the labels were permuted.
+    pub blocks: Vec<u32>,
+}
+
 /// Makes `into` a copy of a data folder, with the cells of these columns permuted together among the labelled rows of
-/// the training table. Everything else is linked. Returns the new table.
+/// the training table: within groups or blocks of time if the split is by them. Everything else is linked.
 ///
 /// # Errors
 /// The training table cannot be read or is packed, or the folder cannot be written.
 pub fn shuffle_targets(
     data_dir: &Path,
     targets: &[String],
+    split: Option<&Split>,
     seed: u64,
     into: &Path,
-) -> Result<PathBuf, Trouble> {
+) -> Result<Shuffled, Trouble> {
     let train = folder::list(data_dir)?.train;
-    altered(data_dir, train.as_ref(), into, |train, out| shuffle(data_dir, train, targets, seed, out))
+    let mut blocks = Vec::new();
+    let table = altered(data_dir, train.as_ref(), into, |train, out| {
+        blocks = shuffle(data_dir, train, (targets, split), seed, out)?;
+        Ok(())
+    })?;
+    Ok(Shuffled { table, blocks })
 }
 
 /// Makes `into` a copy of a data folder, with half of the rows of the test table replaced by the others, except for the
@@ -70,24 +90,29 @@ fn altered(
 fn shuffle(
     data_dir: &Path,
     train: &Source,
-    targets: &[String],
+    (targets, split): (&[String], Option<&Split>),
     seed: u64,
     out: &mut dyn Write,
-) -> io::Result<()> {
+) -> io::Result<Vec<u32>> {
     let columns = |rows: &Records<'_>| -> io::Result<Vec<usize>> {
         targets.iter().map(|name| rows.position(name)).collect()
     };
     let mut labels: Vec<Vec<Vec<u8>>> = Vec::new();
+    let (mut values, mut numbers) = (Vec::new(), Vec::new());
     records::read(data_dir, train, |mut rows| {
         let columns = columns(&rows)?;
+        let of_split = split.and_then(|split| rows.find(split.column.as_deref()?));
         while rows.next()? {
             if is_labelled(&rows, &columns) {
                 labels.push(columns.iter().map(|column| rows.row()[*column].to_vec()).collect());
+                values.push(of_split.and_then(|column| value(rows.row(), column)).map(str::to_owned));
+                numbers.push(rows.number());
             }
         }
         Ok(())
     })?;
-    permute(&mut labels, Seeded::new(seed, "shuffled targets"));
+    let blocks = blocks::blocks(split, &values, &labels);
+    permute(&mut labels, &blocks, seed);
     records::read(data_dir, train, |mut rows| {
         let columns = columns(&rows)?;
         let mut next = labels.iter();
@@ -99,7 +124,18 @@ fn shuffle(
             });
             add_row(cells, line)
         })
-    })
+    })?;
+    Ok(of_all_rows(&blocks, &numbers))
+}
+
+/// The block of each row of the table, whose labelled rows have these numbers.
+fn of_all_rows(blocks: &[u32], numbers: &[u64]) -> Vec<u32> {
+    let mut all = Vec::new();
+    for (block, number) in blocks.iter().zip(numbers) {
+        all.resize(usize::try_from(*number).unwrap_or(all.len()), 0);
+        all.push(*block);
+    }
+    all
 }
 
 fn replace(
@@ -159,16 +195,26 @@ fn is_labelled(rows: &Records<'_>, columns: &[usize]) -> bool {
     columns.iter().all(|column| rows.row().get(*column).is_some_and(is_there))
 }
 
-/// Fisher-Yates.
-fn permute<T>(values: &mut [T], seeded: Seeded) {
-    for last in (1..values.len()).rev() {
-        let other = seeded.below(last as u64 + 1, last as u64);
-        values.swap(last, usize::try_from(other).unwrap_or(last));
+/// Permutes the values of each block.
+fn permute<T>(values: &mut [T], blocks: &[u32], seed: u64) {
+    let mut places: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for (place, block) in blocks.iter().enumerate() {
+        places.entry(*block).or_default().push(place);
+    }
+    for (block, places) in places {
+        let seeded = Seeded::new(seed, &format!("shuffled targets {block}"));
+        // Fisher-Yates.
+        for last in (1..places.len()).rev() {
+            let other = seeded.below(last as u64 + 1, last as u64);
+            values.swap(places[last], places[usize::try_from(other).unwrap_or(last)]);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use mle_star::protocol::SplitKind;
+
     use super::*;
 
     fn folder() -> tempfile::TempDir {
@@ -190,7 +236,9 @@ mod tests {
     fn targets_are_permuted_and_nothing_else_changes() {
         let (dir, into) = (folder(), tempfile::tempdir().unwrap());
         let into = into.path().join("shuffled");
-        let table = shuffle_targets(dir.path(), &["y".to_owned()], 7, &into).unwrap();
+        let Shuffled { table, blocks } =
+            shuffle_targets(dir.path(), &["y".to_owned()], None, 7, &into).unwrap();
+        assert_eq!(blocks, [0; 200]);
         let read = |path: &Path| fs::read_to_string(path).unwrap();
         let (before, after) = (read(&dir.path().join("train.csv")), read(&table));
         assert!(after.starts_with("id,x,y\r\n") && after.ends_with("200,b,\r\n"), "{after}");
@@ -202,6 +250,33 @@ mod tests {
         new.sort();
         assert_eq!(old, new);
         assert_eq!(read(&into.join("test.csv")), read(&dir.path().join("test.csv")));
+    }
+
+    #[test]
+    fn targets_are_permuted_within_blocks_of_time() {
+        let (dir, into) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        // The label says the day; every third row has none.
+        let label = |row: usize| {
+            if row.is_multiple_of(3) { String::new() } else { (row % 10 * 100 + row).to_string() }
+        };
+        let train: String = (0..900).map(|row| format!("{row},{},{}\n", row % 10, label(row))).collect();
+        fs::write(dir.path().join("train.csv"), format!("id,day,y\n{train}")).unwrap();
+        let split = Split { kind: SplitKind::Time, column: Some("day".to_owned()), why: String::new() };
+        let into = into.path().join("shuffled");
+        let shuffled = shuffle_targets(dir.path(), &["y".to_owned()], Some(&split), 7, &into).unwrap();
+        let after = fs::read_to_string(&shuffled.table).unwrap();
+        let labels: Vec<Option<usize>> = cells(&after, 2).iter().map(|label| label.parse().ok()).collect();
+        assert_eq!(shuffled.blocks.len(), 900);
+        let mut moved = 0;
+        for (row, label) in labels.iter().enumerate() {
+            assert_eq!(label.is_none(), row.is_multiple_of(3));
+            let Some(label) = label else { continue };
+            let from =
+                (0..900).find(|from| from % 10 * 100 + from == *label && !from.is_multiple_of(3)).unwrap();
+            assert_eq!((row % 10, shuffled.blocks[row]), (from % 10, shuffled.blocks[from]));
+            moved += usize::from(from != row);
+        }
+        assert!(moved > 500, "{moved}");
     }
 
     #[test]

@@ -62,6 +62,16 @@ impl Data {
         Ok(Self { folder, files, readable, linked })
     }
 
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Its files, sorted. Paths are relative to the folder.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        self.files.keys().map(PathBuf::as_path)
+    }
+
     /// Every path that a script must be able to read if it sees links.
     pub fn targets(&self) -> impl Iterator<Item = &PathBuf> {
         self.readable.iter().chain(&self.linked)

@@ -9,6 +9,9 @@ use crate::rows::RowsId;
 use crate::table::{Column, Group, Table};
 use crate::value::{Object, Value};
 
+/// A value, and the table that it is.
+type Of<'a> = (&'a Value, &'a Table);
+
 impl Machine<'_> {
     /// Methods of tables, series and arrays.
     pub(crate) fn call_table(
@@ -20,10 +23,10 @@ impl Machine<'_> {
     ) -> Value {
         let inplace = matches!(arguments.named("inplace"), Some(Value::Bool(true)));
         let value = self
-            .call_whole(base, table, name, arguments)
+            .call_whole((base, table), name, arguments)
             .or_else(|| self.call_rows(table, name, arguments))
             .or_else(|| self.call_statistic(table, name, arguments))
-            .or_else(|| self.call_columns(base, table, name, arguments))
+            .or_else(|| self.call_columns((base, table), name, arguments))
             .unwrap_or_default();
         if !inplace {
             return value;
@@ -37,13 +40,7 @@ impl Machine<'_> {
     }
 
     /// Methods that keep all rows and columns.
-    fn call_whole(
-        &mut self,
-        base: &Value,
-        table: &Table,
-        name: &str,
-        arguments: &Arguments,
-    ) -> Option<Value> {
+    fn call_whole(&mut self, (base, table): Of<'_>, name: &str, arguments: &Arguments) -> Option<Value> {
         Some(match name {
             "copy" | "reset_index" | "astype" | "infer_objects" | "convert_dtypes" | "ffill" | "bfill"
             | "rename_axis" | "set_index" | "sort_index" | "to_frame" | "cast" | "collect" | "lazy"
@@ -332,13 +329,7 @@ impl Machine<'_> {
     }
 
     /// Methods that choose or make columns.
-    fn call_columns(
-        &mut self,
-        base: &Value,
-        table: &Table,
-        name: &str,
-        arguments: &Arguments,
-    ) -> Option<Value> {
+    fn call_columns(&mut self, (base, table): Of<'_>, name: &str, arguments: &Arguments) -> Option<Value> {
         let first = arguments.first().cloned().unwrap_or_default();
         Some(match name {
             "drop" => self.dropped(table, arguments),

@@ -277,7 +277,7 @@ impl Machine<'_> {
         }
     }
 
-    fn note_ids(&mut self, table: &Table, arguments: &Arguments) {
+    pub(crate) fn note_ids(&mut self, table: &Table, arguments: &Arguments) {
         let site = self.site(arguments.range);
         for id in &self.facts.ids {
             if table.has(id) && !self.found.ids.iter().any(|(_, known)| **known == **id) {
@@ -386,80 +386,6 @@ impl Machine<'_> {
         features.and(&estimator.lessons).and(&self.infos.lesson(model))
     }
 
-    fn cross_val_score(&mut self, arguments: &Arguments) -> Value {
-        let Some((rows, lessons)) = self.cross_predictions(arguments) else { return Value::Unknown };
-        let score = self.score(arguments.range, rows, &lessons, false);
-        Value::number(Lessons::default(), score)
-    }
-
-    fn cross_val_predict(&mut self, arguments: &Arguments) -> Value {
-        match self.cross_predictions(arguments) {
-            Some((rows, lessons)) => self.array(rows, lessons),
-            None => Value::Unknown,
-        }
-    }
-
-    /// The rows of cross-validation, and what the predictions for them depend on.
-    pub(crate) fn cross_predictions(&mut self, arguments: &Arguments) -> Option<(RowsId, Lessons)> {
-        let table = self.table_of(arguments.get(1, "X")?)?.clone();
-        let label = arguments.get(2, "y").and_then(|value| self.table_of(value)?.label.clone());
-        if let Some(label) = label {
-            self.found.targets.insert(label.to_string());
-        }
-        let estimator = match arguments.get(0, "estimator").and_then(|value| self.state.get(value)) {
-            Some(Object::Estimator(estimator)) => estimator.clone(),
-            _ => Estimator {
-                name: "".into(),
-                role: Role::Model,
-                made: self.site(arguments.called),
-                lessons: Lessons::default(),
-                stops: false,
-                warm: false,
-                fitted: None,
-            },
-        };
-        self.note_ids(&table, arguments);
-        let (fit, scored) = self.cross_validation(table.rows, arguments);
-        self.note_cross_validation(&table, arguments);
-        let fitted = Fitted {
-            site: self.site(arguments.range),
-            rows: fit,
-            lessons: table.lessons(),
-            with_target: true,
-            of_target: false,
-            watched: Scores::default(),
-            named: Vec::new(),
-        };
-        let lessons = self.predictions(&estimator, &fitted, &table.with_rows(scored));
-        let seeds = match arguments.named("cv").and_then(|cv| self.state.get(cv)) {
-            Some(Object::Splitter(splitter)) => splitter.lessons.clone(),
-            _ => Lessons::default(),
-        };
-        Some((table.rows, lessons.and(&seeds)))
-    }
-
-    fn note_cross_validation(&mut self, table: &Table, arguments: &Arguments) {
-        let kind = match arguments.named("cv").and_then(|cv| self.state.get(cv)) {
-            Some(Object::Splitter(splitter)) => splitter.kind,
-            _ => return,
-        };
-        self.note_shuffle(table, kind, arguments);
-    }
-
-    /// The best score of a search over settings.
-    pub(crate) fn search_score(&mut self, estimator: &Estimator, fitted: &Fitted) -> Scores {
-        let division =
-            self.rows.division(fitted.rows, crate::rows::DivisionKind::Folds, "search", fitted.site);
-        let (fit, scored) =
-            (self.rows.part(fitted.rows, division, 0), self.rows.part(fitted.rows, division, 1));
-        let inner = Fitted { rows: fit, ..fitted.clone() };
-        let table = Table::array(scored, fitted.lessons.clone());
-        let lessons = self.predictions(estimator, &inner, &table);
-        let choice = Lesson::new(Kind::Choice(How::Setting), fitted.site, fitted.rows);
-        let lessons = lessons.and(&self.infos.lesson(choice));
-        self.score(fitted.site.expression, fitted.rows, &lessons, false)
-    }
-
     /// `lightgbm.train(params, data, valid_sets=...)` and the like.
     fn train(&mut self, arguments: &Arguments) -> Value {
         let mut lessons = Lessons::default();
@@ -513,50 +439,6 @@ impl Machine<'_> {
             if let Some(Object::Dict(dict)) = self.state.change(place) {
                 dict.merge(&results);
             }
-        }
-    }
-
-    /// `sampler.fit_resample(x, y)`.
-    fn resampled(&mut self, estimator: &Estimator, arguments: &Arguments) -> Value {
-        let site = self.site(arguments.range);
-        let mut parts = Vec::new();
-        for value in arguments.all().take(2).cloned().collect::<Vec<_>>() {
-            let Some(table) = self.table_of(&value).cloned() else {
-                parts.push(Value::Unknown);
-                continue;
-            };
-            let rows = if estimator.role == Role::Sampler {
-                self.rows.repeated(table.rows, site)
-            } else if names::removes_rows(&estimator.name) {
-                self.rows.some(table.rows, site)
-            } else {
-                RowsId::UNKNOWN
-            };
-            parts.push(self.table(table.with_rows(rows)));
-        }
-        Value::Tuple(parts.into())
-    }
-
-    /// `sklearn.utils.resample(...)`.
-    fn resample(&mut self, arguments: &Arguments) -> Value {
-        let replaced = !matches!(arguments.named("replace"), Some(Value::Bool(false)));
-        let site = self.site(arguments.range);
-        let mut parts = Vec::new();
-        for value in arguments.positional.clone() {
-            let Some(table) = self.table_of(&value).cloned() else {
-                parts.push(Value::Unknown);
-                continue;
-            };
-            let rows = if replaced {
-                self.rows.repeated(table.rows, site)
-            } else {
-                self.rows.some(table.rows, site)
-            };
-            parts.push(self.table(table.with_rows(rows)));
-        }
-        match parts.as_slice() {
-            [only] => only.clone(),
-            _ => Value::Tuple(parts.into()),
         }
     }
 

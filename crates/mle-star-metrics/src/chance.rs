@@ -1,15 +1,18 @@
 //! What predictions score by chance.
 //!
-//! The labels are permuted over the rows, again and again, and the predictions are scored each time (a permutation
-//! test). Whatever the metric, the classes and their shares are, this is the score of predictions that know nothing of
-//! their own rows.
+//! The labels are permuted, again and again, and the predictions are scored each time (a permutation test). Whatever the
+//! metric, the classes and their shares are, this is the score of predictions that know nothing of their own rows. The
+//! permutations are of the kind that made the table: within its blocks. So what is between blocks, such as a drift over
+//! time, counts on both sides.
 
+use std::collections::BTreeMap;
 use std::io::Read;
 
 use mle_star::measure::{Chance, standard_deviation};
 
 use crate::labels::evaluate::Predicted;
-use crate::labels::{Labels, Layout, Others};
+use crate::labels::{Columns, Labels, Layout, Others, Unusable};
+use crate::names::Metric;
 use crate::score::Unscorable;
 
 /// The usual number of permutations.
@@ -17,7 +20,24 @@ const PERMUTATIONS: usize = 100;
 /// Fewer are enough for many rows, whose scores vary less.
 const MANY_ROWS: usize = 100_000;
 
-impl Labels {
+/// Labels that were permuted within blocks of rows.
+#[derive(Clone, Debug)]
+pub struct PermutedLabels(Labels);
+
+impl PermutedLabels {
+    /// The labels in a CSV table, as in [`Labels::read`], with the block of each of its rows.
+    ///
+    /// # Errors
+    /// As for [`Labels::read`].
+    pub fn read(
+        table: impl Read,
+        columns: &Columns,
+        metric: Metric,
+        blocks: &[u32],
+    ) -> Result<Self, Unusable> {
+        Labels::read_with(table, columns, metric, blocks).map(Self)
+    }
+
     /// The score of a CSV file of predictions, as in [`Labels::evaluate`], and by chance. With several targets, it is
     /// the mean over them.
     ///
@@ -27,12 +47,12 @@ impl Labels {
         let (mut text, mut predictions) = (Vec::new(), predictions);
         let read = predictions.read_to_end(&mut text);
         read.map_err(|error| Unscorable::new(format!("the file cannot be read: {error}")))?;
-        let scores_of = |labels: &Self, layout: &Layout<'_>| {
+        let scores_of = |labels: &Labels, layout: &Layout<'_>| {
             scores(&labels.predicted(text.as_slice(), layout, Others::Reject)?)
         };
-        let of_targets = match self.has_several_targets() {
-            true => self.each(layout, scores_of)?,
-            false => vec![scores_of(self, layout)?],
+        let of_targets = match self.0.has_several_targets() {
+            true => self.0.each(layout, scores_of)?,
+            false => vec![scores_of(&self.0, layout)?],
         };
         let count = of_targets.len() as f64;
         let mean_of = |at: usize| of_targets.iter().map(|scores| scores[at]).sum::<f64>() / count;
@@ -54,10 +74,16 @@ fn scores(predicted: &Predicted) -> Result<Vec<f64>, Unscorable> {
     let own = predicted.score(&predicted.values, &ones)?;
     let permutations = if rows > MANY_ROWS { PERMUTATIONS / 5 } else { PERMUTATIONS };
     let mut places: Vec<usize> = (0..rows).collect();
+    let mut blocks: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+    for (row, block) in predicted.units().iter().enumerate() {
+        blocks.entry(*block).or_default().push(row);
+    }
     let mut random = Random(rows as u64);
     let permuted = (0..permutations).filter_map(|_| {
-        for last in (1..rows).rev() {
-            places.swap(last, random.below(last + 1));
+        for block in blocks.values() {
+            for last in (1..block.len()).rev() {
+                places.swap(block[last], block[random.below(last + 1)]);
+            }
         }
         predicted.with_truth_of(&places).score(&predicted.values, &ones).ok()
     });
@@ -79,13 +105,15 @@ impl Random {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::labels::Columns;
-    use crate::names::Metric;
 
     fn chance(metric: Metric, labels: &str, predictions: &str) -> Chance {
+        chance_in(&[], metric, labels, predictions)
+    }
+
+    fn chance_in(blocks: &[u32], metric: Metric, labels: &str, predictions: &str) -> Chance {
         let columns =
             Columns { id: Some("id".to_owned()), target: "y".to_owned(), further: Vec::new(), cluster: None };
-        let labels = Labels::read(labels.as_bytes(), &columns, metric).unwrap();
+        let labels = PermutedLabels::read(labels.as_bytes(), &columns, metric, blocks).unwrap();
         let header = ["id".to_owned(), "y".to_owned()];
         let layout = Layout { header: &header, id_column: Some("id") };
         labels.chance(predictions.as_bytes(), &layout).unwrap()
@@ -113,5 +141,22 @@ mod tests {
             chance(Metric::Rmse, &table(|row| (row % 10).to_string()), &table(|row| (row % 10).to_string()));
         // Two independent draws from 0 to 9 differ by the root of twice their variance.
         assert!(found.score == 0.0 && (found.mean - 16.5_f64.sqrt()).abs() < 0.1, "{found:?}");
+    }
+
+    /// The labels drift by a hundred over the rows, and change by ten within a block. Predictions that know the drift
+    /// are no better than chance within the blocks; predictions that know their rows are.
+    #[test]
+    fn what_is_between_blocks_is_chance() {
+        let blocks: Vec<u32> = (0..400).map(|row| row / 40).collect();
+        let labels = table(|row| (row / 40 * 10 + row * 7 % 10).to_string());
+        let drift = table(|row| (row / 40 * 10 + 5).to_string());
+        let z = |blocks: &[u32], predictions: &str| {
+            let found = chance_in(blocks, Metric::Mae, &labels, predictions);
+            (found.mean - found.score) / found.standard_deviation.max(1e-9)
+        };
+        let (among_all, within) = (z(&[], &drift), z(&blocks, &drift));
+        assert!(among_all > 20.0 && within.abs() < 0.1, "{among_all} {within}");
+        let knowing = z(&blocks, &table(|row| (row / 40 * 10 + row * 7 % 10 / 2 + 2).to_string()));
+        assert!(knowing > 10.0, "{knowing}");
     }
 }

@@ -83,7 +83,18 @@ impl Labels {
     /// The table cannot be read or lacks a column, an ID is missing or occurs twice, a label does not fit the metric,
     /// or there are no two different classes.
     pub fn read(table: impl Read, columns: &Columns, metric: Metric) -> Result<Self, Unusable> {
-        read(table, columns, metric).map_err(Unusable)
+        read(table, columns, metric, None).map_err(Unusable)
+    }
+
+    /// As [`Labels::read`], with the cluster of each row of the table, whether it has a label or not.
+    pub(crate) fn read_with(
+        table: impl Read,
+        columns: &Columns,
+        metric: Metric,
+        clusters: &[u32],
+    ) -> Result<Self, Unusable> {
+        let columns = Columns { cluster: None, ..columns.clone() };
+        read(table, &columns, metric, Some(clusters)).map_err(Unusable)
     }
 
     /// Whether rows have labels of several targets.
@@ -133,7 +144,12 @@ impl Known {
     }
 }
 
-fn read(table: impl Read, columns: &Columns, metric: Metric) -> Result<Labels, String> {
+fn read(
+    table: impl Read,
+    columns: &Columns,
+    metric: Metric,
+    given: Option<&[u32]>,
+) -> Result<Labels, String> {
     let mut table = Table::open(table)?;
     let names: Vec<&str> =
         std::iter::once(&columns.target).chain(&columns.further).map(String::as_str).collect();
@@ -158,6 +174,9 @@ fn read(table: impl Read, columns: &Columns, metric: Metric) -> Result<Labels, S
             }
             keys.push((key(&id), number));
             clusters.extend(cluster.map(|cluster| key(row.get(cluster).unwrap_or_default())));
+            clusters.extend(
+                given.map(|given| u64::from(given.get(number as usize).copied().unwrap_or_default())),
+            );
             for (collected, label) in collected.iter_mut().zip(labels()) {
                 collected.add(label).map_err(|why| format!("row {} {why}", number + 1))?;
             }
@@ -168,9 +187,9 @@ fn read(table: impl Read, columns: &Columns, metric: Metric) -> Result<Labels, S
     if keys.is_empty() {
         return Err(format!("no row has a label in column {}", shown(&columns.target)));
     }
-    let units = match cluster {
-        Some(_) => places.iter().map(|place| clusters[*place]).collect(),
-        None => keys.clone(),
+    let units = match clusters.as_slice() {
+        [] => keys.clone(),
+        clusters => places.iter().map(|place| clusters[*place]).collect(),
     };
     let mut all = Vec::new();
     for (target, collected) in names.into_iter().zip(collected) {

@@ -6,7 +6,7 @@
 
 pub mod average;
 pub mod bootstrap;
-mod chance;
+pub mod chance;
 mod formulas;
 pub mod labels;
 pub mod names;

@@ -3,6 +3,8 @@
 //! [`Config`] is the content of `config.json`, with a value for every key. The CLI layers environment, config file
 //! and options over the defaults.
 
+mod endpoint;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -12,6 +14,8 @@ use serde_json::{Map, Value};
 
 use crate::role::AgentType;
 use crate::search;
+
+pub use endpoint::{Format, OpenAi, Price};
 
 /// Which agents answer prompts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,6 +29,8 @@ pub enum AgentsChoice {
     Offline,
     /// A person or another program, through files.
     Files,
+    /// An endpoint that speaks OpenAI's formats.
+    OpenAi,
 }
 
 /// On or off.
@@ -101,7 +107,7 @@ pub enum LeakageGate {
     Off,
 }
 
-/// Which solutions run on changed data, to see whether their scores can be believed.
+/// Which solutions run on changed data and with watched fits, to see whether their scores can be believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Probes {
@@ -179,7 +185,7 @@ pub struct Config {
     pub overload_patience_seconds: u64,
     /// Maximum number of concurrent agent calls.
     pub max_concurrent_agents: u32,
-    /// Maximum number of concurrent scripts; `None` for one per GPU, at least one.
+    /// Maximum number of concurrent scripts on this machine; `None` for one per GPU, at least one. 0: all run on runners.
     pub max_concurrent_scripts: Option<u32>,
     /// The Python interpreter; `None` for the program's own environment.
     pub python: Option<PathBuf>,
@@ -193,8 +199,14 @@ pub struct Config {
     pub claude_path: Option<PathBuf>,
     /// The folder for calls that are answered through files; `None` for `agents` in the run folder.
     pub agents_dir: Option<PathBuf>,
+    /// The endpoint of `agents: openai`.
+    pub openai: OpenAi,
+    /// Prices of models, for agents that do not report their cost.
+    pub prices: BTreeMap<String, Price>,
     /// Web search by the retriever.
     pub search: Switch,
+    /// The program that searches the web for `agents: openai`, with its arguments; empty for none.
+    pub search_command: Vec<String>,
     /// Pages that the retriever may not read: domains with or without a path. The default is the competition's
     /// discussion and code pages.
     pub search_blocked_domains: Vec<String>,
@@ -222,7 +234,7 @@ pub struct Config {
     pub leakage_check: LeakageCheck,
     /// What becomes of a script in which the program finds a leak before it is scored.
     pub leakage_gate: LeakageGate,
-    /// Whether the final solution runs on changed data, to see whether its score can be believed.
+    /// Whether the final solution runs on changed data and with watched fits, to see whether its score can be believed.
     pub probes: Probes,
     /// Combine the predictions of all solutions of the run by weights, as one more ensemble.
     pub ensemble_selection: Switch,
@@ -286,7 +298,10 @@ impl Default for Config {
             agent_models: BTreeMap::new(),
             claude_path: None,
             agents_dir: None,
+            openai: OpenAi::default(),
+            prices: BTreeMap::new(),
             search: Switch::On,
+            search_command: Vec::new(),
             search_blocked_domains: Vec::new(),
             blocked_commands: ["rm -rf /", "mkfs", "dd if=", ":(){ :|:& };:"].map(str::to_owned).into(),
             retrieved_models: None,
@@ -349,7 +364,6 @@ impl Config {
             ("script_timeout_seconds", self.script_timeout_seconds.unwrap_or(1)),
             ("agent_timeout_seconds", self.agent_timeout_seconds),
             ("max_concurrent_agents", u64::from(self.max_concurrent_agents)),
-            ("max_concurrent_scripts", u64::from(self.max_concurrent_scripts.unwrap_or(1))),
             ("memory_limit_mb", self.memory_limit_mb.unwrap_or(1)),
             ("holdout_rows", u64::from(self.holdout_rows)),
         ];
@@ -391,6 +405,7 @@ impl Config {
         if matches!(self.holdout, HoldoutShare::Share(share) if !(0.05..=0.4).contains(&share)) {
             return Err(OutOfRange { field: "holdout", constraint: HOLDOUT_VALUES });
         }
+        endpoint::validate(self)?;
         self.phase_time_budget.validate()
     }
 
@@ -506,6 +521,10 @@ mod tests {
         });
         expected["leakage_gate"] = json!("block");
         expected["probes"] = json!("final");
+        (expected["prices"], expected["search_command"]) = (json!({}), json!([]));
+        expected["openai"] = json!({
+            "url": null, "key_variable": "OPENAI_API_KEY", "format": "chat", "max_tokens": null, "stall_seconds": 300,
+        });
         assert_eq!(serde_json::to_value(&config).unwrap(), expected);
         assert_eq!(serde_json::from_value::<Config>(expected).unwrap(), config);
         assert_eq!(serde_json::from_str::<Config>("{}").unwrap(), config);
@@ -525,7 +544,6 @@ mod tests {
             "script_timeout_seconds",
             "agent_timeout_seconds",
             "max_concurrent_agents",
-            "max_concurrent_scripts",
             "memory_limit_mb",
             "holdout_rows",
         ] {

@@ -17,7 +17,7 @@ use crate::answers::RetrievedModel;
 use crate::call::Call;
 use crate::config::Config;
 use crate::effects::{
-    AgentBackend, AgentReply, AgentRequest, Answer, DataView, OutOfMemory, Purpose, ScriptOutcome,
+    AgentBackend, AgentReply, AgentRequest, Answer, DataView, Limit, OutOfMemory, Purpose, ScriptOutcome,
     ScriptRequest, ScriptRunner, Usage,
 };
 use crate::event::{Event, EventSink};
@@ -30,9 +30,12 @@ use crate::prompts::Prompts;
 use crate::protocol::{Protocol, Shift};
 use crate::reply::text as reply_text;
 use crate::role::{AgentType, Form, Variant};
-use crate::slots::{Exclusivity, Share, Slots};
+use crate::slots::{Exclusivity, Lease, Share, Slots};
 use crate::stop::Stop;
 use crate::task::Task;
+
+/// A script whose runners are lost is started this many times at most.
+const MOST_TRIES: usize = 3;
 
 /// Everything that a run needs from outside.
 #[derive(Clone, Copy)]
@@ -357,17 +360,54 @@ impl<'a> Ctx<'a> {
         script: &str,
         purpose: Purpose,
     ) -> Result<ScriptOutcome, Stop> {
-        let lease = self.or_interrupted(self.run.scripts.lease(place.path(), Exclusivity::Shared)).await?;
-        let first = self.run_in_slot(place, script, purpose, lease.index()).await?;
-        let may_help = |cause: OutOfMemory| lease.overlapped() || cause.may_pass();
+        let (first, overlapped) = self.run_somewhere(place, script, purpose, Exclusivity::Shared).await?;
+        let may_help = |cause: OutOfMemory| overlapped || cause.may_pass();
         if !first.out_of_memory.is_some_and(may_help) {
             return Ok(first);
         }
         // Other scripts may have used the memory, so the script fails only if it also runs out of memory alone.
-        drop(lease);
-        let lease = self.or_interrupted(self.run.scripts.lease(place.path(), Exclusivity::Exclusive)).await?;
-        let second = self.run_in_slot(place, script, purpose, lease.index()).await?;
+        let (second, _) = self.run_somewhere(place, script, purpose, Exclusivity::Exclusive).await?;
         Ok(second.after_out_of_memory(first))
+    }
+
+    /// Runs a script in the next free slot, and again in another one if its runner is lost. Returns whether another
+    /// script ran on the same machine meanwhile.
+    async fn run_somewhere(
+        &self,
+        place: &Place,
+        script: &str,
+        purpose: Purpose,
+        exclusivity: Exclusivity,
+    ) -> Result<(ScriptOutcome, bool), Stop> {
+        let mut lost = Vec::new();
+        loop {
+            let lease = match self.slot(place, exclusivity).await? {
+                Ok(lease) => lease,
+                Err(limit) => return Ok((ScriptOutcome::refused(limit).after_losses(lost), false)),
+            };
+            let outcome = self.run_in_slot(place, script, purpose, &lease).await?;
+            let Some(loss) = outcome.loss().filter(|_| lost.len() + 1 < MOST_TRIES) else {
+                return Ok((outcome.after_losses(lost), lease.overlapped()));
+            };
+            self.warn(format!("the script runs again elsewhere: {loss}"));
+            lost.push(outcome);
+        }
+    }
+
+    /// Waits for a slot, or until a limit refuses scripts: runners may never come.
+    async fn slot(&self, place: &Place, exclusivity: Exclusivity) -> Result<Result<Lease, Limit>, Stop> {
+        let (limits, journal) = (&self.run.limits, self.run.journal);
+        let mut lease = std::pin::pin!(self.run.scripts.lease(place.path(), exclusivity));
+        loop {
+            let left = limits.time_left(place, journal.elapsed());
+            if let Ok(lease) = self.or_interrupted(tokio::time::timeout(left, &mut lease)).await? {
+                return Ok(Ok(lease));
+            }
+            // What is left may have become more meanwhile.
+            if let Some(limit) = limits.out_of_time(place, journal.elapsed()) {
+                return Ok(Err(limit));
+            }
+        }
     }
 
     /// Runs a script in its leased slot, unless the time ran out while it waited.
@@ -376,7 +416,7 @@ impl<'a> Ctx<'a> {
         place: &Place,
         script: &str,
         purpose: Purpose,
-        slot: usize,
+        lease: &Lease,
     ) -> Result<ScriptOutcome, Stop> {
         let (limits, now) = (&self.run.limits, self.run.journal.elapsed());
         let late = match purpose {
@@ -390,10 +430,18 @@ impl<'a> Ctx<'a> {
         }
         let timeout = limits.script_timeout(place, purpose, now);
         let (timeout_seconds, characters) = (timeout.as_secs_f64(), script.chars().count() as u64);
-        self.emit(Event::ScriptStarted { place: place.clone(), timeout: timeout_seconds, characters });
-        let (place, script) = (place.clone(), script.to_owned());
-        let request = ScriptRequest { place, script, purpose, timeout, slot, data: self.data };
-        self.or_interrupted(self.run.outside.scripts.run(&request)).await?
+        let runner = lease.runner().map(str::to_owned);
+        let place = place.clone();
+        self.emit(Event::ScriptStarted {
+            place: place.clone(),
+            timeout: timeout_seconds,
+            characters,
+            runner: runner.clone(),
+        });
+        let (script, slot, data) = (script.to_owned(), lease.slot(), self.data);
+        let request = ScriptRequest { place, script, purpose, timeout, slot, data };
+        let outcome = self.or_interrupted(self.run.outside.scripts.run(&request)).await??;
+        Ok(ScriptOutcome { runner, ..outcome })
     }
 
     /// Awaits `effect`, or drops it when the user interrupts the run.
@@ -439,10 +487,22 @@ impl<'a> Ctx<'a> {
         for note in &outcome.value.notes {
             self.emit(Event::Warning { place: place.clone(), text: note.clone(), limit: None });
         }
-        let place = place.clone();
+        let (place, runner) = (place.clone(), outcome.value.runner.clone());
+        let lost_runners = outcome.value.lost_runners.clone();
         let (end, submission) = (outcome.value.end.words(), outcome.value.submission.clone());
         let output = outcome.value.stdout.bytes + outcome.value.stderr.bytes;
-        self.emit(Event::ScriptEnded { place, seconds, score, failure, end, output, submission, replayed });
+        self.emit(Event::ScriptEnded {
+            place,
+            seconds,
+            score,
+            failure,
+            end,
+            output,
+            submission,
+            runner,
+            lost_runners,
+            replayed,
+        });
     }
 }
 

@@ -4,6 +4,7 @@
 //! journal stores answers and outcomes in this form. The algorithms do not call backends directly but use
 //! [`Ctx`](crate::ctx::Ctx).
 
+mod fits;
 mod predictions;
 
 use std::sync::Arc;
@@ -18,8 +19,10 @@ use crate::event::EventSink;
 use crate::measure::{Chance, Measurement};
 use crate::place::Place;
 use crate::role::{AgentType, Variant};
+use crate::slots::Slot;
 use crate::stop::Stop;
 
+pub use fits::{Fits, Fitted};
 pub use predictions::{
     CombinationRequest, CombinedBy, Look, LookRequest, Member, Selection, SelectionRequest,
 };
@@ -158,8 +161,8 @@ pub struct ScriptRequest {
     pub purpose: Purpose,
     /// Wall-clock limit.
     pub timeout: Duration,
-    /// The number of its script slot, from 0. No two running scripts of this process share one.
-    pub slot: usize,
+    /// Its script slot. No two running scripts of this process share one.
+    pub slot: Slot,
     /// The data that it sees.
     pub data: DataView,
 }
@@ -191,7 +194,7 @@ pub enum Purpose {
     Ablation,
     /// To get `./final/submission.csv`.
     Submission,
-    /// To see what the score becomes with changed data.
+    /// To see what the score becomes with changed data, or with [`DataView::Search`], which rows the script fits.
     Probe,
     /// To compare training and test table: the program's own script.
     Comparison,
@@ -237,6 +240,15 @@ pub struct ScriptOutcome {
     /// What the score would be by chance, for a run with a permuted target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chance: Option<Chance>,
+    /// The name of the runner that ran it; `None`: this machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runner: Option<String>,
+    /// What the models behind the validation predictions were fitted on, for a run whose fits were watched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fits: Option<Fits>,
+    /// The names of the runners that were lost while they ran it, before this one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost_runners: Vec<String>,
 }
 
 /// What agents are told about the run of a script.
@@ -280,6 +292,11 @@ pub enum ScriptEnd {
     },
     /// It was stopped at its time limit.
     TimedOut,
+    /// The runner that ran it was lost, and so were the next ones.
+    Lost {
+        /// What happened to the last runner.
+        reason: String,
+    },
     /// It was not run because a limit had been reached.
     Refused {
         /// The limit.
@@ -383,6 +400,7 @@ impl ScriptOutcome {
                 format!("The script was stopped at its time limit after {:.0} s.", self.duration_seconds)
             }
             ScriptEnd::Signalled { signal } => format!("The script was killed by signal {signal}."),
+            ScriptEnd::Lost { ref reason } => format!("The script was given up: {reason}."),
             ScriptEnd::Refused { limit } => format!("not run: {}", limit.name()),
             ScriptEnd::Exited { code } => match self.traceback.as_deref().and_then(exception) {
                 Some(exception) => exception.to_owned(),
@@ -396,10 +414,10 @@ impl ScriptOutcome {
         self.end != ScriptEnd::Exited { code: 0 } || self.traceback.is_some()
     }
 
-    /// The outcome of a script that was never started.
-    pub fn refused(limit: Limit) -> Self {
+    /// An outcome of which only the end is known.
+    pub fn of(end: ScriptEnd) -> Self {
         Self {
-            end: ScriptEnd::Refused { limit },
+            end,
             duration_seconds: 0.0,
             stdout: Captured::default(),
             stderr: Captured::default(),
@@ -411,21 +429,56 @@ impl ScriptOutcome {
             measured: None,
             mismatch: None,
             chance: None,
+            fits: None,
             peak_memory_mib: None,
+            runner: None,
+            lost_runners: Vec::new(),
         }
+    }
+
+    /// The outcome of a script that was never started.
+    pub fn refused(limit: Limit) -> Self {
+        Self::of(ScriptEnd::Refused { limit })
+    }
+
+    /// The outcome of a script whose runner was lost for this reason.
+    pub fn lost(reason: String) -> Self {
+        Self::of(ScriptEnd::Lost { reason })
+    }
+
+    /// Why its runner was lost, if it was.
+    pub fn loss(&self) -> Option<&str> {
+        match &self.end {
+            ScriptEnd::Lost { reason } => Some(reason),
+            _ => None,
+        }
+    }
+
+    /// Adds the runners that ran the script before and were lost, with a note for each.
+    pub(crate) fn after_losses(mut self, lost: Vec<Self>) -> Self {
+        let notes = lost.iter().filter_map(Self::loss).map(|loss| format!("run again elsewhere: {loss}"));
+        self.notes.splice(0..0, notes);
+        self.lost_runners = lost.into_iter().filter_map(|outcome| outcome.runner).collect();
+        self
     }
 
     /// Adds a note: the script ran a second time, alone, because it ran out of memory the first time.
     pub(crate) fn after_out_of_memory(self, first: Self) -> Self {
         let how = first.out_of_memory.map_or("", OutOfMemory::words);
-        if let ScriptEnd::Refused { limit } = self.end {
-            let note = format!("not run once more, alone: {}", limit.name());
+        let why_not = match &self.end {
+            ScriptEnd::Refused { limit } => Some(limit.name()),
+            ScriptEnd::Lost { reason } => Some(reason.as_str()),
+            _ => None,
+        };
+        if let Some(why) = why_not {
+            let note = format!("not run once more, alone: {why}");
             return Self { notes: first.notes.iter().cloned().chain([note]).collect(), ..first };
         }
         let note = format!("run once more, alone: the first time it ran out of memory, {how}");
         Self {
             duration_seconds: first.duration_seconds + self.duration_seconds,
             notes: [note].into_iter().chain(self.notes).collect(),
+            lost_runners: first.lost_runners.into_iter().chain(self.lost_runners).collect(),
             ..self
         }
     }
@@ -457,6 +510,7 @@ impl ScriptEnd {
             Self::Exited { code } => format!("exit code {code}"),
             Self::Signalled { signal } => format!("signal {signal}"),
             Self::TimedOut => "time limit".to_owned(),
+            Self::Lost { reason } => format!("lost: {reason}"),
             Self::Refused { limit } => limit.name().to_owned(),
         }
     }

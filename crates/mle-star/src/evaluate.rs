@@ -309,6 +309,9 @@ fn failure(outcome: &ScriptOutcome, purpose: Purpose) -> Option<Failure> {
     if let ScriptEnd::Refused { limit } = outcome.end {
         return Some(Failure::refused(limit));
     }
+    if outcome.loss().is_some() {
+        return Some(Failure::lost(outcome));
+    }
     let failed = |error: String| Some(Failure::new(error));
     if outcome.is_error() {
         return failed(error_text(outcome));

@@ -10,8 +10,8 @@ pub(crate) struct Failure {
     pub error: String,
     /// The limit that prevented the run.
     pub limit: Option<Limit>,
-    /// Whether a leak prevented the run.
-    pub leaks: bool,
+    /// Whether a leak prevented the run, or the runners were lost.
+    pub is_final: bool,
     /// What is known about the run, if there was one.
     pub facts: Option<RunFacts>,
 }
@@ -47,17 +47,22 @@ impl Failure {
 
     /// A script that is not run because it leaks.
     pub fn leaking(finding: impl Into<String>) -> Self {
-        Self { leaks: true, ..Self::new(format!("not scored, because it leaks: {}", finding.into())) }
+        Self { is_final: true, ..Self::new(format!("not scored, because it leaks: {}", finding.into())) }
+    }
+
+    /// A script whose runners were lost.
+    pub fn lost(outcome: &ScriptOutcome) -> Self {
+        Self { is_final: true, ..Self::new(outcome.headline()) }
     }
 
     /// Whether no repair can help.
     pub fn is_final(&self) -> bool {
-        self.limit.is_some() || self.leaks
+        self.limit.is_some() || self.is_final
     }
 
     /// A failure without a run.
     pub fn new(error: impl Into<String>) -> Self {
-        Self { error: error.into(), limit: None, leaks: false, facts: None }
+        Self { error: error.into(), limit: None, is_final: false, facts: None }
     }
 
     /// The same failure, of this run.

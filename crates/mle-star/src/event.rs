@@ -138,7 +138,7 @@ pub enum Event {
         reply: String,
         replayed: bool,
     },
-    /// The agent's service is overloaded or unreachable. The call is retried in `seconds`.
+    /// The agent's service is overloaded or unreachable, or its answer broke off. The call is retried in `seconds`.
     AgentWaits { place: Place, agent: AgentType, seconds: f64, reason: String },
     /// An agent used a tool; `about` is the command, file, query or address. `session` groups the calls of a
     /// path, `seconds` is the time since the call began. `failures` counts the failures in a row of this
@@ -155,15 +155,18 @@ pub enum Event {
         failure: Option<String>,
         failures: u32,
     },
-    /// A script of this length has a slot and starts.
+    /// A script of this length has a slot and starts, on a runner or on this machine. The data may have to be sent
+    /// first.
     ScriptStarted {
         place: Place,
         timeout: f64,
         #[serde(default)]
         characters: u64,
+        #[serde(default)]
+        runner: Option<String>,
     },
-    /// A script ended. `end` says how, `output` is the length of its output in bytes, and `failure` is the
-    /// beginning of the error.
+    /// A script ended. `end` says how, `output` is the length of its output in bytes, `failure` is the beginning of the
+    /// error, and `runner` ran it; `null`: this machine. The `lost_runners` were lost while they ran it before.
     ScriptEnded {
         place: Place,
         seconds: f64,
@@ -175,7 +178,16 @@ pub enum Event {
         output: u64,
         #[serde(default)]
         submission: Option<Submission>,
+        #[serde(default)]
+        runner: Option<String>,
+        #[serde(default)]
+        lost_runners: Vec<String>,
         replayed: bool,
+    },
+    /// A runner has another state.
+    Runner {
+        #[serde(flatten)]
+        runner: RunnerStatus,
     },
     /// The program found something in a script before its run.
     Finding { finding: Finding, replayed: bool },
@@ -190,6 +202,42 @@ pub enum Event {
         #[serde(default)]
         limit: Option<Limit>,
     },
+}
+
+/// The state of a runner, a process on another machine that runs scripts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunnerStatus {
+    /// Its name: that of its entry in `runners`, with a number.
+    pub runner: String,
+    /// What it does.
+    pub state: RunnerState,
+    /// The name of its machine, once it is known.
+    #[serde(default)]
+    pub host: Option<String>,
+    /// How many scripts it runs at once.
+    pub slots: u64,
+    /// Seconds from its start until it was ready, for example in an engine's queue.
+    #[serde(default)]
+    pub waited: Option<f64>,
+    /// More in words: what it prepares, its machine, or why it is gone.
+    #[serde(default)]
+    pub detail: String,
+}
+
+/// What a runner does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RunnerState {
+    /// Its command has been started, and it has not answered yet. It may wait in an engine's queue.
+    Waiting,
+    /// It runs scripts.
+    Ready,
+    /// It had nothing to do and was ended. It is started again when scripts wait.
+    GivenBack,
+    /// It was lost. Its scripts run elsewhere.
+    Lost,
+    /// It could not be started, or is not accepted.
+    Failed,
 }
 
 impl Outline {

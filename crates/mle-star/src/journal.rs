@@ -511,7 +511,7 @@ impl Outcome for ScriptOutcome {
     fn limit(&self) -> Option<Limit> {
         match self.end {
             ScriptEnd::Refused { limit } => Some(limit),
-            ScriptEnd::Exited { .. } | ScriptEnd::Signalled { .. } | ScriptEnd::TimedOut => None,
+            _ => None,
         }
     }
 }

@@ -10,6 +10,8 @@ pub const TASK: &str = "task.json";
 pub const CONFIG: &str = "config.json";
 /// The configuration with raised limits, before they are in the journal.
 pub const STAGED_CONFIG: &str = "config.part";
+/// The runners that the run used last.
+pub const RUNNERS: &str = "runners.json";
 /// The frozen prompt templates, a folder.
 pub const PROMPTS: &str = "prompts";
 /// The models that the user provided.

@@ -5,6 +5,7 @@
 
 pub mod agents;
 pub mod answers;
+pub mod attempts;
 mod call;
 mod composition;
 pub mod config;

@@ -318,6 +318,11 @@ impl Limits {
         (self.state().phase_ends - now).max(0.0)
     }
 
+    /// The time until a limit refuses work at this place.
+    pub fn time_left(&self, place: &Place, now: f64) -> Duration {
+        Duration::from_secs_f64(self.left(place, now).max(0.0))
+    }
+
     fn left(&self, place: &Place, now: f64) -> f64 {
         let state = self.state();
         self.phase_ends(&state, place).min(self.search_ends(&state, place)) - now

@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use regex::bytes::Regex;
+use serde::{Deserialize, Serialize};
 
 static PATTERN: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"Final Validation Performance:\s*([0-9.eE+-]+)").ok());
@@ -18,7 +19,7 @@ pub struct ScoreScanner {
 }
 
 /// A printed number.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Printed {
     /// Its value.
     pub value: f64,

@@ -1,34 +1,49 @@
 //! Limits how many scripts run and how many agents work at the same time.
 //!
-//! All runs of a process share [`Slots`]. Each run has a [`Share`] and waits for a [`Lease`]. The next free slot
-//! goes to the run with the fewest leases, so that a run with many paths does not starve the others. Among equal
-//! runs it goes to the one that has waited longest since its last lease, and within the run to the path that has.
-//! Dropping a lease returns its slot.
+//! All runs of a process share [`Slots`]. The slots belong to hosts: this machine, and runners on others, which come and
+//! go. Each run has a [`Share`] and waits for a [`Lease`]. The next free slot goes to the run with the fewest leases, so
+//! that a run with many paths does not starve the others. Among equal runs it goes to the one that has waited longest
+//! since its last lease, and within the run to the path that has. Of several free slots, the one of the oldest host is
+//! taken, so that a runner that is not needed becomes idle. Dropping a lease returns its slot.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
-/// A fixed number of slots. Clones share them.
+/// The slots of this machine and of runners. Clones share them.
 #[derive(Clone)]
 pub struct Slots(Arc<Pool>);
 
 struct Pool {
-    count: usize,
     state: Mutex<State>,
+    /// How many requests no free slot serves.
+    waiting: watch::Sender<usize>,
+}
+
+/// A machine with slots. Numbers are not used again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Host(u64);
+
+/// A slot of a host. No two leases share one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slot {
+    /// The machine.
+    pub host: Host,
+    /// The number of the slot on its host, from 0.
+    pub index: usize,
 }
 
 /// One run's share of [`Slots`].
-pub(crate) struct Share {
+pub struct Share {
     slots: Slots,
     run: usize,
     most: usize,
 }
 
-/// Whether other leases may exist at the same time.
+/// Whether other leases of the same host may exist at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Exclusivity {
+pub enum Exclusivity {
     /// Yes, as many as there are slots.
     Shared,
     /// No.
@@ -36,10 +51,11 @@ pub(crate) enum Exclusivity {
 }
 
 /// One slot, returned on drop.
-pub(crate) struct Lease {
+pub struct Lease {
     slots: Slots,
     run: usize,
-    index: usize,
+    slot: Slot,
+    name: Option<Arc<str>>,
 }
 
 /// A request in the queue, removed on drop.
@@ -50,17 +66,40 @@ struct Queued<'a> {
 
 #[derive(Default)]
 struct State {
-    free: Vec<usize>,
-    /// For each slot: whether another slot has been in use since it was leased.
+    hosts: BTreeMap<Host, Shelf>,
+    /// How many slots are free, on all hosts.
+    free: usize,
+    /// The hosts with a slot for a shared lease.
+    open: BTreeSet<Host>,
+    /// Of these, those without a lease.
+    idle: BTreeSet<Host>,
+    runs: Vec<Client>,
+    /// The runs with requests, in the order in which they are served.
+    order: BTreeSet<Turn>,
+    /// The run of each request, by ticket.
+    queue: BTreeMap<u64, usize>,
+    /// Counts requests and leases.
+    clock: u64,
+    /// How many hosts there have been.
+    known: u64,
+    /// How many slots runners can add.
+    expected: usize,
+    /// The ticket of an exclusive request whose turn it is, and the host that nobody else is given.
+    reserved: Option<(u64, Host)>,
+}
+
+/// Leases held, when the last was given, the oldest request, and the run.
+type Turn = (usize, u64, u64, usize);
+
+/// The slots of one host.
+struct Shelf {
+    /// `None`: this machine.
+    name: Option<Arc<str>>,
+    free: BTreeSet<usize>,
+    /// For each slot: whether another slot of the host has been in use since it was leased.
     overlapped: Vec<bool>,
     /// Whether an exclusive lease is held.
     exclusive: bool,
-    queue: Vec<Waiting>,
-    runs: Vec<Client>,
-    /// Counts requests and leases.
-    clock: u64,
-    /// The ticket of an exclusive request whose turn it is: no other request is served before it.
-    next_exclusive: Option<u64>,
 }
 
 struct Waiting {
@@ -75,43 +114,115 @@ struct Waiting {
 #[derive(Default)]
 struct Client {
     held: usize,
+    /// Of these, slots of this machine.
+    held_here: usize,
+    /// The maximum of `held_here`.
     most: usize,
     served: u64,
     paths_served: BTreeMap<Option<usize>, u64>,
+    /// By ticket.
+    waiting: BTreeMap<u64, Waiting>,
+}
+
+impl Host {
+    /// This machine.
+    pub const HERE: Self = Self(0);
+}
+
+impl Slot {
+    /// A slot of this machine.
+    pub fn here(index: usize) -> Self {
+        Self { host: Host::HERE, index }
+    }
 }
 
 impl Slots {
-    /// `count` slots, at least one.
+    /// `count` slots of this machine.
     pub fn new(count: usize) -> Self {
-        let count = count.max(1);
-        let (free, overlapped) = ((0..count).rev().collect(), vec![false; count]);
-        Self(Arc::new(Pool { count, state: Mutex::new(State { free, overlapped, ..State::default() }) }))
+        let state = State::default();
+        let (waiting, _) = watch::channel(0);
+        let slots = Self(Arc::new(Pool { state: Mutex::new(state), waiting }));
+        slots.open(None, count);
+        slots
     }
 
-    /// The number of slots.
+    /// The number of slots of this machine.
     pub fn count(&self) -> usize {
-        self.0.count
+        self.state().hosts.get(&Host::HERE).map_or(0, |shelf| shelf.overlapped.len())
     }
 
-    /// The share of another run, which holds at most `most` slots at a time.
-    pub(crate) fn share(&self, most: usize) -> Share {
-        let most = most.clamp(1, self.count());
+    /// Adds the slots of a runner.
+    pub fn add(&self, name: &str, count: usize) -> Host {
+        self.open(Some(name.into()), count)
+    }
+
+    /// Withdraws the slots of a runner. Leases of it that are held end as usual.
+    pub fn remove(&self, host: Host) {
+        self.state().remove(host);
+        self.serve();
+    }
+
+    /// Withdraws the slots of a runner if none is leased. Returns whether it did.
+    pub fn remove_if_idle(&self, host: Host) -> bool {
+        let mut state = self.state();
+        let idle = state.hosts.get(&host).is_some_and(Shelf::is_idle);
+        if idle {
+            state.remove(host);
+        }
+        idle
+    }
+
+    /// How many slots of a host are leased.
+    pub fn in_use(&self, host: Host) -> usize {
+        self.state().hosts.get(&host).map_or(0, |shelf| shelf.overlapped.len() - shelf.free.len())
+    }
+
+    /// Tells how many slots runners can add at most.
+    pub fn expect(&self, count: usize) {
+        self.state().expected = count;
+    }
+
+    /// How many requests no free slot serves, now and after each change.
+    pub fn waiting(&self) -> watch::Receiver<usize> {
+        self.0.waiting.subscribe()
+    }
+
+    /// The share of another run, which holds at most `most` slots of this machine at a time.
+    pub fn share(&self, most: usize) -> Share {
+        let most = most.min(self.count());
         let mut state = self.state();
         state.runs.push(Client { most, ..Client::default() });
         Share { slots: self.clone(), run: state.runs.len() - 1, most }
     }
 
+    fn open(&self, name: Option<Arc<str>>, count: usize) -> Host {
+        let shelf =
+            Shelf { name, free: (0..count).collect(), overlapped: vec![false; count], exclusive: false };
+        let mut state = self.state();
+        let host = Host(state.known);
+        state.known += 1;
+        state.free += count;
+        state.hosts.insert(host, shelf);
+        state.sort(host);
+        drop(state);
+        self.serve();
+        host
+    }
+
     /// Serves every request that can be served now.
     fn serve(&self) {
         loop {
-            let Some((index, waiting)) = self.state().next() else { return };
-            let lease = Lease { slots: self.clone(), run: waiting.run, index };
+            let next = self.state().next();
+            let Some((slot, name, waiting)) = next else { break };
+            let lease = Lease { slots: self.clone(), run: waiting.run, slot, name };
             // When the receiver is gone, this drops the lease, which returns the slot.
             drop(waiting.grant.send(lease));
         }
+        let waiting = self.state().queue.len();
+        self.0.waiting.send_if_modified(|known| std::mem::replace(known, waiting) != waiting);
     }
 
-    /// Hold the guard for one statement only.
+    /// The guard has to be gone before a lease is dropped.
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -120,7 +231,7 @@ impl Slots {
 impl Share {
     /// The maximum number of slots that the run can hold.
     pub fn most(&self) -> usize {
-        self.most
+        self.most + self.slots.state().expected
     }
 
     /// Waits for a slot on behalf of one of the run's paths.
@@ -139,27 +250,34 @@ impl Share {
 }
 
 impl Lease {
-    /// The number of the slot, from 0. No two leases share one.
-    pub fn index(&self) -> usize {
-        self.index
+    /// The slot.
+    pub fn slot(&self) -> Slot {
+        self.slot
     }
 
-    /// Whether any other slot has been in use since this one was leased.
+    /// The name of the runner that it belongs to; `None`: this machine.
+    pub fn runner(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// Whether any other slot of the host has been in use since this one was leased.
     pub fn overlapped(&self) -> bool {
-        self.slots.state().overlapped[self.index]
+        let shelf = |state: &State| Some(state.hosts.get(&self.slot.host)?.overlapped[self.slot.index]);
+        shelf(&self.slots.state()).unwrap_or_default()
     }
 }
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        self.slots.state().take_back(self.run, self.index);
+        self.slots.state().take_back(self.run, self.slot);
         self.slots.serve();
     }
 }
 
 impl Drop for Queued<'_> {
     fn drop(&mut self) {
-        if self.slots.state().leave(self.ticket) {
+        let left = self.slots.state().leave(self.ticket);
+        if left.is_some() {
             self.slots.serve();
         }
     }
@@ -168,64 +286,166 @@ impl Drop for Queued<'_> {
 impl State {
     fn enqueue(&mut self, waiting: impl FnOnce(u64) -> Waiting) -> u64 {
         self.clock += 1;
-        self.queue.push(waiting(self.clock));
-        self.clock
+        let (ticket, waiting) = (self.clock, waiting(self.clock));
+        self.queue.insert(ticket, waiting.run);
+        self.change(waiting.run, |run| run.waiting.insert(ticket, waiting));
+        ticket
     }
 
-    /// Returns whether the request was still waiting.
-    fn leave(&mut self, ticket: u64) -> bool {
-        let before = self.queue.len();
-        self.queue.retain(|waiting| waiting.ticket != ticket);
-        self.next_exclusive = self.next_exclusive.filter(|next| *next != ticket);
-        self.queue.len() < before
+    /// Takes a request out of the queue, if it is there.
+    fn leave(&mut self, ticket: u64) -> Option<Waiting> {
+        let run = self.queue.remove(&ticket)?;
+        self.reserved = self.reserved.filter(|(reserved, _)| *reserved != ticket);
+        self.change(run, |run| run.waiting.remove(&ticket))
+    }
+
+    /// Changes the record of a run, and with it its turn.
+    fn change<T>(&mut self, index: usize, change: impl FnOnce(&mut Client) -> T) -> T {
+        let run = &mut self.runs[index];
+        if let Some(turn) = run.turn(index) {
+            self.order.remove(&turn);
+        }
+        let changed = change(run);
+        self.order.extend(run.turn(index));
+        changed
+    }
+
+    fn remove(&mut self, host: Host) {
+        self.free -= self.hosts.remove(&host).map_or(0, |shelf| shelf.free.len());
+        self.sort(host);
+        self.reserved = self.reserved.filter(|(_, reserved)| *reserved != host);
+    }
+
+    /// Notes what the slots of a host can be used for.
+    fn sort(&mut self, host: Host) {
+        let shelf = self.hosts.get(&host);
+        let shelf = shelf.filter(|shelf| !shelf.free.is_empty() && !shelf.exclusive);
+        for (hosts, is_there) in
+            [(&mut self.open, shelf.is_some()), (&mut self.idle, shelf.is_some_and(Shelf::is_idle))]
+        {
+            if is_there {
+                hosts.insert(host)
+            } else {
+                hosts.remove(&host)
+            };
+        }
     }
 
     /// Takes the next request out of the queue, with its slot; `None` when no request can be served.
-    fn next(&mut self) -> Option<(usize, Waiting)> {
-        let position = self.first_in_turn()?;
-        let waiting = &self.queue[position];
-        if waiting.exclusivity == Exclusivity::Exclusive && self.free.len() < self.overlapped.len() {
-            self.next_exclusive = Some(waiting.ticket);
-            return None;
+    fn next(&mut self) -> Option<(Slot, Option<Arc<str>>, Waiting)> {
+        while self.free > 0 {
+            let (first, slot) = self.first()?;
+            let Some(slot) = slot else {
+                self.reserved = self.to_reserve(first).map(|host| (first.ticket, host));
+                continue;
+            };
+            let waiting = self.leave(first.ticket)?;
+            let name = self.lend(slot, &waiting);
+            return Some((slot, name, waiting));
         }
-        let index = self.free.pop()?;
-        let waiting = self.queue.swap_remove(position);
-        self.next_exclusive = None;
-        self.exclusive = waiting.exclusivity == Exclusivity::Exclusive;
-        self.lend(index, &waiting);
-        Some((index, waiting))
+        None
     }
 
-    fn first_in_turn(&self) -> Option<usize> {
-        if self.exclusive || self.free.is_empty() {
-            return None;
+    /// The next request that can be served, with its slot, or without one if a host is to be reserved for it.
+    fn first(&self) -> Option<(&Waiting, Option<Slot>)> {
+        if let Some((ticket, host)) = self.reserved {
+            let waiting = self.queue.get(&ticket).and_then(|run| self.runs[*run].waiting.get(&ticket));
+            let served = waiting.and_then(|waiting| Some((waiting, Some(self.slot_for(waiting)?))));
+            // Nobody else gets this host, and nobody reserves another.
+            if served.is_some() || self.open.iter().all(|open| *open == host) {
+                return served;
+            }
         }
-        let turn = |waiting: &Waiting| {
-            let run = &self.runs[waiting.run];
-            let path_served = run.paths_served.get(&waiting.path).copied().unwrap_or_default();
-            (Some(waiting.ticket) != self.next_exclusive, run.held, run.served, path_served, waiting.ticket)
+        self.order.iter().find_map(|(.., run)| {
+            let run = &self.runs[*run];
+            let can = |waiting: &&Waiting| self.slot_for(waiting).is_some() || self.may_reserve(waiting);
+            let served = |waiting: &&Waiting| run.paths_served.get(&waiting.path).copied();
+            let first = run.waiting.values().filter(can).min_by_key(served)?;
+            Some((first, self.slot_for(first)))
+        })
+    }
+
+    /// A free slot that a request may have now.
+    fn slot_for(&self, waiting: &Waiting) -> Option<Slot> {
+        let hosts = match waiting.exclusivity {
+            Exclusivity::Shared => &self.open,
+            Exclusivity::Exclusive => &self.idle,
         };
-        let may = |waiting: &&Waiting| self.runs[waiting.run].held < self.runs[waiting.run].most;
-        let first = self.queue.iter().filter(may).min_by_key(|waiting| turn(waiting))?.ticket;
-        self.queue.iter().position(|waiting| waiting.ticket == first)
+        let mine = self.reserved.filter(|(ticket, _)| *ticket == waiting.ticket);
+        let host = match mine {
+            Some((_, host)) => hosts.get(&host).filter(|host| self.may_use(waiting, **host)),
+            None => hosts.iter().find(|host| {
+                self.may_use(waiting, **host) && self.reserved.is_none_or(|(_, reserved)| reserved != **host)
+            }),
+        };
+        let host = *host?;
+        Some(Slot { host, index: *self.hosts.get(&host)?.free.first()? })
     }
 
-    fn lend(&mut self, index: usize, waiting: &Waiting) {
+    /// Whether a host can be reserved for a request.
+    fn may_reserve(&self, waiting: &Waiting) -> bool {
+        let is_exclusive = waiting.exclusivity == Exclusivity::Exclusive;
+        is_exclusive && self.reserved.is_none() && self.hosts.keys().any(|host| self.may_use(waiting, *host))
+    }
+
+    /// The host that is to be kept free for an exclusive request: the one with the fewest leases.
+    fn to_reserve(&self, waiting: &Waiting) -> Option<Host> {
+        let hosts = self.hosts.iter().filter(|(host, _)| self.may_use(waiting, **host));
+        let least = hosts.min_by_key(|(_, shelf)| shelf.overlapped.len() - shelf.free.len());
+        least.map(|(host, _)| *host)
+    }
+
+    fn may_use(&self, waiting: &Waiting, host: Host) -> bool {
+        let run = &self.runs[waiting.run];
+        host != Host::HERE || run.held_here < run.most
+    }
+
+    /// Returns the name of the host.
+    fn lend(&mut self, slot: Slot, waiting: &Waiting) -> Option<Arc<str>> {
         self.clock += 1;
-        let run = &mut self.runs[waiting.run];
-        run.held += 1;
-        run.served = self.clock;
-        run.paths_served.insert(waiting.path, self.clock);
-        self.overlapped[index] = false;
-        if self.free.len() + 1 < self.overlapped.len() {
-            self.overlapped.fill(true);
+        let clock = self.clock;
+        self.change(waiting.run, |run| {
+            run.held += 1;
+            run.held_here += usize::from(slot.host == Host::HERE);
+            run.served = clock;
+            run.paths_served.insert(waiting.path, clock);
+        });
+        let shelf = self.hosts.get_mut(&slot.host)?;
+        shelf.exclusive = waiting.exclusivity == Exclusivity::Exclusive;
+        shelf.free.remove(&slot.index);
+        shelf.overlapped[slot.index] = false;
+        if shelf.free.len() + 1 < shelf.overlapped.len() {
+            shelf.overlapped.fill(true);
+        }
+        let name = shelf.name.clone();
+        self.free -= 1;
+        self.sort(slot.host);
+        name
+    }
+
+    fn take_back(&mut self, run: usize, slot: Slot) {
+        self.change(run, |run| {
+            run.held -= 1;
+            run.held_here -= usize::from(slot.host == Host::HERE);
+        });
+        if let Some(shelf) = self.hosts.get_mut(&slot.host) {
+            self.free += usize::from(shelf.free.insert(slot.index));
+            shelf.exclusive = false;
+            self.sort(slot.host);
         }
     }
+}
 
-    fn take_back(&mut self, run: usize, index: usize) {
-        self.runs[run].held -= 1;
-        self.free.push(index);
-        self.exclusive = false;
+impl Client {
+    /// `None` without requests.
+    fn turn(&self, run: usize) -> Option<Turn> {
+        self.waiting.keys().next().map(|oldest| (self.held, self.served, *oldest, run))
+    }
+}
+
+impl Shelf {
+    fn is_idle(&self) -> bool {
+        self.free.len() == self.overlapped.len()
     }
 }
 
@@ -288,23 +508,23 @@ mod tests {
         let share = slots.share(2);
         let lease = || share.lease(None, Exclusivity::Shared);
         let (a, b) = (lease().await, lease().await);
-        assert_ne!(a.index(), b.index());
-        let (freed, kept) = (a.index(), b.index());
+        assert_ne!(a.slot(), b.slot());
+        let (freed, kept) = (a.slot(), b.slot());
         let mut first = Box::pin(lease());
         let mut second = pin!(lease());
         assert!(poll!(&mut first).is_pending() && poll!(&mut second).is_pending());
         drop(a);
         // Leased to the first, which is dropped before it takes the lease.
         drop(first);
-        assert_eq!(second.await.index(), freed);
-        assert_eq!(lease().await.index(), freed);
+        assert_eq!(second.await.slot(), freed);
+        assert_eq!(lease().await.slot(), freed);
         // A dropped exclusive request stops blocking the others.
         let mut exclusive = Box::pin(share.lease(None, Exclusivity::Exclusive));
         assert!(poll!(&mut exclusive).is_pending());
         let mut behind = pin!(lease());
         assert!(poll!(&mut behind).is_pending());
         drop(exclusive);
-        assert_ne!(behind.await.index(), kept);
+        assert_ne!(behind.await.slot(), kept);
     }
 
     #[tokio::test]
@@ -318,5 +538,62 @@ mod tests {
         assert!(a.overlapped());
         drop(a);
         assert!(alone(&share.lease(None, Exclusivity::Shared).await));
+    }
+
+    #[tokio::test]
+    async fn runners_come_and_go() {
+        let slots = Slots::new(1);
+        let share = slots.share(1);
+        let lease = || share.lease(None, Exclusivity::Shared);
+        let here = lease().await;
+        let mut waits = Box::pin(lease());
+        assert!(poll!(&mut waits).is_pending());
+        assert_eq!(*slots.waiting().borrow(), 1);
+        let host = slots.add("far", 2);
+        let far = waits.await;
+        assert_eq!((far.slot(), far.runner()), (Slot { host, index: 0 }, Some("far")));
+        assert_eq!((*slots.waiting().borrow(), slots.in_use(host)), (0, 1));
+        // A slot of this machine is taken first.
+        drop(here);
+        let here = lease().await;
+        assert_eq!((here.slot(), here.runner()), (Slot::here(0), None));
+        assert!(!slots.remove_if_idle(host));
+        slots.remove(host);
+        let mut waits = Box::pin(lease());
+        assert!(poll!(&mut waits).is_pending());
+        // A lease of a runner that is gone gives nothing back.
+        drop(far);
+        assert!(poll!(&mut waits).is_pending());
+        let again = slots.add("far", 1);
+        assert_ne!(again, host);
+        drop(waits.await);
+        assert!(slots.remove_if_idle(again));
+    }
+
+    #[tokio::test]
+    async fn an_exclusive_request_waits_for_one_host_and_the_others_go_on() {
+        let slots = Slots::new(1);
+        let far = slots.add("far", 2);
+        let share = slots.share(1);
+        let lease = |exclusivity| share.lease(None, exclusivity);
+        let (here, one) = (lease(Exclusivity::Shared).await, lease(Exclusivity::Shared).await);
+        let mut alone = Box::pin(lease(Exclusivity::Exclusive));
+        assert!(poll!(&mut alone).is_pending());
+        drop(one);
+        let alone = alone.await;
+        assert_eq!(alone.slot().host, far);
+        let mut behind = Box::pin(lease(Exclusivity::Shared));
+        assert!(poll!(&mut behind).is_pending());
+        drop(here);
+        assert_eq!(behind.await.slot(), Slot::here(0));
+        drop(alone);
+        // The reserved host may go.
+        let (here, _one) = (lease(Exclusivity::Shared).await, lease(Exclusivity::Shared).await);
+        let mut alone = Box::pin(lease(Exclusivity::Exclusive));
+        assert!(poll!(&mut alone).is_pending());
+        slots.remove(far);
+        assert!(poll!(&mut alone).is_pending());
+        drop(here);
+        assert_eq!(alone.await.slot(), Slot::here(0));
     }
 }

@@ -6,7 +6,7 @@
 
 pub mod worlds;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -40,7 +40,7 @@ use crate::task::{DataModality, Task, TaskType};
 pub struct World {
     agents: HashMap<String, AgentReply>,
     scripts: HashMap<String, ScriptOutcome>,
-    first_scripts: Mutex<HashMap<String, ScriptOutcome>>,
+    first_scripts: Mutex<HashMap<String, VecDeque<ScriptOutcome>>>,
     stops: Mutex<HashMap<String, Stop>>,
     panics: HashSet<String>,
     agent_time: Duration,
@@ -122,11 +122,19 @@ impl World {
         self
     }
 
-    /// The script run at `place` has this outcome the first time, and its usual outcome after that.
+    /// The script run at `place` has this outcome the first time, and its usual outcome after that. Called again: the
+    /// outcome of the next time.
     #[must_use]
     pub fn at_first(self, place: &str, outcome: ScriptOutcome) -> Self {
-        self.lock_first_scripts().insert(place.to_owned(), outcome);
+        self.lock_first_scripts().entry(place.to_owned()).or_default().push_back(outcome);
         self
+    }
+
+    /// The runner of the script at `place` is lost this many times, for the reasons `loss 1`, `loss 2` and so on.
+    #[must_use]
+    pub fn loses(self, place: &str, times: usize) -> Self {
+        let lost = |time| ScriptOutcome::lost(format!("loss {time}"));
+        (1..=times).fold(self, |world, time| world.at_first(place, lost(time)))
     }
 
     /// The effect at `place` panics, like a defect of the program.
@@ -256,7 +264,7 @@ impl World {
         self.stops.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn lock_first_scripts(&self) -> MutexGuard<'_, HashMap<String, ScriptOutcome>> {
+    fn lock_first_scripts(&self) -> MutexGuard<'_, HashMap<String, VecDeque<ScriptOutcome>>> {
         self.first_scripts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -307,7 +315,9 @@ impl ScriptRunner for World {
         self.stop(&request.place)?;
         let wanted = self.script_time;
         pause(wanted.min(request.timeout)).await;
-        let first = self.lock_first_scripts().remove(request.place.as_str());
+        let mut first_scripts = self.lock_first_scripts();
+        let first = first_scripts.get_mut(request.place.as_str()).and_then(VecDeque::pop_front);
+        drop(first_scripts);
         let mut outcome = match first.or_else(|| self.scripts.get(request.place.as_str()).cloned()) {
             _ if wanted > request.timeout => ScriptOutcome { end: ScriptEnd::TimedOut, ..ran(None) },
             Some(set) => set,
@@ -352,19 +362,9 @@ impl EventSink for World {
 /// A script that ran and printed this score.
 pub fn ran(score: Option<f64>) -> ScriptOutcome {
     ScriptOutcome {
-        end: ScriptEnd::Exited { code: 0 },
-        duration_seconds: 0.0,
         stdout: Captured::whole("output"),
-        stderr: Captured::default(),
         score,
-        traceback: None,
-        submission: None,
-        notes: Vec::new(),
-        out_of_memory: None,
-        measured: None,
-        mismatch: None,
-        chance: None,
-        peak_memory_mib: None,
+        ..ScriptOutcome::of(ScriptEnd::Exited { code: 0 })
     }
 }
 

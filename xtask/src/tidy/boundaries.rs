@@ -9,7 +9,7 @@ use super::http;
 use crate::command::cargo;
 
 /// The crates of the workspace that a crate may depend on. A crate without a row is a finding.
-const ARROWS: [(&str, &[&str]); 10] = [
+const ARROWS: [(&str, &[&str]); 11] = [
     ("mle-star", &["mle-star-leakage"]),
     ("mle-star-leakage", &[]),
     ("mle-star-process", &[]),
@@ -17,6 +17,7 @@ const ARROWS: [(&str, &[&str]); 10] = [
     ("mle-star-data", &["mle-star", "mle-star-metrics"]),
     ("mle-star-claude", &["mle-star", "mle-star-data", "mle-star-process"]),
     ("mle-star-offline", &["mle-star", "mle-star-data", "mle-star-metrics"]),
+    (HTTP_CLIENT, &["mle-star", "mle-star-process"]),
     ("mle-star-backends", &["mle-star", "mle-star-data", "mle-star-metrics", "mle-star-process"]),
     (
         PROGRAM,
@@ -28,6 +29,7 @@ const ARROWS: [(&str, &[&str]); 10] = [
             "mle-star-leakage",
             "mle-star-metrics",
             "mle-star-offline",
+            HTTP_CLIENT,
             "mle-star-process",
         ],
     ),
@@ -37,6 +39,8 @@ const ARROWS: [(&str, &[&str]); 10] = [
 const ALGORITHMS: &str = "mle-star";
 /// The crate of the command line and the web page.
 pub const PROGRAM: &str = "mle-star-cli";
+/// The crate that sends requests.
+pub const HTTP_CLIENT: &str = "mle-star-openai";
 /// Everything else that the algorithms may use. A new dependency is a decision, made here.
 const FOR_ALGORITHMS: [&str; 18] = [
     "async-trait",
@@ -82,6 +86,7 @@ pub fn findings(root: &Path) -> Vec<String> {
     };
     findings.extend(packages.iter().flat_map(wrong_dependencies));
     findings.extend(packages.iter().flat_map(|package| http::findings(name(package))));
+    findings.extend(http::files(root));
     findings
 }
 

@@ -16,7 +16,7 @@ const OTHER_PYTHONS: [&str; 5] =
     ["PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONUSERBASE", "VIRTUAL_ENV"];
 
 /// Which interpreter to use.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum EnvironmentChoice {
     /// The program's own environment, created if it does not exist.
     Own,
@@ -78,6 +78,19 @@ pub async fn python_environment(
 /// There is none on PATH, or only older ones than 3.11.
 pub async fn check_python() -> Result<(), Trouble> {
     interpreter::on_path().await.map(drop)
+}
+
+/// The version of the first Python on PATH that is new enough; `None` without one.
+pub async fn python_on_path() -> Option<String> {
+    interpreter::on_path().await.ok().map(|found| found.version())
+}
+
+/// The folder for what is made once for a user: `MLE_STAR_CACHE`, or else `mle-star` in the user's cache folder.
+///
+/// # Errors
+/// There is no HOME.
+pub fn cache_folder() -> Result<PathBuf, Trouble> {
+    build::cache()
 }
 
 /// The program's own environment if it exists.

@@ -8,10 +8,12 @@ use std::sync::OnceLock;
 use mle_star::effects::CombinedBy;
 use mle_star::layout;
 use mle_star::measure::{Chance, Measurement};
-use mle_star::protocol::HoldoutPart;
+use mle_star::protocol::{HoldoutPart, Split};
 use mle_star::score::Printed;
+use mle_star_data::altered::Shuffled;
 use mle_star_metrics::average::{class_columns, weighted_average, weighted_labels};
 use mle_star_metrics::bootstrap::is_in_first_half;
+use mle_star_metrics::chance::PermutedLabels;
 use mle_star_metrics::labels::{Columns, Labels, Layout, Others};
 use mle_star_metrics::names::{Kind, Metric};
 use mle_star_metrics::selection::{Member, Selection};
@@ -23,7 +25,7 @@ const HOLDOUT_REPLICATES: usize = 1000;
 /// Above this number of rows, fewer replicates are as good.
 const MANY_ROWS: usize = 200_000;
 /// The maximum size of a file with predictions, in bytes.
-const LARGEST: u64 = 1 << 30;
+pub(super) const LARGEST: u64 = 1 << 30;
 
 /// What the program needs to compute scores itself.
 #[derive(Clone, Debug)]
@@ -38,6 +40,8 @@ pub struct EvaluationSetup {
     pub header: Vec<String>,
     /// The column of a submission with the row IDs.
     pub id_column: Option<String>,
+    /// How the test rows differ from the training rows, if that is known.
+    pub split: Option<Split>,
     /// The held-out rows, if there are any.
     pub holdout: Option<HoldoutSetup>,
 }
@@ -129,12 +133,15 @@ impl Evaluation {
         std::iter::once(&columns.target).chain(&columns.further).cloned().collect()
     }
 
-    /// What validation predictions score by chance, with the labels of this training table.
+    /// What validation predictions score by chance, with the permuted labels of this training table.
     ///
     /// # Errors
     /// Why there is no score.
-    pub(super) fn chance(&self, predictions: File, train: &Path) -> Result<Chance, String> {
-        let labels = read(train, &self.setup.columns, self.setup.metric)?;
+    pub(super) fn chance(&self, predictions: File, train: &Shuffled) -> Result<Chance, String> {
+        let Self { setup, .. } = self;
+        let table = table(&train.table)?;
+        let labels = PermutedLabels::read(table, &setup.columns, setup.metric, &train.blocks);
+        let labels = labels.map_err(|error| format!("scores are not recomputed: {error}"))?;
         labels.chance(predictions.take(LARGEST), &self.layout()).map_err(|error| error.to_string())
     }
 
@@ -280,8 +287,11 @@ fn opened(file: &Path) -> Result<io::Take<File>, String> {
     opened.map(|file| file.take(LARGEST))
 }
 
-fn read(table: &Path, columns: &Columns, metric: Metric) -> Result<Labels, String> {
-    let file = File::open(table).map_err(|error| format!("cannot read {}: {error}", table.display()))?;
-    let why = |error| format!("scores are not recomputed: {error}");
-    Labels::read(file, columns, metric).map_err(|error| why(error.to_string()))
+fn read(file: &Path, columns: &Columns, metric: Metric) -> Result<Labels, String> {
+    let labels = Labels::read(table(file)?, columns, metric);
+    labels.map_err(|error| format!("scores are not recomputed: {error}"))
+}
+
+fn table(file: &Path) -> Result<File, String> {
+    File::open(file).map_err(|error| format!("cannot read {}: {error}", file.display()))
 }

@@ -28,8 +28,8 @@ use mle_star::prompts::Prompts;
 use mle_star::role::AgentType;
 use mle_star::slots::Slots;
 use mle_star::task::{DataModality, Task, TaskType};
+use mle_star_backends::script::backend::{ScriptBackend, ScriptSetup};
 use mle_star_backends::script::environment::{EnvironmentChoice, python_environment};
-use mle_star_backends::script::local::{LocalRunner, LocalSetup};
 use mle_star_claude::{ClaudeAgents, ClaudeSetup};
 use mle_star_process::machine::machine;
 use mle_star_process::sandbox::{Isolation, Network};
@@ -135,7 +135,7 @@ async fn whole_run(config: &Config, prefetch: usize) -> Result<(Duration, usize,
     let run = folder.path().join("run");
     fs::create_dir(&run)?;
     let python = python_environment(EnvironmentChoice::Given(PathBuf::from("python3")), &|_| ()).await?;
-    let scripts = LocalRunner::new(LocalSetup {
+    let scripts = ScriptBackend::new(ScriptSetup {
         run_folder: run.clone(),
         data_dir: setup.data_dir.clone(),
         environment: python,
@@ -145,6 +145,7 @@ async fn whole_run(config: &Config, prefetch: usize) -> Result<(Duration, usize,
         id_column: None,
         memory_limit_mib: None,
         evaluation: None,
+        fleet: None,
         warm_start: None,
         isolation: Isolation::new(Network::Denied),
     })?;

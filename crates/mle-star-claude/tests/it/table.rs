@@ -123,7 +123,10 @@ fn waits() -> Vec<Row> {
         in_vain("overloaded", "529"),
         in_vain("server_error", "500"),
         in_vain("cut", "cannot be reached"),
-        row("garbage", request(&[]), Expected::Failed("unreadable reply")),
+        Row {
+            waits: Some("unreadable reply"),
+            ..row("garbage", request(&[]), Expected::Failed("unreadable reply"))
+        },
         in_vain("unreachable", "cannot be reached"),
     ]
 }

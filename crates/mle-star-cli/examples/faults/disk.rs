@@ -7,7 +7,7 @@ use super::Figures;
 use super::world::{Baseline, Random, Res, World};
 
 /// The command that mounts in a new namespace.
-const OWN_MOUNTS: [&str; 2] = ["unshare", "-rm"];
+pub const OWN_MOUNTS: [&str; 2] = ["unshare", "-rm"];
 
 /// The runs directory is on a volume that fills up. The volume is enlarged, and the run resumes.
 pub fn full(baseline: &Baseline, random: &mut Random, number: u64) -> Res<Figures> {
@@ -98,12 +98,7 @@ fn text(world: &World, name: &str) -> Res<String> {
 
 /// Runs a script that mounts. Returns false and counts as skipped if this machine does not allow that.
 fn mounted(world: &World, mut command: Command, figures: &mut Figures) -> Res<bool> {
-    static POSSIBLE: OnceLock<bool> = OnceLock::new();
-    let probe = || {
-        let mut probe = world.shell(&OWN_MOUNTS, "mkdir probe && mount -t tmpfs none probe");
-        probe.output().is_ok_and(|output| output.status.success())
-    };
-    if !*POSSIBLE.get_or_init(probe) {
+    if !can_mount(world) {
         (figures.injected, figures.skipped) = (0, 1);
         return Ok(false);
     }
@@ -111,4 +106,13 @@ fn mounted(world: &World, mut command: Command, figures: &mut Figures) -> Res<bo
     let said = world.finish(world.start_command(command, "mounted")?, "mounted")?;
     figures.must(said.code == Some(0), || format!("the script that mounts ended with {said}"));
     Ok(said.code == Some(0))
+}
+
+/// Whether this machine allows to mount in a new namespace.
+pub fn can_mount(world: &World) -> bool {
+    static POSSIBLE: OnceLock<bool> = OnceLock::new();
+    *POSSIBLE.get_or_init(|| {
+        let mut probe = world.shell(&OWN_MOUNTS, "mkdir probe && mount -t tmpfs none probe");
+        probe.output().is_ok_and(|output| output.status.success())
+    })
 }

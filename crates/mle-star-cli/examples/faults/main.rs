@@ -5,12 +5,14 @@
 //! a run and checks it; each of the other modules is one family of faults. `cargo xtask faults` builds and starts it.
 #![expect(clippy::print_stdout, reason = "the campaign prints its figures")]
 
+mod between;
 mod damage;
 mod disk;
 mod figures;
 mod kills;
 mod outside;
 mod processes;
+mod runners;
 mod signals;
 mod world;
 
@@ -27,18 +29,20 @@ use world::{Baseline, Random, Res};
 const SIDE_BY_SIDE: usize = 3;
 
 /// The extent of the campaign.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Options {
     /// The number of kills; the other families are proportional.
     count: u64,
     /// The seed of all random choices.
     seed: u64,
+    /// A part of the names of the families.
+    only: String,
 }
 
 /// One family: its name, its number of faults for this many kills, and the function for fault `n`.
 type Family = (&'static str, fn(u64) -> u64, fn(&Baseline, &mut Random, u64) -> Res<Figures>);
 
-const FAMILIES: [Family; 10] = [
+const FAMILIES: [Family; 14] = [
     ("killed at a random moment", |count| count, kills::killed),
     ("a file of the journal damaged", |count| count, damage::damaged),
     ("of another format, or not a journal", |_| damage::STRANGERS, damage::stranger),
@@ -53,26 +57,37 @@ const FAMILIES: [Family; 10] = [
     ("scripts killed from outside", |count| count.div_ceil(20), outside::scripts_killed),
     ("too few file descriptors", |count| count.div_ceil(8), outside::few_descriptors),
     ("the clock stepped back, the output folder gone", |_| 2, outside::clock_and_output),
+    ("a runner killed, told to end, silent", |count| count.div_ceil(8), runners::lost),
+    ("a runner's connection cut, silent, slow", |count| count.div_ceil(8), runners::cut),
+    ("a runner's start, disk, version, clock, cache", |count| count.div_ceil(10), runners::troubled),
+    ("killed while scripts run elsewhere", |count| count.div_ceil(8), runners::program_killed),
 ];
 
 fn main() -> ExitCode {
-    let mut options = Options { count: 100, seed: 1 };
+    let mut options = Options { count: 100, seed: 1, only: String::new() };
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [first, rest @ ..] = arguments.as_slice()
+        && first == between::NAME
+    {
+        return between::main(rest);
+    }
     for pair in arguments.chunks(2) {
-        match (pair[0].as_str(), pair.get(1).and_then(|value| value.parse().ok())) {
-            ("--count", Some(count)) => options.count = count,
-            ("--seed", Some(seed)) => options.seed = seed,
+        let value = pair.get(1).map(String::as_str).unwrap_or_default();
+        match (pair[0].as_str(), value.parse()) {
+            ("--count", Ok(count)) => options.count = count,
+            ("--seed", Ok(seed)) => options.seed = seed,
+            ("--only", _) if !value.is_empty() => value.clone_into(&mut options.only),
             _ => {
-                println!("Usage: cargo xtask faults [--count N] [--seed S]");
+                println!("Usage: cargo xtask faults [--count N] [--seed S] [--only PART-OF-A-NAME]");
                 return ExitCode::from(2);
             }
         }
     }
-    if campaign(options) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if campaign(&options) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// Runs the campaign and prints its figures; true when every invariant held.
-fn campaign(options: Options) -> bool {
+fn campaign(options: &Options) -> bool {
     let began = Instant::now();
     println!("count {}, seed {}", options.count, options.seed);
     let baseline = match Baseline::make() {
@@ -84,7 +99,8 @@ fn campaign(options: Options) -> bool {
     };
     println!("{} {:>6}", Figures::HEAD, "s");
     let mut total = Figures::default();
-    for (name, count, inject) in FAMILIES {
+    let wanted = FAMILIES.iter().filter(|(name, ..)| name.contains(&options.only));
+    for (name, count, inject) in wanted {
         let family = Instant::now();
         let figures = side_by_side(count(options.count), |number| {
             // The name's length distinguishes families with the same seed.

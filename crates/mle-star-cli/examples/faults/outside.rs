@@ -1,6 +1,7 @@
 //! Faults of the machine: scripts killed, no descriptors left, the clock set back, a folder missing.
 
 use std::fs;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
@@ -84,8 +85,9 @@ pub fn clock_and_output(baseline: &Baseline, random: &mut Random, number: u64) -
     Ok(figures)
 }
 
-fn clock_set_back(baseline: &Baseline, world: &World, random: &mut Random, figures: &mut Figures) -> Res<()> {
-    let (source, library, set_back) = (world.path("clock.c"), world.path("clock.so"), world.path("set-back"));
+/// The library that sets the clock back; `None` without a compiler.
+pub fn clock_library(world: &World) -> Res<Option<PathBuf>> {
+    let (source, library) = (world.path("clock.c"), world.path("clock.so"));
     fs::write(&source, CLOCK)?;
     let compiled = Command::new("cc")
         .args(["-shared", "-fPIC", "-O1", "-o"])
@@ -93,10 +95,15 @@ fn clock_set_back(baseline: &Baseline, world: &World, random: &mut Random, figur
         .arg(&source)
         .arg("-ldl")
         .output();
-    if !compiled.is_ok_and(|output| output.status.success()) {
+    Ok(compiled.is_ok_and(|output| output.status.success()).then_some(library))
+}
+
+fn clock_set_back(baseline: &Baseline, world: &World, random: &mut Random, figures: &mut Figures) -> Res<()> {
+    let (library, set_back) = (clock_library(world)?, world.path("set-back"));
+    let Some(library) = library else {
         (figures.injected, figures.skipped) = (0, 1);
         return Ok(());
-    }
+    };
     let command = |line: &str| {
         let mut command = world.command(line);
         command.env("LD_PRELOAD", &library).env("CLOCK_SET_BACK", &set_back);

@@ -20,7 +20,7 @@ pub type Res<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
 /// The search: two candidates, a merge, two paths of two attempts, two rounds of ensembles.
 const SEARCH: &str = "--set num_retrieved_models=2 --set outer_loop_steps=1 --set inner_loop_steps=2 \
-    --set max_debug_attempts=1 --set num_parallel_solutions=2 --set ensemble_rounds=2 --agents offline --jobs 2 \
+    --set max_debug_attempts=1 --set num_parallel_solutions=2 --set ensemble_rounds=2 --agents offline \
     --time-limit 1200";
 /// How long a single command may take.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -162,7 +162,21 @@ impl World {
 
     /// The command line that begins a run.
     pub fn begin(&self, id: &str) -> String {
+        format!("{} --jobs 2", self.begin_anywhere(id))
+    }
+
+    /// The command line that begins a run whose scripts all run on the runners of `runners.yaml`.
+    pub fn begin_elsewhere(&self, id: &str) -> String {
+        format!("{} --set max_concurrent_scripts=0 --config runners.yaml", self.begin_anywhere(id))
+    }
+
+    fn begin_anywhere(&self, id: &str) -> String {
         format!("run data --run-id {id} --json --set python={} {SEARCH}", self.path("python").display())
+    }
+
+    /// The program.
+    pub fn binary(&self) -> &Path {
+        &self.binary
     }
 
     /// The command line that continues run `r`: a new start if it was interrupted before it had a journal.
@@ -256,8 +270,7 @@ impl World {
                 format!("{what}: the end of {place} was printed but not recorded")
             });
         }
-        let left = self.survivors();
-        figures.must(left.is_empty(), || format!("{what}: processes are left: {left:?}"));
+        self.check_left(figures, what);
         Ok(())
     }
 
@@ -289,37 +302,50 @@ impl World {
         if said.code == Some(0) {
             baseline.check(figures, &self.path("runs/r"), &before, what)?;
         }
-        let left = self.survivors();
-        figures.must(left.is_empty(), || format!("{what}: processes are left: {left:?}"));
+        self.check_left(figures, what);
         Ok(())
     }
 
-    /// Processes that still work in this world. Waits up to ten seconds until there are none.
-    fn survivors(&self) -> Vec<String> {
+    /// Ten seconds later, no process of this world may be left.
+    pub fn check_left(&self, figures: &mut Figures, what: &str) {
         let deadline = Instant::now() + Duration::from_secs(10);
-        loop {
-            let found = self.processes();
+        let left = loop {
+            let mut found = self.processes();
+            found.extend(self.marked());
             if found.is_empty() || Instant::now() > deadline {
-                return found.iter().map(|(id, name)| format!("{id} ({name})")).collect();
+                break found;
             }
             sleep(Duration::from_millis(20));
-        }
+        };
+        figures.must(left.is_empty(), || format!("{what}: processes are left: {left:?}"));
+    }
+
+    /// Every process whose command line or environment names this world: its ID and name. The machines of runners
+    /// are processes of this one.
+    pub fn marked(&self) -> Vec<(i32, String)> {
+        let folder = self.dir.path().display().to_string();
+        let names = |path: PathBuf| {
+            let text = fs::read(path).unwrap_or_default();
+            text.windows(folder.len()).any(|part| part == folder.as_bytes())
+        };
+        running(|process| names(process.join("cmdline")) || names(process.join("environ")))
     }
 
     /// Every process that works in this world: its ID and name.
     pub fn processes(&self) -> Vec<(i32, String)> {
         let Ok(here) = self.dir.path().canonicalize() else { return Vec::new() };
-        let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-        let working = entries.filter(|entry| {
-            fs::read_link(entry.path().join("cwd")).is_ok_and(|folder| folder.starts_with(&here))
-        });
-        working
-            .filter_map(|entry| {
-                let name = fs::read_to_string(entry.path().join("comm")).ok()?;
-                Some((entry.file_name().to_str()?.parse().ok()?, name.trim().to_owned()))
-            })
-            .collect()
+        running(|process| fs::read_link(process.join("cwd")).is_ok_and(|folder| folder.starts_with(&here)))
     }
+}
+
+/// The processes whose folder in `/proc` is meant: their IDs and names.
+fn running(is_meant: impl Fn(&Path) -> bool) -> Vec<(i32, String)> {
+    let all = fs::read_dir("/proc").into_iter().flatten().flatten().map(|entry| entry.path());
+    let known = |process: PathBuf| {
+        let name = fs::read_to_string(process.join("comm")).ok()?;
+        Some((process.file_name()?.to_str()?.parse().ok()?, name.trim().to_owned()))
+    };
+    all.filter(|process| is_meant(process)).filter_map(known).collect()
 }
 
 impl Random {

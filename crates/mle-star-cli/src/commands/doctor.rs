@@ -1,24 +1,34 @@
-//! `doctor`: checks this machine.
+//! `doctor`: checks this machine, and the runners of a config file.
 
+mod runners;
+
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use mle_star::config::Config;
+use mle_star::config::{AgentsChoice, Config};
 use mle_star::stop::Trouble;
 use mle_star_backends::script::environment::{
     Environment, EnvironmentChoice, made_environment, python_environment,
 };
-use mle_star_process::machine::{Machine, machine};
+use mle_star_openai::{Endpoint, Seen};
+use mle_star_process::machine::{Gpu, Machine, machine};
 use mle_star_process::sandbox::{Layer, Layers, Network};
 use serde::Serialize;
 
-use crate::args::DoctorArgs;
+use crate::args::{DoctorArgs, RunArgs};
 use crate::exit::{Exit, Failure};
 use crate::provider::credentials::{Found, Login, found, gateway};
 use crate::provider::executable::{self, Executable};
+use crate::provider::{Choice, Chosen};
 use crate::runtime::wait_for;
-use crate::settings::process_environment;
+use crate::settings::{Settings, layered, process_environment};
+use crate::usage::counted;
 use crate::{output, provider};
+use runners::Checked;
+
+/// How many models of an endpoint are shown.
+const MOST_MODELS: usize = 20;
 
 /// The findings.
 #[derive(Debug, Serialize)]
@@ -48,6 +58,56 @@ struct Findings {
     agents: &'static str,
     /// The reason.
     agents_reason: String,
+    /// The runners of the settings.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    runners: Vec<Checked>,
+    /// Whether nothing was set to choose them.
+    #[serde(skip)]
+    is_default: bool,
+    /// The endpoint of `agents: openai`.
+    endpoint: Option<SeenEndpoint>,
+}
+
+/// The endpoint that the settings name.
+#[derive(Debug, Serialize)]
+struct SeenEndpoint {
+    address: String,
+    has_key: bool,
+    #[serde(flatten)]
+    seen: Seen,
+    /// Models of the settings that the endpoint does not list.
+    unlisted: Vec<String>,
+}
+
+impl SeenEndpoint {
+    async fn look(endpoint: &Endpoint, settings: &Settings) -> Result<Self, Trouble> {
+        let seen = mle_star_openai::look(endpoint).await?;
+        let Config { model, agent_models, .. } = &settings.config;
+        let main = settings.given.contains("model").then_some(model);
+        let named: BTreeSet<&String> = main.into_iter().chain(agent_models.values()).collect();
+        let is_listed = |name: &String| seen.models.as_ref().is_none_or(|models| models.contains(name));
+        let unlisted = named.into_iter().filter(|name| !is_listed(name)).cloned().collect();
+        Ok(Self { address: endpoint.address().to_owned(), has_key: endpoint.has_key(), seen, unlisted })
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let what = match (&self.seen.trouble, &self.seen.models) {
+            (Some(trouble), _) => trouble.clone(),
+            (None, Some(models)) if models.is_empty() => "it offers no models".to_owned(),
+            (None, models) => {
+                let models = models.as_deref().unwrap_or_default();
+                let shown = models.iter().take(MOST_MODELS).cloned().collect::<Vec<_>>().join(", ");
+                let more = models.len().saturating_sub(MOST_MODELS);
+                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+                format!("{}: {shown}{more}", counted(models.len() as u64, "model"))
+            }
+        };
+        let mut lines = vec![format!("endpoint:    {}: {what}", self.address)];
+        lines.extend(
+            self.unlisted.iter().map(|model| format!("             model {model} is not in its list")),
+        );
+        lines
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -67,9 +127,13 @@ pub fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
         return super::toy::solve(args.python.as_deref());
     }
     if args.probe_agents {
-        return super::probe::probe(args.json);
+        return super::probe::probe(&settings(args)?.config, args.json);
     }
-    let findings = wait_for(look())??;
+    let settings = settings(args)?;
+    let findings = wait_for(async {
+        let runners = runners::check(&settings).await?;
+        look(&settings).await.map(|findings| Findings { runners, ..findings })
+    })??;
     if args.json {
         super::print_json(&findings)?;
     } else {
@@ -78,18 +142,33 @@ pub fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-async fn look() -> Result<Findings, Trouble> {
-    let environment = &process_environment;
-    let (claude, trouble) = match executable::find(None, environment).await {
+/// The settings to check.
+fn settings(args: &DoctorArgs) -> Result<Settings, Trouble> {
+    let options = RunArgs { set: args.set.clone(), runner: args.runner.clone(), ..RunArgs::default() };
+    layered(&process_environment, args.config.as_deref(), &options)
+}
+
+async fn look(settings: &Settings) -> Result<Findings, Failure> {
+    let (environment, config) = (&process_environment, &settings.config);
+    let (claude, trouble) = match executable::find(config.claude_path.as_deref(), environment).await {
         Ok(claude) => (Some(claude.clone()), claude.trouble()),
         Err(trouble) => (None, Some(trouble)),
     };
     let claude_trouble = trouble.map(|trouble| format!("{}; {}", trouble.message, trouble.hint));
     let logins = found(environment);
-    let choice = provider::choose(&Config::default(), environment).await?;
+    // Agents that the settings ask for may be missing, which is a finding.
+    let (agents, agents_reason, endpoint) = match provider::choose(config, environment).await {
+        Ok(Choice { chosen: Chosen::OpenAi(endpoint), reason }) => {
+            (AgentsChoice::OpenAi, reason, Some(SeenEndpoint::look(&endpoint, settings).await?))
+        }
+        Ok(choice) => (choice.chosen.name(), choice.reason, None),
+        Err(trouble) => {
+            (config.agents, format!("cannot be used: {}; {}", trouble.message, trouble.hint), None)
+        }
+    };
     Ok(Findings {
         version: env!("CARGO_PKG_VERSION"),
-        python: python().await,
+        python: python(config.python.as_deref()).await,
         environment: made_environment().await.map(with_libraries),
         uv: tool("uv"),
         claude,
@@ -104,14 +183,19 @@ async fn look() -> Result<Findings, Trouble> {
         machine: machine().await,
         isolation: Layers::probed().list(Network::Denied),
         disk_free_mib: mle_star_process::disk::free_mib(Path::new(".")),
-        agents: provider::name(choice.chosen.name()),
-        agents_reason: choice.reason,
+        agents: provider::name(agents),
+        agents_reason,
+        is_default: config.agents == AgentsChoice::Auto,
+        endpoint,
+        runners: Vec::new(),
     })
 }
 
-async fn python() -> Option<Tool> {
+/// The interpreter of the settings, or the one on PATH.
+async fn python(given: Option<&Path>) -> Option<Tool> {
     let quiet = |_: &str| {};
-    let found = python_environment(EnvironmentChoice::Given(PathBuf::from("python3")), &quiet).await.ok()?;
+    let choice = EnvironmentChoice::Given(given.unwrap_or(Path::new("python3")).to_owned());
+    let found = python_environment(choice, &quiet).await.ok()?;
     Some(Tool { path: found.python, version: found.version, libraries: Vec::new() })
 }
 
@@ -133,14 +217,7 @@ fn lines(findings: &Findings) -> Vec<String> {
         None => missing.to_owned(),
     };
     let machine = &findings.machine;
-    let gpus = match machine.gpus.as_slice() {
-        [] => "none".to_owned(),
-        gpus => gpus
-            .iter()
-            .map(|gpu| format!("{} ({} GiB)", gpu.name, gpu.memory_mib / 1024))
-            .collect::<Vec<_>>()
-            .join(", "),
-    };
+    let default = if findings.is_default { "default of `run`: " } else { "" };
     let mut lines = vec![
         format!("mle-star:    {}", findings.version),
         format!(
@@ -152,18 +229,29 @@ fn lines(findings: &Findings) -> Vec<String> {
         format!("claude:      {}", claude_line(findings)),
     ];
     lines.extend(login_lines(findings));
+    lines.push(format!("agents:      {} ({}{})", findings.agents, default, findings.agents_reason));
+    lines.extend(findings.endpoint.iter().flat_map(SeenEndpoint::lines));
     lines.extend([
-        format!("agents:      {} (default of `run`: {})", findings.agents, findings.agents_reason),
         format!("cores:       {}", machine.cores),
         format!("memory:      {} GiB", machine.memory_mib / 1024),
-        format!("gpus:        {gpus}"),
+        format!("gpus:        {}", gpus(machine)),
     ]);
     lines.extend(isolation_lines(&findings.isolation));
     lines.push(format!(
         "disk:        {}",
         findings.disk_free_mib.map_or("unknown".to_owned(), |mib| format!("{} GiB free here", mib / 1024))
     ));
+    lines.extend(findings.runners.iter().flat_map(Checked::lines));
     lines
+}
+
+/// The GPUs with their memory.
+fn gpus(machine: &Machine) -> String {
+    let gpu = |gpu: &Gpu| format!("{} ({} GiB)", gpu.name, gpu.memory_mib / 1024);
+    match machine.gpus.as_slice() {
+        [] => "none".to_owned(),
+        gpus => gpus.iter().map(gpu).collect::<Vec<_>>().join(", "),
+    }
 }
 
 /// One line per layer.

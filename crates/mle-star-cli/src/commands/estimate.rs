@@ -1,6 +1,6 @@
 //! `run --estimate`: expected agent calls, script runs and cost.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use mle_star::config::{AgentsChoice, Config};
@@ -11,8 +11,8 @@ use serde::Serialize;
 use super::print_json;
 use crate::exit::{Exit, Failure};
 use crate::prepare::Prepared;
-use crate::usage::history::{CallCost, History, Source, history};
-use crate::usage::money;
+use crate::usage::history::{CallCost, History, Source, claude_price, history};
+use crate::usage::{is_free, money};
 use crate::watch::{agent_name, duration, phase_title};
 use crate::{output, runs};
 
@@ -23,8 +23,11 @@ struct Estimate {
     phases: Vec<PhaseEstimate>,
     calls: Count,
     scripts: Count,
-    /// US dollars, lowest and highest; `None` for agents that are free.
+    /// US dollars, lowest and highest; `None` for agents that are free, and if a price is unknown.
     cost_usd: Option<(f64, f64)>,
+    /// Models whose prices are unknown.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    without_price: BTreeSet<String>,
     /// The cost of one call, by role.
     call_costs: BTreeMap<AgentType, CallCost>,
     /// Seconds of all calls one after another, lowest and highest; `None` without earlier runs.
@@ -57,11 +60,16 @@ fn made(prepared: &Prepared, history: &History) -> Estimate {
     let (mut calls, mut scripts) = (Count::default(), Count::default());
     phases.iter().for_each(|phase| scripts += phase.scripts);
     roles.values().for_each(|count| calls += *count);
-    let cost = |role: &AgentType| (*role, history.call_cost(*role, model(config, *role)));
-    let call_costs: BTreeMap<AgentType, CallCost> = match config.agents {
-        AgentsChoice::Offline | AgentsChoice::Files => BTreeMap::new(),
-        AgentsChoice::Auto | AgentsChoice::Claude => roles.keys().map(cost).collect(),
-    };
+    let mut without_price = BTreeSet::new();
+    let mut call_costs: BTreeMap<AgentType, CallCost> = BTreeMap::new();
+    for role in roles.keys().filter(|_| !is_free(config.agents)) {
+        let model = model(config, *role);
+        match history.call_cost(*role, model, price(config, model)) {
+            Some(cost) => drop(call_costs.insert(*role, cost)),
+            None => drop(without_price.insert(model.to_owned())),
+        }
+    }
+    let is_known = !call_costs.is_empty() && without_price.is_empty();
     let dollars = call_costs.iter().filter_map(|(role, cost)| Some(*roles.get(role)? * cost.usd));
     let seconds =
         roles.iter().map(|(role, count)| Some(*count * history.call_seconds(*role, model(config, *role))?));
@@ -69,7 +77,8 @@ fn made(prepared: &Prepared, history: &History) -> Estimate {
     let seconds: Vec<(f64, f64)> = seconds.flatten().collect();
     Estimate {
         agents: config.agents,
-        cost_usd: (!call_costs.is_empty()).then(|| dollars.fold((0.0, 0.0), both)),
+        cost_usd: is_known.then(|| dollars.fold((0.0, 0.0), both)),
+        without_price,
         call_costs,
         call_seconds: (!seconds.is_empty()).then(|| seconds.into_iter().fold((0.0, 0.0), both)),
         script_seconds: history.script_seconds().map(|one| scripts * one),
@@ -90,6 +99,14 @@ fn by_role(phases: &[PhaseEstimate]) -> BTreeMap<AgentType, Count> {
 
 fn model(config: &Config, role: AgentType) -> &str {
     config.agent_models.get(&role).unwrap_or(&config.model)
+}
+
+/// The price of a model, in US dollars per million tokens read and written.
+fn price(config: &Config, model: &str) -> Option<(f64, f64)> {
+    match config.agents {
+        AgentsChoice::OpenAi => config.prices.get(model).map(|price| (price.input, price.output)),
+        _ => claude_price(model),
+    }
 }
 
 fn both(one: (f64, f64), other: (f64, f64)) -> (f64, f64) {
@@ -122,6 +139,10 @@ fn lines(estimate: &Estimate, repairs: u32) -> Vec<String> {
 }
 
 fn cost_lines(estimate: &Estimate) -> Vec<String> {
+    if !estimate.without_price.is_empty() {
+        let models: Vec<&str> = estimate.without_price.iter().map(String::as_str).collect();
+        return vec![format!("cost: unknown, because prices has no entry for {}", models.join(", "))];
+    }
     let Some((low, high)) = estimate.cost_usd else {
         let why = match estimate.agents {
             AgentsChoice::Files => "answers from files are free",

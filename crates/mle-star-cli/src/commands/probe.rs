@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mle_star::config::Config;
-use mle_star::effects::{AgentBackend as _, AgentReply, AgentRequest, Answer, Usage};
+use mle_star::config::{AgentsChoice, Config};
+use mle_star::effects::{AgentBackend, AgentReply, AgentRequest, Answer, Usage};
 use mle_star::place::Place;
 use mle_star::role::AgentType;
 use mle_star::stop::{Stop, Trouble};
@@ -14,9 +14,9 @@ use serde_json::{Map, Value, json};
 
 use crate::exit::{Exit, Failure};
 use crate::output;
-use crate::provider::{Workplace, ask_claude, claude};
+use crate::provider::{Workplace, ask_claude, ask_openai, claude, openai};
 use crate::runtime::wait_for;
-use crate::settings::{from_environment, process_environment, resolve};
+use crate::settings::process_environment;
 use crate::usage::money;
 use crate::watch::{Look, Show, Terminal, Watchers, duration};
 
@@ -27,8 +27,11 @@ const TIMEOUT: Duration = Duration::from_secs(120);
 #[derive(Debug, Serialize)]
 struct Probe {
     model: String,
+    /// How the agents are reached.
     login: String,
-    claude: String,
+    /// The version of `claude`, if it was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    claude: Option<String>,
     seconds: f64,
     usage: Usage,
     /// The structured answer; `None`: the model answered in text only.
@@ -38,10 +41,8 @@ struct Probe {
 /// Asks one question and prints the result.
 ///
 /// # Errors
-/// `claude` cannot be used, or there is no answer.
-pub fn probe(as_json: bool) -> Result<Exit, Failure> {
-    let config = resolve(from_environment(&process_environment))?.config;
-    let claude = wait_for(claude(&config, &process_environment))??;
+/// The agents cannot be used, or there is no answer.
+pub fn probe(config: &Config, as_json: bool) -> Result<Exit, Failure> {
     let cannot = |error: std::io::Error| {
         let hint = "free disk space, or set TMPDIR to a writable folder";
         Failure::failed(Trouble::new(format!("cannot create a folder: {error}"), hint))
@@ -50,28 +51,43 @@ pub fn probe(as_json: bool) -> Result<Exit, Failure> {
     let (work, data) = (folder.path().join("agents"), folder.path().join("empty"));
     std::fs::create_dir(&data).map_err(cannot)?;
     let at = Workplace { run_id: "probe", folder: &work, data_dir: &data };
-    let agents = ask_claude(&claude, &config, &BTreeMap::new(), at).map_err(Failure::failed)?;
-    output::talk(&format!(
-        "asking {} with claude {} ({})",
-        config.model,
-        claude.executable.version,
-        claude.login.reason()
-    ));
+    let Reached { agents, login, claude } = reach(config, at)?;
+    let with = claude.as_ref().map(|version| format!(" with claude {version}")).unwrap_or_default();
+    output::talk(&format!("asking {}{with} ({login})", config.model));
     // One question needs no status lines.
     let terminal = Terminal::new(Show::Everything, Look::plain());
     let run = terminal.only_run();
     let events = Watchers { run_id: "probe".to_owned(), all: vec![&run] };
     let started = Instant::now();
-    let request = question(&config);
+    let request = question(config);
     let reply = wait_for(agents.ask(&request, &events))?.map_err(|stop| Failure::failed(trouble(stop)))?;
     let seconds = started.elapsed().as_secs_f64();
     terminal.finish();
     let answer = structured(&reply).map_err(Failure::failed)?;
-    let (login, claude) = (claude.login.reason(), claude.executable.version.to_string());
-    let probe = Probe { model: config.model, login, claude, seconds, usage: reply.usage, answer };
+    let probe = Probe { model: config.model.clone(), login, claude, seconds, usage: reply.usage, answer };
     let show = if as_json { output::data } else { output::shown };
     show(&shown(&probe, as_json));
     Ok(Exit::Done)
+}
+
+/// Agents that can be asked.
+struct Reached {
+    agents: Box<dyn AgentBackend>,
+    login: String,
+    claude: Option<String>,
+}
+
+/// The endpoint if the settings choose it, else `claude`.
+fn reach(config: &Config, at: Workplace<'_>) -> Result<Reached, Failure> {
+    if config.agents == AgentsChoice::OpenAi {
+        let endpoint = openai::endpoint(config, &process_environment)?;
+        let agents = Box::new(ask_openai(&endpoint, config).map_err(Failure::failed)?);
+        return Ok(Reached { agents, login: openai::reason(&endpoint, config), claude: None });
+    }
+    let claude = wait_for(claude(config, &process_environment))??;
+    let agents = ask_claude(&claude, config, &BTreeMap::new(), at).map_err(Failure::failed)?;
+    let version = Some(claude.executable.version.to_string());
+    Ok(Reached { agents: Box::new(agents), login: claude.login.reason(), claude: version })
 }
 
 fn question(config: &Config) -> AgentRequest {

@@ -10,6 +10,7 @@ use mle_star::prompts::Prompts;
 use mle_star::result::FinalResult;
 use mle_star::spending::spending;
 use mle_star::stop::Trouble;
+use mle_star_backends::runners::entry::{RunnerEntry, selected};
 use mle_star_data::digest::digest;
 
 use super::runs_dir;
@@ -21,8 +22,8 @@ use crate::prepare::{given_models, profile_data};
 use crate::provider;
 use crate::runs::{self, inputs, run_view};
 use crate::runtime::wait_for;
-use crate::settings::document::parse_value;
-use crate::settings::{Setting, process_environment, resolve};
+use crate::settings::document::{Document, parse_value};
+use crate::settings::{Setting, check_machines, from_file, process_environment, resolve};
 use crate::usage::{self, money};
 
 /// Resumes a run.
@@ -64,8 +65,28 @@ pub fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
     opening.extend(replayed(&effects, frozen.config.agents));
     opening.extend(given_models::opening(&frozen.config, frozen.retrieved_models.as_deref()));
     let chosen = choice.chosen;
-    let start = Start { folder, frozen, prompts, journal, chosen, rules, profile, view, opening };
+    let runners = runners(args, &folder, &frozen.config)?;
+    let start = Start { folder, frozen, prompts, journal, chosen, rules, profile, runners, view, opening };
     drive(start, |_, _| {})
+}
+
+/// The runners of the config file, or else those that the run used last.
+fn runners(args: &ResumeArgs, folder: &Path, config: &Config) -> Result<Vec<RunnerEntry>, Trouble> {
+    let known = match &args.config {
+        Some(file) => {
+            let settings = from_file(&Document::read(file)?);
+            let of_runners = settings.into_iter().filter(|setting| setting.key == "runners");
+            resolve(of_runners)?.invocation.runners
+        }
+        None => inputs::read_runners(folder),
+    };
+    let runners = match args.runner.as_slice() {
+        [none] if none == "none" => Vec::new(),
+        names => selected(&known, names)?,
+    };
+    check_machines(config, &runners)?;
+    inputs::write_runners(folder, &runners)?;
+    Ok(runners)
 }
 
 /// The replayed steps in a line; `None` without any.
@@ -165,6 +186,8 @@ mod tests {
             runs_dir: None,
             time_limit: time.map(str::to_owned),
             max_budget_usd: money.map(str::to_owned),
+            config: None,
+            runner: Vec::new(),
             json: false,
             quiet: false,
         };

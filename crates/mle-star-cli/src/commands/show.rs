@@ -27,7 +27,9 @@ pub fn show(args: &ShowArgs) -> Result<Exit, Failure> {
     } else if let Some(place) = &args.diff {
         print_diff(&find(&view, place)?);
     } else if args.of.json {
-        let whole = json!({"run": view.summary, "folder": view.folder, "made_with": view.snapshot.made_with, "usage": view.spending, "steps": view.steps, "result": view.result});
+        let runners = views::of_run(&view).runners.map(|runners| runners.rows).unwrap_or_default();
+        let figures: Vec<views::Figures> = runners.into_iter().map(|row| row.figures).collect();
+        let whole = json!({"run": view.summary, "folder": view.folder, "made_with": view.snapshot.made_with, "usage": view.spending, "runners": figures, "steps": view.steps, "result": view.result});
         print_json(&whole)?;
     } else {
         lines(&view, &views::of_run(&view)).iter().for_each(|line| output::shown(line));
@@ -112,8 +114,11 @@ fn head(view: &RunView, views: &Views) -> Vec<String> {
     lines.extend([
         format!("time:       {}", duration(view.summary.elapsed_seconds)),
         format!("scripts:    {}, {} failed", views.overview.scripts, views.overview.failed),
-        format!("made with:  {}", views.script.made_with),
     ]);
+    for (index, row) in views.runners.iter().flat_map(|runners| &runners.rows).enumerate() {
+        lines.push(format!("{:11} {}", if index == 0 { "runners:" } else { "" }, row.words()));
+    }
+    lines.push(format!("made with:  {}", views.script.made_with));
     lines.extend(views.overview.cost.iter().map(|line| format!("cost:       {line}")));
     lines.extend(view.summary.submission.iter().map(|path| format!("submission: {path}")));
     lines.extend(views.overview.notes.iter().map(|note| format!("note:       {note}")));

@@ -2,13 +2,16 @@
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use mle_star::config::Switch;
 use mle_star::layout;
 use mle_star::slots::Slots;
 use mle_star::stop::Trouble;
+use mle_star_backends::runners::entry::RunnerEntry;
+use mle_star_backends::runners::fleet::Fleet;
+use mle_star_backends::script::backend::{ScriptBackend, ScriptSetup};
 use mle_star_backends::script::environment::{Environment, Origin};
-use mle_star_backends::script::local::{LocalRunner, LocalSetup};
 use mle_star_data::unzip;
 use mle_star_process::machine::Machine;
 use mle_star_process::sandbox::{Isolation, Network};
@@ -19,6 +22,9 @@ use super::held_out;
 use super::shared::Shared;
 use crate::exit::Failure;
 use crate::usage::counted;
+
+/// How long the first runner may take to tell what its machine is. It may wait in a queue.
+const FIRST_RUNNER: Duration = Duration::from_secs(20);
 
 /// Libraries to name in prompts; the others are their dependencies.
 const NAMED: [&str; 14] = [
@@ -41,13 +47,15 @@ const NAMED: [&str; 14] = [
 /// The backend of scripts and what belongs to it.
 pub struct Backends {
     /// Runs scripts.
-    pub scripts: LocalRunner,
+    pub scripts: ScriptBackend,
     /// The interpreter and its libraries.
     pub environment: Environment,
     /// The environment in words, for prompts.
     pub environment_text: String,
     /// Limits the scripts that run at once.
     pub slots: Slots,
+    /// Runners on other machines.
+    pub fleet: Option<Fleet>,
     /// The data as scripts of the search and agents see it.
     pub data_dir: PathBuf,
     /// The data with all rows.
@@ -67,7 +75,6 @@ impl Backends {
         say(&format!("python: {}", environment_line(&environment, &machine, at_once)));
         let isolation = Isolation::new(mle_star_backends::script::network(config.network));
         say(&format!("isolation: {}", isolation.line()));
-        let environment_text = environment_text(&environment, &machine, at_once, &isolation);
         let all_rows = plain_data(start)?;
         let held_out = held_out::folder(start, &all_rows)?;
         if held_out.is_some() && !isolation.closes_reads() {
@@ -75,12 +82,19 @@ impl Backends {
         }
         let data_dir = held_out.as_ref().map_or_else(|| all_rows.clone(), |held_out| held_out.input.clone());
         let evaluation = held_out::evaluation(start, &data_dir, held_out);
-        let setup = runner(start, data_dir.clone(), environment.clone(), machine, at_once, isolation);
-        let scripts = LocalRunner::new(LocalSetup { evaluation, ..setup }).map_err(Failure::failed)?;
+        let setup =
+            runner(start, data_dir.clone(), environment.clone(), machine.clone(), at_once, isolation.clone());
+        let fleet = shared.fleet().await.cloned();
+        let setup = ScriptSetup { evaluation, fleet: fleet.clone(), ..setup };
+        let scripts = ScriptBackend::new(setup).map_err(Failure::failed)?;
+        start.runners.iter().for_each(|runner| say(&runner_line(runner)));
+        let here = (at_once > 0).then(|| hardware(&machine, at_once));
+        let machines = machines(here, &start.runners, fleet.as_ref()).await;
+        let environment_text = environment_text(&environment, &machines, &isolation);
         if shared.is_for_one_run() {
             scripts.warm_up();
         }
-        Ok(Self { scripts, environment, environment_text, slots, data_dir, all_rows })
+        Ok(Self { scripts, environment, environment_text, slots, fleet, data_dir, all_rows })
     }
 }
 
@@ -91,11 +105,11 @@ fn runner(
     machine: Machine,
     slots: usize,
     isolation: Isolation,
-) -> LocalSetup {
+) -> ScriptSetup {
     let task = &start.frozen.task;
     let sample = start.profile.as_ref().and_then(|profile| profile.sample.as_ref());
     let sample = sample.map(|sample| data_dir.join(&sample.file));
-    LocalSetup {
+    ScriptSetup {
         run_folder: start.folder.clone(),
         sample_submission: sample,
         data_dir,
@@ -107,6 +121,7 @@ fn runner(
         warm_start: (start.frozen.config.warm_start == Switch::On).then(WarmStart::default),
         isolation,
         evaluation: None,
+        fleet: None,
     }
 }
 
@@ -122,13 +137,25 @@ fn plain_data(start: &Start) -> Result<PathBuf, Trouble> {
     Ok(unpacked)
 }
 
+fn runner_line(entry: &RunnerEntry) -> String {
+    let how = match (&entry.ray, entry.command.as_slice()) {
+        (Some(address), _) => format!("Ray at {address}"),
+        (None, command) => command.join(" "),
+    };
+    let scripts = counted(entry.expected_slots() as u64, "script");
+    format!("runners: up to {} called {} with {scripts} each: {how}", entry.count, entry.name)
+}
+
 fn environment_line(environment: &Environment, machine: &Machine, slots: usize) -> String {
     let whose = match environment.origin {
         Origin::Own => "own environment",
         Origin::Given => "as given",
     };
-    let scripts =
-        if slots == 1 { "1 script at a time".to_owned() } else { format!("{slots} scripts at once") };
+    let scripts = match slots {
+        0 => "no scripts here".to_owned(),
+        1 => "1 script at a time".to_owned(),
+        slots => format!("{slots} scripts at once"),
+    };
     format!(
         "{} ({whose}), {}, {}, {scripts}",
         environment.version,
@@ -137,28 +164,55 @@ fn environment_line(environment: &Environment, machine: &Machine, slots: usize) 
     )
 }
 
-fn environment_text(
-    environment: &Environment,
-    machine: &Machine,
-    slots: usize,
-    isolation: &Isolation,
-) -> String {
-    let mut text = format!("Python {}", environment.version);
-    let named =
-        environment.libraries.iter().filter(|(name, _)| NAMED.contains(&name.to_lowercase().as_str()));
-    let libraries: Vec<String> = named.map(|(name, version)| format!("{name} {version}")).collect();
-    if !libraries.is_empty() {
-        // Writing to a string cannot fail.
-        let _ = write!(text, " with {}", libraries.join(", "));
+/// The machines that scripts may run on, in words.
+async fn machines(here: Option<String>, runners: &[RunnerEntry], fleet: Option<&Fleet>) -> Vec<String> {
+    let told = runners.iter().filter_map(|runner| runner.machine.clone());
+    let mut machines: Vec<String> = here.into_iter().chain(told).collect();
+    machines.dedup();
+    if machines.is_empty()
+        && let Some(fleet) = fleet
+        && let Some(machine) = fleet.first_machine(FIRST_RUNNER).await
+    {
+        machines.push(hardware(&machine, machine.gpus.len().max(1)));
     }
-    let _ = write!(text, "\n{}", counted((machine.cores / slots.max(1)).max(1) as u64, "CPU core"));
+    machines
+}
+
+/// The share of a script in a machine with this many slots.
+fn hardware(machine: &Machine, slots: usize) -> String {
+    let mut text = counted((machine.cores / slots.max(1)).max(1) as u64, "CPU core");
     if machine.memory_mib > 0 {
+        // Writing to a string cannot fail.
         let _ = write!(text, ", {} GiB of memory", machine.memory_mib / 1024);
     }
     match machine.gpus.as_slice() {
         [] => text.push_str(", no GPU"),
         [first, ..] => {
             let _ = write!(text, ", {} with {} GiB", first.name, first.memory_mib / 1024);
+        }
+    }
+    text
+}
+
+fn environment_text(environment: &Environment, machines: &[String], isolation: &Isolation) -> String {
+    let mut text = format!("Python {}", environment.version);
+    let named =
+        environment.libraries.iter().filter(|(name, _)| NAMED.contains(&name.to_lowercase().as_str()));
+    let libraries: Vec<String> = named.map(|(name, version)| format!("{name} {version}")).collect();
+    if !libraries.is_empty() {
+        let _ = write!(text, " with {}", libraries.join(", "));
+    }
+    match machines {
+        [] => text.push_str("\nThe hardware is not known before a script runs: look for GPUs in the script"),
+        [one] => {
+            let _ = write!(text, "\n{one}");
+        }
+        several => {
+            let _ = write!(
+                text,
+                "\nA script runs on one of these machines and must work on each: {}",
+                several.join("; ")
+            );
         }
     }
     text.push_str(match isolation.network {
@@ -186,7 +240,7 @@ mod tests {
             };
             let isolation = Isolation { layers, ..Isolation::new(network) };
             let machine = Machine { cores: 4, memory_mib: 2048, gpus: Vec::new() };
-            let text = environment_text(&environment, &machine, 2, &isolation);
+            let text = environment_text(&environment, &[hardware(&machine, 2)], &isolation);
             let start = "Python 3.11.0 with numpy 2.0\n2 CPU cores, 2 GiB of memory, no GPU\n";
             assert_eq!(text, format!("{start}{expected}"));
         };
@@ -194,5 +248,18 @@ mod tests {
         check(Network::Allowed, closed.clone(), "Network access");
         check(Network::Denied, closed, "No network access at all");
         check(Network::Denied, Layers::none(), "Do not rely on the network");
+    }
+
+    #[test]
+    fn prompts_name_every_machine_that_a_script_may_run_on() {
+        let check = |machines: &[&str], expected: &str| {
+            let machines: Vec<String> = machines.iter().map(|machine| (*machine).to_owned()).collect();
+            let isolation = Isolation { layers: Layers::none(), ..Isolation::new(Network::Allowed) };
+            let text = environment_text(&Environment::default(), &machines, &isolation);
+            assert!(text.contains(expected), "{text}");
+        };
+        check(&[], "look for GPUs");
+        check(&["2 cores"], "\n2 cores\n");
+        check(&["2 cores", "one A100"], "must work on each: 2 cores; one A100\n");
     }
 }

@@ -82,6 +82,7 @@ pub fn evaluation(start: &Start, data_dir: &Path, held_out: Option<HeldOut>) -> 
         columns,
         header,
         id_column,
+        split: protocol.split.clone(),
         holdout: held_out.map(|held_out| held_out.setup),
     })
 }

@@ -5,12 +5,16 @@ use std::path::PathBuf;
 
 use mle_star::config::Config;
 use mle_star::slots::Slots;
+use mle_star::stop::Trouble;
+use mle_star_backends::runners::entry::{RunnerEntry, selected};
+use mle_star_backends::runners::fleet::Fleet;
 use mle_star_backends::script::environment::{
     Environment, EnvironmentChoice, check_python, python_environment,
 };
 use mle_star_process::machine::{Machine, machine};
 use tokio::sync::{Mutex, OnceCell};
 
+use super::Start;
 use crate::exit::Failure;
 
 /// Shared by the runs of one process; each part is made when the first run needs it. There are as many slots as the
@@ -22,19 +26,35 @@ pub struct Shared {
     agent_slots: Slots,
     /// The limit of each run; `None`: the default of the machine.
     script_limits: Vec<Option<u32>>,
+    /// The runners of all runs. Each run may use them all.
+    runners: Vec<RunnerEntry>,
+    fleet: OnceCell<Fleet>,
 }
 
 impl Shared {
-    /// For runs with these configurations.
-    pub fn new(configs: &[&Config]) -> Self {
+    /// For these runs.
+    ///
+    /// # Errors
+    /// Two runs name different runners alike.
+    pub fn new(starts: &[&Start]) -> Result<Self, Trouble> {
+        let configs: Vec<&Config> = starts.iter().map(|start| &start.frozen.config).collect();
+        let mut runners: Vec<RunnerEntry> = Vec::new();
+        for entry in starts.iter().flat_map(|start| &start.runners) {
+            if !runners.contains(entry) {
+                runners.push(entry.clone());
+            }
+        }
+        let runners = selected(&runners, &[])?;
         let most_agents = configs.iter().map(|config| config.max_concurrent_agents).max().unwrap_or(1);
-        Self {
+        Ok(Self {
             machine: OnceCell::new(),
             environments: Mutex::default(),
             script_slots: OnceCell::new(),
             agent_slots: Slots::new(most_agents as usize),
             script_limits: configs.iter().map(|config| config.max_concurrent_scripts).collect(),
-        }
+            runners,
+            fleet: OnceCell::new(),
+        })
     }
 
     /// Is there only one run?
@@ -55,6 +75,22 @@ impl Shared {
             Slots::new(each.max().unwrap_or(1))
         };
         self.script_slots.get_or_init(|| made).await
+    }
+
+    /// Runners on other machines; `None` without any.
+    pub async fn fleet(&self) -> Option<&Fleet> {
+        if self.runners.is_empty() {
+            return None;
+        }
+        let made = async { Fleet::new(self.runners.clone(), self.script_slots().await.clone()) };
+        Some(self.fleet.get_or_init(|| made).await)
+    }
+
+    /// Ends the runners.
+    pub async fn end(&self) {
+        if let Some(fleet) = self.fleet.get() {
+            fleet.end().await;
+        }
     }
 
     /// Limits the agent calls at once.

@@ -44,8 +44,8 @@ async fn all(
     starts: Vec<(String, Start)>,
     afterwards: Afterwards,
 ) -> Result<Vec<(usize, Ended)>, Failure> {
-    let configs: Vec<_> = starts.iter().map(|(_, start)| &start.frozen.config).collect();
-    let around = Arc::new(Around::new(view, &configs)?);
+    let all: Vec<&Start> = starts.iter().map(|(_, start)| start).collect();
+    let around = Arc::new(Around::new(view, &all)?);
     let mut runs = JoinSet::new();
     for (index, (name, start)) in starts.into_iter().enumerate() {
         let around = Arc::clone(&around);
@@ -56,7 +56,7 @@ async fn all(
         // A run is missing only after a panic, which the hook has printed.
         ended.extend(next.ok());
     }
-    around.finish();
+    around.finish().await;
     Ok(ended)
 }
 

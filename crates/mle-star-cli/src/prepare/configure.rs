@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use mle_star::answers::RetrievedModel;
-use mle_star::config::{AgentsChoice, Config};
+use mle_star::config::{AgentsChoice, Config, Switch};
 use mle_star::lessons::EarlierRun;
 use mle_star::prompts::{BUILT_IN, PromptError, Prompts};
 use mle_star::stop::Trouble;
@@ -14,7 +14,7 @@ use super::task_source::TaskSource;
 use super::{earlier_runs, given_models};
 use crate::args::RunArgs;
 use crate::output::nearest;
-use crate::settings::document::Document;
+use crate::provider::{self, Chosen};
 use crate::settings::{self, Environment, Invocation, Settings};
 
 /// The settings of a run, resolved, with the files that they name.
@@ -37,30 +37,39 @@ pub struct Configured {
 }
 
 /// Keys that the offline agents do not use.
-const NOT_OFFLINE: [&str; 9] = [
+const NOT_OFFLINE: [&str; 12] = [
     "agent_models",
     "agents_dir",
     "blocked_commands",
     "claude_path",
     "model",
+    "openai",
     "overload_patience_seconds",
     "permission_mode",
+    "prices",
     "search",
     "search_blocked_domains",
+    "search_command",
 ];
 
 /// Keys that agents behind files do not use.
-const NOT_FILES: [&str; 6] = [
+const NOT_FILES: [&str; 9] = [
     "agent_timeout_seconds",
     "blocked_commands",
     "claude_path",
+    "openai",
     "overload_patience_seconds",
     "permission_mode",
+    "prices",
     "search_blocked_domains",
+    "search_command",
 ];
 
 /// Keys that `claude` does not use.
-const NOT_CLAUDE: [&str; 1] = ["agents_dir"];
+const NOT_CLAUDE: [&str; 4] = ["agents_dir", "openai", "prices", "search_command"];
+
+/// Keys that agents behind an endpoint do not use.
+const NOT_OPENAI: [&str; 4] = ["agents_dir", "blocked_commands", "claude_path", "permission_mode"];
 
 /// Resolves environment, config file and options, and reads the files that they name.
 ///
@@ -89,21 +98,29 @@ pub fn settings_of(
     environment: &Environment<'_>,
 ) -> Result<(Settings, Option<PathBuf>), Trouble> {
     let file = args.config.clone().or_else(|| source.config.clone());
-    let mut layers = settings::from_environment(environment);
-    if let Some(path) = &file {
-        layers.extend(settings::from_file(&Document::read(path)?));
-    }
-    layers.extend(settings::from_run_options(args)?);
-    Ok((settings::resolve(layers)?, file))
+    Ok((settings::layered(environment, file.as_deref(), args)?, file))
 }
 
 impl Configured {
-    /// Fixes the agents, and what follows from them: people may take as long as the run has time.
-    pub fn answered_by(&mut self, agents: AgentsChoice) {
-        self.config.agents = agents;
-        if agents == AgentsChoice::Files {
-            self.config.agent_timeout_seconds = self.config.time_limit_seconds;
+    /// Fixes the agents, and what follows from them: people may take as long as the run has time, and behind an endpoint
+    /// only a search command can search.
+    ///
+    /// # Errors
+    /// The agents need a model, and none is named.
+    pub fn answered_by(&mut self, chosen: &Chosen) -> Result<(), Trouble> {
+        self.config.agents = chosen.name();
+        match chosen {
+            Chosen::Files => self.config.agent_timeout_seconds = self.config.time_limit_seconds,
+            Chosen::OpenAi(endpoint) => {
+                provider::openai::check_model(&self.given)?;
+                self.config.openai.url = Some(endpoint.address().to_owned());
+                if self.config.search_command.is_empty() {
+                    self.config.search = Switch::Off;
+                }
+            }
+            Chosen::Offline | Chosen::Claude(_) => {}
         }
+        Ok(())
     }
 
     /// A note that names the keys which were set but have no effect with these agents.
@@ -111,6 +128,7 @@ impl Configured {
         let (keys, agents): (&[&str], _) = match self.config.agents {
             AgentsChoice::Offline => (&NOT_OFFLINE, "the offline agents"),
             AgentsChoice::Files => (&NOT_FILES, "agents behind files"),
+            AgentsChoice::OpenAi => (&NOT_OPENAI, "agents behind an endpoint"),
             AgentsChoice::Auto | AgentsChoice::Claude => (&NOT_CLAUDE, "claude"),
         };
         let json = |config: &Config| serde_json::to_value(config).unwrap_or_default();

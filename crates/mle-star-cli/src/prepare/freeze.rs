@@ -42,11 +42,13 @@ pub fn freeze(prepared: Prepared) -> Result<Start, Failure> {
     };
     let folder = claimed.hold.folder().to_owned();
     inputs::write(&folder, &frozen).map_err(Failure::failed)?;
+    inputs::write_runners(&folder, &invocation.runners).map_err(Failure::failed)?;
     let journal = Journal::create_in(claimed.hold, &frozen).map_err(|error| Failure::journal(&error))?;
     let view = View { json: invocation.json, quiet: invocation.quiet };
     let guessed =
         guesses.iter().map(|guess| format!("  {}: {} ({})", guess.field, guess.value, guess.reason));
     let run = format!("run: {}", folder.display());
     let opening = sources.into_iter().chain(guessed).chain([run]).collect();
-    Ok(Start { folder, frozen, prompts, journal, chosen, rules, profile, view, opening })
+    let runners = invocation.runners;
+    Ok(Start { folder, frozen, prompts, journal, chosen, rules, profile, runners, view, opening })
 }

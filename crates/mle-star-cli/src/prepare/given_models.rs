@@ -31,8 +31,13 @@ pub fn opening(config: &Config, models: Option<&[RetrievedModel]>) -> Option<Str
             file.display()
         ));
     }
-    let unsearched = config.search == Switch::Off && config.agents != AgentsChoice::Offline;
-    unsearched.then(|| "note: search is off: the language model names models from memory".to_owned())
+    let why = match config.agents {
+        _ if config.search == Switch::On => return None,
+        AgentsChoice::Offline => return None,
+        AgentsChoice::OpenAi if config.search_command.is_empty() => "there is no search_command",
+        _ => "search is off",
+    };
+    Some(format!("note: {why}: the language model names models from memory"))
 }
 
 /// Reads a YAML, JSON or TOML file with a list of models, at the top level or under `models`. A model has

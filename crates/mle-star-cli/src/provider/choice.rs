@@ -14,9 +14,11 @@ use mle_star::task::Task;
 use mle_star_claude::{ClaudeAgents, ClaudeSetup};
 use mle_star_data::profile::Profile;
 use mle_star_offline::OfflineAgents;
+use mle_star_openai::Endpoint;
 
 use crate::provider::credentials::{self, Found};
 use crate::provider::executable::{self, Executable};
+use crate::provider::openai;
 use crate::settings::Environment;
 
 /// How many processes may be started for likely calls; each takes about 150 MiB.
@@ -34,6 +36,8 @@ pub enum Chosen {
     Claude(Claude),
     /// A person or another program, through files.
     Files,
+    /// An endpoint that speaks OpenAI's formats.
+    OpenAi(Endpoint),
 }
 
 /// A usable `claude`.
@@ -57,9 +61,9 @@ pub struct Choice {
 /// Chooses the agents.
 ///
 /// # Errors
-/// The user requested `claude`, and it cannot be used.
+/// The user requested `claude` or an endpoint, and it cannot be used.
 pub async fn choose(config: &Config, environment: &Environment<'_>) -> Result<Choice, Trouble> {
-    if let Some(requested) = without_login(config) {
+    if let Some(requested) = without_claude(config, environment)? {
         return Ok(requested);
     }
     match (claude(config, environment).await, config.agents) {
@@ -75,9 +79,9 @@ pub async fn choose(config: &Config, environment: &Environment<'_>) -> Result<Ch
 /// Chooses the agents without executing the `claude` that the settings name, assuming that it works.
 ///
 /// # Errors
-/// The user requested `claude`, and there is no login.
+/// The user requested `claude` or an endpoint, and there is no login.
 pub fn presume(config: &Config, named: &Path, environment: &Environment<'_>) -> Result<Choice, Trouble> {
-    if let Some(requested) = without_login(config) {
+    if let Some(requested) = without_claude(config, environment)? {
         return Ok(requested);
     }
     match (credentials::login(environment), config.agents) {
@@ -91,14 +95,19 @@ pub fn presume(config: &Config, named: &Path, environment: &Environment<'_>) -> 
     }
 }
 
-/// The agents that the user requested, if they need no login.
-fn without_login(config: &Config) -> Option<Choice> {
-    let chosen = match config.agents {
-        AgentsChoice::Offline => Chosen::Offline,
-        AgentsChoice::Files => Chosen::Files,
-        AgentsChoice::Auto | AgentsChoice::Claude => return None,
-    };
-    Some(Choice { chosen, reason: REQUESTED.to_owned() })
+/// The agents that the user requested, if they are not those of `claude`.
+fn without_claude(config: &Config, environment: &Environment<'_>) -> Result<Option<Choice>, Trouble> {
+    let as_requested = |chosen| Some(Choice { chosen, reason: REQUESTED.to_owned() });
+    Ok(match config.agents {
+        AgentsChoice::Offline => as_requested(Chosen::Offline),
+        AgentsChoice::Files => as_requested(Chosen::Files),
+        AgentsChoice::OpenAi => {
+            let endpoint = openai::endpoint(config, environment)?;
+            let reason = openai::reason(&endpoint, config);
+            Some(Choice { chosen: Chosen::OpenAi(endpoint), reason })
+        }
+        AgentsChoice::Auto | AgentsChoice::Claude => None,
+    })
 }
 
 /// The executable and the login. Without a login the executable is not looked for.
@@ -138,7 +147,7 @@ pub fn rules(
     split: Option<&Split>,
 ) -> Result<Option<OfflineAgents>, Trouble> {
     match (chosen, profile) {
-        (Chosen::Claude(_) | Chosen::Files, _) => Ok(None),
+        (Chosen::Claude(_) | Chosen::Files | Chosen::OpenAi(_), _) => Ok(None),
         (Chosen::Offline, Some(profile)) => {
             OfflineAgents::new(task, profile, config.subsample_limit, split).map(Some)
         }
@@ -198,6 +207,7 @@ impl Chosen {
             Self::Offline => AgentsChoice::Offline,
             Self::Claude(_) => AgentsChoice::Claude,
             Self::Files => AgentsChoice::Files,
+            Self::OpenAi(_) => AgentsChoice::OpenAi,
         }
     }
 }
@@ -216,5 +226,6 @@ pub fn name(agents: AgentsChoice) -> &'static str {
         AgentsChoice::Claude => "claude",
         AgentsChoice::Offline => "offline",
         AgentsChoice::Files => "files",
+        AgentsChoice::OpenAi => "openai",
     }
 }

@@ -11,6 +11,7 @@ use mle_star::journal::Frozen;
 use mle_star::layout::{self, CONFIG, DATA_SUMMARY, MODELS, PROMPTS, STAGED_CONFIG};
 use mle_star::stop::Trouble;
 use mle_star::task::Task;
+use mle_star_backends::runners::entry::RunnerEntry;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -41,6 +42,23 @@ pub fn write(folder: &Path, frozen: &Frozen) -> Result<(), Trouble> {
     let start_again =
         "free disk space or make the folder writable, then start the run again with the same --run-id";
     all().map_err(|error| Trouble::new(unwritable(folder, &error).message, start_again))
+}
+
+/// Keeps the runners for the next resume.
+///
+/// # Errors
+/// The folder cannot be written.
+pub fn write_runners(folder: &Path, runners: &[RunnerEntry]) -> Result<(), Trouble> {
+    if runners.is_empty() && !folder.join(layout::RUNNERS).exists() {
+        return Ok(());
+    }
+    write_json(&folder.join(layout::RUNNERS), &runners).map_err(|error| unwritable(folder, &error))
+}
+
+/// The runners that the run used last; none if they cannot be read.
+pub fn read_runners(folder: &Path) -> Vec<RunnerEntry> {
+    let text = fs::read(folder.join(layout::RUNNERS)).unwrap_or_default();
+    serde_json::from_slice(&text).unwrap_or_default()
 }
 
 /// Writes a configuration with raised limits beside `config.json`. It becomes valid when the journal records the limits.

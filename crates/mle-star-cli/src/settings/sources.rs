@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use mle_star::stop::Trouble;
 use serde_json::Value;
 
-use super::Setting;
+use super::{Setting, Settings, resolve};
 use crate::args::RunArgs;
 use crate::settings::document::{Document, parse_value};
 
@@ -13,21 +13,24 @@ use crate::settings::document::{Document, parse_value};
 pub type Environment<'a> = dyn Fn(&str) -> Option<String> + 'a;
 
 /// Environment variables and their keys.
-const VARIABLES: [(&str, &str); 7] = [
+const VARIABLES: [(&str, &str); 8] = [
     ("MLE_STAR_MODEL", "model"),
     ("MLE_STAR_LOG_LEVEL", "log_level"),
     ("MLE_STAR_MAX_BUDGET", "max_budget_usd"),
     ("MLE_STAR_TIME_LIMIT", "time_limit_seconds"),
     ("MLE_STAR_CLAUDE_PATH", "claude_path"),
+    ("MLE_STAR_OPENAI_URL", "openai.url"),
     ("MLE_STAR_AGENTS_DIR", "agents_dir"),
     ("MLE_STAR_RUNS_DIR", "runs_dir"),
 ];
 
 /// Keys whose values are texts, even if they look like numbers.
-const TEXTS: [&str; 12] = [
+const TEXTS: [&str; 14] = [
     "model",
     "log_level",
     "claude_path",
+    "openai.url",
+    "openai.key_variable",
     "agents_dir",
     "runs_dir",
     "run_id",
@@ -43,6 +46,9 @@ const TEXTS: [&str; 12] = [
 const PATHS: [&str; 7] =
     ["log_file", "retrieved_models", "prompts", "runs_dir", "python", "claude_path", "agents_dir"];
 
+/// Keys whose values are tables with names of the user's, which may hold dots.
+const TABLES: [&str; 1] = ["prices"];
+
 /// The environment of this process.
 pub fn process_environment(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
@@ -54,12 +60,29 @@ pub fn from_environment(lookup: &Environment<'_>) -> Vec<Setting> {
     set.map(|(name, key, value)| setting(key, &value, name)).collect()
 }
 
+/// The settings of environment, config file and options, resolved. Later ones win.
+///
+/// # Errors
+/// A mistake in a setting, or an unreadable config file.
+pub fn layered(
+    environment: &Environment<'_>,
+    file: Option<&Path>,
+    options: &RunArgs,
+) -> Result<Settings, Trouble> {
+    let mut layers = from_environment(environment);
+    if let Some(path) = file {
+        layers.extend(from_file(&Document::read(path)?));
+    }
+    layers.extend(from_run_options(options)?);
+    resolve(layers)
+}
+
 /// Settings from a config file.
 pub fn from_file(document: &Document) -> Vec<Setting> {
     let mut settings = Vec::new();
     for (key, value) in &document.values {
         match value {
-            Value::Object(inner) if !inner.is_empty() => {
+            Value::Object(inner) if !inner.is_empty() && !TABLES.contains(&key.as_str()) => {
                 settings.extend(inner.iter().map(|(name, value)| Setting {
                     key: format!("{key}.{name}"),
                     value: value.clone(),
@@ -107,7 +130,18 @@ pub fn from_run_options(args: &RunArgs) -> Result<Vec<Setting>, Trouble> {
     ];
     let given = named.into_iter().filter_map(|(key, option, value)| Some(setting(key, &value?, option)));
     settings.extend(given);
+    settings.extend(runner_names(&args.runner));
     Ok(settings)
+}
+
+/// The setting of `--runner`.
+pub fn runner_names(names: &[String]) -> Option<Setting> {
+    let origin = "--runner".to_owned();
+    (!names.is_empty()).then(|| Setting {
+        key: "runner".to_owned(),
+        value: Value::from(names.to_vec()),
+        origin,
+    })
 }
 
 fn setting(key: &str, text: &str, origin: &str) -> Setting {

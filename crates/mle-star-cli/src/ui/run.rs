@@ -1,11 +1,12 @@
 //! A run's page: the parts of its report, the actions on it and the output of its scripts, updated while it runs.
 
-use std::path::PathBuf;
+use std::path::{Path as FilePath, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::extract::{Path, Query, State as Of};
 use axum::http::HeaderMap;
 use axum::response::IntoResponse;
+use mle_star::layout::{self, EVENTS};
 use mle_star::place::Place;
 use serde_json::json;
 
@@ -86,7 +87,7 @@ impl RunSections {
     }
 
     fn read(&self, known: &mut Known) {
-        let now = stamp(&self.folder);
+        let now = of_run(&self.folder);
         if known.stamp == now {
             return;
         }
@@ -131,7 +132,8 @@ impl RunSections {
 impl Source for RunSections {
     fn stamp(&self) -> String {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        format!("{} {}", stamp(&self.folder), logs::stamp(&self.folder, &known.running))
+        let logs = logs::stamp(&self.folder, &known.running);
+        format!("{} {logs}", of_run(&self.folder))
     }
 
     fn sections(&self) -> Vec<(String, String)> {
@@ -155,6 +157,14 @@ impl RunSections {
     }
 }
 
+/// Changes whenever the parts may have changed. Only the events tell what runners do.
+fn of_run(folder: &FilePath) -> String {
+    let runners = run_view::files::stamp(folder, layout::RUNNERS);
+    let events =
+        runners.is_some().then(|| run_view::files::stamp(folder, &format!("{}/{EVENTS}", layout::LOGS)));
+    format!("{} {events:?}", stamp(folder))
+}
+
 /// The parts of a run that cannot be read: the error, and empty sections.
 fn unreadable(why: &str) -> Vec<(String, String)> {
     let names = std::iter::once(FIRST).chain(views::PARTS.map(|(name, _)| name));
@@ -171,4 +181,27 @@ fn trouble(name: &str, why: &str) -> String {
 /// An empty section for a part that may follow.
 fn nothing(name: &str) -> String {
     format!("<section id=\"{name}\" hidden></section>")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn what_runners_do_changes_the_page() {
+        let check = |has_runners: bool| {
+            let folder = tempfile::tempdir().unwrap();
+            if has_runners {
+                fs::write(folder.path().join(layout::RUNNERS), "[]").unwrap();
+            }
+            let before = of_run(folder.path());
+            fs::create_dir(folder.path().join(layout::LOGS)).unwrap();
+            fs::write(folder.path().join(layout::LOGS).join(EVENTS), "{}\n").unwrap();
+            assert_eq!(of_run(folder.path()) != before, has_runners);
+        };
+        check(true);
+        check(false);
+    }
 }

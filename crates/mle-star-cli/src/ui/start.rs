@@ -124,7 +124,8 @@ fn seen(prepared: &Prepared) -> Value {
 fn programs(config: &Config) -> Vec<Value> {
     let named = [("python", &config.python), ("claude_path", &config.claude_path)].into_iter();
     let named = named.filter_map(|(key, program)| Some((key, program.as_ref()?.display().to_string())));
-    named.map(|(key, path)| json!({"key": key, "path": path})).collect()
+    let searches = config.search_command.first().map(|program| ("search_command", program.clone()));
+    named.chain(searches).map(|(key, path)| json!({"key": key, "path": path})).collect()
 }
 
 /// A valid run ID made from the task's name.

@@ -54,7 +54,8 @@ pub enum Source {
     },
 }
 
-/// US dollars per million tokens, read and written, by a part of the model's name; the last entry matches all others.
+/// US dollars per million tokens, read and written, by a part of the name of a model of `claude`; the last entry matches
+/// all others.
 const PRICES: [(&str, f64, f64); 4] =
     [("opus", 5.0, 25.0), ("haiku", 1.0, 5.0), ("sonnet", 3.0, 15.0), ("", 3.0, 15.0)];
 
@@ -71,14 +72,16 @@ pub fn history(runs_dir: &Path, task: &str) -> History {
 }
 
 impl History {
-    /// The cost of one call of this role with this model.
-    pub fn call_cost(&self, agent: AgentType, model: &str) -> CallCost {
+    /// The cost of one call of this role with this model; `None` if it is unknown. `price` is that of the model, in US
+    /// dollars per million tokens read and written.
+    pub fn call_cost(&self, agent: AgentType, model: &str, price: Option<(f64, f64)>) -> Option<CallCost> {
         let model = model.to_owned();
         match self.costs.get(&(agent, model.clone())).map(Vec::as_slice) {
             Some(costs @ [_, ..]) => {
-                CallCost { model, usd: tenths(costs), source: Source::Journals { calls: costs.len() } }
+                let source = Source::Journals { calls: costs.len() };
+                Some(CallCost { model, usd: tenths(costs), source })
             }
-            _ => assumed(agent, model),
+            _ => price.map(|price| assumed(agent, model, price)),
         }
     }
 
@@ -123,12 +126,16 @@ fn tenths(values: &[f64]) -> (f64, f64) {
     (at(cut), at(sorted.len().saturating_sub(1 + cut)))
 }
 
-fn assumed(agent: AgentType, model: String) -> CallCost {
-    let (tokens_in, tokens_out) = assumed_tokens(agent);
+/// The price of a model of `claude`, in US dollars per million tokens read and written.
+pub fn claude_price(model: &str) -> Option<(f64, f64)> {
     let lower = model.to_lowercase();
     let price = PRICES.iter().find(|(name, ..)| lower.contains(name)).or(PRICES.last());
-    let (usd_per_mtok_in, usd_per_mtok_out) =
-        price.map(|(_, input, output)| (*input, *output)).unwrap_or_default();
+    price.map(|(_, input, output)| (*input, *output))
+}
+
+fn assumed(agent: AgentType, model: String, price: (f64, f64)) -> CallCost {
+    let (tokens_in, tokens_out) = assumed_tokens(agent);
+    let (usd_per_mtok_in, usd_per_mtok_out) = price;
     let usd = (f64::from(tokens_in) * usd_per_mtok_in + f64::from(tokens_out) * usd_per_mtok_out) / 1e6;
     let source = Source::Assumed { tokens_in, tokens_out, usd_per_mtok_in, usd_per_mtok_out };
     CallCost { model, usd: (usd / 2.0, usd * 2.0), source }
@@ -165,7 +172,7 @@ mod tests {
     #[test]
     fn prices_follow_the_models_name() {
         let check = |model: &str, input: f64| {
-            let cost = History::default().call_cost(AgentType::Coder, model);
+            let cost = History::default().call_cost(AgentType::Coder, model, claude_price(model)).unwrap();
             let Source::Assumed { usd_per_mtok_in, .. } = cost.source else { panic!("{cost:?}") };
             assert!((usd_per_mtok_in - input).abs() < 1e-9, "{model}");
             assert!(cost.usd.0 > 0.0 && cost.usd.0 < cost.usd.1);
@@ -174,5 +181,6 @@ mod tests {
         check("claude-opus-5-5", 5.0);
         check("Haiku", 1.0);
         check("my-own-model", 3.0);
+        assert_eq!(History::default().call_cost(AgentType::Coder, "my-own-model", None), None);
     }
 }

@@ -1,43 +1,67 @@
-//! Finds the agent calls and scripts of a running run that have a slot.
+//! What only the events of a run tell: which agent calls and scripts have a slot, and what its runners do.
 //!
 //! A journal record begins when its step requests the call or script. Only the events show when it gets a slot.
 
 use std::collections::BTreeMap;
 
+use mle_star::layout;
 use mle_star::place::Place;
 
-use crate::runs::run_view::{RunView, State};
-use crate::watch::{Follow, Progress};
+use crate::runs::run_view::{RunView, State, files};
+use crate::watch::{Follow, Progress, Runners};
 
-/// Places of calls and scripts with a slot, each with the seconds into the run at which it got the slot.
-pub struct AtWork(Option<BTreeMap<Place, f64>>);
+/// The present of a running run, and its runners.
+#[derive(Default)]
+pub struct AtWork {
+    /// Calls and scripts with a slot; `None` without events of the current process.
+    running: Option<BTreeMap<Place, Slot>>,
+    /// The runners.
+    pub runners: Runners,
+}
+
+/// An agent call or a script with a slot.
+pub struct Slot {
+    /// Seconds into the run at which it got the slot.
+    pub since: f64,
+    /// The runner of a script; `None`: this machine.
+    pub runner: Option<String>,
+}
 
 impl AtWork {
-    /// Reads them from the events of a run.
+    /// Reads them from the events of a run. Those of a run that has ended are read only if it had runners.
     pub fn of(run: &RunView) -> Self {
-        if run.summary.state != State::Running {
-            return Self(None);
+        let is_running = run.summary.state == State::Running;
+        if !is_running && files::open(&run.folder, layout::RUNNERS).is_err() {
+            return Self::default();
         }
         let mut progress = Progress::default();
         let lines = Follow::new(&run.folder).new_lines().unwrap_or_default();
         for line in lines.iter().filter_map(|found| found.line.as_ref()) {
             progress.take(line);
         }
-        let began = |(place, effect): (&Place, &crate::watch::Effect)| {
-            (place.clone(), progress.elapsed(effect.began))
+        let slot = |(place, effect): (&Place, &crate::watch::Effect)| {
+            let (since, runner) = (progress.elapsed(effect.began), effect.runner.clone());
+            (place.clone(), Slot { since, runner })
         };
         // Events before the start or after the end of a process do not describe the current one.
-        let is_known = progress.outline.is_some() && progress.exit_code.is_none();
-        Self(is_known.then(|| progress.running.iter().map(began).collect()))
+        let is_known = is_running && progress.outline.is_some() && progress.exit_code.is_none();
+        let running = is_known.then(|| progress.running.iter().map(slot).collect());
+        Self { running, runners: progress.runners }
     }
 
     /// Whether there are events of the current process.
     pub fn is_known(&self) -> bool {
-        self.0.is_some()
+        self.running.is_some()
     }
 
-    /// Seconds into the run at which this place got its slot; `None` while it waits.
-    pub fn since(&self, place: &Place) -> Option<f64> {
-        self.0.as_ref()?.get(place).copied()
+    /// The slot of this place; `None` while it waits.
+    pub fn slot(&self, place: &Place) -> Option<&Slot> {
+        self.running.as_ref()?.get(place)
+    }
+
+    /// The places whose scripts run on this runner.
+    pub fn places_on<'a>(&'a self, runner: &'a str) -> impl Iterator<Item = &'a Place> {
+        let running = self.running.iter().flatten();
+        running.filter(move |(_, slot)| slot.runner.as_deref() == Some(runner)).map(|(place, _)| place)
     }
 }

@@ -40,6 +40,8 @@ pub struct Failed {
 pub struct Try {
     /// The place, for people.
     pub name: String,
+    /// Its runner; `None`: this machine.
+    pub runner: Option<String>,
     /// How it ended.
     pub outcome: String,
     /// Whether it succeeded.
@@ -86,6 +88,7 @@ fn tried(run: &Run<'_>) -> Try {
     };
     Try {
         name: try_name(run.place),
+        runner: run.runner().map(str::to_owned),
         outcome,
         ok: run.is_ok(),
         error: error(run),

@@ -12,7 +12,7 @@ use super::trust::{self, Figure};
 use super::{Context, steps};
 use crate::runs::run_view::State;
 use crate::usage;
-use crate::watch::{agent_name, duration, number, phase_title, place_name};
+use crate::watch::{agent_name, duration, number, on_runner, phase_title, place_name};
 
 /// The first part of a run's page.
 #[derive(Clone, Debug, Serialize)]
@@ -81,7 +81,7 @@ pub struct PhaseRow {
 pub struct Now {
     /// The place, for people.
     pub place: String,
-    /// The agent's name, or `script`.
+    /// The agent's name, or `script`, with its runner.
     pub what: String,
     /// When it began to run, or that it is waiting.
     pub since: String,
@@ -218,9 +218,12 @@ fn now(context: &Context<'_>) -> Vec<Now> {
     let open = context.run.snapshot.effects.iter().filter(|record| record.state == EffectState::Begun);
     let what = |record: &EffectRecord| match record.kind {
         Kind::Agent => mle_star::spending::role(record).map(agent_name).unwrap_or_default(),
-        _ => "script".to_owned(),
+        _ => {
+            let slot = context.at_work.slot(&record.place);
+            format!("script{}", on_runner(slot.and_then(|slot| slot.runner.as_deref())))
+        }
     };
-    let since = |record: &EffectRecord| match context.at_work.since(&record.place) {
+    let since = |record: &EffectRecord| match context.at_work.slot(&record.place).map(|slot| slot.since) {
         None if context.at_work.is_known() => "waits for its turn".to_owned(),
         since => format!("since {} into the run", duration(since.unwrap_or(record.elapsed_begun))),
     };

@@ -18,7 +18,7 @@ pub const STYLE: &str = include_str!("../../templates/style.css");
 pub const SCRIPT: &str = include_str!("../../templates/page.js");
 
 /// The parts in order: name and title.
-pub const PARTS: [(&str, &str); 11] = [
+pub const PARTS: [(&str, &str); 12] = [
     ("overview", "Overview"),
     ("trust", "How far to trust this score"),
     ("scores", "Scores"),
@@ -28,11 +28,12 @@ pub const PARTS: [(&str, &str); 11] = [
     ("leakage", "Leakage"),
     ("models", "Models"),
     ("failures", "Failures"),
+    ("runners", "Runners"),
     ("costs", "Cost and time"),
     ("script", "Script and inputs"),
 ];
 
-const TEMPLATES: [(&str, &str); 12] = [
+const TEMPLATES: [(&str, &str); 13] = [
     ("parts/pieces.html", include_str!("../../templates/parts/pieces.html")),
     ("parts/overview.html", include_str!("../../templates/parts/overview.html")),
     ("parts/trust.html", include_str!("../../templates/parts/trust.html")),
@@ -43,6 +44,7 @@ const TEMPLATES: [(&str, &str); 12] = [
     ("parts/leakage.html", include_str!("../../templates/parts/leakage.html")),
     ("parts/models.html", include_str!("../../templates/parts/models.html")),
     ("parts/failures.html", include_str!("../../templates/parts/failures.html")),
+    ("parts/runners.html", include_str!("../../templates/parts/runners.html")),
     ("parts/costs.html", include_str!("../../templates/parts/costs.html")),
     ("parts/script.html", include_str!("../../templates/parts/script.html")),
 ];
@@ -86,6 +88,10 @@ pub fn part(environment: &Environment<'_>, name: &str, views: &Views) -> Result<
         "leakage" => head.render(environment, name, &views.leakage),
         "models" => head.render(environment, name, &views.models),
         "failures" => head.render(environment, name, &views.failures),
+        "runners" => match &views.runners {
+            Some(runners) => head.render(environment, name, runners),
+            None => Ok(String::new()),
+        },
         "costs" => head.render(environment, name, &views.costs),
         _ => head.render(environment, name, &views.script),
     }

@@ -68,6 +68,8 @@ pub struct Node {
     pub time: Option<String>,
     /// The plan, or the model's name.
     pub plan: Option<String>,
+    /// The runners of its scripts; `None`: this machine.
+    pub ran_on: Option<String>,
     /// The scripts that ran: the first, then the repaired ones.
     pub runs: Vec<Shown>,
 }
@@ -98,6 +100,8 @@ pub struct Shown {
     pub score: Option<String>,
     /// The time it took.
     pub time: Option<String>,
+    /// Its runner; `None`: this machine.
+    pub runner: Option<String>,
     /// The last traceback, or another description of the failure.
     pub error: Option<String>,
     /// The script it is compared with.
@@ -188,8 +192,16 @@ fn node(context: &Context<'_>, step: &Step<'_>, shelf: &mut Shelf) -> Node {
         change: change.map(|(score, parent)| signed(score.gain_over(parent))),
         time: step.seconds().map(duration),
         plan: plan(context, step).map(|plan| cut(&plan, PROSE)),
+        ran_on: ran_on(step),
         runs: runs(step, parent, shelf),
     }
+}
+
+/// The distinct runners of a step's scripts, in order.
+fn ran_on(step: &Step<'_>) -> Option<String> {
+    let mut names: Vec<&str> = step.runs.iter().filter_map(Run::runner).collect();
+    names.dedup();
+    (!names.is_empty()).then(|| names.join(", "))
 }
 
 fn kind(kind: StepKind) -> &'static str {
@@ -243,7 +255,7 @@ pub fn status(context: &Context<'_>, step: &Step<'_>) -> (&'static str, String) 
 
 /// The outcome of a step in progress.
 fn open(context: &Context<'_>, step: &Step<'_>) -> &'static str {
-    let is_at_work = || step.records.iter().any(|record| context.at_work.since(&record.place).is_some());
+    let is_at_work = || step.records.iter().any(|record| context.at_work.slot(&record.place).is_some());
     match context.run.summary.state {
         State::Running if context.at_work.is_known() && !is_at_work() => "waits for its turn",
         State::Running => "being worked on",
@@ -302,6 +314,7 @@ fn runs(step: &Step<'_>, parent: Option<&Step<'_>>, shelf: &mut Shelf) -> Vec<Sh
             ok: run.is_ok(),
             score: run.score.map(|score| number(score.value())),
             time: run.outcome.as_ref().map(|outcome| duration(outcome.duration_seconds)),
+            runner: run.runner().map(str::to_owned),
             error: error(run),
             diff: compared.as_ref().map(|(_, text)| diff(text, run.script)),
             against: compared.map(|(name, _)| name),

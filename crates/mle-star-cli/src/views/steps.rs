@@ -172,6 +172,11 @@ impl<'a> Run<'a> {
         Some(Self { place: &record.place, script, outcome, score })
     }
 
+    /// The runner that ran it; `None`: this machine.
+    pub fn runner(&self) -> Option<&str> {
+        self.outcome.as_ref()?.runner.as_deref()
+    }
+
     /// The limit that skipped it.
     pub fn limit(&self) -> Option<Limit> {
         self.outcome.as_ref().and_then(Outcome::limit)

@@ -3,6 +3,7 @@
 mod hostile;
 mod large;
 mod markup;
+mod runners;
 mod trust;
 pub(super) mod world;
 

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use mle_star::event::{Event, Line};
 
 use super::Watch;
-use super::words::{self, Weight, agent_name, place_name};
+use super::words::{self, Weight, agent_name, on_runner, place_name};
 
 /// The log files of a run.
 pub struct Log<'a> {
@@ -84,7 +84,9 @@ impl Watch for Log<'_> {
             Event::AgentStarted { place, agent, .. } => {
                 Some(format!("{}: {} asked", place_name(place), agent_name(*agent)))
             }
-            Event::ScriptStarted { place, .. } => Some(format!("{}: script started", place_name(place))),
+            Event::ScriptStarted { place, runner, .. } => {
+                Some(format!("{}: script started{}", place_name(place), on_runner(runner.as_deref())))
+            }
             _ => None,
         };
         if let Some(text) = started {
@@ -149,6 +151,7 @@ mod tests {
                 place: Place::from("phase1/candidate-0/run"),
                 timeout: 1.0,
                 characters: 9,
+                runner: None,
             });
             see(Event::Warning { place: Place::root(), text: "careful".to_owned(), limit: None });
             let text = fs::read_to_string(path).unwrap();

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use mle_star::effects::Usage;
-use mle_star::event::{Event, Line, Outline};
+use mle_star::event::{Event, Line, Outline, RunnerState};
 use mle_star::metric::Score;
 use mle_star::place::{Phase, Place, Step};
 use mle_star::verdict::Verdict;
 
 use super::pace::{EndedEffect, Moment, Pace};
+use super::runners::Runners;
 use super::words::{Ended, agent_name, in_line};
 
 /// The state of a run.
@@ -25,6 +26,8 @@ pub struct Progress {
     pub history: Vec<f64>,
     /// Agent calls and scripts that have a slot.
     pub running: BTreeMap<Place, Effect>,
+    /// Runners, those of earlier processes included.
+    pub runners: Runners,
     /// Steps in progress.
     pub steps: BTreeMap<Step, StepState>,
     /// Refinement paths that have begun.
@@ -76,6 +79,8 @@ pub struct Effect {
     pub timeout: f64,
     /// The tool that an agent used last, with its argument.
     pub tool: Option<String>,
+    /// The runner of a script; `None`: this machine.
+    pub runner: Option<String>,
 }
 
 /// A step in progress.
@@ -103,7 +108,7 @@ pub struct PathState {
 impl Progress {
     /// Processes a line. If it ends a step, returns what is known about the step.
     pub fn take(&mut self, line: &Line) -> Ended {
-        let time = line.time;
+        let (time, is_known) = (line.time, self.runners.take(line));
         match &line.event {
             Event::RunStarted(outline) => self.start(outline),
             Event::RunEnded { exit_code, .. } => self.end(*exit_code, time),
@@ -126,9 +131,13 @@ impl Progress {
             Event::Best { place, score, from } => {
                 self.best = Some(Best { score: *score, from: *from, place: place.clone(), time });
             }
+            Event::Runner { runner } if runner.state == RunnerState::Lost => {
+                // They wait for another slot.
+                self.running.retain(|_, effect| effect.runner.as_ref() != Some(&runner.runner));
+            }
             _ => self.take_effect(&line.event, time),
         }
-        Ended::default()
+        Ended { is_known, ..Ended::default() }
     }
 
     /// Processes an event of an agent call or a script.
@@ -142,9 +151,12 @@ impl Progress {
                 self.begin(place, format!("{} waits for the service", agent_name(*agent)), *seconds, time);
                 self.running.entry(place.clone()).and_modify(|effect| effect.began = began.unwrap_or(time));
             }
-            Event::ScriptStarted { place, timeout, .. } => {
+            Event::ScriptStarted { place, timeout, runner, .. } => {
                 self.begin(place, script_name(place), *timeout, time);
-                self.running.entry(place.clone()).and_modify(|effect| effect.is_script = true);
+                self.running.entry(place.clone()).and_modify(|effect| {
+                    effect.is_script = true;
+                    effect.runner.clone_from(runner);
+                });
             }
             Event::AgentEnded { place, usage, seconds: whole, replayed, .. } => {
                 // The event's seconds include the wait for a slot.
@@ -200,6 +212,11 @@ impl Progress {
         Score::new(value, self.outline.as_ref()?.direction)
     }
 
+    /// The runners on which scripts are in progress.
+    pub fn busy(&self) -> impl Iterator<Item = &str> {
+        self.running.values().filter_map(|effect| effect.runner.as_deref())
+    }
+
     /// The numbers of agent calls and scripts in progress.
     pub fn at_work(&self) -> (usize, usize) {
         let scripts = self.running.values().filter(|effect| effect.is_script).count();
@@ -208,7 +225,9 @@ impl Progress {
 
     /// A process that resumes a run emits the events of earlier processes again.
     fn start(&mut self, outline: &Outline) {
-        *self = Self { outline: Some(outline.clone()), spent: Some(outline.spent), ..Self::default() };
+        let runners = std::mem::take(&mut self.runners);
+        *self =
+            Self { outline: Some(outline.clone()), spent: Some(outline.spent), runners, ..Self::default() };
     }
 
     fn end(&mut self, exit_code: u8, time: Timestamp) {
@@ -234,7 +253,8 @@ impl Progress {
     }
 
     fn begin(&mut self, place: &Place, name: String, timeout: f64, since: Timestamp) {
-        let effect = Effect { name, is_script: false, began: since, since, timeout, tool: None };
+        let effect =
+            Effect { name, is_script: false, began: since, since, timeout, tool: None, runner: None };
         self.running.insert(place.clone(), effect);
     }
 
@@ -270,7 +290,7 @@ impl Progress {
             self.paths.entry(path as usize).or_insert(new).best = Some(best.score);
         }
         let is_best = self.best.as_ref().is_some_and(|best| best.place == step.place());
-        Ended { seconds: began.map(|began| began.worked), is_best }
+        Ended { seconds: began.map(|began| began.worked), is_best, is_known: false }
     }
 
     /// Seconds of this process.
@@ -445,6 +465,29 @@ mod tests {
         assert_eq!(progress(&events).scripts, (1, 1));
         events.push((3, started("maximize", 1.0, &used(Some(0.0), 0))));
         assert_eq!(progress(&events).scripts, (0, 0));
+    }
+
+    #[test]
+    fn a_script_whose_runner_is_lost_waits_for_another_slot() {
+        let begun = |place: &str, runner: Option<&str>| json!({"event": "script_started", "place": place, "timeout": 0.0, "runner": runner});
+        let runner = |state: &str| json!({"event": "runner", "runner": "far-1", "state": state, "host": "far", "slots": 2});
+        let (first, second) = ("phase1/candidate-0/run", "phase1/candidate-1/run");
+        let mut events = vec![
+            (1, started("maximize", 0.0, &used(Some(0.0), 0))),
+            (2, runner("ready")),
+            (3, begun(first, Some("far-1"))),
+            (3, begun(second, None)),
+        ];
+        let check = |events: &[(i64, Value)], places: &[&str], busy: &[&str]| {
+            let progress = progress(events);
+            let running: Vec<&str> = progress.running.keys().map(Place::as_str).collect();
+            assert_eq!((running, progress.busy().collect::<Vec<_>>()), (places.to_vec(), busy.to_vec()));
+        };
+        check(&events, &[first, second], &["far-1"]);
+        events.push((4, runner("lost")));
+        check(&events, &[second], &[]);
+        events.push((5, begun(first, None)));
+        check(&events, &[first, second], &[]);
     }
 
     #[test]

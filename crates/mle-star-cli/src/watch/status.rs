@@ -8,7 +8,7 @@ use mle_star::place::{Phase, Place, Step};
 
 use super::progress::{Best, Effect, PathState, Progress, seconds};
 use super::text::{Style, Text, sparkline};
-use super::words::{brief, count, number, phase_title, place_name, roughly};
+use super::words::{brief, count, number, on_runner, phase_title, place_name, roughly};
 use crate::output;
 use crate::output::sanitize::{one_line, shortened, width};
 use crate::usage::money;
@@ -53,8 +53,9 @@ struct Row {
 /// One run.
 pub fn one(progress: &Progress, frame: &Frame) -> Vec<Text> {
     let head = [vec![heading(progress, frame)], vec![score(progress, frame)], vec![counts(progress)]];
-    let head = head.into_iter().flatten().flat_map(|parts| flowing(parts, frame.columns)).collect();
-    bounded(head, rows(progress, frame), frame.rows)
+    let head = head.into_iter().flatten().flat_map(|parts| flowing(parts, frame.columns));
+    let runners = progress.runners.line(&progress.busy().collect(), frame.now);
+    bounded(head.chain(runners).collect(), rows(progress, frame), frame.rows)
 }
 
 /// Several runs with their names.
@@ -76,11 +77,21 @@ pub fn several<'a>(runs: impl Iterator<Item = (&'a str, &'a Progress)> + Clone, 
     ];
     let widest = runs.clone().map(|(name, _)| width(name)).max().unwrap_or(0);
     let room = widest.min(frame.columns / 3);
-    let rows = runs.map(|(name, progress)| {
+    let rows = runs.clone().map(|(name, progress)| {
         let name = Text::of(Style::Plain, shortened(&one_line(name), room)).padded(room + 2);
         name.then(in_a_line(progress, frame))
     });
-    bounded(flowing(parts, frame.columns), rows.collect(), frame.rows)
+    let head = flowing(parts, frame.columns).into_iter().chain(shared_runners(runs, frame));
+    bounded(head.collect(), rows.collect(), frame.rows)
+}
+
+/// The runners of several runs of one process, which share them.
+fn shared_runners<'a>(
+    runs: impl Iterator<Item = (&'a str, &'a Progress)> + Clone,
+    frame: &Frame,
+) -> Option<Text> {
+    let busy = runs.clone().flat_map(|(_, progress)| progress.busy()).collect();
+    runs.filter_map(|(_, progress)| progress.runners.line(&busy, frame.now)).next()
 }
 
 /// One of several runs: phase, best score, current activity, time left.
@@ -240,13 +251,15 @@ fn step_row(step: &Place, progress: &Progress, frame: &Frame) -> Row {
     Row { label: format!("{}{of}", place_name(step)), at: String::new(), best: None, doing }
 }
 
-/// `coder 12s of 15m`, `debugger (repair 2) 3s of 15m`, `retriever 40s of 15m, WebSearch: tabular models`.
+/// `coder 12s of 15m`, `debugger (repair 2) 3s of 15m`, `script on far-1 3s of 1h`, `retriever 40s of 15m, WebSearch:
+/// tabular models`.
 fn activity(place: &Place, effect: &Effect, frame: &Frame) -> Text {
     let repair = place.repair().map_or_else(String::new, |repair| format!(" (repair {repair})"));
     let of = if effect.timeout > 0.0 { format!(" of {}", brief(effect.timeout)) } else { String::new() };
     let time = format!(" {}{of}", brief(seconds(effect.since, frame.now)));
     let tool = effect.tool.as_ref().map_or_else(String::new, |tool| format!(", {tool}"));
-    Text::of(Style::Plain, format!("{}{repair}", effect.name)).and(Style::Dim, format!("{time}{tool}"))
+    let at = on_runner(effect.runner.as_deref());
+    Text::of(Style::Plain, format!("{}{repair}{at}", effect.name)).and(Style::Dim, format!("{time}{tool}"))
 }
 
 fn more(running: usize) -> Text {

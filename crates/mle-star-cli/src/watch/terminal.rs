@@ -226,8 +226,8 @@ impl Screen {
     /// Writes an event as a line, if it is to be shown.
     fn report(&self, run: usize, event: &Event, ended: Ended) {
         if let Some(text) = self.text_of(run, event, ended) {
-            // A step's note may be long; the log has all of it.
-            let is_whole = matches!(event, Event::Said { .. });
+            // A step's note may be long; the log has all of it. Why a runner fails is for the user to mend.
+            let is_whole = matches!(event, Event::Said { .. } | Event::Runner { .. });
             self.write(&text, if is_whole { None } else { Some(output::columns()) });
         }
     }

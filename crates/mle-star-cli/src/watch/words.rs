@@ -1,7 +1,7 @@
 //! Formats events as text.
 
 use mle_star::diagnostics::Diagnostics;
-use mle_star::event::Event;
+use mle_star::event::{Event, RunnerState, RunnerStatus};
 use mle_star::place::{Phase, Place, Step};
 use mle_star::result::PathStatus;
 use mle_star::role::AgentType;
@@ -21,13 +21,15 @@ pub enum Weight {
     Warning,
 }
 
-/// What earlier events say about a step that ends.
+/// What earlier events say about an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Ended {
-    /// Seconds of the step's agent calls and scripts, without their wait for a slot.
+    /// Seconds of the ended step's agent calls and scripts, without their wait for a slot.
     pub seconds: Option<f64>,
     /// Whether it gave the best score of the run so far.
     pub is_best: bool,
+    /// Whether another runner failed before for the same reason.
+    pub is_known: bool,
 }
 
 /// An event as one line; `None` for events that only change the status.
@@ -91,13 +93,13 @@ pub fn line(event: &Event, ended: Ended) -> Option<(Weight, String)> {
         Event::Stopped(diagnostics) => (Weight::News, stopped_line(diagnostics)),
         Event::Said { text } => (Weight::News, text.clone()),
         Event::RunEnded { exit_code, .. } => (Weight::Detail, format!("ended with exit code {exit_code}")),
-        _ => return effect_line(event),
+        _ => return effect_line(event, ended),
     };
     Some(line)
 }
 
-/// An agent call or a script as one line.
-fn effect_line(event: &Event) -> Option<(Weight, String)> {
+/// An agent call, a script or a runner as one line.
+fn effect_line(event: &Event, ended: Ended) -> Option<(Weight, String)> {
     let line = match event {
         Event::AgentEnded { place, agent, failure: Some(failure), .. } => {
             let text =
@@ -119,17 +121,50 @@ fn effect_line(event: &Event) -> Option<(Weight, String)> {
             let text = format!("  {:<28} {who} used {tool}: {}{failed}", place_name(place), in_line(about));
             (Weight::Detail, text)
         }
-        Event::ScriptEnded { place, failure: Some(failure), .. } => {
-            (Weight::Warning, format!("  {:<28} script failed: {}", place_name(place), in_line(failure)))
+        Event::ScriptEnded { place, failure: Some(failure), runner, .. } => {
+            let (place, at) = (place_name(place), on_runner(runner.as_deref()));
+            (Weight::Warning, format!("  {place:<28} script failed{at}: {}", in_line(failure)))
         }
-        Event::ScriptEnded { place, seconds, score, replayed, .. } => {
+        Event::ScriptEnded { place, seconds, score, runner, replayed, .. } => {
             let how = if *replayed { "read back".to_owned() } else { duration(*seconds) };
             let score = score.map_or_else(String::new, |score| format!(", score {}", number(score)));
-            (Weight::Detail, format!("  {:<28} script ended ({how}{score})", place_name(place)))
+            let at = on_runner(runner.as_deref());
+            (Weight::Detail, format!("  {:<28} script ended{at} ({how}{score})", place_name(place)))
         }
+        Event::Runner { runner } => (runner_weight(runner, ended), runner_line(runner)),
         _ => return None,
     };
     Some(line)
+}
+
+fn runner_weight(runner: &RunnerStatus, ended: Ended) -> Weight {
+    match runner.state {
+        RunnerState::Failed if ended.is_known => Weight::Detail,
+        RunnerState::Lost | RunnerState::Failed => Weight::Warning,
+        RunnerState::Waiting | RunnerState::Ready | RunnerState::GivenBack => Weight::Detail,
+    }
+}
+
+/// A runner with its state: `runner near-1 was lost: its command ended with exit code 1`.
+fn runner_line(runner: &RunnerStatus) -> String {
+    let RunnerStatus { runner: name, state, waited, detail, .. } = runner;
+    let what = match state {
+        RunnerState::Waiting if detail.is_empty() => "is waiting",
+        RunnerState::Waiting => "prepares",
+        RunnerState::Ready => "is ready",
+        RunnerState::GivenBack => "was given back",
+        RunnerState::Lost => "was lost",
+        RunnerState::Failed => "cannot be used",
+    };
+    let after = waited.filter(|_| *state == RunnerState::Ready);
+    let after = after.map_or_else(String::new, |waited| format!(" after {}", duration(waited)));
+    let why = if detail.is_empty() { String::new() } else { format!(": {}", first_line(detail, 400)) };
+    format!("  runner {} {what}{after}{why}", in_line(name))
+}
+
+/// ` on near-1`; nothing for this machine.
+pub fn on_runner(runner: Option<&str>) -> String {
+    runner.map_or_else(String::new, |name| format!(" on {}", in_line(name)))
 }
 
 /// `Phase 1: initial solution`.
@@ -346,10 +381,44 @@ mod tests {
         };
         assert_eq!(weight(ended(Some(Limit::Time))), Weight::Detail);
         assert_eq!(weight(ended(None)), Weight::News);
-        let began = Ended { seconds: Some(2.0), is_best: false };
+        let began = Ended { seconds: Some(2.0), ..Ended::default() };
         let (weight, text) = line(&ended(Some(Limit::Share)), began).unwrap();
         assert_eq!(weight, Weight::News, "a step that had begun and was cut short");
         assert!(text.contains("cut short") && text.ends_with("time share"), "{text}");
+    }
+
+    #[test]
+    fn runners_that_are_gone_are_warnings_with_their_reason() {
+        let check = |state: RunnerState, detail: &str, is_known: bool, expected: (Weight, &str)| {
+            let (runner, host) = ("far-1".to_owned(), Some("far.example".to_owned()));
+            let runner =
+                RunnerStatus { runner, state, host, slots: 1, waited: Some(61.0), detail: detail.to_owned() };
+            let (weight, text) =
+                line(&Event::Runner { runner }, Ended { is_known, ..Ended::default() }).unwrap();
+            assert_eq!((weight, text.trim_start()), expected);
+        };
+        use RunnerState::{Failed, GivenBack, Lost, Ready, Waiting};
+        check(Waiting, "", false, (Weight::Detail, "runner far-1 is waiting"));
+        check(Waiting, "installs numpy", false, (Weight::Detail, "runner far-1 prepares: installs numpy"));
+        check(Ready, "2 cores", false, (Weight::Detail, "runner far-1 is ready after 1m 01s: 2 cores"));
+        check(GivenBack, "", false, (Weight::Detail, "runner far-1 was given back"));
+        check(Lost, "killed", false, (Weight::Warning, "runner far-1 was lost: killed"));
+        check(Failed, "no place", false, (Weight::Warning, "runner far-1 cannot be used: no place"));
+        check(Failed, "no place", true, (Weight::Detail, "runner far-1 cannot be used: no place"));
+    }
+
+    #[test]
+    fn scripts_name_their_runner() {
+        let check = |failure: Option<&str>, runner: Option<&str>, expected: &str| {
+            let place = Place::from("phase1/candidate-0/run");
+            let event = serde_json::json!({"event": "script_ended", "place": place, "seconds": 2.0, "score": 0.5,
+                "failure": failure, "runner": runner, "replayed": false});
+            let (_, text) = line(&serde_json::from_value(event).unwrap(), Ended::default()).unwrap();
+            assert_eq!(text.split_whitespace().collect::<Vec<_>>().join(" "), expected);
+        };
+        check(None, None, "candidate 1 script ended (2.0 s, score 0.50000)");
+        check(None, Some("far-1"), "candidate 1 script ended on far-1 (2.0 s, score 0.50000)");
+        check(Some("KeyError"), Some("far-1"), "candidate 1 script failed on far-1: KeyError");
     }
 
     #[test]
@@ -357,7 +426,7 @@ mod tests {
         let step = |score, kept, is_best, note: &str| {
             let verdict = Verdict { score, kept, note: note.to_owned(), ..Verdict::default() };
             let event = Event::StepEnded { place: Step::Candidate(0), verdict };
-            line(&event, Ended { seconds: Some(3.0), is_best }).unwrap().1
+            line(&event, Ended { seconds: Some(3.0), is_best, ..Ended::default() }).unwrap().1
         };
         let check = |line: String, expected: &str| {
             assert_eq!(line.split_whitespace().collect::<Vec<_>>().join(" "), expected);

@@ -5,5 +5,6 @@ mod chromium;
 mod compare;
 mod list;
 mod report;
+mod runners;
 mod runs;
 mod worlds;

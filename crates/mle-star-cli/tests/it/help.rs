@@ -2,7 +2,7 @@
 
 use crate::sealed::Sealed;
 
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 16] = [
     "",
     "run",
     "resume",
@@ -14,6 +14,7 @@ const COMMANDS: [&str; 15] = [
     "init",
     "check",
     "doctor",
+    "runner",
     "prompts",
     "prompts export",
     "completions",

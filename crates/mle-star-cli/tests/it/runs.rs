@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::sealed::Sealed;
 
 /// The smallest search.
-const SMALL: &str = "--set num_retrieved_models=1 --set outer_loop_steps=1 --set inner_loop_steps=1 \
+pub const SMALL: &str = "--set num_retrieved_models=1 --set outer_loop_steps=1 --set inner_loop_steps=1 \
                      --set num_parallel_solutions=1 --set ensemble_rounds=1 --time-limit 600";
 
 /// An interpreter with the libraries that generated scripts use.
@@ -20,7 +20,7 @@ pub fn interpreter() -> PathBuf {
 }
 
 /// A task with 80 training rows.
-fn task() -> Sealed {
+pub fn task() -> Sealed {
     let sealed = Sealed::with(&[]);
     let (mut train, mut test, mut sample) =
         ("id,size,town,price\n".to_owned(), "id,size,town\n".to_owned(), "id,price\n".to_owned());

@@ -1,12 +1,13 @@
 //! Probes: the solution to submit runs on changed data, to see whether its score can be believed. Not part of the paper.
 //!
 //! With a permuted target, nothing can be learnt, so a score that is better than chance has seen its own answers. With
-//! other test rows, a validation score stays what it was. A suspect solution gives way to the next best one.
+//! other test rows, a validation score stays what it was. While the fits of a script are watched, no model may predict
+//! validation rows that it was fitted on. A suspect solution gives way to the next best one.
 
 use super::choose::{Chosen, Predictions};
 use crate::config::Probes;
 use crate::ctx::Ctx;
-use crate::effects::{DataView, Purpose, ScriptOutcome};
+use crate::effects::{DataView, Fits, Fitted, Purpose, ScriptOutcome};
 use crate::lessons::number;
 use crate::solution::Scored;
 use crate::stop::Stop;
@@ -48,27 +49,32 @@ fn words(probes: &[Probe]) -> String {
 
 async fn probes_of(ctx: &Ctx<'_>, index: u32, solution: &Scored) -> Result<Vec<Probe>, Stop> {
     let mut probes = Vec::new();
-    for (name, data) in
-        [("shuffled-target", DataView::ShuffledTarget), ("replaced-test-rows", DataView::ReplacedTestRows)]
-    {
+    for (name, data) in [
+        ("shuffled-target", DataView::ShuffledTarget),
+        ("replaced-test-rows", DataView::ReplacedTestRows),
+        ("fits", DataView::Search),
+    ] {
         let ctx = &ctx.probing(index, name, data);
         let (verdict, detail) = match ctx.time_for_probe(solution.facts().seconds).await? {
             Err(why) => (ProbeVerdict::Skipped, why),
             Ok(()) => {
                 let outcome = ctx.run(solution.text(), Purpose::Probe).await?.value;
                 match data {
-                    _ if outcome.is_error() => (
-                        ProbeVerdict::Skipped,
-                        format!("the script failed on changed data: {}", outcome.headline()),
-                    ),
+                    _ if outcome.is_error() => (ProbeVerdict::Skipped, failed(data, &outcome)),
                     DataView::ShuffledTarget => shuffled_target(ctx, solution, &outcome),
-                    _ => replaced_test_rows(ctx, solution, &outcome),
+                    DataView::ReplacedTestRows => replaced_test_rows(ctx, solution, &outcome),
+                    _ => fits(&outcome),
                 }
             }
         };
         probes.push(Probe { name: name.to_owned(), verdict, detail });
     }
     Ok(probes)
+}
+
+fn failed(data: DataView, outcome: &ScriptOutcome) -> String {
+    let when = if data == DataView::Search { "while it was watched" } else { "on changed data" };
+    format!("the script failed {when}: {}", outcome.headline())
 }
 
 fn shuffled_target(ctx: &Ctx<'_>, solution: &Scored, outcome: &ScriptOutcome) -> (ProbeVerdict, String) {
@@ -113,6 +119,30 @@ fn replaced_test_rows(ctx: &Ctx<'_>, solution: &Scored, outcome: &ScriptOutcome)
         number(difference.standard_error)
     );
     (verdict(gain, difference.standard_error), detail)
+}
+
+fn fits(outcome: &ScriptOutcome) -> (ProbeVerdict, String) {
+    match &outcome.fits {
+        None => (ProbeVerdict::Skipped, "the script left no report of its fits".to_owned()),
+        Some(Fits::Unknown { why }) => (ProbeVerdict::Skipped, why.clone()),
+        Some(Fits::Clean { rows, of }) => {
+            let text = format!(
+                "{rows} of {of} validation predictions are by models that were watched, and none is seen to be for a row that its model was fitted on"
+            );
+            (ProbeVerdict::Pass, text)
+        }
+        Some(Fits::Leak { estimator, by, line, rows, of }) => {
+            let place = if *line == 0 { String::new() } else { format!(" in line {line}") };
+            let whose = match by {
+                Fitted::Model => "their model",
+                Fitted::Transformer => "what makes their features",
+            };
+            let text = format!(
+                "{rows} of {of} validation predictions are for rows that {whose}, {estimator}{place}, was fitted on with their labels"
+            );
+            (ProbeVerdict::Suspect, text)
+        }
+    }
 }
 
 /// Whether a gain is too large for its standard deviation.

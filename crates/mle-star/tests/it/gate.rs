@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use mle_star::config::{LeakageGate, Probes};
-use mle_star::effects::{DataView, ScriptOutcome};
+use mle_star::effects::{DataView, Fits, Fitted, ScriptOutcome};
 use mle_star::event::Event;
 use mle_star::journal::{Frozen, Journal};
 use mle_star::measure::Chance;
@@ -152,6 +152,11 @@ fn with_rounds() -> World {
         .script("phase3/r0/run", round(0.9))
         .script("finalization/probe-0/replaced-test-rows/run", round(0.9))
         .script("finalization/probe-1/replaced-test-rows/run", round(0.8))
+        .script("finalization/probe-0/fits/run", with_fits(Fits::Clean { rows: 90, of: 100 }))
+}
+
+fn with_fits(fits: Fits) -> ScriptOutcome {
+    ScriptOutcome { fits: Some(fits), ..measured(&[0.9, 0.89, 0.91]) }
 }
 
 #[tokio::test]
@@ -169,10 +174,11 @@ async fn a_suspect_solution_gives_way_to_the_next_best() {
 
     let world = probed(2.0, 2.0);
     let passed = trust(&world, &inputs).await;
-    assert_eq!((passed.validation_score, verdicts(&passed)), (Some(0.9), vec![ProbeVerdict::Pass; 2]));
+    assert_eq!((passed.validation_score, verdicts(&passed)), (Some(0.9), vec![ProbeVerdict::Pass; 3]));
     let view = |place: &str| world.script_run(place).unwrap().data;
     assert_eq!(view("finalization/probe-0/shuffled-target/run"), DataView::ShuffledTarget);
     assert_eq!(view("finalization/probe-0/replaced-test-rows/run"), DataView::ReplacedTestRows);
+    assert_eq!(view("finalization/probe-0/fits/run"), DataView::Search);
 
     let replaced = trust(&probed(4.0, -1.0), &inputs).await;
     assert_eq!(replaced.validation_score, Some(0.8), "{replaced:?}");
@@ -198,4 +204,43 @@ async fn test_rows_must_not_move_a_validation_score() {
     let trust = trust(&world, &inputs).await;
     assert_eq!(trust.validation_score, Some(0.8), "{:?}", trust.probes);
     assert_eq!(warnings(&world, "finalization", "with other test rows"), 1);
+}
+
+#[tokio::test]
+async fn no_model_may_predict_validation_rows_that_it_was_fitted_on() {
+    let mut inputs = held_out();
+    inputs.config.probes = Probes::Final;
+    let probed = |fits: Fits| {
+        with_rounds()
+            .script("finalization/probe-0/shuffled-target/run", by_chance(0.0))
+            .script("finalization/probe-0/fits/run", with_fits(fits))
+    };
+    let leak = |by, line| Fits::Leak { estimator: "TargetEncoder".to_owned(), by, line, rows: 90, of: 100 };
+    let check = async |fits: Fits, verdict, expected: &str, score: f64| {
+        let world = probed(fits);
+        let trust = trust(&world, &inputs).await;
+        assert_eq!(trust.validation_score, Some(score), "{:?}", trust.probes);
+        if verdict == ProbeVerdict::Suspect {
+            assert_eq!(warnings(&world, "finalization", expected), 1);
+        } else {
+            let probe = &trust.probes[2];
+            assert_eq!((probe.name.as_str(), probe.verdict), ("fits", verdict));
+            assert!(probe.detail.contains(expected), "{probe:?}");
+        }
+    };
+    let transformer =
+        "for rows that what makes their features, TargetEncoder in line 7, was fitted on with their labels";
+    check(leak(Fitted::Transformer, 7), ProbeVerdict::Suspect, transformer, 0.8).await;
+    let model =
+        "90 of 100 validation predictions are for rows that their model, TargetEncoder, was fitted on";
+    check(leak(Fitted::Model, 0), ProbeVerdict::Suspect, model, 0.8).await;
+    check(
+        Fits::Clean { rows: 90, of: 100 },
+        ProbeVerdict::Pass,
+        "90 of 100 validation predictions are by",
+        0.9,
+    )
+    .await;
+    let why = Fits::Unknown { why: "no fit was seen".to_owned() };
+    check(why, ProbeVerdict::Skipped, "no fit was seen", 0.9).await;
 }

@@ -72,7 +72,7 @@ fn home(base: &Interpreter) -> Result<PathBuf, Trouble> {
 }
 
 /// `MLE_STAR_CACHE`, or else `mle-star` in the user's cache folder.
-fn cache() -> Result<PathBuf, Trouble> {
+pub(super) fn cache() -> Result<PathBuf, Trouble> {
     let folder = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let found = folder("MLE_STAR_CACHE")
         .or_else(|| Some(folder("XDG_CACHE_HOME").filter(|path| path.is_absolute())?.join("mle-star")))

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use mle_star::effects::{OutOfMemory, ScriptEnd, ScriptOutcome, ScriptRunner};
-use mle_star_backends::script::local::LocalRunner;
+use mle_star_backends::script::backend::ScriptBackend;
 use mle_star_process::sandbox::{Layer, Layers, Network};
 
 use super::world::{IS_WARM, World, request};
@@ -39,7 +39,7 @@ fn assert_stopped(outcome: &ScriptOutcome, attack: &str, words: &str) {
     assert_eq!((outcome.end.clone(), outcome.out_of_memory, says), expected, "{attack}: {outcome:#?}");
 }
 
-async fn run(runner: &LocalRunner, attack: &str) -> ScriptOutcome {
+async fn run(runner: &ScriptBackend, attack: &str) -> ScriptOutcome {
     let script = format!("import os, sys\nprint({IS_WARM}, flush=True)\n{attack}");
     runner.run(&request(&script, Duration::from_secs(120))).await.unwrap()
 }

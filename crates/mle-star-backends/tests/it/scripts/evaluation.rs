@@ -33,6 +33,7 @@ async fn world(train: &str, metric: Metric, id: Option<&str>) -> World {
         },
         header: vec!["id".to_owned(), "y".to_owned()],
         id_column: Some("id".to_owned()),
+        split: None,
         holdout: None,
     });
     world

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use mle_star::effects::{ScriptEnd, ScriptOutcome, ScriptRunner};
-use mle_star_backends::script::local::LocalRunner;
+use mle_star_backends::script::backend::ScriptBackend;
 
 use super::world::{IS_WARM, Pulse, World, request};
 
@@ -111,7 +111,7 @@ impl Target {
 
     pub async fn check_with(
         &self,
-        runner: &LocalRunner,
+        runner: &ScriptBackend,
         attack: &str,
         expected: Ends,
         next: &str,

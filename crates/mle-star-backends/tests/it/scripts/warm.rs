@@ -5,8 +5,9 @@ use std::fs;
 use std::time::Duration;
 
 use mle_star::effects::{Purpose, ScriptEnd, ScriptOutcome, ScriptRequest, ScriptRunner};
+use mle_star::slots::Slot;
+use mle_star_backends::script::backend::ScriptBackend;
 use mle_star_backends::script::environment::{EnvironmentChoice, python_environment};
-use mle_star_backends::script::local::LocalRunner;
 use mle_star_process::machine::{Gpu, Machine};
 use mle_star_process::sandbox::Layers;
 use mle_star_process::warm::WarmStart;
@@ -14,24 +15,24 @@ use mle_star_process::warm::WarmStart;
 use super::world::{IS_WARM, Pulse, World, request, warm_start};
 
 /// The same folder, once with a worker that imports `modules` and once without.
-async fn runners(world: &mut World, modules: &[&str]) -> [LocalRunner; 2] {
+async fn runners(world: &mut World, modules: &[&str]) -> [ScriptBackend; 2] {
     let cold = world.runner();
     world.setup.warm_start = Some(warm_start(modules));
     [cold, world.warm_runner(modules).await]
 }
 
-async fn run(runner: &LocalRunner, script: &str) -> ScriptOutcome {
+async fn run(runner: &ScriptBackend, script: &str) -> ScriptOutcome {
     runner.run(&request(script, Duration::from_secs(120))).await.unwrap()
 }
 
-async fn is_warm(runner: &LocalRunner) -> bool {
+async fn is_warm(runner: &ScriptBackend) -> bool {
     let outcome = run(runner, &format!("print({IS_WARM})")).await;
     assert!(["True\n", "False\n"].contains(&outcome.stdout.text().as_str()), "{outcome:?}");
     outcome.stdout.text() == "True\n"
 }
 
 /// Runs each script both ways. The outcomes must be the same except for the time.
-async fn compare([cold, warm]: &[LocalRunner; 2], scripts: &str) {
+async fn compare([cold, warm]: &[ScriptBackend; 2], scripts: &str) {
     let scripts: Vec<&str> = scripts.split("\n#---\n").collect();
     // One runner after the other: they use the same folder.
     let mut outcomes = [Vec::new(), Vec::new()];
@@ -128,7 +129,7 @@ async fn random_numbers_differ_between_scripts() {
     }
 }
 
-async fn assert_draws_differ(runner: &LocalRunner, script: &str) {
+async fn assert_draws_differ(runner: &ScriptBackend, script: &str) {
     let (first, second) = (run(runner, script).await, run(runner, script).await);
     assert_eq!((first.end, second.end.clone()), (second.end, ScriptEnd::Exited { code: 0 }), "{script}");
     assert_ne!(first.stdout.text(), second.stdout.text(), "{script}");
@@ -286,7 +287,8 @@ async fn the_worker_sees_no_gpu_and_its_scripts_see_theirs() {
     // A script that mentions such a variable is started cold.
     let now = "import os; print([os.environ.get(n.replace('-', '_')) for n in ('CUDA-VISIBLE-DEVICES', 'OMP-NUM-THREADS', 'OMP-THREAD-LIMIT')])";
     for (slot, gpus) in [(0, "0,2"), (1, "1,3")] {
-        let at = async |runner: &LocalRunner, script: String| {
+        let at = async |runner: &ScriptBackend, script: String| {
+            let slot = Slot::here(slot);
             let request = ScriptRequest { slot, ..request(&script, Duration::from_secs(60)) };
             runner.run(&request).await.unwrap().stdout.text()
         };

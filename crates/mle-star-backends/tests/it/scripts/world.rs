@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 
 use mle_star::effects::{DataView, Purpose, ScriptOutcome, ScriptRequest, ScriptRunner};
 use mle_star::place::Place;
+use mle_star::slots::Slot;
+use mle_star_backends::script::backend::{ScriptBackend, ScriptSetup};
 use mle_star_backends::script::environment::{EnvironmentChoice, python_environment};
-use mle_star_backends::script::local::{LocalRunner, LocalSetup};
 use mle_star_process::machine::Machine;
 use mle_star_process::sandbox::{Isolation, Network};
 use mle_star_process::warm::WarmStart;
@@ -42,7 +43,7 @@ pub fn warm_start(modules: &[&str]) -> WarmStart {
 
 pub struct World {
     pub folder: tempfile::TempDir,
-    pub setup: LocalSetup,
+    pub setup: ScriptSetup,
 }
 
 impl World {
@@ -56,7 +57,7 @@ impl World {
         let others = std::env::var_os(SHARED).map(PathBuf::from);
         isolation.writable = others.into_iter().chain([shared(folder.path())]).collect();
         let given = EnvironmentChoice::Given("python3".into());
-        let setup = LocalSetup {
+        let setup = ScriptSetup {
             run_folder: folder.path().join("run"),
             data_dir,
             environment: python_environment(given, &|_| ()).await.unwrap(),
@@ -68,18 +69,19 @@ impl World {
             warm_start: None,
             isolation,
             evaluation: None,
+            fleet: None,
         };
         Self { folder, setup }
     }
 
-    pub fn runner(&self) -> LocalRunner {
-        LocalRunner::new(self.setup.clone()).unwrap()
+    pub fn runner(&self) -> ScriptBackend {
+        ScriptBackend::new(self.setup.clone()).unwrap()
     }
 
     /// A runner whose worker with these modules is ready.
-    pub async fn warm_runner(&self, modules: &[&str]) -> LocalRunner {
+    pub async fn warm_runner(&self, modules: &[&str]) -> ScriptBackend {
         let warm_start = Some(warm_start(modules));
-        let runner = LocalRunner::new(LocalSetup { warm_start, ..self.setup.clone() }).unwrap();
+        let runner = ScriptBackend::new(ScriptSetup { warm_start, ..self.setup.clone() }).unwrap();
         runner.warmed_up(0).await;
         runner
     }
@@ -104,7 +106,7 @@ pub fn request(script: &str, timeout: Duration) -> ScriptRequest {
         script: script.to_owned(),
         purpose: Purpose::Score,
         timeout,
-        slot: 0,
+        slot: Slot::here(0),
         data: DataView::Search,
     }
 }

@@ -16,6 +16,8 @@ use super::{Look, Message, Run, Screen, Show};
 const REAL: &str = include_str!("../../../tests/streams/flight-delays.jsonl");
 /// The beginning of a resumed run with a language model and three paths, written by hand.
 const MODEL: &str = include_str!("../../../tests/streams/model.jsonl");
+/// The beginning of a real run whose scripts run on runners. One of them is killed, and one cannot be reached.
+const RUNNERS: &str = include_str!("../../../tests/streams/runners.jsonl");
 
 fn lines(stream: &str) -> Vec<Line> {
     stream.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -84,6 +86,10 @@ fn views_are_as_written_down() {
         text += &several(columns, 24);
     }
     text += &one("model", MODEL, 20, (79, 24), true);
+    for count in [2, 3, 16, 47, 52] {
+        text += &one("runners", RUNNERS, count, (79, 24), false);
+    }
+    text += &one("runners", RUNNERS, 47, (39, 24), true);
     text += &several(79, 4);
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/streams/views.txt");
     if std::env::var_os("UPDATE_VIEWS").is_some() {
@@ -138,6 +144,7 @@ fn on_a_terminal_steps_scroll_and_the_rest_stands_below_them() {
     for (columns, height) in [(80, 24), (40, 12), (160, 50), (30, 6)] {
         check(REAL, columns, height);
         check(MODEL, columns, height);
+        check(RUNNERS, columns, height);
     }
 }
 

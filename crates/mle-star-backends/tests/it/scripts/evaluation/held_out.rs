@@ -82,6 +82,7 @@ impl HeldOut {
             },
             header: vec!["id".to_owned(), "y".to_owned()],
             id_column: Some("id".to_owned()),
+            split: None,
             holdout: Some(HoldoutSetup {
                 data_dir: original.clone(),
                 sample,

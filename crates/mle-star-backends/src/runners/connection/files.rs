@@ -1,0 +1,231 @@
+//! Files on their way to and from a runner.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use mle_star::stop::Trouble;
+use mle_star_data::input::Data;
+use tokio::io::AsyncWriteExt;
+
+use super::Errand;
+use crate::runners::manifest::Manifest;
+use crate::runners::protocol::{PIECE, Stream, ToRunner, Written, compressed, decompressed};
+use crate::runners::wire::{Gone, Outgoing};
+use crate::script::in_background;
+
+/// The longest output of a script that is kept, in bytes. A runner sends less.
+const LONGEST_OUTPUT: u64 = 128 << 20;
+
+/// Data that runners can be given.
+#[derive(Debug)]
+pub struct Source {
+    data: String,
+    /// The manifest as a file.
+    list: Vec<u8>,
+    paths: HashMap<String, PathBuf>,
+}
+
+impl Source {
+    /// Reads the data, to name it by its content.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn new(data: &Data) -> io::Result<Self> {
+        let manifest = Manifest::of(data)?;
+        let (data, list) = manifest.text()?;
+        let paths = manifest.files.into_iter().map(|entry| (entry.digest, entry.at)).collect();
+        Ok(Self { data, list, paths })
+    }
+
+    /// Its digest.
+    pub fn data(&self) -> &str {
+        &self.data
+    }
+
+    fn open(&self, digest: &str, from: u64) -> io::Result<Box<dyn Read + Send>> {
+        if digest == self.data {
+            let from = usize::try_from(from).unwrap_or(usize::MAX).min(self.list.len());
+            return Ok(Box::new(io::Cursor::new(self.list[from..].to_vec())));
+        }
+        let path = self.paths.get(digest).ok_or(io::ErrorKind::NotFound)?;
+        let mut file = File::open(path)?;
+        file.seek(SeekFrom::Start(from))?;
+        Ok(Box::new(file))
+    }
+}
+
+/// Sends the files that a runner needs, from where its parts of them end.
+pub(super) async fn send(source: Arc<Source>, files: Vec<(String, u64)>, out: Outgoing) {
+    for (digest, have) in files {
+        match send_file(&source, &digest, have, &out).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => out.send(&ToRunner::Unreadable { digest, why: error.to_string() }, &[]),
+            Err(Gone) => return,
+        }
+    }
+}
+
+async fn send_file(
+    source: &Arc<Source>,
+    digest: &str,
+    have: u64,
+    out: &Outgoing,
+) -> Result<io::Result<()>, Gone> {
+    let mut offset = have;
+    let mut file: Option<Box<dyn Read + Send>> = None;
+    loop {
+        let (source, name) = (Arc::clone(source), digest.to_owned());
+        let next = in_background(move || {
+            let mut file = file.map_or_else(|| source.open(&name, offset), Ok)?;
+            let mut piece = Vec::with_capacity(PIECE);
+            file.by_ref().take(PIECE as u64).read_to_end(&mut piece)?;
+            io::Result::Ok((compressed(&piece)?, piece.len(), file))
+        });
+        let (piece, length, rest) = match next.await.map_err(io::Error::other).flatten() {
+            Ok(next) => next,
+            Err(error) => return Ok(Err(error)),
+        };
+        let is_last = length < PIECE;
+        out.send_bulk(&ToRunner::Piece { digest: digest.to_owned(), offset, is_last }, &piece).await?;
+        if is_last {
+            return Ok(Ok(()));
+        }
+        offset += length as u64;
+        file = Some(rest);
+    }
+}
+
+/// The output and the files of a script as they arrive.
+pub(super) struct Receiving {
+    logs: [(PathBuf, tokio::fs::File, u64); 2],
+    folder: PathBuf,
+    /// The files with what may still come of each.
+    files: HashMap<String, Arriving>,
+    left: HashMap<String, u64>,
+}
+
+struct Arriving {
+    file: File,
+    hasher: blake3::Hasher,
+}
+
+impl Receiving {
+    pub(super) fn new(errand: &Errand<'_>) -> Result<Self, Trouble> {
+        let open = |path: &PathBuf| {
+            let file = File::create(path).map_err(|error| Trouble::io("write", path, &error))?;
+            Ok::<_, Trouble>((path.clone(), tokio::fs::File::from_std(file), 0))
+        };
+        let [out, err] = &errand.logs;
+        // An interrupted process may have left it.
+        let _ = fs::remove_dir_all(&errand.folder);
+        fs::create_dir_all(&errand.folder).map_err(|error| Trouble::io("create", &errand.folder, &error))?;
+        let left = errand.outputs.iter().map(|(name, most)| ((*name).to_owned(), *most)).collect();
+        let (logs, folder) = ([open(out)?, open(err)?], errand.folder.clone());
+        Ok(Self { logs, folder, files: HashMap::new(), left })
+    }
+
+    pub(super) async fn output(&mut self, stream: Stream, is_new: bool, bytes: &[u8]) -> Result<(), String> {
+        let (path, file, length) = &mut self.logs[usize::from(stream == Stream::Stderr)];
+        *length += bytes.len() as u64;
+        if *length > LONGEST_OUTPUT {
+            return Err("it sent more output than a script may have".to_owned());
+        }
+        let write = async {
+            if is_new {
+                file.set_len(0).await?;
+                tokio::io::AsyncSeekExt::rewind(file).await?;
+            }
+            file.write_all(bytes).await?;
+            file.flush().await
+        };
+        write.await.map_err(|error| format!("cannot write {}: {error}", path.display()))
+    }
+
+    pub(super) async fn file(&mut self, name: &str, piece: Vec<u8>) -> Result<(), String> {
+        let left = self.left.get_mut(name).ok_or_else(|| format!("it sent the file {name:?}"))?;
+        let mut arriving = match self.files.remove(name) {
+            Some(arriving) => arriving,
+            None => {
+                let path = self.folder.join(name);
+                let file = File::create_new(&path)
+                    .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+                Arriving { file, hasher: blake3::Hasher::new() }
+            }
+        };
+        let write = in_background(move || {
+            let piece = decompressed(&piece)?;
+            arriving.hasher.update(&piece);
+            arriving.file.write_all(&piece)?;
+            io::Result::Ok((arriving, piece.len() as u64))
+        });
+        let (arriving, length) = write
+            .await
+            .map_err(io::Error::other)
+            .flatten()
+            .map_err(|error| format!("cannot keep {name}: {error}"))?;
+        *left = left.checked_sub(length).ok_or_else(|| format!("it sent too much of {name}"))?;
+        self.files.insert(name.to_owned(), arriving);
+        Ok(())
+    }
+
+    /// Checks that the files are those that the script wrote.
+    pub(super) fn end(self, written: Vec<(String, Written)>) -> Result<Received, String> {
+        let Self { folder, files, .. } = self;
+        let received = Received { folder, files: written.into_iter().collect() };
+        for (name, arriving) in &files {
+            let digest = arriving.hasher.finalize().to_hex();
+            match received.files.get(name) {
+                Some(Written::File { digest: expected, .. }) if *expected == *digest.as_str() => {}
+                _ => return Err(format!("{name} is not what it should be")),
+            }
+        }
+        let empty = blake3::hash(b"").to_hex();
+        for (name, written) in &received.files {
+            let Written::File { digest, .. } = written else { continue };
+            let is_plain = Path::new(name).components().count() == 1;
+            if !files.contains_key(name) {
+                if *digest != *empty.as_str() || !is_plain {
+                    return Err(format!("{name} did not arrive"));
+                }
+                File::create(received.folder.join(name)).map_err(|error| error.to_string())?;
+            }
+        }
+        Ok(received)
+    }
+}
+
+/// The files that a script wrote on a runner. Removed when dropped.
+#[derive(Debug)]
+pub struct Received {
+    folder: PathBuf,
+    files: HashMap<String, Written>,
+}
+
+impl Received {
+    /// Where they are.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The file with this name, if the script wrote it, or a sentence that says why it is not accepted.
+    ///
+    /// # Errors
+    /// The file cannot be opened.
+    pub fn output(&self, name: &str) -> io::Result<Result<Option<File>, String>> {
+        match self.files.get(name) {
+            None => Ok(Ok(None)),
+            Some(Written::Refused(why)) => Ok(Err(why.chars().take(500).collect())),
+            Some(Written::File { .. }) => File::open(self.folder.join(name)).map(|file| Ok(Some(file))),
+        }
+    }
+}
+
+impl Drop for Received {
+    fn drop(&mut self) {
+        // If it cannot be removed now, it is removed before the same place runs again.
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}

@@ -1,0 +1,263 @@
+//! Starts a runner and listens to it.
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::process::Stdio;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use mle_star_process::{ProcessTree, Streams};
+use serde_json::Value;
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::{ChildStdout, Command};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use super::{Connection, Shared, lock, short};
+use crate::runners::protocol::{Frames, FromRunner, Hello, PROTOCOL, SILENCE, ToRunner};
+use crate::runners::wire::{Heard, Outgoing, channel};
+
+/// How much of what a command writes to standard error is kept, in bytes.
+const KEPT: usize = 4096;
+/// How long a command may take to end after its runner is gone: by itself, and when it is told to.
+const ENDING: [Duration; 2] = [Duration::from_secs(3); 2];
+/// The same for a silent runner: it does not hear that it is to end, and its scripts go on meanwhile.
+const ENDING_IN_SILENCE: [Duration; 2] = [Duration::ZERO, Duration::from_secs(1)];
+
+/// Why there is no runner.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::runners) struct NotStarted {
+    pub(in crate::runners) reason: String,
+    /// Whether it is useless to try again.
+    pub(in crate::runners) is_final: bool,
+}
+
+/// How long what a command wrote may take to arrive, once the command has ended.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
+/// What a command writes to standard error: its last part.
+struct Complaints {
+    kept: Arc<Mutex<VecDeque<u8>>>,
+    reading: OnDrop,
+}
+
+/// A command that was started, and whose runner may answer.
+struct Launched {
+    tree: ProcessTree,
+    frames: Frames<ChildStdout>,
+    out: Outgoing,
+    writing: OnDrop,
+    complaints: Complaints,
+}
+
+impl Connection {
+    /// Starts a command and waits until its runner answers.
+    pub(in crate::runners) async fn start(
+        name: &str,
+        argv: &[OsString],
+        limit: Duration,
+    ) -> Result<Arc<Self>, NotStarted> {
+        let mut launched = Launched::of(argv)?;
+        let hello = launched.hello(limit).await?;
+        let shared = Arc::new(Shared {
+            out: launched.out.clone(),
+            jobs: Mutex::default(),
+            runs: Mutex::default(),
+            data: Mutex::default(),
+            pings: Mutex::default(),
+            gone: watch::Sender::new(None),
+            progress: watch::Sender::new(String::new()),
+        });
+        tokio::spawn(launched.serve(Arc::clone(&shared)));
+        Ok(Arc::new(Self { name: name.to_owned(), hello, shared, jobs: AtomicU64::new(0) }))
+    }
+}
+
+impl Launched {
+    fn of(argv: &[OsString]) -> Result<Self, NotStarted> {
+        let failed = |reason| NotStarted { reason, is_final: false };
+        let Some((program, arguments)) = argv.split_first() else {
+            return Err(NotStarted { reason: "its command is empty".to_owned(), is_final: true });
+        };
+        let mut command = Command::new(program);
+        command.args(arguments);
+        // Some engines hand the environment on to other machines.
+        for (name, _) in std::env::vars_os().filter(|(name, _)| is_of_agents(&name.to_string_lossy())) {
+            command.env_remove(name);
+        }
+        let (tree, Streams { stdin, stdout, stderr }) = ProcessTree::spawn(command, Stdio::piped())
+            .map_err(|error| failed(format!("{} cannot be started: {error}", program.to_string_lossy())))?;
+        let stdin = stdin.ok_or_else(|| failed("its command has no input".to_owned()))?;
+        let (out, written) = channel();
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        // An engine may lose what a runner writes before its output is followed, so the program speaks first.
+        out.send(&ToRunner::Welcome { protocol: PROTOCOL, version }, &[]);
+        let writing = OnDrop(tokio::spawn(written.write_to(stdin, ToRunner::Ping { number: u64::MAX })));
+        Ok(Self { tree, frames: Frames::new(stdout), out, writing, complaints: Complaints::of(stderr) })
+    }
+
+    /// Waits until the runner answers.
+    async fn hello(&mut self, limit: Duration) -> Result<Hello, NotStarted> {
+        let failed = |reason| NotStarted { reason, is_final: false };
+        match timeout(limit, greeting(&mut self.frames)).await {
+            Ok(Ok(hello)) => Ok(hello),
+            Ok(Err(Greeting::Other(reason))) => Err(NotStarted { reason, is_final: true }),
+            Ok(Err(Greeting::None(said))) => {
+                let end = end_of(&mut self.tree, ENDING).await;
+                let said = self.complaints.and_all(&said).await;
+                Err(failed(format!("its command {end} before the runner answered{said}")))
+            }
+            Err(_) => {
+                let said = self.complaints.and("");
+                Err(failed(format!("it did not answer within {} s{said}", limit.as_secs())))
+            }
+        }
+    }
+
+    /// Listens to the runner until it is gone, and ends its command.
+    async fn serve(self, shared: Arc<Shared>) {
+        let Self { mut tree, frames, writing, mut complaints, .. } = self;
+        let mut wanted = shared.gone.subscribe();
+        let (reason, grace) = tokio::select! {
+            reason = listen(&shared, frames) => reason,
+            _ = wanted.wait_for(Option::is_some) => (String::new(), ENDING),
+        };
+        // The command sees the end of its input.
+        drop(writing);
+        if !reason.is_empty() {
+            shared.give_up(format!("{reason}{}", complaints.and("")));
+        }
+        // It may say why.
+        let end = end_of(&mut tree, grace).await;
+        shared.give_up(format!("its command {end}{}", complaints.and_all("").await));
+        lock(&shared.jobs).clear();
+    }
+}
+
+/// Does a variable hold a credential of the agents? Scripts need none of them.
+fn is_of_agents(name: &str) -> bool {
+    name.starts_with("ANTHROPIC_") || name.starts_with("CLAUDE_") || name.ends_with("_API_KEY")
+}
+
+/// Ends a task when dropped.
+struct OnDrop(JoinHandle<()>);
+
+impl Drop for OnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// What came instead of a greeting.
+enum Greeting {
+    /// Nothing that can be understood; the text is what came.
+    None(String),
+    /// One of another version.
+    Other(String),
+}
+
+/// Waits for the first message.
+async fn greeting(frames: &mut Frames<ChildStdout>) -> Result<Hello, Greeting> {
+    frames.skip_to_magic().await.map_err(Greeting::None)?;
+    // Of another version, only these two values are known.
+    let first = frames.next::<Value>(|| ()).await.map_err(|error| Greeting::None(error.to_string()))?;
+    let (first, _) = first.ok_or_else(|| Greeting::None(String::new()))?;
+    if first["protocol"] != PROTOCOL {
+        return Err(Greeting::Other(format!(
+            "it is mle-star {} with protocol {}, and this is mle-star {} with protocol {PROTOCOL}; install the same \
+             version on both machines",
+            first["version"].as_str().unwrap_or("of an unknown version"),
+            first["protocol"],
+            env!("CARGO_PKG_VERSION")
+        )));
+    }
+    match serde_json::from_value(first) {
+        Ok(FromRunner::Hello(hello)) => {
+            let Hello { host, version, isolation, python, platform, .. } = &*hello;
+            let [host, version, isolation, platform] =
+                [host, version, isolation, platform].map(|text| short(text));
+            let python = python.as_deref().map(short);
+            Ok(Hello { host, version, isolation, python, platform, ..*hello })
+        }
+        Ok(_) => Err(Greeting::None("it did not introduce itself".to_owned())),
+        Err(error) => Err(Greeting::None(error.to_string())),
+    }
+}
+
+/// Handles what the runner sends until it is gone, and says why, and how long its command may take to end by itself; an
+/// empty reason: its command ended.
+async fn listen(shared: &Arc<Shared>, mut frames: Frames<ChildStdout>) -> (String, [Duration; 2]) {
+    let heard = Heard::now();
+    let handling = async {
+        loop {
+            match frames.next(|| heard.again()).await {
+                Ok(Some((message, bytes))) => {
+                    if let Err(reason) = heard.during(shared.handle(message, bytes)).await {
+                        return reason;
+                    }
+                }
+                Ok(None) => return String::new(),
+                Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => return String::new(),
+                Err(error) => return format!("what it sends cannot be understood: {error}"),
+            }
+        }
+    };
+    tokio::select! {
+        reason = handling => (reason, ENDING),
+        () = heard.nothing_for(SILENCE) => {
+            (format!("nothing was heard from it for {} s", SILENCE.as_secs()), ENDING_IN_SILENCE)
+        }
+    }
+}
+
+/// Ends a command, and says how it ended.
+async fn end_of(tree: &mut ProcessTree, [alone, told]: [Duration; 2]) -> String {
+    if timeout(alone, tree.ended()).await.is_err() {
+        tree.terminate();
+        if timeout(told, tree.ended()).await.is_err() {
+            tree.kill();
+        }
+    }
+    match tree.ended().await.ok().and_then(|ending| ending.status) {
+        Some(status) => match status.code() {
+            Some(code) => format!("ended with exit code {code}"),
+            None => format!("was ended by {status}"),
+        },
+        None => "was ended".to_owned(),
+    }
+}
+
+impl Complaints {
+    fn of(mut source: impl AsyncRead + Send + Unpin + 'static) -> Self {
+        let kept = Arc::new(Mutex::new(VecDeque::new()));
+        let into = Arc::clone(&kept);
+        let reading = OnDrop(tokio::spawn(async move {
+            let mut piece = vec![0; KEPT];
+            while let Ok(length @ 1..) = source.read(&mut piece).await {
+                let mut kept = lock(&into);
+                kept.extend(&piece[..length]);
+                let surplus = kept.len().saturating_sub(KEPT);
+                kept.drain(..surplus);
+            }
+        }));
+        Self { kept, reading }
+    }
+
+    /// What the command has said last, to follow a reason. `before` was on standard output.
+    fn and(&self, before: &str) -> String {
+        let kept: Vec<u8> = lock(&self.kept).iter().copied().collect();
+        let text = String::from_utf8_lossy(&kept);
+        let lines = before.lines().chain(text.lines()).map(str::trim).filter(|line| !line.is_empty());
+        let last: Vec<&str> = lines.collect();
+        let last = short(&last[last.len().saturating_sub(3)..].join(" / "));
+        if last.is_empty() { String::new() } else { format!(": {last}") }
+    }
+
+    /// The same once everything is read. The command has ended.
+    async fn and_all(&mut self, before: &str) -> String {
+        let _ = timeout(LAST_WORDS, &mut self.reading.0).await;
+        self.and(before)
+    }
+}

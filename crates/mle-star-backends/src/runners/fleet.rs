@@ -1,0 +1,522 @@
+//! The runners of a process: started when scripts wait, given back when there is nothing to do, replaced when they are
+//! lost.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use mle_star::event::{RunnerState, RunnerStatus};
+use mle_star::slots::{Host, Slots};
+use mle_star::stop::Trouble;
+use mle_star_process::machine::Machine;
+use tokio::sync::{broadcast, watch};
+use tokio::task::AbortHandle;
+use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
+
+use super::connection::{Aftermath, Connection, Errand, NotStarted, Received, Source};
+use super::entry::RunnerEntry;
+use super::protocol::{Hello, RunSetup};
+use crate::script::environment::Origin;
+use crate::script::executor::{Executed, Job};
+
+/// How often to look whether runners are needed.
+const TICK: Duration = Duration::from_millis(500);
+/// A runner that waits longer than this may wait in a queue, and others are started meanwhile.
+const QUEUED: Duration = Duration::from_secs(10);
+/// The first wait after a start that failed. It doubles with each failure in a row.
+const FIRST_WAIT: Duration = Duration::from_secs(2);
+/// The longest wait after a start that failed.
+const LONGEST_WAIT: Duration = Duration::from_secs(300);
+/// After this many failures in a row, an entry counts as unreachable.
+const HOPELESS: u32 = 3;
+/// How long runners may take to end.
+const ENDING: Duration = Duration::from_secs(5);
+/// How many changes of state wait for a slow reader.
+const CHANGES: usize = 1024;
+
+/// The runners of a process. Clones share them.
+#[derive(Clone, Debug)]
+pub struct Fleet(Arc<Inner>);
+
+struct Inner {
+    slots: Slots,
+    entries: Mutex<Vec<Kept>>,
+    ready: Mutex<HashMap<Host, Arc<Connection>>>,
+    runs: Mutex<BTreeMap<u64, RunSetup>>,
+    next_run: AtomicU64,
+    states: Mutex<BTreeMap<String, RunnerStatus>>,
+    changes: broadcast::Sender<RunnerStatus>,
+    /// Why no script can run, once that is so.
+    stranded: watch::Sender<Option<Trouble>>,
+    tasks: Mutex<Vec<AbortHandle>>,
+}
+
+/// An entry with what became of its runners.
+struct Kept {
+    entry: RunnerEntry,
+    /// The runners that are started or ready, by number, with the time of their start; `None` once ready.
+    started: BTreeMap<u32, Option<Instant>>,
+    failures: u32,
+    /// The next start is not before this.
+    not_before: Option<Instant>,
+    /// Why no further one is started.
+    refused: Option<String>,
+    last_failure: String,
+}
+
+/// A run whose scripts can go to runners. Dropping it tells them that it is over.
+#[derive(Debug)]
+pub struct RunOnFleet {
+    fleet: Weak<Inner>,
+    run: u64,
+}
+
+impl std::fmt::Debug for Inner {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Fleet").finish_non_exhaustive()
+    }
+}
+
+impl Fleet {
+    /// Runners of these entries, which add to `slots`. Requires a runtime.
+    pub fn new(entries: Vec<RunnerEntry>, slots: Slots) -> Self {
+        let expected = entries.iter().map(|entry| entry.expected_slots() * entry.count as usize).sum();
+        slots.expect(expected);
+        let kept = |entry| Kept {
+            entry,
+            started: BTreeMap::new(),
+            failures: 0,
+            not_before: None,
+            refused: None,
+            last_failure: String::new(),
+        };
+        let inner = Arc::new(Inner {
+            slots,
+            entries: Mutex::new(entries.into_iter().map(kept).collect()),
+            ready: Mutex::default(),
+            runs: Mutex::default(),
+            next_run: AtomicU64::new(0),
+            states: Mutex::default(),
+            changes: broadcast::channel(CHANGES).0,
+            stranded: watch::Sender::new(None),
+            tasks: Mutex::default(),
+        });
+        let managing = tokio::spawn(manage(Arc::downgrade(&inner)));
+        lock(&inner.tasks).push(managing.abort_handle());
+        Self(inner)
+    }
+
+    /// A run whose scripts may go to these runners.
+    pub fn register(&self, setup: RunSetup) -> RunOnFleet {
+        let run = self.0.next_run.fetch_add(1, Ordering::Relaxed);
+        lock(&self.0.runs).insert(run, RunSetup { run, ..setup });
+        RunOnFleet { fleet: Arc::downgrade(&self.0), run }
+    }
+
+    /// The runners now, and all changes from now on.
+    pub fn watch(&self) -> (Vec<RunnerStatus>, broadcast::Receiver<RunnerStatus>) {
+        let changes = self.0.changes.subscribe();
+        (lock(&self.0.states).values().cloned().collect(), changes)
+    }
+
+    /// The machine of the first runner that answers within this time; one is started for it.
+    pub async fn first_machine(&self, limit: Duration) -> Option<Machine> {
+        let mut changes = self.0.changes.subscribe();
+        self.0.start_needed(1);
+        let ready = async {
+            loop {
+                let ready = lock(&self.0.ready).values().next().map(|one| one.hello.machine.clone());
+                if ready.is_some() {
+                    return ready;
+                }
+                // A reader that lags looks again.
+                if matches!(changes.recv().await, Err(broadcast::error::RecvError::Closed)) {
+                    return None;
+                }
+            }
+        };
+        timeout(limit, ready).await.ok().flatten()
+    }
+
+    /// Waits until no script can run anywhere: this machine runs none, and no runner can be reached.
+    pub async fn stranded(&self) -> Trouble {
+        let mut stranded = self.0.stranded.subscribe();
+        let trouble = stranded.wait_for(Option::is_some).await.ok().and_then(|trouble| trouble.clone());
+        match trouble {
+            Some(trouble) => trouble,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Ends all runners.
+    pub async fn end(&self) {
+        lock(&self.0.tasks).drain(..).for_each(|task| task.abort());
+        let connections: Vec<Arc<Connection>> = lock(&self.0.ready).drain().map(|(_, one)| one).collect();
+        connections.iter().for_each(|connection| connection.say_goodbye());
+        let all = futures_util::future::join_all(connections.iter().map(|connection| connection.gone()));
+        let _ = timeout(ENDING, all).await;
+    }
+}
+
+/// A runner that was started to look at it.
+#[derive(Debug)]
+pub struct Probe {
+    /// What it told about itself.
+    pub hello: Hello,
+    /// From the start of its command to its answer.
+    pub started_in: Duration,
+    /// The median time until an answer comes.
+    pub round_trip: Duration,
+    /// Bytes to it in a second.
+    pub bytes_per_second: f64,
+}
+
+/// Starts a runner of an entry, measures it and ends it.
+///
+/// # Errors
+/// Why there is none.
+pub async fn probe(entry: &RunnerEntry) -> Result<Probe, String> {
+    /// In bytes.
+    const LARGE: usize = 1 << 20;
+    /// How long the speed is measured.
+    const MEASURING: Duration = Duration::from_secs(5);
+    let began = Instant::now();
+    let (name, limit) = (format!("{}-probe", entry.name), entry.start_limit());
+    let connection = Connection::start(&name, &entry.argv(&name), limit).await.map_err(|not| not.reason)?;
+    let started_in = began.elapsed();
+    let mut trips = Vec::new();
+    for _ in 0..21 {
+        trips.push(connection.ping(0).await.ok_or_else(|| connection.loss().unwrap_or_default())?);
+    }
+    trips.sort();
+    let (began, mut bytes) = (Instant::now(), 0);
+    // A slow connection is measured with less.
+    while bytes < 16 * LARGE && began.elapsed() < MEASURING {
+        connection.ping(LARGE).await.ok_or_else(|| connection.loss().unwrap_or_default())?;
+        bytes += LARGE;
+    }
+    let bytes_per_second = bytes as f64 / began.elapsed().as_secs_f64();
+    connection.say_goodbye();
+    let _ = timeout(ENDING, connection.gone()).await;
+    Ok(Probe { hello: connection.hello.clone(), started_in, round_trip: trips[10], bytes_per_second })
+}
+
+impl RunOnFleet {
+    /// Runs a script on the runner with this slot.
+    ///
+    /// # Errors
+    /// Why the runner was lost.
+    pub(crate) async fn run(
+        &self,
+        host: Host,
+        job: &Job,
+        source: &Arc<Source>,
+        outputs: &[(&'static str, u64)],
+        (logs, folder): ([PathBuf; 2], PathBuf),
+    ) -> Result<(Box<Executed>, Received), String> {
+        let fleet = self.fleet.upgrade().ok_or("the program ends")?;
+        let connection = lock(&fleet.ready).get(&host).cloned().ok_or("its runner is gone")?;
+        let errand = Errand { run: self.run, job, source, outputs, logs, folder };
+        fleet.run_on(&connection, &errand).await.map_err(|reason| {
+            let lost = format!("runner {} was lost: {reason}", connection.name);
+            // It may be full, or broken in another way. The script's next try is not to get its slots.
+            fleet.slots.remove(host);
+            connection.give_up(reason);
+            lost
+        })
+    }
+}
+
+impl Drop for RunOnFleet {
+    fn drop(&mut self) {
+        let Some(fleet) = self.fleet.upgrade() else { return };
+        lock(&fleet.runs).remove(&self.run);
+        lock(&fleet.ready).values().for_each(|connection| connection.close(self.run));
+    }
+}
+
+/// Starts runners when scripts wait for them.
+async fn manage(fleet: Weak<Inner>) {
+    let Some(mut waiting) = fleet.upgrade().map(|fleet| fleet.slots.waiting()) else { return };
+    let mut tick = interval(TICK);
+    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            changed = waiting.changed() => if changed.is_err() { return },
+            _ = tick.tick() => {}
+        }
+        let Some(fleet) = fleet.upgrade() else { return };
+        fleet.start_needed(*waiting.borrow_and_update());
+        fleet.notice_stranded();
+    }
+}
+
+impl Inner {
+    /// Starts as many runners as `waiting` scripts need.
+    fn start_needed(self: &Arc<Self>, waiting: usize) {
+        let mut entries = lock(&self.entries);
+        let soon: usize = entries.iter().map(Kept::soon).sum();
+        let mut missing = waiting.saturating_sub(soon);
+        for (position, kept) in entries.iter_mut().enumerate() {
+            while missing > 0 && kept.may_start() {
+                let number = (1..).find(|number| !kept.started.contains_key(number)).unwrap_or(1);
+                kept.started.insert(number, Some(Instant::now()));
+                missing = missing.saturating_sub(kept.entry.expected_slots());
+                let task = tokio::spawn(keep(Arc::clone(self), position, number, kept.entry.clone()));
+                lock(&self.tasks).push(task.abort_handle());
+                lock(&self.tasks).retain(|task| !task.is_finished());
+            }
+        }
+    }
+
+    /// Notices when no script can run anywhere.
+    fn notice_stranded(&self) {
+        let entries = lock(&self.entries);
+        let is_hopeless = |kept: &Kept| kept.refused.is_some() || kept.failures >= HOPELESS;
+        let is_reached = entries.iter().any(|kept| kept.started.values().any(Option::is_none));
+        if self.slots.count() > 0 || is_reached || entries.is_empty() || !entries.iter().all(is_hopeless) {
+            return;
+        }
+        let reason = |kept: &Kept| format!("{}: {}", kept.entry.name, kept.last_failure);
+        let reasons: Vec<String> = entries.iter().map(reason).collect();
+        let trouble = Trouble::resumable(
+            format!("no runner can be used: {}", reasons.join("; ")),
+            "try them with `mle-star doctor --config FILE`, or allow scripts on this machine with \
+             max_concurrent_scripts",
+        );
+        self.stranded.send_if_modified(|stranded| stranded.replace(trouble).is_none());
+    }
+
+    /// One run for each environment. Others of the same are prepared with their first script.
+    fn environments(&self) -> Vec<u64> {
+        let runs = lock(&self.runs);
+        let mut found: Vec<&RunSetup> = Vec::new();
+        for setup in runs.values() {
+            if found.iter().all(|other| other.environment != setup.environment) {
+                found.push(setup);
+            }
+        }
+        found.into_iter().map(|setup| setup.run).collect()
+    }
+
+    fn report(&self, status: RunnerStatus) {
+        lock(&self.states).insert(status.runner.clone(), status.clone());
+        // Nobody may be looking.
+        let _ = self.changes.send(status);
+    }
+
+    async fn run_on(
+        &self,
+        connection: &Connection,
+        errand: &Errand<'_>,
+    ) -> Result<(Box<Executed>, Received), String> {
+        self.open(connection, errand.run).await?;
+        let (mut executed, received, aftermath) = connection.run(errand).await?;
+        let Aftermath { disk_left, changed_data } = aftermath;
+        if let Some(left) = disk_left.filter(|_| executed.lacked_room) {
+            return Err(format!("its disk is full, {left} left"));
+        }
+        if changed_data {
+            let note = "the script changed the runner's copy of the data, which is replaced";
+            executed.outcome.notes.push(note.to_owned());
+        }
+        Ok((executed, received))
+    }
+
+    /// Prepares a run on a runner.
+    async fn open(&self, connection: &Connection, run: u64) -> Result<(), String> {
+        let setup = lock(&self.runs).get(&run).cloned().ok_or("the run is over")?;
+        let entry = lock(&self.entries)
+            .iter()
+            .map(|kept| &kept.entry)
+            .find(|entry| connection.name.strip_prefix(&entry.name).is_some_and(is_number))
+            .cloned();
+        let entry = entry.ok_or("its entry is gone")?;
+        let slots = slots_of(&entry, &connection.hello);
+        let mut setup = RunSetup { any_python: entry.any_python, slots, ..setup };
+        if let Some(python) = entry.python {
+            setup.environment.origin = Origin::Given;
+            setup.environment.python = python;
+        }
+        connection.open(&setup).await
+    }
+}
+
+fn is_number(rest: &str) -> bool {
+    rest.strip_prefix('-').is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+fn slots_of(entry: &RunnerEntry, hello: &Hello) -> usize {
+    entry.slots.map_or(hello.machine.gpus.len(), |slots| slots as usize).max(1)
+}
+
+/// One runner from its start to its end.
+async fn keep(fleet: Arc<Inner>, position: usize, number: u32, entry: RunnerEntry) {
+    let name = format!("{}-{number}", entry.name);
+    let began = Instant::now();
+    let status = |state, detail: &str| RunnerStatus {
+        runner: name.clone(),
+        state,
+        host: None,
+        slots: entry.expected_slots() as u64,
+        waited: None,
+        detail: detail.to_owned(),
+    };
+    fleet.report(status(RunnerState::Waiting, ""));
+    let connection = match begin(&fleet, &name, &entry, &status).await {
+        Ok(connection) => connection,
+        Err(not) => {
+            fleet.report(status(RunnerState::Failed, &not.reason));
+            fleet.settle(position, number, |kept| kept.failed(not));
+            return;
+        }
+    };
+    let slots = slots_of(&entry, &connection.hello);
+    let ready = RunnerStatus {
+        host: Some(connection.hello.host.clone()),
+        slots: slots as u64,
+        waited: Some(began.elapsed().as_secs_f64()),
+        ..status(RunnerState::Ready, &describe(&connection.hello))
+    };
+    fleet.report(ready.clone());
+    let end = fleet.lend(&connection, (position, number, slots), &entry).await;
+    if end.is_none() {
+        connection.say_goodbye();
+        let _ = timeout(ENDING, connection.gone()).await;
+        connection.give_up("it was given back".to_owned());
+    }
+    let was_lost = end.is_some();
+    let state = if was_lost { RunnerState::Lost } else { RunnerState::GivenBack };
+    fleet.report(RunnerStatus { state, detail: end.unwrap_or_default(), ..ready });
+    fleet.settle(position, number, |kept| {
+        if was_lost {
+            kept.not_before = Some(Instant::now() + FIRST_WAIT);
+        }
+    });
+}
+
+/// Starts a runner and prepares the environments of this process on it.
+async fn begin(
+    fleet: &Arc<Inner>,
+    name: &str,
+    entry: &RunnerEntry,
+    status: &impl Fn(RunnerState, &str) -> RunnerStatus,
+) -> Result<Arc<Connection>, NotStarted> {
+    let connection = Connection::start(name, &entry.argv(name), entry.start_limit()).await?;
+    for run in fleet.environments() {
+        let mut progress = connection.progress();
+        let opening = fleet.open(&connection, run);
+        let telling = async {
+            while progress.changed().await.is_ok() {
+                let text = progress.borrow_and_update().clone();
+                let host = Some(connection.hello.host.clone());
+                fleet.report(RunnerStatus { host, ..status(RunnerState::Waiting, &text) });
+            }
+            std::future::pending::<()>().await;
+        };
+        let opened = tokio::select! {
+            opened = opening => opened,
+            () = telling => Ok(()),
+        };
+        // The run may have ended meanwhile.
+        let is_there = lock(&fleet.runs).contains_key(&run);
+        if let Err(reason) = opened.or_else(|reason| if is_there { Err(reason) } else { Ok(()) }) {
+            let is_final = connection.loss().is_none();
+            connection.say_goodbye();
+            connection.give_up(reason.clone());
+            return Err(NotStarted { reason, is_final });
+        }
+    }
+    Ok(connection)
+}
+
+impl Inner {
+    /// Gives scripts to a runner until it is lost, for the reason returned, or has had nothing to do for long.
+    async fn lend(
+        &self,
+        connection: &Arc<Connection>,
+        (position, number, slots): (usize, u32, usize),
+        entry: &RunnerEntry,
+    ) -> Option<String> {
+        let host = {
+            // A script that is given a slot at once waits for this lock.
+            let mut ready = lock(&self.ready);
+            let host = self.slots.add(&connection.name, slots);
+            ready.insert(host, Arc::clone(connection));
+            host
+        };
+        if let Some(kept) = lock(&self.entries).get_mut(position) {
+            (kept.failures, kept.not_before) = (0, None);
+            kept.started.insert(number, None);
+        }
+        let idle = idle(&self.slots, host, Duration::from_secs(entry.idle_timeout));
+        let lost = tokio::select! {
+            reason = connection.gone() => Some(reason),
+            () = idle => None,
+        };
+        self.slots.remove(host);
+        lock(&self.ready).remove(&host);
+        lost
+    }
+
+    /// A runner of an entry is gone.
+    fn settle(&self, position: usize, number: u32, note: impl FnOnce(&mut Kept)) {
+        if let Some(kept) = lock(&self.entries).get_mut(position) {
+            kept.started.remove(&number);
+            note(kept);
+        }
+    }
+}
+
+impl Kept {
+    /// Notes a start that failed.
+    fn failed(&mut self, NotStarted { reason, is_final }: NotStarted) {
+        self.failures += 1;
+        let wait = FIRST_WAIT.saturating_mul(1 << (self.failures - 1).min(16)).min(LONGEST_WAIT);
+        self.not_before = Some(Instant::now() + wait);
+        self.refused = is_final.then(|| reason.clone());
+        self.last_failure = reason;
+    }
+
+    /// How many slots will be there soon.
+    fn soon(&self) -> usize {
+        let is_soon = |began: &&Instant| began.elapsed() < QUEUED;
+        self.started.values().flatten().filter(is_soon).count() * self.entry.expected_slots()
+    }
+
+    fn may_start(&self) -> bool {
+        let is_early = self.not_before.is_some_and(|then| Instant::now() < then);
+        self.refused.is_none() && !is_early && self.started.len() < self.entry.count as usize
+    }
+}
+
+/// Waits until none of a host's slots was leased for this long, and withdraws them.
+async fn idle(slots: &Slots, host: Host, limit: Duration) {
+    let mut since = Instant::now();
+    loop {
+        sleep(TICK.min(limit)).await;
+        if slots.in_use(host) > 0 {
+            since = Instant::now();
+        } else if since.elapsed() >= limit && slots.remove_if_idle(host) {
+            return;
+        }
+    }
+}
+
+/// A runner's machine in a few words.
+fn describe(hello: &Hello) -> String {
+    let machine = &hello.machine;
+    let gpus = match machine.gpus.as_slice() {
+        [] => "no GPU".to_owned(),
+        [one] => one.name.clone(),
+        [first, ..] => format!("{} × {}", machine.gpus.len(), first.name),
+    };
+    let cores = if machine.cores == 1 { "1 core".to_owned() } else { format!("{} cores", machine.cores) };
+    format!("{}: {cores}, {} GiB, {gpus}", hello.host, machine.memory_mib / 1024)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,364 @@
+//! A runner: runs scripts for a program at the other end of its standard input and output.
+//!
+//! It trusts the program as far as a user trusts what he starts, and holds nothing open: when the program is gone, all
+//! scripts end, and the runner with them.
+
+mod data;
+mod job;
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use mle_star::stop::Trouble;
+use mle_star_process::machine::{Machine, machine};
+use mle_star_process::remove::remove_tree;
+use mle_star_process::sandbox::Isolation;
+use mle_star_process::warm::WarmStart;
+use serde_json::Value;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::OnceCell;
+use tokio::task::AbortHandle;
+use tokio::time::timeout;
+
+use self::data::{Arrivals, Prepared};
+use super::cache::Cache;
+use super::protocol::{Frames, FromRunner, Hello, MAGIC, PROTOCOL, RunSetup, SILENCE, ToRunner};
+use super::wire::{Heard, Outgoing, channel};
+use crate::script::environment::{
+    Environment, EnvironmentChoice, Origin, cache_folder, python_environment, python_on_path,
+};
+use crate::script::executor::{Executor, ExecutorSetup};
+use crate::script::network;
+
+/// How long the program's first message may take.
+const GREETING: Duration = Duration::from_secs(60);
+/// Time for the last message, if anybody reads it.
+const LAST_WORDS: Duration = Duration::from_millis(100);
+
+/// The settings of a runner.
+#[derive(Clone, Debug, Default)]
+pub struct RunnerSetup {
+    /// The most that data may occupy in the cache, in GiB; `None`: half of the free disk.
+    pub cache_limit_gib: Option<u64>,
+    /// Whether data is copied even if it lies at the same path on both machines.
+    pub copy_data: bool,
+}
+
+/// A runner at work.
+struct Server {
+    out: Outgoing,
+    cache: Cache,
+    /// For the folders of scripts.
+    folder: PathBuf,
+    machine: Machine,
+    environments: Mutex<HashMap<EnvironmentChoice, Arc<OnceCell<Environment>>>>,
+    runs: Mutex<HashMap<u64, Arc<OnceCell<Arc<OpenRun>>>>>,
+    data: Mutex<HashMap<String, Arc<Prepared>>>,
+    arrivals: Arrivals,
+    jobs: Mutex<HashMap<u64, AbortHandle>>,
+}
+
+/// A run whose scripts can be started.
+struct OpenRun {
+    executor: Executor,
+    /// What its scripts cannot read, except for their data.
+    closed: Vec<PathBuf>,
+}
+
+/// Serves until the program says goodbye, is silent for too long, or this process is told to end.
+///
+/// # Errors
+/// The cache cannot be used, or the other side is no `mle-star`.
+pub async fn serve(
+    setup: &RunnerSetup,
+    source: impl AsyncRead + Send + Unpin + 'static,
+    mut sink: impl AsyncWrite + Send + Unpin + 'static,
+) -> Result<(), Trouble> {
+    let cache_folder = cache_folder()?;
+    let cache = open_cache(setup, &cache_folder.join("data"))?;
+    let folder = OwnFolder::new(&cache_folder)?;
+    let machine = machine().await;
+    let mut frames = Frames::new(source);
+    let welcomed = greeting(&mut frames).await?;
+    let cannot = |error| Trouble::new(format!("cannot write to the program: {error}"), "");
+    sink.write_all(MAGIC).await.map_err(cannot)?;
+    let (out, written) = channel();
+    out.send(&FromRunner::Hello(Box::new(hello(&machine).await)), &[]);
+    let writing = tokio::spawn(written.write_to(sink, FromRunner::Alive));
+    let server = Arc::new(Server {
+        out: out.clone(),
+        cache,
+        folder: folder.path.clone(),
+        machine,
+        environments: Mutex::default(),
+        runs: Mutex::default(),
+        data: Mutex::default(),
+        arrivals: Arrivals::default(),
+        jobs: Mutex::default(),
+    });
+    let heard = Heard::now();
+    if let Err(trouble) = welcomed {
+        // The program says why, too.
+        tokio::time::sleep(LAST_WORDS).await;
+        return Err(trouble);
+    }
+    let ended = tokio::select! {
+        ended = listen(&server, frames, &heard) => ended,
+        () = heard.nothing_for(SILENCE) => Err(Trouble::new("nothing was heard from the program", "")),
+        signal = told_to_end() => {
+            out.send(&FromRunner::Leaving { reason: format!("it received {signal}") }, &[]);
+            tokio::time::sleep(LAST_WORDS).await;
+            Ok(())
+        }
+    };
+    writing.abort();
+    server.end().await;
+    ended
+}
+
+/// Waits for the first message of the program. The inner error: it speaks another protocol.
+async fn greeting(frames: &mut Frames<impl AsyncRead + Unpin>) -> Result<Result<(), Trouble>, Trouble> {
+    let hint = "`mle-star run` starts this command with the `runners` of a config file, see docs/machines.md";
+    let first = timeout(GREETING, frames.next::<Value>(|| ())).await;
+    let nobody = |error: &str| Trouble::new(format!("no program speaks to this runner: {error}"), hint);
+    let first = first.map_err(|_| nobody("its input is silent"))?;
+    let first = first.map_err(|error| nobody(&error.to_string()))?;
+    let (first, _) = first.ok_or_else(|| nobody("its input is empty"))?;
+    if first["protocol"] == PROTOCOL {
+        return Ok(Ok(()));
+    }
+    let message = format!(
+        "the program is mle-star {} with protocol {}, this runner speaks {PROTOCOL}",
+        first["version"].as_str().unwrap_or("of an unknown version"),
+        first["protocol"]
+    );
+    Ok(Err(Trouble::new(message, "install the same version on both machines")))
+}
+
+/// Handles the messages of the program.
+async fn listen(
+    server: &Arc<Server>,
+    mut frames: Frames<impl AsyncRead + Unpin>,
+    heard: &Heard,
+) -> Result<(), Trouble> {
+    let damaged = |error| Trouble::new(format!("the program cannot be understood: {error}"), "");
+    while let Some((message, bytes)) = frames.next(|| heard.again()).await.map_err(damaged)? {
+        heard.again();
+        match message {
+            ToRunner::Welcome { .. } => {}
+            ToRunner::Ping { number } => server.out.send(&FromRunner::Pong { number }, &[]),
+            ToRunner::Open(setup) => server.spawn_open(*setup),
+            ToRunner::Close { run } => drop(lock(&server.runs).remove(&run)),
+            ToRunner::Data { data } => server.spawn_prepare(data),
+            ToRunner::Piece { digest, offset, is_last } => {
+                heard.during(server.arrivals.arrive(&digest, (offset, bytes, is_last))).await;
+            }
+            ToRunner::Unreadable { digest, why } => server.arrivals.fail(&digest, why).await,
+            ToRunner::Script(order) => server.spawn_script(*order, bytes),
+            ToRunner::Cancel { job } => {
+                let job = lock(&server.jobs).remove(&job);
+                job.iter().for_each(AbortHandle::abort);
+            }
+            ToRunner::Bye => return Ok(()),
+        }
+    }
+    Ok(())
+}
+
+impl Server {
+    fn spawn_open(self: &Arc<Self>, setup: RunSetup) {
+        let server = Arc::clone(self);
+        tokio::spawn(async move {
+            let run = setup.run;
+            let message = match server.open(setup).await {
+                Ok(environment) => FromRunner::Opened { run, environment },
+                Err(Trouble { message, hint, .. }) => FromRunner::NotOpened { run, message, hint },
+            };
+            server.out.send(&message, &[]);
+        });
+    }
+
+    async fn open(&self, setup: RunSetup) -> Result<Environment, Trouble> {
+        let progress = |text: &str| {
+            self.out.send(&FromRunner::Progress { text: text.to_owned() }, &[]);
+        };
+        let choice = match setup.environment.origin {
+            Origin::Own => EnvironmentChoice::Own,
+            Origin::Given => EnvironmentChoice::Given(setup.environment.python.clone()),
+        };
+        let environment = self.environment(choice, &progress).await?;
+        if !setup.any_python {
+            same_python(&setup.environment, &environment)?;
+        }
+        let folder = self.folder.join(setup.run.to_string());
+        let closed: Vec<PathBuf> =
+            setup.closed.into_iter().chain([self.cache.folder().to_owned(), self.folder.clone()]).collect();
+        let executor = ExecutorSetup {
+            folder: folder.clone(),
+            environment: environment.clone(),
+            machine: self.machine.clone(),
+            slots: setup.slots,
+            memory_limit_mib: setup.memory_limit_mib,
+            isolation: Isolation::new(network(setup.network)),
+            warm_start: setup.warm_start.then(WarmStart::default),
+        };
+        fs::create_dir_all(&folder).map_err(|error| Trouble::io("create", &folder, &error))?;
+        let executor = Executor::new(executor, &closed)?;
+        let open = Arc::new(OpenRun { executor, closed });
+        let cell = Arc::clone(lock(&self.runs).entry(setup.run).or_default());
+        // Opened twice, it stays as it was.
+        let _ = cell.set(open);
+        Ok(environment)
+    }
+
+    /// What runs share, because an interpreter takes long to answer.
+    async fn environment(
+        &self,
+        choice: EnvironmentChoice,
+        progress: &(dyn Fn(&str) + Sync),
+    ) -> Result<Environment, Trouble> {
+        let cell = Arc::clone(lock(&self.environments).entry(choice.clone()).or_default());
+        cell.get_or_try_init(|| python_environment(choice, progress)).await.cloned()
+    }
+
+    fn run(&self, run: u64) -> Option<Arc<OpenRun>> {
+        lock(&self.runs).get(&run)?.get().cloned()
+    }
+
+    /// Ends all scripts.
+    async fn end(&self) {
+        let jobs: Vec<AbortHandle> = lock(&self.jobs).drain().map(|(_, job)| job).collect();
+        jobs.iter().for_each(AbortHandle::abort);
+        while !jobs.iter().all(AbortHandle::is_finished) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        // Their workers end with the runs.
+        lock(&self.runs).clear();
+    }
+}
+
+/// The versions must be those on the program's machine, so that scores do not depend on where a script ran.
+fn same_python(there: &Environment, here: &Environment) -> Result<(), Trouble> {
+    let hint = "install the same versions, name another interpreter with `python`, or set `any_python: true`";
+    let minor = |version: &str| version.splitn(3, '.').take(2).collect::<Vec<_>>().join(".");
+    if minor(&there.version) != minor(&here.version) {
+        let message = format!("it has Python {}, and this machine has {}", here.version, there.version);
+        return Err(Trouble::new(message, hint));
+    }
+    let (ours, theirs) = (here.libraries.iter(), &there.libraries);
+    let known: HashMap<&str, &str> = ours.map(|(name, version)| (&**name, &**version)).collect();
+    let other = theirs.iter().find(|(name, version)| known.get(&**name) != Some(&&**version));
+    let Some((name, version)) = other else { return Ok(()) };
+    let has = known.get(&**name).map_or_else(|| format!("no {name}"), |has| format!("{name} {has}"));
+    Err(Trouble::new(format!("it has {has}, and this machine has {name} {version}"), hint))
+}
+
+async fn hello(machine: &Machine) -> Hello {
+    let isolation = Isolation::new(mle_star_process::sandbox::Network::Denied);
+    Hello {
+        protocol: PROTOCOL,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        host: nix::unistd::gethostname().map_or_else(|_| String::new(), |name| name.to_string_lossy().into()),
+        machine: machine.clone(),
+        isolation: isolation.line(),
+        closes_reads: isolation.closes_reads(),
+        python: python_on_path().await,
+        platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+    }
+}
+
+fn open_cache(setup: &RunnerSetup, folder: &Path) -> Result<Cache, Trouble> {
+    let cannot = |error| Trouble::io("create", folder, &error);
+    fs::create_dir_all(folder).map_err(cannot)?;
+    let half = || mle_star_process::disk::free_mib(folder).map_or(u64::MAX, |mib| mib / 2 * (1 << 20));
+    let limit = setup.cache_limit_gib.map_or_else(half, |gib| gib << 30);
+    Cache::new(folder, limit, !setup.copy_data).map_err(cannot)
+}
+
+/// A new folder for this process, removed when dropped. The lock shows others that it is in use.
+struct OwnFolder {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl OwnFolder {
+    /// Removes the folders of runners of this machine that are gone, and creates one.
+    fn new(cache: &Path) -> Result<Self, Trouble> {
+        let all = cache.join("runners");
+        let make = || {
+            fs::create_dir_all(&all)?;
+            // Until this is dropped, no other runner takes a folder without its lock for one that was left.
+            let one_at_a_time = File::create(cache.join("runners.lock"))?;
+            one_at_a_time.lock()?;
+            let is_left = |lock: File| lock.try_lock().is_ok();
+            for other in fs::read_dir(&all)?.flatten().map(|entry| entry.path()) {
+                if File::open(other.join("lock")).is_ok_and(is_left) {
+                    // What cannot be removed now is left for the next one.
+                    let _ = remove_tree(&other);
+                }
+            }
+            let path = tempfile::Builder::new().prefix("runner-").tempdir_in(&all)?.keep();
+            let lock = File::create(path.join("lock"))?;
+            lock.lock()?;
+            Ok(Self { path, _lock: lock })
+        };
+        make().map_err(|error| Trouble::io("create", &all, &error))
+    }
+}
+
+impl Drop for OwnFolder {
+    fn drop(&mut self) {
+        // The next runner removes what is left.
+        let _ = remove_tree(&self.path);
+    }
+}
+
+/// Waits for a signal that ends this process, and names it.
+async fn told_to_end() -> &'static str {
+    let wait = async |kind| match signal(kind) {
+        Ok(mut signal) => drop(signal.recv().await),
+        Err(_) => std::future::pending().await,
+    };
+    tokio::select! {
+        () = wait(SignalKind::terminate()) => "SIGTERM",
+        () = wait(SignalKind::interrupt()) => "SIGINT",
+        () = wait(SignalKind::hangup()) => "SIGHUP",
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_versions_of_python_or_its_libraries_are_refused_by_name() {
+        let environment = |version: &str, libraries: &[(&str, &str)]| Environment {
+            version: version.to_owned(),
+            libraries: libraries.iter().map(|(name, at)| ((*name).to_owned(), (*at).to_owned())).collect(),
+            ..Environment::default()
+        };
+        let there = environment("3.11.7", &[("numpy", "2.0"), ("pandas", "2.2")]);
+        let check = |here: Environment, expected: Option<&str>| {
+            let message = same_python(&there, &here).err().map(|trouble| trouble.message);
+            assert_eq!(message.as_deref(), expected);
+        };
+        check(environment("3.11.9", &[("numpy", "2.0"), ("pandas", "2.2"), ("more", "1")]), None);
+        check(environment("3.12.1", &[]), Some("it has Python 3.12.1, and this machine has 3.11.7"));
+        check(
+            environment("3.11.7", &[("numpy", "2.0"), ("pandas", "2.1")]),
+            Some("it has pandas 2.1, and this machine has pandas 2.2"),
+        );
+        check(
+            environment("3.11.7", &[("numpy", "2.0")]),
+            Some("it has no pandas, and this machine has pandas 2.2"),
+        );
+    }
+}

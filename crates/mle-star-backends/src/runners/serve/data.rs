@@ -1,0 +1,194 @@
+//! Data on its way to a runner.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::sync::{OnceCell, mpsc};
+
+use super::super::cache::{Cache, Claim, Incoming, View, read};
+use super::super::manifest::{Manifest, is_digest};
+use super::super::protocol::{FromRunner, decompressed};
+use super::{Server, lock};
+use crate::script::in_background;
+
+/// How many files are asked for at a time. Each is open while it arrives.
+const AT_ONCE: usize = 200;
+/// How many pieces wait to be written.
+const PIECES: usize = 8;
+/// How often to look whether another runner has received a file.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
+
+/// Data that was asked for: its folder once it is there.
+pub(super) type Prepared = OnceCell<Arc<Ready>>;
+
+/// Data that scripts can see.
+#[derive(Debug)]
+pub(super) struct Ready {
+    pub(super) view: View,
+    pub(super) manifest: Manifest,
+}
+
+/// A piece of a file: where it begins, its compressed bytes, whether it is the last; or why there are no more.
+type Arrived = Result<(u64, Vec<u8>, bool), String>;
+
+/// The files that are being received, by digest, with whoever writes them.
+#[derive(Debug, Default)]
+pub(super) struct Arrivals(Mutex<HashMap<String, mpsc::Sender<(String, Arrived)>>>);
+
+impl Arrivals {
+    /// Passes a piece on to whoever waits for it.
+    pub(super) async fn arrive(&self, digest: &str, piece: (u64, Vec<u8>, bool)) {
+        self.pass(digest, Ok(piece)).await;
+    }
+
+    /// Tells whoever waits for a file that it does not come.
+    pub(super) async fn fail(&self, digest: &str, why: String) {
+        self.pass(digest, Err(why)).await;
+    }
+
+    async fn pass(&self, digest: &str, arrived: Arrived) {
+        let receiver = lock(&self.0).get(digest).cloned();
+        if let Some(receiver) = receiver {
+            // Whoever waited may have failed on an earlier piece.
+            let _ = receiver.send((digest.to_owned(), arrived)).await;
+        }
+    }
+}
+
+impl Server {
+    pub(super) fn spawn_prepare(self: &Arc<Self>, data: String) {
+        let server = Arc::clone(self);
+        tokio::spawn(async move {
+            let cell = Arc::clone(lock(&server.data).entry(data.clone()).or_default());
+            let prepared = cell.get_or_try_init(|| server.prepare_data(&data)).await;
+            let message = match prepared {
+                Ok(_) => FromRunner::Ready { data },
+                Err(error) => FromRunner::NoData { data, message: error.to_string() },
+            };
+            server.out.send(&message, &[]);
+        });
+    }
+
+    /// The data with this digest, if it is there.
+    pub(super) fn ready(&self, data: &str) -> Option<Arc<Ready>> {
+        lock(&self.data).get(data)?.get().cloned()
+    }
+
+    /// Data that a script changed is not used again.
+    pub(super) fn forget(&self, data: &str, ready: &Ready) {
+        lock(&self.data).remove(data);
+        // What is left is found to be damaged, or is never used again.
+        let _ = self.cache.forget(data, &ready.manifest);
+    }
+
+    async fn prepare_data(&self, data: &str) -> io::Result<Arc<Ready>> {
+        if !is_digest(data) {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "the data has no usable digest"));
+        }
+        let list = vec![data.to_owned()];
+        self.fetch(data, list).await?;
+        let (cache, name) = (self.cache.clone(), data.to_owned());
+        let missing = move || -> io::Result<(Manifest, Vec<String>, u64)> {
+            let Claim::Have(list) = cache.claim(&name)? else { return Err(io::ErrorKind::NotFound.into()) };
+            let manifest = Manifest::read(&read(&list)?)?;
+            let (mut missing, mut bytes) = (Vec::new(), 0);
+            let mut seen = HashSet::new();
+            for entry in &manifest.files {
+                if seen.insert(&entry.digest) && !cache.in_place(entry) && !cache.has(&entry.digest) {
+                    missing.push(entry.digest.clone());
+                    bytes += entry.bytes;
+                }
+            }
+            cache.make_room(bytes)?;
+            Ok((manifest, missing, bytes))
+        };
+        let (manifest, missing, bytes) = elsewhere(missing).await?;
+        if bytes > 1 << 24 {
+            let text = format!("receives {} MiB of data", bytes >> 20);
+            self.out.send(&FromRunner::Progress { text }, &[]);
+        }
+        for digests in missing.chunks(AT_ONCE) {
+            self.fetch(data, digests.to_vec()).await?;
+        }
+        let (cache, data) = (self.cache.clone(), data.to_owned());
+        elsewhere(move || {
+            let view = cache.view(&data, &manifest)?;
+            Ok(Arc::new(Ready { view, manifest }))
+        })
+        .await
+    }
+
+    /// Receives files, each from the program or by waiting until another runner of this machine has received it.
+    async fn fetch(&self, data: &str, mut digests: Vec<String>) -> io::Result<()> {
+        loop {
+            let (cache, wanted) = (self.cache.clone(), digests);
+            let claim = move || {
+                let (mut mine, mut busy) = (BTreeMap::new(), Vec::new());
+                for digest in wanted {
+                    match cache.claim(&digest)? {
+                        Claim::Have(_) => {}
+                        Claim::Mine(incoming) => drop(mine.insert(digest, *incoming)),
+                        Claim::Busy => busy.push(digest),
+                    }
+                }
+                Ok((mine, busy))
+            };
+            let (mine, busy) = elsewhere(claim).await?;
+            if !mine.is_empty() {
+                self.receive(data, mine).await?;
+            } else if !busy.is_empty() {
+                tokio::time::sleep(LOOK_AGAIN).await;
+            }
+            if busy.is_empty() {
+                return Ok(());
+            }
+            digests = busy;
+        }
+    }
+
+    /// Receives the claimed files from the program.
+    async fn receive(&self, data: &str, mut files: BTreeMap<String, Incoming>) -> io::Result<()> {
+        let (sender, mut pieces) = mpsc::channel::<(String, Arrived)>(PIECES);
+        let wanted: Vec<(String, u64)> =
+            files.iter().map(|(digest, file)| (digest.clone(), file.have())).collect();
+        for (digest, _) in &wanted {
+            lock(&self.arrivals.0).insert(digest.clone(), sender.clone());
+        }
+        drop(sender);
+        let needs = FromRunner::Need { data: data.to_owned(), files: wanted.clone() };
+        self.out.send(&needs, &[]);
+        let write = move || {
+            while !files.is_empty() {
+                let Some((digest, arrived)) = pieces.blocking_recv() else {
+                    return Err(io::ErrorKind::UnexpectedEof.into());
+                };
+                let (offset, piece, is_last) = arrived.map_err(io::Error::other)?;
+                let Some(file) = files.get_mut(&digest) else { continue };
+                if file.add(offset, &decompressed(&piece)?, is_last)? {
+                    files.remove(&digest);
+                }
+            }
+            Ok(())
+        };
+        let written = elsewhere(write).await;
+        let mut arrivals = lock(&self.arrivals.0);
+        wanted.iter().for_each(|(digest, _)| drop(arrivals.remove(digest)));
+        written
+    }
+}
+
+impl Cache {
+    /// Whether a file is there.
+    fn has(&self, digest: &str) -> bool {
+        matches!(self.claim(digest), Ok(Claim::Have(_)))
+    }
+}
+
+/// Runs blocking work on another thread.
+async fn elsewhere<T: Send + 'static>(
+    work: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> io::Result<T> {
+    in_background(work).await.map_err(io::Error::other)?
+}

@@ -1,0 +1,113 @@
+//! What both sides of a connection do: write frames in order, show that they are there, and notice when the other is
+//! gone.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use tokio::io::{AsyncWrite, AsyncWriteExt};
+use tokio::sync::mpsc;
+use tokio::time::{MissedTickBehavior, interval};
+
+use super::protocol::{BEAT, frame};
+
+/// How many frames with pieces of files wait at most.
+const WAITING: usize = 4;
+
+/// Sends frames. Clones send to the same side.
+#[derive(Clone, Debug)]
+pub(super) struct Outgoing {
+    soon: mpsc::UnboundedSender<Vec<u8>>,
+    bulk: mpsc::Sender<Vec<u8>>,
+}
+
+/// The frames to write.
+#[derive(Debug)]
+pub(super) struct Unwritten {
+    soon: mpsc::UnboundedReceiver<Vec<u8>>,
+    bulk: mpsc::Receiver<Vec<u8>>,
+}
+
+/// When something was heard last. Clones share it.
+#[derive(Clone, Debug)]
+pub(super) struct Heard(Arc<Mutex<Instant>>);
+
+/// The other side is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Gone;
+
+pub(super) fn channel() -> (Outgoing, Unwritten) {
+    let (soon, soon_from) = mpsc::unbounded_channel();
+    let (bulk, bulk_from) = mpsc::channel(WAITING);
+    (Outgoing { soon, bulk }, Unwritten { soon: soon_from, bulk: bulk_from })
+}
+
+impl Outgoing {
+    /// Sends a message before all pieces of files that wait.
+    pub(super) fn send<M: Serialize>(&self, message: &M, bytes: &[u8]) {
+        // If the other side is gone, the reader notices.
+        if let Ok(frame) = frame(message, bytes) {
+            let _ = self.soon.send(frame);
+        }
+    }
+
+    /// Sends one of many messages, in order, when it can be written soon.
+    pub(super) async fn send_bulk<M: Serialize>(&self, message: &M, bytes: &[u8]) -> Result<(), Gone> {
+        let frame = frame(message, bytes).map_err(|_| Gone)?;
+        self.bulk.send(frame).await.map_err(|_| Gone)
+    }
+}
+
+impl Unwritten {
+    /// Writes the frames, and `alive` once in a while. Returns when nothing more can be sent or written.
+    pub(super) async fn write_to<M: Serialize>(mut self, mut sink: impl AsyncWrite + Unpin, alive: M) {
+        let mut beat = interval(BEAT);
+        beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            let frame = tokio::select! {
+                biased;
+                frame = self.soon.recv() => frame,
+                _ = beat.tick() => frame(&alive, &[]).ok(),
+                frame = self.bulk.recv() => frame,
+            };
+            let Some(frame) = frame else { return };
+            if sink.write_all(&frame).await.is_err() || sink.flush().await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+impl Heard {
+    pub(super) fn now() -> Self {
+        Self(Arc::new(Mutex::new(Instant::now())))
+    }
+
+    pub(super) fn again(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    /// Does something that keeps this side from listening.
+    pub(super) async fn during<T>(&self, work: impl Future<Output = T>) -> T {
+        let mut beat = interval(BEAT);
+        let mut work = std::pin::pin!(work);
+        loop {
+            tokio::select! {
+                biased;
+                done = &mut work => return done,
+                _ = beat.tick() => self.again(),
+            }
+        }
+    }
+
+    /// Waits until nothing was heard for this long.
+    pub(super) async fn nothing_for(&self, limit: Duration) {
+        loop {
+            let since = self.0.lock().unwrap_or_else(PoisonError::into_inner).elapsed();
+            if since >= limit {
+                return;
+            }
+            tokio::time::sleep(limit.saturating_sub(since)).await;
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! What happens after a script has ended: its submission is checked and kept, its score verified, its folder removed.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Seek};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use mle_star::effects::{DataView, Fits, Purpose, ScriptRequest, Submission};
+use mle_star::layout;
+use mle_star::measure::Chance;
+use mle_star::place::Place;
+use mle_star::score::Printed;
+use mle_star::stop::Trouble;
+use mle_star_data::holdout::trim;
+use mle_star_process::disk;
+
+use super::ScriptBackend;
+use super::seen::Seen;
+use crate::runners::Received;
+use crate::script::evaluation::{Evaluation, LARGEST, Predictions, Verified};
+use crate::script::executor::Workplace;
+use crate::script::in_background;
+use crate::script::submission::{check_submission, largest, too_large};
+use crate::script::watch;
+
+/// The largest file with scores of classes that is kept whole, in bytes. What is cut off cannot be combined.
+const MOST_SCORES: u64 = 256 << 20;
+
+/// The files that a script wrote.
+pub(super) enum Outputs {
+    /// In the folder that it ran in.
+    Here(Workplace),
+    /// Received from a runner.
+    There(Received),
+}
+
+/// What remains of a script after its folder was removed.
+pub(super) struct Kept {
+    pub(super) submission: Option<Submission>,
+    pub(super) verified: Verified,
+    /// What the predictions score by chance, if the target was permuted.
+    pub(super) chance: Option<Chance>,
+    /// What its models were fitted on, if that was watched.
+    pub(super) fits: Option<Fits>,
+    /// Problems with the paths of what it wrote, or with the data.
+    pub(super) notes: Vec<String>,
+    /// The space left on a disk that is full even without the script's files.
+    pub(super) disk_left: Option<String>,
+}
+
+/// Where the files of a script are kept.
+pub(super) struct Places {
+    /// What can be submitted.
+    submission: PathBuf,
+    /// The whole submission, if it has predictions for held-out rows. They stay apart from what can be submitted.
+    with_held_out: Option<PathBuf>,
+    /// The predictions behind the score.
+    validation: PathBuf,
+    /// The scores of the classes behind the predictions for validation rows and in the submission.
+    class_scores: [PathBuf; 2],
+}
+
+impl ScriptBackend {
+    /// Checks and keeps the submission, verifies the score, checks that the data is unchanged, removes the folder.
+    pub(super) async fn finish(
+        &self,
+        request: &ScriptRequest,
+        (outputs, seen): (Outputs, Arc<Seen>),
+        printed: Option<Printed>,
+    ) -> Result<Kept, Trouble> {
+        let setup = Arc::clone(&self.setup);
+        let places = self.places(request);
+        let evaluation = self.evaluation.clone();
+        let (verifies, probes) = (request.purpose == Purpose::Score, request.purpose == Purpose::Probe);
+        let is_watched = watch::is_watched(request);
+        let work = move || {
+            let (evaluation, id_column) = (evaluation.as_deref(), setup.id_column.as_deref());
+            let (written, refused) = opened(&outputs, layout::SUBMISSION)?;
+            let submission = written.map(|written| places.keep(written, &seen, evaluation, id_column));
+            let submission = submission.transpose()?;
+            let mut notes: Vec<String> = refused.into_iter().collect();
+            let mut verified = Verified::default();
+            if let Some(evaluation) = evaluation.filter(|_| verifies) {
+                let (written, refused) = opened(&outputs, layout::VALIDATION_PREDICTIONS)?;
+                verified = written
+                    .map(|file| places.verify(file, evaluation, printed))
+                    .transpose()?
+                    .unwrap_or_default();
+                notes.extend(refused.into_iter().chain(verified.note.take()));
+                if verified.measured.is_some() {
+                    notes.extend(places.keep_class_scores(&outputs)?);
+                }
+            }
+            let (mut chance, mut fits) = (None, None);
+            if is_watched {
+                let (written, refused) = opened(&outputs, watch::REPORT)?;
+                notes.extend(refused);
+                fits = Some(watch::fits(written));
+            } else if let Some(evaluation) = evaluation.filter(|_| probes) {
+                let (written, refused) = opened(&outputs, layout::VALIDATION_PREDICTIONS)?;
+                notes.extend(refused);
+                match (written, seen.made.as_ref().and_then(|made| made.shuffled.as_ref())) {
+                    (Some(file), Some(shuffled)) => {
+                        chance = evaluation.chance(file, shuffled).map_err(|why| notes.push(why)).ok();
+                    }
+                    (Some(file), _) => verified = evaluation.verify(file, None),
+                    (None, _) => {}
+                }
+            }
+            drop(outputs);
+            notes.extend(seen.shown.data.damage());
+            let disk_left = disk::left_if_full(&setup.run_folder);
+            Ok(Kept { submission, verified, chance, fits, notes, disk_left })
+        };
+        in_background(work).await?
+    }
+
+    /// The files that are wanted of a script that runs elsewhere, with their largest size in bytes.
+    pub(super) fn outputs(&self, request: &ScriptRequest, seen: &Seen) -> Vec<(&'static str, u64)> {
+        // One byte more shows that it is too large.
+        let mut outputs = vec![(layout::SUBMISSION, largest(seen.sample.as_deref()) + 1)];
+        if self.evaluation.is_some() && matches!(request.purpose, Purpose::Score | Purpose::Probe) {
+            outputs.push((layout::VALIDATION_PREDICTIONS, LARGEST));
+            let scores = [layout::VALIDATION_CLASS_SCORES, layout::SUBMISSION_CLASS_SCORES];
+            outputs.extend(scores.map(|name| (name, MOST_SCORES)));
+        }
+        if watch::is_watched(request) {
+            outputs.push((watch::REPORT, watch::LARGEST));
+        }
+        outputs
+    }
+
+    fn places(&self, request: &ScriptRequest) -> Places {
+        self.places_of(&request.place, &request.script, request.data)
+    }
+
+    /// Where the files of a script are kept.
+    pub(super) fn places_of(&self, place: &Place, script: &str, data: DataView) -> Places {
+        let stem = place.file_stem();
+        let holds_out = data == DataView::Search && self.whole.is_some();
+        Places {
+            submission: self.kept_submission(&stem, script),
+            with_held_out: holds_out.then(|| self.kept_predictions(&stem, script)),
+            validation: self.kept_validation(&stem, script),
+            class_scores: self.kept_class_scores(&stem, script),
+        }
+    }
+}
+
+impl Places {
+    /// The whole submission as the script wrote it.
+    pub(super) fn written(&self) -> &Path {
+        self.with_held_out.as_ref().unwrap_or(&self.submission)
+    }
+
+    /// The predictions behind the score, and the scores behind them.
+    pub(super) fn of_validation(&self) -> Predictions {
+        let [class_scores, _] = self.class_scores.clone();
+        Predictions { labels: self.validation.clone(), class_scores }
+    }
+
+    /// The whole submission as the script wrote it, and the scores behind it.
+    pub(super) fn of_submission(&self) -> Predictions {
+        let [_, class_scores] = self.class_scores.clone();
+        Predictions { labels: self.written().to_owned(), class_scores }
+    }
+
+    /// Keeps the scores of classes, if the script left them for all its predictions.
+    fn keep_class_scores(&self, outputs: &Outputs) -> Result<Vec<String>, Trouble> {
+        let names = [layout::VALIDATION_CLASS_SCORES, layout::SUBMISSION_CLASS_SCORES];
+        let mut refusals = Vec::new();
+        for (name, kept) in names.into_iter().zip(&self.class_scores) {
+            let (written, refused) = opened(outputs, name)?;
+            refusals.extend(refused);
+            let Some(written) = written else { continue };
+            let copied =
+                File::create(kept).and_then(|mut copy| io::copy(&mut written.take(MOST_SCORES), &mut copy));
+            copied.map_err(|error| Trouble::io("write", kept, &error))?;
+        }
+        Ok(refusals)
+    }
+
+    /// Scores predictions for validation rows, and keeps them if they have a score.
+    fn verify(
+        &self,
+        mut predictions: File,
+        evaluation: &Evaluation,
+        printed: Option<Printed>,
+    ) -> Result<Verified, Trouble> {
+        let trouble = |error: io::Error| Trouble::io("write", &self.validation, &error);
+        let verified = evaluation.verify(predictions.try_clone().map_err(trouble)?, printed);
+        if verified.measured.is_some() {
+            let mut copy = || {
+                predictions.rewind()?;
+                io::copy(&mut predictions, &mut File::create(&self.validation)?)
+            };
+            copy().map_err(trouble)?;
+        }
+        Ok(verified)
+    }
+
+    /// Keeps and checks a submission; without held-out rows too, if nothing is wrong with it.
+    pub(super) fn keep(
+        &self,
+        written: File,
+        seen: &Seen,
+        evaluation: Option<&Evaluation>,
+        id_column: Option<&str>,
+    ) -> Result<Submission, Trouble> {
+        let file = self.written();
+        let kept = keep(written, file, seen.sample.as_deref(), id_column);
+        let kept = kept.map_err(|error| Trouble::io("write", file, &error))?;
+        let Some(whole) = &self.with_held_out else { return Ok(kept) };
+        if !kept.findings.is_empty() {
+            // Nobody is to score it. A submission that was too large is not there.
+            let _ = fs::remove_file(whole);
+        } else if let Some(evaluation) = evaluation
+            && let Some(holdout) = &evaluation.setup.holdout
+        {
+            let id = evaluation.setup.id_column.as_deref();
+            trim(whole, &holdout.sample, id.unwrap_or_default(), &self.submission)?;
+        }
+        Ok(kept)
+    }
+}
+
+/// A file that the script wrote, or why it is not accepted.
+fn opened(outputs: &Outputs, name: &str) -> Result<(Option<File>, Option<String>), Trouble> {
+    let (opened, folder) = match outputs {
+        Outputs::Here(workplace) => (workplace.output(name), workplace.folder()),
+        Outputs::There(received) => (received.output(name), received.folder()),
+    };
+    let opened = opened.map_err(|error| Trouble::io("read", folder, &error))?;
+    Ok(match opened {
+        Ok(file) => (file, None),
+        Err(refused) => (None, Some(refused)),
+    })
+}
+
+/// Copies a submission to `kept` and checks it. A copy has neither the mode of the script's file nor its other names. A
+/// submission that is too large is not copied.
+fn keep(
+    submission: File,
+    kept: &Path,
+    sample: Option<&Path>,
+    id_column: Option<&str>,
+) -> io::Result<Submission> {
+    let (bytes, most) = (submission.metadata()?.len(), largest(sample));
+    if bytes > most {
+        return Ok(too_large(bytes, sample));
+    }
+    let mut fresh = File::create_new(kept)?;
+    io::copy(&mut submission.take(most), &mut fresh)?;
+    Ok(check_submission(kept, sample, id_column))
+}

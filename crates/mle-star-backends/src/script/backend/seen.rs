@@ -1,0 +1,169 @@
+//! What a script sees of the data.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{fs, io};
+
+use mle_star::effects::{DataView, ScriptRequest};
+use mle_star::layout;
+use mle_star::stop::Trouble;
+use mle_star_data::altered::{self, Shuffled};
+use mle_star_data::walk::{is_run, walk};
+use tokio::sync::OnceCell;
+
+use super::{ScriptBackend, ScriptSetup};
+use crate::runners::Source;
+use crate::script::evaluation::HoldoutSetup;
+use crate::script::executor::{Executor, Shown};
+use crate::script::in_background;
+
+/// The data that a script sees.
+#[derive(Debug)]
+pub(super) struct Seen {
+    pub(super) shown: Arc<Shown>,
+    /// The same data for runners, once one needs it.
+    source: OnceCell<Arc<Source>>,
+    pub(super) sample: Option<PathBuf>,
+    /// The data's own folder, if it is made for one script.
+    pub(super) made: Option<Made>,
+}
+
+/// Data that is made for one script.
+#[derive(Debug)]
+pub(super) struct Made {
+    pub(super) folder: PathBuf,
+    /// Its training table, if the target is permuted.
+    pub(super) shuffled: Option<Shuffled>,
+}
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        // What is left is removed with the other working folders.
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Every run of a probe changes the same rows.
+const SEED: u64 = 1;
+
+impl ScriptBackend {
+    /// What a script sees of the data.
+    pub(super) fn seen(&self, view: DataView) -> Arc<Seen> {
+        let other = match view {
+            DataView::Search | DataView::ShuffledTarget | DataView::ReplacedTestRows => None,
+            DataView::Compared => self.compared.as_ref(),
+            DataView::Whole => self.whole.as_ref(),
+        };
+        Arc::clone(other.unwrap_or(&self.search))
+    }
+
+    /// What this script sees of the data, which may be made for it.
+    pub(super) async fn seen_by(&self, request: &ScriptRequest) -> Result<Arc<Seen>, Trouble> {
+        let (runner, view, stem) = (self.clone(), request.data, request.place.file_stem());
+        match view {
+            DataView::Search | DataView::Compared | DataView::Whole => Ok(self.seen(view)),
+            DataView::ShuffledTarget | DataView::ReplacedTestRows => {
+                in_background(move || runner.changed(view, &stem).map(Arc::new)).await?
+            }
+        }
+    }
+
+    /// The data of the search with a change.
+    fn changed(&self, view: DataView, stem: &str) -> Result<Seen, Trouble> {
+        let setup = &self.setup;
+        let folder = setup.run_folder.join(layout::WORK).join(format!("{stem}.data"));
+        // An interrupted process may have left it.
+        let _ = fs::remove_dir_all(&folder);
+        let shuffled = match (view, self.evaluation.as_deref()) {
+            (DataView::ShuffledTarget, Some(evaluation)) => {
+                let (targets, split) = (evaluation.targets(), evaluation.setup.split.as_ref());
+                Some(altered::shuffle_targets(&setup.data_dir, &targets, split, SEED, &folder)?)
+            }
+            _ => {
+                altered::replace_test_rows(&setup.data_dir, setup.id_column.as_deref(), SEED, &folder)?;
+                None
+            }
+        };
+        let seen = Seen::new(&folder, setup.sample_submission.clone(), &self.closed, &self.executor)?;
+        Ok(Seen { made: Some(Made { folder, shuffled }), ..seen })
+    }
+}
+
+impl Seen {
+    /// The data for runners. It is read whole.
+    pub(super) async fn source(&self) -> Result<Arc<Source>, Trouble> {
+        let read = async || {
+            let shown = Arc::clone(&self.shown);
+            in_background(move || {
+                let cannot = |error| Trouble::io("read", shown.data.folder(), &error);
+                Source::new(&shown.data).map(Arc::new).map_err(cannot)
+            })
+            .await?
+        };
+        self.source.get_or_try_init(read).await.cloned()
+    }
+
+    /// What scripts of the search see.
+    pub(super) fn of_search(
+        setup: &ScriptSetup,
+        closed: &[PathBuf],
+        executor: &Executor,
+    ) -> Result<Self, Trouble> {
+        Self::new(&setup.data_dir, setup.sample_submission.clone(), closed, executor)
+    }
+
+    /// What the comparison of training and test table sees.
+    pub(super) fn of_comparison(
+        rows: &HoldoutSetup,
+        closed: &[PathBuf],
+        executor: &Executor,
+    ) -> Result<Self, Trouble> {
+        Self::new(&rows.compared, None, closed, executor)
+    }
+
+    /// What the submission script sees.
+    pub(super) fn of_submission(
+        rows: &HoldoutSetup,
+        closed: &[PathBuf],
+        executor: &Executor,
+    ) -> Result<Self, Trouble> {
+        Self::new(&rows.data_dir, Some(rows.sample.clone()), closed, executor)
+    }
+
+    fn new(
+        data_dir: &Path,
+        sample: Option<PathBuf>,
+        closed: &[PathBuf],
+        executor: &Executor,
+    ) -> Result<Self, Trouble> {
+        let shown = Arc::new(executor.show(data_dir, closed)?);
+        Ok(Self { shown, source: OnceCell::new(), sample, made: None })
+    }
+}
+
+/// The folders of which scripts see only what they are given: those of runs, and those with the labels of held-out rows.
+/// Other runs on the same data hold out the same rows.
+pub(super) fn closed(run_folder: &Path, rows: Option<&HoldoutSetup>) -> Result<Vec<PathBuf>, Trouble> {
+    let mut closed = vec![run_folder.to_owned()];
+    let Some(rows) = rows else { return Ok(closed) };
+    let beside = run_folder.parent().and_then(|folder| fs::read_dir(folder).ok());
+    let others = beside.into_iter().flatten().flatten().map(|entry| entry.path());
+    closed.extend(others.filter(|folder| is_run(folder)));
+    for folder in rows.closed.iter().chain([&rows.data_dir]) {
+        let found = with_runs(folder).map_err(|error| Trouble::io("read", folder, &error))?;
+        closed.extend(found);
+    }
+    Ok(closed)
+}
+
+fn with_runs(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let real = folder.canonicalize()?;
+    let runs: Vec<PathBuf> = walk(&real)?.left_out(&real).filter(|folder| is_run(folder)).collect();
+    Ok(runs.into_iter().chain([real]).collect())
+}
+
+/// Creates the folder for predictions of held-out rows.
+pub(super) fn create_predictions(run_folder: &Path) -> Result<(), Trouble> {
+    let folder = run_folder.join(layout::HOLDOUT).join(layout::PREDICTIONS);
+    fs::create_dir_all(&folder).map_err(|error| Trouble::io("create", &folder, &error))
+}

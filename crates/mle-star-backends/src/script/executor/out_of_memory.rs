@@ -1,0 +1,124 @@
+//! Recognizes scripts that failed because memory ran out, on the machine or on a GPU.
+
+use mle_star::effects::{OutOfMemory, ScriptEnd, ScriptOutcome};
+use mle_star_process::memory::KernelKills;
+
+/// Error messages of libraries when a GPU runs out of memory.
+const OF_GPUS: [&str; 6] = [
+    "CUDA out of memory",
+    "cudaErrorMemoryAllocation",
+    "CUDA_ERROR_OUT_OF_MEMORY",
+    "CUBLAS_STATUS_ALLOC_FAILED",
+    "torch.OutOfMemoryError",
+    "cuda.OutOfMemoryError",
+];
+/// Error messages of Python and its libraries when an allocation fails.
+const OF_ALLOCATIONS: [&str; 6] = [
+    "MemoryError",
+    "std::bad_alloc",
+    "bad allocation",
+    "Cannot allocate memory",
+    "can't allocate memory",
+    "OOM when allocating",
+];
+/// Error messages of libraries when one of their processes was killed.
+const OF_WORKERS: [&str; 4] =
+    ["TerminatedWorkerError", "BrokenProcessPool", "killed by signal: Killed", "killed by signal 9"];
+const SIGKILL: i32 = 9;
+
+/// How the script ran out of memory; `None` if it did not fail, or for another reason. `kills` are those before it
+/// began. What the outcome already says is kept.
+pub(super) fn out_of_memory(outcome: &ScriptOutcome, kills: &KernelKills) -> Option<OutOfMemory> {
+    if outcome.out_of_memory.is_some() || !outcome.is_error() {
+        return outcome.out_of_memory;
+    }
+    signs(outcome, || kills.any_since())
+}
+
+fn signs(outcome: &ScriptOutcome, kernel_killed: impl FnOnce() -> bool) -> Option<OutOfMemory> {
+    let message = last_error(outcome);
+    let any = |signs: &[&str]| signs.iter().any(|sign| message.contains(sign));
+    match outcome.end {
+        ScriptEnd::Signalled { signal: SIGKILL } => kernel_killed().then_some(OutOfMemory::Machine),
+        ScriptEnd::TimedOut | ScriptEnd::Refused { .. } => None,
+        _ if any(&OF_GPUS) => Some(OutOfMemory::Gpu),
+        _ if any(&OF_ALLOCATIONS) => Some(OutOfMemory::Allocation),
+        _ if any(&OF_WORKERS) && kernel_killed() => Some(OutOfMemory::Machine),
+        _ => None,
+    }
+}
+
+/// The exception with its whole message and the output after it; all of stderr if there was no exception.
+pub(super) fn last_error(outcome: &ScriptOutcome) -> String {
+    let printed = outcome.stderr.text();
+    let Some(exception) = outcome.traceback.as_deref().map(exception) else { return printed };
+    let from = printed.rfind(exception);
+    from.map_or_else(|| exception.to_owned(), |from| printed[from..].to_owned())
+}
+
+/// The exception's own line without the frames, whose source lines may also mention memory.
+fn exception(traceback: &str) -> &str {
+    let mut rest = traceback;
+    while let Some((_, after)) = rest.split_once('\n') {
+        if !after.starts_with([' ', '\t', '\n']) && !after.is_empty() {
+            return after;
+        }
+        rest = after;
+    }
+    rest
+}
+
+#[cfg(test)]
+mod tests {
+    use mle_star::effects::Captured;
+
+    use super::*;
+
+    const EXITED: ScriptEnd = ScriptEnd::Exited { code: 1 };
+
+    fn check(
+        end: ScriptEnd,
+        traceback: Option<&str>,
+        stderr: &str,
+        killed: bool,
+        expected: Option<OutOfMemory>,
+    ) {
+        let outcome = ScriptOutcome {
+            stderr: Captured::whole(stderr),
+            traceback: traceback.map(|line| {
+                format!("Traceback (most recent call last):\n  File \"solution.py\", line 1\n    raise MemoryError\n{line}")
+            }),
+            ..ScriptOutcome::of(end)
+        };
+        assert_eq!(signs(&outcome, || killed), expected, "{outcome:?}");
+    }
+
+    #[test]
+    fn out_of_memory_is_recognized_by_the_error() {
+        use OutOfMemory::{Allocation, Gpu, Machine};
+        let signalled = |signal| ScriptEnd::Signalled { signal };
+        check(signalled(9), None, "", true, Some(Machine));
+        check(signalled(9), None, "", false, None);
+        check(signalled(11), None, "", true, None);
+        check(signalled(6), None, "terminate called after 'std::bad_alloc'", false, Some(Allocation));
+        check(ScriptEnd::TimedOut, Some("MemoryError"), "", true, None);
+        let raised = |exception: &str, killed, expected| check(EXITED, Some(exception), "", killed, expected);
+        raised("MemoryError", false, Some(Allocation));
+        raised(
+            "numpy._core._exceptions._ArrayMemoryError: Unable to allocate 8 GiB",
+            false,
+            Some(Allocation),
+        );
+        raised("RuntimeError: DefaultCPUAllocator: can't allocate memory", false, Some(Allocation));
+        raised("OSError: [Errno 12] Cannot allocate memory", false, Some(Allocation));
+        raised("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB", false, Some(Gpu));
+        let worker = "joblib.externals.loky.process_executor.TerminatedWorkerError: A worker";
+        raised(worker, true, Some(Machine));
+        raised(worker, false, None);
+        raised("KeyError: 'x'", true, None);
+        // A message of several lines. The kept traceback ends with the first.
+        let (kept, printed) = ("XGBoostError:", "XGBoostError:\nallocation: cudaErrorMemoryAllocation\n");
+        check(EXITED, Some(kept), printed, false, Some(Gpu));
+        check(EXITED, Some("KeyError: 'x'"), "MemoryError, ignored\nKeyError: 'x'\n", true, None);
+    }
+}

@@ -1,0 +1,141 @@
+//! Starts a script's process: by its slot's worker if one is ready, or else cold.
+
+use std::env;
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+use std::process::Stdio;
+
+use mle_star::layout;
+use mle_star_process::cgroup::Group;
+use mle_star_process::variables::{Share, variables};
+use mle_star_process::warm::{self, BusyWorker, Worker, WorkerSetup};
+use mle_star_process::{ProcessTree, Streams};
+use tokio::process::Command;
+
+use super::{Executor, Job, Workplace};
+
+/// A running script.
+pub(super) struct Started {
+    pub(super) tree: ProcessTree,
+    pub(super) streams: Streams,
+    /// The worker that forked it.
+    pub(super) busy: Option<BusyWorker>,
+}
+
+impl Executor {
+    /// Begins to start the first slot's worker, so that it may be ready for the first script. The others are started
+    /// with their first script.
+    pub fn warm_up(&self) {
+        self.warm_up_slot(0);
+    }
+
+    /// Waits until the worker of `slot` is ready, or has failed; for measurements.
+    pub async fn warmed_up(&self, slot: usize) {
+        self.warm_up_slot(slot);
+        while self.warm.as_ref().is_some_and(|warm| warm.is_starting(slot)) {
+            tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+        }
+    }
+
+    /// The worker for the script, if one is ready.
+    pub(super) async fn worker(&self, job: &Job) -> Option<Worker> {
+        let suits = job.may_be_warm && warm::suits(&job.script);
+        let warm = self.warm.as_ref().filter(|_| suits)?;
+        warm.learn(&job.script);
+        self.warm_up_slot(job.slot);
+        warm.take(job.slot).await
+    }
+
+    /// Starts the script, by the worker if there is one.
+    pub(super) async fn start(
+        &self,
+        job: &Job,
+        workplace: &Workplace,
+        disk_mib: u64,
+        group: Option<&Group>,
+        worker: Option<Worker>,
+    ) -> io::Result<Started> {
+        let confinement =
+            || self.sandbox.confinement(workplace.folder(), workplace.readable(), disk_mib, group);
+        let mut variables = self.variables(job.slot, &workplace.home(), workplace.temporary());
+        if !job.modules.is_empty() {
+            put_first(&mut variables, &workplace.modules());
+        }
+        if let Some(worker) = worker {
+            let started = worker.run(workplace.folder(), &variables, &confinement()?).await;
+            if let Ok((tree, streams, busy)) = started {
+                return Ok(Started { tree, streams, busy: Some(busy) });
+            }
+        }
+        let command = self.command(workplace.folder(), variables);
+        let (tree, streams) = ProcessTree::spawn_confined(command, Stdio::null(), confinement()?)?;
+        Ok(Started { tree, streams, busy: None })
+    }
+
+    fn variables(&self, slot: usize, home: &Path, temporary: &Path) -> Vec<(OsString, OsString)> {
+        let setup = &self.setup;
+        let share = Share::of(&setup.machine, setup.slots, slot);
+        variables(env::vars_os(), setup.environment.removed_variables(), &share, home, temporary)
+    }
+
+    fn command(&self, folder: &Path, variables: Vec<(OsString, OsString)>) -> Command {
+        let mut command = Command::new(&self.setup.environment.python);
+        command.arg(layout::SOLUTION).current_dir(folder).env_clear().envs(variables);
+        command
+    }
+
+    fn warm_up_slot(&self, slot: usize) {
+        let Some(warm) = &self.warm else { return };
+        warm.warm_up(slot, || {
+            let folder = self.setup.folder.join(layout::WORK);
+            let variables = self.variables(slot, &folder, &folder);
+            let python_path =
+                variables.iter().find(|(name, _)| name == "PYTHONPATH").map(|(_, path)| path.clone());
+            let command = self.command(&folder, variables);
+            WorkerSetup { command, folder, python_path, namespaces: self.sandbox.namespaces() }
+        });
+    }
+
+    /// Gives the worker back when the script in `tree` has ended, unless the worker caused the end. Returns why the
+    /// script then has to be run again, cold.
+    pub(super) fn settle(
+        &self,
+        slot: usize,
+        busy: Option<BusyWorker>,
+        tree: ProcessTree,
+        spoiled: Option<&str>,
+    ) -> Option<String> {
+        let busy = busy?;
+        if let Some(why) = spoiled {
+            return Some(busy.complaint().unwrap_or_else(|| why.to_owned()));
+        }
+        if let Some(warm) = &self.warm {
+            warm.give_back(slot, busy, tree);
+        }
+        None
+    }
+}
+
+/// Puts a folder of modules before all others.
+fn put_first(variables: &mut Vec<(OsString, OsString)>, modules: &Path) {
+    let mut path = modules.as_os_str().to_owned();
+    if let Some(at) = variables.iter().position(|(name, _)| name == "PYTHONPATH") {
+        path.push(":");
+        path.push(variables.remove(at).1);
+    }
+    variables.push(("PYTHONPATH".into(), path));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_of_modules_is_kept() {
+        let mut variables = vec![("A".into(), "b".into()), ("PYTHONPATH".into(), "/own".into())];
+        put_first(&mut variables, Path::new("/work/.modules"));
+        assert_eq!(variables[1], ("PYTHONPATH".into(), "/work/.modules:/own".into()));
+        assert_eq!(variables.len(), 2);
+    }
+}

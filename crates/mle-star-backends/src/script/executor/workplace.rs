@@ -1,0 +1,136 @@
+//! The new folder that one script runs in.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use mle_star::layout;
+use mle_star_data::input::{Data, Protection};
+use mle_star_process::remove::remove_tree;
+use mle_star_process::short_links::ShortLinks;
+use nix::errno::Errno;
+use nix::fcntl::{OFlag, open, openat};
+use nix::sys::stat::Mode;
+
+/// A socket's path has at most 107 bytes, of which multiprocessing needs about forty below TMPDIR.
+const LONGEST_TEMPORARY: usize = 60;
+
+/// A script's folder: the script, its input and output folders, a private HOME and TMPDIR. Removed when dropped.
+#[derive(Debug)]
+pub struct Workplace {
+    folder: PathBuf,
+    temporary: PathBuf,
+    sources: Vec<PathBuf>,
+}
+
+impl Workplace {
+    /// Creates the folder. If a killed run left one, removes it first.
+    ///
+    /// # Errors
+    /// The folder cannot be created or written.
+    pub(super) fn new(
+        folder: PathBuf,
+        script: &str,
+        (data, protection): (&Data, Protection),
+        links: &ShortLinks,
+    ) -> io::Result<Self> {
+        remove_tree(&folder)?;
+        let mut workplace = Self { temporary: folder.join(".tmp"), folder, sources: Vec::new() };
+        fs::create_dir_all(workplace.folder.join(layout::FINAL))?;
+        for private in [workplace.home(), workplace.temporary.clone()] {
+            fs::DirBuilder::new().mode(0o700).create(private)?;
+        }
+        workplace.sources = data.show(&workplace.folder.join(layout::INPUT), protection)?;
+        // Tracebacks show this name.
+        fs::write(workplace.folder.join(layout::SOLUTION), script)?;
+        workplace.with_short_temporary(links)
+    }
+
+    /// Adds modules for the script, if there are any.
+    ///
+    /// # Errors
+    /// They cannot be written.
+    pub(super) fn with_modules(self, modules: &[(String, String)]) -> io::Result<Self> {
+        if !modules.is_empty() {
+            fs::create_dir(self.modules())?;
+        }
+        for (name, text) in modules {
+            fs::write(self.modules().join(name), text)?;
+        }
+        Ok(self)
+    }
+
+    /// The folder of its modules.
+    pub(super) fn modules(&self) -> PathBuf {
+        self.folder.join(".modules")
+    }
+
+    /// The folder that the script runs in.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The paths outside that the script must be able to read: targets of links to the data, and its TMPDIR.
+    pub(super) fn readable(&self) -> impl Iterator<Item = PathBuf> {
+        self.sources.iter().chain([&self.temporary]).cloned()
+    }
+
+    /// The script's HOME.
+    pub(super) fn home(&self) -> PathBuf {
+        self.folder.join(".home")
+    }
+
+    /// The script's TMPDIR, or a short link to it if its path is too long for sockets.
+    pub(super) fn temporary(&self) -> &Path {
+        &self.temporary
+    }
+
+    /// The file called `name` in the script's output folder, if the script wrote it as a regular file, or a sentence that
+    /// says why it is not accepted. A file behind a link may belong to others and is not opened.
+    ///
+    /// # Errors
+    /// The file cannot be opened for a reason that is not the script's doing.
+    pub fn output(&self, name: &str) -> io::Result<Result<Option<File>, String>> {
+        let shown = || format!("{}/{name}", layout::FINAL);
+        Ok(match self.open_output(name) {
+            Ok(file) if file.metadata()?.is_file() => Ok(Some(file)),
+            Ok(_) => Err(format!("{} is not a regular file, so it is not accepted", shown())),
+            Err(Errno::ENOENT) => Ok(None),
+            Err(Errno::ELOOP | Errno::ENOTDIR) => Err(format!(
+                "{} lies behind a link or below a file that is not a folder, so it is not accepted",
+                shown()
+            )),
+            Err(error @ (Errno::EACCES | Errno::EPERM | Errno::ENXIO)) => {
+                Err(format!("cannot read {} ({error}), so it is not accepted", shown()))
+            }
+            Err(error) => return Err(error.into()),
+        })
+    }
+
+    /// Opens folder by folder, so that no link is followed, even one created meanwhile, and without waiting for the
+    /// other end of a pipe.
+    fn open_output(&self, name: &str) -> nix::Result<File> {
+        let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
+        let root = open(&self.folder, flags | OFlag::O_DIRECTORY, Mode::empty())?;
+        let folder = openat(&root, layout::FINAL, flags | OFlag::O_DIRECTORY, Mode::empty())?;
+        Ok(File::from(openat(&folder, name, flags, Mode::empty())?))
+    }
+
+    fn with_short_temporary(mut self, links: &ShortLinks) -> io::Result<Self> {
+        if self.temporary.as_os_str().len() > LONGEST_TEMPORARY {
+            self.temporary = links.link_to(&self.temporary)?;
+        }
+        Ok(self)
+    }
+}
+
+impl Drop for Workplace {
+    fn drop(&mut self) {
+        if !self.temporary.starts_with(&self.folder) {
+            let _ = fs::remove_file(&self.temporary);
+        }
+        // If it cannot be removed now, it is removed before the same place runs again.
+        let _ = remove_tree(&self.folder);
+    }
+}

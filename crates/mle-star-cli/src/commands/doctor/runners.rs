@@ -1,0 +1,177 @@
+//! Starts one runner of each entry of the settings, measures it and ends it.
+
+use std::time::{Duration, Instant};
+
+use futures_util::future::join_all;
+use mle_star::stop::Trouble;
+use mle_star_backends::runners::entry::RunnerEntry;
+use mle_star_backends::runners::fleet::{Probe, probe};
+use mle_star_process::machine::Machine;
+use serde::Serialize;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::time::timeout;
+
+use super::gpus;
+use crate::exit::{Exit, Failure};
+use crate::output;
+use crate::output::sanitize::first_line;
+use crate::settings::Settings;
+use crate::watch::{count, duration, rounded};
+
+/// How long a runner may take to be measured after its start.
+const MEASURING: Duration = Duration::from_secs(60);
+/// The longest text of a runner that is shown, in characters.
+const LONGEST: usize = 400;
+
+/// An entry with what was found.
+#[derive(Debug, Serialize)]
+pub struct Checked {
+    name: String,
+    /// How many runners of it there are at most.
+    count: u32,
+    /// Scripts at once of each, as far as is known.
+    slots: usize,
+    /// Whether its command led to a runner that answers.
+    reached: bool,
+    /// Seconds until it answered, or until it was given up.
+    seconds: f64,
+    /// Why it was not reached.
+    reason: Option<String>,
+    #[serde(flatten)]
+    found: Option<Found>,
+}
+
+/// A runner that was reached.
+#[derive(Debug, Serialize)]
+struct Found {
+    host: String,
+    platform: String,
+    /// The version of `mle-star` there.
+    version: String,
+    protocol: u32,
+    /// The first Python on its PATH.
+    python: Option<String>,
+    /// The interpreter that the entry names for scripts.
+    python_of_entry: Option<String>,
+    machine: Machine,
+    isolation: String,
+    /// The median time until an answer.
+    round_trip_ms: f64,
+    /// The speed of data to it.
+    megabytes_per_second: f64,
+}
+
+/// Checks all runners of the settings side by side.
+///
+/// # Errors
+/// Ctrl-C.
+pub async fn check(settings: &Settings) -> Result<Vec<Checked>, Failure> {
+    let entries = &settings.invocation.runners;
+    if entries.is_empty() {
+        return Ok(Vec::new());
+    }
+    // Installed before anything is printed.
+    let mut interrupts = signal(SignalKind::interrupt()).map_err(|error| {
+        Failure::failed(Trouble::new(format!("cannot listen for signals: {error}"), "try again"))
+    })?;
+    let longest = entries.iter().map(|entry| entry.start_timeout).max().unwrap_or_default();
+    output::talk(&format!("starting {}, for up to {longest} s", count(entries.len() as u64, "runner")));
+    tokio::select! {
+        checked = join_all(entries.iter().map(check_one)) => Ok(checked),
+        _ = interrupts.recv() => {
+            let message = "stopped before all runners were checked";
+            let trouble = Trouble::new(message, "check some of them with --runner NAME");
+            Err(Failure { exit: Exit::Interrupted, trouble })
+        }
+    }
+}
+
+async fn check_one(entry: &RunnerEntry) -> Checked {
+    let began = Instant::now();
+    let limit = Duration::from_secs(entry.start_timeout).saturating_add(MEASURING);
+    let probed = timeout(limit, probe(entry)).await.unwrap_or_else(|_| {
+        Err(format!("it answered, but could not be measured within {} s", MEASURING.as_secs()))
+    });
+    let checked = Checked {
+        name: entry.name.clone(),
+        count: entry.count,
+        slots: entry.expected_slots(),
+        reached: probed.is_ok(),
+        seconds: began.elapsed().as_secs_f64(),
+        reason: None,
+        found: None,
+    };
+    match probed {
+        Ok(probe) => Checked {
+            slots: entry.slots.map_or(probe.hello.machine.gpus.len().max(1), |slots| slots as usize),
+            seconds: probe.started_in.as_secs_f64(),
+            found: Some(found(entry, probe)),
+            ..checked
+        },
+        Err(reason) => Checked { reason: Some(reason), ..checked },
+    }
+}
+
+fn found(entry: &RunnerEntry, Probe { hello, round_trip, bytes_per_second, .. }: Probe) -> Found {
+    Found {
+        host: hello.host,
+        platform: hello.platform,
+        version: hello.version,
+        protocol: hello.protocol,
+        python: hello.python,
+        python_of_entry: entry.python.as_ref().map(|python| python.display().to_string()),
+        machine: hello.machine,
+        isolation: hello.isolation,
+        round_trip_ms: round_trip.as_secs_f64() * 1e3,
+        megabytes_per_second: bytes_per_second / 1e6,
+    }
+}
+
+impl Checked {
+    /// The findings, with a blank line before.
+    pub fn lines(&self) -> Vec<String> {
+        let Self { name, count: most, slots, seconds, reason, found, .. } = self;
+        let after = duration(*seconds);
+        let Some(found) = found else {
+            let why = first_line(reason.as_deref().unwrap_or_default(), LONGEST);
+            return vec![String::new(), format!("runner {name}: not reached after {after}: {why}")];
+        };
+        let scripts = count(*slots as u64, "script");
+        let rows = found.rows();
+        let rows = rows.iter().map(|(what, text)| format!("  {what:<12}{}", first_line(text, LONGEST)));
+        [
+            String::new(),
+            format!("runner {name}: reached in {after}; up to {most} of them, {scripts} at once on each"),
+        ]
+        .into_iter()
+        .chain(rows)
+        .collect()
+    }
+}
+
+impl Found {
+    fn rows(&self) -> Vec<(&'static str, String)> {
+        let Self { host, platform, version, protocol, machine, isolation, .. } = self;
+        let path = self.python.as_deref().unwrap_or("none");
+        let python = match &self.python_of_entry {
+            Some(given) => format!("{given} as configured, not tried ({path} on its PATH)"),
+            None => format!("{path} on its PATH"),
+        };
+        let mut rows = vec![
+            ("host:", format!("{host} ({platform})")),
+            ("mle-star:", format!("{version}, protocol {protocol}")),
+            ("python:", python),
+            ("cores:", machine.cores.to_string()),
+            ("memory:", format!("{} GiB", machine.memory_mib / 1024)),
+            ("gpus:", gpus(machine)),
+        ];
+        // What is not enforced comes last.
+        let parts = isolation.split("; ").enumerate();
+        rows.extend(parts.map(|(index, part)| (if index == 0 { "isolation:" } else { "" }, part.to_owned())));
+        rows.extend([
+            ("round trip:", format!("{} ms", rounded(self.round_trip_ms))),
+            ("data:", format!("{} MB/s", rounded(self.megabytes_per_second))),
+        ]);
+        rows
+    }
+}

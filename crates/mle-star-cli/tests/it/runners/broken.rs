@@ -1,0 +1,239 @@
+//! Runners that are killed, cut off, told to end, or never start.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use mle_star::effects::{ScriptOutcome, ScriptRunner};
+use mle_star::slots::Host;
+use mle_star_process::remove::remove_tree;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::json;
+
+use super::world::{World, appears, pids_with, processes_with};
+
+/// Runs a script that says when it has started, and then sleeps; meanwhile does something to its runner.
+async fn meanwhile(world: &World, command: &[String], act: impl AsyncFn(i32)) -> (ScriptOutcome, Duration) {
+    let mut fleet = world.fleet(command, 1);
+    let there = world.scripts(Some(&fleet));
+    let lease = fleet.lease().await;
+    let script = format!(
+        "print('begun', flush=True)\nimport subprocess\nsubprocess.run(['sleep', '{}'])",
+        world.number()
+    );
+    let request = world.request(&script, lease.slot(), Duration::from_secs(100));
+    let acting = async {
+        let log = world.path("run/logs/phase1.candidate-0.run.stdout");
+        while !fs::read_to_string(&log).is_ok_and(|text| text == "begun\n") {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        act(world.runners().into_iter().min().expect("no runner")).await;
+        Instant::now()
+    };
+    let (outcome, acted) = tokio::join!(there.run(&request), acting);
+    let took = acted.elapsed();
+    drop(lease);
+    let began = Instant::now();
+    while processes_with(&format!("sleep {}", world.number())) > 0 {
+        assert!(began.elapsed() + took < Duration::from_secs(10), "a script goes on after its runner");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    fleet.end().await;
+    (outcome.unwrap(), took)
+}
+
+fn signal(pid: i32, signal: Signal) {
+    kill(Pid::from_raw(pid), signal).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_runner_that_is_killed_is_lost_at_once_and_its_script_ends() {
+    let world = World::new().await;
+    let (outcome, took) =
+        meanwhile(&world, &world.command(&[]), async |pid| signal(pid, Signal::SIGKILL)).await;
+    let loss = outcome.loss().unwrap();
+    assert!(loss.contains("runner near-1 was lost: its command"), "{loss}");
+    assert!(took < Duration::from_secs(5), "{took:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_runner_that_is_told_to_end_says_so() {
+    let world = World::new().await;
+    let (outcome, took) =
+        meanwhile(&world, &world.command(&[]), async |pid| signal(pid, Signal::SIGTERM)).await;
+    let loss = outcome.loss().unwrap();
+    assert!(loss.contains("it has to end: it received SIGTERM"), "{loss}");
+    assert!(took < Duration::from_secs(5), "{took:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_runner_that_is_silent_is_lost() {
+    let world = World::new().await;
+    let (outcome, took) =
+        meanwhile(&world, &world.command(&[]), async |pid| signal(pid, Signal::SIGSTOP)).await;
+    let loss = outcome.loss().unwrap();
+    assert!(loss.contains("nothing was heard from it for 8 s"), "{loss}");
+    // Its last message may be a second old.
+    assert!((7..18).contains(&took.as_secs()), "{took:?}");
+}
+
+/// A network that is cut tells neither side. The pipes go through processes that are stopped.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cut_connection_ends_both_sides() {
+    let world = World::new().await;
+    let cut =
+        format!("cat /dev/stdin | \"$@\" | sh -c 'echo $$ > {}; exec cat'", world.path("far").display());
+    let stop = async |_| {
+        let pid: i32 = fs::read_to_string(world.path("far")).unwrap().trim().parse().unwrap();
+        signal(pid, Signal::SIGSTOP);
+        for pid in pids_with("cat /dev/stdin") {
+            signal(pid, Signal::SIGSTOP);
+        }
+    };
+    let (outcome, took) = meanwhile(&world, &world.through(&cut, &[]), stop).await;
+    let loss = outcome.loss().unwrap();
+    assert!(loss.contains("nothing was heard from it"), "{loss}");
+    assert!((7..18).contains(&took.as_secs()), "{took:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_next_runner_takes_over() {
+    let world = World::new().await;
+    let mut fleet = world.fleet(&world.command(&[]), 1);
+    let lease = fleet.lease().await;
+    let first = lease.slot().host;
+    let pid = world.runners().into_iter().min();
+    signal(pid.unwrap(), Signal::SIGKILL);
+    fleet.comes_to("Lost").await;
+    drop(lease);
+    let lease = fleet.lease().await;
+    assert_ne!(lease.slot().host, first);
+    assert_ne!(lease.slot().host, Host::HERE);
+    drop(lease);
+    fleet.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_that_fails_is_told_with_what_it_said_and_tried_again_later() {
+    let world = World::new().await;
+    let check = async |shell: &str, expected: &[&str]| {
+        let mut fleet = world.fleet_with(
+            json!([{"name": "near", "command": world.through(shell, &[]), "start_timeout": 2}]),
+            1,
+        );
+        let here = fleet.lease().await;
+        let waits = fleet.lease();
+        let failed = async {
+            let failed = fleet.comes_to("Failed").await;
+            for part in expected {
+                assert!(failed.contains(part), "{shell}: {failed}");
+            }
+            drop(here);
+        };
+        let (lease, ()) = tokio::join!(waits, failed);
+        assert_eq!(lease.slot().host, Host::HERE);
+        drop(lease);
+        fleet.end().await;
+    };
+    check("echo 'srun: error: queue is full' >&2; exit 1", &["exit code 1", "srun: error: queue is full"])
+        .await;
+    check(
+        "echo 'Permission denied (publickey).'; exit 255",
+        &["exit code 255", "Permission denied (publickey)"],
+    )
+    .await;
+    check("exec sleep 100", &["did not answer within 2 s"]).await;
+    check("printf '\\001\\002'; kill -9 $$", &["was ended by signal: 9"]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_shell_prints_before_the_runner_is_skipped() {
+    let world = World::new().await;
+    let noisy = "echo 'Welcome to node 7'; echo \"If you don't see a command prompt, try pressing enter.\"; exec \"$@\"";
+    let mut fleet = world.fleet(&world.through(noisy, &[]), 1);
+    assert_eq!(fleet.lease().await.runner(), Some("near-1"));
+    fleet.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_any_machine_the_fleet_says_why() {
+    let world = World::new().await;
+    let mut fleet = world.fleet(&["no-such-program".to_owned()], 2);
+    let waiting = fleet.lease();
+    let stranded = tokio::time::timeout(Duration::from_secs(40), fleet.fleet.stranded());
+    let trouble = tokio::select! {
+        _ = waiting => panic!("there is a slot"),
+        trouble = stranded => trouble.unwrap(),
+    };
+    assert!(trouble.message.contains("no runner can be used: near: no-such-program"), "{trouble:?}");
+    fleet.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_python_is_refused_unless_it_is_allowed() {
+    let world = World::new().await;
+    // An interpreter that says that it is another one.
+    let other = world.path("python-of-the-host");
+    let fake = "#!/bin/sh\nexec python3 -c 'import sys; sys.version_info = (3, 12, 1, \"final\", 0)\n\
+                code = sys.argv[2] if sys.argv[1:2] == [\"-c\"] else open(sys.argv[1]).read()\n\
+                sys.argv = sys.argv[1:]\nsys.executable = \"OTHER\"\nexec(code)' \"$@\"\n";
+    fs::write(&other, fake.replace("OTHER", &other.display().to_string())).unwrap();
+    fs::set_permissions(&other, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let entry = |any: bool| json!([{"name": "near", "command": world.command(&[]), "python": other, "any_python": any}]);
+    let mut fleet = world.fleet_with(entry(false), 0);
+    let _there = world.scripts(Some(&fleet));
+    let waiting = fleet.lease();
+    tokio::select! {
+        _ = waiting => panic!("it is accepted"),
+        failed = fleet.comes_to("Failed") => {
+            assert!(failed.contains("it has Python 3.12.1, and this machine has 3."), "{failed}");
+        }
+    }
+    fleet.end().await;
+    let mut fleet = world.fleet_with(entry(true), 0);
+    let there = world.scripts(Some(&fleet));
+    let lease = fleet.lease().await;
+    let outcome = there.run(&world.request("print(7)", lease.slot(), Duration::from_secs(60))).await.unwrap();
+    assert_eq!(outcome.stdout.head, "7\n", "{outcome:?}");
+    drop(lease);
+    fleet.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_runner_with_a_full_disk_gives_its_scripts_back() {
+    let world = World::new().await;
+    let small = format!(
+        "exec unshare -rm sh -c 'mkdir -p {0} && mount -t tmpfs -o size=3m none {0} && exec \"$@\"' sh \"$@\"",
+        world.cache().display()
+    );
+    let mut fleet = world.fleet(&world.through(&small, &["--cache-limit", "1"]), 1);
+    let there = world.scripts(Some(&fleet));
+    let lease = fleet.lease().await;
+    let script = "open('big.bin', 'wb').write(bytes(20_000_000))";
+    let outcome = there.run(&world.request(script, lease.slot(), Duration::from_secs(60))).await.unwrap();
+    let said = outcome.loss().map_or_else(|| format!("{outcome:?}"), str::to_owned);
+    assert!(said.contains("disk"), "{said}");
+    drop(lease);
+    fleet.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn folders_of_runners_that_were_killed_are_removed_by_the_next() {
+    let world = World::new().await;
+    let _ = meanwhile(&world, &world.command(&[]), async |pid| signal(pid, Signal::SIGKILL)).await;
+    let left = || fs::read_dir(world.cache().join("runners")).unwrap().count();
+    assert_eq!(left(), 1);
+    let mut fleet = world.fleet(&world.command(&[]), 1);
+    drop(fleet.lease().await);
+    assert_eq!(left(), 1, "the folder of the killed runner is there");
+    fleet.end().await;
+    for _ in 0..100 {
+        if left() == 0 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert_eq!(left(), 0);
+    remove_tree(&world.cache()).unwrap();
+    appears(world.folder.path()).await;
+}

@@ -1,0 +1,150 @@
+//! A runner that does not keep to the protocol is ended, and its script runs elsewhere.
+
+use std::time::Duration;
+
+use mle_star::effects::ScriptRunner;
+use serde_json::json;
+
+use super::world::World;
+
+/// A runner in Python. `answer(order, script)` is what it does with a script.
+const LIAR: &str = r#"
+import hashlib, json, os, struct, sys
+out = os.fdopen(os.dup(1), "wb", buffering=0)
+source = sys.stdin.buffer
+def send(message, payload=b""):
+    text = json.dumps(message).encode()
+    out.write(struct.pack("<II", len(text), len(payload)) + text + payload)
+def receive():
+    head = source.read(8)
+    if len(head) < 8:
+        sys.exit(0)
+    length, more = struct.unpack("<II", head)
+    return json.loads(source.read(length)), source.read(more)
+def hello(**changes):
+    machine = {"cores": 1, "memory_mib": 1000, "gpus": []}
+    known = {"type": "hello", "protocol": 1, "version": "9", "host": "liar", "machine": machine, "isolation": "",
+             "closes_reads": True, "python": None, "platform": "x"}
+    out.write(b"\0mle-star runner\n")
+    send({**known, **changes})
+def outcome(job, files=(), **changes):
+    captured = {"head": "", "tail": "", "bytes": 0}
+    known = {"end": {"kind": "exited", "code": 0}, "duration_seconds": 0.1, "stdout": captured, "stderr": captured,
+             "score": None, "traceback": None, "submission": None}
+    executed = {"outcome": {**known, **changes}, "printed": None, "lacked_room": False}
+    send({"type": "ended", "job": job, "executed": executed, "files": list(files), "changed_data": False,
+          "disk_left": None})
+def serve(answer):
+    while True:
+        message, payload = receive()
+        kind = message["type"]
+        if kind == "open":
+            send({"type": "opened", "run": message["run"], "environment": message["environment"]})
+        elif kind == "data":
+            send({"type": "ready", "data": message["data"]})
+        elif kind == "script":
+            answer(message["job"])
+        elif kind == "ping":
+            send({"type": "pong", "number": message["number"]})
+        elif kind == "bye":
+            sys.exit(0)
+"#;
+
+fn liar(rest: &str) -> Vec<String> {
+    vec!["python3".to_owned(), "-c".to_owned(), format!("{LIAR}\n{rest}")]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn other_versions_are_refused_by_name() {
+    let world = World::new().await;
+    for changed in ["hello(protocol=2, version='1.2.3')", "hello(protocol=2, version='1.2.3', machine='new')"]
+    {
+        let mut fleet = world.fleet(&liar(changed), 1);
+        tokio::select! {
+            _ = fleet.lease() => panic!("it is accepted"),
+            failed = fleet.comes_to("Failed") => {
+                assert!(failed.contains("it is mle-star 1.2.3 with protocol 2"), "{failed}");
+            }
+        }
+        fleet.end().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_program_of_another_version_is_refused_by_the_runner() {
+    use std::io::Write as _;
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_mle-star"))
+        .arg("runner")
+        .env("MLE_STAR_CACHE", World::new().await.cache())
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let message = json!({"type": "welcome", "protocol": 9, "version": "7.0.0"}).to_string();
+    let length = u32::try_from(message.len()).unwrap().to_le_bytes();
+    let frame = [&length[..], &[0; 4], message.as_bytes()].concat();
+    child.stdin.as_mut().unwrap().write_all(&frame).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("the program is mle-star 7.0.0 with protocol 9"), "{said}");
+    assert_eq!(output.status.code(), Some(1));
+}
+
+/// What a runner does with a script, and what is said of it.
+const LIES: [(&str, &str); 16] = [
+    ("out.write(b'nonsense' * 100)", "cannot be understood"),
+    ("out.write(struct.pack('<II', 2**31, 0))", "too long"),
+    ("send({'type': 'sing'})", "cannot be understood"),
+    ("send({'type': 'hello'})", "cannot be understood"),
+    ("hello()", "cannot be understood"),
+    ("sys.exit(0)", "its command ended with exit code 0"),
+    ("send({'type': 'need', 'data': 'x', 'files': [['/etc/passwd', 0]]})", "wants data that is not for it"),
+    ("send({'type': 'file', 'job': job, 'name': '../../x'}, b'x')", "it sent the file \"../../x\""),
+    ("send({'type': 'file', 'job': job, 'name': 'submission.csv'}, b'x')", "cannot keep submission.csv"),
+    ("outcome(job, traceback='x' * 300_000)", "a text of 300000 bytes"),
+    ("outcome(job, notes=['x'] * 101)", "101 notes"),
+    ("outcome(job, duration_seconds=-1)", "it ran for -1 s"),
+    ("outcome(job, duration_seconds=1e9)", "it ran for 1000000000 s"),
+    ("outcome(job, end={'kind': 'lost', 'reason': 'me'})", "lost: me"),
+    (
+        "outcome(job, [['submission.csv', {'file': {'bytes': 3, 'digest': '0' * 64}}]])",
+        "submission.csv did not arrive",
+    ),
+    ("send({'type': 'failed', 'job': job, 'message': 'no idea'})", "no idea"),
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nonsense_ends_a_runner_and_not_the_program() {
+    let world = World::new().await;
+    for (lie, expected) in LIES {
+        let mut fleet = world.fleet(&liar(&format!("hello()\nserve(lambda job: {lie})")), 1);
+        let there = world.scripts(Some(&fleet));
+        let lease = fleet.lease().await;
+        let outcome =
+            there.run(&world.request("print(1)", lease.slot(), Duration::from_secs(60))).await.unwrap();
+        let loss = outcome.loss().unwrap_or_else(|| panic!("{lie}: {outcome:?}"));
+        assert!(loss.contains(expected), "{lie}: {loss}");
+        drop(lease);
+        let lost = fleet.comes_to("Lost").await;
+        assert!(lost.contains(expected), "{lie}: {lost}");
+        fleet.end().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn claims_about_scores_and_submissions_do_not_count() {
+    let world = World::new().await;
+    let lie = "outcome(job, measured={'score': 1.0, 'standard_error': 0.0, 'interval': [1, 1], 'rows': 9, \
+               'rows_digest': 'x', 'replicates': []}, submission={'bytes': 1, 'rows': 1, 'findings': []}, runner='me')";
+    let mut fleet = world.fleet(&liar(&format!("hello()\nserve(lambda job: {lie})")), 1);
+    let there = world.scripts_that_score(Some(&fleet));
+    let lease = fleet.lease().await;
+    let outcome = there.run(&world.request("print(1)", lease.slot(), Duration::from_secs(60))).await.unwrap();
+    assert!(
+        outcome.loss().is_some() || outcome.measured.is_none() && outcome.submission.is_none(),
+        "{outcome:?}"
+    );
+    drop(lease);
+    fleet.end().await;
+}

@@ -1,0 +1,265 @@
+//! Whole runs with runners, by the real binary.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use mle_star::effects::ScriptOutcome;
+use mle_star::journal::{Kind, read};
+use serde_json::{Value, json};
+
+use crate::exits::{SMALL, SUBMIT, interpreter};
+use crate::killed::{effects, outcome, working_below};
+use crate::runs;
+use crate::sealed::{Said, Sealed};
+
+/// Every script runs on a runner.
+const ONLY_THERE: &str = "--set max_concurrent_scripts=0 --config runners.yaml";
+
+/// An entry whose runners are the real binary with a cache in the test's folder.
+fn entry(sealed: &Sealed, name: &str) -> Value {
+    let cache = format!("MLE_STAR_CACHE={}", sealed.path("cache").display());
+    let command = ["env", &cache, env!("CARGO_BIN_EXE_mle-star"), "runner", "--copy-data"];
+    json!({"name": name, "command": command})
+}
+
+/// Writes a config file with these runners.
+fn configure(sealed: &Sealed, file: &str, entries: &Value) {
+    sealed.write(file, json!({"runners": entries}).to_string().as_bytes());
+}
+
+/// A folder with a task, an interpreter whose scripts take this many seconds and have scores that depend on their text,
+/// and a config file with one runner called `near`. Returns the command line of a run, too.
+fn small(seconds: f64) -> (Sealed, String) {
+    let sealed = Sealed::with(&[]);
+    let score = "sum=$(cksum < solution.py); echo \"Final Validation Performance: 0.${sum%% *}\"";
+    let python = interpreter(&sealed, &format!("sleep {seconds}; {SUBMIT}; {score}"));
+    configure(&sealed, "runners.yaml", &json!([entry(&sealed, "near")]));
+    (sealed, format!("run data --json --set python={python} {SMALL} --run-id"))
+}
+
+/// What a run has to have in common with one elsewhere.
+fn result(sealed: &Sealed, run: &str) -> Value {
+    let mut outcome = outcome(sealed, run);
+    outcome["result"].as_object_mut().unwrap().remove("config");
+    outcome["result"]["usage"].as_object_mut().unwrap().remove("interrupted_calls");
+    outcome
+}
+
+/// The runners of a run's scripts, in order of their start; empty for this machine.
+fn places(said: &str) -> Vec<String> {
+    let events = said.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let started = events.filter(|event| event["event"] == "script_started");
+    started.map(|event| event["runner"].as_str().unwrap_or_default().to_owned()).collect()
+}
+
+fn succeeded(said: &Said) {
+    assert_eq!(said.code, 0, "{}", said.stderr);
+}
+
+/// Nothing of a run may be left, on any host, ten seconds after its end.
+fn nothing_is_left(sealed: &Sealed) {
+    let (began, folder) = (Instant::now(), sealed.path(".").canonicalize().unwrap());
+    while !working_below(&folder).is_empty() {
+        assert!(began.elapsed() < Duration::from_secs(10), "{:?}", working_below(&folder));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Starts the binary and kills it when it has started a script at `place` on a runner of this name.
+fn killed_at(sealed: &Sealed, line: &str, place: &str, runner: &str) {
+    let mut child = start(sealed, line);
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let (place, runner) = (format!("\"place\":\"{place}"), format!("\"runner\":\"{runner}-"));
+    let is_there =
+        |line: &String| line.contains("script_started") && line.contains(&place) && line.contains(&runner);
+    assert!(lines.into_iter().any(|line| is_there(&line)), "no script at {place} on {runner}");
+    std::thread::sleep(Duration::from_millis(200));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    nothing_is_left(sealed);
+}
+
+fn start(sealed: &Sealed, line: &str) -> Child {
+    sealed.command(line).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+#[test]
+fn a_run_on_runners_alone_ends_like_one_here() {
+    let (sealed, line) = small(0.1);
+    succeeded(&sealed.run(&format!("{line} here")));
+    let mut near = entry(&sealed, "near");
+    near["count"] = json!(2);
+    configure(&sealed, "runners.yaml", &json!([near]));
+    let said = sealed.run(&format!("{line} there {ONLY_THERE}"));
+    succeeded(&said);
+    nothing_is_left(&sealed);
+    assert_eq!(result(&sealed, "there"), result(&sealed, "here"));
+    assert_eq!(effects(&sealed, "there"), effects(&sealed, "here"));
+    assert!(places(&said.stdout).iter().all(|runner| runner.starts_with("near-")), "{}", said.stdout);
+    for effect in read(&sealed.path("runs/there")).unwrap().effects {
+        if effect.kind == Kind::Script {
+            let outcome: ScriptOutcome = serde_json::from_value(effect.outcome.unwrap()).unwrap();
+            assert!(outcome.runner.is_some_and(|runner| runner.starts_with("near-")), "{}", effect.place);
+        }
+    }
+    assert_eq!(sealed.names("cache/runners"), Vec::<String>::new());
+}
+
+#[test]
+#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
+fn real_scripts_have_the_same_scores_on_runners_even_if_one_is_killed() {
+    let sealed = runs::task();
+    let python = runs::interpreter();
+    let line = format!("run data --json --set python={} {} --run-id", python.display(), runs::SMALL);
+    // As many scripts at once on each machine, so that each has as many threads.
+    succeeded(&sealed.run(&format!("{line} here --jobs 2")));
+    let mut near = entry(&sealed, "near");
+    (near["count"], near["slots"]) = (json!(2), json!(2));
+    configure(&sealed, "runners.yaml", &json!([near]));
+    killed_at(&sealed, &format!("{line} there {ONLY_THERE}"), "phase2", "near");
+    let said = sealed.run("resume there --json");
+    succeeded(&said);
+    nothing_is_left(&sealed);
+    assert!(!places(&said.stdout).is_empty());
+    assert!(places(&said.stdout).iter().all(|runner| runner.starts_with("near-")), "{}", said.stdout);
+    assert_eq!(result(&sealed, "there"), result(&sealed, "here"));
+    assert_eq!(effects(&sealed, "there"), effects(&sealed, "here"));
+}
+
+#[test]
+fn a_killed_run_goes_on_with_the_last_runners_or_with_others() {
+    let (sealed, line) = small(0.4);
+    succeeded(&sealed.run(&format!("{line} here")));
+    configure(&sealed, "other.yaml", &json!([entry(&sealed, "other"), entry(&sealed, "unused")]));
+    killed_at(&sealed, &format!("{line} r {ONLY_THERE}"), "phase1/merge-1", "near");
+    // A file that is changed meanwhile has no effect: the run has its own copy.
+    sealed.write("runners.yaml", b"runners: []");
+    killed_at(&sealed, "resume r --json", "phase2", "near");
+    let none = sealed.run("resume r --runner none");
+    assert_eq!(none.code, 2, "{none:?}");
+    assert!(none.stderr.contains("max_concurrent_scripts is 0, and there are no runners"), "{none:?}");
+    killed_at(&sealed, "resume r --json --config other.yaml --runner other", "phase2", "other");
+    let said = sealed.run("resume r --json");
+    succeeded(&said);
+    nothing_is_left(&sealed);
+    let runners = places(&said.stdout);
+    assert!(!runners.is_empty() && runners.iter().all(|runner| runner == "other-1"), "{runners:?}");
+    assert_eq!(result(&sealed, "r"), result(&sealed, "here"));
+    assert_eq!(effects(&sealed, "r"), effects(&sealed, "here"));
+}
+
+#[test]
+fn a_killed_run_goes_on_without_its_runners() {
+    let (sealed, line) = small(1.0);
+    let line = format!("{line} r --jobs 1 --config runners.yaml --set num_parallel_solutions=2");
+    // The second script waits for this machine, so a runner is started.
+    killed_at(&sealed, &line, "phase1/candidate", "near");
+    let said = sealed.run("resume r --json --runner none");
+    succeeded(&said);
+    let runners = places(&said.stdout);
+    assert!(!runners.is_empty() && runners.iter().all(String::is_empty), "{runners:?}");
+    assert_eq!(sealed.read("runs/r/runners.json").trim(), "[]");
+    assert!(effects(&sealed, "r").values().all(|times| *times == 1));
+}
+
+#[test]
+fn two_runs_at_once_share_a_cache() {
+    let (sealed, line) = small(0.1);
+    // More than a piece, and the same for both.
+    let noise: Vec<u8> =
+        (0..3_000_000_u64).map(|at| (at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect();
+    sealed.write("data/noise.bin", &noise);
+    let children = ["one", "two"].map(|id| start(&sealed, &format!("{line} {id} {ONLY_THERE}")));
+    for child in children {
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    }
+    nothing_is_left(&sealed);
+    assert_eq!(result(&sealed, "one"), result(&sealed, "two"));
+    assert_eq!(sealed.names("cache/runners"), Vec::<String>::new());
+    let below = |folder: String| {
+        let folder = Path::new("cache/data/files").join(folder);
+        sealed.names(&folder).into_iter().map(move |name| folder.join(name))
+    };
+    let files: Vec<_> = sealed.names("cache/data/files").into_iter().flat_map(below).collect();
+    assert!(!files.iter().any(|file| file.extension().is_some()), "{files:?}");
+    let sizes = files.iter().map(|file| sealed.path(file.to_str().unwrap()).metadata().unwrap().len());
+    assert_eq!(sizes.filter(|size| *size == noise.len() as u64).count(), 1, "it was received twice");
+}
+
+#[test]
+fn wrong_runners_are_usage_errors_that_name_them() {
+    let (sealed, line) = small(0.1);
+    let check = |entries: Value, more: &str, parts: &[&str]| {
+        configure(&sealed, "runners.yaml", &entries);
+        let said = sealed.run(&format!("{line} r --config runners.yaml {more}"));
+        assert_eq!(said.code, 2, "{said:?}");
+        for part in parts {
+            assert!(said.stderr.contains(part), "{part}: {said:?}");
+        }
+        assert!(said.stderr.contains("hint: ") && !sealed.path("runs/r").exists(), "{said:?}");
+    };
+    let nowhere = ["max_concurrent_scripts is 0, and there are no runners"];
+    check(json!([]), "--set max_concurrent_scripts=0", &nowhere);
+    check(json!([]), "--jobs 0", &nowhere);
+    check(json!([{"name": "box", "comand": ["ssh", "box"]}]), "", &["box", "comand"]);
+    check(json!([{"name": "box"}]), "", &["runner \"box\": it needs a `command`"]);
+    check(json!([{"command": ["ssh", "box"]}]), "", &["runners", "name"]);
+    check(json!([{"name": "box", "command": "ssh box"}]), "", &["runners", "command"]);
+    check(json!([{"name": "box", "command": ["x"], "slots": 0}]), "", &["runner \"box\"", "slots"]);
+    check(json!({"name": "box", "command": ["x"]}), "", &["runners"]);
+    let two = json!([{"name": "box", "command": ["x"]}, {"name": "lab", "command": ["x"]}]);
+    check(two, "--runner desk", &["there is no runner desk", "the configuration has box, lab"]);
+}
+
+#[test]
+fn only_the_named_runners_are_used() {
+    let (sealed, line) = small(0.1);
+    let broken = json!({"name": "broken", "command": ["no-such-program"]});
+    configure(&sealed, "runners.yaml", &json!([broken, entry(&sealed, "near"), entry(&sealed, "third")]));
+    let said = sealed.run(&format!("{line} r {ONLY_THERE} --runner near"));
+    succeeded(&said);
+    let runners = places(&said.stdout);
+    assert!(!runners.is_empty() && runners.iter().all(|runner| runner == "near-1"), "{runners:?}");
+    assert!(!said.stdout.contains("broken-1"), "{}", said.stdout);
+}
+
+#[test]
+fn a_run_whose_runners_cannot_be_started_says_so_and_goes_on_later() {
+    let (sealed, line) = small(0.1);
+    let broken = json!({"name": "far", "command": ["sh", "-c", "echo No route to host >&2; exit 255"]});
+    let working = sealed.read("runners.yaml");
+    configure(&sealed, "runners.yaml", &json!([broken]));
+    let began = Instant::now();
+    let said = sealed.run(&format!("{line} r {ONLY_THERE}"));
+    assert_eq!(said.code, 1, "{said:?}");
+    assert!(began.elapsed() < Duration::from_secs(40), "{:?}", began.elapsed());
+    for part in [
+        "error: no runner can be used: far: its command ended with exit code 255",
+        "No route to host",
+        "hint: try them with `mle-star doctor",
+        "mle-star resume r",
+    ] {
+        assert!(said.stderr.contains(part), "{part}: {said:?}");
+    }
+    nothing_is_left(&sealed);
+    sealed.write("runners.yaml", working.as_bytes());
+    succeeded(&sealed.run("resume r --config runners.yaml"));
+    assert!(effects(&sealed, "r").values().all(|times| *times == 1));
+}
+
+#[test]
+fn a_run_whose_runners_wait_in_a_queue_ends_at_its_time_limit() {
+    let (sealed, line) = small(0.1);
+    let working = sealed.read("runners.yaml");
+    configure(&sealed, "runners.yaml", &json!([{"name": "queued", "command": ["sleep", "600"]}]));
+    let began = Instant::now();
+    let said = sealed.run(&format!("{line} r {ONLY_THERE} --time-limit 4"));
+    assert_eq!(said.code, 4, "{said:?}");
+    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+    nothing_is_left(&sealed);
+    sealed.write("runners.yaml", working.as_bytes());
+    succeeded(&sealed.run("resume r --config runners.yaml --time-limit 600"));
+}

@@ -1,0 +1,83 @@
+//! Cross-validation: which rows its predictions are for, and what they depend on.
+
+use crate::calls::Arguments;
+use crate::info::{How, Kind, Lesson, Lessons, Scores};
+use crate::machine::Machine;
+use crate::rows::{DivisionKind, RowsId};
+use crate::table::Table;
+use crate::value::{Estimator, Fitted, Object, Role, Value};
+
+impl Machine<'_> {
+    pub(crate) fn cross_val_score(&mut self, arguments: &Arguments) -> Value {
+        let Some((rows, lessons)) = self.cross_predictions(arguments) else { return Value::Unknown };
+        let score = self.score(arguments.range, rows, &lessons, false);
+        Value::number(Lessons::default(), score)
+    }
+
+    pub(crate) fn cross_val_predict(&mut self, arguments: &Arguments) -> Value {
+        match self.cross_predictions(arguments) {
+            Some((rows, lessons)) => self.array(rows, lessons),
+            None => Value::Unknown,
+        }
+    }
+
+    /// The rows of cross-validation, and what the predictions for them depend on.
+    pub(crate) fn cross_predictions(&mut self, arguments: &Arguments) -> Option<(RowsId, Lessons)> {
+        let table = self.table_of(arguments.get(1, "X")?)?.clone();
+        let label = arguments.get(2, "y").and_then(|value| self.table_of(value)?.label.clone());
+        if let Some(label) = label {
+            self.found.targets.insert(label.to_string());
+        }
+        let estimator = match arguments.get(0, "estimator").and_then(|value| self.state.get(value)) {
+            Some(Object::Estimator(estimator)) => estimator.clone(),
+            _ => Estimator {
+                name: "".into(),
+                role: Role::Model,
+                made: self.site(arguments.called),
+                lessons: Lessons::default(),
+                stops: false,
+                warm: false,
+                fitted: None,
+            },
+        };
+        self.note_ids(&table, arguments);
+        let (fit, scored) = self.cross_validation(table.rows, arguments);
+        self.note_cross_validation(&table, arguments);
+        let fitted = Fitted {
+            site: self.site(arguments.range),
+            rows: fit,
+            lessons: table.lessons(),
+            with_target: true,
+            of_target: false,
+            watched: Scores::default(),
+            named: Vec::new(),
+        };
+        let lessons = self.predictions(&estimator, &fitted, &table.with_rows(scored));
+        let seeds = match arguments.named("cv").and_then(|cv| self.state.get(cv)) {
+            Some(Object::Splitter(splitter)) => splitter.lessons.clone(),
+            _ => Lessons::default(),
+        };
+        Some((table.rows, lessons.and(&seeds)))
+    }
+
+    fn note_cross_validation(&mut self, table: &Table, arguments: &Arguments) {
+        let kind = match arguments.named("cv").and_then(|cv| self.state.get(cv)) {
+            Some(Object::Splitter(splitter)) => splitter.kind,
+            _ => return,
+        };
+        self.note_shuffle(table, kind, arguments);
+    }
+
+    /// The best score of a search over settings.
+    pub(crate) fn search_score(&mut self, estimator: &Estimator, fitted: &Fitted) -> Scores {
+        let division = self.rows.division(fitted.rows, DivisionKind::Folds, "search", fitted.site);
+        let (fit, scored) =
+            (self.rows.part(fitted.rows, division, 0), self.rows.part(fitted.rows, division, 1));
+        let inner = Fitted { rows: fit, ..fitted.clone() };
+        let table = Table::array(scored, fitted.lessons.clone());
+        let lessons = self.predictions(estimator, &inner, &table);
+        let choice = Lesson::new(Kind::Choice(How::Setting), fitted.site, fitted.rows);
+        let lessons = lessons.and(&self.infos.lesson(choice));
+        self.score(fitted.site.expression, fitted.rows, &lessons, false)
+    }
+}

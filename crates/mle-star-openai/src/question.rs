@@ -1,0 +1,203 @@
+//! A question to an endpoint, and what can be asked of it: parts that a server does not know are left out.
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+use mle_star::config::Format;
+use serde_json::{Value, json};
+
+use crate::{chat, responses, schema};
+
+/// One question.
+#[derive(Clone, Debug)]
+pub(crate) struct Question<'a> {
+    pub(crate) model: &'a str,
+    pub(crate) system: &'a str,
+    pub(crate) prompt: &'a str,
+    /// The name of the agent, which names the schema.
+    pub(crate) name: &'a str,
+    /// The JSON schema of a structured answer.
+    pub(crate) schema: Option<&'a Value>,
+    pub(crate) max_tokens: Option<u64>,
+}
+
+/// The parts that a question is asked with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Asked {
+    pub(crate) schema: bool,
+    pub(crate) usage: bool,
+    pub(crate) stream: bool,
+    pub(crate) system: bool,
+    pub(crate) max_completion_tokens: bool,
+}
+
+/// A part that a server may not know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Part {
+    /// Answers by a schema. The prompt says the schema instead.
+    Schema,
+    /// Usage in a stream. It is unknown instead.
+    Usage,
+    /// Streams. The answer comes in one piece instead.
+    Stream,
+    /// System prompts. The prompt begins with it instead.
+    System,
+    /// `max_completion_tokens`. It has its earlier name instead.
+    MaxCompletionTokens,
+}
+
+/// The parts that models have refused in this process.
+#[derive(Debug, Default)]
+pub(crate) struct Refused(Mutex<BTreeSet<(String, Part)>>);
+
+impl Question<'_> {
+    /// The service that answers it.
+    pub(crate) fn service(format: Format) -> &'static str {
+        match format {
+            Format::Chat => chat::SERVICE,
+            Format::Responses => responses::SERVICE,
+        }
+    }
+
+    /// The body of a request.
+    pub(crate) fn body(&self, format: Format, asked: &Asked) -> Value {
+        match format {
+            Format::Chat => chat::body(self, asked),
+            Format::Responses => responses::body(self, asked),
+        }
+    }
+
+    /// The prompt, with the schema if the server does not take it.
+    pub(crate) fn prompt(&self, asked: &Asked) -> String {
+        match self.schema {
+            Some(schema) if !asked.schema => format!(
+                "{}\n\nThe reply is one JSON object and no other text. It matches this JSON schema:\n\n{}\n",
+                self.prompt.trim_end(),
+                schema::strict(schema)
+            ),
+            _ => self.prompt.to_owned(),
+        }
+    }
+
+    /// The schema, if the server takes it.
+    pub(crate) fn served_schema(&self, asked: &Asked) -> Option<Value> {
+        self.schema.filter(|_| asked.schema).map(schema::strict)
+    }
+}
+
+impl Part {
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Schema, Self::Usage, Self::Stream, Self::System, Self::MaxCompletionTokens];
+
+    /// The words by which an error names it, in lower case.
+    fn words(self) -> &'static [&'static str] {
+        match self {
+            Self::Schema => &[
+                "response_format",
+                "json_schema",
+                "text.format",
+                "json schema",
+                "structured output",
+                "grammar",
+            ],
+            Self::Usage => &["stream_options", "include_usage"],
+            Self::Stream => &["stream"],
+            Self::System => &["system role", "system message", "system prompt", "instructions"],
+            Self::MaxCompletionTokens => &["max_completion_tokens"],
+        }
+    }
+}
+
+impl Refused {
+    /// The parts that a question to a model is asked with.
+    pub(crate) fn asked(&self, model: &str) -> Asked {
+        let refused = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_known = |part| !refused.contains(&(model.to_owned(), part));
+        Asked {
+            schema: is_known(Part::Schema),
+            usage: is_known(Part::Usage),
+            stream: is_known(Part::Stream),
+            system: is_known(Part::System),
+            max_completion_tokens: is_known(Part::MaxCompletionTokens),
+        }
+    }
+
+    /// Notes the part of a request that an error names; `None` if it names none.
+    pub(crate) fn note(&self, model: &str, body: &Value, error: &str) -> Option<Part> {
+        let lower = error.to_lowercase();
+        let was_sent = |part: &Part| match part {
+            Part::Schema => body.get("response_format").or(body.get("text")).is_some(),
+            Part::Usage => body.get("stream_options").is_some(),
+            Part::Stream => body.get("stream").is_some(),
+            Part::System => body.get("instructions").is_some() || body["messages"].get(1).is_some(),
+            Part::MaxCompletionTokens => body.get("max_completion_tokens").is_some(),
+        };
+        let names = |part: &Part| part.words().iter().any(|word| lower.contains(word));
+        let part = Part::ALL.into_iter().find(|part| was_sent(part) && names(part))?;
+        let mut refused = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        refused.insert((model.to_owned(), part));
+        Some(part)
+    }
+}
+
+/// The schema of a list of texts under one name.
+pub(crate) fn texts(name: &str) -> Value {
+    json!({"type": "object", "properties": {name: {"type": "array", "items": {"type": "string"}}}, "required": [name]})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn question(schema: &Value) -> Question<'_> {
+        let (model, system, prompt, name) = ("m", "You are careful.", "What?\n", "extractor");
+        Question { model, system, prompt, name, schema: Some(schema), max_tokens: Some(7) }
+    }
+
+    #[test]
+    fn requests_have_all_parts_until_a_model_refuses_one() {
+        let (refused, schema) = (Refused::default(), texts("plans"));
+        let question = question(&schema);
+        let body = |model: &str| question.body(Format::Chat, &refused.asked(model));
+        let whole = body("m");
+        assert_eq!(whole["messages"][0], json!({"role": "system", "content": "You are careful."}));
+        assert_eq!(whole["messages"][1], json!({"role": "user", "content": "What?\n"}));
+        assert_eq!(whole["stream_options"], json!({"include_usage": true}));
+        assert_eq!((&whole["stream"], &whole["max_completion_tokens"]), (&json!(true), &json!(7)));
+        assert_eq!(whole["response_format"]["json_schema"]["name"], "extractor");
+        assert!(whole.get("temperature").is_none());
+        let check = |error: &str, expected: Option<Part>| {
+            assert_eq!(refused.note("m", &body("m"), error), expected, "{error}");
+        };
+        check("prompt is too long", None);
+        check("Unknown parameter: 'response_format'", Some(Part::Schema));
+        check("Unknown parameter: 'response_format'", None);
+        check("stream_options is not allowed", Some(Part::Usage));
+        check("verify the organization to stream this model", Some(Part::Stream));
+        check("System role not supported", Some(Part::System));
+        check("max_completion_tokens: extra inputs are not permitted", Some(Part::MaxCompletionTokens));
+        let bare = body("m");
+        assert!(
+            ["response_format", "stream", "stream_options"].iter().all(|key| bare.get(*key).is_none()),
+            "{bare}"
+        );
+        assert_eq!(bare["max_tokens"], 7);
+        let only = bare["messages"][0]["content"].as_str().unwrap();
+        assert!(only.starts_with("You are careful.\n\nWhat?\n\nThe reply is one JSON object"), "{only}");
+        assert!(only.contains(r#""plans""#) && bare["messages"].get(1).is_none(), "{only}");
+        assert_eq!(body("other"), whole, "each model has its own");
+    }
+
+    #[test]
+    fn the_responses_format_has_names_of_its_own() {
+        let (refused, schema) = (Refused::default(), texts("plans"));
+        let body = question(&schema).body(Format::Responses, &refused.asked("m"));
+        assert_eq!((&body["instructions"], &body["input"]), (&json!("You are careful."), &json!("What?\n")));
+        assert_eq!((&body["max_output_tokens"], &body["store"]), (&json!(7), &json!(false)));
+        assert_eq!(body["text"]["format"]["type"], "json_schema");
+        assert_eq!(
+            refused.note("m", &body, "'text.format' of type 'json_schema' is not supported"),
+            Some(Part::Schema)
+        );
+    }
+}

@@ -1,0 +1,71 @@
+//! JSON schemas as services take them that guarantee the answer's form.
+
+use serde_json::{Map, Value, json};
+
+/// Keywords that such services refuse, and answers do not need.
+const DROPPED: [&str; 4] = ["$schema", "default", "format", "title"];
+
+/// The schema with every property required and no other allowed, as `strict` demands. What an answer may leave out, it
+/// then gives as null or empty.
+pub(crate) fn strict(schema: &Value) -> Value {
+    match schema {
+        Value::Object(keys) if keys.contains_key("$ref") => json!({"$ref": keys["$ref"]}),
+        Value::Object(keys) => Value::Object(object(keys)),
+        Value::Array(items) => items.iter().map(strict).collect(),
+        other => other.clone(),
+    }
+}
+
+fn object(keys: &Map<String, Value>) -> Map<String, Value> {
+    let mut strict_keys = Map::new();
+    for (key, value) in keys.iter().filter(|(key, _)| !DROPPED.contains(&key.as_str())) {
+        let (key, value) = match (key.as_str(), value) {
+            ("oneOf", _) => ("anyOf", strict(value)),
+            // The keys of these are names, not keywords.
+            ("properties" | "$defs", Value::Object(named)) => {
+                (key.as_str(), named.iter().map(|(name, schema)| (name.clone(), strict(schema))).collect())
+            }
+            (key, _) => (key, strict(value)),
+        };
+        strict_keys.insert(key.to_owned(), value);
+    }
+    if let Some(Value::Object(properties)) = keys.get("properties") {
+        strict_keys.insert("required".to_owned(), properties.keys().cloned().collect());
+        strict_keys.insert("additionalProperties".to_owned(), json!(false));
+    }
+    strict_keys
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_property_is_required_and_no_other_allowed() {
+        let schema = json!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Answer", "type": "object",
+            "properties": {
+                "title": {"type": "string", "format": "uri", "default": ""},
+                "kind": {"description": "its kind", "$ref": "#/$defs/Kind"},
+                "items": {"type": "array", "items": {"type": "object", "properties": {"a": {"type": "integer"}}}},
+            },
+            "required": ["title"],
+            "$defs": {"Kind": {"oneOf": [{"const": "x", "type": "string"}]}},
+        });
+        let inner = json!({
+            "type": "object", "properties": {"a": {"type": "integer"}},
+            "required": ["a"], "additionalProperties": false,
+        });
+        let expected = json!({
+            "type": "object",
+            "properties": {
+                "title": {"type": "string"},
+                "kind": {"$ref": "#/$defs/Kind"},
+                "items": {"type": "array", "items": inner},
+            },
+            "required": ["items", "kind", "title"], "additionalProperties": false,
+            "$defs": {"Kind": {"anyOf": [{"const": "x", "type": "string"}]}},
+        });
+        assert_eq!(strict(&schema), expected);
+    }
+}

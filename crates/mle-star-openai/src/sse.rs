@@ -1,0 +1,107 @@
+//! Server-sent events: the data of each event, from bytes that arrive in any pieces.
+//!
+//! Own code, because this needs a dozen lines and a limit: names, ids and retry times of events are not used.
+
+/// The longest answer that is read, in bytes.
+pub(crate) const LONGEST: usize = 16 * 1024 * 1024;
+
+/// Reads a stream of events.
+#[derive(Debug, Default)]
+pub(crate) struct Reader {
+    /// The line that is not complete yet.
+    line: Vec<u8>,
+    /// The data of the event that is not complete yet.
+    data: Option<String>,
+    /// How many bytes were read.
+    read: usize,
+}
+
+/// The stream is longer than any answer.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct TooLong;
+
+impl Reader {
+    /// The data of the events that end with these bytes.
+    ///
+    /// # Errors
+    /// The stream is too long.
+    pub(crate) fn push(&mut self, mut bytes: &[u8]) -> Result<Vec<String>, TooLong> {
+        self.read += bytes.len();
+        if self.read > LONGEST {
+            return Err(TooLong);
+        }
+        let mut events = Vec::new();
+        while let Some(end) = memchr::memchr(b'\n', bytes) {
+            self.line.extend_from_slice(&bytes[..end]);
+            bytes = &bytes[end + 1..];
+            events.extend(self.end_line());
+        }
+        self.line.extend_from_slice(bytes);
+        Ok(events)
+    }
+
+    /// The data of an event that the end of the stream ends.
+    pub(crate) fn finish(&mut self) -> Option<String> {
+        self.end_line().or_else(|| self.data.take())
+    }
+
+    fn end_line(&mut self) -> Option<String> {
+        let line = std::mem::take(&mut self.line);
+        let line = String::from_utf8_lossy(&line);
+        let line = line.strip_suffix('\r').unwrap_or(&line);
+        if line.is_empty() {
+            return self.data.take();
+        }
+        if let Some(data) = line.strip_prefix("data:") {
+            let data = data.strip_prefix(' ').unwrap_or(data);
+            match &mut self.data {
+                Some(before) => {
+                    before.push('\n');
+                    before.push_str(data);
+                }
+                None => self.data = Some(data.to_owned()),
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The events of a stream in pieces of this size.
+    fn events(stream: &str, size: usize) -> Vec<String> {
+        let mut reader = Reader::default();
+        let mut events: Vec<String> =
+            stream.as_bytes().chunks(size).flat_map(|piece| reader.push(piece).unwrap()).collect();
+        events.extend(reader.finish());
+        events
+    }
+
+    #[test]
+    fn events_are_read_whatever_the_pieces() {
+        let check = |stream: &str, expected: &[&str]| {
+            for size in [1, 2, 3, 7, 1000] {
+                assert_eq!(events(stream, size), expected, "{stream:?} by {size}");
+            }
+        };
+        check("", &[]);
+        check("data: a\n\ndata: b\n\n", &["a", "b"]);
+        check("data:a\r\n\r\ndata: b\r\n\r\n", &["a", "b"]);
+        check(": keep-alive\n\nevent: x\nid: 1\ndata: a\nretry: 3\n\n", &["a"]);
+        check("data: a\ndata: b\n\n", &["a\nb"]);
+        check("data: grüße 🦀\n\n", &["grüße 🦀"]);
+        check("data: the end comes without a blank line\n", &["the end comes without a blank line"]);
+        check("data: nor a line end", &["nor a line end"]);
+    }
+
+    #[test]
+    fn a_stream_without_end_is_refused() {
+        let (mut reader, piece) = (Reader::default(), vec![b'x'; 1024 * 1024]);
+        for _ in 0..16 {
+            assert_eq!(reader.push(&piece), Ok(Vec::new()));
+        }
+        assert_eq!(reader.push(&piece), Err(TooLong));
+    }
+}

@@ -1,0 +1,101 @@
+//! The keys for `agents: openai`: an endpoint that speaks OpenAI's formats, and prices of models.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Config, OutOfRange};
+
+/// The endpoint that `agents: openai` asks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct OpenAi {
+    /// The base address, such as `http://127.0.0.1:8080/v1`; `None` for `OPENAI_BASE_URL`, else OpenAI itself.
+    pub url: Option<String>,
+    /// The name of the environment variable with the key. Servers without keys need none.
+    pub key_variable: String,
+    /// The format of questions and answers.
+    pub format: Format,
+    /// The most tokens of one answer, reasoning included; `None` for the endpoint's own limit.
+    pub max_tokens: Option<u64>,
+    /// A call is repeated if nothing of its answer arrives for this long, in seconds.
+    pub stall_seconds: u64,
+}
+
+/// A format of questions and answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    /// Chat completions, which almost every server speaks.
+    Chat,
+    /// Responses.
+    Responses,
+}
+
+/// The price of a model, in US dollars per million tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Price {
+    /// Of tokens read.
+    pub input: f64,
+    /// Of tokens written.
+    pub output: f64,
+    /// Of tokens read from a cache; `None` for the price of all others.
+    #[serde(default)]
+    pub cached_input: Option<f64>,
+}
+
+impl Default for OpenAi {
+    fn default() -> Self {
+        Self {
+            url: None,
+            key_variable: "OPENAI_API_KEY".to_owned(),
+            format: Format::Chat,
+            max_tokens: None,
+            stall_seconds: 300,
+        }
+    }
+}
+
+/// Checks the ranges of these keys.
+pub(super) fn validate(config: &Config) -> Result<(), OutOfRange> {
+    let OpenAi { max_tokens, stall_seconds, .. } = config.openai;
+    let at_least_one =
+        [("openai.max_tokens", max_tokens.unwrap_or(1)), ("openai.stall_seconds", stall_seconds)];
+    if let Some((field, _)) = at_least_one.into_iter().find(|(_, value)| *value < 1) {
+        return Err(OutOfRange { field, constraint: "at least 1" });
+    }
+    if config.search_command.first().is_some_and(|program| program.trim().is_empty()) {
+        return Err(OutOfRange { field: "search_command", constraint: "a program with its arguments" });
+    }
+    let is_price = |usd: f64| usd.is_finite() && usd >= 0.0;
+    let is_fine = |price: &Price| {
+        [price.input, price.output, price.cached_input.unwrap_or(0.0)].into_iter().all(is_price)
+    };
+    if !config.prices.values().all(is_fine) {
+        return Err(OutOfRange { field: "prices", constraint: "US dollars per million tokens, 0 or more" });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn values_out_of_range_name_their_key() {
+        let check = |keys: Value, expected: &str| {
+            let error = serde_json::from_value::<Config>(keys.clone()).map(drop).unwrap_err().to_string();
+            assert!(error.contains(expected), "{keys}: {error}");
+        };
+        check(json!({"openai": {"stall_seconds": 0}}), "openai.stall_seconds must be at least 1");
+        check(json!({"openai": {"max_tokens": 0}}), "openai.max_tokens must be at least 1");
+        check(json!({"openai": {"format": "soap"}}), "`chat` or `responses`");
+        check(json!({"openai": {"key": "secret"}}), "unknown field `key`");
+        check(json!({"search_command": [" "]}), "search_command must be a program");
+        check(json!({"prices": {"m": {"input": -1, "output": 0}}}), "prices must be US dollars");
+        check(json!({"prices": {"m": {"input": 1}}}), "missing field `output`");
+        let fine = json!({"prices": {"m": {"input": 0, "output": 2.5, "cached_input": 0.1}}, "search_command": ["s"]});
+        assert!(serde_json::from_value::<Config>(fine).is_ok());
+    }
+}
