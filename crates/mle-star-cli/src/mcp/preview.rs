@@ -57,7 +57,9 @@ pub fn preview(hub: &Hub, input: RunInput) -> Result<Answer<Preview>, Trouble> {
     let mut lines = prepared.sources.clone();
     lines.extend(guesses.iter().map(|guess| format!("{}: {} ({})", guess.field, guess.value, guess.reason)));
     lines.push(String::new());
-    lines.extend(estimate::lines(&estimate, prepared.config.max_debug_attempts));
+    let estimated = estimate::lines(&estimate, prepared.config.max_debug_attempts);
+    // Without the rows of single agents, which are part of the data.
+    lines.extend(estimated.into_iter().filter(|line| !line.starts_with("    ")));
     let columns = prepared.profile.iter().flat_map(|profile| &profile.train.columns);
     let mut columns: Vec<String> = columns.map(|column| column.name.clone()).collect();
     let columns_left_out = columns.len().saturating_sub(MOST_COLUMNS);

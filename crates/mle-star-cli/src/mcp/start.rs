@@ -148,8 +148,7 @@ impl RunInput {
             tasks: vec![path(&self.task)],
             agents: self.agents,
             config: self.config.as_deref().map(path),
-            // JSON is YAML.
-            set: self.settings.into_iter().map(|(key, value)| format!("{key}={value}")).collect(),
+            set: self.settings.iter().map(|(key, value)| format!("{key}={}", setting(value))).collect(),
             model: self.model,
             time_limit: self.time_limit_seconds.map(|limit| limit.to_string()),
             max_budget_usd: self.max_budget_usd.map(|limit| limit.to_string()),
@@ -163,6 +162,11 @@ impl RunInput {
             ..RunArgs::default()
         }
     }
+}
+
+/// A value as `--set` has it: a text as it is, anything else as JSON, which is YAML.
+fn setting(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// A path as a client may write it: `~` is the home folder.

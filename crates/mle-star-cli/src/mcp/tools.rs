@@ -5,8 +5,9 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use mle_star::stop::Trouble;
 use rmcp::model::{self, CallToolResult, JsonObject, ToolAnnotations};
-use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
+use schemars::transform::transform_subschemas;
+use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -113,11 +114,20 @@ fn definition<I: JsonSchema, O: JsonSchema>(
 /// The schema of an object, with everything in one place: some clients do not resolve references.
 fn schema<T: JsonSchema>(settings: SchemaSettings) -> JsonObject {
     let settings = settings.with(|settings| settings.inline_subschemas = true);
-    let schema = settings.into_generator().into_root_schema_for::<T>();
+    let mut schema = settings.into_generator().into_root_schema_for::<T>();
+    without_formats(&mut schema);
     let Value::Object(mut schema) = schema.to_value() else { return JsonObject::new() };
     // They name the Rust type.
     for noise in ["$schema", "title", "description"] {
         schema.remove(noise);
     }
+    // Some clients require it of every object.
+    schema.entry("properties").or_insert_with(|| Value::Object(JsonObject::new()));
     schema
+}
+
+/// Removes formats such as `uint64`, which are Rust's and not JSON's.
+fn without_formats(schema: &mut Schema) {
+    schema.remove("format");
+    transform_subschemas(&mut without_formats, schema);
 }
