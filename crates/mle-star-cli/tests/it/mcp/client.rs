@@ -5,7 +5,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::exits::{SCORE, SUBMIT, interpreter};
+use crate::exits::{SCORE, SLOW, SUBMIT, WHILE_SLOW, interpreter};
 use crate::sealed::Sealed;
 
 /// `mle-star mcp` with a client.
@@ -21,7 +21,18 @@ pub struct Client {
 impl Client {
     /// Starts the server, and does what clients do first.
     pub fn of(sealed: &Sealed) -> Self {
-        let mut client = Self::started(sealed.command("mcp"));
+        Self::greeted(sealed.command("mcp"))
+    }
+
+    /// The same, and the scripts of its runs never end.
+    pub fn slow(sealed: &Sealed) -> Self {
+        let mut command = sealed.command("mcp");
+        command.envs([SLOW]);
+        Self::greeted(command)
+    }
+
+    fn greeted(command: Command) -> Self {
+        let mut client = Self::started(command);
         let params = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}});
         let answer = client.ask("initialize", &params);
         assert_eq!(answer["result"]["serverInfo"]["name"], "mle-star", "{answer}");
@@ -132,18 +143,11 @@ pub fn text(result: &Value) -> &str {
     result["content"][0]["text"].as_str().unwrap()
 }
 
-/// The smallest run, whose scripts do `script` first.
-pub fn small_run(sealed: &Sealed, script: &str) -> Value {
-    let python = interpreter(sealed, &format!("{script} {SUBMIT}; {SCORE}"));
+/// The smallest run.
+pub fn small_run(sealed: &Sealed) -> Value {
+    let python = interpreter(sealed, &format!("{WHILE_SLOW}; {SUBMIT}; {SCORE}"));
     json!({"task": "data", "run_id": "r", "agents": "offline", "settings": {
         "python": python, "preset": "paper", "num_retrieved_models": 2, "outer_loop_steps": 1,
         "inner_loop_steps": 1, "max_debug_attempts": 1,
     }})
-}
-
-/// The same, and its scripts wait while the file `slow` exists.
-pub fn slow_run(sealed: &Sealed) -> Value {
-    sealed.write("slow", b"");
-    let slow = sealed.path("slow").display().to_string();
-    small_run(sealed, &format!("while [ -e {slow} ]; do sleep 0.05; done;"))
 }

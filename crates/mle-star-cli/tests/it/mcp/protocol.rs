@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use mle_star::journal::hold;
 use serde_json::{Value, json};
 
-use super::client::{Client, slow_run};
+use super::client::{Client, small_run};
 use crate::sealed::Sealed;
 
 #[test]
@@ -71,8 +71,8 @@ fn the_server_ends_with_its_input() {
 #[test]
 fn a_client_that_leaves_loses_nothing() {
     let sealed = Sealed::with(&[]);
-    let mut client = Client::of(&sealed);
-    let started = client.data("run", &slow_run(&sealed));
+    let mut client = Client::slow(&sealed);
+    let started = client.data("run", &small_run(&sealed));
     assert_eq!((&started["run_id"], &started["state"]), (&json!("r"), &json!("running")), "{started}");
     client.begin("tools/call", &json!({"name": "watch", "arguments": {"run": "r", "wait_seconds": 600}}));
     let began = Instant::now();
@@ -83,10 +83,11 @@ fn a_client_that_leaves_loses_nothing() {
     client.begin("tools/call", &json!({"name": "watch", "arguments": {"run": "r", "wait_seconds": 600}}));
     client.kill();
     assert!(hold(&sealed.path("runs/r")).is_err(), "the run goes on");
-    std::fs::remove_file(sealed.path("slow")).unwrap();
     let mut client = Client::of(&sealed);
     let listed = client.data("list", &json!({}));
     assert_eq!(listed["runs"][0]["run_id"], "r", "{listed}");
+    client.data("stop", &json!({"run": "r"}));
+    client.data("resume", &json!({"run": "r"}));
     let seen = client.watch_to_the_end(&json!("r"));
     assert_eq!((&seen["state"], &seen["exit_code"]), (&json!("finished"), &json!(0)), "{seen}");
 }
@@ -94,8 +95,8 @@ fn a_client_that_leaves_loses_nothing() {
 #[test]
 fn a_cancelled_call_leaves_the_others_alone() {
     let sealed = Sealed::with(&[]);
-    let mut client = Client::of(&sealed);
-    client.data("run", &slow_run(&sealed));
+    let mut client = Client::slow(&sealed);
+    client.data("run", &small_run(&sealed));
     let watch = json!({"name": "watch", "arguments": {"run": "r", "until": "end", "wait_seconds": 600}});
     let cancelled = client.begin("tools/call", &watch);
     let params = json!({"requestId": cancelled, "reason": "test"});

@@ -14,13 +14,15 @@ use crate::sealed::Sealed;
 fn claude_starts_a_run_and_reads_its_result() {
     in_closed_network("mcp::real_claude::claude_starts_a_run_and_reads_its_result", async {
         let sealed = Sealed::with(&[]);
-        let wish = small_run(&sealed, "");
+        let wish = small_run(&sealed);
         let api = Api::start(move |asked| answer(asked, &wish)).await;
         let server =
             json!({"mcpServers": {"mle-star": {"command": env!("CARGO_BIN_EXE_mle-star"), "args": ["mcp"]}}});
         sealed.write("servers.json", server.to_string().as_bytes());
-        let mut claude = std::process::Command::new(real_claude());
+        let mut claude = std::process::Command::new("timeout");
         claude
+            .arg("120")
+            .arg(real_claude())
             .args(["-p", "Solve the task in data.", "--mcp-config", "servers.json", "--strict-mcp-config"])
             .args(["--allowedTools", "mcp__mle-star", "--model", "sonnet", "--output-format", "json"])
             .current_dir(sealed.path(""))
@@ -33,9 +35,10 @@ fn claude_starts_a_run_and_reads_its_result() {
             .stdin(Stdio::null());
         let output = tokio::task::spawn_blocking(move || claude.output().unwrap()).await.unwrap();
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert!(output.status.success(), "{said} {}", String::from_utf8_lossy(&output.stderr));
-        assert!(said.contains("0.5 it is"), "{said}");
         let asked = api.asked("user");
+        let last = asked.last().map(|asked| asked.body["messages"].to_string());
+        assert!(output.status.success(), "{said} {} {last:?}", String::from_utf8_lossy(&output.stderr));
+        assert!(said.contains("0.5 it is"), "{said}");
         let all = asked.iter().map(|asked| asked.body.to_string()).collect::<String>();
         for part in ["mcp__mle-star__run", "started run r", "is finished", "final/submission.csv"] {
             assert!(all.contains(part), "{part}: {all}");
@@ -48,7 +51,11 @@ fn answer(asked: &Asked, wish: &Value) -> Reply {
     let has_tools = asked.body["tools"].as_array().is_some_and(|tools| !tools.is_empty());
     let messages = asked.body["messages"].as_array().cloned().unwrap_or_default();
     let done = messages.iter().filter(|message| message.to_string().contains("\"tool_result\"")).count();
-    let call = |tool: &str, input: &Value| Message::tool(&format!("mcp__mle-star__{tool}"), input);
+    let call = |tool: &str, input: &Value| {
+        let mut call = Message::tool(&format!("mcp__mle-star__{tool}"), input);
+        call.blocks[0]["id"] = json!(format!("toolu_{done}"));
+        call
+    };
     Reply::Message(match (has_tools, done) {
         (false, _) => Message::text("A title"),
         (true, 0) => call("run", wish),

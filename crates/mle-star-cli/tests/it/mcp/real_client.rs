@@ -15,7 +15,7 @@ fn the_python_client_of_mcp_solves_a_task_in_both_lifecycles() {
     let python = std::env::var_os("MLE_STAR_TEST_MCP").unwrap();
     for (mode, version) in [("legacy", "2025-11-25"), ("auto", "2026-07-28")] {
         let sealed = Sealed::with(&[]);
-        let wish = small_run(&sealed, "sleep 0.2;").to_string();
+        let wish = small_run(&sealed).to_string();
         let server = sealed.command("mcp");
         let mut client = Command::new(&python);
         client.args([CLIENT, mode]).arg(server.get_program()).arg(&wish).current_dir(sealed.path(""));

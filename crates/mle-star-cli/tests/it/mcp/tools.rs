@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::client::{Client, slow_run, small_run, text};
+use super::client::{Client, small_run, text};
 use crate::sealed::Sealed;
 
 #[test]
 fn a_run_is_previewed_started_watched_and_read() {
     let sealed = Sealed::with(&[]);
     let mut client = Client::of(&sealed);
-    let wish = small_run(&sealed, "");
+    let wish = small_run(&sealed);
     let preview = client.data("preview", &wish);
     assert_eq!((&preview["metric"], &preview["target"]), (&json!("RMSE"), &json!("price")), "{preview}");
     assert!(preview["estimate"]["calls"]["fewest"].as_u64() > Some(3), "{preview}");
@@ -44,36 +44,44 @@ fn a_run_is_previewed_started_watched_and_read() {
 #[test]
 fn watching_waits_for_news_and_says_what_was_missed() {
     let sealed = Sealed::with(&[]);
-    let mut client = Client::of(&sealed);
-    client.data("run", &slow_run(&sealed));
+    let mut client = Client::slow(&sealed);
+    client.data("run", &small_run(&sealed));
     let nothing = client.data("watch", &json!({"run": "r", "until": "end", "wait_seconds": 1}));
     assert_eq!(nothing["state"], "running", "{nothing}");
     let all = client.data("watch", &json!({"run": "r", "since": 0, "wait_seconds": 60}));
-    let first = all["news"][0].as_str().unwrap_or_default();
-    assert!(first.starts_with("=== Phase 1"), "{all}");
-    std::fs::remove_file(sealed.path("slow")).unwrap();
-    let call = json!({"name": "watch", "arguments": {"run": "r", "until": "end", "wait_seconds": 60,
-        "since": all["next"]}, "_meta": {"progressToken": "token"}});
-    let end = client.ask("tools/call", &call)["result"].clone();
+    let is_begin = |news: &Value| news.as_str().unwrap().starts_with("=== Phase 1");
+    assert!(all["news"].as_array().unwrap().iter().any(is_begin), "{all}");
+    let call = |since: &Value, wait: u64| {
+        json!({"name": "watch", "arguments": {"run": "r", "until": "end", "wait_seconds": wait, "since": since},
+            "_meta": {"progressToken": "token"}})
+    };
+    let quiet = client.ask("tools/call", &call(&all["next"], 6))["result"]["structuredContent"].clone();
+    assert_eq!((&quiet["news"], &quiet["state"]), (&json!([]), &json!("running")), "{quiet}");
+    check_progress(&client, "Phase 1");
+    client.data("stop", &json!({"run": "r"}));
+
+    let mut client = Client::of(&sealed);
+    client.data("resume", &json!({"run": "r"}));
+    let end = client.ask("tools/call", &call(&quiet["next"], 60))["result"].clone();
     assert!(text(&end).contains("run r is finished"), "{end}");
-    let news = end["structuredContent"]["news"].to_string();
-    assert!(news.contains("candidate 1") && !news.contains("=== Phase 1"), "{end}");
-    let progress: Vec<&Value> = client
-        .heard
-        .iter()
-        .filter(|message| message["method"] == "notifications/progress")
-        .map(|message| &message["params"])
-        .collect();
-    assert!(progress.iter().all(|params| params["progressToken"] == "token"), "{progress:?}");
-    let values: Vec<f64> = progress.iter().map(|params| params["progress"].as_f64().unwrap()).collect();
-    assert!(!values.is_empty() && values.is_sorted(), "{progress:?}");
+    assert!(end["structuredContent"]["news"].to_string().contains("candidate 1"), "{end}");
+    check_progress(&client, "");
+}
+
+/// The client heard of progress, which grows, with `part` in a message.
+fn check_progress(client: &Client, part: &str) {
+    let heard = client.heard.iter().filter(|message| message["method"] == "notifications/progress");
+    let heard: Vec<&Value> = heard.map(|message| &message["params"]).collect();
+    assert!(heard.iter().all(|params| params["progressToken"] == "token"), "{heard:?}");
+    assert!(heard.iter().any(|params| params["message"].as_str().unwrap().contains(part)), "{heard:?}");
+    assert!(heard.is_sorted_by_key(|params| params["progress"].as_f64()), "{heard:?}");
 }
 
 #[test]
 fn a_run_is_stopped_and_resumed() {
     let sealed = Sealed::with(&[]);
-    let mut client = Client::of(&sealed);
-    client.data("run", &slow_run(&sealed));
+    let mut client = Client::slow(&sealed);
+    client.data("run", &small_run(&sealed));
     assert!(client.error("resume", &json!({"run": "r"})).contains("already running"));
     let stopped = client.data("stop", &json!({"run": "r"}));
     assert_eq!((&stopped["has_ended"], &stopped["also_stopped"]), (&json!(true), &json!([])), "{stopped}");
@@ -81,7 +89,8 @@ fn a_run_is_stopped_and_resumed() {
     assert_eq!((&seen["state"], &seen["exit_code"]), (&json!("unfinished"), &json!(130)), "{seen}");
     let worth = client.data("result", &json!({"run": "r"}));
     assert_eq!((&worth["is_final"], &worth["submission"]), (&json!(false), &Value::Null), "{worth}");
-    std::fs::remove_file(sealed.path("slow")).unwrap();
+
+    let mut client = Client::of(&sealed);
     assert_eq!(client.data("resume", &json!({"run": "r"}))["state"], "running");
     assert_eq!(client.watch_to_the_end(&json!("r"))["exit_code"], 0);
     assert!(client.error("stop", &json!({"run": "r"})).contains("no process works on this run"));
