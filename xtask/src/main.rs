@@ -5,6 +5,7 @@ mod claude;
 mod command;
 mod faults;
 mod kernel;
+mod mcp;
 mod packages;
 mod programs;
 mod python;

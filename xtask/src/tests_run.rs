@@ -23,6 +23,8 @@ pub struct Needs {
     pub browser: Result<Browser, String>,
     /// The `claude` executable.
     pub claude: Result<PathBuf, String>,
+    /// An interpreter with the client of the Model Context Protocol.
+    pub mcp: Result<PathBuf, String>,
 }
 
 impl Needs {
@@ -32,6 +34,7 @@ impl Needs {
         let torch = env::var_os("MLE_STAR_TEST_TORCH");
         let missing = [
             ("browser::", self.browser.as_ref().err().map(String::as_str)),
+            ("python_client_of_mcp", self.mcp.as_ref().err().map(String::as_str)),
             ("real_claude", self.claude.as_ref().err().map(String::as_str)),
             // Too large to be installed for one test.
             ("with_torch", torch.is_none().then_some("MLE_STAR_TEST_TORCH names no interpreter")),
@@ -51,6 +54,7 @@ impl Needs {
             variables.push(("MLE_STAR_TEST_CHROMEDRIVER", driver.clone()));
             variables.push(("MLE_STAR_TEST_AXE", axe.clone()));
         }
+        variables.extend(self.mcp.iter().map(|python| ("MLE_STAR_TEST_MCP", python.clone())));
         variables.extend(self.claude.iter().map(|claude| ("MLE_STAR_TEST_CLAUDE", claude.clone())));
         variables
     }

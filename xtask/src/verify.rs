@@ -1,5 +1,6 @@
 //! The gate: every step runs, whatever the earlier ones found.
 
+use std::path::PathBuf;
 use std::thread;
 use std::time::Instant;
 
@@ -8,7 +9,7 @@ use crate::command::{cargo, root, say, succeeds};
 use crate::programs::Programs;
 use crate::report::{Count, Report};
 use crate::tests_run::{self, Needs};
-use crate::{browser, claude, faults, kernel, python, tidy};
+use crate::{browser, claude, faults, kernel, mcp, python, tidy};
 
 /// What is checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,7 +45,12 @@ pub fn verify(scope: Scope) -> bool {
         report.check("docs", documents);
         python.join().unwrap_or_else(|_| Err("the thread that prepares Python panicked".to_owned()))
     });
-    let (browser, claude) = downloads.join().unwrap_or_else(|_| (Err(PANICKED.into()), Err(PANICKED.into())));
+    let panicked = |_| Downloads {
+        browser: Err(PANICKED.into()),
+        claude: Err(PANICKED.into()),
+        mcp: Err(PANICKED.into()),
+    };
+    let Downloads { browser, claude, mcp } = downloads.join().unwrap_or_else(panicked);
     let needed =
         [("python", python.as_ref().err()), ("browser", browser.as_ref().err().filter(|_| scope.all))];
     for (name, why) in needed {
@@ -54,7 +60,7 @@ pub fn verify(scope: Scope) -> bool {
         }
     }
     if let (Ok(python), Ok(_)) = (python, &programs) {
-        tests(&mut report, &Needs { python, browser, claude });
+        tests(&mut report, &Needs { python, browser, claude, mcp });
     }
     if scope.all {
         let (began, outcome) = (Instant::now(), faults::campaign(&faults::SHORT));
@@ -77,18 +83,26 @@ pub fn is_tidy() -> bool {
     findings.is_empty()
 }
 
-/// What the tests of `--all` need. The real `claude` is proprietary: without it, or without a network that can be
+/// What the tests of `--all` need, or why it is missing.
+struct Downloads {
+    browser: Result<Browser, String>,
+    claude: Result<PathBuf, String>,
+    mcp: Result<PathBuf, String>,
+}
+
+/// Downloads what the tests of `--all` need. The real `claude` is proprietary: without it, or without a network that can be
 /// closed, its tests are skipped and counted.
-fn download(scope: Scope) -> (Result<Browser, String>, Result<std::path::PathBuf, String>) {
+fn download(scope: Scope) -> Downloads {
     if !scope.all {
-        return (Err(ONLY_WITH_ALL.to_owned()), Err(ONLY_WITH_ALL.to_owned()));
+        let why = || ONLY_WITH_ALL.to_owned();
+        return Downloads { browser: Err(why()), claude: Err(why()), mcp: Err(why()) };
     }
     let claude = if claude::networks_can_be_closed() {
         claude::prepare()
     } else {
         Err("network namespaces are not permitted here".to_owned())
     };
-    (browser::prepare(), claude)
+    Downloads { browser: browser::prepare(), claude, mcp: mcp::prepare() }
 }
 
 fn built(report: &mut Report) -> Result<Programs, String> {

@@ -48,6 +48,18 @@ pub enum Command {
     ///
     /// By default only this machine can reach the page. Ctrl-C stops the server; runs continue.
     Ui(UiArgs),
+    /// Serve runs as tools to other agents (Model Context Protocol)
+    ///
+    /// A client starts this command and talks to it over stdin and stdout. It ends when the client closes stdin; runs
+    /// that were started continue. See docs/mcp.md for the settings of clients.
+    Mcp(McpArgs),
+    /// Print a skill file that explains this program to coding agents
+    ///
+    /// With a folder, such as ~/.claude/skills, writes mle-star/SKILL.md there and prints its path.
+    Skill {
+        /// Folder of skills
+        dir: Option<PathBuf>,
+    },
     /// Create a task.yaml for a data folder
     ///
     /// A comment above each field explains how its value was inferred. Comments at the end say how solutions are
@@ -149,7 +161,7 @@ pub struct RunArgs {
     pub quiet: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct ResumeArgs {
     /// Run ID, or path of the run folder
     pub run: String,
@@ -250,6 +262,13 @@ pub struct UiArgs {
 }
 
 #[derive(Debug, Args)]
+pub struct McpArgs {
+    /// Find and store runs in this folder [default: ./runs]
+    #[arg(long, value_name = "DIR")]
+    pub runs_dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
 pub struct InitArgs {
     /// Data folder
     pub dir: PathBuf,
@@ -267,7 +286,7 @@ pub struct InitArgs {
     pub id_column: Option<String>,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct CheckArgs {
     /// Python script, notebook, or folder with both; - is standard input
     #[arg(value_name = "SCRIPT", required = true)]
@@ -289,7 +308,7 @@ pub struct CheckArgs {
     pub sarif: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct DoctorArgs {
     /// Check with the settings of this YAML or TOML file, and its runners
     #[arg(long, value_name = "FILE", conflicts_with = "e2e")]

@@ -1,11 +1,12 @@
 //! One module per command.
 
 mod check;
-mod doctor;
-mod estimate;
+pub mod doctor;
+pub mod estimate;
 mod init;
-mod list;
+pub mod list;
 mod manual;
+mod mcp;
 mod probe;
 mod prompts;
 mod report;
@@ -13,10 +14,11 @@ mod resume;
 mod run;
 mod runner;
 mod several;
-mod show;
+pub mod show;
+mod skill;
 mod toy;
 mod ui;
-mod watch;
+pub mod watch;
 
 use std::path::PathBuf;
 
@@ -34,7 +36,10 @@ use crate::{output, runs};
 /// The error of the command, with its exit code.
 pub fn perform(command: Command) -> Result<Exit, Failure> {
     // A run also logs what it prints, so losing stdout does not fail it.
-    let is_run = matches!(command, Command::Run(_) | Command::Resume(_) | Command::Watch(_) | Command::Ui(_));
+    let is_run = matches!(
+        command,
+        Command::Run(_) | Command::Resume(_) | Command::Watch(_) | Command::Ui(_) | Command::Mcp(_)
+    );
     let exit = match command {
         Command::Run(args) => run::run(&args),
         Command::Resume(args) => resume::resume(&args),
@@ -44,6 +49,8 @@ pub fn perform(command: Command) -> Result<Exit, Failure> {
         Command::Show(args) => show::show(&args),
         Command::Report(args) => report::report(&args),
         Command::Ui(args) => ui::ui(&args),
+        Command::Mcp(args) => mcp::mcp(&args),
+        Command::Skill { dir } => skill::skill(dir.as_deref()),
         Command::Init(args) => init::init(&args),
         Command::Check(args) => check::check(&args),
         Command::Doctor(args) => doctor::doctor(&args),

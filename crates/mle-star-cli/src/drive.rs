@@ -44,7 +44,7 @@ use crate::watch::{Asked, JsonLines, Log, Look, OfRun, Recorder, Show, Terminal,
 use backends::Backends;
 use shared::Shared;
 
-pub use results::{best_score, exit_of};
+pub use results::{best_score, exit_of, score_lines};
 pub use together::{Ended, drive_all};
 
 /// A run whose inputs are frozen and whose journal is open.

@@ -2,15 +2,17 @@
 //!
 //! [`args`] parses it, and [`commands`] has one module per command. `run` goes from [`prepare`] (task, [`settings`],
 //! [`provider`] of agents) to [`drive`]; [`runs`] reads what is on disk, [`watch`], [`views`], [`report`] and [`ui`]
-//! show it. [`check`] finds leaks in scripts of others. Everything is printed by [`output`].
+//! show it. [`mcp`] serves runs to other agents. [`check`] finds leaks in scripts of others. Everything is printed by [`output`].
 
 mod args;
 mod check;
 mod commands;
 mod drive;
 mod exit;
+mod mcp;
 mod output;
 mod prepare;
+mod processes;
 mod provider;
 mod report;
 mod runs;

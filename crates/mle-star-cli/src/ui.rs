@@ -15,7 +15,6 @@ mod list;
 mod live;
 mod logs;
 mod peer;
-mod processes;
 mod run;
 mod server;
 mod site;

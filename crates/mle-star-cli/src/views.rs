@@ -43,6 +43,7 @@ pub use ledger::Entry;
 pub use page::{PARTS, SCRIPT, STYLE, environment, part};
 pub use runners::Figures;
 pub use scores::course;
+pub use text::cut;
 
 /// All views of a run. Scores are in the metric's unit, times in seconds.
 #[derive(Clone, Debug, Serialize)]

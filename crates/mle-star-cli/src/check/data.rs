@@ -9,6 +9,7 @@ use mle_star_data::profile::{Profile, Table};
 use mle_star_data::{knowing, split};
 use mle_star_leakage as leakage;
 use mle_star_leakage::Facts;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::CheckArgs;
@@ -17,7 +18,7 @@ use crate::prepare::{Look, look_without_metric};
 use crate::settings::Invocation;
 
 /// What a data folder says.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Known {
     /// The folder with the tables.
     folder: String,

@@ -1,6 +1,7 @@
 //! The findings as JSON (`docs/check.md`).
 
 use mle_star_leakage::{Rule, Severity};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::data::Known;
@@ -10,7 +11,7 @@ use super::{Checked, Counts, Findings};
 const VERSION: u32 = 1;
 
 /// All that was checked.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Document<'a> {
     version: u32,
     /// What `--data` says of the data.
@@ -23,7 +24,7 @@ pub struct Document<'a> {
     warnings: usize,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct File<'a> {
     path: &'a str,
     findings: Vec<Finding<'a>>,
@@ -32,9 +33,12 @@ struct File<'a> {
     error: Option<&'a str>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Finding<'a> {
+    #[schemars(with = "String")]
     rule: Rule,
+    /// `block` for a leak, `warn` for a warning.
+    #[schemars(with = "String")]
     severity: Severity,
     /// In a notebook, lines count from the beginning of their cell.
     line: u32,
@@ -47,9 +51,8 @@ struct Finding<'a> {
     instead: &'a str,
 }
 
-/// The document.
-pub fn document<'a>(all: &'a [Checked], known: Option<&'a Known>) -> Document<'a> {
-    let counts = Counts::of(all);
+/// The document; `counts` may be those of more than is shown.
+pub fn document<'a>(all: &'a [Checked], known: Option<&'a Known>, counts: Counts) -> Document<'a> {
     let files = all.iter().map(file).collect();
     Document { version: VERSION, data: known, files, blocked: counts.leaks, warnings: counts.warnings }
 }

@@ -21,7 +21,7 @@ pub fn check(args: &CheckArgs) -> Result<Exit, Failure> {
     let known = args.data.as_deref().map(|folder| data::known(args, folder)).transpose()?;
     let checked = check_all(&inputs(&args.scripts), &data::facts(args, known.as_ref()));
     if args.json {
-        print_json(&json::document(&checked, known.as_ref()))?;
+        print_json(&json::document(&checked, known.as_ref(), Counts::of(&checked)))?;
     } else if args.sarif {
         print_json(&sarif::log(&checked, &current_folder()?))?;
     } else {

@@ -32,7 +32,7 @@ const MOST_MODELS: usize = 20;
 
 /// The findings.
 #[derive(Debug, Serialize)]
-struct Findings {
+pub struct Findings {
     /// The version of `mle-star`.
     version: &'static str,
     /// The interpreter on PATH, if it is new enough.
@@ -129,17 +129,25 @@ pub fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
     if args.probe_agents {
         return super::probe::probe(&settings(args)?.config, args.json);
     }
-    let settings = settings(args)?;
-    let findings = wait_for(async {
-        let runners = runners::check(&settings).await?;
-        look(&settings).await.map(|findings| Findings { runners, ..findings })
-    })??;
+    let findings = findings(args)?;
     if args.json {
         super::print_json(&findings)?;
     } else {
         lines(&findings).iter().for_each(|line| output::shown(line));
     }
     Ok(Exit::Done)
+}
+
+/// What is found on this machine.
+///
+/// # Errors
+/// A mistake in the settings.
+pub fn findings(args: &DoctorArgs) -> Result<Findings, Failure> {
+    let settings = settings(args)?;
+    wait_for(async {
+        let runners = runners::check(&settings).await?;
+        look(&settings).await.map(|findings| Findings { runners, ..findings })
+    })?
 }
 
 /// The settings to check.
@@ -211,7 +219,8 @@ fn tool(name: &str) -> Option<Tool> {
     Some(Tool { path, version, libraries: Vec::new() })
 }
 
-fn lines(findings: &Findings) -> Vec<String> {
+/// The findings in lines.
+pub fn lines(findings: &Findings) -> Vec<String> {
     let shown = |tool: &Option<Tool>, missing: &str| match tool {
         Some(tool) => format!("{} ({})", tool.version, tool.path.display()),
         None => missing.to_owned(),

@@ -18,7 +18,7 @@ use crate::{output, runs};
 
 /// The estimate for a run.
 #[derive(Debug, Serialize)]
-struct Estimate {
+pub struct Estimate {
     agents: AgentsChoice,
     phases: Vec<PhaseEstimate>,
     calls: Count,
@@ -42,8 +42,7 @@ struct Estimate {
 /// # Errors
 /// JSON cannot be written.
 pub fn print(prepared: &Prepared) -> Result<Exit, Failure> {
-    let runs_dir = prepared.invocation.runs_dir.as_deref().unwrap_or(Path::new(runs::DEFAULT_DIR));
-    let estimate = made(prepared, &history(runs_dir, &prepared.task.competition_id));
+    let estimate = of(prepared);
     if prepared.invocation.json {
         print_json(&estimate)?;
     } else {
@@ -51,6 +50,12 @@ pub fn print(prepared: &Prepared) -> Result<Exit, Failure> {
         lines(&estimate, prepared.config.max_debug_attempts).iter().for_each(|line| output::shown(line));
     }
     Ok(Exit::Done)
+}
+
+/// The estimate for a run.
+pub fn of(prepared: &Prepared) -> Estimate {
+    let runs_dir = prepared.invocation.runs_dir.as_deref().unwrap_or(Path::new(runs::DEFAULT_DIR));
+    made(prepared, &history(runs_dir, &prepared.task.competition_id))
 }
 
 fn made(prepared: &Prepared, history: &History) -> Estimate {
@@ -113,7 +118,8 @@ fn both(one: (f64, f64), other: (f64, f64)) -> (f64, f64) {
     (one.0 + other.0, one.1 + other.1)
 }
 
-fn lines(estimate: &Estimate, repairs: u32) -> Vec<String> {
+/// An estimate in lines; `repairs` is the most for each script.
+pub fn lines(estimate: &Estimate, repairs: u32) -> Vec<String> {
     let mut lines = vec![format!("{:<28} {:>8} {:>8}", "", "fewest", "most")];
     let row = |name: String, count: Count| format!("{name:<28} {:>8} {:>8}", count.fewest, count.most);
     for phase in &estimate.phases {

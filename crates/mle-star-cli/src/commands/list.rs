@@ -1,5 +1,7 @@
 //! `list`: the runs of a runs directory.
 
+use std::path::Path;
+
 use super::{print_json, runs_dir};
 use crate::args::ListArgs;
 use crate::exit::{Exit, Failure};
@@ -16,19 +18,8 @@ use crate::watch::{duration, number};
 /// JSON cannot be written. A folder that cannot be read is skipped with a note.
 pub fn list(args: &ListArgs) -> Result<Exit, Failure> {
     let dir = runs_dir(args.runs_dir.clone());
-    let mut summaries = Vec::new();
-    for folder in runs::all(&dir) {
-        match run_view::read(&folder) {
-            Ok(view) => {
-                if let Some(damage) = &view.snapshot.damage {
-                    output::talk(&format!("note: {damage}"));
-                }
-                summaries.push(view.summary);
-            }
-            Err(error) => output::talk(&format!("note: {}: {error}", folder.display())),
-        }
-    }
-    summaries.sort_by(|a, b| a.created_at.cmp(&b.created_at));
+    let (summaries, notes) = summaries(&dir);
+    notes.iter().for_each(|note| output::talk(note));
     if args.json {
         print_json(&summaries)?;
     } else if summaries.is_empty() {
@@ -38,12 +29,29 @@ pub fn list(args: &ListArgs) -> Result<Exit, Failure> {
             "{:<40} {:<11} {:>12}  {:<24} {:>8} {:>8}",
             "RUN", "STATE", "BEST", "METRIC", "TIME", "COST"
         ));
-        summaries.iter().for_each(|summary| output::shown(&summary_line(summary)));
+        summaries.iter().for_each(|summary| output::shown(&line(summary)));
     }
     Ok(Exit::Done)
 }
 
-fn summary_line(summary: &Summary) -> String {
+/// The runs of a directory, oldest first, and notes about those that cannot be read.
+pub fn summaries(dir: &Path) -> (Vec<Summary>, Vec<String>) {
+    let (mut summaries, mut notes) = (Vec::new(), Vec::new());
+    for folder in runs::all(dir) {
+        match run_view::read(&folder) {
+            Ok(view) => {
+                notes.extend(view.snapshot.damage.iter().map(|damage| format!("note: {damage}")));
+                summaries.push(view.summary);
+            }
+            Err(error) => notes.push(format!("note: {}: {error}", folder.display())),
+        }
+    }
+    summaries.sort_by(|a, b| a.created_at.cmp(&b.created_at));
+    (summaries, notes)
+}
+
+/// A run in a line.
+pub fn line(summary: &Summary) -> String {
     let best = summary.best_score.map_or_else(|| "-".to_owned(), number);
     let time = duration(summary.elapsed_seconds);
     // Offline agents have no cost.

@@ -41,13 +41,17 @@ pub fn show(args: &ShowArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn find(view: &RunView, place: &str) -> Result<code::Code, Failure> {
+/// The script at a place.
+///
+/// # Errors
+/// There is none.
+pub fn find(view: &RunView, place: &str) -> Result<code::Code, Trouble> {
     code::at(view, place).map_err(|places| {
         let hint = match nearest(place, places.iter().map(String::as_str)) {
             Some(nearest) => format!("did you mean {nearest}? `mle-star show RUN` lists the places"),
             None => "this run has not run a script yet".to_owned(),
         };
-        Failure::from(Trouble::new(format!("no script at {place}"), hint))
+        Trouble::new(format!("no script at {place}"), hint)
     })
 }
 
@@ -66,7 +70,8 @@ fn print_diff(code: &code::Code) {
     }
 }
 
-fn lines(view: &RunView, views: &Views) -> Vec<String> {
+/// A run in lines.
+pub fn lines(view: &RunView, views: &Views) -> Vec<String> {
     let mut lines = head(view, views);
     lines.extend(ledger(views));
     for group in &views.tree.groups {

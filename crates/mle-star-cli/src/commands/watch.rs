@@ -47,7 +47,10 @@ pub fn watch(args: &WatchArgs) -> Result<Exit, Failure> {
         output::talk(&format!("stopped watching; the run continues: {}", args.run));
         return Ok(Exit::Done);
     };
-    outcome(&run.folder, last)
+    let exit = outcome(&run.folder, last)?;
+    let name = runs::name(&run.folder).unwrap_or_default();
+    output::talk(&format!("run {name} has finished; see `mle-star show {name}`"));
+    Ok(exit)
 }
 
 struct Watched {
@@ -115,18 +118,21 @@ impl Watched {
     }
 }
 
-/// The outcome of a run on which no process works.
-fn outcome(folder: &Path, end: Option<Event>) -> Result<Exit, Failure> {
+/// The outcome of a run on which no process works; `end` is what its last process recorded.
+///
+/// # Errors
+/// It ended without a result.
+pub fn outcome(folder: &Path, end: Option<Event>) -> Result<Exit, Failure> {
     let result = run_view::read_result(folder);
-    let name = runs::name(folder).unwrap_or_default();
     match (end, result) {
         (Some(Event::RunEnded { exit_code, error: Some(message), hint }), _) => {
             let trouble = Trouble::new(message, hint.unwrap_or_default());
             Err(Failure { exit: Exit::of_code(exit_code), trouble })
         }
-        (Some(Event::RunEnded { exit_code, .. }), _) => Ok(finished(&name, Exit::of_code(exit_code))),
-        (_, Some(result)) => Ok(finished(&name, exit_of(&result))),
+        (Some(Event::RunEnded { exit_code, .. }), _) => Ok(Exit::of_code(exit_code)),
+        (_, Some(result)) => Ok(exit_of(&result)),
         _ => {
+            let name = runs::name(folder).unwrap_or_default();
             let message = format!("run {name} is not running; its outcome was not recorded");
             let hint = format!("continue with: {}", resume_command(folder));
             Err(Failure::failed(Trouble::new(message, hint)))
@@ -134,16 +140,12 @@ fn outcome(folder: &Path, end: Option<Event>) -> Result<Exit, Failure> {
     }
 }
 
-fn finished(name: &str, exit: Exit) -> Exit {
-    output::talk(&format!("run {name} has finished; see `mle-star show {name}`"));
-    exit
-}
-
 fn events(folder: &Path) -> PathBuf {
     folder.join(layout::LOGS).join(layout::EVENTS)
 }
 
-fn unreadable(folder: &Path, error: &std::io::Error) -> Failure {
+/// Events that cannot be read.
+pub fn unreadable(folder: &Path, error: &std::io::Error) -> Failure {
     let message = format!("cannot read {}: {error}", events(folder).display());
     Failure::failed(Trouble::new(message, "fix its permissions; `mle-star show` reads the journal instead"))
 }

@@ -108,7 +108,7 @@ fn score_words(score: f64, kind: &str, bounds: Option<[f64; 2]>) -> String {
 }
 
 /// The scores of the final solution, or the reason for having none on held-out rows. `score` is its validation score.
-fn score_lines(metric: &str, score: f64, trust: &Trust) -> Vec<String> {
+pub fn score_lines(metric: &str, score: f64, trust: &Trust) -> Vec<String> {
     let score = trust.validation_score.unwrap_or(score);
     let validated = format!("{metric}: {}", score_words(score, "validated", trust.validation_interval));
     let mut lines = match (trust.holdout_score, &trust.holdout) {

@@ -12,6 +12,7 @@ use mle_star::metric::{Direction, Score};
 use mle_star::place::Phase;
 use mle_star::result::FinalResult;
 use mle_star::spending::Spending;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -40,7 +41,7 @@ pub struct RunView {
 }
 
 /// The summary of a run. Scores are in the metric's unit, times in seconds.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Summary {
     /// The run ID.
     pub run_id: String,
@@ -75,7 +76,7 @@ pub struct Summary {
 }
 
 /// A checked submission of a run that is not finished.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SoFar {
     /// Its path.
     pub path: String,
@@ -86,7 +87,7 @@ pub struct SoFar {
 }
 
 /// A refinement path that failed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FailedPath {
     /// From 0.
     pub path: usize,
@@ -95,7 +96,7 @@ pub struct FailedPath {
 }
 
 /// The state of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
     /// A process works on it.
@@ -107,11 +108,12 @@ pub enum State {
 }
 
 /// One record of the journal.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct StepRow {
     /// Where.
     pub place: String,
     /// Agent, script or decision.
+    #[schemars(with = "String")]
     pub kind: Kind,
     /// Its outcome in words.
     pub outcome: String,
@@ -144,7 +146,7 @@ pub fn read(folder: &Path) -> Result<RunView, JournalError> {
     };
     let steps: Vec<StepRow> = snapshot.effects.iter().filter(|record| is_shown(record)).map(row).collect();
     let task = &snapshot.frozen.task;
-    let state = state(folder, result.is_some());
+    let state = State::of(is_held(folder), result.is_some());
     let spending = usage::of_run(&snapshot, state == State::Running);
     let used = spending.total().usage;
     let summary = Summary {
@@ -189,6 +191,15 @@ pub fn read_result(folder: &Path) -> Option<FinalResult> {
 }
 
 impl State {
+    /// The state of a run.
+    pub fn of(is_held: bool, has_result: bool) -> Self {
+        match (is_held, has_result) {
+            (true, _) => Self::Running,
+            (false, true) => Self::Finished,
+            (false, false) => Self::Unfinished,
+        }
+    }
+
     /// The state as a word.
     pub fn name(self) -> &'static str {
         match self {
@@ -203,14 +214,6 @@ impl State {
 pub fn is_held(folder: &Path) -> bool {
     let lock = files::open(folder, layout::LOCK);
     lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
-}
-
-fn state(folder: &Path, has_result: bool) -> State {
-    match (is_held(folder), has_result) {
-        (true, _) => State::Running,
-        (false, true) => State::Finished,
-        (false, false) => State::Unfinished,
-    }
 }
 
 fn is_shown(record: &EffectRecord) -> bool {

@@ -1,20 +1,17 @@
 //! Stop and resume, each behind a page that says what it will do.
 
-use std::ffi::OsString;
-use std::path::Path as FilePath;
 use std::sync::Arc;
 
 use axum::extract::{Form, Path, State as Of};
 use axum::response::Redirect;
-use mle_star::stop::Trouble;
 use serde::Deserialize;
 use serde_json::json;
 
 use super::answer::{Answer, Refused, Shown, in_background};
-use super::processes::{self, Stopping, Worker};
 use super::site::{Site, page_of};
+use crate::args::ResumeArgs;
+use crate::processes::{Stopping, resumable, resume as resume_run, working};
 use crate::runs;
-use crate::runs::run_view::{self, RunView, State};
 
 /// Larger limits for a run to resume; empty to keep them.
 #[derive(Debug, Default, Deserialize)]
@@ -40,7 +37,7 @@ pub async fn stop_page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> Answe
     let of = id.clone();
     let (worker, folder, is_asked) = in_background(move || {
         let folder = site.find(&of)?;
-        let worker = working(&folder)?;
+        let worker = working(&folder).map_err(Refused::conflict)?;
         let is_asked = site.interrupted.holds(&worker);
         Ok((worker, folder, is_asked))
     })
@@ -62,7 +59,7 @@ pub async fn stop(
     let to = Redirect::to(&page_of(&id));
     let stopping = if wish.at_once == "yes" { Stopping::AtOnce } else { Stopping::InOrder };
     in_background(move || {
-        let worker = working(&site.find(&id)?)?;
+        let worker = working(&site.find(&id)?).map_err(Refused::conflict)?;
         site.interrupted.interrupt(&worker, stopping).map_err(Refused::conflict)
     })
     .await?;
@@ -75,7 +72,7 @@ pub async fn stop(
 /// There is no such run, or it cannot be resumed.
 pub async fn resume_page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> Answer {
     let of = id.clone();
-    let view = in_background(move || resumable(&site.find(&of)?)).await?;
+    let view = in_background(move || resumable(&site.find(&of)?).map_err(Refused::conflict)).await?;
     let config = &view.snapshot.frozen.config;
     let values = json!({
         "id": id, "is_cut_short": view.result.is_some(),
@@ -96,42 +93,14 @@ pub async fn resume(
     let to = Redirect::to(&page_of(&id));
     in_background(move || {
         let folder = site.find(&id)?;
-        resumable(&folder)?;
-        let mut arguments: Vec<OsString> = vec!["resume".into(), "--quiet".into()];
-        for (option, value) in
-            [("time-limit", &limits.time_limit), ("max-budget-usd", &limits.max_budget_usd)]
-        {
-            if !value.trim().is_empty() {
-                arguments.push(format!("--{option}={}", value.trim()).into());
-            }
-        }
-        arguments.extend(["--".into(), folder.clone().into_os_string()]);
-        processes::begin(&site.runs_dir, &folder, &arguments, &site.late).map(drop).map_err(Refused::conflict)
+        let given = |value: String| Some(value.trim().to_owned()).filter(|value| !value.is_empty());
+        let args = ResumeArgs {
+            time_limit: given(limits.time_limit),
+            max_budget_usd: given(limits.max_budget_usd),
+            ..ResumeArgs::default()
+        };
+        resume_run(&folder, &args, &site.late).map(drop).map_err(Refused::conflict)
     })
     .await?;
     Ok(to)
-}
-
-/// The process that works on a run.
-fn working(folder: &FilePath) -> Result<Worker, Refused> {
-    let worker = processes::worker(folder).map_err(Refused::conflict)?;
-    worker.ok_or_else(|| {
-        let hint = "it has ended or was already stopped; see its page";
-        Refused::conflict(Trouble::new("no process works on this run", hint))
-    })
-}
-
-/// A run that was interrupted or cut short by a limit.
-fn resumable(folder: &FilePath) -> Result<RunView, Refused> {
-    let unreadable = |error: mle_star::journal::JournalError| Trouble::new(error.to_string(), error.hint());
-    let view = run_view::read(folder).map_err(|error| Refused::conflict(unreadable(error)))?;
-    let why = match view.summary.state {
-        State::Unfinished => return Ok(view),
-        State::Finished if view.result.as_ref().is_some_and(|result| result.stopped_by.is_some()) => {
-            return Ok(view);
-        }
-        State::Running => "this run is already running",
-        State::Finished => "this run has finished",
-    };
-    Err(Refused::conflict(Trouble::new(why, "its page shows the result so far")))
 }

@@ -10,8 +10,8 @@ use mle_star::stop::Trouble;
 use super::answer::Refused;
 use super::list::Runs;
 use super::live::Live;
-use super::processes::{Interrupted, Late};
 use super::run::RunSections;
+use crate::processes::{Interrupted, Late};
 use crate::runs;
 use crate::runs::run_view::{self, files};
 

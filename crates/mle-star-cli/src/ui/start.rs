@@ -1,7 +1,6 @@
 //! Starts a run from a folder, after showing the inferred task so that it can be changed.
 
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::extract::{Form, Query, State as Of};
@@ -14,12 +13,10 @@ use serde_json::{Value, json};
 
 use super::access::is_own_wish;
 use super::answer::{Answer, Refused, Shown, in_background};
-use super::processes::{self, Begun};
 use super::site::{Site, page_of};
 use crate::args::RunArgs;
-use crate::prepare::task_source;
-use crate::prepare::{self, Intent, Prepared};
-use crate::settings::process_environment;
+use crate::prepare::{Intent, Prepared, task_source};
+use crate::processes::{Begun, launch, prepared};
 
 /// The fields of the form; empty if not filled in.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,13 +57,10 @@ pub async fn page(headers: HeaderMap, Query(entered): Query<Entered>) -> Answer 
 pub async fn start(Of(site): Of<Arc<Site>>, Form(entered): Form<Entered>) -> Result<Redirect, Shown> {
     let entered = entered.with_plain_lines();
     let to = in_background(move || {
-        let prepared = prepared(Intent::Begin, &entered).map_err(Refused::conflict)?;
-        let id = run_id(&prepared.task.competition_id, &jiff::Zoned::now());
-        let arguments = entered.command_line(&site.runs_dir, &id);
-        let begun = processes::begin(&site.runs_dir, &site.runs_dir.join(&id), &arguments, &site.late);
+        let launched = launch(&entered.arguments(), &site.runs_dir, &site.late).map_err(Refused::conflict)?;
         // Reading large data takes a while; the list shows the run once it exists.
-        Ok(match begun.map_err(Refused::conflict)? {
-            Begun::Going => page_of(&id),
+        Ok(match launched.begun {
+            Begun::Going => page_of(&launched.id),
             Begun::Preparing => "/".to_owned(),
         })
     })
@@ -82,7 +76,7 @@ fn looked_at(entered: &Entered) -> Value {
         let tasks: Vec<String> = tasks.iter().map(|task| task.display().to_string()).collect();
         return json!({"entered": entered, "seen": null, "trouble": null, "tasks": tasks});
     }
-    match prepared(Intent::Look, entered) {
+    match prepared(Intent::Look, &entered.arguments()) {
         Ok(prepared) => {
             json!({"entered": entered.with(&prepared), "seen": seen(&prepared), "trouble": null, "tasks": []})
         }
@@ -90,11 +84,6 @@ fn looked_at(entered: &Entered) -> Value {
             json!({"entered": entered, "seen": null, "trouble": {"message": message, "hint": hint}, "tasks": []})
         }
     }
-}
-
-fn prepared(intent: Intent, entered: &Entered) -> Result<Prepared, Trouble> {
-    let prepared = prepare::prepare_for(intent, &entered.arguments(), &entered.path(), &process_environment);
-    prepared.map_err(|failure| failure.trouble)
 }
 
 /// The inferred task, with the reasons.
@@ -128,15 +117,6 @@ fn programs(config: &Config) -> Vec<Value> {
     named.chain(searches).map(|(key, path)| json!({"key": key, "path": path})).collect()
 }
 
-/// A valid run ID made from the task's name.
-fn run_id(task: &str, now: &jiff::Zoned) -> String {
-    let allowed = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
-    let name: String = task.chars().map(allowed).take(60).collect();
-    let name = name.trim_start_matches(['-', '.']);
-    let name = if name.is_empty() { "task" } else { name };
-    format!("{name}-{}", now.strftime("%Y%m%d-%H%M%S"))
-}
-
 impl Entered {
     /// Browsers send CRLF line ends.
     fn with_plain_lines(self) -> Self {
@@ -149,21 +129,6 @@ impl Entered {
             (Some(below), Some(home)) => PathBuf::from(home).join(below),
             _ => PathBuf::from(folder),
         }
-    }
-
-    fn options(&self) -> Vec<(&'static str, &str)> {
-        let options = [
-            ("metric", &self.metric),
-            ("direction", &self.direction),
-            ("target", &self.target),
-            ("id-column", &self.id_column),
-            ("agents", &self.agents),
-            ("time-limit", &self.time_limit),
-            ("max-budget-usd", &self.max_budget_usd),
-        ];
-        let given = options.into_iter().map(|(option, value)| (option, value.trim()));
-        let settings = self.settings.lines().map(|line| ("set", line.trim()));
-        given.chain(settings).filter(|(_, value)| !value.is_empty()).collect()
     }
 
     fn arguments(&self) -> RunArgs {
@@ -180,14 +145,6 @@ impl Entered {
             set: self.settings.lines().filter_map(value).collect(),
             ..RunArgs::default()
         }
-    }
-
-    fn command_line(&self, runs_dir: &Path, id: &str) -> Vec<OsString> {
-        let mut line: Vec<OsString> = vec!["run".into(), "--quiet".into(), format!("--run-id={id}").into()];
-        line.extend(["--runs-dir".into(), runs_dir.as_os_str().to_owned()]);
-        line.extend(self.options().into_iter().map(|(option, value)| format!("--{option}={value}").into()));
-        line.extend(["--".into(), self.path().into_os_string()]);
-        line
     }
 
     /// With inferred values in the empty fields.
@@ -213,38 +170,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_entered_becomes_a_command_line() {
+    fn what_was_entered_becomes_arguments() {
         let entered = Entered {
             folder: " --data ".to_owned(),
-            target: "--x y".to_owned(),
+            target: "--x y ".to_owned(),
             settings: "a=1\n\n b=2 \n".to_owned(),
             ..Entered::default()
         };
-        let line = entered.command_line(Path::new("/runs"), "r");
-        let expected = [
-            "run",
-            "--quiet",
-            "--run-id=r",
-            "--runs-dir",
-            "/runs",
-            "--target=--x y",
-            "--set=a=1",
-            "--set=b=2",
-            "--",
-            "--data",
-        ];
-        assert_eq!(line, expected);
-    }
-
-    #[test]
-    fn every_task_gets_an_id_that_is_allowed() {
-        let now: jiff::Zoned = "2025-01-02T03:04:05[UTC]".parse().unwrap();
-        let check = |task: &str, expected: &str| {
-            assert_eq!(run_id(task, &now), format!("{expected}-20250102-030405"));
-        };
-        check("houses", "houses");
-        check("Häuser / 2", "H-user---2");
-        check("..", "task");
-        check("", "task");
+        let RunArgs { tasks, target, metric, set, .. } = entered.arguments();
+        assert_eq!((tasks, target.as_deref(), metric), (vec!["--data".into()], Some("--x y"), None));
+        assert_eq!(set, ["a=1", "b=2"]);
     }
 }

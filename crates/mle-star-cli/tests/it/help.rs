@@ -2,7 +2,7 @@
 
 use crate::sealed::Sealed;
 
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 18] = [
     "",
     "run",
     "resume",
@@ -11,6 +11,8 @@ const COMMANDS: [&str; 16] = [
     "show",
     "report",
     "ui",
+    "mcp",
+    "skill",
     "init",
     "check",
     "doctor",

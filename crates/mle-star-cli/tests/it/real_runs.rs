@@ -4,9 +4,9 @@
 mod answers;
 #[path = "../../../mle-star-claude/tests/it/api.rs"]
 #[expect(dead_code, reason = "its other users make more of it")]
-mod api;
+pub mod api;
 #[path = "../../../mle-star-claude/tests/it/closed.rs"]
-mod closed;
+pub mod closed;
 mod network;
 mod real_claude;
 mod roles;

@@ -1,4 +1,6 @@
-//! The processes behind runs: finding, stopping and starting them.
+//! The processes behind runs, for the web page and for tools of other agents: finding, stopping and starting them.
+
+mod launch;
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
@@ -18,6 +20,8 @@ use tempfile::NamedTempFile;
 
 use crate::runs;
 use crate::runs::run_view::{self, files};
+
+pub use launch::{Launched, launch, prepared, resumable, resume};
 
 /// Bytes of a lock file that are read.
 const LONGEST_NOTE: u64 = 100;
@@ -59,6 +63,16 @@ pub fn worker(folder: &Path) -> Result<Option<Worker>, Trouble> {
             Err(Trouble::new(message, "stop it where it was started, with Ctrl-C"))
         }
     }
+}
+
+/// The process that works on the run in this folder.
+///
+/// # Errors
+/// There is none, or it is not known to be an `mle-star` process of this user.
+pub fn working(folder: &Path) -> Result<Worker, Trouble> {
+    worker(folder)?.ok_or_else(|| {
+        Trouble::new("no process works on this run", "it has ended or was already stopped; look at the run")
+    })
 }
 
 /// The processes that were asked to stop, with their start times, since process IDs are reused.
@@ -131,7 +145,7 @@ pub enum Begun {
 ///
 /// # Errors
 /// It cannot be started, or it ended early; then with its error.
-pub fn begin(runs_dir: &Path, folder: &Path, arguments: &[OsString], late: &Late) -> Result<Begun, Trouble> {
+fn begin(runs_dir: &Path, folder: &Path, arguments: &[OsString], late: &Late) -> Result<Begun, Trouble> {
     let cannot = |error: std::io::Error| {
         let message = format!("cannot start mle-star: {error}");
         Trouble::new(message, "check the runs directory and that the system allows more processes")
@@ -167,7 +181,7 @@ fn keep(output: NamedTempFile, folder: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Starts that were still reading the data when the page stopped waiting, by run ID, with the error of those that ended
+/// Starts that were still reading the data when nobody waited for them any longer, by run ID, with the error of those that ended
 /// without a run.
 #[derive(Clone, Debug, Default)]
 pub struct Late(Arc<Mutex<BTreeMap<String, Option<Trouble>>>>);

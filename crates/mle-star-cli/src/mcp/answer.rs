@@ -1,0 +1,43 @@
+//! Answers of tools: a short text for models, and the same as data.
+
+use mle_star::stop::Trouble;
+use rmcp::model::{CallToolResult, ContentBlock};
+use serde::Serialize;
+
+use crate::output::sanitize::plain;
+use crate::views::cut;
+
+/// The most characters of a text. The context of an agent is small.
+const MOST: usize = 8000;
+/// The most characters of a script.
+pub const MOST_OF_SCRIPT: usize = 24_000;
+
+/// What a tool answers.
+pub struct Answer<T> {
+    text: String,
+    data: T,
+}
+
+impl<T: Serialize> Answer<T> {
+    /// An answer; of a long text, the middle is left out, and a note says so.
+    pub fn new(lines: &[String], data: T) -> Self {
+        Self { text: cut(&lines.join("\n"), MOST), data }
+    }
+
+    /// An answer that shows a script.
+    pub fn script(text: &str, data: T) -> Self {
+        Self { text: cut(text, MOST_OF_SCRIPT), data }
+    }
+
+    pub fn into_result(self) -> CallToolResult {
+        let mut result = CallToolResult::success(vec![ContentBlock::text(plain(&self.text))]);
+        result.structured_content = serde_json::to_value(self.data).ok();
+        result
+    }
+}
+
+/// An error as the program prints it.
+pub fn failed(trouble: &Trouble) -> CallToolResult {
+    let hint = if trouble.hint.is_empty() { String::new() } else { format!("\nhint: {}", trouble.hint) };
+    CallToolResult::error(vec![ContentBlock::text(plain(&format!("error: {}{hint}", trouble.message)))])
+}

@@ -1,0 +1,170 @@
+//! Starts and resumes runs in processes of their own.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use mle_star::journal::JournalError;
+use mle_star::stop::Trouble;
+
+use super::{Begun, Late, begin};
+use crate::args::{ResumeArgs, RunArgs};
+use crate::prepare::{self, Intent, Prepared, task_source};
+use crate::runs::run_view::{self, RunView, State};
+use crate::settings::process_environment;
+
+/// A run that was started.
+#[derive(Debug)]
+pub struct Launched {
+    /// The run ID.
+    pub id: String,
+    /// Its folder, which may not exist yet.
+    pub folder: PathBuf,
+    /// How far its process came.
+    pub begun: Begun,
+    /// The inputs, as the process infers them, too.
+    pub prepared: Prepared,
+}
+
+/// Starts a run of one task in a separate process.
+///
+/// # Errors
+/// The task or an option is wrong; with the error of `run`.
+pub fn launch(args: &RunArgs, runs_dir: &Path, late: &Late) -> Result<Launched, Trouble> {
+    let prepared = prepared(Intent::Begin, args)?;
+    let id = args.run_id.clone();
+    let id = id.unwrap_or_else(|| run_id(&prepared.task.competition_id, &jiff::Zoned::now()));
+    let folder = runs_dir.join(&id);
+    let begun = begin(runs_dir, &folder, &run_line(args, runs_dir, &id), late)?;
+    Ok(Launched { id, folder, begun, prepared })
+}
+
+/// The inputs of a run of one task.
+///
+/// # Errors
+/// The task or an option is wrong, or there are several tasks.
+pub fn prepared(intent: Intent, args: &RunArgs) -> Result<Prepared, Trouble> {
+    let tasks = task_source::all(&args.tasks);
+    let [task] = tasks.as_slice() else {
+        let names: Vec<String> = tasks.iter().map(|task| task.display().to_string()).collect();
+        let hint = format!("start a run for each: {}", names.join(", "));
+        return Err(Trouble::new(format!("there are {} tasks", tasks.len()), hint));
+    };
+    prepare::prepare_for(intent, args, task, &process_environment).map_err(|failure| failure.trouble)
+}
+
+/// Resumes a run in a separate process, with the limits of `args`.
+///
+/// # Errors
+/// It cannot be resumed; the error of a `resume` that ends at once.
+pub fn resume(folder: &Path, args: &ResumeArgs, late: &Late) -> Result<Begun, Trouble> {
+    resumable(folder)?;
+    let runs_dir = folder.parent().unwrap_or(Path::new("."));
+    begin(runs_dir, folder, &resume_line(folder, args), late)
+}
+
+/// A run that was interrupted or cut short by a limit.
+///
+/// # Errors
+/// It is running or finished, or its journal cannot be read.
+pub fn resumable(folder: &Path) -> Result<RunView, Trouble> {
+    let view = run_view::read(folder).map_err(|error: JournalError| error.trouble())?;
+    let why = match view.summary.state {
+        State::Unfinished => return Ok(view),
+        State::Finished if view.result.as_ref().is_some_and(|result| result.stopped_by.is_some()) => {
+            return Ok(view);
+        }
+        State::Running => "this run is already running",
+        State::Finished => "this run has finished",
+    };
+    Err(Trouble::new(why, "look at its result so far"))
+}
+
+/// A valid run ID made from the task's name.
+fn run_id(task: &str, now: &jiff::Zoned) -> String {
+    let allowed = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
+    let name: String = task.chars().map(allowed).take(60).collect();
+    let name = name.trim_start_matches(['-', '.']);
+    let name = if name.is_empty() { "task" } else { name };
+    format!("{name}-{}", now.strftime("%Y%m%d-%H%M%S"))
+}
+
+/// The command line of a run of one task.
+fn run_line(args: &RunArgs, runs_dir: &Path, id: &str) -> Vec<OsString> {
+    let mut line: Vec<OsString> = vec!["run".into(), "--quiet".into(), format!("--run-id={id}").into()];
+    line.extend(["--runs-dir".into(), runs_dir.as_os_str().to_owned()]);
+    let config = args.config.as_ref().map(|file| file.as_os_str().to_owned());
+    line.extend(config.into_iter().flat_map(|file| ["--config".into(), file]));
+    let single = [
+        ("metric", &args.metric),
+        ("direction", &args.direction),
+        ("target", &args.target),
+        ("id-column", &args.id_column),
+        ("agents", &args.agents),
+        ("model", &args.model),
+        ("time-limit", &args.time_limit),
+        ("max-budget-usd", &args.max_budget_usd),
+    ];
+    line.extend(given(&single));
+    line.extend(args.set.iter().map(|setting| format!("--set={setting}").into()));
+    line.extend(args.learn_from.iter().map(|run| format!("--learn-from={run}").into()));
+    line.push("--".into());
+    line.extend(args.tasks.iter().map(|task| task.as_os_str().to_owned()));
+    line
+}
+
+fn resume_line(folder: &Path, args: &ResumeArgs) -> Vec<OsString> {
+    let limits = [("time-limit", &args.time_limit), ("max-budget-usd", &args.max_budget_usd)];
+    let mut line: Vec<OsString> = vec!["resume".into(), "--quiet".into()];
+    line.extend(given(&limits));
+    line.extend(["--".into(), folder.as_os_str().to_owned()]);
+    line
+}
+
+fn given(options: &[(&str, &Option<String>)]) -> Vec<OsString> {
+    let given = options.iter().filter_map(|(option, value)| Some((option, value.as_ref()?)));
+    given.map(|(option, value)| format!("--{option}={value}").into()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_wished_becomes_a_command_line() {
+        let args = RunArgs {
+            tasks: vec!["--data".into()],
+            target: Some("--x y".to_owned()),
+            set: vec!["a=1".to_owned(), "b=2".to_owned()],
+            config: Some("c.yaml".into()),
+            ..RunArgs::default()
+        };
+        let line = run_line(&args, Path::new("/runs"), "r");
+        let expected = [
+            "run",
+            "--quiet",
+            "--run-id=r",
+            "--runs-dir",
+            "/runs",
+            "--config",
+            "c.yaml",
+            "--target=--x y",
+            "--set=a=1",
+            "--set=b=2",
+            "--",
+            "--data",
+        ];
+        assert_eq!(line, expected);
+    }
+
+    #[test]
+    fn every_task_gets_an_id_that_is_allowed() {
+        let now: jiff::Zoned = "2025-01-02T03:04:05[UTC]".parse().unwrap();
+        let check = |task: &str, expected: &str| {
+            assert_eq!(run_id(task, &now), format!("{expected}-20250102-030405"));
+        };
+        check("houses", "houses");
+        check("Häuser / 2", "H-user---2");
+        check("..", "task");
+        check("", "task");
+    }
+}

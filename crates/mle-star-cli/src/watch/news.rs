@@ -1,0 +1,76 @@
+//! What happened in a run of another process, as lines for those who ask now and then.
+
+use std::io;
+use std::path::Path;
+
+use mle_star::event::Event;
+
+use super::Progress;
+use super::follow::Follow;
+use super::replay::Replay;
+use super::words::{self, Ended, Weight};
+
+/// Reads the events of a run as they appear.
+pub struct News {
+    follow: Follow,
+    replay: Replay,
+    /// The state after the events so far.
+    pub progress: Progress,
+    /// How many lines of the events' file were read.
+    pub read: usize,
+    /// How the last process of the run ended, if it recorded that.
+    pub end: Option<Event>,
+}
+
+/// A line about a step, a phase or trouble.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// The number of its event, from 0.
+    pub at: usize,
+    /// The line.
+    pub text: String,
+}
+
+impl News {
+    /// The news of the run in this folder, which may not have begun.
+    pub fn of(folder: &Path) -> Self {
+        Self {
+            follow: Follow::new(folder),
+            replay: Replay::default(),
+            progress: Progress::default(),
+            read: 0,
+            end: None,
+        }
+    }
+
+    /// What happened since the last call.
+    ///
+    /// # Errors
+    /// The events cannot be read.
+    pub fn new_items(&mut self) -> io::Result<Vec<Item>> {
+        let mut items = Vec::new();
+        for found in self.follow.new_lines()? {
+            let at = self.read;
+            self.read += 1;
+            let Some(line) = found.line else { continue };
+            match &line.event {
+                Event::RunStarted(_) => self.end = None,
+                end @ Event::RunEnded { .. } => self.end = Some(end.clone()),
+                _ => {}
+            }
+            let ended = self.progress.take(&line);
+            let passed = self.replay.take(&line.event);
+            let phase = passed.phase.map(|phase| text(&Event::PhaseStarted { phase }, Ended::default()));
+            let own = passed.is_shown.then(|| text(&line.event, ended));
+            items.extend(phase.into_iter().chain(own).flatten().map(|text| Item { at, text }));
+        }
+        Ok(items)
+    }
+}
+
+/// An event as a line; `None` if it is not shown in a terminal, either.
+fn text(event: &Event, ended: Ended) -> Option<String> {
+    let (weight, text) = words::line(event, ended)?;
+    let text = text.trim().to_owned();
+    (weight != Weight::Detail && !text.is_empty()).then_some(text)
+}
