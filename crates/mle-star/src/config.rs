@@ -220,6 +220,9 @@ pub struct Config {
     pub prompts: Option<PathBuf>,
     /// The defaults of other keys.
     pub preset: Preset,
+    /// What is drawn at random follows from it: the held-out rows, the folds that agents are told to use, and the scripts
+    /// of the offline agents. Language models draw their answers themselves.
+    pub seed: u32,
     /// The part of the labelled rows that no script sees before the final choice.
     pub holdout: HoldoutShare,
     /// Maximum number of held-out rows.
@@ -249,6 +252,11 @@ const RETIRED: [&str; 2] = ["executor", "own_tools"];
 
 /// The values of `holdout`.
 const HOLDOUT_VALUES: &str = "auto, off or a share from 0.05 to 0.4";
+
+/// The seed of a run without another one.
+pub const SEED: u32 = 42;
+/// Libraries take seeds of 32 bits, and scripts add a little to theirs.
+const LARGEST_SEED: u64 = 1_000_000_000;
 
 /// In seconds.
 const TEN_YEARS: u64 = 315_360_000;
@@ -308,6 +316,7 @@ impl Default for Config {
             warm_start: Switch::On,
             prompts: None,
             preset: Preset::Default,
+            seed: SEED,
             holdout: HoldoutShare::Auto,
             holdout_rows: 20_000,
             acceptance: Acceptance::Paper,
@@ -378,9 +387,14 @@ impl Config {
             ("max_concurrent_scripts", u64::from(self.max_concurrent_scripts.unwrap_or(1)), 1024),
             ("max_concurrent_agents", u64::from(self.max_concurrent_agents), 1024),
             ("num_parallel_solutions", u64::from(self.num_parallel_solutions), 1024),
+            ("seed", u64::from(self.seed), LARGEST_SEED),
         ];
         if let Some((field, _, most)) = at_most.into_iter().find(|(_, value, most)| value > most) {
-            let constraint = if most == TEN_YEARS { "at most ten years" } else { "at most 1024" };
+            let constraint = match most {
+                TEN_YEARS => "at most ten years",
+                LARGEST_SEED => "at most 1000000000",
+                _ => "at most 1024",
+            };
             return Err(OutOfRange { field, constraint });
         }
         if self.max_budget_usd.is_some_and(|usd| !usd.is_finite() || usd <= 0.0) {
@@ -511,6 +525,7 @@ mod tests {
             "warm_start": "on",
             "prompts": null,
             "preset": "default",
+            "seed": 42,
             "holdout": "auto",
             "holdout_rows": 20_000,
             "acceptance": "paper",
@@ -576,6 +591,7 @@ mod tests {
         check(|c| c.overload_patience_seconds = u64::MAX, "overload_patience_seconds");
         check(|c| c.max_concurrent_agents = 1025, "max_concurrent_agents");
         check(|c| c.num_parallel_solutions = 1025, "num_parallel_solutions");
+        check(|c| c.seed = 1_000_000_001, "seed");
         check(|c| c.holdout = HoldoutShare::Share(0.5), "holdout");
         check(|c| c.holdout = HoldoutShare::Share(f64::NAN), "holdout");
         check(

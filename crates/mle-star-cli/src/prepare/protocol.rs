@@ -13,9 +13,6 @@ use mle_star_data::split::describe;
 use mle_star_metrics::labels::Columns;
 use mle_star_metrics::names::{Kind, Metric};
 
-/// The seed of the held-out rows: the same data has the same ones in every run.
-const SEED: u64 = 42;
-
 /// What the protocol of a task depends on, beside its tables.
 #[derive(Clone, Copy, Debug)]
 pub struct Evaluated<'a> {
@@ -94,7 +91,7 @@ fn planned(
         _ if Metric::parse(task.metric).is_none() => {
             return off(&format!("the program cannot compute the metric {}", task.metric));
         }
-        (Some(split), share) => plan_rows(task, profile, split, share, config.holdout_rows, SEED),
+        (Some(split), share) => plan_rows(task, profile, split, share, config.holdout_rows, u64::from(config.seed)),
     };
     match plan {
         Ok(_) if !verifies => off("submissions of this form cannot be scored"),
