@@ -1,5 +1,6 @@
 //! One module per command.
 
+mod bench;
 mod check;
 mod doctor;
 mod estimate;
@@ -9,7 +10,7 @@ mod manual;
 mod probe;
 mod prompts;
 mod report;
-mod resume;
+pub mod resume;
 mod run;
 mod runner;
 mod several;
@@ -34,9 +35,13 @@ use crate::{output, runs};
 /// The error of the command, with its exit code.
 pub fn perform(command: Command) -> Result<Exit, Failure> {
     // A run also logs what it prints, so losing stdout does not fail it.
-    let is_run = matches!(command, Command::Run(_) | Command::Resume(_) | Command::Watch(_) | Command::Ui(_));
+    let is_run = matches!(
+        command,
+        Command::Run(_) | Command::Bench(_) | Command::Resume(_) | Command::Watch(_) | Command::Ui(_)
+    );
     let exit = match command {
         Command::Run(args) => run::run(&args),
+        Command::Bench(args) => bench::bench(&args),
         Command::Resume(args) => resume::resume(&args),
         Command::Runner(args) => runner::runner(&args),
         Command::List(args) => list::list(&args),

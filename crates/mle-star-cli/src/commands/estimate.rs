@@ -18,16 +18,16 @@ use crate::{output, runs};
 
 /// The estimate for a run.
 #[derive(Debug, Serialize)]
-struct Estimate {
+pub(super) struct Estimate {
     agents: AgentsChoice,
     phases: Vec<PhaseEstimate>,
-    calls: Count,
-    scripts: Count,
+    pub(super) calls: Count,
+    pub(super) scripts: Count,
     /// US dollars, lowest and highest; `None` for agents that are free, and if a price is unknown.
-    cost_usd: Option<(f64, f64)>,
+    pub(super) cost_usd: Option<(f64, f64)>,
     /// Models whose prices are unknown.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
-    without_price: BTreeSet<String>,
+    pub(super) without_price: BTreeSet<String>,
     /// The cost of one call, by role.
     call_costs: BTreeMap<AgentType, CallCost>,
     /// Seconds of all calls one after another, lowest and highest; `None` without earlier runs.
@@ -42,8 +42,7 @@ struct Estimate {
 /// # Errors
 /// JSON cannot be written.
 pub fn print(prepared: &Prepared) -> Result<Exit, Failure> {
-    let runs_dir = prepared.invocation.runs_dir.as_deref().unwrap_or(Path::new(runs::DEFAULT_DIR));
-    let estimate = made(prepared, &history(runs_dir, &prepared.task.competition_id));
+    let estimate = of(prepared);
     if prepared.invocation.json {
         print_json(&estimate)?;
     } else {
@@ -51,6 +50,12 @@ pub fn print(prepared: &Prepared) -> Result<Exit, Failure> {
         lines(&estimate, prepared.config.max_debug_attempts).iter().for_each(|line| output::shown(line));
     }
     Ok(Exit::Done)
+}
+
+/// The estimate for a run, with what earlier runs in the same folder took.
+pub(super) fn of(prepared: &Prepared) -> Estimate {
+    let runs_dir = prepared.invocation.runs_dir.as_deref().unwrap_or(Path::new(runs::DEFAULT_DIR));
+    made(prepared, &history(runs_dir, &prepared.task.competition_id))
 }
 
 fn made(prepared: &Prepared, history: &History) -> Estimate {

@@ -157,7 +157,12 @@ pub fn unwritable(folder: &Path, error: &io::Error) -> Trouble {
 }
 
 /// Compares a file with the frozen value, except for the keys in `but`.
-fn same_keys<T: Serialize + DeserializeOwned>(folder: &Path, name: &str, frozen: &T, but: &[&str]) -> Result<(), Trouble> {
+fn same_keys<T: Serialize + DeserializeOwned>(
+    folder: &Path,
+    name: &str,
+    frozen: &T,
+    but: &[&str],
+) -> Result<(), Trouble> {
     let path = folder.join(name);
     let text = fs::read_to_string(&path)
         .map_err(|error| differs(format!("cannot read {name} of the run: {error}")))?;
@@ -207,7 +212,7 @@ fn same_summary(path: &Path, frozen: Option<&str>) -> Result<(), Trouble> {
 }
 
 /// The first key with differing values, as a dotted path.
-fn first_difference(expected: &Value, found: &Value) -> Option<String> {
+pub fn first_difference(expected: &Value, found: &Value) -> Option<String> {
     let (Value::Object(expected), Value::Object(found)) = (expected, found) else {
         return (expected != found).then(String::new);
     };

@@ -2,9 +2,10 @@
 
 use crate::sealed::Sealed;
 
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 17] = [
     "",
     "run",
+    "bench",
     "resume",
     "list",
     "watch",
