@@ -4,6 +4,7 @@
 //! and options over the defaults.
 
 mod endpoint;
+mod holdout;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,6 +17,7 @@ use crate::role::AgentType;
 use crate::search;
 
 pub use endpoint::{Format, OpenAi, Price};
+pub use holdout::HoldoutShare;
 
 /// Which agents answer prompts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,18 +43,6 @@ pub enum Switch {
     On,
     /// No.
     Off,
-}
-
-/// The part of the labelled rows that the program keeps from all scripts until the final choice: `auto`, `off`, or a
-/// share.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum HoldoutShare {
-    /// 15 %, where the data allows it.
-    Auto,
-    /// None.
-    Off,
-    /// This share, from 0.05 to 0.4.
-    Share(f64),
 }
 
 /// When a solution replaces the best one.
@@ -250,9 +240,6 @@ const PERMISSION_MODES: [&str; 7] =
 /// Keys of earlier versions, which occur in the files of finished runs.
 const RETIRED: [&str; 2] = ["executor", "own_tools"];
 
-/// The values of `holdout`.
-const HOLDOUT_VALUES: &str = "auto, off or a share from 0.05 to 0.4";
-
 /// The seed of a run without another one.
 pub const SEED: u32 = 42;
 /// Libraries take seeds of 32 bits, and scripts add a little to theirs.
@@ -417,7 +404,7 @@ impl Config {
             });
         }
         if matches!(self.holdout, HoldoutShare::Share(share) if !(0.05..=0.4).contains(&share)) {
-            return Err(OutOfRange { field: "holdout", constraint: HOLDOUT_VALUES });
+            return Err(OutOfRange { field: "holdout", constraint: holdout::VALUES });
         }
         endpoint::validate(self)?;
         self.phase_time_budget.validate()
@@ -439,28 +426,6 @@ impl Config {
             ],
         };
         pairs.iter().map(|(key, value)| ((*key).to_owned(), Value::from(*value))).collect()
-    }
-}
-
-impl Serialize for HoldoutShare {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Auto => serializer.serialize_str("auto"),
-            Self::Off => serializer.serialize_str("off"),
-            Self::Share(share) => serializer.serialize_f64(*share),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for HoldoutShare {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let wrong = || D::Error::custom(format_args!("holdout: expected {HOLDOUT_VALUES}"));
-        match Value::deserialize(deserializer)? {
-            Value::String(word) if word == "auto" => Ok(Self::Auto),
-            Value::String(word) if word == "off" => Ok(Self::Off),
-            Value::Number(share) => share.as_f64().map(Self::Share).ok_or_else(wrong),
-            _ => Err(wrong()),
-        }
     }
 }
 

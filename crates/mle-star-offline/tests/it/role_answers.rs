@@ -56,7 +56,11 @@ fn tasks_that_rules_cannot_do_name_the_field() {
 #[test]
 fn a_seed_is_that_of_every_script() {
     let agents = agents(&shape("RMSE", Minimize, 0)).with_seed(7);
-    let reply = asked(&agents, "phase1/retriever").json(AgentType::Retriever, None, json!({ "num_models": 2, "portfolio": true }));
+    let reply = asked(&agents, "phase1/retriever").json(
+        AgentType::Retriever,
+        None,
+        json!({ "num_models": 2, "portfolio": true }),
+    );
     for model in reply["models"].as_array().unwrap() {
         let name = model["model_name"].as_str().unwrap();
         let seed = if name.ends_with(" with another seed") { "SEED = 1199" } else { "SEED = 7" };
