@@ -200,10 +200,9 @@ impl Answers {
             })
         };
         let header = header_of(submission).map_err(|error| Trouble::io("read", submission, &error))?;
-        let known = header_of(&self.path).map_err(|error| unusable(error.to_string()))?;
         let named = task.id_column.clone().filter(|id| header.contains(id));
         let id = named.or_else(|| header.first().filter(|_| header.len() > 1).cloned());
-        let columns = columns(task.target_column.as_deref(), id.as_deref(), &header, &known);
+        let columns = columns(task.target_column.as_deref(), id.as_deref(), &header);
         let columns = columns.map_err(&unusable)?;
         let labels = Labels::read(open(&self.path)?, &columns, metric);
         let labels = labels.map_err(|error| unusable(error.to_string()))?;
@@ -234,21 +233,19 @@ fn in_folder(name: &str, task: &Path, folder: &Path) -> Result<PathBuf, Trouble>
     })
 }
 
-/// The columns of the answers: all that the submission predicts if the answers have them, else the target alone.
-fn columns(
-    target: Option<&str>,
-    id: Option<&str>,
-    header: &[String],
-    known: &[String],
-) -> Result<Columns, String> {
+/// The columns of the answers: the target, and with several targets those that the submission predicts beside it. The
+/// columns of a submission may also be classes of the target.
+fn columns(target: Option<&str>, id: Option<&str>, header: &[String]) -> Result<Columns, String> {
     let predicted: Vec<&String> = header.iter().filter(|name| Some(name.as_str()) != id).collect();
-    let has = |name: &str| known.iter().any(|column| column == name);
     let (target, further) = match (target, predicted.as_slice()) {
-        (_, [first, further @ ..]) if predicted.iter().all(|name| has(name)) => {
-            ((*first).clone(), further.iter().map(|name| (*name).clone()).collect())
+        (Some(target), several) if !several.iter().any(|name| *name == target) => {
+            (target.to_owned(), Vec::new())
         }
-        (Some(target), _) => (target.to_owned(), Vec::new()),
-        (None, [only]) => ((*only).clone(), Vec::new()),
+        (_, [only]) => ((*only).clone(), Vec::new()),
+        (Some(target), several) => {
+            let others = several.iter().filter(|name| **name != target).map(|name| (*name).clone());
+            (target.to_owned(), others.collect())
+        }
         (None, _) => return Err("the task names no target column".to_owned()),
     };
     Ok(Columns { id: id.map(str::to_owned), target, further, cluster: None })
@@ -334,17 +331,19 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_the_predicted_columns_or_the_target() {
-        let check = |target, header: &[&str], known: &[&str], expected: Result<(&str, usize), ()>| {
+    fn answers_have_the_target_or_several() {
+        let check = |target, header: &[&str], expected: Result<(&str, &[&str]), ()>| {
             let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
-            let found = columns(target, Some("id"), &owned(header), &owned(known));
-            let found = found.map(|columns| (columns.target, columns.further.len())).map_err(drop);
-            assert_eq!(found, expected.map(|(target, further)| (target.to_owned(), further)));
+            let found = columns(target, Some("id"), &owned(header));
+            let found = found.map(|columns| (columns.target, columns.further)).map_err(drop);
+            assert_eq!(found, expected.map(|(target, further)| (target.to_owned(), owned(further))));
         };
-        check(Some("y"), &["id", "y"], &["id", "y"], Ok(("y", 0)));
-        check(Some("y"), &["id", "a", "b"], &["id", "y"], Ok(("y", 0)));
-        check(Some("y"), &["id", "y", "z"], &["id", "z", "y"], Ok(("y", 1)));
-        check(None, &["id", "y"], &["id", "x"], Ok(("y", 0)));
-        check(None, &["id", "a", "b"], &["id", "y"], Err(()));
+        check(Some("y"), &["id", "y"], Ok(("y", &[])));
+        check(Some("y"), &["id", "prediction"], Ok(("y", &[])));
+        // Classes.
+        check(Some("y"), &["id", "a", "b"], Ok(("y", &[])));
+        check(Some("y"), &["id", "z", "y"], Ok(("y", &["z"])));
+        check(None, &["id", "y"], Ok(("y", &[])));
+        check(None, &["id", "a", "b"], Err(()));
     }
 }

@@ -87,14 +87,14 @@ pub fn described(args: &BenchArgs) -> Result<Described, Failure> {
     let file = args.file.as_deref().map(file::read).transpose()?.unwrap_or_default();
     let preset = args.preset.or(file.preset);
     let mut options = options(args, &file, preset)?;
-    let entries = match args.tasks.as_slice() {
+    let entries: Vec<TaskEntry> = match args.tasks.as_slice() {
         [] => file.tasks.iter().flat_map(each).collect(),
         given => task_source::all(given).into_iter().map(entry).collect(),
     };
     let answers = args.answers.as_deref().or(file.answers.as_deref());
     let mut tasks: Vec<PlannedTask> = Vec::new();
     for entry in entries {
-        let planned = planned(entry, &tasks, answers, &file.grader, &options)?;
+        let planned = planned(&entry, &tasks, answers, &file.grader, &options)?;
         tasks.push(planned);
     }
     let Some(first) = tasks.first() else {
@@ -190,7 +190,7 @@ fn each(entry: &TaskEntry) -> Vec<TaskEntry> {
 }
 
 fn planned(
-    entry: TaskEntry,
+    entry: &TaskEntry,
     others: &[PlannedTask],
     answers: Option<&Path>,
     grader: &[String],
@@ -201,7 +201,7 @@ fn planned(
     let (settings, _) = settings_of(options, &source, &process_environment)?;
     let given = entry.name.clone().or_else(|| source.file.competition_id.clone());
     let name = unique(&given.unwrap_or_else(|| source.name.clone()), others);
-    let grading = Grading::find(&name, &entry, answers, grader, &source.data_dir)?;
+    let grading = Grading::find(&name, entry, answers, grader, &source.data_dir)?;
     let data = digest(&source.data_dir).ok();
     Ok(PlannedTask { name, task, data, config: settings.config, grading })
 }

@@ -1,5 +1,7 @@
 //! The results of a bench: a row for each run, a summary for each task and budget, and the whole.
 
+use std::collections::BTreeSet;
+
 use mle_star::journal;
 use mle_star::layout;
 use mle_star::metric::Direction;
@@ -187,6 +189,7 @@ pub struct Total {
 
 /// The results of a bench so far, from one row for each of its runs.
 pub fn results(plan: &Plan, mut runs: Vec<Row>) -> Results {
+    share_medals(&mut runs);
     let mut summaries = Vec::new();
     for budget in &plan.budgets {
         for task in &plan.tasks {
@@ -204,6 +207,13 @@ pub fn results(plan: &Plan, mut runs: Vec<Row>) -> Results {
     let complete = runs.iter().all(|row| matches!(row.state, State::Finished | State::Failed));
     let total = total(&runs, &summaries, &plan.seeds);
     Results { format: 1, complete, runs, summaries, total }
+}
+
+/// A grader tells of medals only if there is a submission. The other runs of the task have won none.
+fn share_medals(rows: &mut [Row]) {
+    let with: BTreeSet<String> =
+        rows.iter().filter(|row| row.has_medals).map(|row| row.task.clone()).collect();
+    rows.iter_mut().for_each(|row| row.has_medals = with.contains(&row.task));
 }
 
 /// The row of a run.

@@ -70,7 +70,7 @@ fn after_the_end(runs: &[Facts<'_>]) -> Check {
     let graded = runs.iter().filter(|run| run.kept.is_some()).count();
     let after = runs.iter().filter(is_after).count();
     Check {
-        claim: "The program read the answers of a run only after the run had ended, and never worked on it again.",
+        claim: "The program compared a submission with the answers only after its run had ended, and never worked on the run again.",
         holds: after == graded,
         evidence: format!(
             "true of {after} of {graded} graded runs, by the times of result.json, of grading and of processes"
@@ -117,7 +117,7 @@ fn web(runs: &[Facts<'_>]) -> Check {
 
 /// The number of processes that worked on runs, and of those for which something holds.
 fn sittings(runs: &[Facts<'_>], holds: impl Fn(&Sitting) -> bool) -> (usize, usize) {
-    let all = || runs.iter().flat_map(|run| &run.sittings);
+    let all = || runs.iter().flat_map(|run| run.sittings);
     (all().count(), all().filter(|sitting| holds(sitting)).count())
 }
 
