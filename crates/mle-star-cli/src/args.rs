@@ -29,6 +29,13 @@ pub enum Command {
     /// MLE_STAR_TIME_LIMIT, MLE_STAR_CLAUDE_PATH, MLE_STAR_OPENAI_URL, MLE_STAR_AGENTS_DIR and MLE_STAR_RUNS_DIR. If
     /// something cannot be inferred, the program exits with 2 and names the option to set.
     Run(Box<RunArgs>),
+    /// Measure the program: several tasks and seeds, one table
+    ///
+    /// Makes one run for each task, budget and seed, one after the other. Runs are in BENCH/runs, where `show`, `report` and
+    /// `ui` find them. Results are in BENCH/results.json and BENCH/results.csv, what a benchmark asks to disclose is in
+    /// BENCH/disclosure. The same command continues a bench that was interrupted: finished runs are kept, others are
+    /// resumed. Settings of runs come from the config file and the environment, as for `run`.
+    Bench(Box<BenchArgs>),
     /// Resume an interrupted or failed run
     ///
     /// Finished steps are not repeated. Task, settings and templates are those of the run.
@@ -96,7 +103,7 @@ pub enum Command {
     },
 }
 
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct RunArgs {
     /// Task file (YAML, TOML or JSON), or folder with train.csv, test.csv, sample_submission.csv and
     /// description.md. Several tasks, or a folder of task folders, run side by side
@@ -159,6 +166,76 @@ pub struct RunArgs {
     /// Print only errors
     #[arg(long)]
     pub quiet: bool,
+}
+
+#[derive(Debug, Default, Args)]
+pub struct BenchArgs {
+    /// Task file (YAML, TOML or JSON), task folder, or folder of task folders
+    #[arg(value_name = "TASK", required_unless_present = "file")]
+    pub tasks: Vec<PathBuf>,
+    /// Read tasks, seeds, budgets, answers and settings from this YAML or TOML file
+    #[arg(long, value_name = "FILE", conflicts_with = "tasks")]
+    pub file: Option<PathBuf>,
+    /// Make runs with the seeds 1 to N [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub seeds: Option<u32>,
+    /// Make runs with each of these time limits [default: that of the settings]
+    #[arg(long, value_name = "SECONDS", value_delimiter = ',')]
+    pub budgets: Vec<u64>,
+    /// Use the budgets, seeds and settings of a benchmark; other options override them
+    #[arg(long, value_enum)]
+    pub preset: Option<BenchPreset>,
+    /// Grade submissions with these hidden answers: a table, or a folder with TASK.csv, TASK/answers.csv or MLE-bench's
+    /// TASK/prepared/private/test.csv
+    #[arg(long, value_name = "PATH")]
+    pub answers: Option<PathBuf>,
+    /// Store the bench in this folder [default: ./bench]
+    #[arg(long, value_name = "BENCH")]
+    pub out: Option<PathBuf>,
+    /// Make this many runs at once. They share the scripts that --jobs allows
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub parallel: Option<u16>,
+    /// Choose the agents: auto, claude, openai, offline or files
+    #[arg(long, value_name = "AGENTS")]
+    pub agents: Option<String>,
+    /// Read settings from this YAML or TOML file
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Set a config key, such as holdout=off (repeatable)
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Set the model of the agents
+    #[arg(long)]
+    pub model: Option<String>,
+    /// Limit the cost of agent calls of each run, in US dollars
+    #[arg(long, value_name = "USD")]
+    pub max_budget_usd: Option<String>,
+    /// Use the templates of this folder instead of built-in ones
+    #[arg(long, value_name = "DIR")]
+    pub prompts: Option<PathBuf>,
+    /// Run this many scripts at once [default: one per GPU, else one]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<String>,
+    /// Use only this runner of the config file (repeatable)
+    #[arg(long, value_name = "NAME")]
+    pub runner: Vec<String>,
+    /// Print the greatest time and the expected calls and cost, and exit
+    #[arg(long)]
+    pub estimate: bool,
+    /// Print the results as JSON instead of the table
+    #[arg(long)]
+    pub json: bool,
+    /// Print only errors and the table
+    #[arg(long)]
+    pub quiet: bool,
+}
+
+/// Benchmarks with fixed budgets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BenchPreset {
+    /// 240, 600 and 1200 s, five seeds, no network for scripts, no web search
+    TmlBench,
 }
 
 #[derive(Debug, Default, Args)]

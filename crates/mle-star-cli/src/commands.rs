@@ -1,5 +1,6 @@
 //! One module per command.
 
+mod bench;
 mod check;
 pub mod doctor;
 pub mod estimate;
@@ -10,7 +11,7 @@ mod mcp;
 mod probe;
 mod prompts;
 mod report;
-mod resume;
+pub mod resume;
 mod run;
 mod runner;
 mod several;
@@ -38,10 +39,16 @@ pub fn perform(command: Command) -> Result<Exit, Failure> {
     // A run also logs what it prints, so losing stdout does not fail it.
     let is_run = matches!(
         command,
-        Command::Run(_) | Command::Resume(_) | Command::Watch(_) | Command::Ui(_) | Command::Mcp(_)
+        Command::Run(_)
+            | Command::Bench(_)
+            | Command::Resume(_)
+            | Command::Watch(_)
+            | Command::Ui(_)
+            | Command::Mcp(_)
     );
     let exit = match command {
         Command::Run(args) => run::run(&args),
+        Command::Bench(args) => bench::bench(&args),
         Command::Resume(args) => resume::resume(&args),
         Command::Runner(args) => runner::runner(&args),
         Command::List(args) => list::list(&args),

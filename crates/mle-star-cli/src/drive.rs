@@ -38,6 +38,7 @@ use crate::exit::{Exit, Failure};
 use crate::prepare::absolute;
 use crate::provider::{Chosen, Workplace, ask_claude, ask_openai};
 use crate::report::updates::{self, Reporting};
+use crate::runtime::cannot_start;
 use crate::settings::process_environment;
 use crate::usage;
 use crate::watch::{Asked, JsonLines, Log, Look, OfRun, Recorder, Show, Terminal, Watch, Watchers, duration};
@@ -45,7 +46,8 @@ use backends::Backends;
 use shared::Shared;
 
 pub use results::{best_score, exit_of, score_lines};
-pub use together::{Ended, drive_all};
+pub use signals::Signals;
+pub use together::{Ended, Listening, drive_all, drive_in_turn};
 
 /// A run whose inputs are frozen and whose journal is open.
 pub struct Start {
@@ -90,7 +92,7 @@ pub type Afterwards = fn(&Path, &Result<Exit, Failure>);
 /// What stopped the run.
 pub fn drive(start: Start, afterwards: Afterwards) -> Result<Exit, Failure> {
     with_runtime(async {
-        let around = Around::new(start.view, &[&start])?;
+        let around = Around::new(Seen::of(start.view), signals::listen()?, &[&start])?;
         let ended = supervise(&start, &around, &around.terminal.only_run()).await;
         let folder = start.folder.clone();
         drop(start);
@@ -100,11 +102,28 @@ pub fn drive(start: Start, afterwards: Afterwards) -> Result<Exit, Failure> {
     })
 }
 
+/// What is seen of runs, and where.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen {
+    /// What the terminal shows.
+    pub show: Show,
+    /// What the terminal can do.
+    pub look: Look,
+    /// Events as JSON lines on stdout.
+    pub json: bool,
+}
+
+impl Seen {
+    fn of(view: View) -> Self {
+        Self { show: view.show(), look: Look::of(&process_environment), json: view.json }
+    }
+}
+
 /// What all runs of this process share.
 struct Around {
     terminal: Terminal,
     json: Option<JsonLines>,
-    signals: signals::Signals,
+    signals: Signals,
     shared: Shared,
     /// Does the terminal show the log instead of the usual lines? It does with `log_level: DEBUG`.
     shows_log: bool,
@@ -112,15 +131,12 @@ struct Around {
 
 impl Around {
     /// Requires a runtime.
-    fn new(view: View, starts: &[&Start]) -> Result<Self, Failure> {
+    fn new(seen: Seen, signals: Signals, starts: &[&Start]) -> Result<Self, Failure> {
         let wants_log = starts.iter().any(|start| start.frozen.config.log_level == "DEBUG");
-        let shows_log = wants_log && view.show() == Show::Everything;
-        let show = if shows_log { Show::Frame } else { view.show() };
-        let terminal = Terminal::new(show, Look::of(&process_environment));
-        let json = view.json.then(JsonLines::new);
-        let signals = signals::listen().map_err(|error| {
-            Failure::failed(Trouble::new(format!("cannot listen for signals: {error}"), "try again"))
-        })?;
+        let shows_log = wants_log && seen.show == Show::Everything;
+        let show = if shows_log { Show::Frame } else { seen.show };
+        let terminal = Terminal::new(show, seen.look);
+        let json = seen.json.then(JsonLines::new);
         Ok(Self { terminal, json, signals, shared: Shared::new(starts)?, shows_log })
     }
 
@@ -135,12 +151,7 @@ impl Around {
 }
 
 fn with_runtime<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
-    let runtime = Builder::new_multi_thread().enable_all().build().map_err(|error| {
-        Failure::failed(Trouble::new(
-            format!("cannot start: {error}"),
-            "free memory, or stop other processes",
-        ))
-    })?;
+    let runtime = Builder::new_multi_thread().enable_all().build().map_err(|error| cannot_start(&error))?;
     let done = runtime.block_on(work);
     // Background tasks belong to runs that have ended.
     runtime.shutdown_timeout(Duration::from_secs(1));
@@ -336,7 +347,7 @@ fn through_files(start: &Start, data_dir: &Path, say: &(dyn Fn(&str) + Sync)) ->
 }
 
 /// The error and exit code for what stopped the run.
-fn failure(start: &Start, stop: Stop, signals: &signals::Signals) -> Failure {
+fn failure(start: &Start, stop: Stop, signals: &Signals) -> Failure {
     match stop {
         Stop::Interrupted => interrupted(start, signals),
         Stop::Journal(error) => Failure::journal(&error),
@@ -356,7 +367,7 @@ fn failure(start: &Start, stop: Stop, signals: &signals::Signals) -> Failure {
     }
 }
 
-fn interrupted(start: &Start, signals: &signals::Signals) -> Failure {
+fn interrupted(start: &Start, signals: &Signals) -> Failure {
     let message = format!("interrupted after {}", duration(start.journal.elapsed()));
     Failure { exit: signals.exit(), trouble: Trouble::resumable(message, "") }
 }

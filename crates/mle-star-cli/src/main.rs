@@ -2,9 +2,11 @@
 //!
 //! [`args`] parses it, and [`commands`] has one module per command. `run` goes from [`prepare`] (task, [`settings`],
 //! [`provider`] of agents) to [`drive`]; [`runs`] reads what is on disk, [`watch`], [`views`], [`report`] and [`ui`]
-//! show it. [`mcp`] serves runs to other agents. [`check`] finds leaks in scripts of others. Everything is printed by [`output`].
+//! show it. [`bench`] makes many runs and compares them. [`mcp`] serves runs to other agents. [`check`] finds leaks in
+//! scripts of others. Everything is printed by [`output`].
 
 mod args;
+mod bench;
 mod check;
 mod commands;
 mod drive;

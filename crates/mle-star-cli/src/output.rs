@@ -97,6 +97,11 @@ pub fn columns() -> usize {
     size().0
 }
 
+/// The width of the terminal behind stdout; `None` if there is none.
+pub fn data_columns() -> Option<usize> {
+    terminal_size::terminal_size_of(io::stdout()).map(|(columns, _)| usize::from(columns.0))
+}
+
 /// Columns and rows of the terminal behind stderr.
 pub fn size() -> (usize, usize) {
     let size = terminal_size::terminal_size_of(io::stderr());

@@ -29,6 +29,7 @@ pub fn wait_for<T>(work: impl Future<Output = T>) -> Result<T, Failure> {
     Ok(runtime.block_on(work))
 }
 
-fn cannot_start(error: &std::io::Error) -> Failure {
+/// The error for a runtime that does not start.
+pub fn cannot_start(error: &std::io::Error) -> Failure {
     Failure::failed(Trouble::new(format!("cannot start: {error}"), "free memory, or stop other processes"))
 }

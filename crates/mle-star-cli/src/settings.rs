@@ -14,12 +14,14 @@ use mle_star::metric::Direction;
 use mle_star::role::AgentType;
 use mle_star::stop::Trouble;
 use mle_star_backends::runners::entry::{RunnerEntry, selected};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use sources::{Environment, from_file, layered, process_environment};
 
 use crate::output::nearest;
+use crate::settings::document::Document;
 
 /// The value of a key and its origin.
 #[derive(Clone, Debug, PartialEq)]
@@ -242,7 +244,7 @@ fn wrong_value(setting: &Setting, error: &str, known: Option<&Value>) -> Trouble
 }
 
 /// The type that serde expected, in plain words.
-pub fn wanted(error: &str) -> String {
+fn wanted(error: &str) -> String {
     let expected = error.rsplit_once("expected ").map_or(error, |(_, expected)| expected);
     let plain = match expected {
         "u32" | "u64" | "usize" => "a whole number, 0 or more",
@@ -256,6 +258,41 @@ pub fn wanted(error: &str) -> String {
         other => return other.trim_start_matches("one of ").replace("`, `", " or ").replace('`', ""),
     };
     plain.to_owned()
+}
+
+/// Checks each key of a file by itself, so that the error names its line. The keys are those of `T`; `what` says what they
+/// belong to.
+///
+/// # Errors
+/// An unknown key, or a value of the wrong type.
+pub fn check_keys<T: Default + Serialize + DeserializeOwned>(
+    document: &Document,
+    what: &str,
+) -> Result<(), Trouble> {
+    let known = defaults::<T>();
+    for (key, value) in &document.values {
+        let at = document.position(&[key]);
+        if !known.contains_key(key) {
+            let nearest = nearest(key, known.keys().map(String::as_str)).unwrap_or_default();
+            return Err(Trouble::new(
+                format!("{at}: unknown {what} key \"{key}\""),
+                format!("did you mean {nearest}?"),
+            ));
+        }
+        let only = Value::Object(Map::from_iter([(key.clone(), value.clone())]));
+        if let Err(error) = serde_json::from_value::<T>(only) {
+            let error = error.to_string();
+            // In a list of entries.
+            if error.contains("unknown field") || error.contains("missing field") {
+                return Err(Trouble::new(format!("{at}: {key}: {error}"), "correct this key"));
+            }
+            let wanted = wanted(&error);
+            let shown = value.as_str().map_or_else(|| value.to_string(), |text| format!("\"{text}\""));
+            let message = format!("{at}: {key} is {shown}, but must be {wanted}");
+            return Err(Trouble::new(message, format!("set {key} to {wanted}")));
+        }
+    }
+    Ok(())
 }
 
 fn unfit(error: &serde_json::Error) -> Trouble {

@@ -66,6 +66,13 @@ impl OfflineAgents {
         Ok(Self { problem, profile, direction: task.metric_direction })
     }
 
+    /// The agents with this seed in their scripts, instead of the default one.
+    #[must_use]
+    pub fn with_seed(mut self, seed: u32) -> Self {
+        self.problem.seed = seed;
+        self
+    }
+
     fn answer(&self, request: &AgentRequest) -> Result<String, TemplateError> {
         let inputs = Inputs(&request.inputs);
         let problem = &self.problem;

@@ -2,6 +2,7 @@
 //!
 //! [`Problem`] is built once from task and profile, and fails for a task that the rules cannot solve.
 
+use mle_star::config::SEED;
 use mle_star::protocol::Split;
 use mle_star::stop::Trouble;
 use mle_star::task::Task;
@@ -160,7 +161,7 @@ impl Problem {
             joins: Vec::new(),
             stratified,
             folds: folds(used, grouping.as_ref()),
-            seed: 42,
+            seed: SEED,
             names: names(grouping.is_some(), time.is_some()),
             grouping,
             time,

@@ -4,6 +4,7 @@
 //! and options over the defaults.
 
 mod endpoint;
+mod holdout;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,6 +17,7 @@ use crate::role::AgentType;
 use crate::search;
 
 pub use endpoint::{Format, OpenAi, Price};
+pub use holdout::HoldoutShare;
 
 /// Which agents answer prompts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,18 +43,6 @@ pub enum Switch {
     On,
     /// No.
     Off,
-}
-
-/// The part of the labelled rows that the program keeps from all scripts until the final choice: `auto`, `off`, or a
-/// share.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum HoldoutShare {
-    /// 15 %, where the data allows it.
-    Auto,
-    /// None.
-    Off,
-    /// This share, from 0.05 to 0.4.
-    Share(f64),
 }
 
 /// When a solution replaces the best one.
@@ -220,6 +210,9 @@ pub struct Config {
     pub prompts: Option<PathBuf>,
     /// The defaults of other keys.
     pub preset: Preset,
+    /// What is drawn at random follows from it: the held-out rows, the folds that agents are told to use, and the scripts
+    /// of the offline agents. Language models draw their answers themselves.
+    pub seed: u32,
     /// The part of the labelled rows that no script sees before the final choice.
     pub holdout: HoldoutShare,
     /// Maximum number of held-out rows.
@@ -247,8 +240,10 @@ const PERMISSION_MODES: [&str; 7] =
 /// Keys of earlier versions, which occur in the files of finished runs.
 const RETIRED: [&str; 2] = ["executor", "own_tools"];
 
-/// The values of `holdout`.
-const HOLDOUT_VALUES: &str = "auto, off or a share from 0.05 to 0.4";
+/// The seed of a run without another one.
+pub const SEED: u32 = 42;
+/// Libraries take seeds of 32 bits, and scripts add a little to theirs.
+const LARGEST_SEED: u64 = 1_000_000_000;
 
 /// In seconds.
 const TEN_YEARS: u64 = 315_360_000;
@@ -308,6 +303,7 @@ impl Default for Config {
             warm_start: Switch::On,
             prompts: None,
             preset: Preset::Default,
+            seed: SEED,
             holdout: HoldoutShare::Auto,
             holdout_rows: 20_000,
             acceptance: Acceptance::Paper,
@@ -378,9 +374,14 @@ impl Config {
             ("max_concurrent_scripts", u64::from(self.max_concurrent_scripts.unwrap_or(1)), 1024),
             ("max_concurrent_agents", u64::from(self.max_concurrent_agents), 1024),
             ("num_parallel_solutions", u64::from(self.num_parallel_solutions), 1024),
+            ("seed", u64::from(self.seed), LARGEST_SEED),
         ];
         if let Some((field, _, most)) = at_most.into_iter().find(|(_, value, most)| value > most) {
-            let constraint = if most == TEN_YEARS { "at most ten years" } else { "at most 1024" };
+            let constraint = match most {
+                TEN_YEARS => "at most ten years",
+                LARGEST_SEED => "at most 1000000000",
+                _ => "at most 1024",
+            };
             return Err(OutOfRange { field, constraint });
         }
         if self.max_budget_usd.is_some_and(|usd| !usd.is_finite() || usd <= 0.0) {
@@ -403,7 +404,7 @@ impl Config {
             });
         }
         if matches!(self.holdout, HoldoutShare::Share(share) if !(0.05..=0.4).contains(&share)) {
-            return Err(OutOfRange { field: "holdout", constraint: HOLDOUT_VALUES });
+            return Err(OutOfRange { field: "holdout", constraint: holdout::VALUES });
         }
         endpoint::validate(self)?;
         self.phase_time_budget.validate()
@@ -425,28 +426,6 @@ impl Config {
             ],
         };
         pairs.iter().map(|(key, value)| ((*key).to_owned(), Value::from(*value))).collect()
-    }
-}
-
-impl Serialize for HoldoutShare {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Auto => serializer.serialize_str("auto"),
-            Self::Off => serializer.serialize_str("off"),
-            Self::Share(share) => serializer.serialize_f64(*share),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for HoldoutShare {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let wrong = || D::Error::custom(format_args!("holdout: expected {HOLDOUT_VALUES}"));
-        match Value::deserialize(deserializer)? {
-            Value::String(word) if word == "auto" => Ok(Self::Auto),
-            Value::String(word) if word == "off" => Ok(Self::Off),
-            Value::Number(share) => share.as_f64().map(Self::Share).ok_or_else(wrong),
-            _ => Err(wrong()),
-        }
     }
 }
 
@@ -511,6 +490,7 @@ mod tests {
             "warm_start": "on",
             "prompts": null,
             "preset": "default",
+            "seed": 42,
             "holdout": "auto",
             "holdout_rows": 20_000,
             "acceptance": "paper",
@@ -576,6 +556,7 @@ mod tests {
         check(|c| c.overload_patience_seconds = u64::MAX, "overload_patience_seconds");
         check(|c| c.max_concurrent_agents = 1025, "max_concurrent_agents");
         check(|c| c.num_parallel_solutions = 1025, "num_parallel_solutions");
+        check(|c| c.seed = 1_000_000_001, "seed");
         check(|c| c.holdout = HoldoutShare::Share(0.5), "holdout");
         check(|c| c.holdout = HoldoutShare::Share(f64::NAN), "holdout");
         check(

@@ -137,12 +137,16 @@ impl Split {
         }
     }
 
-    /// The folds that all scripts use, so that their scores can be compared.
-    pub fn folds(&self) -> String {
+    /// The folds that all scripts of a run with this seed use, so that their scores can be compared.
+    pub fn folds(&self, seed: u32) -> String {
         let column = self.column.as_deref().unwrap_or_default();
         match self.kind {
-            SplitKind::Rows => "Use five folds: `KFold(n_splits=5, shuffle=True, random_state=42)`.".to_owned(),
-            SplitKind::Stratified => "Use five folds with the same share of each class: `StratifiedKFold(n_splits=5, shuffle=True, random_state=42)`.".to_owned(),
+            SplitKind::Rows => {
+                format!("Use five folds: `KFold(n_splits=5, shuffle=True, random_state={seed})`.")
+            }
+            SplitKind::Stratified => format!(
+                "Use five folds with the same share of each class: `StratifiedKFold(n_splits=5, shuffle=True, random_state={seed})`."
+            ),
             SplitKind::Groups => format!(
                 "The test rows belong to other values of `{column}` than the training rows. Use five folds of whole groups: `GroupKFold(n_splits=5)` with the groups of `{column}`. Do not use `{column}` as a feature."
             ),

@@ -21,13 +21,13 @@ use crate::{output, runs};
 pub struct Estimate {
     agents: AgentsChoice,
     phases: Vec<PhaseEstimate>,
-    calls: Count,
-    scripts: Count,
+    pub(super) calls: Count,
+    pub(super) scripts: Count,
     /// US dollars, lowest and highest; `None` for agents that are free, and if a price is unknown.
-    cost_usd: Option<(f64, f64)>,
+    pub(super) cost_usd: Option<(f64, f64)>,
     /// Models whose prices are unknown.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
-    without_price: BTreeSet<String>,
+    pub(super) without_price: BTreeSet<String>,
     /// The cost of one call, by role.
     call_costs: BTreeMap<AgentType, CallCost>,
     /// Seconds of all calls one after another, lowest and highest; `None` without earlier runs.
@@ -52,7 +52,7 @@ pub fn print(prepared: &Prepared) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// The estimate for a run.
+/// The estimate for a run, with what earlier runs in the same folder took.
 pub fn of(prepared: &Prepared) -> Estimate {
     let runs_dir = prepared.invocation.runs_dir.as_deref().unwrap_or(Path::new(runs::DEFAULT_DIR));
     made(prepared, &history(runs_dir, &prepared.task.competition_id))

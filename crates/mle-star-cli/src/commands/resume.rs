@@ -31,13 +31,32 @@ use crate::usage::{self, money};
 /// # Errors
 /// There is no such run, another process works on it, its inputs have changed, or it was stopped again.
 pub fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
+    match reopened(args)? {
+        Reopened::Finished(result) => Ok(already_finished(args, &result)),
+        Reopened::Unfinished(start) => drive(*start, |_, _| {}),
+    }
+}
+
+/// A run that was looked at again.
+pub enum Reopened {
+    /// It is finished.
+    Finished(Box<FinalResult>),
+    /// It can go on.
+    Unfinished(Box<Start>),
+}
+
+/// Opens a run again, to go on with it.
+///
+/// # Errors
+/// There is no such run, another process works on it, or its inputs have changed.
+pub fn reopened(args: &ResumeArgs) -> Result<Reopened, Failure> {
     let folder = runs::find(&args.run, &runs_dir(args.runs_dir.clone()))?;
     let (journal, mut frozen) = Journal::open(&folder).map_err(|error| open_failure(&folder, &error))?;
     inputs::check_unchanged(&folder, &frozen)?;
     let raised = raise_limits(args, &mut frozen.config)?;
     let result = run_view::read_result(&folder);
     if let Some(result) = result.filter(|result| !(raised && result.stopped_by.is_some())) {
-        return Ok(already_finished(args, &result));
+        return Ok(Reopened::Finished(Box::new(result)));
     }
     let choice = wait_for(provider::choose(&frozen.config, &process_environment))??;
     if digest(&frozen.task.data_dir)? != frozen.data_id {
@@ -67,7 +86,7 @@ pub fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
     let chosen = choice.chosen;
     let runners = runners(args, &folder, &frozen.config)?;
     let start = Start { folder, frozen, prompts, journal, chosen, rules, profile, runners, view, opening };
-    drive(start, |_, _| {})
+    Ok(Reopened::Unfinished(Box::new(start)))
 }
 
 /// The runners of the config file, or else those that the run used last.

@@ -4,17 +4,19 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use mle_star::stop::Trouble;
 use mle_star_process::ignores_hangup;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
-use crate::exit::Exit;
+use crate::exit::{Exit, Failure};
 use crate::output;
 
 /// SIGXFSZ.
 const TOO_LARGE: i32 = nix::libc::SIGXFSZ;
 
 /// The signals received so far.
+#[derive(Clone)]
 pub struct Signals {
     cancel: watch::Receiver<bool>,
     terminated: Arc<AtomicBool>,
@@ -24,7 +26,13 @@ pub struct Signals {
 ///
 /// # Errors
 /// A handler cannot be installed.
-pub fn listen() -> io::Result<Signals> {
+pub fn listen() -> Result<Signals, Failure> {
+    handled().map_err(|error| {
+        Failure::failed(Trouble::new(format!("cannot listen for signals: {error}"), "try again"))
+    })
+}
+
+fn handled() -> io::Result<Signals> {
     let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
     // Under nohup a run outlives its terminal.
     let mut hangup = if ignores_hangup() { None } else { Some(signal(SignalKind::hangup())?) };
@@ -56,6 +64,11 @@ impl Signals {
     /// Becomes true when the run should stop.
     pub fn cancel(&self) -> &watch::Receiver<bool> {
         &self.cancel
+    }
+
+    /// The exit code, if a signal was received.
+    pub fn stopped(&self) -> Option<Exit> {
+        self.cancel.borrow().then(|| self.exit())
     }
 
     /// Waits until the run should stop.

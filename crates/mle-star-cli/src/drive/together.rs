@@ -4,10 +4,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use mle_star::stop::Trouble;
+use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinSet;
 
-use super::{Afterwards, Around, Start, View, supervise, with_runtime};
+use super::{Afterwards, Around, Seen, Signals, Start, View, signals, supervise, with_runtime};
 use crate::exit::{Exit, Failure};
+use crate::runtime::cannot_start;
 
 /// A run that has ended.
 pub struct Ended {
@@ -29,23 +31,73 @@ pub fn drive_all(
     starts: Vec<(String, Start)>,
     afterwards: Afterwards,
 ) -> Result<Vec<Ended>, Failure> {
-    let names: Vec<String> = starts.iter().map(|(name, _)| name.clone()).collect();
-    let mut ended = with_runtime(all(view, starts, afterwards))?;
+    let names = names_of(&starts);
+    let ended = with_runtime(async { all(Seen::of(view), signals::listen()?, starts, afterwards).await })?;
+    Ok(in_order(names, ended))
+}
+
+/// Signals for several calls of [`drive_in_turn`], heard between them as well.
+pub struct Listening {
+    signals: Signals,
+    /// Runs the task that hears them.
+    _runtime: Runtime,
+}
+
+impl Listening {
+    /// Starts to listen.
+    ///
+    /// # Errors
+    /// The runtime cannot be started.
+    pub fn start() -> Result<Self, Failure> {
+        let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build();
+        let runtime = runtime.map_err(|error| cannot_start(&error))?;
+        let signals = runtime.block_on(async { signals::listen() })?;
+        Ok(Self { signals, _runtime: runtime })
+    }
+
+    /// The exit code, if a signal was received.
+    pub fn stopped(&self) -> Option<Exit> {
+        self.signals.stopped()
+    }
+}
+
+/// As [`drive_all`], and can be called again for other runs.
+///
+/// # Errors
+/// The runtime cannot be started.
+pub fn drive_in_turn(
+    listening: &Listening,
+    seen: Seen,
+    starts: Vec<(String, Start)>,
+    afterwards: Afterwards,
+) -> Result<Vec<Ended>, Failure> {
+    let names = names_of(&starts);
+    let ended = with_runtime(all(seen, listening.signals.clone(), starts, afterwards))?;
+    Ok(in_order(names, ended))
+}
+
+fn names_of(starts: &[(String, Start)]) -> Vec<String> {
+    starts.iter().map(|(name, _)| name.clone()).collect()
+}
+
+/// The runs in the order in which they were named.
+fn in_order(names: Vec<String>, mut ended: Vec<(usize, Ended)>) -> Vec<Ended> {
     let mut of_run = |(index, name)| {
         let position = ended.iter().position(|(of, _)| *of == index);
         position.map_or_else(|| broken(name), |position| ended.swap_remove(position).1)
     };
-    Ok(names.into_iter().enumerate().map(&mut of_run).collect())
+    names.into_iter().enumerate().map(&mut of_run).collect()
 }
 
 /// The runs with their indices, in the order in which they ended.
 async fn all(
-    view: View,
+    seen: Seen,
+    signals: Signals,
     starts: Vec<(String, Start)>,
     afterwards: Afterwards,
 ) -> Result<Vec<(usize, Ended)>, Failure> {
     let all: Vec<&Start> = starts.iter().map(|(_, start)| start).collect();
-    let around = Arc::new(Around::new(view, &all)?);
+    let around = Arc::new(Around::new(seen, signals, &all)?);
     let mut runs = JoinSet::new();
     for (index, (name, start)) in starts.into_iter().enumerate() {
         let around = Arc::clone(&around);

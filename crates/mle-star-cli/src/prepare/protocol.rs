@@ -13,9 +13,6 @@ use mle_star_data::split::describe;
 use mle_star_metrics::labels::Columns;
 use mle_star_metrics::names::{Kind, Metric};
 
-/// The seed of the held-out rows: the same data has the same ones in every run.
-const SEED: u64 = 42;
-
 /// What the protocol of a task depends on, beside its tables.
 #[derive(Clone, Copy, Debug)]
 pub struct Evaluated<'a> {
@@ -94,7 +91,9 @@ fn planned(
         _ if Metric::parse(task.metric).is_none() => {
             return off(&format!("the program cannot compute the metric {}", task.metric));
         }
-        (Some(split), share) => plan_rows(task, profile, split, share, config.holdout_rows, SEED),
+        (Some(split), share) => {
+            plan_rows(task, profile, split, share, config.holdout_rows, u64::from(config.seed))
+        }
     };
     match plan {
         Ok(_) if !verifies => off("submissions of this form cannot be scored"),
@@ -320,6 +319,25 @@ mod tests {
         check("ROC-AUC", 3, Ok(315));
         check("ROC-AUC", 300, Err("too few rows of a class of `z` would be held out"));
         check("RMSE", 300, Ok(315));
+    }
+
+    #[test]
+    fn another_seed_holds_out_other_rows() {
+        let digest = |seed| match decided("accuracy", "id,y", &Config { seed, ..Config::default() })
+            .unwrap()
+            .holdout
+        {
+            Holdout::On { digest, seed: used, .. } => {
+                assert_eq!(used, u64::from(seed));
+                digest
+            }
+            Holdout::Off { why } => panic!("{why}"),
+        };
+        assert_eq!(digest(7), digest(7));
+        assert_ne!(digest(7), digest(42));
+        let config = Config::default();
+        let split = decided("accuracy", "id,y", &config).unwrap().split.unwrap();
+        assert!(split.folds(7).contains("random_state=7") && split.folds(42).contains("random_state=42"));
     }
 
     #[test]

@@ -7,11 +7,10 @@ use mle_star::metric::Direction;
 use mle_star::stop::Trouble;
 use mle_star::task::{DataModality, TaskType};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use crate::output::nearest;
+use crate::settings::check_keys;
 use crate::settings::document::Document;
-use crate::settings::wanted;
 
 /// The fields of a task file, all optional.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -49,7 +48,7 @@ pub struct TaskFile {
 /// A file that cannot be read or parsed, an unknown key, or a value of the wrong type.
 pub fn read(path: &Path) -> Result<TaskFile, Trouble> {
     let document = Document::read(path)?;
-    check_keys(&document)?;
+    check_keys::<TaskFile>(&document, "task")?;
     let mut task: TaskFile =
         serde_json::from_value(Value::Object(document.values.clone())).map_err(|error| {
             let what = error.to_string();
@@ -67,32 +66,6 @@ pub fn read(path: &Path) -> Result<TaskFile, Trouble> {
         .map(|text| text_or_file(folder, text, "md txt rst py html ipynb"))
         .collect::<Result<_, _>>()?;
     Ok(task)
-}
-
-/// Checks each key by itself, so that the error names its line.
-fn check_keys(document: &Document) -> Result<(), Trouble> {
-    let known = match serde_json::to_value(TaskFile::default()) {
-        Ok(Value::Object(known)) => known,
-        _ => Map::new(),
-    };
-    for (key, value) in &document.values {
-        let at = document.position(&[key]);
-        if !known.contains_key(key) {
-            let nearest = nearest(key, known.keys().map(String::as_str)).unwrap_or_default();
-            return Err(Trouble::new(
-                format!("{at}: unknown task key \"{key}\""),
-                format!("did you mean {nearest}?"),
-            ));
-        }
-        let only = Value::Object(Map::from_iter([(key.clone(), value.clone())]));
-        if let Err(error) = serde_json::from_value::<TaskFile>(only) {
-            let wanted = wanted(&error.to_string());
-            let shown = value.as_str().map_or_else(|| value.to_string(), |text| format!("\"{text}\""));
-            let message = format!("{at}: {key} is {shown}, but must be {wanted}");
-            return Err(Trouble::new(message, format!("set {key} to {wanted}")));
-        }
-    }
-    Ok(())
 }
 
 /// The text itself, or the contents of the file that it names: one line with one of these extensions.

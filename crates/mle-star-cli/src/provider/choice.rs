@@ -149,7 +149,8 @@ pub fn rules(
     match (chosen, profile) {
         (Chosen::Claude(_) | Chosen::Files | Chosen::OpenAi(_), _) => Ok(None),
         (Chosen::Offline, Some(profile)) => {
-            OfflineAgents::new(task, profile, config.subsample_limit, split).map(Some)
+            let agents = OfflineAgents::new(task, profile, config.subsample_limit, split)?;
+            Ok(Some(agents.with_seed(config.seed)))
         }
         (Chosen::Offline, None) => Err(Trouble::new(
             "the offline agents need a training table",

@@ -13,6 +13,7 @@ use mle_star::stop::Trouble;
 use mle_star::task::Task;
 use mle_star_backends::runners::entry::RunnerEntry;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 /// Limits that a resume may raise.
@@ -156,12 +157,21 @@ pub fn unwritable(folder: &Path, error: &io::Error) -> Trouble {
 }
 
 /// Compares a file with the frozen value, except for the keys in `but`.
-fn same_keys<T: Serialize>(folder: &Path, name: &str, frozen: &T, but: &[&str]) -> Result<(), Trouble> {
+fn same_keys<T: Serialize + DeserializeOwned>(
+    folder: &Path,
+    name: &str,
+    frozen: &T,
+    but: &[&str],
+) -> Result<(), Trouble> {
     let path = folder.join(name);
     let text = fs::read_to_string(&path)
         .map_err(|error| differs(format!("cannot read {name} of the run: {error}")))?;
     let mut found: Value = serde_json::from_str(&text)
         .map_err(|error| differs(format!("{name} of the run is no longer valid JSON: {error}")))?;
+    // An earlier version did not know every key. It used what is the default now.
+    if let Ok(read) = T::deserialize(&found) {
+        found = serde_json::to_value(read).unwrap_or_default();
+    }
     let mut expected = serde_json::to_value(frozen).unwrap_or_default();
     for map in [&mut found, &mut expected].into_iter().filter_map(Value::as_object_mut) {
         map.retain(|key, _| !but.contains(&key.as_str()));
@@ -202,7 +212,7 @@ fn same_summary(path: &Path, frozen: Option<&str>) -> Result<(), Trouble> {
 }
 
 /// The first key with differing values, as a dotted path.
-fn first_difference(expected: &Value, found: &Value) -> Option<String> {
+pub fn first_difference(expected: &Value, found: &Value) -> Option<String> {
     let (Value::Object(expected), Value::Object(found)) = (expected, found) else {
         return (expected != found).then(String::new);
     };

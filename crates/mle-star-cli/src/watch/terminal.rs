@@ -30,6 +30,8 @@ pub enum Show {
     Everything,
     /// Only the start and the end of the run; the events go elsewhere.
     Frame,
+    /// Only the status, on a terminal; somebody else says what else there is to say, errors included.
+    Status,
     /// Nothing.
     Nothing,
 }
@@ -179,7 +181,7 @@ impl Drop for OfRun<'_> {
 impl Screen {
     /// Processes messages until the channel is closed.
     fn work(mut self, messages: &Receiver<Message>) {
-        let is_drawn = self.look.live && self.show == Show::Everything;
+        let is_drawn = self.look.live && matches!(self.show, Show::Everything | Show::Status);
         let mut drawn = Instant::now();
         loop {
             // Without a status, only messages matter.
@@ -215,6 +217,7 @@ impl Screen {
                     self.report(run, &line.event, ended);
                 }
             }
+            Message::Words { .. } | Message::Error(_) if self.show == Show::Status => {}
             Message::Words { run, text } => {
                 self.write(&Text::of(Style::Plain, self.runs[run].named(&text)), None);
             }
@@ -237,7 +240,7 @@ impl Screen {
         let is_wanted = match self.show {
             Show::Everything => true,
             Show::Frame => matches!(event, Event::Said { .. }),
-            Show::Nothing => false,
+            Show::Status | Show::Nothing => false,
         };
         let (weight, text) = words::line(event, ended).filter(|_| is_wanted)?;
         let style = match (weight, event) {

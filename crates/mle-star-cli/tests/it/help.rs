@@ -2,9 +2,10 @@
 
 use crate::sealed::Sealed;
 
-const COMMANDS: [&str; 18] = [
+const COMMANDS: [&str; 19] = [
     "",
     "run",
+    "bench",
     "resume",
     "list",
     "watch",

@@ -72,6 +72,31 @@ impl Labels {
         mean(self.metric, &measured)
     }
 
+    /// The score alone of a CSV file of predictions, read as in [`Labels::evaluate`]. It exists for few rows as well, whose
+    /// uncertainty is unknown.
+    ///
+    /// # Errors
+    /// As [`Labels::evaluate`].
+    pub fn score(
+        &self,
+        predictions: impl Read,
+        layout: &Layout<'_>,
+        others: Others,
+    ) -> Result<f64, Unscorable> {
+        let (mut text, mut predictions) = (Vec::new(), predictions);
+        let read = predictions.read_to_end(&mut text);
+        read.map_err(|error| Unscorable::new(format!("the file cannot be read: {error}")))?;
+        let one = |labels: &Self, layout: &Layout<'_>| {
+            let predicted = labels.predicted(text.as_slice(), layout, others)?;
+            predicted.score(&predicted.values, &vec![1.0; predicted.rows()])
+        };
+        if self.further.is_empty() {
+            return one(self, layout);
+        }
+        let scores = self.each(layout, one)?;
+        Ok(scores.iter().sum::<f64>() / scores.len() as f64)
+    }
+
     /// Calls `take` with the labels of each target and a layout that has only its column.
     pub(crate) fn each<T>(
         &self,

@@ -15,6 +15,10 @@ fn scored(labels: &Labels, columns: &str, file: &str, others: Others) -> Result<
     let header = header(columns);
     let layout = Layout { header: &header, id_column: header.contains(&"id".to_owned()).then_some("id") };
     let measured = labels.evaluate(file.as_bytes(), &layout, others, 50);
+    if let Ok(measured) = &measured {
+        let alone = labels.score(file.as_bytes(), &layout, others).unwrap();
+        assert!((alone - measured.score).abs() < 1e-12, "{file}");
+    }
     measured.map(|measured| (measured.score, measured.rows)).map_err(|why: Unscorable| why.to_string())
 }
 

@@ -54,6 +54,21 @@ fn tasks_that_rules_cannot_do_name_the_field() {
 }
 
 #[test]
+fn a_seed_is_that_of_every_script() {
+    let agents = agents(&shape("RMSE", Minimize, 0)).with_seed(7);
+    let reply = asked(&agents, "phase1/retriever").json(
+        AgentType::Retriever,
+        None,
+        json!({ "num_models": 2, "portfolio": true }),
+    );
+    for model in reply["models"].as_array().unwrap() {
+        let name = model["model_name"].as_str().unwrap();
+        let seed = if name.ends_with(" with another seed") { "SEED = 1199" } else { "SEED = 7" };
+        assert!(initial(&agents, name).lines().any(|line| line == seed), "{name}");
+    }
+}
+
+#[test]
 fn the_retriever_offers_what_fits_and_no_more_than_asked() {
     let check = |shape: &Shape, wanted: Value, most: usize, first: &str| {
         let agents = agents(shape);
@@ -75,6 +90,7 @@ fn the_retriever_offers_what_fits_and_no_more_than_asked() {
             assert!(script.contains(&format!("# === Model: {model} ===")), "{name}");
             assert_eq!(script.contains("n_splits=10"), folds.is_some(), "{name}");
             assert_eq!(script.contains("SEED = 1234"), seed.is_some(), "{name}");
+            assert_eq!(script.contains("SEED = 42"), seed.is_none(), "{name}");
         }
         names.len()
     };

@@ -206,7 +206,10 @@ impl<'a> Ctx<'a> {
     pub(super) fn validation_rules(&self) -> Value {
         let rules = self.run.protocol.map(|protocol| {
             let found = self.shift().map(Shift::sentences).unwrap_or_default();
-            let split = if self.tells_more() { Split::folds } else { Split::instruction };
+            let split = |split: &Split| match self.tells_more() {
+                true => split.folds(self.config().seed),
+                false => split.instruction(),
+            };
             protocol.split.iter().map(split).chain(found).collect::<Vec<_>>()
         });
         json!(rules.unwrap_or_default())

@@ -32,6 +32,7 @@ pub(super) fn common(frozen: &Frozen, environment: &str) -> Map<String, Value> {
         ("direction", json!(task.metric_direction)),
         ("comparative", json!(task.metric_direction.comparative())),
         ("subsample_limit", json!(config.subsample_limit)),
+        ("seed", json!(config.seed)),
         ("environment", json!(environment)),
         ("learned", json!(learned.iter().filter(tells).collect::<Vec<_>>())),
         ("data_summary", json!(frozen.data_summary.as_deref().unwrap_or_default())),

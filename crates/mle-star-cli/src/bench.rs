@@ -1,0 +1,17 @@
+//! Many runs and one table: tasks, time limits and seeds.
+//!
+//! [`plan`] says which runs there are, from options or a bench [`file`]. [`folder`] keeps the plan and what the program
+//! must remember between calls; [`cell`] starts or resumes one run. [`grade`] grades a submission with hidden answers or
+//! with a [`grader`] of the user. [`results`] makes rows and summaries (with [`statistics`]), [`table`] shows them, and
+//! [`disclosure`] writes what benchmarks ask to disclose.
+
+pub mod cell;
+pub mod disclosure;
+pub mod file;
+pub mod folder;
+pub mod grade;
+mod grader;
+pub mod plan;
+pub mod results;
+mod statistics;
+pub mod table;

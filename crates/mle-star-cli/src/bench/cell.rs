@@ -1,0 +1,112 @@
+//! One run of a bench: started, resumed or finished.
+
+use mle_star::stop::Trouble;
+use mle_star_process::machine::{machine, processor};
+use mle_star_process::sandbox::Isolation;
+
+use super::folder::{Folder, Hardware, Sitting};
+use super::plan::Cell;
+use crate::args::{ResumeArgs, RunArgs};
+use crate::commands::resume::{Reopened, reopened};
+use crate::drive::Start;
+use crate::exit::Failure;
+use crate::prepare;
+use crate::runs::{self, run_view};
+use crate::runtime::wait_for;
+use crate::settings::process_environment;
+
+/// This process and its machine.
+#[derive(Debug)]
+pub struct Here {
+    hardware: Hardware,
+    side_by_side: usize,
+}
+
+impl Here {
+    /// Inspects the machine.
+    ///
+    /// # Errors
+    /// The runtime cannot be started.
+    pub fn look(side_by_side: usize) -> Result<Self, Failure> {
+        let machine = wait_for(machine())?;
+        let hardware = Hardware {
+            processor: processor(),
+            cores: machine.cores,
+            memory_mib: machine.memory_mib,
+            gpus: machine.gpus,
+            platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+        };
+        Ok(Self { hardware, side_by_side })
+    }
+
+    /// What is noted about a run that this process works on now.
+    pub fn sitting(&self, cell: &Cell<'_>, start: &Start) -> Sitting {
+        let isolation = Isolation::new(mle_star_backends::script::network(start.frozen.config.network));
+        Sitting {
+            at: jiff::Timestamp::now(),
+            hardware: self.hardware.clone(),
+            isolation: isolation.line(),
+            reads_closed: isolation.closes_reads() && start.runners.is_empty(),
+            has_answers: cell.task.grading.is_on(),
+            side_by_side: self.side_by_side,
+        }
+    }
+}
+
+/// Whether a run has a result.
+pub fn is_finished(folder: &Folder, cell: &Cell<'_>) -> bool {
+    run_view::read_result(&folder.run(cell)).is_some()
+}
+
+/// Starts a run, or goes on with it; `None` if it is finished.
+///
+/// # Errors
+/// A mistake in task or data, or a run that cannot be resumed.
+pub fn begun(folder: &Folder, cell: &Cell<'_>, options: &RunArgs) -> Result<Option<Start>, Failure> {
+    let run = folder.run(cell);
+    if run.exists() && !runs::holds_only_beginnings(&run) {
+        let args = ResumeArgs { run: run.display().to_string(), quiet: true, ..ResumeArgs::default() };
+        return Ok(match reopened(&args)? {
+            Reopened::Finished(_) => None,
+            Reopened::Unfinished(start) => Some(*start),
+        });
+    }
+    let args = of_cell(folder, cell, options);
+    let mut prepared = prepare::prepare(&args, &cell.task.task, &process_environment)?;
+    // The runs of a task would overwrite each other's submissions there.
+    prepared.task.output_dir = None;
+    prepare::freeze(prepared).map(Some)
+}
+
+/// The options of one run.
+pub fn of_cell(folder: &Folder, cell: &Cell<'_>, options: &RunArgs) -> RunArgs {
+    let set = options.set.iter().cloned().chain([format!("seed={}", cell.seed)]).collect();
+    RunArgs {
+        tasks: vec![cell.task.task.clone()],
+        runs_dir: Some(folder.runs()),
+        run_id: Some(cell.id()),
+        time_limit: cell.budget.map(|seconds| seconds.to_string()),
+        set,
+        quiet: true,
+        ..options.clone()
+    }
+}
+
+/// The grade of a finished run, if it is graded and has a submission; grades it now if that was not done before.
+///
+/// # Errors
+/// The answers or the grader cannot be used.
+pub fn graded(folder: &Folder, cell: &Cell<'_>) -> Result<(), Failure> {
+    let run = folder.run(cell);
+    let Some(result) = run_view::read_result(&run).filter(|_| cell.task.grading.is_on()) else {
+        return Ok(());
+    };
+    let submission = run.join(mle_star::layout::FINAL).join(mle_star::layout::SUBMISSION);
+    if result.submission_path.is_empty() || folder.kept(cell, &submission).is_some() {
+        return Ok(());
+    }
+    let grade = cell.task.grading.grade(&cell.task.name, &result, &submission);
+    let grade =
+        grade.map_err(|Trouble { message, hint, .. }| Failure::failed(Trouble::new(message, hint)))?;
+    folder.keep(cell, &submission, &run.join(mle_star::layout::RESULT), &grade)
+}

@@ -1,0 +1,189 @@
+//! Whether a signal from the hidden answers can have reached the agents.
+
+use mle_star::config::{AgentsChoice, Switch};
+use serde::Serialize;
+
+use crate::bench::folder::Sitting;
+use crate::bench::grade::Kept;
+
+/// The sentence that benchmarks ask for.
+const STATEMENT: &str = "No signal derived from the hidden answers reached the agents.";
+
+/// The hidden answers, and what is known about who could see them.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct HiddenAnswers {
+    /// The runs whose submission was graded with them.
+    pub graded_runs: usize,
+    /// How often submissions were graded.
+    pub gradings: u64,
+    /// The statement, if every check holds.
+    pub statement: Option<&'static str>,
+    /// What the statement rests on.
+    pub checks: Vec<Check>,
+}
+
+/// One reason for the statement.
+#[derive(Clone, Debug, Serialize)]
+pub struct Check {
+    /// What is claimed.
+    pub claim: &'static str,
+    /// Whether it holds for every run.
+    pub holds: bool,
+    /// Why.
+    pub evidence: String,
+}
+
+/// What the statement depends on, of one run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Facts<'a> {
+    pub agents: AgentsChoice,
+    /// Whether scripts could use the network.
+    pub network: Switch,
+    /// Web requests of agents.
+    pub lookups: usize,
+    /// The processes that worked on it.
+    pub sittings: &'a [Sitting],
+    /// Its grade.
+    pub kept: Option<&'a Kept>,
+}
+
+impl HiddenAnswers {
+    /// For the runs of a bench.
+    pub(super) fn of(runs: &[Facts<'_>]) -> Self {
+        let kept = || runs.iter().filter_map(|run| run.kept);
+        let (graded_runs, gradings) = (kept().count(), kept().map(|kept| kept.times).sum());
+        if graded_runs == 0 {
+            return Self::default();
+        }
+        let checks = vec![after_the_end(runs), scripts(runs), agents(runs), web(runs)];
+        let statement = checks.iter().all(|check| check.holds).then_some(STATEMENT);
+        Self { graded_runs, gradings, statement, checks }
+    }
+}
+
+fn after_the_end(runs: &[Facts<'_>]) -> Check {
+    let is_after = |run: &&Facts<'_>| {
+        let Some(kept) = run.kept else { return false };
+        let worked_later = run.sittings.iter().any(|sitting| sitting.at >= kept.at);
+        kept.after.is_some_and(|after| after <= kept.at) && !worked_later
+    };
+    let graded = runs.iter().filter(|run| run.kept.is_some()).count();
+    let after = runs.iter().filter(is_after).count();
+    Check {
+        claim: "The program compared a submission with the answers only after its run had ended, and never worked on the run again.",
+        holds: after == graded,
+        evidence: format!(
+            "true of {after} of {graded} graded runs, by the times of result.json, of grading and of processes"
+        ),
+    }
+}
+
+fn scripts(runs: &[Facts<'_>]) -> Check {
+    let (all, closed) = sittings(runs, |sitting| sitting.reads_closed || !sitting.has_answers);
+    Check {
+        claim: "Scripts could read their data and libraries, and no other files. The answers are not part of the data.",
+        holds: closed == all && all > 0,
+        evidence: format!("enforced, or no answers given, in {closed} of {all} processes that made runs"),
+    }
+}
+
+fn agents(runs: &[Facts<'_>]) -> Check {
+    let reads_files = |run: &&Facts<'_>| {
+        let without_files = matches!(run.agents, AgentsChoice::Offline | AgentsChoice::OpenAi);
+        let had_answers = run.sittings.iter().any(|sitting| sitting.has_answers);
+        !without_files && had_answers
+    };
+    let reading = runs.iter().filter(reads_files).count();
+    let evidence = match reading {
+        0 => "the agents have no access to files, or the answers were given after the runs".to_owned(),
+        _ => format!(
+            "in {reading} of {} runs, agents with access to files worked while the answers were on the machine; \
+             run the bench without answers and add them afterwards to rule this out",
+            runs.len()
+        ),
+    };
+    Check { claim: "Agents could not read the answers.", holds: reading == 0, evidence }
+}
+
+fn web(runs: &[Facts<'_>]) -> Check {
+    let open = runs.iter().filter(|run| run.network == Switch::On).count();
+    let lookups: usize = runs.iter().map(|run| run.lookups).sum();
+    Check {
+        claim: "Nothing was read from the web, where answers may be published.",
+        holds: open == 0 && lookups == 0,
+        evidence: format!("web requests of agents: {lookups}; runs whose scripts had a network: {open}"),
+    }
+}
+
+/// The number of processes that worked on runs, and of those for which something holds.
+fn sittings(runs: &[Facts<'_>], holds: impl Fn(&Sitting) -> bool) -> (usize, usize) {
+    let all = || runs.iter().flat_map(|run| run.sittings);
+    (all().count(), all().filter(|sitting| holds(sitting)).count())
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::bench::folder::Hardware;
+    use crate::bench::grade::{Grade, Grading};
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    fn sitting(second: i64) -> Sitting {
+        let hardware = Hardware {
+            processor: String::new(),
+            cores: 2,
+            memory_mib: 1,
+            gpus: Vec::new(),
+            platform: String::new(),
+        };
+        Sitting {
+            at: at(second),
+            hardware,
+            isolation: String::new(),
+            reads_closed: true,
+            has_answers: true,
+            side_by_side: 1,
+        }
+    }
+
+    #[test]
+    fn the_statement_is_made_only_if_every_check_holds() {
+        let kept = |after: Option<i64>| Kept {
+            submission: String::new(),
+            grading: Grading::default(),
+            at: at(100),
+            after: after.map(at),
+            times: 1,
+            grade: Grade::default(),
+        };
+        let (graded, early, unknown) = (kept(Some(90)), kept(Some(110)), kept(None));
+        let (before, later) = (vec![sitting(10)], vec![sitting(10), sitting(120)]);
+        let open = vec![Sitting { reads_closed: false, ..sitting(10) }];
+        let without = vec![Sitting { reads_closed: false, has_answers: false, ..sitting(10) }];
+        let (agents, network) = (AgentsChoice::Offline, Switch::Off);
+        let whole = Facts { agents, network, lookups: 0, sittings: &before, kept: Some(&graded) };
+        let check = |facts: Facts<'_>, fails: Option<usize>| {
+            let hidden = HiddenAnswers::of(&[whole, facts]);
+            let failing = hidden.checks.iter().position(|check| !check.holds);
+            assert_eq!(failing, fails, "{hidden:?}");
+            assert_eq!(hidden.statement.is_some(), fails.is_none());
+        };
+        check(whole, None);
+        check(Facts { kept: Some(&early), ..whole }, Some(0));
+        check(Facts { kept: Some(&unknown), ..whole }, Some(0));
+        check(Facts { sittings: &later, ..whole }, Some(0));
+        check(Facts { sittings: &open, ..whole }, Some(1));
+        check(Facts { agents: AgentsChoice::Claude, ..whole }, Some(2));
+        check(Facts { agents: AgentsChoice::Claude, sittings: &without, ..whole }, None);
+        check(Facts { agents: AgentsChoice::OpenAi, ..whole }, None);
+        check(Facts { lookups: 1, ..whole }, Some(3));
+        check(Facts { network: Switch::On, ..whole }, Some(3));
+        let ungraded = HiddenAnswers::of(&[Facts { kept: None, ..whole }]);
+        assert!(ungraded.statement.is_none() && ungraded.checks.is_empty());
+    }
+}

@@ -1,0 +1,189 @@
+//! The disclosure as text.
+
+use std::fmt::Write as _;
+
+use mle_star::config::Switch;
+use mle_star::protocol::Holdout;
+
+use super::{Disclosure, Run};
+use crate::bench::folder::Hardware;
+use crate::output::sanitize::one_line;
+use crate::usage::money;
+use crate::watch::{duration, grouped};
+
+/// The text, in Markdown.
+pub fn text(disclosure: &Disclosure) -> String {
+    let sections = [
+        opening(disclosure),
+        hardware(disclosure),
+        models(disclosure),
+        network(disclosure),
+        looks(disclosure),
+        hidden(disclosure),
+        versions(disclosure),
+        runs(disclosure),
+    ];
+    sections.join("\n")
+}
+
+fn opening(disclosure: &Disclosure) -> String {
+    let runs = disclosure.runs.len();
+    let budgets: Vec<String> =
+        disclosure.budgets_seconds.iter().flatten().map(|budget| format!("{budget} s")).collect();
+    let budgets = match budgets.as_slice() {
+        [] => "the settings' own".to_owned(),
+        some => some.join(", "),
+    };
+    let seeds: Vec<String> = disclosure.seeds.iter().map(u32::to_string).collect();
+    let tasks: Vec<String> = disclosure.tasks.iter().map(|task| one_line(&task.name)).collect();
+    let open = if disclosure.complete { "" } else { " The bench is not complete." };
+    format!(
+        "# Disclosure\n\n{runs} runs of mle-star {}, agents: {}.{open} All details are in `disclosure.json`.\n\n\
+         - Tasks: {}\n- Time limits: {budgets}\n- Seeds: {}. A seed draws the held-out rows, the folds that agents are told \
+         to use, and the scripts of the offline agents. Language models draw their answers themselves.\n",
+        disclosure.program,
+        disclosure.agents,
+        tasks.join(", "),
+        seeds.join(", ")
+    )
+}
+
+fn hardware(disclosure: &Disclosure) -> String {
+    let mut text = "## Hardware\n\n".to_owned();
+    for (number, machine) in disclosure.hardware.iter().enumerate() {
+        let _ = writeln!(text, "- Machine {number}: {}", machine_words(machine));
+    }
+    let most = disclosure.runs.iter().map(|run| run.side_by_side).max().unwrap_or(1);
+    let _ = writeln!(text, "- Runs at once: {most}");
+    text
+}
+
+fn machine_words(machine: &Hardware) -> String {
+    let gpus: Vec<String> = machine
+        .gpus
+        .iter()
+        .map(|gpu| format!("{} ({} MiB)", one_line(&gpu.name), grouped(gpu.memory_mib)))
+        .collect();
+    let gpus = if gpus.is_empty() { "no GPU".to_owned() } else { gpus.join(", ") };
+    let processor = if machine.processor.is_empty() { "unknown processor" } else { &machine.processor };
+    format!(
+        "{}, {} cores, {} MiB of memory, {gpus}, {}",
+        one_line(processor),
+        machine.cores,
+        grouped(machine.memory_mib),
+        machine.platform
+    )
+}
+
+fn models(disclosure: &Disclosure) -> String {
+    let mut text = "## Tokens and money\n\n".to_owned();
+    if disclosure.models.is_empty() {
+        text.push_str("No language model was used.\n");
+        return text;
+    }
+    text.push_str(
+        "| model | calls | tokens in | of these cached | tokens out | cost |\n|---|---|---|---|---|---|\n",
+    );
+    for (model, calls) in &disclosure.models {
+        let usage = &calls.usage;
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {} | {} | {} |",
+            one_line(model),
+            calls.calls,
+            grouped(money::tokens_in(usage)),
+            grouped(usage.cache_read),
+            grouped(usage.output),
+            money::cost(usage.cost_usd)
+        );
+    }
+    let cut: u64 = disclosure.runs.iter().map(|run| run.interrupted_calls).sum();
+    if cut > 0 {
+        let _ = writeln!(text, "\nInterrupted calls, whose usage is unknown: {cut}.");
+    }
+    text
+}
+
+fn network(disclosure: &Disclosure) -> String {
+    let count = |holds: fn(&Run) -> bool| disclosure.runs.iter().filter(|run| holds(run)).count();
+    let of = disclosure.runs.len();
+    let scripts = count(|run| run.network.scripts == Switch::On);
+    let search = count(|run| run.network.search == Switch::On);
+    let lookups: usize = disclosure.runs.iter().map(|run| run.network.lookups).sum();
+    format!(
+        "## Network\n\n- Scripts could use a network in {scripts} of {of} runs.\n- The retriever could search the web in \
+         {search} of {of} runs; it made {lookups} requests.\n"
+    )
+}
+
+fn looks(disclosure: &Disclosure) -> String {
+    let looks: u64 = disclosure.runs.iter().map(|run| run.holdout_looks).sum();
+    let with = disclosure.runs.iter().filter(|run| matches!(run.holdout, Some(Holdout::On { .. }))).count();
+    format!(
+        "## Looks at held-out rows\n\nThe program kept labelled rows from all scripts until the final choice in {with} of {} \
+         runs. Predictions for them were scored {looks} times in all; no agent saw a result.\n",
+        disclosure.runs.len()
+    )
+}
+
+fn hidden(disclosure: &Disclosure) -> String {
+    let hidden = &disclosure.hidden_answers;
+    let mut text = "## Hidden answers\n\n".to_owned();
+    if hidden.graded_runs == 0 {
+        text.push_str("No submission was graded with hidden answers.\n");
+        return text;
+    }
+    let _ = writeln!(text, "{} runs were graded, {} times in all.\n", hidden.graded_runs, hidden.gradings);
+    match hidden.statement {
+        Some(statement) => text.push_str(statement),
+        None => text
+            .push_str("A statement that no signal from the hidden answers reached the agents is not made."),
+    }
+    text.push_str("\n\n");
+    for check in &hidden.checks {
+        let verdict = if check.holds { "holds" } else { "**not shown**" };
+        let _ = writeln!(text, "- {} ({verdict}: {})", check.claim, check.evidence);
+    }
+    text
+}
+
+fn versions(disclosure: &Disclosure) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for versions in disclosure.runs.iter().flat_map(|run| &run.versions) {
+        let claude = versions.claude.as_ref().map(|claude| format!(", claude {claude}")).unwrap_or_default();
+        let line = format!(
+            "- mle-star {}, Python {}{claude}, {}",
+            versions.mle_star, versions.python, versions.platform
+        );
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    lines.extend(
+        disclosure.libraries.values().map(|libraries| format!("- Libraries: {}", libraries.join(", "))),
+    );
+    lines.extend(disclosure.configurations.keys().map(|digest| format!("- Configuration `{digest}`")));
+    format!("## Versions\n\n{}\n", lines.join("\n"))
+}
+
+fn runs(disclosure: &Disclosure) -> String {
+    let mut text = "## Runs\n\n| run | limit | time | machine | valid | looks | gradings | submission |\n|---|---|---|---|---|---|---|---|\n".to_owned();
+    for run in &disclosure.runs {
+        let machines: Vec<String> = run.hardware.iter().map(usize::to_string).collect();
+        let digest = run.digests.get("final/submission.csv").map_or("-", String::as_str);
+        let _ = writeln!(
+            text,
+            "| {} | {} s | {} | {} | {} | {} | {} | {} |",
+            run.run,
+            run.limit_seconds,
+            duration(run.seconds),
+            machines.join(", "),
+            if run.valid { "yes" } else { "no" },
+            run.holdout_looks,
+            run.gradings,
+            digest
+        );
+    }
+    text.push_str("\nDigests are BLAKE3. Those of journals, logs and scripts are in `disclosure.json`.\n");
+    text
+}

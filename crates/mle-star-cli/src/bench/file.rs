@@ -1,0 +1,176 @@
+//! Bench files.
+
+use std::path::{Path, PathBuf};
+
+use mle_star::stop::Trouble;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
+
+use super::grade::{Anchors, Medals};
+use crate::args::BenchPreset;
+use crate::settings::check_keys;
+use crate::settings::document::Document;
+
+/// The keys of a bench file, all optional except for `tasks`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct BenchFile {
+    /// The tasks.
+    pub tasks: Vec<TaskEntry>,
+    /// A number of seeds, or a list of them.
+    pub seeds: Option<Seeds>,
+    /// Time limits in seconds.
+    pub budgets: Vec<u64>,
+    /// A benchmark's budgets, seeds and settings.
+    pub preset: Option<BenchPreset>,
+    /// The hidden answers of all tasks.
+    pub answers: Option<PathBuf>,
+    /// The grader of all tasks: a program with its arguments.
+    pub grader: Vec<String>,
+    /// The folder of the bench.
+    pub out: Option<PathBuf>,
+    /// The config file of the runs.
+    pub config: Option<PathBuf>,
+    /// Config keys of the runs.
+    pub options: Map<String, Value>,
+}
+
+/// A task of a bench file: a path, or a path with more.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct TaskEntry {
+    /// Task file or folder.
+    pub task: PathBuf,
+    /// Its name in the table.
+    pub name: Option<String>,
+    /// Its hidden answers.
+    pub answers: Option<PathBuf>,
+    /// Its grader.
+    pub grader: Vec<String>,
+    /// The scores that win medals.
+    pub medals: Option<Medals>,
+    /// The scores that are 0 and 1 units.
+    pub anchors: Option<Anchors>,
+}
+
+/// `3` or `[1, 2, 3]`.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub enum Seeds {
+    /// The seeds from 1 to this number.
+    Number(u32),
+    /// These seeds.
+    List(Vec<u32>),
+}
+
+/// Reads a bench file; relative paths start from its folder.
+///
+/// # Errors
+/// A file that cannot be read or parsed, an unknown key, a value of the wrong type, or no tasks.
+pub fn read(path: &Path) -> Result<BenchFile, Trouble> {
+    let document = Document::read(path)?;
+    check_keys::<BenchFile>(&document, "bench")?;
+    let mut file: BenchFile = serde_json::from_value(Value::Object(document.values.clone()))
+        .map_err(|error| Trouble::new(format!("{}: {error}", path.display()), "correct the bench file"))?;
+    if file.tasks.is_empty() {
+        let message = format!("{} has no tasks", path.display());
+        return Err(Trouble::new(message, "list the tasks under `tasks`"));
+    }
+    // `./` in front of every path helps nobody.
+    let folder = Some(document.folder()).filter(|folder| *folder != Path::new("."));
+    let folder = folder.unwrap_or(Path::new(""));
+    let from_here = |path: &mut Option<PathBuf>| *path = path.take().map(|path| folder.join(path));
+    [&mut file.answers, &mut file.out, &mut file.config].into_iter().for_each(from_here);
+    for entry in &mut file.tasks {
+        entry.task = folder.join(&entry.task);
+        from_here(&mut entry.answers);
+    }
+    Ok(file)
+}
+
+impl<'de> Deserialize<'de> for TaskEntry {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Keys {
+            task: PathBuf,
+            name: Option<String>,
+            answers: Option<PathBuf>,
+            #[serde(default)]
+            grader: Vec<String>,
+            medals: Option<Medals>,
+            anchors: Option<Anchors>,
+        }
+        match Value::deserialize(deserializer)? {
+            Value::String(path) => Ok(Self { task: path.into(), ..Self::default() }),
+            other => {
+                let keys: Keys = serde_json::from_value(other).map_err(D::Error::custom)?;
+                let Keys { task, name, answers, grader, medals, anchors } = keys;
+                Ok(Self { task, name, answers, grader, medals, anchors })
+            }
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Seeds {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        let wrong = || D::Error::custom("expected a number of seeds from 1 to 10000, or a list of seeds");
+        let seed = |value: &Value| value.as_u64().and_then(|seed| u32::try_from(seed).ok());
+        match &value {
+            Value::Array(list) if !list.is_empty() => {
+                list.iter().map(seed).collect::<Option<_>>().map(Self::List).ok_or_else(wrong)
+            }
+            one => seed(one).filter(|count| (1..=10_000).contains(count)).map(Self::Number).ok_or_else(wrong),
+        }
+    }
+}
+
+impl Seeds {
+    /// The seeds.
+    pub fn all(&self) -> Vec<u32> {
+        match self {
+            Self::Number(count) => (1..=*count).collect(),
+            Self::List(seeds) => seeds.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn read_text(text: &str) -> Result<BenchFile, Trouble> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("bench.yaml");
+        fs::write(&path, text).unwrap();
+        read(&path)
+    }
+
+    #[test]
+    fn a_task_is_a_path_or_has_keys() {
+        let file = read_text(
+            "tasks:\n  - a\n  - task: b\n    medals: {gold: 0.9, silver: 0.8, bronze: 0.7}\n    anchors: {constant: 0.5, hgb: 0.8}\n\
+             seeds: 2\nbudgets: [240, 600]\npreset: tml-bench\noptions: {search: off}\n",
+        )
+        .unwrap();
+        assert!(file.tasks[0].task.is_absolute() && file.tasks[0].task.ends_with("a"));
+        assert_eq!(file.tasks[1].medals.as_ref().unwrap().gold, 0.9);
+        assert_eq!((file.seeds.unwrap().all(), file.budgets), (vec![1, 2], vec![240, 600]));
+        assert_eq!(read_text("tasks: [a]\nseeds: [7, 3]\n").unwrap().seeds.unwrap().all(), [7, 3]);
+    }
+
+    #[test]
+    fn mistakes_have_their_line() {
+        let check = |text: &str, part: &str| {
+            let message = read_text(text).unwrap_err().message;
+            assert!(message.contains(part), "{message}");
+        };
+        check("tasks: [a]\nseed: 2\n", "bench.yaml:2:1: unknown bench key \"seed\"");
+        check("tasks: [a]\nseeds: 0\n", "bench.yaml:2:1: seeds is 0, but must be a number of seeds");
+        check("tasks:\n  - task: a\n    gold: 1\n", "bench.yaml:1:1: tasks: unknown field `gold`");
+        check("budgets: [1]\n", "has no tasks");
+    }
+}

@@ -1,0 +1,161 @@
+//! A grader of the user: a program that gets the path of a submission and prints a grade as JSON, such as
+//! `mlebench grade-sample`.
+
+use std::io;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use mle_star::stop::Trouble;
+use mle_star_process::{ProcessTree, Streams};
+use serde_json::{Map, Value};
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::Command;
+use tokio::time::timeout;
+
+use super::grade::{Grade, Medal};
+use crate::runtime::wait_for;
+
+/// What stands for the submission and the task in an argument. Without the first, the path is the last argument.
+const SUBMISSION: &str = "{submission}";
+const TASK: &str = "{task}";
+/// Limits of one call.
+const LONGEST: Duration = Duration::from_secs(3600);
+const MOST_BYTES: u64 = 4 << 20;
+
+/// Calls the grader.
+///
+/// # Errors
+/// It does not run, does not end in time, fails, or prints no grade.
+pub fn grade(command: &[String], task: &str, submission: &Path) -> Result<Grade, Trouble> {
+    let trouble = |why: String| {
+        let program = command.first().map_or("", String::as_str);
+        Trouble::new(
+            format!("the grader {program} {why}"),
+            "correct the grader, then run the same command again",
+        )
+    };
+    let called = async { timeout(LONGEST, call(command, task, submission)).await };
+    let called = wait_for(called).map_err(|failure| failure.trouble)?;
+    let late = |_| trouble(format!("did not end within {} s", LONGEST.as_secs()));
+    let printed = called.map_err(late)?.map_err(trouble)?;
+    let report = printed.iter().find_map(|text| last_object(text));
+    let report =
+        report.ok_or_else(|| trouble("printed no JSON object with `score` or `valid`".to_owned()))?;
+    Ok(read(&report))
+}
+
+/// What the grader prints to stdout and to stderr.
+async fn call(command: &[String], task: &str, submission: &Path) -> Result<[String; 2], String> {
+    let Some((program, arguments)) = command.split_first() else {
+        return Err("is empty".to_owned());
+    };
+    let submission = submission.display().to_string();
+    let mut child = Command::new(program);
+    child.args(arguments.iter().map(|word| word.replace(SUBMISSION, &submission).replace(TASK, task)));
+    if !arguments.iter().any(|word| word.contains(SUBMISSION)) {
+        child.arg(&submission);
+    }
+    let cannot = |error: io::Error| format!("does not run: {error}");
+    // Dropping the tree ends everything that the grader started.
+    let (mut tree, Streams { stdout, stderr, .. }) =
+        ProcessTree::spawn(child, Stdio::null()).map_err(cannot)?;
+    let (printed, said) = tokio::join!(all(stdout), all(stderr));
+    let ending = tree.ended().await.map_err(cannot)?;
+    let texts = [printed.map_err(cannot)?, said.map_err(cannot)?];
+    if ending.status.is_some_and(|status| status.success()) {
+        return Ok(texts);
+    }
+    let last = texts[1].lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no error message");
+    let how = ending.status.map_or_else(|| "was killed".to_owned(), |status| format!("failed ({status})"));
+    Err(format!("{how}: {}", last.trim()))
+}
+
+async fn all(stream: impl AsyncRead + Unpin) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    let mut limited = stream.take(MOST_BYTES);
+    limited.read_to_end(&mut bytes).await?;
+    // The rest is not wanted, but a full pipe would stop the grader.
+    tokio::io::copy(&mut limited.into_inner(), &mut tokio::io::sink()).await?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The last JSON object with a grade in a text. Loggers may write before and after it.
+fn last_object(text: &str) -> Option<Map<String, Value>> {
+    let is_grade = |object: &Map<String, Value>| {
+        ["score", "valid", "valid_submission"].iter().any(|key| object.contains_key(*key))
+    };
+    let starts = text.match_indices('{').map(|(at, _)| at).rev();
+    let objects = starts.filter_map(|at| {
+        let mut values =
+            serde_json::Deserializer::from_str(text.get(at..)?).into_iter::<Map<String, Value>>();
+        values.next()?.ok()
+    });
+    objects.into_iter().find(is_grade)
+}
+
+/// The grade in a report, with the keys of MLE-bench or shorter ones.
+fn read(report: &Map<String, Value>) -> Grade {
+    let flag = |key: &str| report.get(key).and_then(Value::as_bool);
+    let score = report.get("score").and_then(Value::as_f64).filter(|score| score.is_finite());
+    let by_name = || match report.get("medal").and_then(Value::as_str)? {
+        "gold" => Some(Medal::Gold),
+        "silver" => Some(Medal::Silver),
+        "bronze" => Some(Medal::Bronze),
+        _ => None,
+    };
+    let flags =
+        [("gold_medal", Medal::Gold), ("silver_medal", Medal::Silver), ("bronze_medal", Medal::Bronze)];
+    let won = flags.into_iter().find(|(key, _)| flag(key) == Some(true)).map(|(_, medal)| medal);
+    let valid = flag("valid_submission").or(flag("valid")).unwrap_or(score.is_some());
+    let why = report.get("error").or(report.get("why")).and_then(Value::as_str);
+    Grade {
+        valid,
+        score: score.filter(|_| valid),
+        medal: won.or_else(by_name).filter(|_| valid),
+        has_medals: report.contains_key("medal") || flags.iter().any(|(key, _)| report.contains_key(*key)),
+        above_median: flag("above_median"),
+        why: match valid {
+            true => String::new(),
+            false => why.unwrap_or("the grader calls the submission invalid").to_owned(),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reports_of_mle_bench_are_found_between_log_lines() {
+        let text = "[2026-01-01 10:00:00,000] [cli.py:200] Competition report:\n\
+            [2026-01-01 10:00:00,001] [cli.py:201] {\n    \"competition_id\": \"x\",\n    \"score\": 0.91,\n    \
+            \"gold_threshold\": 0.95,\n    \"any_medal\": true,\n    \"gold_medal\": false,\n    \"silver_medal\": true,\n    \
+            \"bronze_medal\": false,\n    \"above_median\": true,\n    \"submission_exists\": true,\n    \
+            \"valid_submission\": true\n}\nbye {now}\n";
+        let grade = read(&last_object(text).unwrap());
+        let expected = Grade {
+            valid: true,
+            score: Some(0.91),
+            medal: Some(Medal::Silver),
+            has_medals: true,
+            above_median: Some(true),
+            why: String::new(),
+        };
+        assert_eq!(grade, expected);
+    }
+
+    #[test]
+    fn short_reports_are_enough() {
+        let check = |text: &str, valid: bool, score: Option<f64>, medal: Option<Medal>| {
+            let grade = read(&last_object(text).unwrap());
+            assert_eq!((grade.valid, grade.score, grade.medal), (valid, score, medal), "{text}");
+            assert_eq!(grade.why.is_empty(), valid);
+        };
+        check("{\"score\": 2}", true, Some(2.0), None);
+        check("{\"score\": 2, \"valid\": true, \"medal\": \"gold\"}", true, Some(2.0), Some(Medal::Gold));
+        check("{\"score\": 2, \"valid\": false, \"medal\": \"gold\"}", false, None, None);
+        check("{\"score\": null, \"valid_submission\": false}", false, None, None);
+        assert!(last_object("{\"a\": 1} {x").is_none() && last_object("none").is_none());
+    }
+}

@@ -1,0 +1,499 @@
+//! The results of a bench: a row for each run, a summary for each task and budget, and the whole.
+
+use std::collections::BTreeSet;
+
+use mle_star::journal;
+use mle_star::layout;
+use mle_star::metric::Direction;
+use mle_star::result::FinalResult;
+use mle_star::spending::Spending;
+use mle_star::stop::Trouble;
+use serde::Serialize;
+
+use super::folder::Folder;
+use super::grade::Medal;
+use super::plan::{Cell, Plan};
+use super::statistics::{mean, quantile, share, standard_error};
+use crate::drive::{best_score, exit_of};
+use crate::exit::{Exit, Failure};
+use crate::runs::run_view;
+use crate::usage::{self, money};
+
+/// The results of a bench, as in `results.json`. Scores are in the unit of the metric, times in seconds, money in US
+/// dollars.
+#[derive(Clone, Debug, Serialize)]
+pub struct Results {
+    /// The format of this document.
+    pub format: u32,
+    /// Whether every run has ended.
+    pub complete: bool,
+    /// One row per run.
+    pub runs: Vec<Row>,
+    /// One per task and budget.
+    pub summaries: Vec<Summary>,
+    /// All runs together.
+    pub total: Total,
+}
+
+/// The state of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// It has a result.
+    Finished,
+    /// It ended without a result.
+    Failed,
+    /// It was interrupted.
+    Unfinished,
+    /// It has not begun.
+    Pending,
+}
+
+/// Where a score comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ScoreOf {
+    /// The hidden answers.
+    Hidden,
+    /// The rows that no script saw before the final choice.
+    HeldOut,
+    /// The validation rows.
+    Validation,
+}
+
+/// One run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// The task's name.
+    pub task: String,
+    /// The time limit, if the bench set it.
+    pub budget_seconds: Option<u64>,
+    /// The seed.
+    pub seed: u32,
+    /// The run ID, in the folder `runs`.
+    pub run: String,
+    /// Its state.
+    pub state: State,
+    /// Its exit code.
+    pub exit: Option<u8>,
+    /// Whether there is a valid submission.
+    pub valid: bool,
+    /// The metric's name.
+    pub metric: Option<String>,
+    /// Which scores win.
+    pub direction: Option<Direction>,
+    /// The score that the table shows.
+    pub score: Option<f64>,
+    /// Where it comes from.
+    pub score_of: Option<ScoreOf>,
+    /// The score on the hidden answers.
+    pub hidden_score: Option<f64>,
+    /// The score on held-out rows.
+    pub held_out_score: Option<f64>,
+    /// The score in the search.
+    pub validation_score: Option<f64>,
+    /// The medal.
+    pub medal: Option<Medal>,
+    /// Whether thresholds for medals are known.
+    pub has_medals: bool,
+    /// Whether the score is better than the median of the leaderboard.
+    pub above_median: Option<bool>,
+    /// The score in units of the anchors.
+    pub units: Option<f64>,
+    /// The time of the run.
+    pub seconds: Option<f64>,
+    /// Its cost; `None` if it is unknown.
+    pub cost_usd: Option<f64>,
+    /// Tokens read, cached ones included.
+    pub tokens_in: u64,
+    /// Tokens written.
+    pub tokens_out: u64,
+    /// Why there is no result or no valid submission.
+    pub error: Option<String>,
+}
+
+/// The runs of a task with a budget. Shares count runs without a result as failures; scores leave them out.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// The task's name.
+    pub task: String,
+    /// The time limit, if the bench set it.
+    pub budget_seconds: Option<u64>,
+    /// The number of runs.
+    pub runs: usize,
+    /// Those with a valid submission.
+    pub valid: usize,
+    /// Their share.
+    pub success_rate: f64,
+    /// The metric's name.
+    pub metric: Option<String>,
+    /// Where the scores come from.
+    pub score_of: Option<ScoreOf>,
+    /// The mean score of the valid runs.
+    pub mean: Option<f64>,
+    /// The median.
+    pub median: Option<f64>,
+    /// The first quartile.
+    pub q1: Option<f64>,
+    /// The third quartile.
+    pub q3: Option<f64>,
+    /// The interquartile range.
+    pub iqr: Option<f64>,
+    /// The medals; `None` without thresholds.
+    pub medals: Option<Medals>,
+    /// The share of runs above the median of the leaderboard.
+    pub above_median_rate: Option<f64>,
+    /// The mean units of the valid runs; `None` without anchors.
+    pub units_mean: Option<f64>,
+    /// The median of the units.
+    pub units_median: Option<f64>,
+    /// The mean time of the runs that ended.
+    pub seconds_mean: Option<f64>,
+    /// The cost of all runs; `None` if one is unknown.
+    pub cost_usd: Option<f64>,
+}
+
+/// Medals of several runs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Medals {
+    /// Gold medals.
+    pub gold: usize,
+    /// Silver medals.
+    pub silver: usize,
+    /// Bronze medals.
+    pub bronze: usize,
+    /// The share of runs with any medal.
+    pub rate: f64,
+}
+
+/// All runs together.
+#[derive(Clone, Debug, Serialize)]
+pub struct Total {
+    /// The number of runs.
+    pub runs: usize,
+    /// Those with a valid submission.
+    pub valid: usize,
+    /// Their share.
+    pub success_rate: f64,
+    /// The share of runs with any medal, among those with thresholds: the mean over seeds.
+    pub medal_rate: Option<f64>,
+    /// The standard error of this mean.
+    pub medal_rate_error: Option<f64>,
+    /// The mean over tasks and budgets of the mean units.
+    pub units_mean: Option<f64>,
+    /// The time of all runs, one after another.
+    pub seconds: f64,
+    /// Their cost; `None` if one is unknown.
+    pub cost_usd: Option<f64>,
+}
+
+/// The results of a bench so far, from one row for each of its runs.
+pub fn results(plan: &Plan, mut runs: Vec<Row>) -> Results {
+    share_medals(&mut runs);
+    let mut summaries = Vec::new();
+    for budget in &plan.budgets {
+        for task in &plan.tasks {
+            let is_here = |row: &Row| row.task == task.name && row.budget_seconds == *budget;
+            let anchors = task.grading.anchors;
+            let mut here: Vec<&mut Row> = runs.iter_mut().filter(|row| is_here(row)).collect();
+            choose_scores(&mut here);
+            for row in &mut here {
+                row.units = anchors.zip(row.score).map(|(anchors, score)| anchors.units(score));
+            }
+            let here: Vec<&Row> = here.into_iter().map(|row| &*row).collect();
+            summaries.push(summary(&task.name, *budget, &here));
+        }
+    }
+    let complete = runs.iter().all(|row| matches!(row.state, State::Finished | State::Failed));
+    let total = total(&runs, &summaries, &plan.seeds);
+    Results { format: 1, complete, runs, summaries, total }
+}
+
+/// A grader tells of medals only if there is a submission. The other runs of the task have won none.
+fn share_medals(rows: &mut [Row]) {
+    let with: BTreeSet<String> =
+        rows.iter().filter(|row| row.has_medals).map(|row| row.task.clone()).collect();
+    rows.iter_mut().for_each(|row| row.has_medals = with.contains(&row.task));
+}
+
+/// The row of a run.
+pub fn row(folder: &Folder, cell: &Cell<'_>) -> Row {
+    let run = folder.run(cell);
+    let mut row = Row {
+        task: cell.task.name.clone(),
+        budget_seconds: cell.budget,
+        seed: cell.seed,
+        run: cell.id(),
+        state: State::Pending,
+        exit: None,
+        valid: false,
+        metric: None,
+        direction: None,
+        score: None,
+        score_of: None,
+        hidden_score: None,
+        held_out_score: None,
+        validation_score: None,
+        medal: None,
+        has_medals: cell.task.grading.medals.is_some(),
+        above_median: None,
+        units: None,
+        seconds: None,
+        cost_usd: None,
+        tokens_in: 0,
+        tokens_out: 0,
+        error: None,
+    };
+    let record = folder.record(cell);
+    if let Some(result) = run_view::read_result(&run) {
+        finished(&mut row, folder, cell, &result);
+        return row;
+    }
+    if let Ok(snapshot) = journal::read(&run) {
+        row.state = State::Unfinished;
+        row.seconds = Some(snapshot.elapsed);
+        row.metric = Some(snapshot.frozen.task.evaluation_metric.clone());
+        row.direction = Some(snapshot.frozen.task.metric_direction);
+        spent(&mut row, &usage::of_run(&snapshot, false));
+    }
+    if let Some(failed) = record.failure {
+        row.state = State::Failed;
+        (row.exit, row.error) = (Some(failed.exit), Some(failed.error));
+    }
+    row
+}
+
+fn finished(row: &mut Row, folder: &Folder, cell: &Cell<'_>, result: &FinalResult) {
+    let trust = result.trust.as_ref();
+    row.state = State::Finished;
+    row.exit = Some(exit_of(result).code());
+    row.valid = !result.submission_path.is_empty();
+    row.metric = Some(result.task.evaluation_metric.clone());
+    row.direction = Some(result.task.metric_direction);
+    row.validation_score = trust.and_then(|trust| trust.validation_score).or(Some(best_score(result)));
+    row.held_out_score = trust.and_then(|trust| trust.holdout_score);
+    row.seconds = Some(result.total_duration_seconds);
+    spent(row, &usage::of_result(result));
+    if !row.valid {
+        row.error = Some("no valid submission".to_owned());
+    }
+    let submission = folder.run(cell).join(layout::FINAL).join(layout::SUBMISSION);
+    let is_graded = cell.task.grading.is_on() && row.valid;
+    let Some(kept) = folder.kept(cell, &submission).filter(|_| is_graded) else { return };
+    let grade = kept.grade;
+    row.valid = grade.valid;
+    row.hidden_score = grade.score;
+    (row.medal, row.above_median) = (grade.medal, grade.above_median);
+    row.has_medals |= grade.has_medals;
+    if !grade.valid {
+        row.exit = Some(Exit::NoSubmission.code());
+        row.error = Some(grade.why);
+    }
+}
+
+fn spent(row: &mut Row, spending: &Spending) {
+    let used = spending.total().usage;
+    row.cost_usd = used.cost_usd;
+    (row.tokens_in, row.tokens_out) = (money::tokens_in(&used), used.output);
+}
+
+/// Chooses the kind of score that all valid runs have, so that they can be compared.
+fn choose_scores(rows: &mut [&mut Row]) {
+    let valid = || rows.iter().filter(|row| row.valid);
+    let kind = match () {
+        () if valid().any(|row| row.hidden_score.is_some()) => ScoreOf::Hidden,
+        () if valid().all(|row| row.held_out_score.is_some()) => ScoreOf::HeldOut,
+        () => ScoreOf::Validation,
+    };
+    for row in rows.iter_mut().filter(|row| row.valid) {
+        row.score = match kind {
+            ScoreOf::Hidden => row.hidden_score,
+            ScoreOf::HeldOut => row.held_out_score,
+            ScoreOf::Validation => row.validation_score,
+        };
+        row.score_of = row.score.map(|_| kind);
+    }
+}
+
+fn summary(task: &str, budget: Option<u64>, rows: &[&Row]) -> Summary {
+    let valid = rows.iter().filter(|row| row.valid).count();
+    let scores: Vec<f64> = rows.iter().filter_map(|row| row.score).collect();
+    let units: Vec<f64> = rows.iter().filter_map(|row| row.units).collect();
+    let seconds: Vec<f64> = rows.iter().filter_map(|row| row.seconds).collect();
+    let ranked: Vec<bool> = rows.iter().filter_map(|row| row.above_median).collect();
+    let (q1, q3) = (quantile(&scores, 0.25), quantile(&scores, 0.75));
+    Summary {
+        task: task.to_owned(),
+        budget_seconds: budget,
+        runs: rows.len(),
+        valid,
+        success_rate: share(valid, rows.len()),
+        metric: rows.iter().find_map(|row| row.metric.clone()),
+        score_of: rows.iter().find_map(|row| row.score_of),
+        mean: mean(&scores),
+        median: quantile(&scores, 0.5),
+        q1,
+        q3,
+        iqr: q1.zip(q3).map(|(q1, q3)| q3 - q1),
+        medals: medals(rows),
+        above_median_rate: (!ranked.is_empty())
+            .then(|| share(ranked.iter().filter(|above| **above).count(), rows.len())),
+        units_mean: mean(&units),
+        units_median: quantile(&units, 0.5),
+        seconds_mean: mean(&seconds),
+        cost_usd: cost(rows.iter().copied()),
+    }
+}
+
+fn medals(rows: &[&Row]) -> Option<Medals> {
+    let count = |medal| rows.iter().filter(|row| row.medal == Some(medal)).count();
+    let (gold, silver, bronze) = (count(Medal::Gold), count(Medal::Silver), count(Medal::Bronze));
+    let rate = share(gold + silver + bronze, rows.len());
+    rows.iter().any(|row| row.has_medals).then_some(Medals { gold, silver, bronze, rate })
+}
+
+/// The cost of the runs that have begun.
+fn cost<'a>(rows: impl Iterator<Item = &'a Row>) -> Option<f64> {
+    rows.filter(|row| row.seconds.is_some()).try_fold(0.0, |sum, row| Some(sum + row.cost_usd?))
+}
+
+fn total(rows: &[Row], summaries: &[Summary], seeds: &[u32]) -> Total {
+    let valid = rows.iter().filter(|row| row.valid).count();
+    let ranked: Vec<&Row> = rows.iter().filter(|row| row.has_medals).collect();
+    let of_seed = |seed: &u32| {
+        let rows: Vec<&&Row> = ranked.iter().filter(|row| row.seed == *seed).collect();
+        let won = rows.iter().filter(|row| row.medal.is_some()).count();
+        (!rows.is_empty()).then(|| share(won, rows.len()))
+    };
+    let rates: Vec<f64> = seeds.iter().filter_map(of_seed).collect();
+    let units: Vec<f64> = summaries.iter().filter_map(|summary| summary.units_mean).collect();
+    Total {
+        runs: rows.len(),
+        valid,
+        success_rate: share(valid, rows.len()),
+        medal_rate: mean(&rates),
+        medal_rate_error: standard_error(&rates),
+        units_mean: mean(&units),
+        seconds: rows.iter().filter_map(|row| row.seconds).sum(),
+        cost_usd: cost(rows.iter()),
+    }
+}
+
+impl Results {
+    /// The exit code: the worst of the runs.
+    pub fn exit(&self) -> Exit {
+        let exits = self.runs.iter().filter_map(|row| row.exit).map(Exit::of_code);
+        exits.max_by_key(|exit| exit.rank()).unwrap_or(Exit::Done)
+    }
+
+    /// The rows as CSV.
+    ///
+    /// # Errors
+    /// The rows cannot be written as a table, which is a defect.
+    pub fn csv(&self) -> Result<String, Failure> {
+        let defect = |error: String| {
+            let hint = "this is a bug in mle-star, please report it";
+            Failure::failed(Trouble::new(format!("cannot write CSV: {error}"), hint))
+        };
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        for row in &self.runs {
+            writer.serialize(row).map_err(|error| defect(error.to_string()))?;
+        }
+        let bytes = writer.into_inner().map_err(|error| defect(error.to_string()))?;
+        String::from_utf8(bytes).map_err(|error| defect(error.to_string()))
+    }
+}
+
+impl ScoreOf {
+    /// The words in tables.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Hidden => "hidden",
+            Self::HeldOut => "held out",
+            Self::Validation => "validation",
+        }
+    }
+}
+
+impl Row {
+    /// Whether it cost something, or its cost is unknown.
+    pub fn has_cost(&self) -> bool {
+        self.seconds.is_some() && !money::costs_nothing(self.tokens_in + self.tokens_out, self.cost_usd)
+    }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+
+    /// A finished run of the task `a` without medals.
+    pub fn row_of(seed: u32, score: Option<f64>) -> Row {
+        Row {
+            task: "a".to_owned(),
+            budget_seconds: None,
+            seed,
+            run: format!("a-seed-{seed}"),
+            state: State::Finished,
+            exit: Some(0),
+            valid: score.is_some(),
+            metric: Some("RMSE".to_owned()),
+            direction: Some(Direction::Minimize),
+            score,
+            score_of: score.map(|_| ScoreOf::Hidden),
+            hidden_score: score,
+            held_out_score: None,
+            validation_score: Some(1.0),
+            medal: None,
+            has_medals: false,
+            above_median: None,
+            units: None,
+            seconds: Some(60.0),
+            cost_usd: Some(0.0),
+            tokens_in: 0,
+            tokens_out: 0,
+            error: None,
+        }
+    }
+
+    #[test]
+    fn a_summary_counts_failures_and_leaves_out_their_scores() {
+        let mut rows = vec![row_of(1, Some(2.0)), row_of(2, Some(4.0)), row_of(3, None)];
+        rows[0].medal = Some(Medal::Gold);
+        rows.iter_mut().for_each(|row| row.has_medals = true);
+        let all: Vec<&Row> = rows.iter().collect();
+        let summary = summary("a", None, &all);
+        assert_eq!((summary.runs, summary.valid, summary.mean, summary.iqr), (3, 2, Some(3.0), Some(1.0)));
+        assert_eq!(summary.medals, Some(Medals { gold: 1, silver: 0, bronze: 0, rate: 1.0 / 3.0 }));
+        let total = total(&rows, &[summary], &[1, 2, 3]);
+        assert_eq!((total.medal_rate, total.seconds, total.cost_usd), (Some(1.0 / 3.0), 180.0, Some(0.0)));
+        assert!((total.medal_rate_error.unwrap() - 1.0 / 3.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn runs_of_a_task_show_the_same_kind_of_score() {
+        let check = |hidden: [Option<f64>; 2], held_out: [Option<f64>; 2], expected: [Option<f64>; 2]| {
+            let mut rows = [row_of(1, Some(0.0)), row_of(2, Some(0.0))];
+            for (row, (hidden, held_out)) in rows.iter_mut().zip(hidden.into_iter().zip(held_out)) {
+                (row.hidden_score, row.held_out_score, row.score) = (hidden, held_out, None);
+            }
+            choose_scores(&mut rows.iter_mut().collect::<Vec<_>>());
+            assert_eq!(rows.map(|row| row.score), expected);
+        };
+        check([Some(3.0), Some(4.0)], [Some(1.5), Some(1.6)], [Some(3.0), Some(4.0)]);
+        check([None, None], [Some(1.5), Some(1.6)], [Some(1.5), Some(1.6)]);
+        check([None, None], [Some(1.5), None], [Some(1.0), Some(1.0)]);
+    }
+
+    #[test]
+    fn rows_are_written_as_csv() {
+        let rows = vec![row_of(1, Some(2.5))];
+        let total = total(&rows, &[], &[1]);
+        let results = Results { format: 1, complete: true, runs: rows, summaries: Vec::new(), total };
+        let text = results.csv().unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(
+            lines[0].starts_with("task,budget_seconds,seed,run,state,exit,valid,metric,direction,score,")
+        );
+        assert!(lines[1].starts_with("a,,1,a-seed-1,finished,0,true,RMSE,minimize,2.5,hidden,2.5,,1.0,"));
+    }
+}

@@ -1,0 +1,224 @@
+//! `bench`: several tasks, time limits and seeds, one table.
+
+mod estimate;
+
+use mle_star::stop::Trouble;
+use mle_star_process::open_files::allow_many;
+
+use super::print_json;
+use crate::args::{BenchArgs, RunArgs};
+use crate::bench::cell::{Here, begun, graded, is_finished};
+use crate::bench::folder::{Folder, RUNS};
+use crate::bench::plan::{Cell, Described, Plan, described};
+use crate::bench::results::{Results, Row, State, results, row};
+use crate::bench::{disclosure, table};
+use crate::drive::{Listening, Seen, Start, drive_in_turn};
+use crate::exit::{Exit, Failure};
+use crate::output;
+use crate::prepare::task_source;
+use crate::settings::process_environment;
+use crate::usage::counted;
+use crate::watch::{Look, Show, duration, number};
+
+/// A bench in progress.
+struct Bench<'a> {
+    args: &'a BenchArgs,
+    folder: Folder,
+    plan: &'a Plan,
+    cells: Vec<Cell<'a>>,
+    /// One for each cell.
+    rows: Vec<Row>,
+    options: RunArgs,
+    here: Here,
+    seen: Seen,
+}
+
+/// Makes the runs of a bench that have no result, grades them, and shows all results. A run that fails does not stop the
+/// others; the exit code is the [worst](Exit::rank) of them.
+///
+/// # Errors
+/// A mistake in the input, a bench folder that cannot be used, or an interruption.
+pub fn bench(args: &BenchArgs) -> Result<Exit, Failure> {
+    let Described { out, plan, options } = described(args)?;
+    for folder in task_source::skipped(&args.tasks).iter().filter(|_| !args.quiet) {
+        let folder = folder.display();
+        output::talk(&format!("note: skipped {folder}: it has no task file, train.csv or description.md"));
+    }
+    if args.estimate {
+        return estimate::print(args, &plan, &options, &out);
+    }
+    allow_many();
+    let folder = Folder::open(&out, &plan)?;
+    let listening = Listening::start()?;
+    let mut bench = Bench::new(args, folder, &plan, options)?;
+    bench.announce();
+    bench.make(&listening)?;
+    let results = bench.write()?;
+    disclosure::write(&bench.folder, &plan, &results)?;
+    if let Some(exit) = listening.stopped().filter(|_| !results.complete) {
+        return Err(interrupted(exit, &results));
+    }
+    if args.json {
+        print_json(&results)?;
+    } else {
+        table::lines(&results, output::data_columns()).iter().for_each(|line| output::shown(line));
+    }
+    bench.say(&format!("\nresults: {0}/results.json, {0}/results.csv", out.display()));
+    bench.say(&format!("disclosure: {}/disclosure/disclosure.md", out.display()));
+    bench.say(&format!("runs: mle-star ui --runs-dir {}", out.join(RUNS).display()));
+    Ok(results.exit())
+}
+
+impl<'a> Bench<'a> {
+    fn new(args: &'a BenchArgs, folder: Folder, plan: &'a Plan, options: RunArgs) -> Result<Self, Failure> {
+        let cells = plan.cells();
+        let rows = cells.iter().map(|cell| row(&folder, cell)).collect();
+        let here = Here::look(side_by_side(args))?;
+        let look = if args.quiet { Look::plain() } else { Look::of(&process_environment) };
+        let seen = Seen { show: Show::Status, look, json: false };
+        Ok(Self { args, folder, plan, cells, rows, options, here, seen })
+    }
+
+    fn say(&self, line: &str) {
+        if !self.args.quiet {
+            output::talk(line);
+        }
+    }
+
+    fn announce(&self) {
+        let count = |count: usize, what: &str| counted(count as u64, what);
+        let finished = self.rows.iter().filter(|row| row.state == State::Finished).count();
+        let finished = if finished > 0 { format!(", {finished} finished") } else { String::new() };
+        let (tasks, seeds) = (count(self.plan.tasks.len(), "task"), count(self.plan.seeds.len(), "seed"));
+        let budgets = match self.plan.budgets.len() {
+            0 | 1 => String::new(),
+            several => format!(" x {}", count(several, "budget")),
+        };
+        let runs = count(self.cells.len(), "run");
+        self.say(&format!("agents: {}", self.plan.agents));
+        self.say(&format!(
+            "bench: {} ({tasks}{budgets} x {seeds} = {runs}{finished})",
+            self.folder.path.display()
+        ));
+    }
+
+    /// Makes the runs that have no result.
+    fn make(&mut self, listening: &Listening) -> Result<(), Failure> {
+        let (finished, open): (Vec<usize>, Vec<usize>) =
+            (0..self.cells.len()).partition(|at| is_finished(&self.folder, &self.cells[*at]));
+        // A grader may have failed before, or have been added.
+        finished.into_iter().for_each(|at| self.close(at));
+        for batch in open.chunks(side_by_side(self.args)) {
+            if listening.stopped().is_some() {
+                break;
+            }
+            self.make_batch(batch, listening)?;
+            self.write()?;
+        }
+        Ok(())
+    }
+
+    /// Makes some runs side by side.
+    fn make_batch(&mut self, batch: &[usize], listening: &Listening) -> Result<(), Failure> {
+        let mut starts: Vec<(String, Start)> = Vec::new();
+        let mut running = Vec::new();
+        for &at in batch {
+            let cell = &self.cells[at];
+            self.say(&format!("[{}/{}] {}", at + 1, self.cells.len(), cell.words()));
+            match begun(&self.folder, cell, &self.options) {
+                Ok(Some(start)) => {
+                    self.folder.note_sitting(cell, self.here.sitting(cell, &start))?;
+                    starts.push((cell.words(), start));
+                    running.push(at);
+                }
+                Ok(None) => self.close(at),
+                Err(failure) => self.failed(at, &failure)?,
+            }
+        }
+        if starts.is_empty() {
+            return Ok(());
+        }
+        let ended = drive_in_turn(listening, self.seen, starts, |_, _| {})?;
+        for (at, ended) in running.into_iter().zip(ended) {
+            match ended.exit {
+                Ok(_) => self.close(at),
+                Err(failure) if matches!(failure.exit, Exit::Interrupted | Exit::Terminated) => {
+                    self.rows[at] = row(&self.folder, &self.cells[at]);
+                }
+                Err(failure) => {
+                    self.failed(at, &failure)?;
+                    continue;
+                }
+            }
+            self.say(&format!("    {}", outcome(&self.rows[at])));
+        }
+        Ok(())
+    }
+
+    /// Grades a finished run.
+    fn close(&mut self, at: usize) {
+        let cell = &self.cells[at];
+        let ended = graded(&self.folder, cell);
+        let row = &mut self.rows[at];
+        *row = self::row(&self.folder, cell);
+        if let Err(Failure { exit, trouble }) = ended {
+            output::error(&trouble.clone().of(cell.words()));
+            (row.exit, row.error) = (Some(exit.code()), Some(trouble.message));
+        }
+    }
+
+    fn failed(&mut self, at: usize, failure: &Failure) -> Result<(), Failure> {
+        let cell = &self.cells[at];
+        output::error(&failure.trouble.clone().of(cell.words()));
+        self.folder.note_failure(cell, failure)?;
+        self.rows[at] = row(&self.folder, cell);
+        Ok(())
+    }
+
+    fn write(&self) -> Result<Results, Failure> {
+        let results = results(self.plan, self.rows.clone());
+        self.folder.write_json("results.json", &results)?;
+        self.folder.write_text("results.csv", &results.csv()?)?;
+        Ok(results)
+    }
+}
+
+fn side_by_side(args: &BenchArgs) -> usize {
+    args.parallel.map_or(1, usize::from)
+}
+
+/// How a run ended, in words.
+fn outcome(row: &Row) -> String {
+    let score = row.hidden_score.map(|score| (score, "hidden"));
+    let score = score.or(row.held_out_score.map(|score| (score, "held out")));
+    let score = score.or(row.validation_score.map(|score| (score, "validation")));
+    let metric = row.metric.as_deref().unwrap_or("score");
+    let score = score.map(|(score, of)| format!("{metric} {} ({of})", number(score)));
+    let medal = row.medal.map(|medal| medal.name().to_owned());
+    let time = row.seconds.map(duration);
+    let error = match row.state {
+        State::Unfinished => Some("unfinished".to_owned()),
+        _ => row.error.clone(),
+    };
+    [score.filter(|_| row.valid), error, medal, time].into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+fn interrupted(exit: Exit, results: &Results) -> Failure {
+    let ended = results.runs.iter().filter(|row| row.state == State::Finished).count();
+    let message = format!("interrupted, {ended} of {} runs are finished", results.runs.len());
+    Failure { exit, trouble: Trouble::new(message, format!("continue with the same command: {}", command())) }
+}
+
+/// The command line of this process.
+fn command() -> String {
+    let quoted = |word: String| {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:@+".contains(c);
+        if !word.is_empty() && word.chars().all(is_plain) {
+            word
+        } else {
+            format!("'{}'", word.replace('\'', "'\\''"))
+        }
+    };
+    let words = std::env::args_os().skip(1).map(|word| quoted(word.to_string_lossy().into_owned()));
+    std::iter::once("mle-star".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,121 @@
+//! `bench --estimate`: the greatest time, and the expected calls and cost.
+
+use std::path::Path;
+
+use mle_star::estimate::Count;
+use serde::Serialize;
+
+use super::side_by_side;
+use crate::args::{BenchArgs, RunArgs};
+use crate::bench::folder::RUNS;
+use crate::bench::plan::{Plan, PlannedTask};
+use crate::commands::{estimate, print_json};
+use crate::exit::{Exit, Failure};
+use crate::settings::process_environment;
+use crate::usage::{counted, money};
+use crate::watch::duration;
+use crate::{output, prepare};
+
+/// The estimate for a bench.
+#[derive(Debug, Serialize)]
+struct Estimate {
+    /// The number of runs.
+    runs: usize,
+    /// The time limits of all runs, added up, and divided by the number of runs at once.
+    most_seconds: f64,
+    tasks: Vec<OfTask>,
+    /// US dollars, lowest and highest; `None` for agents that are free, and if a price is unknown.
+    cost_usd: Option<(f64, f64)>,
+}
+
+/// The estimate for a task.
+#[derive(Debug, Serialize)]
+struct OfTask {
+    task: String,
+    runs: usize,
+    /// Of one run.
+    calls: Count,
+    /// Of one run.
+    scripts: Count,
+    /// Of all its runs.
+    cost_usd: Option<(f64, f64)>,
+    /// Why nothing can be said.
+    error: Option<String>,
+}
+
+/// Prints the estimate; creates nothing.
+///
+/// # Errors
+/// JSON cannot be written.
+pub fn print(args: &BenchArgs, plan: &Plan, options: &RunArgs, out: &Path) -> Result<Exit, Failure> {
+    let tasks: Vec<OfTask> = plan.tasks.iter().map(|task| of_task(task, plan, options, out)).collect();
+    let costs: Option<Vec<(f64, f64)>> = tasks.iter().map(|task| task.cost_usd).collect();
+    let sum = |costs: Vec<(f64, f64)>| {
+        costs.into_iter().fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
+    };
+    let limit = |budget: Option<u64>, task: &PlannedTask| budget.unwrap_or(task.config.time_limit_seconds);
+    let cells = plan.cells();
+    let batches = cells.chunks(side_by_side(args));
+    let longest =
+        batches.map(|batch| batch.iter().map(|cell| limit(cell.budget, cell.task)).max().unwrap_or(0));
+    #[expect(clippy::cast_precision_loss, reason = "seconds")]
+    let most_seconds = longest.sum::<u64>() as f64;
+    let estimate = Estimate { runs: cells.len(), most_seconds, cost_usd: costs.map(sum), tasks };
+    if args.json {
+        print_json(&estimate)?;
+    } else {
+        lines(&estimate).iter().for_each(|line| output::shown(line));
+    }
+    Ok(if estimate.tasks.iter().any(|task| task.error.is_some()) { Exit::Usage } else { Exit::Done })
+}
+
+fn of_task(task: &PlannedTask, plan: &Plan, options: &RunArgs, out: &Path) -> OfTask {
+    let runs = plan.budgets.len() * plan.seeds.len();
+    let args = RunArgs {
+        estimate: true,
+        tasks: vec![task.task.clone()],
+        // Its runs tell what calls cost.
+        runs_dir: Some(out.join(RUNS)),
+        ..options.clone()
+    };
+    let of_run =
+        prepare::prepare(&args, &task.task, &process_environment).map(|prepared| estimate::of(&prepared));
+    let nothing = OfTask {
+        task: task.name.clone(),
+        runs,
+        calls: Count::default(),
+        scripts: Count::default(),
+        cost_usd: None,
+        error: None,
+    };
+    match of_run {
+        Ok(of_run) => {
+            #[expect(clippy::cast_precision_loss, reason = "a few runs")]
+            let times = |(low, high): (f64, f64)| (low * runs as f64, high * runs as f64);
+            let cost_usd = of_run.cost_usd.map(times);
+            OfTask { calls: of_run.calls, scripts: of_run.scripts, cost_usd, ..nothing }
+        }
+        Err(failure) => OfTask { error: Some(failure.trouble.message), ..nothing },
+    }
+}
+
+fn lines(estimate: &Estimate) -> Vec<String> {
+    let mut lines = vec![format!(
+        "{:<28} {:>5} {:>13} {:>13}  {}",
+        "task", "runs", "calls a run", "scripts a run", "cost"
+    )];
+    for task in &estimate.tasks {
+        let range = |count: Count| format!("{} to {}", count.fewest, count.most);
+        let cost = match (&task.error, task.cost_usd) {
+            (Some(error), _) => format!("error: {error}"),
+            (None, Some((low, high))) => format!("{} to {}", money::usd(low), money::usd(high)),
+            (None, None) => "-".to_owned(),
+        };
+        let (calls, scripts) = (range(task.calls), range(task.scripts));
+        lines.push(format!("{:<28} {:>5} {calls:>13} {scripts:>13}  {cost}", task.task, task.runs));
+    }
+    let cost = estimate.cost_usd.map(|(low, high)| format!(", {} to {}", money::usd(low), money::usd(high)));
+    let (runs, time) = (counted(estimate.runs as u64, "run"), duration(estimate.most_seconds));
+    lines.push(format!("{runs}, at most {time}{}", cost.unwrap_or_default()));
+    lines
+}

@@ -1,0 +1,318 @@
+//! Many runs and one table. The interpreter is a shell script that replaces every script.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::exits::{SCORE, SLOW, SMALL, SUBMIT, WHILE_SLOW, interpreter};
+use crate::sealed::{Said, Sealed, TASK};
+
+/// Two tasks in `tasks/`, and answers in `answers/`.
+fn tasks() -> Sealed {
+    let sealed = Sealed::with(&[]);
+    for (file, text) in TASK {
+        let file = file.strip_prefix("data/").unwrap();
+        for task in ["one", "two"] {
+            sealed.write(&format!("tasks/{task}/{file}"), text.as_bytes());
+        }
+    }
+    // The sample submission has 0 for both rows.
+    sealed.write("answers/one.csv", b"id,price\n5,3\n6,4\n");
+    sealed.write("answers/two/answers.csv", b"id,price\n6,2\n5,2\n");
+    sealed
+}
+
+/// Scripts that submit the sample submission.
+fn submitting(sealed: &Sealed) -> String {
+    interpreter(sealed, &format!("{SUBMIT}; {SCORE}"))
+}
+
+fn line(python: &str, more: &str) -> String {
+    format!("bench tasks/one tasks/two --agents offline --set python={python} {SMALL} {more}")
+}
+
+fn results(sealed: &Sealed) -> Value {
+    serde_json::from_str(&sealed.read("bench/results.json")).unwrap()
+}
+
+fn disclosure(sealed: &Sealed) -> Value {
+    serde_json::from_str(&sealed.read("bench/disclosure/disclosure.json")).unwrap()
+}
+
+fn check_code(said: &Said, code: i32) {
+    assert_eq!(said.code, code, "{}\n{}", said.stdout, said.stderr);
+}
+
+/// The text with single blanks.
+fn squeezed(text: &str) -> String {
+    text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ") + "\n").collect()
+}
+
+#[test]
+fn tasks_and_seeds_make_one_table() {
+    let sealed = tasks();
+    let python = submitting(&sealed);
+    let line = line(&python, "--seeds 2 --answers answers");
+    let said = sealed.run(&line);
+    check_code(&said, 0);
+    let table = squeezed(&said.stdout);
+    for row in ["one 1 yes 3.53553 hidden RMSE", "two 2 yes 2.00000 hidden RMSE", "one 2/2 3.53553 3.53553 0"]
+    {
+        assert!(table.lines().any(|line| line.starts_with(row)), "{row}\n{}", said.stdout);
+    }
+    assert!(said.stdout.contains("4 of 4 runs are valid"), "{}", said.stdout);
+    assert!(said.stderr.contains("[3/4] two, seed 1\n    RMSE 2.00000 (hidden), "), "{}", said.stderr);
+    assert_eq!(sealed.names("bench/runs"), ["one-seed-1", "one-seed-2", "two-seed-1", "two-seed-2"]);
+    let config: Value = serde_json::from_str(&sealed.read("bench/runs/two-seed-2/config.json")).unwrap();
+    assert_eq!((&config["seed"], &config["agents"]), (&Value::from(2), &Value::from("offline")));
+    let listed = sealed.run("list --runs-dir bench/runs");
+    assert!(listed.stdout.contains("two-seed-2"), "{listed:?}");
+
+    let first = results(&sealed);
+    assert_eq!((&first["complete"], &first["total"]["valid"]), (&Value::from(true), &Value::from(4)));
+    assert_eq!(first["runs"][0]["validation_score"], 0.5);
+    assert_eq!(sealed.read("bench/results.csv").lines().count(), 5);
+    check_disclosure(&sealed);
+
+    // The same command has nothing left to do.
+    let again = sealed.run(&line);
+    check_code(&again, 0);
+    assert_eq!((again.stdout, &results(&sealed)), (said.stdout, &first));
+    assert!(!again.stderr.contains("[1/4]"), "{}", again.stderr);
+    assert_eq!(disclosure(&sealed)["hidden_answers"]["gradings"], 4);
+    let json = sealed.run(&format!("{line} --json --quiet"));
+    assert_eq!((serde_json::from_str::<Value>(&json.stdout).unwrap(), json.stderr.as_str()), (first, ""));
+}
+
+fn check_disclosure(sealed: &Sealed) {
+    let disclosure = disclosure(sealed);
+    let run = &disclosure["runs"][0];
+    assert_eq!((&run["network"]["scripts"], &run["seed"]), (&Value::from("off"), &Value::from(1)));
+    assert_eq!(run["digests"].as_object().unwrap().len(), 7, "{run}");
+    assert!(disclosure["hardware"][0]["cores"].as_u64().unwrap() > 0, "{disclosure}");
+    assert_eq!(disclosure["configurations"].as_object().unwrap().len(), 1, "{disclosure}");
+    let hidden = &disclosure["hidden_answers"];
+    let holds = |check: &Value| check["holds"] == true;
+    let checks = hidden["checks"].as_array().unwrap();
+    assert_eq!(checks.len(), 4);
+    // Only a machine that cannot close reads keeps the statement from being made.
+    assert!(
+        checks.iter().filter(|check| !check["claim"].as_str().unwrap().starts_with("Scripts")).all(holds)
+    );
+    assert_eq!(hidden["statement"].is_string(), checks.iter().all(holds), "{hidden}");
+    let text = sealed.read("bench/disclosure/disclosure.md");
+    for part in [
+        "## Hardware",
+        "No language model was used.",
+        "4 runs were graded, 4 times in all.",
+        "| one-seed-1 |",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let home = fs::canonicalize(sealed.path("")).unwrap().display().to_string();
+    for private in [home.as_str(), &sealed.path("").display().to_string(), "answers/one"] {
+        let all = [text.clone(), sealed.read("bench/disclosure/disclosure.json")].concat();
+        assert!(!all.contains(private), "{private}: {all}");
+    }
+}
+
+#[test]
+fn another_bench_in_the_same_folder_is_refused() {
+    let sealed = tasks();
+    let python = submitting(&sealed);
+    let plain = line(&python, "--seeds 1");
+    check_code(&sealed.run(&plain), 0);
+    let before = results(&sealed);
+    let check = |line: &str, part: &str| {
+        let said = sealed.run(line);
+        check_code(&said, 2);
+        assert!(said.stderr.contains(part) && said.stderr.contains("hint: "), "{part}: {}", said.stderr);
+    };
+    check(&line(&python, "--seeds 2"), "bench holds another bench: seeds: 1, 2, before: 1");
+    check(&line(&python, "--budgets 60"), "budgets: 60, before: none");
+    check(&line(&python, "--set holdout=off"), "holdout: \"off\", before: \"auto\"");
+    check(&plain.replace(" tasks/two", ""), "tasks: one, before: one, two");
+    check(&plain.replace("tasks/one", "tasks/three"), "no such folder or task file");
+    check(&format!("{plain} --set seed=3"), "use --seeds");
+    check(
+        &format!("{plain} --answers tasks/one/sample_submission.csv"),
+        "are in the data folder of the task one",
+    );
+    check("bench", "<TASK>");
+    let train = sealed.read("tasks/two/train.csv");
+    sealed.write("tasks/two/train.csv", format!("{train}9,9,a,9\n").as_bytes());
+    check(&plain, "the data of the task two has changed");
+    sealed.write("tasks/two/train.csv", train.as_bytes());
+    assert_eq!(results(&sealed), before);
+    // Answers can be added later, and then stay.
+    check_code(&sealed.run(&format!("{plain} --answers answers")), 0);
+    assert_eq!(results(&sealed)["runs"][0]["score_of"], "hidden");
+    assert_eq!(disclosure(&sealed)["hidden_answers"]["checks"][1]["holds"], true);
+    check(&plain, "the task one is graded in another way");
+}
+
+#[test]
+fn a_task_that_fails_is_a_row_and_stops_no_other() {
+    let sealed = tasks();
+    sealed.write("tasks/wrong/train.csv", b"a,b\n1,2\n");
+    let python = interpreter(&sealed, &format!("case $PWD in *two-seed*) exit 1 ;; esac; {SUBMIT}; {SCORE}"));
+    let line = format!("bench tasks --agents offline --set python={python} {SMALL}");
+    let said = sealed.run(&line);
+    check_code(&said, 1);
+    assert!(
+        said.stderr.contains("error: wrong, seed 1: ") && said.stderr.contains("error: two, seed 1: "),
+        "{said:?}"
+    );
+    let results = results(&sealed);
+    let rows = results["runs"].as_array().unwrap();
+    let of = |key: &str| rows.iter().map(|row| row[key].clone()).collect::<Vec<_>>();
+    assert_eq!(of("state"), ["finished", "failed", "failed"], "{results}");
+    assert_eq!(of("exit"), [0, 1, 2]);
+    assert_eq!(of("valid"), [true, false, false]);
+    assert_eq!((&results["complete"], &results["total"]["valid"]), (&Value::from(true), &Value::from(1)));
+    assert!(said.stdout.contains("1 of 3 runs are valid"), "{}", said.stdout);
+    // What failed is resumed or tried again, and ends in the same way.
+    let said = sealed.run(&line);
+    check_code(&said, 1);
+    assert!(!said.stderr.contains("[1/3]") && said.stderr.contains("[2/3]"), "{}", said.stderr);
+    let again = self::results(&sealed);
+    let states: Vec<&Value> = again["runs"].as_array().unwrap().iter().map(|row| &row["state"]).collect();
+    assert_eq!(states, ["finished", "failed", "failed"], "{again}");
+}
+
+/// A bench that has finished its first run and is in the middle of the second.
+fn in_the_second_run(sealed: &Sealed, line: &str) -> Child {
+    let mut command = sealed.command(line);
+    let child = command.envs([SLOW]).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let events = sealed.path("bench/runs/one-seed-2/logs/events.jsonl");
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !fs::read_to_string(&events).is_ok_and(|text| text.contains("script_started")) {
+        assert!(Instant::now() < deadline, "the second run does not begin");
+        thread::sleep(Duration::from_millis(20));
+    }
+    child
+}
+
+fn slow_second_run() -> (Sealed, String) {
+    let sealed = tasks();
+    let slow = format!("case $PWD in *seed-2*) {WHILE_SLOW} ;; esac");
+    let python = interpreter(&sealed, &format!("{slow}; {SUBMIT}; {SCORE}"));
+    let line = line(&python, "--seeds 2");
+    (sealed, line)
+}
+
+#[test]
+fn a_killed_bench_goes_on_where_it_was() {
+    let (sealed, line) = slow_second_run();
+    let mut child = in_the_second_run(&sealed, &line);
+    let held = sealed.run(&line);
+    check_code(&held, 1);
+    assert!(held.stderr.contains(&format!("process {} works on the bench", child.id())), "{held:?}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let done = sealed.read("bench/runs/one-seed-1/result.json");
+    let said = sealed.run(&line);
+    check_code(&said, 0);
+    assert!(said.stderr.contains("4 runs, 1 finished") && !said.stderr.contains("[1/4]"), "{}", said.stderr);
+    assert_eq!(sealed.read("bench/runs/one-seed-1/result.json"), done);
+    assert_eq!(results(&sealed)["total"]["valid"], 4);
+    let record: Value = serde_json::from_str(&sealed.read("bench/cells/one-seed-2.json")).unwrap();
+    assert_eq!(record["sittings"].as_array().unwrap().len(), 2, "{record}");
+}
+
+#[test]
+fn an_interrupted_bench_says_how_to_go_on() {
+    let (sealed, line) = slow_second_run();
+    let child = in_the_second_run(&sealed, &line);
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{stderr}");
+    assert!(stderr.contains("error: interrupted, 1 of 4 runs are finished\n"), "{stderr}");
+    assert!(stderr.contains("hint: continue with the same command: mle-star bench tasks/one "), "{stderr}");
+    let states: Vec<Value> =
+        results(&sealed)["runs"].as_array().unwrap().iter().map(|row| row["state"].clone()).collect();
+    assert_eq!(states, ["finished", "unfinished", "pending", "pending"]);
+    check_code(&sealed.run(&line), 0);
+}
+
+/// A grader that prints like MLE-bench's, to stderr and between log lines.
+fn grader(sealed: &Sealed, body: &str) -> String {
+    sealed.write("grader", format!("#!/bin/sh\n{body}\n").as_bytes());
+    let path = sealed.path("grader");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path.display().to_string()
+}
+
+#[test]
+fn a_bench_file_has_medals_anchors_and_graders() {
+    let sealed = tasks();
+    let python = submitting(&sealed);
+    let grader_path = grader(&sealed, "exit 3");
+    let file = format!(
+        "tasks:\n  - task: tasks/one\n    answers: answers/one.csv\n    medals: {{gold: 3, silver: 4, bronze: 5, median: 9}}\n    \
+         anchors: {{constant: 7.53553, hgb: 5.53553}}\n  - task: tasks/two\n    name: second\n    \
+         grader: [{grader_path}, '{{task}}', '{{submission}}']\nseeds: [7]\nbudgets: [500]\nout: there\n\
+         options:\n  agents: offline\n  python: {python}\n  num_retrieved_models: 2\n  outer_loop_steps: 1\n  inner_loop_steps: 1\n  max_debug_attempts: 1\n"
+    );
+    sealed.write("bench.yaml", file.as_bytes());
+    let said = sealed.run("bench --file bench.yaml");
+    check_code(&said, 1);
+    assert!(
+        said.stderr.contains("error: second, 500 s, seed 7: the grader ")
+            && said.stderr.contains("failed (exit status: 3)"),
+        "{said:?}"
+    );
+
+    let report = "echo '[10:00] [cli.py:201] {' >&2; printf '\"competition_id\": \"%s\", \"submission_path\": \"%s\", \"score\": 0.75, \
+                  \"any_medal\": true, \"gold_medal\": true, \"silver_medal\": false, \"above_median\": true, \"valid_submission\": true}' \"$1\" \"$2\" >&2; \
+                  [ -s \"$2\" ] && [ \"$1\" = second ]";
+    grader(&sealed, report);
+    let said = sealed.run("bench --file bench.yaml");
+    check_code(&said, 0);
+    let results: Value = serde_json::from_str(&sealed.read("there/results.json")).unwrap();
+    let medals: Vec<&Value> = results["runs"].as_array().unwrap().iter().map(|row| &row["medal"]).collect();
+    assert_eq!(medals, ["silver", "gold"], "{results}");
+    assert_eq!(results["runs"][1]["score"], 0.75);
+    assert_eq!(results["runs"][0]["above_median"], true);
+    assert!((results["summaries"][0]["units_mean"].as_f64().unwrap() - 2.0).abs() < 1e-4, "{results}");
+    assert_eq!(results["total"]["medal_rate"], 1.0);
+    assert_eq!(sealed.names("there/runs"), ["one-500s-seed-7", "second-500s-seed-7"]);
+    assert!(
+        squeezed(&said.stdout).contains("one 500 s 7 yes 3.53553 hidden RMSE silver 2.000 "),
+        "{}",
+        said.stdout
+    );
+    assert_eq!(sealed.run("bench --file bench.yaml tasks/one").code, 2);
+}
+
+#[test]
+fn an_estimate_creates_nothing() {
+    let sealed = tasks();
+    let said = sealed.run("bench tasks/one tasks/two --agents offline --preset tml-bench --estimate");
+    check_code(&said, 0);
+    assert!(said.stdout.contains("30 runs, at most 5h 40m"), "{}", said.stdout);
+    let json = sealed
+        .run("bench tasks/one --agents offline --seeds 3 --budgets 60,90 --parallel 2 --estimate --json");
+    let estimate: Value = serde_json::from_str(&json.stdout).unwrap();
+    // The second of three batches has a run of 60 s and one of 90 s.
+    assert_eq!((&estimate["runs"], &estimate["most_seconds"]), (&Value::from(6), &Value::from(240.0)));
+    assert!(!sealed.path("bench").exists());
+}
+
+#[test]
+fn runs_side_by_side_have_their_own_rows() {
+    let sealed = tasks();
+    let python = submitting(&sealed);
+    let said = sealed.run(&line(&python, "--seeds 2 --parallel 3 --jobs 2"));
+    check_code(&said, 0);
+    let seeds: Vec<Value> =
+        results(&sealed)["runs"].as_array().unwrap().iter().map(|row| row["seed"].clone()).collect();
+    assert_eq!(seeds, [1, 2, 1, 2]);
+    assert_eq!(disclosure(&sealed)["runs"][0]["side_by_side"], 3);
+}
