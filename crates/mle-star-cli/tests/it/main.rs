@@ -14,6 +14,7 @@ mod held_out;
 mod help;
 mod inputs;
 mod killed;
+mod layouts;
 mod real_runs;
 mod retrieval;
 mod runners;
