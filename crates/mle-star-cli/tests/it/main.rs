@@ -15,6 +15,7 @@ mod help;
 mod inputs;
 mod killed;
 mod layouts;
+mod mle_bench;
 mod real_runs;
 mod retrieval;
 mod runners;
