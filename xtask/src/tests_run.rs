@@ -42,6 +42,7 @@ impl Needs {
             ("behind_ssh", world(is_root, "sshd")),
             ("on_slurm", world(is_root, "slurmctld")),
             ("on_ray", world(is_root, "unshare").or(ray().err())),
+            ("mle_bench::", mle_bench().err()),
         ];
         missing.into_iter().filter_map(|(part, why)| Some((part, why?))).collect()
     }
@@ -49,6 +50,7 @@ impl Needs {
     fn variables(&self) -> Vec<(&'static str, PathBuf)> {
         let mut variables = vec![("MLE_STAR_TEST_PYTHON", self.python.clone())];
         variables.extend(ray().ok().map(|ray| ("MLE_STAR_TEST_RAY", ray)));
+        variables.extend(mle_bench().ok().map(|python| ("MLE_STAR_TEST_MLEBENCH_PYTHON", python)));
         if let Ok(Browser { chromium, driver, axe }) = &self.browser {
             variables.push(("MLE_STAR_TEST_CHROMIUM", chromium.clone()));
             variables.push(("MLE_STAR_TEST_CHROMEDRIVER", driver.clone()));
@@ -69,6 +71,14 @@ fn world(is_root: bool, program: &str) -> Option<&'static str> {
         (true, false) => Some("crates/mle-star-cli/tests/worlds/install.sh was not run"),
         (true, true) => None,
     }
+}
+
+/// The interpreter for the code of MLE-bench, if a checkout of it is there.
+fn mle_bench() -> Result<PathBuf, &'static str> {
+    env::var_os("MLE_STAR_TEST_MLEBENCH").ok_or("MLE_STAR_TEST_MLEBENCH names no checkout of MLE-bench")?;
+    let given = env::var_os("MLE_STAR_TEST_MLEBENCH_PYTHON").map(PathBuf::from);
+    let python = given.unwrap_or_else(|| root().join("target/mle-bench/bin/python3"));
+    python.exists().then_some(python).ok_or("crates/mle-star-cli/tests/mle_bench/install.sh was not run")
 }
 
 /// The interpreter that has Ray.

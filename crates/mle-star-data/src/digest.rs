@@ -2,30 +2,44 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use blake3::Hasher;
 use mle_star::stop::Trouble;
 
 /// Files up to this size are read completely. Of larger files, this much is read at each end.
 const WHOLE: u64 = 64 << 20;
+/// From this size of all files on, files in subfolders, such as images, are only sampled.
+const LARGE: u64 = 4 << 30;
+/// The same as [`WHOLE`] for these files.
+const SAMPLED: u64 = 8 << 10;
 
-/// A digest of the path, size and contents of every file (of both ends of very large files). Hidden files and
+/// A digest of the path, size and contents of every file (of both ends of very large files, and of files in the
+/// subfolders of very large data). Hidden files and
 /// `task.*`, `config.*` and `description.md` at the top do not count; the run stores them separately.
 ///
 /// # Errors
 /// The folder or a file cannot be read.
 pub fn digest(data_dir: &Path) -> Result<String, Trouble> {
+    digest_of(data_dir, LARGE)
+}
+
+fn digest_of(data_dir: &Path, large: u64) -> Result<String, Trouble> {
     let mut hasher = Hasher::new();
-    for path in super::folder::files(data_dir)? {
-        add(&mut hasher, data_dir, &path).map_err(|error| {
+    let files = super::folder::files(data_dir)?;
+    let size = |path: &PathBuf| fs::metadata(data_dir.join(path)).map_or(0, |about| about.len());
+    let is_large = files.iter().map(size).sum::<u64>() >= large;
+    for path in files {
+        let whole = if is_large && path.components().count() > 1 { SAMPLED } else { WHOLE };
+        add(&mut hasher, data_dir, &path, whole).map_err(|error| {
             Trouble::new(format!("cannot read {}: {error}", path.display()), "check the file's permissions")
         })?;
     }
     Ok(hasher.finalize().to_hex().to_string())
 }
 
-fn add(hasher: &mut Hasher, data_dir: &Path, path: &Path) -> io::Result<()> {
+/// Adds a file; one larger than `whole` by its ends.
+fn add(hasher: &mut Hasher, data_dir: &Path, path: &Path, whole: u64) -> io::Result<()> {
     let whole_path = data_dir.join(path);
     let about = fs::metadata(&whole_path)?;
     hasher.update(path.to_string_lossy().as_bytes()).update(&[0]).update(&about.len().to_le_bytes());
@@ -33,11 +47,11 @@ fn add(hasher: &mut Hasher, data_dir: &Path, path: &Path) -> io::Result<()> {
         return Ok(());
     }
     let mut file = File::open(whole_path)?;
-    if about.len() <= WHOLE {
+    if about.len() <= whole {
         return feed(hasher, &mut file);
     }
-    feed(hasher, &mut file.by_ref().take(WHOLE / 2))?;
-    file.seek(SeekFrom::Start(about.len() - WHOLE / 2))?;
+    feed(hasher, &mut file.by_ref().take(whole / 2))?;
+    file.seek(SeekFrom::Start(about.len() - whole / 2))?;
     feed(hasher, &mut file)
 }
 
@@ -69,5 +83,25 @@ mod tests {
         assert_ne!(second, first);
         write("other.csv", "");
         assert_ne!(now(), second);
+    }
+
+    #[test]
+    fn of_large_data_files_in_subfolders_are_sampled() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("images")).unwrap();
+        let write = |name: &str, at: usize| {
+            let mut bytes = vec![0; 20_000];
+            bytes[at] = 1;
+            fs::write(dir.path().join(name), bytes).unwrap();
+            digest_of(dir.path(), 40_000).unwrap()
+        };
+        write("images/a.png", 0);
+        let first = write("train.csv", 0);
+        assert_ne!(write("train.csv", 10_000), first);
+        assert_eq!(write("train.csv", 0), first);
+        let middle = write("images/a.png", 10_000);
+        assert_ne!(middle, first);
+        assert_eq!(write("images/a.png", 11_000), middle);
+        assert_ne!(digest(dir.path()).unwrap(), middle);
     }
 }

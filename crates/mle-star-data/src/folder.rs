@@ -1,11 +1,15 @@
 //! The roles of the files in a data folder.
 
+mod json;
+mod roles;
+
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 use mle_star::stop::Trouble;
+use roles::Role;
 use zip::ZipArchive;
 
 /// Files that describe the task; they are not data.
@@ -45,6 +49,8 @@ pub(super) enum Packing {
     Gzip,
     /// As this member of a zip archive.
     Zip(String),
+    /// As a list of JSON objects.
+    Json,
 }
 
 /// Sorts the files of a data folder by role.
@@ -65,6 +71,7 @@ pub(super) fn list(data_dir: &Path) -> Result<Listing, Trouble> {
     for source in sources {
         listing.place(source);
     }
+    listing.fill();
     listing.other.sort();
     Ok(listing)
 }
@@ -76,19 +83,41 @@ impl Listing {
     }
 
     fn place(&mut self, source: Source) {
-        let stem = source.file.file_stem().map(|stem| stem.to_string_lossy().to_lowercase());
-        let slot = match stem.as_deref() {
-            Some("train") => &mut self.train,
-            Some("test") => &mut self.test,
-            Some("sample_submission" | "samplesubmission") => &mut self.sample,
-            _ if self.auxiliary.iter().any(|known| known.file == source.file) => {
+        let slot = match roles::usual(&source.stem()) {
+            Some(role) => self.slot(role),
+            None if self.auxiliary.iter().any(|known| known.file == source.file) => {
                 return self.copy(source.on_disk);
             }
-            _ => return self.auxiliary.push(source),
+            None => return self.auxiliary.push(source),
         };
         match slot {
             None => *slot = Some(source),
             Some(_) => self.copy(source.on_disk),
+        }
+    }
+
+    /// Gives a role that no table has to the one table whose name is the most likely.
+    fn fill(&mut self) {
+        for role in [Role::Train, Role::Test, Role::Sample] {
+            if self.slot(role).is_some() {
+                continue;
+            }
+            let rank = |source: &Source| roles::likely(&source.stem()).filter(|(likely, _)| *likely == role);
+            let ranks: Vec<Option<usize>> =
+                self.auxiliary.iter().map(|source| rank(source).map(|(_, rank)| rank)).collect();
+            let Some(best) = ranks.iter().flatten().min() else { continue };
+            let mut found = ranks.iter().enumerate().filter(|(_, rank)| *rank == &Some(*best));
+            if let (Some((at, _)), None) = (found.next(), found.next()) {
+                *self.slot(role) = Some(self.auxiliary.remove(at));
+            }
+        }
+    }
+
+    fn slot(&mut self, role: Role) -> &mut Option<Source> {
+        match role {
+            Role::Train => &mut self.train,
+            Role::Test => &mut self.test,
+            Role::Sample => &mut self.sample,
         }
     }
 
@@ -103,6 +132,11 @@ impl Source {
     pub(super) fn at(path: &Path) -> Option<Self> {
         let (folder, name) = (path.parent()?, path.file_name()?);
         source_of(folder, Path::new(name))
+    }
+
+    /// The name of the plain file without its ending.
+    fn stem(&self) -> String {
+        self.file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
     /// Whether scripts cannot read the file on disk as it is.
@@ -124,6 +158,7 @@ impl Source {
             Packing::Plain => Ok(take(&mut file)),
             Packing::Gzip => Ok(take(&mut MultiGzDecoder::new(file))),
             Packing::Zip(member) => Ok(take(&mut ZipArchive::new(file)?.by_name(member)?)),
+            Packing::Json => Ok(take(&mut json::as_csv(file)?.as_slice())),
         }
     }
 }
@@ -156,7 +191,19 @@ pub(super) fn files(data_dir: &Path) -> Result<Vec<PathBuf>, Trouble> {
     Ok(found)
 }
 
-/// The table in this file; `None` unless it is a top-level CSV file, packed or not.
+/// Whether a folder has a table with a role, judged by the names of its files, packed or not.
+pub fn has_tables(folder: &Path) -> bool {
+    let has_role = |name: &str| {
+        let lower = name.to_lowercase();
+        let plain = [".zip", ".gz"].iter().find_map(|ending| lower.strip_suffix(ending)).unwrap_or(&lower);
+        let stem = plain.strip_suffix(".csv").or_else(|| plain.strip_suffix(".json"));
+        stem.is_some_and(|stem| roles::usual(stem).is_some() || roles::likely(stem).is_some())
+    };
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().into_string().ok()).any(|name| has_role(&name))
+}
+
+/// The table in this file; `None` unless it is a top-level CSV file, packed or not, or a training or test table in JSON.
 fn source_of(data_dir: &Path, path: &Path) -> Option<Source> {
     let name = path.to_str().filter(|_| path.components().count() == 1)?;
     let lower = name.to_lowercase();
@@ -167,6 +214,11 @@ fn source_of(data_dir: &Path, path: &Path) -> Option<Source> {
     if lower.ends_with(".csv.gz") {
         let text = MultiGzDecoder::new(File::open(data_dir.join(path)).ok()?).read(&mut [0]);
         return text.ok().and_then(|_| source(&name[..name.len() - ".gz".len()], Packing::Gzip));
+    }
+    if let Some(stem) = lower.strip_suffix(".json") {
+        let has_role = matches!(roles::usual(stem), Some(Role::Train | Role::Test));
+        let is_table = has_role && json::is_table(&data_dir.join(path));
+        return is_table.then(|| source(&format!("{}.csv", &name[..stem.len()]), Packing::Json)).flatten();
     }
     let stem = &name[..lower.strip_suffix(".zip")?.len()];
     let packing = Packing::Zip(csv_member(&data_dir.join(path), stem)?);

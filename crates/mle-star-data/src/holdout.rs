@@ -6,6 +6,7 @@
 
 mod checks;
 mod choice;
+mod places;
 pub(crate) mod seeded;
 mod trim;
 mod write;
@@ -83,6 +84,7 @@ pub fn plan(
     let tables = checks::tables(profile, &listing, roles)?;
     checks::files(data_dir, profile, &listing, &tables)?;
     checks::ids(data_dir, &tables)?;
+    places::check(data_dir, profile, &listing, &tables)?;
     let chosen = choice::choose(data_dir, profile, &tables, split, share, seed)?;
     Ok(Plan {
         targets: tables.targets.iter().map(|(name, _)| (*name).to_owned()).collect(),

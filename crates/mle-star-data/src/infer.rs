@@ -7,13 +7,11 @@ mod columns;
 mod kinds;
 mod metric;
 
-use std::path::PathBuf;
-
 use mle_star::metric::Direction;
 use mle_star::stop::Trouble;
 use mle_star::task::{DataModality, TaskType};
 
-use super::profile::Profile;
+use super::profile::{Profile, Unlabelled};
 
 pub(crate) use kinds::MOST_CLASSES;
 
@@ -66,23 +64,29 @@ pub struct Inferred {
     pub target_unknown: Option<Trouble>,
 }
 
-/// Infers what was not given. `profile` is `None` for a folder without a training table; the kind of data is then
-/// inferred from `files`, the files that are not tables.
+/// Infers what was not given. `profile` is `None` for a folder without a training table; its sample submission and its
+/// files are then in `unlabelled`.
 ///
 /// # Errors
 /// A given column is in no table, the metric and the direction contradict each other, or the metric or direction
 /// is neither given nor inferable. The hint names the option to set.
 pub fn infer(
     profile: Option<&Profile>,
-    files: &[PathBuf],
+    unlabelled: &Unlabelled,
     description: &str,
     given: &Given,
 ) -> Result<Inferred, Trouble> {
     let mut guesses = Vec::new();
     let metric = metric::name(description, given.metric.as_deref(), &mut guesses)?;
     let direction = metric::direction(&metric, given.direction, &mut guesses)?;
-    let id = columns::id(profile, given.id.as_deref(), &mut guesses)?;
-    let found = columns::target(profile, description, given.target.as_deref(), id.as_deref())?;
+    let (id, found) = match profile {
+        Some(profile) => {
+            let id = columns::id(profile, given.id.as_deref(), &mut guesses)?;
+            let found = columns::target(profile, description, given.target.as_deref(), id.as_deref())?;
+            (id, found)
+        }
+        None => columns::of_sample(unlabelled.sample.as_ref(), given, &mut guesses),
+    };
     let (target, target_unknown) = match found {
         columns::Target::Given(name) => (Some(name), None),
         columns::Target::Guessed(guess) => {
@@ -92,8 +96,14 @@ pub fn infer(
         }
         columns::Target::Unknown(why) => (None, Some(why)),
     };
-    let files = profile.map_or(files, |profile| &profile.other_files);
-    let columns = kinds::Columns { profile, files, target: target.as_deref(), id: id.as_deref() };
+    let sample = profile.map_or(&unlabelled.sample, |profile| &profile.sample);
+    let columns = kinds::Columns {
+        profile,
+        sample: sample.as_ref(),
+        media: profile.map_or(unlabelled.media, |profile| profile.media),
+        target: target.as_deref(),
+        id: id.as_deref(),
+    };
     let data_modality = kinds::modality(columns, given.data_modality, &mut guesses);
     let task_type = kinds::task_type(columns, &metric, data_modality, given.task_type, &mut guesses);
     Ok(Inferred { task_type, data_modality, metric, direction, target, id, guesses, target_unknown })
@@ -104,6 +114,7 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::media::Media;
     use crate::profile;
 
     const TRAIN: (&str, &str) = ("train.csv", "id,age,town,price\n1,20,a,10.5\n2,30,b,11.5\n3,40,a,9\n");
@@ -127,7 +138,8 @@ mod tests {
     #[test]
     fn target_and_id_follow_from_the_tables() {
         let check = |files: &[(&str, &str)], description: &str, target: Option<&str>, id: Option<&str>| {
-            let found = infer(Some(&profile_of(files)), &[], description, &given(|_| ())).unwrap();
+            let found =
+                infer(Some(&profile_of(files)), &Unlabelled::default(), description, &given(|_| ())).unwrap();
             assert_eq!((found.target.as_deref(), found.id.as_deref()), (target, id), "{files:?}");
             assert_eq!(found.target_unknown.is_some(), target.is_none());
             assert!(found.guesses.iter().all(|guess| !guess.reason.is_empty()));
@@ -153,7 +165,8 @@ mod tests {
         let check = |train: &str, metric: &str, task_type, modality| {
             let given =
                 Given { metric: Some(metric.to_owned()), target: Some("y".to_owned()), ..Given::default() };
-            let found = infer(Some(&profile_of(&[("train.csv", train)])), &[], "", &given).unwrap();
+            let found = infer(Some(&profile_of(&[("train.csv", train)])), &Unlabelled::default(), "", &given)
+                .unwrap();
             assert_eq!((found.task_type, found.data_modality), (task_type, modality), "{train} {metric}");
         };
         check("a,y\n1,0\n2,1\n", "RMSE", TaskType::Regression, DataModality::Tabular);
@@ -166,21 +179,26 @@ mod tests {
 
     #[test]
     fn files_tell_the_kind_of_data_without_a_training_table() {
-        let check = |ending: &str, count: usize, modality, task_type, reason: &str| {
-            let files: Vec<PathBuf> =
-                (0..count).map(|number| PathBuf::from(format!("train/{number}.{ending}"))).collect();
+        let check = |media: Media, modality, task_type, reason: &str| {
             let given = Given { metric: Some("accuracy".to_owned()), ..Given::default() };
-            let found = infer(None, &files, "", &given).unwrap();
-            assert_eq!((found.data_modality, found.task_type), (modality, task_type), "{ending}");
+            let found = infer(None, &Unlabelled { sample: None, media }, "", &given).unwrap();
+            assert_eq!((found.data_modality, found.task_type), (modality, task_type), "{media:?}");
             let guess = found.guesses.iter().find(|guess| guess.field == "data_modality").unwrap();
             assert_eq!(guess.reason, reason);
         };
         let image = (DataModality::Image, TaskType::ImageClassification);
-        check("JPG", 12, image.0, image.1, "the data folder holds 12 images");
+        let images = Media { images: 12, ..Media::default() };
+        check(images, image.0, image.1, "the data folder holds 12 images");
         let audio = (DataModality::Audio, TaskType::AudioClassification);
-        check("wav", 10, audio.0, audio.1, "the data folder holds 10 sound files");
+        let sounds = Media { sounds: 10, ..Media::default() };
+        check(sounds, audio.0, audio.1, "the data folder holds 10 sound files");
+        let pictured = Media { images: 30, sounds: 10, pictured: 10 };
+        check(pictured, audio.0, audio.1, "the data folder holds 10 sound files, and images of them");
+        let both = Media { images: 30, sounds: 10, pictured: 1 };
+        let mixed = (DataModality::Mixed, TaskType::Classification);
+        check(both, mixed.0, mixed.1, "the data folder holds 30 images and 10 sound files");
         let unknown = (DataModality::Tabular, TaskType::Classification);
-        check("bin", 12, unknown.0, unknown.1, "no training table was read");
+        check(Media { images: 3, ..Media::default() }, unknown.0, unknown.1, "no training table was read");
     }
 
     #[test]
@@ -188,7 +206,7 @@ mod tests {
         let profile = profile_of(&[TRAIN, TEST, SAMPLE]);
         let check = |description: &str, metric: Option<&str>, expected: (&str, Direction)| {
             let given = Given { metric: metric.map(str::to_owned), ..Given::default() };
-            let found = infer(Some(&profile), &[], description, &given).unwrap();
+            let found = infer(Some(&profile), &Unlabelled::default(), description, &given).unwrap();
             assert_eq!((found.metric.as_str(), found.direction), expected);
         };
         check("Evaluated by mean absolute error.", None, ("MAE", Direction::Minimize));
@@ -201,7 +219,7 @@ mod tests {
     fn what_cannot_be_right_is_named_with_the_option_to_give() {
         let profile = profile_of(&[TRAIN, TEST, SAMPLE]);
         let check = |given: Given, message: &str, hint: &str| {
-            let trouble = infer(Some(&profile), &[], "", &given).unwrap_err();
+            let trouble = infer(Some(&profile), &Unlabelled::default(), "", &given).unwrap_err();
             assert!(trouble.message.contains(message), "{trouble}");
             assert!(trouble.hint.contains(hint), "{}", trouble.hint);
         };

@@ -1,21 +1,23 @@
 //! Reads data folders and infers the task from them.
 //!
-//! [`profile::read`] profiles a folder's tables, [`infer::infer`] infers the task from them, and [`unzip`] unpacks
+//! [`profile::read`] profiles a folder's tables, [`media`] counts its images and sounds, [`infer::infer`] infers the task from them, and [`unzip`] unpacks
 //! packed tables for scripts. [`split::describe`] says how test rows differ from training rows,
 //! [`comparison::script`] writes a script that compares both tables, [`knowing`] finds columns that tell the target, [`holdout`] keeps
 //! labelled rows from scripts, and [`summary`] tells agents what the data holds.
 
 pub mod agreement;
 pub mod altered;
+mod archives;
 pub mod comparison;
 mod dates;
 pub mod digest;
-mod folder;
+pub mod folder;
 pub mod holdout;
 pub mod infer;
 pub mod input;
 pub mod keys;
 pub mod knowing;
+pub mod media;
 pub mod profile;
 mod records;
 pub mod split;

@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 
 use mle_star::stop::Trouble;
 
-use super::folder;
+use super::folder::{self, Listing};
+use super::media::{Media, media};
 
 pub(crate) use column::{Values, is_missing};
 pub(crate) use table::read as read_table;
@@ -37,8 +38,19 @@ pub struct Profile {
     pub auxiliary: Vec<Table>,
     /// Every other file of the folder, relative paths.
     pub other_files: Vec<PathBuf>,
+    /// Images and sounds in these files.
+    pub media: Media,
     /// Columns that group the training rows, if the rows of the test table belong to other groups.
     pub groups: Vec<GroupColumn>,
+}
+
+/// What a data folder without a training table holds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Unlabelled {
+    /// The sample submission, if it can be read.
+    pub sample: Option<Table>,
+    /// Images and sounds.
+    pub media: Media,
 }
 
 /// A column that identifies groups of rows: its values repeat in the training table, and at most one percent of
@@ -146,20 +158,28 @@ pub fn read(data_dir: &Path) -> Result<Profile, Trouble> {
         _ => Vec::new(),
     };
     let sample = optional(&listing.sample)?;
-    Ok(Profile { train, test, sample, auxiliary, other_files, groups })
+    let media = media(data_dir, &other_files);
+    Ok(Profile { train, test, sample, auxiliary, other_files, media, groups })
 }
 
-/// The files of a data folder that are not tables; none if the folder cannot be read.
-pub fn other_files(data_dir: &Path) -> Vec<PathBuf> {
-    folder::list(data_dir).map(|listing| listing.other).unwrap_or_default()
+/// What a data folder without a training table holds; nothing if the folder cannot be read.
+pub fn read_unlabelled(data_dir: &Path) -> Unlabelled {
+    let Listing { sample, other, .. } = folder::list(data_dir).unwrap_or_default();
+    let sample = sample.and_then(|source| table::read(data_dir, &source).ok());
+    Unlabelled { sample, media: media(data_dir, &other) }
+}
+
+/// The sample submission as scripts see it, relative to the data folder; `None` if there is none.
+pub fn sample_file(data_dir: &Path) -> Option<PathBuf> {
+    folder::list(data_dir).ok()?.sample.map(|source| source.file)
 }
 
 impl Profile {
     /// All columns to predict, if `target` is one of them: the columns of the sample submission that the training table
-    /// has and the test table lacks, beside the ID. Otherwise `target` alone.
+    /// has and the test table, if there is one, lacks, beside the ID. Otherwise `target` alone.
     pub fn targets<'a>(&'a self, target: &'a str, id: Option<&str>) -> Vec<&'a str> {
         let lacks = |table: &Option<Table>, name: &str| {
-            table.as_ref().is_some_and(|table| table.column(name).is_none())
+            table.as_ref().is_none_or(|table| table.column(name).is_none())
         };
         let sample = self.sample.iter().flat_map(|sample| &sample.columns).map(|column| column.name.as_str());
         let asked: Vec<&str> = sample

@@ -7,8 +7,10 @@
 mod auxiliary;
 mod column;
 mod columns;
+mod composed;
 mod files;
 mod media;
+mod names;
 mod tables;
 mod target;
 mod words;
@@ -28,10 +30,12 @@ pub const MOST: usize = 6_000;
 
 /// The greatest number of characters of each section. The section of the columns gets what the others leave.
 const TABLES: usize = 900;
-const TARGETS: usize = 900;
+const TARGETS: usize = 1_200;
 const FIRST_ROWS: usize = 1_100;
 const AUXILIARY: usize = 900;
-const FILES: usize = 700;
+const FILES: usize = 1_000;
+/// The same without a training table.
+const ONLY_FILES: usize = 4_000;
 /// Columns of the sample submission, and of a table alone.
 const NAMES: usize = 8;
 
@@ -62,7 +66,7 @@ pub fn summarize(asked: &Asked<'_>) -> String {
         Some(profile) => with_profile(asked, profile, &listing),
         None => joined(&[
             without_profile(asked.data_dir, &listing),
-            files::section(asked.data_dir, &listing, &[]),
+            files::section(asked.data_dir, &listing, &[], ONLY_FILES),
         ]),
     };
     text.chars().take(MOST).collect()
@@ -77,11 +81,11 @@ fn with_profile(asked: &Asked<'_>, profile: &Profile, listing: &Listing) -> Stri
         Err(error) => return format!("The tables cannot be read: {}.", words::sentence(&error.to_string())),
     };
     let named = files::named(profile, &facts.first_rows);
-    let before = [tables_section(asked, profile, &facts), target_section(&facts.labels)];
+    let before = [tables_section(asked, profile, listing, &facts), target_section(&facts.labels)];
     let after = [
         first_rows_section(profile, &facts.first_rows),
         auxiliary::section(asked.data_dir, profile, listing, (&joins, &facts)),
-        files::section(asked.data_dir, listing, &named),
+        files::section(asked.data_dir, listing, &named, FILES),
     ];
     let used: usize = before.iter().chain(&after).map(|section| section.chars().count() + 2).sum();
     let columns = columns::section(asked, profile, (&chosen, &facts), MOST.saturating_sub(used));
@@ -104,10 +108,17 @@ fn section(title: &str, lines: &[String], room: usize) -> String {
     format!("## {title}\n\n{}", words::fit(lines, room.saturating_sub(title.len() + 5)).join("\n"))
 }
 
-fn tables_section(asked: &Asked<'_>, profile: &Profile, facts: &TableFacts) -> String {
+fn tables_section(asked: &Asked<'_>, profile: &Profile, listing: &Listing, facts: &TableFacts) -> String {
+    let converted = |table: &Table| match listing.tables().find(|source| source.file == table.file) {
+        Some(source) if source.packing == folder::Packing::Json => {
+            format!(" (`./input` has it instead of {})", words::path(&source.on_disk))
+        }
+        _ => String::new(),
+    };
     let size = |table: &Table, rows: usize| {
         let columns = words::counted(table.columns.len(), "column");
-        format!("- {}: {}, {columns}", words::path(&table.file), words::counted(rows, "row"))
+        let file = words::path(&table.file);
+        format!("- {file}{}: {}, {columns}", converted(table), words::counted(rows, "row"))
     };
     let held = asked.held_out.map_or(0, Plan::rows);
     let whole = |rows: u64| usize::try_from(rows).unwrap_or(usize::MAX);
@@ -120,6 +131,7 @@ fn tables_section(asked: &Asked<'_>, profile: &Profile, facts: &TableFacts) -> S
         let rows = sample.rows + whole(held);
         lines.push(format!("{}: {}", size(sample, rows), words::list(&columns, NAMES)));
     }
+    lines.extend(composed::id(asked.data_dir, profile, listing));
     lines.extend(only_in_one(asked, profile));
     lines.extend(asked.split.and_then(difference));
     section("Tables", &lines, TABLES)
@@ -196,15 +208,26 @@ fn without_profile(data_dir: &Path, listing: &Listing) -> String {
         let file = words::path(&source.file);
         match profile::read_table(data_dir, source) {
             Ok(table) => {
-                let names: Vec<String> =
-                    table.columns.iter().map(|column| words::name(&column.name)).collect();
+                let columns: Vec<String> = table.columns.iter().map(in_table).collect();
                 let rows = words::counted(table.rows, "row");
-                format!("- {file}: {rows}; columns {}", words::list(&names, 3 * NAMES))
+                format!("- {file}: {rows}; columns {}", words::list(&columns, 3 * NAMES))
             }
             Err(trouble) => format!("- {file} cannot be read: {}.", words::sentence(&trouble.message)),
         }
     };
-    section("Tables", &listing.tables().map(line).collect::<Vec<_>>(), MOST / 2)
+    section("Tables", &listing.tables().map(line).collect::<Vec<_>>(), MOST / 3)
+}
+
+/// A column of a table that stands alone.
+fn in_table(column: &Column) -> String {
+    let name = words::name(&column.name);
+    let values: Vec<String> =
+        column.top_values.iter().take(2).map(|(value, _)| words::value(value)).collect();
+    match column.top_values.as_slice() {
+        [] => name,
+        [(only, _)] if column.missing == 0 => format!("{name} (always {})", words::value(only)),
+        _ => format!("{name} ({}, such as {})", columns::kind(column.kind), values.join(", ")),
+    }
 }
 
 impl<'a> Asked<'a> {

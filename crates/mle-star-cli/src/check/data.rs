@@ -5,6 +5,7 @@ use std::path::Path;
 use mle_star::protocol::SplitKind;
 use mle_star::stop::Trouble;
 use mle_star::task::TaskType;
+use mle_star_data::infer::Inferred;
 use mle_star_data::profile::{Profile, Table};
 use mle_star_data::{knowing, split};
 use mle_star_leakage as leakage;
@@ -13,8 +14,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::CheckArgs;
+use crate::prepare::look_without_metric;
 use crate::prepare::task_source::{self, TaskSource};
-use crate::prepare::{Look, look_without_metric};
 use crate::settings::Invocation;
 
 /// What a data folder says.
@@ -59,16 +60,15 @@ pub fn known(args: &CheckArgs, folder: &Path) -> Result<Known, Trouble> {
         id_column: args.id_column.clone(),
         ..Invocation::default()
     };
-    let look = look_without_metric(&source, &invocation)?;
-    Ok(of(&source, look))
+    let (profile, inferred) = look_without_metric(&source, &invocation)?;
+    Ok(of(&source, &profile, inferred))
 }
 
-fn of(source: &TaskSource, look: Look) -> Known {
-    let Look { profile, inferred, .. } = look;
+fn of(source: &TaskSource, profile: &Profile, inferred: Inferred) -> Known {
     let (target, id) = (inferred.target.as_deref(), inferred.id.as_deref());
     let classes = inferred.task_type != TaskType::Regression;
     let split =
-        profile.test.is_some().then(|| split::describe(&source.data_dir, &profile, target, id, classes));
+        profile.test.is_some().then(|| split::describe(&source.data_dir, profile, target, id, classes));
     let targets: Vec<String> =
         target.iter().flat_map(|target| profile.targets(target, id)).map(str::to_owned).collect();
     let guess = inferred.guesses.iter().find(|guess| guess.field == "target_column");
@@ -80,11 +80,11 @@ fn of(source: &TaskSource, look: Look) -> Known {
     let mut but: Vec<&str> = targets.iter().map(String::as_str).collect();
     but.extend(id);
     // What cannot be read is an error of the profile already.
-    let knows = target.and_then(|target| knowing::columns(&source.data_dir, &profile, target, &but).ok());
+    let knows = target.and_then(|target| knowing::columns(&source.data_dir, profile, target, &but).ok());
     Known {
         knows_target: knows.unwrap_or_default(),
         folder: source.data_dir.display().to_string(),
-        only_in_training: only_in_training(&profile, &targets),
+        only_in_training: only_in_training(profile, &targets),
         targets,
         target_reason,
         split,

@@ -47,7 +47,7 @@ fn evaluation(source: &TaskSource, look: &Look) -> Result<Vec<String>, Trouble> 
     let (Settings { config, .. }, _) =
         prepare::settings_of(&RunArgs::default(), source, &process_environment)?;
     let task = Evaluated::inferred(&source.data_dir, &look.inferred);
-    let protocol = protocol::protocol(task, &config, Some(&look.profile));
+    let protocol = protocol::protocol(task, &config, look.profile.as_ref());
     Ok(protocol.iter().flat_map(|protocol| protocol::lines(protocol, &config)).collect())
 }
 

@@ -12,7 +12,7 @@ use mle_star_backends::runners::entry::RunnerEntry;
 use mle_star_backends::runners::fleet::Fleet;
 use mle_star_backends::script::backend::{ScriptBackend, ScriptSetup};
 use mle_star_backends::script::environment::{Environment, Origin};
-use mle_star_data::unzip;
+use mle_star_data::{profile, unzip};
 use mle_star_process::machine::Machine;
 use mle_star_process::sandbox::{Isolation, Network};
 use mle_star_process::warm::WarmStart;
@@ -107,8 +107,11 @@ fn runner(
     isolation: Isolation,
 ) -> ScriptSetup {
     let task = &start.frozen.task;
-    let sample = start.profile.as_ref().and_then(|profile| profile.sample.as_ref());
-    let sample = sample.map(|sample| data_dir.join(&sample.file));
+    let sample = match &start.profile {
+        Some(profile) => profile.sample.as_ref().map(|sample| sample.file.clone()),
+        None => profile::sample_file(&data_dir),
+    };
+    let sample = sample.map(|file| data_dir.join(file));
     ScriptSetup {
         run_folder: start.folder.clone(),
         sample_submission: sample,

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use mle_star::config::{AgentsChoice, Config};
 use mle_star::metric::Direction;
 use mle_star::stop::Trouble;
-use mle_star::task::Task;
+use mle_star::task::{DataModality, Task, TaskType};
 use mle_star_backends::files;
 use mle_star_data::agreement;
 use mle_star_data::infer::{Given, Guess, Inferred, infer};
-use mle_star_data::profile::{self, Profile};
+use mle_star_data::profile::{self, Profile, Unlabelled};
 use mle_star_metrics::names::Metric;
 
 use super::configure::absolute;
@@ -45,7 +45,8 @@ pub fn complete(
     chosen: &Chosen,
 ) -> Result<CompleteTask, Trouble> {
     let description = read_description(source)?;
-    let inferred = infer(data.profile.as_ref(), &data.files, &description.text, &given(source, invocation))?;
+    let inferred =
+        infer(data.profile.as_ref(), &data.unlabelled, &description.text, &given(source, invocation))?;
     if let (Chosen::Offline, Some(profile)) = (chosen, &data.profile) {
         check_for_offline(&source.data_dir, profile, &inferred)?;
     }
@@ -59,8 +60,8 @@ pub fn complete(
 /// A data folder as `init` sees it.
 #[derive(Debug)]
 pub struct Look {
-    /// Its tables.
-    pub profile: Profile,
+    /// Its tables; `None` without a training table.
+    pub profile: Option<Profile>,
     /// Its task.
     pub inferred: Inferred,
     /// The description; empty without any.
@@ -72,9 +73,17 @@ pub struct Look {
 /// # Errors
 /// The data cannot be read, or a field cannot be inferred.
 pub fn look(source: &TaskSource, given: &Given) -> Result<Look, Trouble> {
-    let profile = profile::read(&source.data_dir)?;
+    let read = profile::read(&source.data_dir);
     let description = read_description(source)?.text;
-    let inferred = infer(Some(&profile), &[], &description, given)?;
+    let (profile, unlabelled) = match read {
+        Ok(profile) => (Some(profile), Unlabelled::default()),
+        // A sample submission or files with labels in their names can stand for the table.
+        Err(trouble) => match profile::read_unlabelled(&source.data_dir) {
+            unlabelled if unlabelled != Unlabelled::default() => (None, unlabelled),
+            _ => return Err(trouble),
+        },
+    };
+    let inferred = infer(profile.as_ref(), &unlabelled, &description, given)?;
     Ok(Look { profile, inferred, description })
 }
 
@@ -82,14 +91,17 @@ pub fn look(source: &TaskSource, given: &Given) -> Result<Look, Trouble> {
 ///
 /// # Errors
 /// The data cannot be read, or a given column is in no table.
-pub fn look_without_metric(source: &TaskSource, invocation: &Invocation) -> Result<Look, Trouble> {
+pub fn look_without_metric(
+    source: &TaskSource,
+    invocation: &Invocation,
+) -> Result<(Profile, Inferred), Trouble> {
     let profile = profile::read(&source.data_dir)?;
     let description = read_description(source)?.text;
     let given = given(source, invocation);
     let any = Given { metric: Some("any".to_owned()), direction: Some(Direction::Maximize), ..given.clone() };
-    let inferred = infer(Some(&profile), &[], &description, &given)
-        .or_else(|_| infer(Some(&profile), &[], &description, &any))?;
-    Ok(Look { profile, inferred, description })
+    let infer = |given| infer(Some(&profile), &Unlabelled::default(), &description, given);
+    let inferred = infer(&given).or_else(|_| infer(&any))?;
+    Ok((profile, inferred))
 }
 
 /// Checks that the run writes outside its data; `makes_output` also creates the folders for its output and its calls, so
@@ -220,8 +232,29 @@ fn check_for_offline(data_dir: &Path, profile: &Profile, inferred: &Inferred) ->
         let message = format!("the offline agents do not know the metric \"{}\"", inferred.metric);
         return Err(Trouble::new(message, format!("give one of these with --metric: {}", names.join(", "))));
     }
+    if inferred.task_type == TaskType::SequenceToSequence {
+        let message = "the offline agents predict numbers and classes, and this task asks for texts";
+        return Err(Trouble::new(message, "use a model: --agents claude"));
+    }
+    if let Some(trouble) = only_media(profile, inferred) {
+        return Err(trouble);
+    }
     if let Some(trouble) = &inferred.target_unknown {
         return Err(trouble.clone());
     }
     agreement::check(data_dir, profile, inferred.id.as_deref())
+}
+
+/// A task about images or sounds whose tables only have their names.
+fn only_media(profile: &Profile, inferred: &Inferred) -> Option<Trouble> {
+    let what = match inferred.data_modality {
+        DataModality::Image => "images",
+        DataModality::Audio => "sounds",
+        DataModality::Tabular | DataModality::Text | DataModality::Mixed => return None,
+    };
+    let in_train = |name: &str| Some(name) != inferred.id.as_deref() && profile.train.column(name).is_some();
+    let test = profile.test.iter().flat_map(|test| &test.columns);
+    let message = format!("the offline agents work on tables, and the data of this task are {what}");
+    let has_features = test.into_iter().any(|column| in_train(&column.name));
+    (!has_features).then(|| Trouble::new(message, "use a model: --agents claude"))
 }

@@ -1,9 +1,9 @@
 //! The profile of a task's data.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use mle_star::stop::Trouble;
-use mle_star_data::profile::{self, Profile};
+use mle_star_data::profile::{self, Profile, Unlabelled};
 
 use crate::provider::Chosen;
 
@@ -12,8 +12,8 @@ use crate::provider::Chosen;
 pub struct ProfiledData {
     /// Its tables; `None` without a readable training table.
     pub profile: Option<Profile>,
-    /// The files that are not tables, if there is no profile.
-    pub files: Vec<PathBuf>,
+    /// The other data, if there is no profile.
+    pub unlabelled: Unlabelled,
     /// Why there is no profile.
     pub note: Option<String>,
 }
@@ -24,11 +24,23 @@ pub struct ProfiledData {
 /// The offline agents were chosen and the tables cannot be read.
 pub fn profile_data(data_dir: &Path, chosen: &Chosen) -> Result<ProfiledData, Trouble> {
     match (profile::read(data_dir), chosen) {
-        (Ok(profile), _) => Ok(ProfiledData { profile: Some(profile), files: Vec::new(), note: None }),
-        (Err(trouble), Chosen::Offline) => Err(trouble),
+        (Ok(profile), _) => {
+            Ok(ProfiledData { profile: Some(profile), unlabelled: Unlabelled::default(), note: None })
+        }
+        (Err(trouble), Chosen::Offline) => Err(for_offline(trouble)),
         (Err(trouble), Chosen::Claude(_) | Chosen::Files | Chosen::OpenAi(_)) => {
             let note = format!("note: the tables were not profiled: {}", trouble.message);
-            Ok(ProfiledData { profile: None, files: profile::other_files(data_dir), note: Some(note) })
+            let unlabelled = profile::read_unlabelled(data_dir);
+            Ok(ProfiledData { profile: None, unlabelled, note: Some(note) })
         }
     }
+}
+
+/// A folder without a training table may still be a task for a model.
+fn for_offline(trouble: Trouble) -> Trouble {
+    if !trouble.message.starts_with("no train.csv") {
+        return trouble;
+    }
+    let hint = format!("{}; for images, sounds and other data, use a model: --agents claude", trouble.hint);
+    Trouble::new(format!("{}: the offline agents need a training table", trouble.message), hint)
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use mle_star::layout;
 use mle_star::stop::Trouble;
+use mle_star_data::folder::has_tables;
 
 use crate::prepare::task_file::{self, TaskFile};
 
@@ -133,11 +134,17 @@ fn from_folder(folder: &Path) -> TaskSource {
     }
 }
 
-/// The folder itself if it has the training table, else the first of `names` that has it.
+/// The folder itself if it has the training table, else the first of `names` that has it or, without any, another table
+/// with a role.
 fn data_below(folder: &Path, names: &[&str]) -> PathBuf {
     let holds_training = |folder: &Path| first_of(folder, &TRAINING_TABLES).is_some();
-    let nested = || names.iter().map(|name| folder.join(name)).find(|below| holds_training(below));
-    if holds_training(folder) { folder.to_owned() } else { nested().unwrap_or_else(|| folder.to_owned()) }
+    let below =
+        |holds: &dyn Fn(&Path) -> bool| names.iter().map(|name| folder.join(name)).find(|path| holds(path));
+    if holds_training(folder) {
+        return folder.to_owned();
+    }
+    let other = || below(&has_tables).filter(|_| !has_tables(folder));
+    below(&holds_training).or_else(other).unwrap_or_else(|| folder.to_owned())
 }
 
 fn first_of(folder: &Path, names: &[&str]) -> Option<PathBuf> {

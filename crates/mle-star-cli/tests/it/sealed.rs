@@ -35,6 +35,11 @@ impl Sealed {
         sealed
     }
 
+    /// An empty folder.
+    pub fn empty() -> Self {
+        Self { dir: tempfile::tempdir().unwrap() }
+    }
+
     pub fn write(&self, name: &str, bytes: &[u8]) {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();

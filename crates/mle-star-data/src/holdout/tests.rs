@@ -265,3 +265,28 @@ fn too_few_rows_groups_and_times_are_named() {
     check(most, &time, FIFTH, "too many rows have the last value of `day`");
     check(|_| (), &split(SplitKind::Time, Some("g")), FIFTH, "the values of `g` have no order of time");
 }
+
+fn part(row: usize) -> &'static str {
+    if row < 100 { "train" } else { "test" }
+}
+
+#[test]
+fn rows_whose_files_would_lie_elsewhere_are_not_held_out() {
+    let check = |name: fn(usize) -> String, expected: Option<&str>| {
+        let dir = folder(&files());
+        for row in 0..140 {
+            let path = dir.path().join(name(row));
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "x").unwrap();
+        }
+        let planned = planned(dir.path(), &split(SplitKind::Rows, None), FIFTH, 1);
+        assert_eq!(planned.err().map(|Off(why)| why).as_deref(), expected);
+    };
+    check(|row| format!("images/{row}.png"), None);
+    check(|row| format!("other/x{row}.png"), None);
+    let why = |train: &str, test: &str| {
+        Some(format!("files of training rows lie in {train}, those of test rows in {test}"))
+    };
+    check(|row| format!("{}_images/{row}.png", part(row)), why("train_images", "test_images").as_deref());
+    check(|row| format!("{}/{row}/geometry.xyz", part(row)), why("train", "test").as_deref());
+}

@@ -2,7 +2,7 @@
 
 use mle_star::stop::Trouble;
 
-use super::Guess;
+use super::{Given, Guess};
 use crate::profile::{Column, Profile, ROWS_LOOKED_AT, Table};
 
 const USUAL_TARGETS: [&str; 6] = ["target", "label", "labels", "class", "y", "outcome"];
@@ -17,11 +17,10 @@ pub(super) enum Target {
 /// The given ID column, otherwise the sample's first column, otherwise a column of unique values whose name says
 /// that it is an ID.
 pub(super) fn id(
-    profile: Option<&Profile>,
+    profile: &Profile,
     given: Option<&str>,
     guesses: &mut Vec<Guess>,
 ) -> Result<Option<String>, Trouble> {
-    let Some(profile) = profile else { return Ok(given.map(str::to_owned)) };
     if let Some(name) = given {
         let tables = [profile.sample.as_ref(), profile.test.as_ref()];
         for table in tables.into_iter().flatten() {
@@ -40,16 +39,11 @@ pub(super) fn id(
 
 /// The given target, otherwise the one that the tables and the description imply.
 pub(super) fn target(
-    profile: Option<&Profile>,
+    profile: &Profile,
     description: &str,
     given: Option<&str>,
     id: Option<&str>,
 ) -> Result<Target, Trouble> {
-    let Some(profile) = profile else {
-        let unknown =
-            || Target::Unknown(Trouble::new("there is no train.csv to find the target in", "give --target"));
-        return Ok(given.map_or_else(unknown, |name| Target::Given(name.to_owned())));
-    };
     if let Some(name) = given {
         check_column(&profile.train, name, "target", "--target")?;
         return Ok(Target::Given(name.to_owned()));
@@ -67,6 +61,40 @@ pub(super) fn target(
         .or_else(|| by_usual_name(&candidates));
     let Some((name, reason)) = guess else { return Ok(Target::Unknown(unknown_target(&candidates))) };
     Ok(Target::Guessed(Guess { field: "target_column", value: name.to_owned(), reason }))
+}
+
+/// The ID column and the target of a folder without a training table: the given ones, otherwise the first column of the
+/// sample submission and the only other one.
+pub(super) fn of_sample(
+    sample: Option<&Table>,
+    given: &Given,
+    guesses: &mut Vec<Guess>,
+) -> (Option<String>, Target) {
+    let columns: Vec<&str> =
+        sample.iter().flat_map(|sample| &sample.columns).map(|column| column.name.as_str()).collect();
+    let file = sample.map(|sample| sample.file.display().to_string()).unwrap_or_default();
+    let guess = |field, value: &str, reason| Guess { field, value: value.to_owned(), reason };
+    let first = columns.first().filter(|_| columns.len() > 1);
+    let guessed = match &given.id {
+        Some(_) => None,
+        None => first.map(|name| guess("id_column", name, format!("the first column of {file}"))),
+    };
+    let id = given.id.clone().or_else(|| guessed.as_ref().map(|guess| guess.value.clone()));
+    guesses.extend(guessed);
+    let others: Vec<&&str> = columns.iter().filter(|name| Some(**name) != id.as_deref()).collect();
+    let target = match (&given.target, others.as_slice()) {
+        (Some(name), _) => Target::Given(name.clone()),
+        (None, [only]) => Target::Guessed(guess(
+            "target_column",
+            only,
+            format!("the column of {file} beside the ID; no training table has it"),
+        )),
+        (None, _) => {
+            let why = "there is no training table to find the target in";
+            Target::Unknown(Trouble::new(why, "give --target"))
+        }
+    };
+    (id, target)
 }
 
 fn check_column(table: &Table, name: &str, role: &str, option: &str) -> Result<(), Trouble> {
@@ -123,8 +151,8 @@ fn by_sample<'a>(
     let asked = sample_columns(profile, id);
     let mut both = candidates.iter().filter(|column| asked.contains(&column.name.as_str()));
     let (Some(only), None) = (both.next(), both.next()) else { return None };
-    let file = profile.sample.as_ref()?.file.display();
-    Some((&only.name, format!("the column of {file} that train.csv also has")))
+    let (file, train) = (profile.sample.as_ref()?.file.display(), profile.train.file.display());
+    Some((&only.name, format!("the column of {file} that {train} also has")))
 }
 
 /// If the sample asks for several columns of the training table, the first of them.
@@ -137,17 +165,19 @@ fn first_of_several<'a>(
     let find = |name: &&str| candidates.iter().find(|column| column.name == **name);
     let both: Vec<&&Column> = asked.iter().filter_map(find).collect();
     let [first, _, ..] = both.as_slice() else { return None };
-    let (count, file) = (both.len(), profile.sample.as_ref()?.file.display());
+    let (file, train) = (profile.sample.as_ref()?.file.display(), profile.train.file.display());
+    let count = both.len();
     Some((
         &first.name,
-        format!("the first of {count} columns of {file} that train.csv also has; all are targets"),
+        format!("the first of {count} columns of {file} that {train} also has; all are targets"),
     ))
 }
 
 fn by_absence<'a>(profile: &Profile, candidates: &[&'a Column]) -> Option<(&'a str, String)> {
     let test = profile.test.as_ref()?;
     let [only] = candidates else { return None };
-    Some((&only.name, format!("the only column of train.csv that {} lacks", test.file.display())))
+    let train = profile.train.file.display();
+    Some((&only.name, format!("the only column of {train} that {} lacks", test.file.display())))
 }
 
 /// If the sample has one column per class, the target is the column with these values.

@@ -1,12 +1,11 @@
 //! Infers the kind of problem and the kind of data.
 
-use std::path::{Path, PathBuf};
-
 use mle_star::task::{DataModality, TaskType};
 use serde_json::Value;
 
 use super::Guess;
-use crate::profile::{Column, ColumnKind, Profile};
+use crate::media::Media;
+use crate::profile::{Column, ColumnKind, Profile, Table};
 use mle_star_metrics::names::Metric;
 
 /// An integer target with at most this many distinct values is treated as classes.
@@ -14,15 +13,20 @@ pub(crate) const MOST_CLASSES: usize = 30;
 /// Minimum number of files of a kind for a data set of that kind.
 const MANY_FILES: usize = 10;
 
-const IMAGES: [&str; 9] = ["jpg", "jpeg", "png", "tif", "tiff", "bmp", "gif", "dcm", "webp"];
-const SOUNDS: [&str; 6] = ["wav", "mp3", "ogg", "flac", "m4a", "aif"];
+/// Minimum number of other features of images, sounds and long texts for mixed data.
+const MANY_FEATURES: usize = 4;
+/// Texts with this many characters on average are long.
+const LONG: f64 = 60.0;
+/// A sample submission with this many rows for each image asks for the pixels of images.
+const ROWS_OF_AN_IMAGE: usize = 100;
 
 /// The tables, and the columns that are not features.
 #[derive(Clone, Copy)]
 pub(super) struct Columns<'a> {
     pub(super) profile: Option<&'a Profile>,
-    /// Files that are not tables.
-    pub(super) files: &'a [PathBuf],
+    pub(super) sample: Option<&'a Table>,
+    /// Images and sounds.
+    pub(super) media: Media,
     pub(super) target: Option<&'a str>,
     pub(super) id: Option<&'a str>,
 }
@@ -52,57 +56,100 @@ pub(super) fn task_type(
     if let Some(given) = given {
         return given;
     }
-    let (is_regression, reason) = columns.is_regression(metric);
-    let task_type = match (is_regression, modality) {
-        (true, _) => TaskType::Regression,
-        (false, DataModality::Image) => TaskType::ImageClassification,
-        (false, DataModality::Audio) => TaskType::AudioClassification,
-        (false, DataModality::Text) => TaskType::TextClassification,
-        (false, DataModality::Tabular | DataModality::Mixed) => TaskType::Classification,
-    };
+    let special = columns.asks_for_pixels(modality).or_else(|| columns.rewrites());
+    let (task_type, reason) = special.unwrap_or_else(|| {
+        let (is_regression, reason) = columns.is_regression(metric);
+        let task_type = match (is_regression, modality) {
+            (true, _) => TaskType::Regression,
+            (false, DataModality::Image) => TaskType::ImageClassification,
+            (false, DataModality::Audio) => TaskType::AudioClassification,
+            (false, DataModality::Text) => TaskType::TextClassification,
+            (false, DataModality::Tabular | DataModality::Mixed) => TaskType::Classification,
+        };
+        (task_type, reason)
+    });
     guesses.push(Guess { field: "task_type", value: file_name_of(&task_type), reason });
     task_type
 }
 
 impl<'a> Columns<'a> {
+    /// The columns that both tables have, beside the ID and the targets.
     fn features(self) -> impl Iterator<Item = &'a Column> {
         let columns = self.profile.into_iter().flat_map(|profile| &profile.train.columns);
+        let test = self.profile.and_then(|profile| profile.test.as_ref());
         let targets = self.profile.zip(self.target).map(|(profile, target)| profile.targets(target, self.id));
         let targets = targets.unwrap_or_else(|| self.target.into_iter().collect());
         columns.filter(move |column| {
             let name = column.name.as_str();
-            Some(name) != self.id && !targets.contains(&name)
+            let in_test = test.is_none_or(|test| test.column(name).is_some());
+            in_test && Some(name) != self.id && !targets.contains(&name)
         })
     }
 
     fn modality(self) -> (DataModality, String) {
         let texts = self.features().filter(|column| column.kind == ColumnKind::Text).count();
-        let others = self.features().count() - texts;
-        for (endings, modality, word) in
-            [(&IMAGES[..], DataModality::Image, "images"), (&SOUNDS[..], DataModality::Audio, "sound files")]
-        {
-            let count = self.files_ending_in(endings);
-            if count >= MANY_FILES {
-                let modality = if others > 3 { DataModality::Mixed } else { modality };
-                return (modality, format!("the data folder holds {count} {word}"));
-            }
+        let long =
+            self.features().filter(|column| column.kind == ColumnKind::Text && column.mean_length >= LONG);
+        let (long, others) = (long.count(), self.features().count() - texts);
+        if let Some((modality, reason)) = self.modality_of_files() {
+            let modality = if others >= MANY_FEATURES { DataModality::Mixed } else { modality };
+            return (modality, reason);
+        }
+        if let Some((_, reason)) = self.rewrites() {
+            return (DataModality::Text, reason);
         }
         if texts > 0 && others <= texts {
             return (DataModality::Text, format!("{texts} of {} features hold free text", texts + others));
         }
+        if long > 0 && others >= MANY_FEATURES {
+            return (DataModality::Mixed, format!("{long} of {} features hold long texts", texts + others));
+        }
         let reason = match self.profile {
-            Some(_) => format!("train.csv has {} features", texts + others),
+            Some(profile) => format!("{} has {} features", profile.train.file.display(), texts + others),
             None => "no training table was read".to_owned(),
         };
         (DataModality::Tabular, reason)
     }
 
-    fn files_ending_in(self, endings: &[&str]) -> usize {
-        let ending = |path: &Path| path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
-        self.files
-            .iter()
-            .filter(|file| ending(file).is_some_and(|ending| endings.contains(&ending.as_str())))
-            .count()
+    fn modality_of_files(self) -> Option<(DataModality, String)> {
+        let Media { images, sounds, pictured } = self.media;
+        let holds = |what: String| format!("the data folder holds {what}");
+        match (images >= MANY_FILES, sounds >= MANY_FILES) {
+            (true, true) if pictured * 2 >= sounds => {
+                Some((DataModality::Audio, holds(format!("{sounds} sound files, and images of them"))))
+            }
+            (true, true) => {
+                Some((DataModality::Mixed, holds(format!("{images} images and {sounds} sound files"))))
+            }
+            (true, false) => Some((DataModality::Image, holds(format!("{images} images")))),
+            (false, true) => Some((DataModality::Audio, holds(format!("{sounds} sound files")))),
+            (false, false) => None,
+        }
+    }
+
+    /// Whether the sample submission has so many rows that they are the pixels of images.
+    fn asks_for_pixels(self, modality: DataModality) -> Option<(TaskType, String)> {
+        let sample = self.sample?;
+        let asks = modality == DataModality::Image && sample.rows >= ROWS_OF_AN_IMAGE * self.media.images;
+        let (file, rows, images) = (sample.file.display(), sample.rows, self.media.images);
+        asks.then(|| (TaskType::ImageToImage, format!("{file} has {rows} rows for {images} images")))
+    }
+
+    /// Whether most frequent values of the target are those of a feature: texts are rewritten.
+    fn rewrites(self) -> Option<(TaskType, String)> {
+        let is_text = |column: &Column| matches!(column.kind, ColumnKind::Category | ColumnKind::Text);
+        let target = self.profile?.train.column(self.target?)?;
+        let in_feature =
+            |feature: &Column, value: &str| feature.top_values.iter().any(|(own, _)| own == value);
+        let kept = |feature: &&Column| {
+            let same = target.top_values.iter().filter(|(value, _)| in_feature(feature, value)).count();
+            is_text(feature) && feature.distinct > MOST_CLASSES && same * 2 >= target.top_values.len()
+        };
+        let may_be = is_text(target) && target.distinct > MOST_CLASSES;
+        let feature = self.features().filter(|_| may_be).find(kept)?;
+        let reason =
+            format!("most of the frequent values of \"{}\" are those of \"{}\"", target.name, feature.name);
+        Some((TaskType::SequenceToSequence, reason))
     }
 
     fn is_regression(self, metric: &str) -> (bool, String) {

@@ -1,8 +1,6 @@
 //! Sizes of images and lengths of sounds, from the beginnings of a few files.
 
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::io::{self, BufRead, Seek, SeekFrom};
 
 use super::words;
 
@@ -11,16 +9,21 @@ const PARTS: usize = 200;
 
 const IMAGES: [&str; 8] = ["png", "jpg", "jpeg", "gif", "bmp", "webp", "tif", "tiff"];
 
+/// A file, or the beginning of one.
+pub(super) trait Content: BufRead + Seek {}
+impl<T: BufRead + Seek> Content for T {}
+
 /// What a few files with this ending hold; `None` for other files, and if none of them can be read.
-pub(super) fn describe(ending: &str, files: &[PathBuf]) -> Option<String> {
-    let one = |file: &PathBuf| match ending {
-        "wav" => wav(file).ok().flatten(),
-        ending if IMAGES.contains(&ending) => image(file),
+pub(super) fn describe<F: Content>(ending: &str, files: impl Iterator<Item = F>) -> Option<String> {
+    let one = |mut file: F| match ending {
+        "wav" => wav(&mut file).ok().flatten(),
+        "aif" | "aiff" | "aifc" => aiff(&mut file).ok().flatten(),
+        ending if IMAGES.contains(&ending) => image(ending, &mut file),
         _ => None,
     };
     let mut found: Vec<String> = Vec::new();
     let mut read = 0;
-    for text in files.iter().filter_map(one) {
+    for text in files.filter_map(one) {
         read += 1;
         if !found.contains(&text) {
             found.push(text);
@@ -30,20 +33,21 @@ pub(super) fn describe(ending: &str, files: &[PathBuf]) -> Option<String> {
 }
 
 /// Width, height and colours of an image.
-fn image(path: &Path) -> Option<String> {
-    let size = imagesize::size(path).ok()?;
-    let colours = match path.extension()?.to_str()?.to_lowercase().as_str() {
-        "png" => png_colours(path).ok().flatten(),
-        "jpg" | "jpeg" => jpeg_colours(path).ok().flatten(),
+fn image(ending: &str, file: &mut impl Content) -> Option<String> {
+    let size = imagesize::reader_size(&mut *file).ok()?;
+    let colours = match ending {
+        "png" => png_colours(file).ok().flatten(),
+        "jpg" | "jpeg" => jpeg_colours(file).ok().flatten(),
         _ => None,
     };
     let colours = colours.map(|colours| format!(" {colours}")).unwrap_or_default();
     Some(format!("{}×{}{colours}", size.width, size.height))
 }
 
-fn png_colours(path: &Path) -> io::Result<Option<String>> {
+fn png_colours(file: &mut impl Content) -> io::Result<Option<String>> {
     let mut head = [0; 26];
-    File::open(path)?.read_exact(&mut head)?;
+    file.seek(SeekFrom::Start(0))?;
+    file.read_exact(&mut head)?;
     let colours = match head[25] {
         0 => "grey",
         2 => "RGB",
@@ -57,8 +61,7 @@ fn png_colours(path: &Path) -> io::Result<Option<String>> {
 }
 
 /// Goes from segment to segment to the one with the frame.
-fn jpeg_colours(path: &Path) -> io::Result<Option<String>> {
-    let mut file = File::open(path)?;
+fn jpeg_colours(file: &mut impl Content) -> io::Result<Option<String>> {
     file.seek(SeekFrom::Start(2))?;
     for _ in 0..PARTS {
         let mut head = [0; 4];
@@ -83,8 +86,7 @@ fn jpeg_colours(path: &Path) -> io::Result<Option<String>> {
 }
 
 /// Sample rate, channels and seconds of a WAV file.
-fn wav(path: &Path) -> io::Result<Option<String>> {
-    let mut file = File::open(path)?;
+fn wav(file: &mut impl Content) -> io::Result<Option<String>> {
     let mut head = [0; 12];
     file.read_exact(&mut head)?;
     if !(head.starts_with(b"RIFF") && head.ends_with(b"WAVE")) {
@@ -119,19 +121,47 @@ fn sound(format: [u8; 16], size: u32) -> Option<String> {
     (per_second > 0).then(|| format!("{rate} Hz, {channels}, {seconds} s"))
 }
 
+/// Sample rate, channels and seconds of an AIFF file.
+fn aiff(file: &mut impl Content) -> io::Result<Option<String>> {
+    let mut head = [0; 12];
+    file.read_exact(&mut head)?;
+    if !(head.starts_with(b"FORM") && [*b"AIFF", *b"AIFC"].contains(&[head[8], head[9], head[10], head[11]]))
+    {
+        return Ok(None);
+    }
+    for _ in 0..PARTS {
+        let mut chunk = [0; 8];
+        file.read_exact(&mut chunk)?;
+        let [a, b, c, d, size @ ..] = chunk;
+        let size = i64::from(u32::from_be_bytes(size));
+        if &[a, b, c, d] != b"COMM" {
+            file.seek_relative(size + size % 2)?;
+            continue;
+        }
+        let mut common = [0; 18];
+        file.read_exact(&mut common)?;
+        let [c0, c1, f0, f1, f2, f3, _, _, e0, e1, m0, m1, ..] = common;
+        let channels = words::counted(usize::from(u16::from_be_bytes([c0, c1])), "channel");
+        // The rate is an extended float; its first 16 bits of mantissa are enough for the usual rates.
+        let exponent = i32::from(u16::from_be_bytes([e0, e1])) - 16_383 - 15;
+        let rate = f64::from(u16::from_be_bytes([m0, m1])) * 2_f64.powi(exponent);
+        let frames = f64::from(u32::from_be_bytes([f0, f1, f2, f3]));
+        let seconds = words::number((frames * 10.0 / rate).round() / 10.0);
+        return Ok((rate > 0.0).then(|| format!("{rate:.0} Hz, {channels}, {seconds} s")));
+    }
+    Ok(None)
+}
+
 #[cfg(test)]
 mod tests {
-    use std::fs;
+    use std::io::Cursor;
 
     use super::*;
 
     fn check(ending: &str, bytes: &[u8], expected: Option<&str>) {
-        let dir = tempfile::tempdir().unwrap();
-        let file = dir.path().join(format!("a.{ending}"));
-        fs::write(&file, bytes).unwrap();
-        let files = [file.clone(), file, dir.path().join("missing")];
+        let files = [bytes, bytes, b""].into_iter().map(Cursor::new);
         let expected = expected.map(|text| format!("2 of them: {text}"));
-        assert_eq!(describe(ending, &files), expected, "{ending}");
+        assert_eq!(describe(ending, files), expected, "{ending}");
     }
 
     #[test]
@@ -166,5 +196,10 @@ mod tests {
         check("wav", &wav, Some("16000 Hz, 2 channels, 2.5 s"));
         check("wav", &wav[..40], None);
         check("wav", b"RIFF", None);
+        let mut aiff = b"FORM\0\0\0\0AIFFNAME\0\0\0\x02abCOMM\0\0\0\x12\0\x01".to_vec();
+        aiff.extend(4_000_u32.to_be_bytes());
+        aiff.extend(b"\0\x10\x40\x09\xfa\0\0\0\0\0\0\0");
+        check("aif", &aiff, Some("2000 Hz, 1 channel, 2 s"));
+        check("aif", b"FORM\0\0\0\0WAVE", None);
     }
 }

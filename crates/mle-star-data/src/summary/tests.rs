@@ -195,7 +195,7 @@ fn other_files_are_counted_by_folder_and_ending() {
     let summary = summary_of(dir.path());
     for part in [
         "- `images`: 60 .png files, 2.4 kB; such as `images/low/a0.png`; 5 of them: 96×32 RGB; values of `id` name them, without their ending\n",
-        "- 1 .json file, 2 bytes; such as `more.json`\n",
+        "- 1 .json file, 2 bytes; such as `more.json`; begins with the lines `{}`\n",
         "- `notes`: 1 .txt file, 10 bytes; such as `notes/b.txt`",
     ] {
         assert!(summary.contains(part), "{part} in\n{summary}");
@@ -209,7 +209,7 @@ fn data_that_cannot_be_read_is_said_in_sentences() {
         &[("train.csv", "a,b\n1\n"), ("test.csv", "a,b\n1,2\n"), ("x/1.wav", "")],
         &[
             "- `train.csv` cannot be read: line 2 of train.csv has 1 field, the header has 2.\n",
-            "- `test.csv`: 1 row; columns `a`, `b`\n",
+            "- `test.csv`: 1 row; columns `a` (always `1`), `b` (always `2`)\n",
             "- `x`: 1 .wav file, 0 bytes; such as `x/1.wav`",
         ],
     );

@@ -5,6 +5,7 @@ use std::path::Path;
 use mle_star::metric::Direction;
 use mle_star::protocol::{Split, SplitKind};
 use mle_star::task::{DataModality, Task, TaskType};
+use mle_star_data::media::Media;
 use mle_star_data::profile::{Column, ColumnKind, GroupColumn, Profile, Table};
 use mle_star_offline::OfflineAgents;
 
@@ -170,6 +171,7 @@ pub(crate) fn profile(shape: &Shape) -> Profile {
         sample: Some(table("sample_submission.csv", NEW_ROWS, sample)),
         auxiliary: if shape.auxiliary { vec![table("places.csv", 40, places)] } else { Vec::new() },
         other_files: Vec::new(),
+        media: Media::default(),
         groups: if shape.grouped { vec![patients()] } else { Vec::new() },
     }
 }

@@ -1,0 +1,64 @@
+//! The role of a table, by its name.
+
+/// What a table is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    Train,
+    Test,
+    Sample,
+}
+
+/// The role of a table with the usual name; `stem` is the name without its ending.
+pub(super) fn usual(stem: &str) -> Option<Role> {
+    match stem.to_lowercase().as_str() {
+        "train" => Some(Role::Train),
+        "test" => Some(Role::Test),
+        "sample_submission" | "samplesubmission" => Some(Role::Sample),
+        _ => None,
+    }
+}
+
+/// The role that a table with this name has if no table has the usual name, such as `train_labels`, `labels`, `en_test_2`
+/// or `sample_submission_null`. Of several tables, the one with the least rank has the role.
+pub(super) fn likely(stem: &str) -> Option<(Role, usize)> {
+    let stem = stem.to_lowercase();
+    let words: Vec<&str> = stem.split(|letter: char| !letter.is_alphabetic()).collect();
+    let has = |some: &[&str]| words.iter().any(|word| some.contains(word));
+    if stem.contains("sample") && stem.contains("submission") {
+        return Some((Role::Sample, 0));
+    }
+    let labels = has(&["labels", "label"]);
+    let letters: String = words.concat();
+    match letters.as_str() {
+        "trainlabels" | "traininglabels" => return Some((Role::Train, 0)),
+        "labels" => return Some((Role::Train, 1)),
+        _ => {}
+    }
+    if has(&["train", "training"]) {
+        return Some((Role::Train, 2));
+    }
+    (has(&["test"]) && !labels).then_some((Role::Test, 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_the_roles_of_tables() {
+        let check = |stem: &str, expected| assert_eq!(likely(stem), expected, "{stem}");
+        check("train_labels", Some((Role::Train, 0)));
+        check("trainLabels", Some((Role::Train, 0)));
+        check("labels", Some((Role::Train, 1)));
+        check("en_train", Some((Role::Train, 2)));
+        check("train2", Some((Role::Train, 2)));
+        check("en_test_2", Some((Role::Test, 0)));
+        check("sample_submission_null", Some((Role::Sample, 0)));
+        check("en_sample_submission_2", Some((Role::Sample, 0)));
+        check("test_labels", None);
+        check("contest", None);
+        check("stores", None);
+        assert_eq!(usual("sampleSubmission"), Some(Role::Sample));
+        assert_eq!(usual("train_labels"), None);
+    }
+}
