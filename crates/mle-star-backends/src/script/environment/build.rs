@@ -195,13 +195,15 @@ async fn with_pip(home: &Path, base: &Interpreter, progress: &Progress<'_>) -> R
     let mut install = command(&home.join("venv/bin/python"), home);
     install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
     install.args(["--only-binary", ":all:", "-r", "requirements.txt"]);
-    run(install, "installing the libraries with pip", progress).await.map_err(|Failure { reason, obstacle, .. }| {
-        if let Some(obstacle) = obstacle {
-            return obstacle.trouble();
-        }
-        let hint = "check the network and the free disk space, or set `python` to an interpreter";
-        failed("cannot install the Python libraries", &reason, hint)
-    })
+    run(install, "installing the libraries with pip", progress).await.map_err(
+        |Failure { reason, obstacle, .. }| {
+            if let Some(obstacle) = obstacle {
+                return obstacle.trouble();
+            }
+            let hint = "check the network and the free disk space, or set `python` to an interpreter";
+            failed("cannot install the Python libraries", &reason, hint)
+        },
+    )
 }
 
 fn command(program: &Path, home: &Path) -> Command {

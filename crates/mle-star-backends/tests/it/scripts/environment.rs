@@ -141,7 +141,8 @@ fn what_cannot_be_made_is_said() {
 /// The maker with real Python, without uv, and with other settings.
 fn real_maker(folder: &Path, closed: bool, settings: &[(&str, &str)]) -> Result<Environment, String> {
     fs::create_dir_all(folder.join("bin")).unwrap();
-    let python = Command::new("python3").args(["-c", "import sys; print(sys._base_executable)"]).output().unwrap();
+    let python =
+        Command::new("python3").args(["-c", "import sys; print(sys._base_executable)"]).output().unwrap();
     let python = String::from_utf8(python.stdout).unwrap();
     std::os::unix::fs::symlink(python.trim(), folder.join("bin/python3")).unwrap();
     let mut command = Command::new(if closed { "unshare" } else { "env" });
@@ -164,7 +165,8 @@ fn refusing_server() -> (String, std::sync::mpsc::Receiver<String>) {
         for mut stream in listener.incoming().flatten() {
             let mut head = String::new();
             BufReader::new(&stream).read_line(&mut head).unwrap_or_default();
-            let _ = stream.write_all(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+            let _ =
+                stream.write_all(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
             if sender.send(head.trim().to_owned()).is_err() {
                 break;
             }
@@ -177,7 +179,8 @@ fn refusing_server() -> (String, std::sync::mpsc::Receiver<String>) {
 fn without_a_network_it_is_said_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let trouble = real_maker(folder.path(), true, &[]).unwrap_err();
-    let expected = "cannot install the Python libraries: the package registry cannot be reached; connect this machine";
+    let expected =
+        "cannot install the Python libraries: the package registry cannot be reached; connect this machine";
     assert!(trouble.starts_with(expected), "{trouble}");
     assert!(trouble.contains("PIP_INDEX_URL") && trouble.contains("`python`"), "{trouble}");
     assert!(!folder.path().join("cache/python").join("venv").exists());
