@@ -3,12 +3,14 @@
 mod browser;
 mod claude;
 mod command;
+mod dist;
 mod faults;
 mod kernel;
 mod mcp;
 mod packages;
 mod programs;
 mod python;
+mod release;
 mod report;
 mod tests_run;
 mod tidy;
@@ -25,10 +27,13 @@ Commands:
   tidy                           Check crate boundaries, file sizes and documents
   faults [--count N] [--seed S]  Run the fault campaign
   kernel                         Run the tests of control groups in a virtual machine and record that they passed
+  package                        Build crates and wheel, install the wheel, and solve a task with it
+  release [--dry-run] [--target TRIPLE] [--profile NAME]
+                                 Build and check everything that is published, and tag it
 
 Options of verify:
-  --all     Also run the tests that need a browser or the real `claude`, a short fault campaign, and the virtual
-            machine if the files that it tests have changed since it last passed
+  --all     Also run the tests that need a browser or the real `claude`, a short fault campaign, `package`, and the
+            virtual machine if the files that it tests have changed since it last passed
   --kernel  Run the virtual machine in any case";
 
 fn main() -> ExitCode {
@@ -43,6 +48,10 @@ fn main() -> ExitCode {
         ["tidy"] => Some(verify::is_tidy()),
         ["faults", options @ ..] => Some(faults::campaign(options).ok),
         ["kernel"] => Some(kernel::prove()),
+        ["package"] => Some(dist::package()),
+        ["release", options @ ..] => {
+            release::Options::parse(options).map(|options| release::release(&options))
+        }
         _ => None,
     };
     match done {

@@ -38,10 +38,10 @@ pub fn pip(folder: &Path, requirement: &str, file: &str) -> Way {
 ///
 /// # Errors
 /// No way leads to it; in words.
-pub fn obtain(
+pub fn obtain<const N: usize>(
     name: &str,
     folder: &Path,
-    ways: [Way; 2],
+    ways: [Way; N],
     is_right: impl Fn(&Path) -> bool,
 ) -> Result<PathBuf, String> {
     if let Some(way) = ways.iter().find(|way| is_right(&way.file)) {

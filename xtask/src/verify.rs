@@ -9,7 +9,7 @@ use crate::command::{cargo, root, say, succeeds};
 use crate::programs::Programs;
 use crate::report::{Count, Report};
 use crate::tests_run::{self, Needs};
-use crate::{browser, claude, faults, kernel, mcp, python, tidy};
+use crate::{browser, claude, dist, faults, kernel, mcp, python, tidy};
 
 /// What is checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,8 +65,11 @@ pub fn verify(scope: Scope) -> bool {
     if scope.all {
         let (began, outcome) = (Instant::now(), faults::campaign(&faults::SHORT));
         report.add("faults", began, Count { skipped: outcome.skipped, ..Count::check(outcome.ok) });
+        dist::check(&mut report);
     } else {
         report.skip("faults", ONLY_WITH_ALL);
+        report.skip("crates", ONLY_WITH_ALL);
+        report.skip("install", ONLY_WITH_ALL);
     }
     virtual_machine(&mut report, scope, programs.as_ref());
     report.close(began)

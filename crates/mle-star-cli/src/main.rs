@@ -31,6 +31,11 @@ use mle_star_process::handle_child_signals;
 
 use crate::exit::Exit;
 
+/// Static programs are linked with musl, whose own allocator is slow.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     output::install_panic_hook();
     handle_child_signals();

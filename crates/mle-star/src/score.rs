@@ -1,12 +1,10 @@
 //! Finds the score line in a stream of any length with a few kilobytes of memory.
 
-use std::sync::LazyLock;
-
-use regex::bytes::Regex;
+use memchr::memmem;
 use serde::{Deserialize, Serialize};
 
-static PATTERN: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"Final Validation Performance:\s*([0-9.eE+-]+)").ok());
+/// What stands before the score; blanks and line ends may follow.
+const LABEL: &[u8] = b"Final Validation Performance:";
 
 /// Bytes kept between pieces. A longer match is not found.
 const OVERLAP: usize = 4096;
@@ -74,9 +72,22 @@ pub fn parse_score(stdout: &str) -> Option<f64> {
 
 /// Outer `None`: no line matches. Inner `None`: the last match is not a finite number.
 fn last_match(text: &[u8]) -> Option<Option<Printed>> {
-    let found = PATTERN.as_ref()?.captures_iter(text).last()?;
-    let number = std::str::from_utf8(found.get(1)?.as_bytes()).ok()?;
-    Some(Printed::parse(number))
+    let mut before = text;
+    while let Some(at) = memmem::rfind(before, LABEL) {
+        if let Some(number) = number(&text[at + LABEL.len()..]) {
+            return Some(Printed::parse(number));
+        }
+        before = &text[..at];
+    }
+    None
+}
+
+/// The characters of a number at the start of a text, after blanks; `None` if there are none.
+fn number(text: &[u8]) -> Option<&str> {
+    let text = text.trim_ascii_start();
+    let is_part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-');
+    let length = text.iter().take_while(|byte| is_part(byte)).count();
+    std::str::from_utf8(&text[..length]).ok().filter(|number| !number.is_empty())
 }
 
 #[cfg(test)]
@@ -101,6 +112,7 @@ mod tests {
         check("Final Validation Performance: nan", None);
         check("Final Validation Performance: 1e999", None);
         check("Final Validation Performance:\n  0.25\n", Some(0.25));
+        check("Final Validation Performance: 0.4\nFinal Validation Performance: none\n", Some(0.4));
         check("Final Validation Performance: 0.3 é\u{1F600}", Some(0.3));
     }
 

@@ -49,9 +49,9 @@ const FOR_ALGORITHMS: [&str; 18] = [
     "jiff",
     // Constants for opening files; its functions are unsafe, which the crate forbids.
     "libc",
+    "memchr",
     "minijinja",
     "percent-encoding",
-    "regex",
     "ruff_python_ast",
     "ruff_python_parser",
     "rusqlite",

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 mod build;
 mod interpreter;
+mod registry;
 
 /// Variables that would make the program's own interpreter find other libraries.
 const OTHER_PYTHONS: [&str; 5] =

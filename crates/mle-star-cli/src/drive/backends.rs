@@ -73,6 +73,11 @@ impl Backends {
         let (machine, slots) = (shared.machine().await.clone(), shared.script_slots().await.clone());
         let at_once = slots.count();
         say(&format!("python: {}", environment_line(&environment, &machine, at_once)));
+        if let Some(names) = start.rules.as_ref().and_then(|_| missing(&environment)) {
+            let python = environment.python.display();
+            say(&format!("note: {python} has no {names}, which the scripts of the offline agents need"));
+            say("hint: install it there, or leave `python` out to use the program's own environment");
+        }
         let isolation = Isolation::new(mle_star_backends::script::network(config.network));
         say(&format!("isolation: {}", isolation.line()));
         let all_rows = plain_data(start)?;
@@ -165,6 +170,16 @@ fn environment_line(environment: &Environment, machine: &Machine, slots: usize) 
         counted(machine.cores as u64, "core"),
         counted(machine.gpus.len() as u64, "GPU")
     )
+}
+
+/// What scripts of the offline agents import, and the interpreter lacks.
+fn missing(environment: &Environment) -> Option<String> {
+    let has = |wanted: &str| {
+        environment.libraries.iter().any(|(name, _)| name.to_lowercase().replace('_', "-") == wanted)
+    };
+    let lacking: Vec<&str> =
+        ["numpy", "pandas", "scikit-learn"].into_iter().filter(|name| !has(name)).collect();
+    (!lacking.is_empty()).then(|| lacking.join(", "))
 }
 
 /// The machines that scripts may run on, in words.
@@ -264,5 +279,17 @@ mod tests {
         check(&[], "look for GPUs");
         check(&["2 cores"], "\n2 cores\n");
         check(&["2 cores", "one A100"], "must work on each: 2 cores; one A100\n");
+    }
+
+    #[test]
+    fn libraries_that_an_interpreter_lacks_are_named() {
+        let check = |names: &[&str], expected: Option<&str>| {
+            let libraries = names.iter().map(|name| ((*name).to_owned(), "1".to_owned())).collect();
+            let environment = Environment { libraries, ..Environment::default() };
+            assert_eq!(missing(&environment).as_deref(), expected, "{names:?}");
+        };
+        check(&["NumPy", "pandas", "scikit_learn"], None);
+        check(&["numpy", "idna"], Some("pandas, scikit-learn"));
+        check(&[], Some("numpy, pandas, scikit-learn"));
     }
 }

@@ -19,7 +19,7 @@ pub const SMALL: &str = "--set num_retrieved_models=2 --set outer_loop_steps=1 -
 pub fn interpreter(sealed: &Sealed, script: &str) -> String {
     let path = sealed.path("python").display().to_string();
     let answers = format!(
-        "#!/bin/sh\ncase \"$*\" in\n  *importlib.metadata*) echo '[[\"scikit-learn\", \"1.0\"]]' ;;\n  \
+        "#!/bin/sh\ncase \"$*\" in\n  *importlib.metadata*) echo '[[\"numpy\", \"2.0\"], [\"pandas\", \"3.0\"], [\"scikit-learn\", \"1.0\"]]' ;;\n  \
          *sysconfig*) echo '[\"{path}\", [3, 11, 0], \"linux-x86_64\"]' ;;\n  *) {script} ;;\nesac\n",
     );
     sealed.write("python", answers.as_bytes());

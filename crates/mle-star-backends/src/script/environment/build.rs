@@ -20,6 +20,7 @@ use tokio::process::Command;
 use tokio::time::{interval, sleep};
 
 use super::interpreter::{self, Interpreter};
+use super::registry::{self, Obstacle};
 use super::{Environment, Origin};
 
 /// The libraries with their exact versions, for every Python since 3.11.
@@ -33,6 +34,15 @@ const LOOK_AGAIN: Duration = Duration::from_millis(500);
 /// Settings of the user's shell that would redirect an installation.
 const MISLEADING: [&str; 6] =
     ["PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "PIP_TARGET", "PIP_USER", "PIP_REQUIRE_VIRTUALENV"];
+
+/// Why a step failed.
+struct Failure {
+    reason: String,
+    /// What kept it from the registry.
+    obstacle: Option<Obstacle>,
+    /// Whether pip failed, so that it would fail again.
+    is_of_pip: bool,
+}
 
 /// Reports the current step and the time since the start.
 struct Progress<'a> {
@@ -121,9 +131,13 @@ async fn build(home: &Path, base: &Interpreter, progress: &Progress<'_>) -> Resu
         .and_then(|()| fs::write(home.join("requirements.txt"), LOCK))
         .map_err(|error| broken_cache(home, &error))?;
     progress.report("creating the Python environment; this happens once");
-    if let Err(reason) = with_uv(home, base, progress).await {
-        progress.report(&format!("uv failed ({reason}); using venv and pip"));
-        with_pip(home, base, progress).await?;
+    match with_uv(home, base, progress).await {
+        Ok(()) => {}
+        Err(Failure { obstacle: Some(obstacle), is_of_pip: true, .. }) => return Err(obstacle.trouble()),
+        Err(Failure { reason, .. }) => {
+            progress.report(&format!("uv failed ({reason}); using venv and pip"));
+            with_pip(home, base, progress).await?;
+        }
     }
     for scaffold in ["uv", "uv-cache"] {
         remove_tree(&home.join(scaffold)).map_err(|error| broken_cache(home, &error))?;
@@ -142,7 +156,7 @@ fn mark_complete(home: &Path, environment: &Environment) -> io::Result<()> {
 }
 
 /// Creates `venv` with uv from PATH, or else with one that pip installs. The error is the cause.
-async fn with_uv(home: &Path, base: &Interpreter, progress: &Progress<'_>) -> Result<(), String> {
+async fn with_uv(home: &Path, base: &Interpreter, progress: &Progress<'_>) -> Result<(), Failure> {
     // Runs uv rather than look it up: one that is on PATH may not work.
     let mut uv = PathBuf::from("uv");
     let mut uses = Vec::new();
@@ -151,18 +165,20 @@ async fn with_uv(home: &Path, base: &Interpreter, progress: &Progress<'_>) -> Re
     if run(version, "looking for uv", progress).await.is_err() {
         let mut pip = command(&base.python, home);
         pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target", "uv", UV]);
-        run(pip, "getting uv", progress).await?;
+        let got = run(pip, "getting uv", progress).await;
+        got.map_err(|failure| Failure { is_of_pip: true, ..failure })?;
         uv = home.join("uv/bin/uv");
         // A cache on the disk of the environment, removed later: files are linked, not copied.
         uses = vec!["--cache-dir".into(), home.join("uv-cache").into_os_string()];
     }
-    remove_tree(&home.join("venv")).map_err(|error| error.to_string())?;
+    remove_tree(&home.join("venv"))?;
     let mut venv = command(&uv, home);
     venv.args(&uses).args(["venv", "--quiet", "--python"]).arg(&base.python).arg("venv");
     run(venv, "creating a virtual environment", progress).await?;
     let mut install = command(&uv, home);
     install.args(&uses).args(["pip", "install", "--python", "venv/bin/python", "--compile-bytecode"]);
     install.args(["--only-binary", ":all:", "-r", "requirements.txt"]);
+    install.args(registry::is_off().then_some("--no-index"));
     run(install, "installing the libraries with uv", progress).await
 }
 
@@ -171,7 +187,7 @@ async fn with_pip(home: &Path, base: &Interpreter, progress: &Progress<'_>) -> R
     remove_tree(&home.join("venv")).map_err(|error| broken_cache(home, &error))?;
     let mut venv = command(&base.python, home);
     venv.args(["-m", "venv", "venv"]);
-    run(venv, "creating a virtual environment", progress).await.map_err(|reason| {
+    run(venv, "creating a virtual environment", progress).await.map_err(|Failure { reason, .. }| {
         let hint =
             "install Python's venv module (Debian: python3-venv) or uv, or set `python` to an interpreter";
         failed("cannot create the Python environment", &reason, hint)
@@ -179,10 +195,15 @@ async fn with_pip(home: &Path, base: &Interpreter, progress: &Progress<'_>) -> R
     let mut install = command(&home.join("venv/bin/python"), home);
     install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
     install.args(["--only-binary", ":all:", "-r", "requirements.txt"]);
-    run(install, "installing the libraries with pip", progress).await.map_err(|reason| {
-        let hint = "check the network and the free disk space, or set `python` to an interpreter";
-        failed("cannot install the Python libraries", &reason, hint)
-    })
+    run(install, "installing the libraries with pip", progress).await.map_err(
+        |Failure { reason, obstacle, .. }| {
+            if let Some(obstacle) = obstacle {
+                return obstacle.trouble();
+            }
+            let hint = "check the network and the free disk space, or set `python` to an interpreter";
+            failed("cannot install the Python libraries", &reason, hint)
+        },
+    )
 }
 
 fn command(program: &Path, home: &Path) -> Command {
@@ -191,13 +212,14 @@ fn command(program: &Path, home: &Path) -> Command {
     for name in MISLEADING {
         command.env_remove(name);
     }
+    registry::share_settings(&mut command);
     command
 }
 
 /// Runs one step to its end and reports progress. The error is the cause that the step printed.
 ///
 /// It runs under a supervisor, like a script: an installer that outlived this process would disturb the next build.
-async fn run(command: Command, doing: &str, progress: &Progress<'_>) -> Result<(), String> {
+async fn run(command: Command, doing: &str, progress: &Progress<'_>) -> Result<(), Failure> {
     let mut step = pin!(output(command));
     let mut ticks = interval(TICK);
     ticks.tick().await;
@@ -207,11 +229,13 @@ async fn run(command: Command, doing: &str, progress: &Progress<'_>) -> Result<(
             _ = ticks.tick() => progress.report(doing),
         }
     };
-    let (succeeded, printed) = output.map_err(|error| error.to_string())?;
+    let (succeeded, printed) = output?;
     if succeeded {
         return Ok(());
     }
-    Err(cause(&printed).unwrap_or("it printed no error").to_owned())
+    let obstacle = Obstacle::in_words_of(&printed);
+    let reason = obstacle.map(Obstacle::reason).or_else(|| cause(&printed)).unwrap_or("it printed no error");
+    Err(Failure { reason: reason.to_owned(), obstacle, is_of_pip: false })
 }
 
 /// Did it succeed, and what did it print to both streams?
@@ -229,6 +253,12 @@ fn cause(printed: &str) -> Option<&str> {
     let mut lines = printed.lines().map(str::trim).filter(|line| !line.is_empty()).rev();
     let marked = lines.clone().find(|line| line.starts_with("ERROR:") || line.starts_with("error:"));
     marked.or_else(|| lines.next())
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self { reason: error.to_string(), obstacle: None, is_of_pip: false }
+    }
 }
 
 impl Progress<'_> {

@@ -2,6 +2,7 @@
 
 use std::env;
 use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -135,6 +136,75 @@ fn what_cannot_be_made_is_said() {
     let fake = Fake::new("3, 11, 0");
     fs::write(fake.path("cache"), "a file").unwrap();
     check(&fake, &["cannot use the cache", "MLE_STAR_CACHE"]);
+}
+
+/// The maker with real Python, without uv, and with other settings.
+fn real_maker(folder: &Path, closed: bool, settings: &[(&str, &str)]) -> Result<Environment, String> {
+    fs::create_dir_all(folder.join("bin")).unwrap();
+    let python =
+        Command::new("python3").args(["-c", "import sys; print(sys._base_executable)"]).output().unwrap();
+    let python = String::from_utf8(python.stdout).unwrap();
+    std::os::unix::fs::symlink(python.trim(), folder.join("bin/python3")).unwrap();
+    let mut command = Command::new(if closed { "unshare" } else { "env" });
+    command.args(closed.then_some("--map-root-user")).args(closed.then_some("--net"));
+    command.arg(env::current_exe().unwrap());
+    command.args(["--exact", "scripts::environment::program_environment_maker", "--ignored", "--nocapture"]);
+    // What a user's own settings of pip say must not decide a test.
+    command.env_clear().env("HOME", folder).env("PIP_CONFIG_FILE", "/dev/null").env("PIP_RETRIES", "1");
+    command.env("PATH", folder.join("bin")).env("MLE_STAR_CACHE", folder.join("cache"));
+    command.envs(settings.iter().copied());
+    Fake::found(command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap())
+}
+
+/// A server that answers everything with 403 and hands on the first lines of requests.
+fn refusing_server() -> (String, std::sync::mpsc::Receiver<String>) {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let (sender, asked) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut head = String::new();
+            BufReader::new(&stream).read_line(&mut head).unwrap_or_default();
+            let _ =
+                stream.write_all(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+            if sender.send(head.trim().to_owned()).is_err() {
+                break;
+            }
+        }
+    });
+    (address, asked)
+}
+
+#[test]
+fn without_a_network_it_is_said_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let trouble = real_maker(folder.path(), true, &[]).unwrap_err();
+    let expected =
+        "cannot install the Python libraries: the package registry cannot be reached; connect this machine";
+    assert!(trouble.starts_with(expected), "{trouble}");
+    assert!(trouble.contains("PIP_INDEX_URL") && trouble.contains("`python`"), "{trouble}");
+    assert!(!folder.path().join("cache/python").join("venv").exists());
+}
+
+#[test]
+fn requests_go_through_the_proxy_and_its_refusal_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let (proxy, asked) = refusing_server();
+    let settings = [("HTTPS_PROXY", proxy.as_str()), ("PIP_INDEX_URL", "https://registry.test/simple")];
+    let trouble = real_maker(folder.path(), false, &settings).unwrap_err();
+    assert_eq!(asked.try_iter().next().as_deref(), Some("CONNECT registry.test:443 HTTP/1.0"), "{trouble}");
+    assert!(trouble.contains("the proxy cannot be reached, or does not let pip and uv through"), "{trouble}");
+    assert!(trouble.contains("HTTPS_PROXY"), "{trouble}");
+}
+
+#[test]
+fn a_registry_of_uv_is_also_that_of_pip() {
+    let folder = tempfile::tempdir().unwrap();
+    let (registry, asked) = refusing_server();
+    let index = format!("{registry}/mirror/simple");
+    let trouble = real_maker(folder.path(), false, &[("UV_INDEX_URL", &index)]).unwrap_err();
+    assert_eq!(asked.try_iter().next().as_deref(), Some("GET /mirror/simple/uv/ HTTP/1.1"), "{trouble}");
+    assert!(trouble.starts_with("cannot install the Python libraries:"), "{trouble}");
 }
 
 #[tokio::test]

@@ -1,0 +1,78 @@
+//! What is published: the static program, the wheel that carries it, the crates, and what belongs to them.
+
+pub mod archive;
+pub mod crates;
+mod notices;
+pub mod tools;
+pub mod version;
+pub mod wheel;
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use crate::command::{root, say};
+use crate::report::{Count, Report};
+use tools::Builders;
+use wheel::{Installed, Target};
+
+/// Where everything is built.
+pub fn folder() -> PathBuf {
+    root().join("target/published")
+}
+
+/// `cargo xtask package`: the step of the gate alone; `true` if nothing failed.
+pub fn package() -> bool {
+    let (began, mut report) = (Instant::now(), Report::default());
+    check(&mut report);
+    report.close(began)
+}
+
+/// The step of the gate: builds wheel and crates, installs the wheel in an empty environment, and uses it.
+///
+/// The profile is that of a build from source: the one that is published takes twice as long to compile.
+pub fn check(report: &mut Report) {
+    report.check("crates", || said(crates::package()).is_some());
+    let builders = match tools::builders() {
+        Ok(builders) => builders,
+        Err(why) => return report.skip("install", &why),
+    };
+    let began = Instant::now();
+    let checks = installation(&builders);
+    let mut count = Count::default();
+    for (name, done) in checks {
+        if let Err(why) = &done {
+            say(&format!("install: {name}: {why}"));
+        }
+        count.add(Count::check(done.is_ok()));
+    }
+    report.add("install", began, count);
+}
+
+type Check = (&'static str, Result<(), String>);
+
+fn installation(builders: &Builders) -> Vec<Check> {
+    say("--- wheel and static program");
+    let target = Target::here().ok_or_else(|| "no programs are published for this processor".to_owned());
+    let out = folder().join("checked");
+    let built = match target.and_then(|target| wheel::build(builders, &target, "release", &out)) {
+        Ok(built) => built,
+        Err(why) => return vec![("build", Err(why))],
+    };
+    let mut checks = vec![
+        ("it runs on any Linux", built.has_all_tags()),
+        ("it runs where nothing else is", wheel::runs_alone(&built.program)),
+    ];
+    match Installed::from(&built.wheel) {
+        Ok(installed) => {
+            checks.push(("the version", installed.has_version(&version::of_workspace())));
+            checks.push(("a task", installed.solves_a_task()));
+        }
+        Err(why) => checks.push(("installation", Err(why))),
+    }
+    checks
+}
+
+/// The value; prints the error.
+pub fn said<T>(done: Result<T, String>) -> Option<T> {
+    done.map_err(|why| say(&why)).ok()
+}

