@@ -30,7 +30,7 @@ pub struct Browser {
 /// Something is missing; in words.
 pub fn prepare() -> Result<Browser, String> {
     let folder = root().join("target/axe");
-    let ways = [
+    let ways = vec![
         npm(&folder, "axe-core", AXE, "axe.min.js"),
         pip(&folder, PYTHON_PACKAGE, "axe_playwright_python/axe.min.js"),
     ];

@@ -24,7 +24,7 @@ pub fn prepare() -> Result<PathBuf, String> {
     let folder = root().join("target/claude-cli");
     let processor = if ARCH == "aarch64" { "arm64" } else { "x64" };
     let package = format!("@anthropic-ai/claude-code-linux-{processor}");
-    let ways = [
+    let ways = vec![
         npm(&folder, &package, VERSION, "claude"),
         pip(&folder, PYTHON_PACKAGE, "claude_agent_sdk/_bundled/claude"),
     ];
@@ -37,7 +37,7 @@ pub fn networks_can_be_closed() -> bool {
 }
 
 /// Runs the following command without a network.
-fn closed() -> Command {
+pub fn closed() -> Command {
     let mut command = Command::new("unshare");
     command.args(["--map-root-user", "--net"]);
     command

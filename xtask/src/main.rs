@@ -2,6 +2,7 @@
 
 mod browser;
 mod claude;
+mod codex;
 mod command;
 mod faults;
 mod kernel;
@@ -26,8 +27,8 @@ Commands:
   kernel                         Run the tests of control groups in a virtual machine and record that they passed
 
 Options of verify:
-  --all     Also run the tests that need a browser or the real `claude`, a short fault campaign, and the virtual
-            machine if the files that it tests have changed since it last passed
+  --all     Also run the tests that need a browser, the real `claude` or the real `codex`, a short fault campaign,
+            and the virtual machine if the files that it tests have changed since it last passed
   --kernel  Run the virtual machine in any case";
 
 fn main() -> ExitCode {

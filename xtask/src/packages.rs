@@ -41,7 +41,7 @@ pub fn pip(folder: &Path, requirement: &str, file: &str) -> Way {
 pub fn obtain(
     name: &str,
     folder: &Path,
-    ways: [Way; 2],
+    ways: Vec<Way>,
     is_right: impl Fn(&Path) -> bool,
 ) -> Result<PathBuf, String> {
     if let Some(way) = ways.iter().find(|way| is_right(&way.file)) {

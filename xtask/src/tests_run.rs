@@ -23,6 +23,8 @@ pub struct Needs {
     pub browser: Result<Browser, String>,
     /// The `claude` executable.
     pub claude: Result<PathBuf, String>,
+    /// The `codex` executable.
+    pub codex: Result<PathBuf, String>,
 }
 
 impl Needs {
@@ -33,6 +35,7 @@ impl Needs {
         let missing = [
             ("browser::", self.browser.as_ref().err().map(String::as_str)),
             ("real_claude", self.claude.as_ref().err().map(String::as_str)),
+            ("real_codex", self.codex.as_ref().err().map(String::as_str)),
             // Too large to be installed for one test.
             ("with_torch", torch.is_none().then_some("MLE_STAR_TEST_TORCH names no interpreter")),
             ("as_root", (!is_root).then_some("not root")),
@@ -51,6 +54,7 @@ impl Needs {
             variables.push(("MLE_STAR_TEST_CHROMEDRIVER", driver.clone()));
             variables.push(("MLE_STAR_TEST_AXE", axe.clone()));
         }
+        variables.extend(self.codex.iter().map(|codex| ("MLE_STAR_TEST_CODEX", codex.clone())));
         variables.extend(self.claude.iter().map(|claude| ("MLE_STAR_TEST_CLAUDE", claude.clone())));
         variables
     }

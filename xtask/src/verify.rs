@@ -1,5 +1,6 @@
 //! The gate: every step runs, whatever the earlier ones found.
 
+use std::path::PathBuf;
 use std::thread;
 use std::time::Instant;
 
@@ -8,7 +9,7 @@ use crate::command::{cargo, root, say, succeeds};
 use crate::programs::Programs;
 use crate::report::{Count, Report};
 use crate::tests_run::{self, Needs};
-use crate::{browser, claude, faults, kernel, python, tidy};
+use crate::{browser, claude, codex, faults, kernel, python, tidy};
 
 /// What is checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,7 +45,8 @@ pub fn verify(scope: Scope) -> bool {
         report.check("docs", documents);
         python.join().unwrap_or_else(|_| Err("the thread that prepares Python panicked".to_owned()))
     });
-    let (browser, claude) = downloads.join().unwrap_or_else(|_| (Err(PANICKED.into()), Err(PANICKED.into())));
+    let downloads = downloads.join().unwrap_or_else(|_| Downloads::missing(PANICKED));
+    let Downloads { browser, claude, codex } = downloads;
     let needed =
         [("python", python.as_ref().err()), ("browser", browser.as_ref().err().filter(|_| scope.all))];
     for (name, why) in needed {
@@ -54,7 +56,7 @@ pub fn verify(scope: Scope) -> bool {
         }
     }
     if let (Ok(python), Ok(_)) = (python, &programs) {
-        tests(&mut report, &Needs { python, browser, claude });
+        tests(&mut report, &Needs { python, browser, claude, codex });
     }
     if scope.all {
         let (began, outcome) = (Instant::now(), faults::campaign(&faults::SHORT));
@@ -77,18 +79,35 @@ pub fn is_tidy() -> bool {
     findings.is_empty()
 }
 
-/// What the tests of `--all` need. The real `claude` is proprietary: without it, or without a network that can be
-/// closed, its tests are skipped and counted.
-fn download(scope: Scope) -> (Result<Browser, String>, Result<std::path::PathBuf, String>) {
-    if !scope.all {
-        return (Err(ONLY_WITH_ALL.to_owned()), Err(ONLY_WITH_ALL.to_owned()));
+/// What the tests of `--all` need.
+struct Downloads {
+    browser: Result<Browser, String>,
+    claude: Result<PathBuf, String>,
+    codex: Result<PathBuf, String>,
+}
+
+impl Downloads {
+    fn missing(why: &str) -> Self {
+        Self { browser: Err(why.to_owned()), claude: Err(why.to_owned()), codex: Err(why.to_owned()) }
     }
-    let claude = if claude::networks_can_be_closed() {
-        claude::prepare()
-    } else {
-        Err("network namespaces are not permitted here".to_owned())
+}
+
+/// Downloads what the tests need. Without the real `claude` or `codex`, or without a network that can be closed, its
+/// tests are skipped and counted.
+fn download(scope: Scope) -> Downloads {
+    if !scope.all {
+        return Downloads::missing(ONLY_WITH_ALL);
+    }
+    let is_closed = claude::networks_can_be_closed();
+    let in_closed_network = |prepare: fn() -> Result<PathBuf, String>| match is_closed {
+        true => prepare(),
+        false => Err("network namespaces are not permitted here".to_owned()),
     };
-    (browser::prepare(), claude)
+    Downloads {
+        browser: browser::prepare(),
+        claude: in_closed_network(claude::prepare),
+        codex: in_closed_network(codex::prepare),
+    }
 }
 
 fn built(report: &mut Report) -> Result<Programs, String> {

@@ -26,7 +26,7 @@ pub fn profile_data(data_dir: &Path, chosen: &Chosen) -> Result<ProfiledData, Tr
     match (profile::read(data_dir), chosen) {
         (Ok(profile), _) => Ok(ProfiledData { profile: Some(profile), files: Vec::new(), note: None }),
         (Err(trouble), Chosen::Offline) => Err(trouble),
-        (Err(trouble), Chosen::Claude(_) | Chosen::Files | Chosen::OpenAi(_)) => {
+        (Err(trouble), Chosen::Claude(_) | Chosen::Files | Chosen::OpenAi(_) | Chosen::Codex(_)) => {
             let note = format!("note: the tables were not profiled: {}", trouble.message);
             Ok(ProfiledData { profile: None, files: profile::other_files(data_dir), note: Some(note) })
         }

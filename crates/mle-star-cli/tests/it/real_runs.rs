@@ -6,7 +6,7 @@ mod answers;
 #[expect(dead_code, reason = "its other users make more of it")]
 mod api;
 #[path = "../../../mle-star-claude/tests/it/closed.rs"]
-mod closed;
+pub(crate) mod closed;
 mod network;
 mod real_claude;
 mod roles;
