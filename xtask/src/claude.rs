@@ -37,7 +37,7 @@ pub fn networks_can_be_closed() -> bool {
 }
 
 /// Runs the following command without a network.
-fn closed() -> Command {
+pub fn closed() -> Command {
     let mut command = Command::new("unshare");
     command.args(["--map-root-user", "--net"]);
     command

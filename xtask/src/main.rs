@@ -2,6 +2,7 @@
 
 mod browser;
 mod claude;
+mod codex;
 mod command;
 mod dist;
 mod faults;
@@ -32,8 +33,8 @@ Commands:
                                  Build and check everything that is published, and tag it
 
 Options of verify:
-  --all     Also run the tests that need a browser or the real `claude`, a short fault campaign, `package`, and the
-            virtual machine if the files that it tests have changed since it last passed
+  --all     Also run the tests that need a browser, the real `claude` or the real `codex`, a short fault campaign,
+            `package`, and the virtual machine if the files that it tests have changed since it last passed
   --kernel  Run the virtual machine in any case";
 
 fn main() -> ExitCode {

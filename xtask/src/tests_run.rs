@@ -25,6 +25,8 @@ pub struct Needs {
     pub claude: Result<PathBuf, String>,
     /// An interpreter with the client of the Model Context Protocol.
     pub mcp: Result<PathBuf, String>,
+    /// The `codex` executable.
+    pub codex: Result<PathBuf, String>,
 }
 
 impl Needs {
@@ -36,6 +38,7 @@ impl Needs {
             ("browser::", self.browser.as_ref().err().map(String::as_str)),
             ("python_client_of_mcp", self.mcp.as_ref().err().map(String::as_str)),
             ("real_claude", self.claude.as_ref().err().map(String::as_str)),
+            ("real_codex", self.codex.as_ref().err().map(String::as_str)),
             // Too large to be installed for one test.
             ("with_torch", torch.is_none().then_some("MLE_STAR_TEST_TORCH names no interpreter")),
             ("as_root", (!is_root).then_some("not root")),
@@ -57,6 +60,7 @@ impl Needs {
             variables.push(("MLE_STAR_TEST_AXE", axe.clone()));
         }
         variables.extend(self.mcp.iter().map(|python| ("MLE_STAR_TEST_MCP", python.clone())));
+        variables.extend(self.codex.iter().map(|codex| ("MLE_STAR_TEST_CODEX", codex.clone())));
         variables.extend(self.claude.iter().map(|claude| ("MLE_STAR_TEST_CLAUDE", claude.clone())));
         variables
     }

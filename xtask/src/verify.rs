@@ -9,7 +9,7 @@ use crate::command::{cargo, root, say, succeeds};
 use crate::programs::Programs;
 use crate::report::{Count, Report};
 use crate::tests_run::{self, Needs};
-use crate::{browser, claude, dist, faults, kernel, mcp, python, tidy};
+use crate::{browser, claude, codex, dist, faults, kernel, mcp, python, tidy};
 
 /// What is checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,12 +45,8 @@ pub fn verify(scope: Scope) -> bool {
         report.check("docs", documents);
         python.join().unwrap_or_else(|_| Err("the thread that prepares Python panicked".to_owned()))
     });
-    let panicked = |_| Downloads {
-        browser: Err(PANICKED.into()),
-        claude: Err(PANICKED.into()),
-        mcp: Err(PANICKED.into()),
-    };
-    let Downloads { browser, claude, mcp } = downloads.join().unwrap_or_else(panicked);
+    let downloads = downloads.join().unwrap_or_else(|_| Downloads::missing(PANICKED));
+    let Downloads { browser, claude, codex, mcp } = downloads;
     let needed =
         [("python", python.as_ref().err()), ("browser", browser.as_ref().err().filter(|_| scope.all))];
     for (name, why) in needed {
@@ -60,7 +56,7 @@ pub fn verify(scope: Scope) -> bool {
         }
     }
     if let (Ok(python), Ok(_)) = (python, &programs) {
-        tests(&mut report, &Needs { python, browser, claude, mcp });
+        tests(&mut report, &Needs { python, browser, claude, codex, mcp });
     }
     if scope.all {
         let (began, outcome) = (Instant::now(), faults::campaign(&faults::SHORT));
@@ -90,22 +86,34 @@ pub fn is_tidy() -> bool {
 struct Downloads {
     browser: Result<Browser, String>,
     claude: Result<PathBuf, String>,
+    codex: Result<PathBuf, String>,
     mcp: Result<PathBuf, String>,
 }
 
-/// Downloads what the tests of `--all` need. The real `claude` is proprietary: without it, or without a network that can be
-/// closed, its tests are skipped and counted.
+impl Downloads {
+    fn missing(why: &str) -> Self {
+        let why = || why.to_owned();
+        Self { browser: Err(why()), claude: Err(why()), codex: Err(why()), mcp: Err(why()) }
+    }
+}
+
+/// Downloads what the tests need. Without the real `claude` or `codex`, or without a network that can be closed, its
+/// tests are skipped and counted.
 fn download(scope: Scope) -> Downloads {
     if !scope.all {
-        let why = || ONLY_WITH_ALL.to_owned();
-        return Downloads { browser: Err(why()), claude: Err(why()), mcp: Err(why()) };
+        return Downloads::missing(ONLY_WITH_ALL);
     }
-    let claude = if claude::networks_can_be_closed() {
-        claude::prepare()
-    } else {
-        Err("network namespaces are not permitted here".to_owned())
+    let is_closed = claude::networks_can_be_closed();
+    let in_closed_network = |prepare: fn() -> Result<PathBuf, String>| match is_closed {
+        true => prepare(),
+        false => Err("network namespaces are not permitted here".to_owned()),
     };
-    Downloads { browser: browser::prepare(), claude, mcp: mcp::prepare() }
+    Downloads {
+        browser: browser::prepare(),
+        claude: in_closed_network(claude::prepare),
+        codex: in_closed_network(codex::prepare),
+        mcp: mcp::prepare(),
+    }
 }
 
 fn built(report: &mut Report) -> Result<Programs, String> {

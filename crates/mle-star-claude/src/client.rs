@@ -84,7 +84,7 @@ impl Client {
     fn start(&self, invocation: Invocation, request: &AgentRequest) -> Result<Child, StartError> {
         let child = Child::start(&self.setup.executable, invocation, &self.work_dirs, &request.system)?;
         // Sent now, it does not delay the prompt of a prefetched process.
-        child.send(initialize(&self.setup, request.tools));
+        child.send(&initialize(&self.setup, request.tools));
         Ok(child)
     }
 

@@ -56,7 +56,7 @@ async fn attempt(
         Ok(child) => child,
         Err(error) => return not_started(client, &error),
     };
-    child.send(invocation::prompt(request));
+    child.send(&invocation::prompt(request));
     let began = Instant::now();
     let mut conversation = Conversation { client, request, events, transcript: Transcript::default() };
     let end = conversation.listen(&mut child, deadline).await;
@@ -170,10 +170,11 @@ impl Conversation<'_> {
             folder: &child.work_dir.folder,
         };
         let answer = permission::answer(&permissions, &asked.request);
-        child.send(answer.map_or_else(
+        let answer = answer.map_or_else(
             || protocol::refuse(&asked.request_id),
             |answer| protocol::reply_to(&asked.request_id, &answer),
-        ));
+        );
+        child.send(&answer);
     }
 
     /// Interrupts a turn that is not over, and waits a moment for its cost. The turn may end just then.
@@ -181,7 +182,7 @@ impl Conversation<'_> {
         if matches!(end, End::Turn(_) | End::Closed) {
             return (end, None);
         }
-        child.send(protocol::interrupt());
+        child.send(&protocol::interrupt());
         let last = timeout(LAST_MESSAGES, self.result(child)).await.ok().flatten();
         match (end, last) {
             (End::Timeout, Some(ended)) if !ended.is_error => (End::Turn(ended), None),

@@ -109,7 +109,7 @@ pub struct RunArgs {
     /// description.md. Several tasks, or a folder of task folders, run side by side
     #[arg(value_name = "TASK", required = true)]
     pub tasks: Vec<PathBuf>,
-    /// Choose the agents: auto, claude, openai, offline or files
+    /// Choose the agents: auto, claude, codex, openai, offline or files
     #[arg(long, value_name = "AGENTS")]
     pub agents: Option<String>,
     /// Read settings from this YAML or TOML file

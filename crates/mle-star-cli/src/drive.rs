@@ -36,7 +36,7 @@ use tokio::sync::broadcast::error::RecvError;
 
 use crate::exit::{Exit, Failure};
 use crate::prepare::absolute;
-use crate::provider::{Chosen, Workplace, ask_claude, ask_openai};
+use crate::provider::{Chosen, Workplace, ask_claude, ask_codex, ask_openai};
 use crate::report::updates::{self, Reporting};
 use crate::runtime::cannot_start;
 use crate::settings::process_environment;
@@ -288,7 +288,11 @@ fn note_versions(
         platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
         claude: match &start.chosen {
             Chosen::Claude(claude) => Some(claude.executable.version.to_string()),
-            Chosen::Offline | Chosen::Files | Chosen::OpenAi(_) => None,
+            _ => None,
+        },
+        codex: match &start.chosen {
+            Chosen::Codex(codex) => Some(codex.executable.version.to_string()),
+            _ => None,
         },
         resumed: false,
     };
@@ -312,9 +316,9 @@ fn answering(
     data_dir: &Path,
     say: &(dyn Fn(&str) + Sync),
 ) -> Result<Box<dyn AgentBackend>, Failure> {
+    let folder = start.folder.join(layout::WORK).join(layout::AGENTS);
     match (&start.chosen, &start.rules) {
         (Chosen::Claude(claude), _) => {
-            let folder = start.folder.join(layout::WORK).join(layout::AGENTS);
             let at = Workplace { run_id: &start.frozen.run_id, folder: &folder, data_dir };
             let agents = ask_claude(claude, &start.frozen.config, &start.frozen.prompts, at)
                 .map_err(Failure::failed)?;
@@ -323,6 +327,10 @@ fn answering(
         (Chosen::Files, _) => Ok(Box::new(through_files(start, data_dir, say)?)),
         (Chosen::OpenAi(endpoint), _) => {
             let agents = ask_openai(endpoint, &start.frozen.config).map_err(Failure::failed)?;
+            Ok(Box::new(agents))
+        }
+        (Chosen::Codex(codex), _) => {
+            let agents = ask_codex(codex, &start.frozen.config, &folder).map_err(Failure::failed)?;
             Ok(Box::new(agents))
         }
         (Chosen::Offline, Some(rules)) => Ok(Box::new(rules.clone())),

@@ -19,7 +19,7 @@ pub mod task_source;
 use std::path::Path;
 
 use mle_star::answers::RetrievedModel;
-use mle_star::config::Config;
+use mle_star::config::{AgentsChoice, Config};
 use mle_star::lessons::EarlierRun;
 use mle_star::prompts::Prompts;
 use mle_star::protocol::Protocol;
@@ -133,10 +133,14 @@ pub fn prepare_for(
     })
 }
 
-/// A preview does not execute the `claude` that the settings name: they may come from anyone who can reach the
-/// page.
+/// A preview does not execute the `claude` or `codex` that the settings name: they may come from anyone who can reach
+/// the page.
 fn choose_agents(intent: Intent, config: &Config, environment: &Environment<'_>) -> Result<Choice, Failure> {
-    match (intent, &config.claude_path) {
+    let named = match config.agents {
+        AgentsChoice::Codex => &config.codex_path,
+        _ => &config.claude_path,
+    };
+    match (intent, named) {
         (Intent::Look, Some(named)) => Ok(provider::presume(config, named, environment)?),
         _ => Ok(wait_for(provider::choose(config, environment))??),
     }

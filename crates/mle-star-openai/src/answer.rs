@@ -1,8 +1,8 @@
 //! What an endpoint has said: the parts of an answer in either format, collected from events or from one document.
 
 use mle_star::attempts::Outcome;
-use mle_star::config::{Format, Price};
-use mle_star::effects::Usage;
+use mle_star::config::Format;
+use mle_star::tokens::Tokens;
 use serde_json::Value;
 
 use crate::failure::Failure;
@@ -31,16 +31,6 @@ pub(crate) enum End {
     Filter,
     /// For another reason, such as a call of a tool.
     Other(String),
-}
-
-/// Tokens as the endpoint counts them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Tokens {
-    /// Read, cached ones included.
-    pub(crate) input: u64,
-    /// Read from a cache.
-    pub(crate) cached: u64,
-    pub(crate) output: u64,
 }
 
 impl Collected {
@@ -98,21 +88,6 @@ impl Collected {
     }
 }
 
-impl Tokens {
-    /// The usage of a call, with its cost if the model has a price.
-    pub(crate) fn usage(self, price: Option<&Price>) -> Usage {
-        let Self { input, output, .. } = self;
-        let cached = self.cached.min(input);
-        let own = input - cached;
-        #[expect(clippy::cast_precision_loss, reason = "no call has that many tokens")]
-        let cost = |price: &Price| {
-            let of_cache = price.cached_input.unwrap_or(price.input);
-            (own as f64 * price.input + cached as f64 * of_cache + output as f64 * price.output) / 1e6
-        };
-        Usage { cost_usd: price.map(cost), input: own, output, cache_read: cached, cache_write: 0 }
-    }
-}
-
 /// The beginning of something unreadable, for a reason.
 pub(crate) fn beginning(text: &str) -> String {
     let line = text.trim().lines().next().unwrap_or_default();
@@ -121,8 +96,6 @@ pub(crate) fn beginning(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
@@ -153,23 +126,5 @@ mod tests {
         check(refused, "Failed(\"the model refused: no");
         let unstructured = collected("{}", Some(End::Complete)).outcome(false);
         assert_eq!(unstructured, Outcome::Answered { text: "{}".to_owned(), structured: None });
-    }
-
-    #[test]
-    fn the_cost_follows_the_price_and_is_unknown_without_one() {
-        let check = |tokens: Tokens, price: Value, expected: f64| {
-            let price: Price = serde_json::from_value(price).unwrap();
-            let cost = tokens.usage(Some(&price)).cost_usd.unwrap();
-            assert!((cost - expected).abs() < 1e-12, "{cost}, expected {expected}");
-        };
-        let tokens = Tokens { input: 1000, cached: 400, output: 100 };
-        check(tokens, json!({"input": 2.0, "output": 10.0}), 0.003);
-        check(tokens, json!({"input": 2.0, "output": 10.0, "cached_input": 0.5}), 0.0024);
-        check(tokens, json!({"input": 0, "output": 0}), 0.0);
-        // Some servers count cached tokens that they do not count as read.
-        check(Tokens { cached: 5000, ..tokens }, json!({"input": 1.0, "output": 0}), 0.001);
-        let unknown = tokens.usage(None);
-        let expected = Usage { cost_usd: None, input: 600, output: 100, cache_read: 400, cache_write: 0 };
-        assert_eq!(unknown, expected);
     }
 }

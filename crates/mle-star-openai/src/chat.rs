@@ -1,8 +1,9 @@
 //! The chat-completions format.
 
+use mle_star::tokens::Tokens;
 use serde_json::{Value, json};
 
-use crate::answer::{Collected, End, Tokens};
+use crate::answer::{Collected, End};
 use crate::question::{Asked, Question};
 
 /// The service below the base address.

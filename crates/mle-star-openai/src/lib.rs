@@ -1,8 +1,8 @@
 //! Agents behind any endpoint that speaks OpenAI's formats: chat completions or responses.
 //!
 //! [`OpenAiAgents`] implements [`AgentBackend`] with one request per attempt. From the top down: [`attempts`] repeats
-//! `conversation`, which is one attempt; `question` builds the request and knows what models have refused, with `chat`,
-//! `responses` and `schema` for the formats; `answer` collects what comes, `sse` splits streams, and `failure` says what
+//! `conversation`, which is one attempt; `question` builds the request and knows what models have refused, with `chat` and
+//! `responses` for the formats; `answer` collects what comes, `sse` splits streams, and `failure` says what
 //! follows from errors. `search` runs the user's search command for the retriever. `http` is the only file that sends
 //! requests; [`Endpoint`] is where they go. [`look()`] is for checks.
 //!
@@ -17,7 +17,6 @@ mod http;
 mod look;
 mod question;
 mod responses;
-mod schema;
 mod search;
 mod sse;
 

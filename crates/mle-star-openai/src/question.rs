@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use mle_star::config::Format;
+use mle_star::schema;
 use serde_json::{Value, json};
 
-use crate::{chat, responses, schema};
+use crate::{chat, responses};
 
 /// One question.
 #[derive(Clone, Debug)]
@@ -70,11 +71,7 @@ impl Question<'_> {
     /// The prompt, with the schema if the server does not take it.
     pub(crate) fn prompt(&self, asked: &Asked) -> String {
         match self.schema {
-            Some(schema) if !asked.schema => format!(
-                "{}\n\nThe reply is one JSON object and no other text. It matches this JSON schema:\n\n{}\n",
-                self.prompt.trim_end(),
-                schema::strict(schema)
-            ),
+            Some(schema) if !asked.schema => schema::in_prompt(self.prompt, schema),
             _ => self.prompt.to_owned(),
         }
     }
@@ -89,22 +86,16 @@ impl Part {
     pub(crate) const ALL: [Self; 5] =
         [Self::Schema, Self::Usage, Self::Stream, Self::System, Self::MaxCompletionTokens];
 
-    /// The words by which an error names it, in lower case.
-    fn words(self) -> &'static [&'static str] {
-        match self {
-            Self::Schema => &[
-                "response_format",
-                "json_schema",
-                "text.format",
-                "json schema",
-                "structured output",
-                "grammar",
-            ],
+    /// Whether an error, in lower case, names it.
+    fn is_named(self, error: &str) -> bool {
+        let words: &[&str] = match self {
+            Self::Schema => return schema::is_refused(error),
             Self::Usage => &["stream_options", "include_usage"],
             Self::Stream => &["stream"],
             Self::System => &["system role", "system message", "system prompt", "instructions"],
             Self::MaxCompletionTokens => &["max_completion_tokens"],
-        }
+        };
+        words.iter().any(|word| error.contains(word))
     }
 }
 
@@ -132,8 +123,7 @@ impl Refused {
             Part::System => body.get("instructions").is_some() || body["messages"].get(1).is_some(),
             Part::MaxCompletionTokens => body.get("max_completion_tokens").is_some(),
         };
-        let names = |part: &Part| part.words().iter().any(|word| lower.contains(word));
-        let part = Part::ALL.into_iter().find(|part| was_sent(part) && names(part))?;
+        let part = Part::ALL.into_iter().find(|part| was_sent(part) && part.is_named(&lower))?;
         let mut refused = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         refused.insert((model.to_owned(), part));
         Some(part)

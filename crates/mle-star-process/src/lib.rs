@@ -2,6 +2,7 @@
 //!
 //! - [`ProcessTree`] is a child with everything it starts, behind a supervisor that ends all of it when the child ends,
 //!   when the tree is dropped and when the program dies.
+//! - [`Talk`] is a child that is talked to over its standard streams.
 //! - [`sandbox`] says what the kernel offers to confine a child, and confines one.
 //! - [`enforce`] stops a child that exceeds a limit on time, memory, processes or disk space; [`cgroup`] lets the kernel
 //!   enforce some of them.
@@ -29,6 +30,7 @@ pub mod sandbox;
 pub mod short_links;
 mod spawn;
 pub mod stream;
+mod talk;
 pub mod variables;
 pub mod warm;
 
@@ -37,3 +39,4 @@ pub use excess::{Excess, Resource};
 pub use proc::ignores_hangup;
 pub use process_tree::{Ending, ProcessTree, Streams};
 pub use spawn::{Confinement, Namespaces, handle_child_signals, in_own_session};
+pub use talk::Talk;

@@ -33,6 +33,8 @@ pub enum AgentsChoice {
     Files,
     /// An endpoint that speaks OpenAI's formats.
     OpenAi,
+    /// The `codex` CLI.
+    Codex,
 }
 
 /// On or off.
@@ -187,6 +189,8 @@ pub struct Config {
     pub agent_models: BTreeMap<AgentType, String>,
     /// The `claude` executable.
     pub claude_path: Option<PathBuf>,
+    /// The `codex` executable.
+    pub codex_path: Option<PathBuf>,
     /// The folder for calls that are answered through files; `None` for `agents` in the run folder.
     pub agents_dir: Option<PathBuf>,
     /// The endpoint of `agents: openai`.
@@ -292,6 +296,7 @@ impl Default for Config {
             memory_limit_mb: None,
             agent_models: BTreeMap::new(),
             claude_path: None,
+            codex_path: None,
             agents_dir: None,
             openai: OpenAi::default(),
             prices: BTreeMap::new(),
@@ -482,6 +487,7 @@ mod tests {
             "memory_limit_mb": null,
             "agent_models": {},
             "claude_path": null,
+            "codex_path": null,
             "agents_dir": null,
             "search": "on",
             "search_blocked_domains": [],

@@ -32,6 +32,7 @@ mod python;
 pub mod reply;
 pub mod result;
 pub mod role;
+pub mod schema;
 pub mod score;
 pub mod search;
 pub mod slots;
@@ -41,6 +42,7 @@ pub mod stop;
 pub mod task;
 #[cfg(feature = "testing")]
 pub mod testing;
+pub mod tokens;
 mod traceback;
 pub mod trust;
 pub mod verdict;

@@ -9,13 +9,14 @@ use super::http;
 use crate::command::cargo;
 
 /// The crates of the workspace that a crate may depend on. A crate without a row is a finding.
-const ARROWS: [(&str, &[&str]); 11] = [
+const ARROWS: [(&str, &[&str]); 12] = [
     ("mle-star", &["mle-star-leakage"]),
     ("mle-star-leakage", &[]),
     ("mle-star-process", &[]),
     ("mle-star-metrics", &["mle-star"]),
     ("mle-star-data", &["mle-star", "mle-star-metrics"]),
     ("mle-star-claude", &["mle-star", "mle-star-data", "mle-star-process"]),
+    ("mle-star-codex", &["mle-star", "mle-star-process"]),
     ("mle-star-offline", &["mle-star", "mle-star-data", "mle-star-metrics"]),
     (HTTP_CLIENT, &["mle-star", "mle-star-process"]),
     ("mle-star-backends", &["mle-star", "mle-star-data", "mle-star-metrics", "mle-star-process"]),
@@ -25,6 +26,7 @@ const ARROWS: [(&str, &[&str]); 11] = [
             "mle-star",
             "mle-star-backends",
             "mle-star-claude",
+            "mle-star-codex",
             "mle-star-data",
             "mle-star-leakage",
             "mle-star-metrics",

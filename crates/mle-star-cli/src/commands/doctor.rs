@@ -19,7 +19,7 @@ use serde::Serialize;
 use crate::args::{DoctorArgs, RunArgs};
 use crate::exit::{Exit, Failure};
 use crate::provider::credentials::{Found, Login, found, gateway};
-use crate::provider::executable::{self, Executable};
+use crate::provider::executable::{self, CLAUDE, CODEX, Executable};
 use crate::provider::{Choice, Chosen};
 use crate::runtime::wait_for;
 use crate::settings::{Settings, layered, process_environment};
@@ -43,6 +43,11 @@ pub struct Findings {
     claude: Option<Executable>,
     /// Why `claude` cannot be used.
     claude_trouble: Option<String>,
+    codex: Option<Executable>,
+    /// Why `codex` cannot be used.
+    codex_trouble: Option<String>,
+    /// The name of the variable or the file with the login of `codex`, never a value.
+    codex_login: Option<String>,
     /// Names of variables and files of usable logins, never values.
     credentials: Vec<String>,
     /// All logins, by precedence.
@@ -158,11 +163,18 @@ fn settings(args: &DoctorArgs) -> Result<Settings, Trouble> {
 
 async fn look(settings: &Settings) -> Result<Findings, Failure> {
     let (environment, config) = (&process_environment, &settings.config);
-    let (claude, trouble) = match executable::find(config.claude_path.as_deref(), environment).await {
-        Ok(claude) => (Some(claude.clone()), claude.trouble()),
+    let in_words = |trouble: Trouble| format!("{}; {}", trouble.message, trouble.hint);
+    let (claude, trouble) = match executable::find(&CLAUDE, config.claude_path.as_deref(), environment).await
+    {
+        Ok(claude) => (Some(claude.clone()), claude.trouble(&CLAUDE)),
         Err(trouble) => (None, Some(trouble)),
     };
-    let claude_trouble = trouble.map(|trouble| format!("{}; {}", trouble.message, trouble.hint));
+    let claude_trouble = trouble.map(in_words);
+    let (codex, codex_trouble) =
+        match executable::find(&CODEX, config.codex_path.as_deref(), environment).await {
+            Ok(codex) => (Some(codex), None),
+            Err(trouble) => (None, Some(in_words(trouble))),
+        };
     let logins = found(environment);
     // Agents that the settings ask for may be missing, which is a finding.
     let (agents, agents_reason, endpoint) = match provider::choose(config, environment).await {
@@ -181,6 +193,9 @@ async fn look(settings: &Settings) -> Result<Findings, Failure> {
         uv: tool("uv"),
         claude,
         claude_trouble,
+        codex,
+        codex_trouble,
+        codex_login: provider::codex::login(environment).map(|login| login.by),
         credentials: logins
             .iter()
             .filter(|login| login.usable)
@@ -238,6 +253,7 @@ pub fn lines(findings: &Findings) -> Vec<String> {
         format!("claude:      {}", claude_line(findings)),
     ];
     lines.extend(login_lines(findings));
+    lines.push(format!("codex:       {}", codex_line(findings)));
     lines.push(format!("agents:      {} ({}{})", findings.agents, default, findings.agents_reason));
     lines.extend(findings.endpoint.iter().flat_map(SeenEndpoint::lines));
     lines.extend([
@@ -274,6 +290,17 @@ fn isolation_lines(layers: &[Layer]) -> impl Iterator<Item = String> {
         };
         format!("{head:12} {:16} {says}{what}", layer.name)
     })
+}
+
+fn codex_line(findings: &Findings) -> String {
+    let login = findings.codex_login.as_ref().map_or_else(
+        || "no login: set CODEX_API_KEY, or log in with `codex login`".to_owned(),
+        |by| format!("login: {by}"),
+    );
+    match (&findings.codex, &findings.codex_trouble) {
+        (Some(codex), _) => format!("{} ({}), {login}", codex.version, codex.path.display()),
+        (None, trouble) => trouble.clone().unwrap_or_default(),
+    }
 }
 
 fn claude_line(findings: &Findings) -> String {

@@ -109,7 +109,9 @@ fn model(config: &Config, role: AgentType) -> &str {
 /// The price of a model, in US dollars per million tokens read and written.
 fn price(config: &Config, model: &str) -> Option<(f64, f64)> {
     match config.agents {
-        AgentsChoice::OpenAi => config.prices.get(model).map(|price| (price.input, price.output)),
+        AgentsChoice::OpenAi | AgentsChoice::Codex => {
+            config.prices.get(model).map(|price| (price.input, price.output))
+        }
         _ => claude_price(model),
     }
 }

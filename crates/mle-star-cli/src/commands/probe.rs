@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 use crate::exit::{Exit, Failure};
 use crate::output;
-use crate::provider::{Workplace, ask_claude, ask_openai, claude, openai};
+use crate::provider::{Workplace, ask_claude, ask_codex, ask_openai, claude, codex, openai};
 use crate::runtime::wait_for;
 use crate::settings::process_environment;
 use crate::usage::money;
@@ -32,6 +32,9 @@ struct Probe {
     /// The version of `claude`, if it was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     claude: Option<String>,
+    /// The version of `codex`, if it was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    codex: Option<String>,
     seconds: f64,
     usage: Usage,
     /// The structured answer; `None`: the model answered in text only.
@@ -51,8 +54,10 @@ pub fn probe(config: &Config, as_json: bool) -> Result<Exit, Failure> {
     let (work, data) = (folder.path().join("agents"), folder.path().join("empty"));
     std::fs::create_dir(&data).map_err(cannot)?;
     let at = Workplace { run_id: "probe", folder: &work, data_dir: &data };
-    let Reached { agents, login, claude } = reach(config, at)?;
-    let with = claude.as_ref().map(|version| format!(" with claude {version}")).unwrap_or_default();
+    let Reached { agents, login, claude, codex } = reach(config, at)?;
+    let with = [("claude", &claude), ("codex", &codex)]
+        .map(|(name, version)| version.as_ref().map(|version| format!(" with {name} {version}")));
+    let with: String = with.into_iter().flatten().collect();
     output::talk(&format!("asking {}{with} ({login})", config.model));
     // One question needs no status lines.
     let terminal = Terminal::new(Show::Everything, Look::plain());
@@ -64,7 +69,8 @@ pub fn probe(config: &Config, as_json: bool) -> Result<Exit, Failure> {
     let seconds = started.elapsed().as_secs_f64();
     terminal.finish();
     let answer = structured(&reply).map_err(Failure::failed)?;
-    let probe = Probe { model: config.model.clone(), login, claude, seconds, usage: reply.usage, answer };
+    let probe =
+        Probe { model: config.model.clone(), login, claude, codex, seconds, usage: reply.usage, answer };
     let show = if as_json { output::data } else { output::shown };
     show(&shown(&probe, as_json));
     Ok(Exit::Done)
@@ -75,19 +81,26 @@ struct Reached {
     agents: Box<dyn AgentBackend>,
     login: String,
     claude: Option<String>,
+    codex: Option<String>,
 }
 
-/// The endpoint if the settings choose it, else `claude`.
+/// The endpoint or `codex` if the settings choose it, else `claude`.
 fn reach(config: &Config, at: Workplace<'_>) -> Result<Reached, Failure> {
     if config.agents == AgentsChoice::OpenAi {
         let endpoint = openai::endpoint(config, &process_environment)?;
         let agents = Box::new(ask_openai(&endpoint, config).map_err(Failure::failed)?);
-        return Ok(Reached { agents, login: openai::reason(&endpoint, config), claude: None });
+        return Ok(Reached { agents, login: openai::reason(&endpoint, config), claude: None, codex: None });
+    }
+    if config.agents == AgentsChoice::Codex {
+        let codex = wait_for(codex::find(config, &process_environment))??;
+        let agents = Box::new(ask_codex(&codex, config, at.folder).map_err(Failure::failed)?);
+        let version = Some(codex.executable.version.to_string());
+        return Ok(Reached { agents, login: codex.login.reason(), claude: None, codex: version });
     }
     let claude = wait_for(claude(config, &process_environment))??;
     let agents = ask_claude(&claude, config, &BTreeMap::new(), at).map_err(Failure::failed)?;
     let version = Some(claude.executable.version.to_string());
-    Ok(Reached { agents: Box::new(agents), login: claude.login.reason(), claude: version })
+    Ok(Reached { agents: Box::new(agents), login: claude.login.reason(), claude: version, codex: None })
 }
 
 fn question(config: &Config) -> AgentRequest {

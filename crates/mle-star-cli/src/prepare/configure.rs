@@ -37,11 +37,12 @@ pub struct Configured {
 }
 
 /// Keys that the offline agents do not use.
-const NOT_OFFLINE: [&str; 12] = [
+const NOT_OFFLINE: [&str; 13] = [
     "agent_models",
     "agents_dir",
     "blocked_commands",
     "claude_path",
+    "codex_path",
     "model",
     "openai",
     "overload_patience_seconds",
@@ -53,10 +54,11 @@ const NOT_OFFLINE: [&str; 12] = [
 ];
 
 /// Keys that agents behind files do not use.
-const NOT_FILES: [&str; 9] = [
+const NOT_FILES: [&str; 10] = [
     "agent_timeout_seconds",
     "blocked_commands",
     "claude_path",
+    "codex_path",
     "openai",
     "overload_patience_seconds",
     "permission_mode",
@@ -66,10 +68,15 @@ const NOT_FILES: [&str; 9] = [
 ];
 
 /// Keys that `claude` does not use.
-const NOT_CLAUDE: [&str; 4] = ["agents_dir", "openai", "prices", "search_command"];
+const NOT_CLAUDE: [&str; 5] = ["agents_dir", "codex_path", "openai", "prices", "search_command"];
 
 /// Keys that agents behind an endpoint do not use.
-const NOT_OPENAI: [&str; 4] = ["agents_dir", "blocked_commands", "claude_path", "permission_mode"];
+const NOT_OPENAI: [&str; 5] =
+    ["agents_dir", "blocked_commands", "claude_path", "codex_path", "permission_mode"];
+
+/// Keys that `codex` does not use.
+const NOT_CODEX: [&str; 6] =
+    ["agents_dir", "blocked_commands", "claude_path", "openai", "permission_mode", "search_command"];
 
 /// Resolves environment, config file and options, and reads the files that they name.
 ///
@@ -118,6 +125,7 @@ impl Configured {
                     self.config.search = Switch::Off;
                 }
             }
+            Chosen::Codex(_) => provider::codex::check_model(&self.given)?,
             Chosen::Offline | Chosen::Claude(_) => {}
         }
         Ok(())
@@ -129,6 +137,7 @@ impl Configured {
             AgentsChoice::Offline => (&NOT_OFFLINE, "the offline agents"),
             AgentsChoice::Files => (&NOT_FILES, "agents behind files"),
             AgentsChoice::OpenAi => (&NOT_OPENAI, "agents behind an endpoint"),
+            AgentsChoice::Codex => (&NOT_CODEX, "codex"),
             AgentsChoice::Auto | AgentsChoice::Claude => (&NOT_CLAUDE, "claude"),
         };
         let json = |config: &Config| serde_json::to_value(config).unwrap_or_default();
@@ -150,7 +159,8 @@ fn absolute_paths(config: &mut Config) -> Result<(), Trouble> {
     for path in paths.into_iter().flatten() {
         *path = absolute(path)?;
     }
-    for command in [&mut config.python, &mut config.claude_path].into_iter().flatten() {
+    let commands = [&mut config.python, &mut config.claude_path, &mut config.codex_path];
+    for command in commands.into_iter().flatten() {
         // A bare name such as `python3` is looked up on PATH when the run starts.
         if command.components().count() > 1 {
             *command = absolute(command)?;

@@ -28,7 +28,7 @@ pub fn profile_data(data_dir: &Path, chosen: &Chosen) -> Result<ProfiledData, Tr
             Ok(ProfiledData { profile: Some(profile), unlabelled: Unlabelled::default(), note: None })
         }
         (Err(trouble), Chosen::Offline) => Err(for_offline(trouble)),
-        (Err(trouble), Chosen::Claude(_) | Chosen::Files | Chosen::OpenAi(_)) => {
+        (Err(trouble), Chosen::Claude(_) | Chosen::Files | Chosen::OpenAi(_) | Chosen::Codex(_)) => {
             let note = format!("note: the tables were not profiled: {}", trouble.message);
             let unlabelled = profile::read_unlabelled(data_dir);
             Ok(ProfiledData { profile: None, unlabelled, note: Some(note) })

@@ -16,8 +16,9 @@ use mle_star_data::profile::Profile;
 use mle_star_offline::OfflineAgents;
 use mle_star_openai::Endpoint;
 
+use crate::provider::codex::{self, Codex};
 use crate::provider::credentials::{self, Found};
-use crate::provider::executable::{self, Executable};
+use crate::provider::executable::{self, CLAUDE, Executable};
 use crate::provider::openai;
 use crate::settings::Environment;
 
@@ -38,6 +39,8 @@ pub enum Chosen {
     Files,
     /// An endpoint that speaks OpenAI's formats.
     OpenAi(Endpoint),
+    /// The `codex` command line.
+    Codex(Codex),
 }
 
 /// A usable `claude`.
@@ -61,8 +64,11 @@ pub struct Choice {
 /// Chooses the agents.
 ///
 /// # Errors
-/// The user requested `claude` or an endpoint, and it cannot be used.
+/// The user requested `claude`, `codex` or an endpoint, and it cannot be used.
 pub async fn choose(config: &Config, environment: &Environment<'_>) -> Result<Choice, Trouble> {
+    if config.agents == AgentsChoice::Codex {
+        return Ok(Choice::codex(codex::find(config, environment).await?));
+    }
     if let Some(requested) = without_claude(config, environment)? {
         return Ok(requested);
     }
@@ -76,17 +82,24 @@ pub async fn choose(config: &Config, environment: &Environment<'_>) -> Result<Ch
     }
 }
 
-/// Chooses the agents without executing the `claude` that the settings name, assuming that it works.
+/// Chooses the agents without executing the `claude` or `codex` that the settings name, assuming that it works.
 ///
 /// # Errors
-/// The user requested `claude` or an endpoint, and there is no login.
+/// The user requested `claude`, `codex` or an endpoint, and there is no login.
 pub fn presume(config: &Config, named: &Path, environment: &Environment<'_>) -> Result<Choice, Trouble> {
+    let checked_later =
+        |login: String| format!("{login}; {} is checked when the run starts", named.display());
+    if config.agents == AgentsChoice::Codex {
+        let codex = codex::presumed(named, environment)?;
+        let reason = checked_later(codex.login.reason());
+        return Ok(Choice { chosen: Chosen::Codex(codex), reason });
+    }
     if let Some(requested) = without_claude(config, environment)? {
         return Ok(requested);
     }
     match (credentials::login(environment), config.agents) {
         (Some(login), _) => {
-            let reason = format!("{}; {} is checked when the run starts", login.reason(), named.display());
+            let reason = checked_later(login.reason());
             let executable = Executable { path: named.to_owned(), version: executable::OLDEST };
             Ok(Choice { chosen: Chosen::Claude(Claude { executable, login }), reason })
         }
@@ -95,7 +108,7 @@ pub fn presume(config: &Config, named: &Path, environment: &Environment<'_>) -> 
     }
 }
 
-/// The agents that the user requested, if they are not those of `claude`.
+/// The agents that the user requested, if they are not those of a command line.
 fn without_claude(config: &Config, environment: &Environment<'_>) -> Result<Option<Choice>, Trouble> {
     let as_requested = |chosen| Some(Choice { chosen, reason: REQUESTED.to_owned() });
     Ok(match config.agents {
@@ -106,7 +119,7 @@ fn without_claude(config: &Config, environment: &Environment<'_>) -> Result<Opti
             let reason = openai::reason(&endpoint, config);
             Some(Choice { chosen: Chosen::OpenAi(endpoint), reason })
         }
-        AgentsChoice::Auto | AgentsChoice::Claude => None,
+        AgentsChoice::Auto | AgentsChoice::Claude | AgentsChoice::Codex => None,
     })
 }
 
@@ -116,9 +129,9 @@ fn without_claude(config: &Config, environment: &Environment<'_>) -> Result<Opti
 /// Either is missing, or the executable is too old.
 pub async fn claude(config: &Config, environment: &Environment<'_>) -> Result<Claude, Trouble> {
     let login = credentials::login(environment).ok_or_else(no_login)?;
-    let found = executable::find(config.claude_path.as_deref(), environment).await;
+    let found = executable::find(&CLAUDE, config.claude_path.as_deref(), environment).await;
     let executable = found.map_err(|trouble| with_login(&login, trouble))?;
-    match executable.trouble() {
+    match executable.trouble(&CLAUDE) {
         Some(trouble) => Err(with_login(&login, trouble)),
         None => Ok(Claude { executable, login }),
     }
@@ -147,7 +160,7 @@ pub fn rules(
     split: Option<&Split>,
 ) -> Result<Option<OfflineAgents>, Trouble> {
     match (chosen, profile) {
-        (Chosen::Claude(_) | Chosen::Files | Chosen::OpenAi(_), _) => Ok(None),
+        (Chosen::Claude(_) | Chosen::Files | Chosen::OpenAi(_) | Chosen::Codex(_), _) => Ok(None),
         (Chosen::Offline, Some(profile)) => {
             let agents = OfflineAgents::new(task, profile, config.subsample_limit, split)?;
             Ok(Some(agents.with_seed(config.seed)))
@@ -209,11 +222,17 @@ impl Chosen {
             Self::Claude(_) => AgentsChoice::Claude,
             Self::Files => AgentsChoice::Files,
             Self::OpenAi(_) => AgentsChoice::OpenAi,
+            Self::Codex(_) => AgentsChoice::Codex,
         }
     }
 }
 
 impl Choice {
+    fn codex(codex: Codex) -> Self {
+        let reason = format!("{}; codex {}", codex.login.reason(), codex.executable.version);
+        Self { chosen: Chosen::Codex(codex), reason }
+    }
+
     /// The line that a run shows first.
     pub fn line(&self) -> String {
         format!("agents: {} ({})", name(self.chosen.name()), self.reason)
@@ -228,5 +247,6 @@ pub fn name(agents: AgentsChoice) -> &'static str {
         AgentsChoice::Offline => "offline",
         AgentsChoice::Files => "files",
         AgentsChoice::OpenAi => "openai",
+        AgentsChoice::Codex => "codex",
     }
 }

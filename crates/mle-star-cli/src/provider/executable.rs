@@ -1,4 +1,4 @@
-//! The `claude` executable: its path and version.
+//! The executables of command lines that answer agents: their paths and versions.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -16,9 +16,39 @@ use crate::settings::Environment;
 /// The oldest version that can be used.
 pub const OLDEST: Version =
     Version::new(claude::OLDEST[0] as u64, claude::OLDEST[1] as u64, claude::OLDEST[2] as u64);
-const INSTALL: &str = "install it with `npm install -g @anthropic-ai/claude-code`";
+/// The `claude` command line.
+pub const CLAUDE: Program = Program {
+    name: "claude",
+    variable: "MLE_STAR_CLAUDE_PATH",
+    key: "claude_path",
+    package: "@anthropic-ai/claude-code",
+    oldest: Some(OLDEST),
+};
+/// The `codex` command line. One that lacks an option says so when it is asked.
+pub const CODEX: Program = Program {
+    name: "codex",
+    variable: "MLE_STAR_CODEX_PATH",
+    key: "codex_path",
+    package: "@openai/codex",
+    oldest: None,
+};
 /// It answers in well under a second, but the machine may be busy.
 const TIMEOUT: Duration = Duration::from_secs(20);
+
+/// A command line that answers agents.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// Its name on PATH.
+    pub name: &'static str,
+    /// The variable with its path.
+    pub variable: &'static str,
+    /// The configuration key with its path.
+    pub key: &'static str,
+    /// Its package on npm.
+    pub package: &'static str,
+    /// The oldest version that can be used, if it is known.
+    pub oldest: Option<Version>,
+}
 
 /// An executable and its version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -29,32 +59,48 @@ pub struct Executable {
     pub version: Version,
 }
 
-/// Finds the executable that `given` names (a path, or a name on PATH), else `MLE_STAR_CLAUDE_PATH`, else `claude` on
+/// Finds the executable that `given` names (a path, or a name on PATH), else the program's variable, else its name on
 /// PATH, and asks it for its version. The version may be too old.
 ///
 /// # Errors
 /// There is none, or it prints no version.
-pub async fn find(given: Option<&Path>, environment: &Environment<'_>) -> Result<Executable, Trouble> {
+pub async fn find(
+    program: &Program,
+    given: Option<&Path>,
+    environment: &Environment<'_>,
+) -> Result<Executable, Trouble> {
     let from_environment =
-        || environment("MLE_STAR_CLAUDE_PATH").filter(|path| !path.is_empty()).map(PathBuf::from);
-    let name = given.map(Path::to_owned).or_else(from_environment).unwrap_or_else(|| PathBuf::from("claude"));
-    let path = located(&name, environment).ok_or_else(|| missing(&name))?;
-    let version = version(&path).await?;
+        || environment(program.variable).filter(|path| !path.is_empty()).map(PathBuf::from);
+    let name =
+        given.map(Path::to_owned).or_else(from_environment).unwrap_or_else(|| PathBuf::from(program.name));
+    let path = located(&name, environment).ok_or_else(|| program.missing(&name))?;
+    let version = version(&path, program).await?;
     Ok(Executable { path, version })
+}
+
+impl Program {
+    fn install(&self) -> String {
+        format!("install it with `npm install -g {}`", self.package)
+    }
+
+    fn missing(&self, name: &Path) -> Trouble {
+        let is_path = name.components().count() > 1;
+        let message = match name.display() {
+            path if is_path => format!("no executable {} at {path}", self.name),
+            name => format!("no executable {name} on PATH"),
+        };
+        Trouble::new(message, format!("{}, or set {}", self.install(), self.key))
+    }
 }
 
 impl Executable {
     /// Why it cannot be used, if so.
-    pub fn trouble(&self) -> Option<Trouble> {
-        let Self { path, version } = self;
-        (*version < OLDEST).then(|| {
-            let message =
-                format!("claude {version} is too old: {OLDEST} or newer is required ({})", path.display());
-            Trouble::new(
-                message,
-                "update it with `npm install -g @anthropic-ai/claude-code` or `claude update`",
-            )
-        })
+    pub fn trouble(&self, program: &Program) -> Option<Trouble> {
+        let (Self { path, version }, Program { name, package, .. }) = (self, program);
+        let oldest = program.oldest.as_ref().filter(|oldest| version < oldest)?;
+        let message =
+            format!("{name} {version} is too old: {oldest} or newer is required ({})", path.display());
+        Some(Trouble::new(message, format!("update it with `npm install -g {package}` or `{name} update`")))
     }
 }
 
@@ -63,23 +109,15 @@ fn located(name: &Path, environment: &Environment<'_>) -> Option<PathBuf> {
     which::which_in(name, environment("PATH"), here).ok()
 }
 
-fn missing(name: &Path) -> Trouble {
-    let is_path = name.components().count() > 1;
-    let message = match name.display() {
-        path if is_path => format!("no executable claude at {path}"),
-        name => format!("no executable {name} on PATH"),
-    };
-    Trouble::new(message, format!("{INSTALL}, or set claude_path"))
-}
-
-/// The version in the output of `claude --version`: `2.1.329 (Claude Code)`.
+/// The version in the output of `--version`: `2.1.329 (Claude Code)`, `codex-cli 0.169.0`.
 fn parse(text: &str) -> Option<Version> {
     text.split_whitespace().find_map(|word| Version::parse(word).ok())
 }
 
-async fn version(path: &Path) -> Result<Version, Trouble> {
-    let silent =
-        |what: String| Trouble::new(format!("{} --version {what}", path.display()), format!("re{INSTALL}"));
+async fn version(path: &Path, program: &Program) -> Result<Version, Trouble> {
+    let silent = |what: String| {
+        Trouble::new(format!("{} --version {what}", path.display()), format!("re{}", program.install()))
+    };
     let mut command = Command::new(path);
     command.arg("--version").stdin(Stdio::null()).kill_on_drop(true);
     let output = match timeout(TIMEOUT, command.output()).await {
@@ -101,11 +139,12 @@ mod tests {
             let version = parse(text);
             assert_eq!(version.as_ref().map(Version::to_string).as_deref(), expected, "{text}");
             let executable = version.map(|version| Executable { path: PathBuf::from("claude"), version });
-            assert_eq!(executable.is_some_and(|found| found.trouble().is_none()), is_usable, "{text}");
+            assert_eq!(executable.is_some_and(|found| found.trouble(&CLAUDE).is_none()), is_usable, "{text}");
         };
         check("2.1.248 (Claude Code)\n", Some("2.1.248"), true);
         check("2.1.1000 (Claude Code)", Some("2.1.1000"), true);
         check("10.0.0", Some("10.0.0"), true);
+        check("codex-cli 0.169.0\n", Some("0.169.0"), false);
         check("claude 3.0.0-beta.1", Some("3.0.0-beta.1"), true);
         check("2.1.247", Some("2.1.247"), false);
         check("2.0.999", Some("2.0.999"), false);

@@ -13,22 +13,24 @@ use crate::settings::document::{Document, parse_value};
 pub type Environment<'a> = dyn Fn(&str) -> Option<String> + 'a;
 
 /// Environment variables and their keys.
-const VARIABLES: [(&str, &str); 8] = [
+const VARIABLES: [(&str, &str); 9] = [
     ("MLE_STAR_MODEL", "model"),
     ("MLE_STAR_LOG_LEVEL", "log_level"),
     ("MLE_STAR_MAX_BUDGET", "max_budget_usd"),
     ("MLE_STAR_TIME_LIMIT", "time_limit_seconds"),
     ("MLE_STAR_CLAUDE_PATH", "claude_path"),
+    ("MLE_STAR_CODEX_PATH", "codex_path"),
     ("MLE_STAR_OPENAI_URL", "openai.url"),
     ("MLE_STAR_AGENTS_DIR", "agents_dir"),
     ("MLE_STAR_RUNS_DIR", "runs_dir"),
 ];
 
 /// Keys whose values are texts, even if they look like numbers.
-const TEXTS: [&str; 14] = [
+const TEXTS: [&str; 15] = [
     "model",
     "log_level",
     "claude_path",
+    "codex_path",
     "openai.url",
     "openai.key_variable",
     "agents_dir",
@@ -43,8 +45,16 @@ const TEXTS: [&str; 14] = [
 ];
 
 /// Keys whose values are paths; those of a file are relative to its folder.
-const PATHS: [&str; 7] =
-    ["log_file", "retrieved_models", "prompts", "runs_dir", "python", "claude_path", "agents_dir"];
+const PATHS: [&str; 8] = [
+    "log_file",
+    "retrieved_models",
+    "prompts",
+    "runs_dir",
+    "python",
+    "claude_path",
+    "codex_path",
+    "agents_dir",
+];
 
 /// Keys whose values are tables with names of the user's, which may hold dots.
 const TABLES: [&str; 1] = ["prices"];
@@ -153,7 +163,7 @@ fn setting(key: &str, text: &str, origin: &str) -> Setting {
 fn from_folder(folder: &Path, key: &str, value: &Value) -> Value {
     match value {
         Value::String(text) if PATHS.contains(&key) => {
-            let is_command = matches!(key, "python" | "claude_path") && !text.contains('/');
+            let is_command = matches!(key, "python" | "claude_path" | "codex_path") && !text.contains('/');
             if is_command { value.clone() } else { Value::from(folder.join(text).display().to_string()) }
         }
         _ => value.clone(),

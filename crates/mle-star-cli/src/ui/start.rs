@@ -111,8 +111,13 @@ fn seen(prepared: &Prepared) -> Value {
 
 /// Programs that a run executes because the configuration names them.
 fn programs(config: &Config) -> Vec<Value> {
-    let named = [("python", &config.python), ("claude_path", &config.claude_path)].into_iter();
-    let named = named.filter_map(|(key, program)| Some((key, program.as_ref()?.display().to_string())));
+    let named = [
+        ("python", &config.python),
+        ("claude_path", &config.claude_path),
+        ("codex_path", &config.codex_path),
+    ];
+    let named =
+        named.into_iter().filter_map(|(key, program)| Some((key, program.as_ref()?.display().to_string())));
     let searches = config.search_command.first().map(|program| ("search_command", program.clone()));
     named.chain(searches).map(|(key, path)| json!({"key": key, "path": path})).collect()
 }

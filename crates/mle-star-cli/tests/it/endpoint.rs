@@ -86,7 +86,7 @@ async fn respond(
 }
 
 /// What an agent answers.
-fn answer(agent: &str, prompt: &str, is_structured: bool) -> &'static str {
+pub(crate) fn answer(agent: &str, prompt: &str, is_structured: bool) -> &'static str {
     match (agent, is_structured) {
         ("retriever", _) if prompt.contains("# First: what to search for") => {
             r#"{"queries": ["small tables"]}"#

@@ -7,6 +7,7 @@ mod browser;
 mod by_files;
 mod check;
 mod claude;
+mod codex;
 mod commands;
 mod endpoint;
 mod events;

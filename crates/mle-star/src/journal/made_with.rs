@@ -15,9 +15,12 @@ pub struct MadeWith {
     pub python: String,
     /// Operating system and architecture, for example `linux x86_64`.
     pub platform: String,
-    /// The version of the `claude` CLI; `None` for the offline agents.
+    /// The version of the `claude` CLI, if it answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claude: Option<String>,
+    /// The version of the `codex` CLI, if it answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub codex: Option<String>,
     /// Whether an earlier process did part of the run. The journal sets this.
     pub resumed: bool,
 }
@@ -25,17 +28,19 @@ pub struct MadeWith {
 impl MadeWith {
     /// Whether the versions are the same, regardless of the start time.
     pub fn is_like(&self, other: &Self) -> bool {
-        let Self { at: _, mle_star, python, platform, claude, resumed: _ } = self;
-        (mle_star, python, platform, claude)
-            == (&other.mle_star, &other.python, &other.platform, &other.claude)
+        let Self { at: _, mle_star, python, platform, claude, codex, resumed: _ } = self;
+        (mle_star, python, platform, claude, codex)
+            == (&other.mle_star, &other.python, &other.platform, &other.claude, &other.codex)
     }
 }
 
 impl fmt::Display for MadeWith {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "mle-star {}, Python {}", self.mle_star, self.python)?;
-        if let Some(claude) = &self.claude {
-            write!(f, ", claude {claude}")?;
+        for (name, version) in [("claude", &self.claude), ("codex", &self.codex)] {
+            if let Some(version) = version {
+                write!(f, ", {name} {version}")?;
+            }
         }
         write!(f, ", {}", self.platform)
     }

@@ -133,7 +133,7 @@ fn models(config: &Config) -> String {
     match config.agents {
         AgentsChoice::Offline => return "No language model was used.".to_owned(),
         AgentsChoice::Files => return "People or other programs answered the agents' prompts.".to_owned(),
-        AgentsChoice::Auto | AgentsChoice::Claude | AgentsChoice::OpenAi => {}
+        AgentsChoice::Auto | AgentsChoice::Claude | AgentsChoice::OpenAi | AgentsChoice::Codex => {}
     }
     let own = config.agent_models.iter();
     let own: String =

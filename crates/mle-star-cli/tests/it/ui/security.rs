@@ -71,10 +71,11 @@ fn looking_at_a_folder_executes_nothing_that_it_names() {
     sealed.write("program", b"#!/bin/sh\ntouch \"$0.executed\"; echo 9.9.9\n");
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     let program = program.display();
-    sealed.write("data/config.yaml", format!("claude_path: {program}\npython: {program}\n").as_bytes());
+    let names = format!("claude_path: {program}\ncodex_path: {program}\npython: {program}\n");
+    sealed.write("data/config.yaml", names.as_bytes());
     sealed.write("data/task.yaml", b"data_dir: .\noutput_dir: ../made\n");
     let mut command = sealed.command("ui --json --port 0");
-    command.env("ANTHROPIC_API_KEY", "k");
+    command.env("ANTHROPIC_API_KEY", "k").env("CODEX_API_KEY", "k");
     let page = Served::started(command);
     let check = |path: &str, site: Option<&str>, is_looked_at: bool| {
         let headers: Vec<(&str, &str)> = site.into_iter().map(|site| ("Sec-Fetch-Site", site)).collect();
@@ -87,7 +88,8 @@ fn looking_at_a_folder_executes_nothing_that_it_names() {
         );
     };
     let named = format!("/start?folder=other&settings=claude_path%3D{program}");
-    for path in ["/start?folder=data", "/start?folder=data&agents=claude", &named] {
+    let codex = "/start?folder=data&agents=codex&settings=model%3Dm";
+    for path in ["/start?folder=data", "/start?folder=data&agents=claude", codex, &named] {
         check(path, None, true);
         check(path, Some("same-origin"), true);
         check(path, Some("none"), true);

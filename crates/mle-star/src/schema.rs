@@ -7,13 +7,30 @@ const DROPPED: [&str; 4] = ["$schema", "default", "format", "title"];
 
 /// The schema with every property required and no other allowed, as `strict` demands. What an answer may leave out, it
 /// then gives as null or empty.
-pub(crate) fn strict(schema: &Value) -> Value {
+pub fn strict(schema: &Value) -> Value {
     match schema {
         Value::Object(keys) if keys.contains_key("$ref") => json!({"$ref": keys["$ref"]}),
         Value::Object(keys) => Value::Object(object(keys)),
         Value::Array(items) => items.iter().map(strict).collect(),
         other => other.clone(),
     }
+}
+
+/// A prompt that asks for an answer by this schema, for services that do not take one.
+pub fn in_prompt(prompt: &str, schema: &Value) -> String {
+    format!(
+        "{}\n\nThe reply is one JSON object and no other text. It matches this JSON schema:\n\n{}\n",
+        prompt.trim_end(),
+        strict(schema)
+    )
+}
+
+/// Whether an error says that a service does not take a schema.
+pub fn is_refused(error: &str) -> bool {
+    const WORDS: [&str; 6] =
+        ["response_format", "json_schema", "text.format", "json schema", "structured output", "grammar"];
+    let lower = error.to_lowercase();
+    WORDS.iter().any(|word| lower.contains(word))
 }
 
 fn object(keys: &Map<String, Value>) -> Map<String, Value> {

@@ -1,0 +1,134 @@
+//! The `codex` command line: its login, and the agents behind it. Names of variables are shown, values never.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use mle_star::config::Config;
+use mle_star::stop::Trouble;
+use mle_star_codex::{CodexAgents, CodexSetup};
+use semver::Version;
+
+use crate::provider::executable::{self, CODEX, Executable};
+use crate::settings::{Environment, process_environment};
+
+/// The variable with the key.
+const KEY: &str = "CODEX_API_KEY";
+
+/// A usable `codex`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Codex {
+    /// The executable.
+    pub executable: Executable,
+    /// The login that it will use.
+    pub login: Login,
+}
+
+/// A login of `codex`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Login {
+    /// The name of the variable, or the path of the file.
+    pub by: String,
+    /// Whether it is a key in the environment.
+    is_key: bool,
+}
+
+impl Login {
+    /// The reason for using it: `CODEX_API_KEY is set`.
+    pub fn reason(&self) -> String {
+        if self.is_key { format!("{} is set", self.by) } else { "a stored login".to_owned() }
+    }
+}
+
+/// The login that `codex` uses: the key, else the one that it has stored in a file.
+pub fn login(environment: &Environment<'_>) -> Option<Login> {
+    let set = |name: &str| environment(name).filter(|value| !value.trim().is_empty());
+    if set(KEY).is_some() {
+        return Some(Login { by: KEY.to_owned(), is_key: true });
+    }
+    let home = set("CODEX_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(Path::new(&set("HOME")?).join(".codex")))?;
+    let file = Some(home.join("auth.json")).filter(|file| file.is_file())?;
+    Some(Login { by: file.display().to_string(), is_key: false })
+}
+
+/// The executable and the login. Without a login the executable is not looked for.
+///
+/// # Errors
+/// Either is missing.
+pub async fn find(config: &Config, environment: &Environment<'_>) -> Result<Codex, Trouble> {
+    let login = login(environment).ok_or_else(no_login)?;
+    let executable = executable::find(&CODEX, config.codex_path.as_deref(), environment).await?;
+    Ok(Codex { executable, login })
+}
+
+/// The `codex` that the settings name, which is not executed.
+///
+/// # Errors
+/// There is no login.
+pub fn presumed(named: &Path, environment: &Environment<'_>) -> Result<Codex, Trouble> {
+    let login = login(environment).ok_or_else(no_login)?;
+    let executable = Executable { path: named.to_owned(), version: Version::new(0, 0, 0) };
+    Ok(Codex { executable, login })
+}
+
+/// Checks that the settings, whose keys are `given`, name a model: the default is one of `claude`.
+///
+/// # Errors
+/// They do not.
+pub fn check_model(given: &BTreeSet<String>) -> Result<(), Trouble> {
+    if given.contains("model") {
+        return Ok(());
+    }
+    let hint = "set --model to a model that codex can use with this login";
+    Err(Trouble::new("agents: codex needs a model", hint))
+}
+
+/// The agents behind `codex`, for a run or a probe. `folder` is for temporary files; created and removed.
+///
+/// # Errors
+/// The folder cannot be created.
+pub fn ask_codex(codex: &Codex, config: &Config, folder: &Path) -> Result<CodexAgents, Trouble> {
+    CodexAgents::new(CodexSetup {
+        executable: codex.executable.path.clone(),
+        key: if codex.login.is_key { process_environment(KEY) } else { None },
+        folder: folder.to_owned(),
+        max_wait: Duration::from_secs(config.overload_patience_seconds),
+        prices: config.prices.clone(),
+        blocked_domains: config.search_blocked_domains.clone(),
+    })
+}
+
+fn no_login() -> Trouble {
+    Trouble::new(
+        "no CODEX_API_KEY and no stored login of codex",
+        "set CODEX_API_KEY, or log in with `codex login`; `mle-star doctor` shows the login",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_login_that_codex_uses_is_found_by_name() {
+        let home = tempfile::tempdir().unwrap();
+        let at = |name: &str| home.path().join(name).display().to_string();
+        std::fs::create_dir_all(home.path().join("full/.codex")).unwrap();
+        std::fs::write(home.path().join("full/.codex/auth.json"), "{}").unwrap();
+        let check = |set: &[(&str, &str)], expected: Option<&str>| {
+            let look = |name: &str| {
+                set.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+            };
+            assert_eq!(login(&look).map(|login| login.reason()).as_deref(), expected, "{set:?}");
+        };
+        let (empty, full, own) = (at("empty"), at("full"), at("full/.codex"));
+        check(&[], None);
+        check(&[("HOME", &empty)], None);
+        check(&[("HOME", &full)], Some("a stored login"));
+        check(&[("HOME", &empty), ("CODEX_HOME", &own)], Some("a stored login"));
+        check(&[("HOME", &full), ("CODEX_HOME", &empty)], None);
+        check(&[("HOME", &full), (KEY, "secret")], Some("CODEX_API_KEY is set"));
+        check(&[("HOME", &empty), (KEY, " ")], None);
+    }
+}
