@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use crate::browser::Browser;
+use crate::claude::networks_can_be_closed;
 use crate::command::{cargo, has, root, say, watched};
 use crate::programs::TESTS;
 use crate::report::Count;
@@ -41,6 +42,10 @@ impl Needs {
             ("real_codex", self.codex.as_ref().err().map(String::as_str)),
             // Too large to be installed for one test.
             ("with_torch", torch.is_none().then_some("MLE_STAR_TEST_TORCH names no interpreter")),
+            (
+                "without_a_network",
+                (!networks_can_be_closed()).then_some("network namespaces are not permitted"),
+            ),
             ("as_root", (!is_root).then_some("not root")),
             ("behind_ssh", world(is_root, "sshd")),
             ("on_slurm", world(is_root, "slurmctld")),

@@ -95,8 +95,7 @@ pub fn runs_alone(program: &Path) -> Result<(), String> {
     fs::write(folder.join("train.py"), "print('Final Validation Performance: 0.5')\n").map_err(failed)?;
     let mut command = Command::new("unshare");
     command.arg("--map-root-user").arg("--root").arg(&folder);
-    command.args(["/mle-star", "check", "/train.py"]).env_clear().env("PATH", "/");
-    // `unshare` is looked up on this program's PATH, not on the one that it hands on.
+    command.args(["/mle-star", "check", "/train.py"]);
     packages::succeeds(command.stderr(Stdio::inherit()))
 }
 
