@@ -247,11 +247,12 @@ impl Metric {
 
     /// The metric named in a task description.
     ///
-    /// Lines about evaluation, or below a heading about it, take precedence. In a line, the longest spelling wins
-    /// over those inside it. Without such a line, a metric counts if it is the only one in the text.
+    /// Lines about the evaluation of submissions, or below a heading about evaluation, take precedence over other lines about
+    /// evaluation. In a line, the longest spelling wins over those inside it. Without such a line, a metric counts if
+    /// it is the only one in the text.
     pub fn find_in(description: &str) -> Option<Mention> {
         let mut under_evaluation = false;
-        let mut elsewhere = Vec::new();
+        let (mut about_it, mut elsewhere) = (None, Vec::new());
         for line in description.lines() {
             let lower = line.to_lowercase();
             let about = ABOUT_EVALUATION.iter().any(|word| lower.contains(word));
@@ -260,13 +261,20 @@ impl Metric {
             }
             let Some(metric) = longest_in(&normal(line)) else { continue };
             let mention = Mention { metric, line: line.trim().to_owned() };
-            if about || under_evaluation {
+            if under_evaluation || about && lower.contains("submission") {
                 return Some(mention);
             }
-            elsewhere.push(mention);
+            if about && about_it.is_none() {
+                about_it = Some(mention);
+            } else {
+                elsewhere.push(mention);
+            }
         }
-        let first = elsewhere.first()?.clone();
-        elsewhere.iter().all(|mention| mention.metric == first.metric).then_some(first)
+        let only = || {
+            let first = elsewhere.first()?;
+            elsewhere.iter().all(|mention| mention.metric == first.metric).then(|| first.clone())
+        };
+        about_it.or_else(only)
     }
 }
 
@@ -350,6 +358,11 @@ mod tests {
         check("Submissions are evaluated on the area under the ROC curve.", Some(Metric::RocAuc));
         check("High accuracy matters.\n# Evaluation\n\nWe use the RMSE of log prices.", Some(Metric::Rmse));
         check("Metric: macro F1-score", Some(Metric::MacroF1));
+        check(
+            "Experts evaluate all, for accuracy.\n# Evaluation\nSubmissions: log loss.",
+            Some(Metric::LogLoss),
+        );
+        check("We evaluate the RMSE.\nR2 is nice.\nSubmissions are evaluated by MAE.", Some(Metric::Mae));
         check("Scored by balanced accuracy", Some(Metric::BalancedAccuracy));
         check("Root-Mean-Squared-Logarithmic-Error is the metric", Some(Metric::Rmsle));
         check("The MAE of a good model is small.", Some(Metric::Mae));

@@ -7,7 +7,7 @@ use mle_star::role::AgentType;
 use mle_star::score::parse_score;
 use mle_star::task::Task;
 use mle_star_data::infer::{Given, infer};
-use mle_star_data::profile;
+use mle_star_data::profile::{self, Unlabelled};
 use mle_star_metrics::labels::{Columns, Labels, Layout, Others};
 use mle_star_metrics::names::Metric;
 use mle_star_offline::OfflineAgents;
@@ -76,7 +76,7 @@ impl Folder {
     pub(super) fn task(&self, data_dir: &Path) -> Task {
         let profile = profile::read(data_dir).unwrap();
         let given = Given { metric: Some(self.metric.to_owned()), ..Given::default() };
-        let found = infer(Some(&profile), &[], "", &given).unwrap();
+        let found = infer(Some(&profile), &Unlabelled::default(), "", &given).unwrap();
         Task {
             competition_id: self.name.to_owned(),
             task_type: found.task_type,
