@@ -78,7 +78,7 @@ pub async fn choose(config: &Config, environment: &Environment<'_>) -> Result<Ch
             Ok(Choice { chosen: Chosen::Claude(claude), reason })
         }
         (Err(trouble), AgentsChoice::Claude) => Err(trouble),
-        (Err(trouble), _) => Ok(Choice { chosen: Chosen::Offline, reason: trouble.message }),
+        (Err(trouble), _) => Ok(Choice::offline(trouble.message, environment)),
     }
 }
 
@@ -104,7 +104,7 @@ pub fn presume(config: &Config, named: &Path, environment: &Environment<'_>) -> 
             Ok(Choice { chosen: Chosen::Claude(Claude { executable, login }), reason })
         }
         (None, AgentsChoice::Claude) => Err(no_login()),
-        (None, _) => Ok(Choice { chosen: Chosen::Offline, reason: no_login().message }),
+        (None, _) => Ok(Choice::offline(no_login().message, environment)),
     }
 }
 
@@ -228,6 +228,15 @@ impl Chosen {
 }
 
 impl Choice {
+    /// What `auto` chooses without a usable `claude`.
+    fn offline(why: String, environment: &Environment<'_>) -> Self {
+        let reason = match codex::login(environment) {
+            Some(login) => format!("{why}; {}, but codex is used only with --agents codex", login.reason()),
+            None => why,
+        };
+        Self { chosen: Chosen::Offline, reason }
+    }
+
     fn codex(codex: Codex) -> Self {
         let reason = format!("{}; codex {}", codex.login.reason(), codex.executable.version);
         Self { chosen: Chosen::Codex(codex), reason }
