@@ -30,7 +30,7 @@ pub const LOGS: &str = "logs";
 pub const EVENTS: &str = "events.jsonl";
 /// The program's log, in [`LOGS`].
 pub const LOG: &str = "mle-star.log";
-/// The output of a process that the web page started, in [`LOGS`].
+/// The output of a process that the web page or a tool started, in [`LOGS`].
 pub const STARTED_LOG: &str = "started.log";
 /// Working directories of scripts and agents, a folder; empty when the run is over.
 pub const WORK: &str = "work";

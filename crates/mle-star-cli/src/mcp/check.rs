@@ -68,7 +68,7 @@ pub fn check(_: &Hub, input: CheckInput) -> Result<Answer<Found>, Trouble> {
     let mut checked = check_all(&given, &data::facts(&args, known.as_ref()));
     let counts = Counts::of(&checked);
     let left_out = shorten(&mut checked);
-    let mut lines: Vec<String> = known.iter().flat_map(|known| known.lines()).collect();
+    let mut lines: Vec<String> = known.iter().flat_map(data::Known::lines).collect();
     for one in &checked {
         match &one.outcome {
             Ok(findings) => lines.push(screen::findings(&one.name, findings, PLAIN)),

@@ -55,10 +55,10 @@ pub struct Listed {
 }
 
 /// Lists runs.
-pub fn list(hub: &Hub, input: ListInput) -> Result<Answer<Listed>, Trouble> {
+pub fn list(hub: &Hub, ListInput { most }: ListInput) -> Result<Answer<Listed>, Trouble> {
     let (mut runs, notes) = listing::summaries(&hub.runs_dir);
     runs.reverse();
-    let most = input.most.unwrap_or(MOST_RUNS);
+    let most = most.unwrap_or(MOST_RUNS);
     let left_out = runs.len().saturating_sub(most);
     runs.truncate(most);
     let mut lines: Vec<String> = runs.iter().map(listing::line).collect();
@@ -113,12 +113,13 @@ struct Accepted {
 
 /// Shows a run, or a script.
 pub fn show(hub: &Hub, input: ShowInput) -> Result<Answer<Shown>, Trouble> {
-    let folder = hub.find(&input.run)?;
+    let ShowInput { run, place, diff, steps } = input;
+    let folder = hub.find(&run)?;
     let view = run_view::read(&folder).map_err(|error| error.trouble())?;
     let views = views::of_run(&view);
-    let script = input.place.as_deref().map(|place| script(&view, place, input.diff)).transpose()?;
+    let script = place.map(|place| script(&view, &place, diff)).transpose()?;
     // Who asks for a script knows the run.
-    let most = if script.is_some() { 0 } else { input.steps.unwrap_or(MOST_STEPS) };
+    let most = if script.is_some() { 0 } else { steps.unwrap_or(MOST_STEPS) };
     let steps_left_out = view.steps.len().saturating_sub(most);
     let accepted = views.ledger.entries.iter().filter(|_| script.is_none()).map(|entry| Accepted {
         place: entry.place.clone(),
@@ -208,8 +209,8 @@ pub struct Worth {
 }
 
 /// Shows the result of a run.
-pub fn result(hub: &Hub, input: ResultInput) -> Result<Answer<Worth>, Trouble> {
-    let folder = hub.find(&input.run)?;
+pub fn result(hub: &Hub, ResultInput { run }: ResultInput) -> Result<Answer<Worth>, Trouble> {
+    let folder = hub.find(&run)?;
     let view = run_view::read(&folder).map_err(|error| error.trouble())?;
     let worth = worth(&view);
     Ok(Answer::new(&lines(&view, &worth), worth))
