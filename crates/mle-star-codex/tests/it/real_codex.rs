@@ -220,17 +220,16 @@ fn a_dropped_call_leaves_nothing_alive() {
     in_closed_network("real_codex::a_dropped_call_leaves_nothing_alive", async {
         let api = Api::start(answer).await;
         let world = World::new(&real_codex(), &api.url("never"));
-        let (asked, request) = (
-            async {
-                while api.asked("never").is_empty() {
-                    tokio::time::sleep(Duration::from_millis(20)).await;
-                }
-            },
-            request(&[]),
-        );
+        let request = request(&[]);
+        let alive = async {
+            while api.asked("never").is_empty() {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+            descendants()
+        };
         tokio::select! {
             called = world.ask(&request) => panic!("answered: {called:?}"),
-            () = asked => assert!(descendants().iter().any(|name| name == "codex"), "{:?}", descendants()),
+            alive = alive => assert!(alive.iter().any(|name| name == "codex"), "{alive:?}"),
         }
         nothing_is_left().await;
         assert!(!world.setup.folder.exists() && world.path().exists());

@@ -110,7 +110,7 @@ fn processes() -> impl Iterator<Item = PathBuf> {
     fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path())
 }
 
-/// The names of running processes below this one. `codex` hides its environment and its command line.
+/// The names of running processes below this one.
 pub fn descendants() -> Vec<String> {
     let field = |status: &str, name: &str| {
         let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
