@@ -91,20 +91,47 @@ impl World {
         self.folder.path()
     }
 
-    /// Command lines of the running `codex` and of what it started. `codex` hides its environment, but its command line
-    /// names files of this world.
+    /// Command lines of scripts in the place of `codex`, and of what they started.
     pub fn alive(&self) -> Vec<String> {
-        let (mark, folder) = (mark(self.folder.path()), self.folder.path().display().to_string());
-        let processes = fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
-        let of_world = |process: PathBuf| {
+        let mark = mark(self.folder.path());
+        let of_world = |process: &PathBuf| {
             let environment = fs::read(process.join("environ")).unwrap_or_default();
-            let words = fs::read(process.join("cmdline")).unwrap_or_default();
-            let command = String::from_utf8_lossy(&words).replace('\0', " ");
-            let is_marked = environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes());
-            (is_marked || command.contains(&folder)).then_some(command)
+            environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
         };
-        processes.filter_map(of_world).collect()
+        let command_line = |process: PathBuf| {
+            let words = fs::read(process.join("cmdline")).unwrap_or_default();
+            String::from_utf8_lossy(&words).replace('\0', " ")
+        };
+        processes().filter(of_world).map(command_line).collect()
     }
+}
+
+fn processes() -> impl Iterator<Item = PathBuf> {
+    fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path())
+}
+
+/// The names of running processes below this one.
+pub fn descendants() -> Vec<String> {
+    let field = |status: &str, name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
+        line.trim().to_owned()
+    };
+    let all: Vec<[String; 4]> = processes()
+        .filter_map(|process| fs::read_to_string(process.join("status")).ok())
+        .map(|status| ["Pid:", "PPid:", "State:", "Name:"].map(|name| field(&status, name)))
+        .filter(|[_, _, state, _]| !state.starts_with('Z'))
+        .collect();
+    let mut found = vec![std::process::id().to_string()];
+    let mut names = Vec::new();
+    let mut next = 0;
+    while let Some(parent) = found.get(next).cloned() {
+        for [process, _, _, name] in all.iter().filter(|[_, above, ..]| *above == parent) {
+            found.push(process.clone());
+            names.push(name.clone());
+        }
+        next += 1;
+    }
+    names
 }
 
 impl Called {
