@@ -459,14 +459,14 @@ mod tests {
     fn defaults_are_the_papers_and_survive_json() {
         let config = Config::default();
         assert_eq!(config.validate(), Ok(()));
-        let mut expected = json!({
+        let expected = r#"{
             "num_retrieved_models": 4,
             "outer_loop_steps": 4,
             "inner_loop_steps": 4,
             "num_parallel_solutions": 2,
             "ensemble_rounds": 5,
-            "time_limit_seconds": 86_400,
-            "subsample_limit": 30_000,
+            "time_limit_seconds": 86400,
+            "subsample_limit": 30000,
             "max_debug_attempts": 3,
             "max_budget_usd": null,
             "permission_mode": "bypassPermissions",
@@ -474,7 +474,7 @@ mod tests {
             "log_level": "INFO",
             "log_file": null,
             "phase_time_budget": {
-                "phase1_pct": 10.0, "phase2_pct": 65.0, "phase3_pct": 15.0, "finalization_pct": 10.0,
+                "phase1_pct": 10.0, "phase2_pct": 65.0, "phase3_pct": 15.0, "finalization_pct": 10.0
             },
             "agents": "auto",
             "script_timeout_seconds": null,
@@ -498,19 +498,22 @@ mod tests {
             "preset": "default",
             "seed": 42,
             "holdout": "auto",
-            "holdout_rows": 20_000,
+            "holdout_rows": 20000,
             "acceptance": "paper",
             "final_choice": "validation",
             "context": "full",
             "leakage_check": "accepted",
             "ensemble_selection": "on",
-        });
-        expected["leakage_gate"] = json!("block");
-        expected["probes"] = json!("final");
-        (expected["prices"], expected["search_command"]) = (json!({}), json!([]));
-        expected["openai"] = json!({
-            "url": null, "key_variable": "OPENAI_API_KEY", "format": "chat", "max_tokens": null, "stall_seconds": 300,
-        });
+            "leakage_gate": "block",
+            "probes": "final",
+            "prices": {},
+            "search_command": [],
+            "openai": {
+                "url": null, "key_variable": "OPENAI_API_KEY", "format": "chat", "max_tokens": null,
+                "stall_seconds": 300
+            }
+        }"#;
+        let expected: serde_json::Value = serde_json::from_str(expected).unwrap();
         assert_eq!(serde_json::to_value(&config).unwrap(), expected);
         assert_eq!(serde_json::from_value::<Config>(expected).unwrap(), config);
         assert_eq!(serde_json::from_str::<Config>("{}").unwrap(), config);
