@@ -6,7 +6,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use mle_star::journal::hold;
-use nix::fcntl::{FcntlArg, fcntl};
+use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::pty::openpty;
 use serde_json::Value;
 
@@ -185,6 +185,8 @@ fn on_terminal(environment: &[(&str, &str)], closed: bool) -> (Option<i32>, Stri
     let wait = "case $PWD in *candidate-0*) sleep 0.4 ;; esac";
     let python = interpreter(&sealed, &format!("{wait}; {SUBMIT}; {SCORE}"));
     let pty = openpty(None, None).unwrap();
+    // The run must not keep it open itself.
+    fcntl(&pty.master, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC)).unwrap();
     let mut command = sealed.command(&format!("run data --run-id r --set python={python} {SMALL}"));
     command.envs(environment.iter().copied()).stderr(pty.slave);
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
