@@ -251,8 +251,9 @@ fn loopback_up() -> io::Result<()> {
     // SAFETY: this function owns the socket, and the request outlives the call.
     let done = unsafe {
         let socket = libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0);
+        // glibc and musl have different types for the request.
         let done =
-            if socket < 0 { socket } else { libc::ioctl(socket, libc::SIOCSIFFLAGS, &raw const request) };
+            if socket < 0 { socket } else { libc::ioctl(socket, libc::SIOCSIFFLAGS as _, &raw const request) };
         let error = Errno::last_raw();
         libc::close(socket);
         Errno::set_raw(error);
