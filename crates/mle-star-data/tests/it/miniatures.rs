@@ -244,8 +244,9 @@ fn cancer(dir: &Path) {
 
 fn jigsaw(dir: &Path) {
     let row = |at: usize| format!("{},\"{}\"", hex(at), sentence(at));
-    let labels =
-        |at: usize| (0..6).map(|label| usize::from(at % (label + 2) == 0).to_string()).collect::<Vec<_>>();
+    let labels = |at: usize| {
+        (0..6).map(|label| usize::from(at.is_multiple_of(label + 2)).to_string()).collect::<Vec<_>>()
+    };
     let header = format!("id,comment_text,{TOXIC}");
     train(dir, "train.csv", &header, |at| format!("{},{}", row(at), labels(at).join(",")));
     test(dir, "test.csv", "id,comment_text", row);
@@ -372,7 +373,7 @@ fn pizza(dir: &Path) {
             "{{{}, \"request_number_of_comments_at_retrieval\": {}, \"requester_received_pizza\": {}}}",
             known(at),
             at % 9,
-            at % 4 == 0
+            at.is_multiple_of(4)
         )
     };
     let train = list((0..TRAIN).map(labelled).collect());
@@ -388,8 +389,9 @@ fn pizza(dir: &Path) {
 
 fn catheters(dir: &Path) {
     let uid = |at: usize| format!("1.2.826.0.1.{}", hex(at));
-    let labels =
-        |at: usize| (0..11).map(|label| usize::from(at % (label + 2) == 0).to_string()).collect::<Vec<_>>();
+    let labels = |at: usize| {
+        (0..11).map(|label| usize::from(at.is_multiple_of(label + 2)).to_string()).collect::<Vec<_>>()
+    };
     train(dir, "train.csv", &format!("StudyInstanceUID,{TUBES},PatientID"), |at| {
         format!("{},{},{:09x}", uid(at), labels(at).join(","), at / 2)
     });
