@@ -1,5 +1,6 @@
 //! Development tasks of the workspace. `cargo xtask verify` is the gate; CI runs `cargo xtask verify --all`.
 
+mod book;
 mod browser;
 mod claude;
 mod command;
@@ -8,6 +9,7 @@ mod kernel;
 mod packages;
 mod programs;
 mod python;
+mod record;
 mod report;
 mod tests_run;
 mod tidy;
@@ -22,12 +24,14 @@ Commands:
   verify [--all] [--kernel]      Check formatting, lints, documentation and tidy rules, and run the tests that need
                                  nothing but Rust and Python
   tidy                           Check crate boundaries, file sizes and documents
+  book                           Build the book of docs/ in target/book, and check its links
+  record                         Run the example and keep what its views need, in examples/recorded
   faults [--count N] [--seed S]  Run the fault campaign
   kernel                         Run the tests of control groups in a virtual machine and record that they passed
 
 Options of verify:
-  --all     Also run the tests that need a browser or the real `claude`, a short fault campaign, and the virtual
-            machine if the files that it tests have changed since it last passed
+  --all     Also build the book, run the tests that need a browser or the real `claude`, a short fault campaign, and
+            the virtual machine if the files that it tests have changed since it last passed
   --kernel  Run the virtual machine in any case";
 
 fn main() -> ExitCode {
@@ -42,6 +46,8 @@ fn main() -> ExitCode {
         ["tidy"] => Some(verify::is_tidy()),
         ["faults", options @ ..] => Some(faults::campaign(options).ok),
         ["kernel"] => Some(kernel::prove()),
+        ["book"] => Some(book::make()),
+        ["record"] => Some(record::record()),
         _ => None,
     };
     match done {

@@ -1,5 +1,6 @@
 //! The gate: every step runs, whatever the earlier ones found.
 
+use std::path::PathBuf;
 use std::thread;
 use std::time::Instant;
 
@@ -8,7 +9,7 @@ use crate::command::{cargo, root, say, succeeds};
 use crate::programs::Programs;
 use crate::report::{Count, Report};
 use crate::tests_run::{self, Needs};
-use crate::{browser, claude, faults, kernel, python, tidy};
+use crate::{book, browser, claude, faults, kernel, python, tidy};
 
 /// What is checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,7 +45,12 @@ pub fn verify(scope: Scope) -> bool {
         report.check("docs", documents);
         python.join().unwrap_or_else(|_| Err("the thread that prepares Python panicked".to_owned()))
     });
-    let (browser, claude) = downloads.join().unwrap_or_else(|_| (Err(PANICKED.into()), Err(PANICKED.into())));
+    let Downloads { browser, claude, mdbook } =
+        downloads.join().unwrap_or_else(|_| Downloads::none(PANICKED));
+    match mdbook {
+        Ok(mdbook) => report.check("book", || book::build(&mdbook)),
+        Err(why) => report.skip("book", &why),
+    }
     let needed =
         [("python", python.as_ref().err()), ("browser", browser.as_ref().err().filter(|_| scope.all))];
     for (name, why) in needed {
@@ -77,18 +83,31 @@ pub fn is_tidy() -> bool {
     findings.is_empty()
 }
 
-/// What the tests of `--all` need. The real `claude` is proprietary: without it, or without a network that can be
-/// closed, its tests are skipped and counted.
-fn download(scope: Scope) -> (Result<Browser, String>, Result<std::path::PathBuf, String>) {
+/// What the steps of `--all` need. An error says why something is missing.
+struct Downloads {
+    browser: Result<Browser, String>,
+    claude: Result<PathBuf, String>,
+    mdbook: Result<PathBuf, String>,
+}
+
+impl Downloads {
+    fn none(why: &str) -> Self {
+        Self { browser: Err(why.to_owned()), claude: Err(why.to_owned()), mdbook: Err(why.to_owned()) }
+    }
+}
+
+/// The real `claude` is proprietary: without it, or without a network that can be closed, its tests are skipped and
+/// counted. So is the book without mdBook.
+fn download(scope: Scope) -> Downloads {
     if !scope.all {
-        return (Err(ONLY_WITH_ALL.to_owned()), Err(ONLY_WITH_ALL.to_owned()));
+        return Downloads::none(ONLY_WITH_ALL);
     }
     let claude = if claude::networks_can_be_closed() {
         claude::prepare()
     } else {
         Err("network namespaces are not permitted here".to_owned())
     };
-    (browser::prepare(), claude)
+    Downloads { browser: browser::prepare(), claude, mdbook: book::prepare() }
 }
 
 fn built(report: &mut Report) -> Result<Programs, String> {

@@ -12,6 +12,8 @@ mod exit;
 mod output;
 mod prepare;
 mod provider;
+#[cfg(test)]
+mod reference;
 mod report;
 mod runs;
 mod runtime;

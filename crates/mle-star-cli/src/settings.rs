@@ -17,6 +17,8 @@ use mle_star_backends::runners::entry::{RunnerEntry, selected};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+#[cfg(test)]
+pub use sources::VARIABLES;
 pub use sources::{Environment, from_file, layered, process_environment};
 
 use crate::output::nearest;

@@ -15,6 +15,7 @@ mod help;
 mod inputs;
 mod killed;
 mod real_runs;
+mod recorded;
 mod retrieval;
 mod runners;
 mod runs;
