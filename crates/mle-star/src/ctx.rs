@@ -9,6 +9,7 @@ mod render;
 mod steps;
 
 use std::sync::{Mutex, OnceLock};
+use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -36,6 +37,9 @@ use crate::task::Task;
 
 /// A script whose runners are lost is started this many times at most.
 const MOST_TRIES: usize = 3;
+
+/// How long after its time limit, or that of its phase, a script may be without an outcome on its runner.
+const LATE: Duration = Duration::from_secs(30);
 
 /// Everything that a run needs from outside.
 #[derive(Clone, Copy)]
@@ -439,8 +443,17 @@ impl<'a> Ctx<'a> {
             runner: runner.clone(),
         });
         let (script, slot, data) = (script.to_owned(), lease.slot(), self.data);
+        // The time limit of a script begins when its data is there, which may take long on a runner.
+        let left =
+            runner.as_ref().map_or(Duration::MAX, |_| limits.time_left(&place, now).max(timeout) + LATE);
         let request = ScriptRequest { place, script, purpose, timeout, slot, data };
-        let outcome = self.or_interrupted(self.run.outside.scripts.run(&request)).await??;
+        let running = self.or_interrupted(self.run.outside.scripts.run(&request));
+        let outcome = match tokio::time::timeout(left, running).await {
+            Ok(outcome) => outcome??,
+            Err(_) => {
+                ScriptOutcome::lost("the time was up before its data and its files were sent".to_owned())
+            }
+        };
         Ok(ScriptOutcome { runner, ..outcome })
     }
 

@@ -43,6 +43,7 @@ pub struct World {
     first_scripts: Mutex<HashMap<String, VecDeque<ScriptOutcome>>>,
     stops: Mutex<HashMap<String, Stop>>,
     panics: HashSet<String>,
+    stalls: HashSet<String>,
     agent_time: Duration,
     script_time: Duration,
     cost_usd: Option<f64>,
@@ -135,6 +136,13 @@ impl World {
     pub fn loses(self, place: &str, times: usize) -> Self {
         let lost = |time| ScriptOutcome::lost(format!("loss {time}"));
         (1..=times).fold(self, |world, time| world.at_first(place, lost(time)))
+    }
+
+    /// The script at `place` never begins, as if its data did not reach its runner.
+    #[must_use]
+    pub fn stalls(mut self, place: &str) -> Self {
+        self.stalls.insert(place.to_owned());
+        self
     }
 
     /// The effect at `place` panics, like a defect of the program.
@@ -313,6 +321,9 @@ impl ScriptRunner for World {
         self.log().trace.push(request.place.clone());
         self.remember(|log| log.scripts.push(request.clone()));
         self.stop(&request.place)?;
+        if self.stalls.contains(request.place.as_str()) {
+            std::future::pending::<()>().await;
+        }
         let wanted = self.script_time;
         pause(wanted.min(request.timeout)).await;
         let mut first_scripts = self.lock_first_scripts();

@@ -201,3 +201,23 @@ async fn a_run_that_waits_for_runners_ends_at_its_time_limit() {
     go_on(&world, &frozen, &journal).await.unwrap();
     assert_eq!(times(&world, "phase1/candidate-0/run"), 1);
 }
+
+#[tokio::test(start_paused = true)]
+async fn data_that_never_arrives_does_not_keep_a_run_beyond_its_time_limit() {
+    let mut inputs = frozen();
+    inputs.config.time_limit_seconds = 100;
+    let folder = Folder::fresh();
+    let journal = Journal::create(folder.path(), &inputs).unwrap();
+    let world = World::new().stalls("phase1/candidate-0/run");
+    let began = tokio::time::Instant::now();
+    let runners = Slots::new(0);
+    runners.add("near-1", 1);
+    let stalled = go_on_with(&world, &inputs, &journal, &runners);
+    let ended = tokio::time::timeout(std::time::Duration::from_secs(1000), stalled).await;
+    assert!(matches!(ended, Ok(Err(Stop::Limit(Limit::Time)))), "{ended:?}");
+    assert!((80..131).contains(&began.elapsed().as_secs()), "{:?}", began.elapsed());
+    let record = recorded(&journal, "phase1/candidate-0/run");
+    assert_eq!(record.end, ScriptEnd::Refused { limit: Limit::Time });
+    let lost = "run again elsewhere: the time was up before its data and its files were sent";
+    assert_eq!(record.notes, [lost]);
+}
