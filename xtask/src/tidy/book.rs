@@ -1,4 +1,5 @@
-//! The book: `docs/SUMMARY.md` lists every page, and the messages that `docs/troubleshooting.md` explains exist.
+//! The book: `docs/SUMMARY.md` lists every page, no link leaves it, and the messages that `docs/troubleshooting.md`
+//! explains exist.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,7 +24,12 @@ pub fn findings(root: &Path, sources: &[PathBuf]) -> Vec<String> {
         .map(|file| fs::read_to_string(file).unwrap_or_default().replace("\\\"", "\""))
         .collect();
     let unknown = unknown_messages(&read(TROUBLESHOOTING), &program);
-    [unlisted(&read(SUMMARY), pages.collect()), unknown].concat()
+    let pages: Vec<String> = pages.collect();
+    let is_top = |page: &&String| !page.contains('/');
+    let leaving = pages.iter().filter(is_top).filter(|page| leaves_the_book(&read(&format!("docs/{page}"))));
+    let leaving: Vec<String> =
+        leaving.map(|page| format!("docs/{page}: a link leaves the book; write the path as code")).collect();
+    [unlisted(&read(SUMMARY), pages), unknown, leaving].concat()
 }
 
 fn unlisted(summary: &str, pages: Vec<String>) -> Vec<String> {
@@ -31,6 +37,11 @@ fn unlisted(summary: &str, pages: Vec<String>) -> Vec<String> {
     let belongs = |page: &String| page != "SUMMARY.md" && !page.starts_with(LEFT_OUT);
     let missing = pages.into_iter().filter(|page| belongs(page) && !is_listed(page));
     missing.map(|page| format!("{SUMMARY} leaves out {page}")).collect()
+}
+
+/// Files outside of `docs/` are not in the book.
+fn leaves_the_book(page: &str) -> bool {
+    page.contains("](../")
 }
 
 /// The messages in headings such as ``### `no train.csv in FOLDER` `` of which no source file has all the words.
@@ -64,6 +75,12 @@ mod tests {
     fn pages_that_are_not_listed_are_found() {
         let pages = ["SUMMARY.md", "a.md", "b.md", "prompts/paper/x.md"].map(str::to_owned);
         assert_eq!(unlisted("- [A](a.md)\n", pages.into()), ["docs/SUMMARY.md leaves out b.md"]);
+    }
+
+    #[test]
+    fn links_out_of_the_book_are_found() {
+        assert!(leaves_the_book("see [it](../README.md)"));
+        assert!(!leaves_the_book("see [it](start.md) and `../README.md`"));
     }
 
     #[test]
