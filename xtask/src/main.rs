@@ -1,5 +1,6 @@
 //! Development tasks of the workspace. `cargo xtask verify` is the gate; CI runs `cargo xtask verify --all`.
 
+mod book;
 mod browser;
 mod claude;
 mod codex;
@@ -11,6 +12,7 @@ mod mcp;
 mod packages;
 mod programs;
 mod python;
+mod record;
 mod release;
 mod report;
 mod tests_run;
@@ -26,6 +28,8 @@ Commands:
   verify [--all] [--kernel]      Check formatting, lints, documentation and tidy rules, and run the tests that need
                                  nothing but Rust and Python
   tidy                           Check crate boundaries, file sizes and documents
+  book                           Build the book of docs/ in target/book, and check its links
+  record                         Run the example and keep what its views need, in examples/recorded
   faults [--count N] [--seed S]  Run the fault campaign
   kernel                         Run the tests of control groups in a virtual machine and record that they passed
   package                        Build crates and wheel, install the wheel, and solve a task with it
@@ -33,8 +37,9 @@ Commands:
                                  Build and check everything that is published, and tag it
 
 Options of verify:
-  --all     Also run the tests that need a browser, the real `claude` or the real `codex`, a short fault campaign,
-            `package`, and the virtual machine if the files that it tests have changed since it last passed
+  --all     Also build the book, run the tests that need a browser, the real `claude` or the real `codex`, a short
+            fault campaign, `package`, and the virtual machine if the files that it tests have changed since it last
+            passed
   --kernel  Run the virtual machine in any case";
 
 fn main() -> ExitCode {
@@ -53,6 +58,8 @@ fn main() -> ExitCode {
         ["release", options @ ..] => {
             release::Options::parse(options).map(|options| release::release(&options))
         }
+        ["book"] => Some(book::make()),
+        ["record"] => Some(record::record()),
         _ => None,
     };
     match done {

@@ -1,5 +1,6 @@
 //! Rules that no compiler checks: crate boundaries, file sizes, and documents that name only what exists.
 
+mod book;
 mod boundaries;
 mod documents;
 mod http;
@@ -20,6 +21,7 @@ pub fn findings(root: &Path) -> Vec<String> {
     let mut findings = long_files(root);
     findings.extend(boundaries::findings(root));
     findings.extend(documents::findings(root, &sources));
+    findings.extend(book::findings(root, &sources));
     findings.extend(kernel::findings(root));
     findings
 }

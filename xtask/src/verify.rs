@@ -9,7 +9,7 @@ use crate::command::{cargo, root, say, succeeds};
 use crate::programs::Programs;
 use crate::report::{Count, Report};
 use crate::tests_run::{self, Needs};
-use crate::{browser, claude, codex, dist, faults, kernel, mcp, python, tidy};
+use crate::{book, browser, claude, codex, dist, faults, kernel, mcp, python, tidy};
 
 /// What is checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,7 +46,11 @@ pub fn verify(scope: Scope) -> bool {
         python.join().unwrap_or_else(|_| Err("the thread that prepares Python panicked".to_owned()))
     });
     let downloads = downloads.join().unwrap_or_else(|_| Downloads::missing(PANICKED));
-    let Downloads { browser, claude, codex, mcp } = downloads;
+    let Downloads { browser, claude, codex, mcp, mdbook } = downloads;
+    match mdbook {
+        Ok(mdbook) => report.check("book", || book::build(&mdbook)),
+        Err(why) => report.skip("book", &why),
+    }
     let needed =
         [("python", python.as_ref().err()), ("browser", browser.as_ref().err().filter(|_| scope.all))];
     for (name, why) in needed {
@@ -82,22 +86,29 @@ pub fn is_tidy() -> bool {
     findings.is_empty()
 }
 
-/// What the tests of `--all` need, or why it is missing.
+/// What the steps of `--all` need, or why it is missing.
 struct Downloads {
     browser: Result<Browser, String>,
     claude: Result<PathBuf, String>,
     codex: Result<PathBuf, String>,
     mcp: Result<PathBuf, String>,
+    mdbook: Result<PathBuf, String>,
 }
 
 impl Downloads {
     fn missing(why: &str) -> Self {
         let why = || why.to_owned();
-        Self { browser: Err(why()), claude: Err(why()), codex: Err(why()), mcp: Err(why()) }
+        Self {
+            browser: Err(why()),
+            claude: Err(why()),
+            codex: Err(why()),
+            mcp: Err(why()),
+            mdbook: Err(why()),
+        }
     }
 }
 
-/// Downloads what the tests need. Without the real `claude` or `codex`, or without a network that can be closed, its
+/// Downloads what the steps need. Without the real `claude` or `codex`, or without a network that can be closed, its
 /// tests are skipped and counted.
 fn download(scope: Scope) -> Downloads {
     if !scope.all {
@@ -113,6 +124,7 @@ fn download(scope: Scope) -> Downloads {
         claude: in_closed_network(claude::prepare),
         codex: in_closed_network(codex::prepare),
         mcp: mcp::prepare(),
+        mdbook: book::prepare(),
     }
 }
 

@@ -254,7 +254,7 @@ pub struct ResumeArgs {
     /// Use the runners of this YAML or TOML file instead of the last ones; other keys have no effect
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Use only this runner (repeatable); none is no runner at all
+    /// Use only this runner (repeatable), or `none` to use no runner
     #[arg(long, value_name = "NAME")]
     pub runner: Vec<String>,
     /// Print events as JSON, one per line
@@ -387,10 +387,10 @@ pub struct CheckArgs {
 
 #[derive(Debug, Default, Args)]
 pub struct DoctorArgs {
-    /// Check with the settings of this YAML or TOML file, and its runners
+    /// Use the settings of this YAML or TOML file, and check its runners
     #[arg(long, value_name = "FILE", conflicts_with = "e2e")]
     pub config: Option<PathBuf>,
-    /// Check with this config key, such as agents=openai (repeatable)
+    /// Set a config key for the check, such as agents=openai (repeatable)
     #[arg(long, value_name = "KEY=VALUE", conflicts_with = "e2e")]
     pub set: Vec<String>,
     /// Print JSON

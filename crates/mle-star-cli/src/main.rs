@@ -16,6 +16,8 @@ mod output;
 mod prepare;
 mod processes;
 mod provider;
+#[cfg(test)]
+mod reference;
 mod report;
 mod runs;
 mod runtime;

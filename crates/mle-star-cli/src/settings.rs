@@ -18,6 +18,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+#[cfg(test)]
+pub use sources::VARIABLES;
 pub use sources::{Environment, from_file, layered, process_environment};
 
 use crate::output::nearest;

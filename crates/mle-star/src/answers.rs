@@ -18,7 +18,7 @@ pub struct RetrievedModel {
 }
 
 /// Where a run's models come from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Retrieval {
     /// The retriever searched the web.

@@ -9,6 +9,7 @@ mod holdout;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -20,25 +21,25 @@ pub use endpoint::{Format, OpenAi, Price};
 pub use holdout::HoldoutShare;
 
 /// Which agents answer prompts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum AgentsChoice {
-    /// `claude` if it and its credentials are found, otherwise `offline`.
+    /// `claude` if the command and a login are found, else `offline`.
     Auto,
-    /// The `claude` CLI.
+    /// A language model, through the `claude` command line.
     Claude,
-    /// Rules built into the program.
+    /// Rules built into the program: no key, no network, no cost.
     Offline,
-    /// A person or another program, through files.
+    /// You, or any program, through files.
     Files,
-    /// An endpoint that speaks OpenAI's formats.
+    /// A model behind an endpoint that speaks OpenAI's formats.
     OpenAi,
     /// The `codex` CLI.
     Codex,
 }
 
 /// On or off.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Switch {
     /// Yes.
@@ -48,59 +49,60 @@ pub enum Switch {
 }
 
 /// When a solution replaces the best one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Acceptance {
-    /// If its score is not worse, as in the paper.
+    /// Its score is not worse, as in the paper.
     Paper,
-    /// If it is better by more than one standard error of the paired difference.
+    /// It is better by more than one standard error of the paired difference.
     OneSigma,
 }
 
 /// How the final solution is chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum FinalChoice {
-    /// By the validation score, as in the paper.
+    /// The validation score, as in the paper.
     Validation,
-    /// By the score on one half of the held-out rows, among the few best by validation.
+    /// The score on one half of the held-out rows, among the four best by validation. The other half gives the
+    /// reported score.
     Holdout,
 }
 
 /// What the agents are told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Context {
-    /// Everything that helps: the data, earlier attempts with their effects, printed output, times.
+    /// Everything that helps: the data, the effects of earlier attempts, printed output, the time that is left.
     Full,
-    /// What the paper's prompts tell.
+    /// What the paper's prompts say.
     Paper,
 }
 
 /// When a script is checked for leakage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LeakageCheck {
-    /// Before each run, as in the paper.
+    /// Every script, before it runs, as in the paper.
     Each,
-    /// Only if its score would be accepted. A corrected script runs again.
+    /// Those whose score would be accepted. A corrected script runs again.
     Accepted,
 }
 
 /// What becomes of a script in which the program finds a leak before it is scored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LeakageGate {
     /// An agent corrects it. What still leaks gets no score.
     Block,
-    /// The finding is shown.
+    /// The finding is shown, and the script runs.
     Warn,
     /// Scripts are not looked at.
     Off,
 }
 
 /// Which solutions run on changed data and with watched fits, to see whether their scores can be believed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Probes {
     /// The one that would be submitted; the next best one if it is suspect.
@@ -110,17 +112,17 @@ pub enum Probes {
 }
 
 /// A set of defaults.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Preset {
-    /// The program's own.
+    /// The defaults in this table.
     Default,
-    /// The paper's algorithms and prompts with nothing added.
+    /// The paper's algorithms and prompts, with nothing added.
     Paper,
 }
 
 /// The phases' shares of the time in percent, which add up to 100.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PhaseTimeBudget {
     /// Share of Phase 1.
@@ -134,106 +136,114 @@ pub struct PhaseTimeBudget {
 }
 
 /// All settings of a run. Counts carry the paper's letters: M, T, K, L, R. Deserialization checks every range.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+///
+/// `docs/configuration.md` shows the doc comments of the keys and their values.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 // `remote` makes the derive generate functions instead of the two traits, which are implemented below with range
 // checks.
 #[serde(default, deny_unknown_fields, remote = "Self")]
 pub struct Config {
-    /// M: number of models to retrieve and try.
+    /// M: models to try.
     pub num_retrieved_models: u32,
-    /// T: outer steps of refinement on each path.
+    /// T: ablation studies and refinements on each path.
     pub outer_loop_steps: u32,
     /// K: attempts at each code block.
     pub inner_loop_steps: u32,
-    /// L: parallel refinement paths.
+    /// L: refinement paths that run side by side.
     pub num_parallel_solutions: u32,
     /// R: ensemble rounds.
     pub ensemble_rounds: u32,
-    /// Wall-clock limit of the run, in seconds.
+    /// Wall-clock limit of the run, in seconds, without interruptions. The search stops when a tenth is left.
     pub time_limit_seconds: u64,
-    /// Maximum number of training rows for scripts before finalization.
+    /// Training rows that scripts use before finalization, at most.
     pub subsample_limit: u32,
-    /// Maximum number of repairs of one failing script.
+    /// Repairs of one failing script, at most.
     pub max_debug_attempts: u32,
-    /// Budget of the run, in US dollars.
+    /// Limit on the cost of agents, in US dollars. The offline agents cost nothing.
     pub max_budget_usd: Option<f64>,
-    /// Permission mode of the agents.
+    /// Permission mode of `claude` for agents with tools.
     pub permission_mode: String,
-    /// Model of the agents.
+    /// Model of the agents: an alias or a full name.
     pub model: String,
-    /// Level of `mle-star.log`: `ERROR`, `WARN`, `INFO` or `DEBUG`.
+    /// Level of `logs/mle-star.log`: `ERROR`, `WARN`, `INFO` or `DEBUG`. `DEBUG` also logs prompts and replies, and
+    /// prints log lines on the console.
     pub log_level: String,
-    /// A second log file, which is appended to.
+    /// One more log file, which is appended to.
     pub log_file: Option<PathBuf>,
-    /// Each phase's share of the time.
+    /// Shares of the time in percent, 100 together.
     pub phase_time_budget: PhaseTimeBudget,
-    /// Which agents answer.
+    /// Who answers the prompts.
     pub agents: AgentsChoice,
-    /// Time limit of one script, in seconds; `None` for the rest of its phase.
+    /// Time limit of one script, in seconds. Without it, a script may use the time that is left in its phase.
     pub script_timeout_seconds: Option<u64>,
     /// Time limit of one agent call, in seconds.
     pub agent_timeout_seconds: u64,
-    /// Maximum time that a call waits for an overloaded service, in seconds.
+    /// How long one call waits for an overloaded service, in seconds.
     pub overload_patience_seconds: u64,
-    /// Maximum number of concurrent agent calls.
+    /// Agent calls at once, at most.
     pub max_concurrent_agents: u32,
-    /// Maximum number of concurrent scripts on this machine; `None` for one per GPU, at least one. 0: all run on runners.
+    /// Scripts at once on this machine; each gets an equal share of cores and GPUs. Without it, one per GPU, at least
+    /// one. 0: all scripts run on runners.
     pub max_concurrent_scripts: Option<u32>,
-    /// The Python interpreter; `None` for the program's own environment.
+    /// The Python interpreter, used as it is: nothing is installed into it. Without it, the program makes an
+    /// environment of its own.
     pub python: Option<PathBuf>,
     /// Network access of scripts.
     pub network: Switch,
-    /// Memory limit of one script with its child processes, in MiB.
+    /// Memory limit of one script with its child processes, in MiB. Without it, 90 % of the machine's memory.
     pub memory_limit_mb: Option<u64>,
-    /// Models of individual agents.
+    /// Models of single agents, such as `agent_models.coder`.
     pub agent_models: BTreeMap<AgentType, String>,
-    /// The `claude` executable.
+    /// The `claude` executable. Without it, `claude` on PATH.
     pub claude_path: Option<PathBuf>,
-    /// The `codex` executable.
+    /// The `codex` executable. Without it, `codex` on PATH.
     pub codex_path: Option<PathBuf>,
-    /// The folder for calls that are answered through files; `None` for `agents` in the run folder.
+    /// The folder for the calls of `agents: files`. Without it, `agents` in the run folder.
     pub agents_dir: Option<PathBuf>,
     /// The endpoint of `agents: openai`.
     pub openai: OpenAi,
-    /// Prices of models, for agents that do not report their cost.
+    /// Prices by model, for agents that do not report their cost.
     pub prices: BTreeMap<String, Price>,
-    /// Web search by the retriever.
+    /// Whether the retriever searches the web.
     pub search: Switch,
-    /// The program that searches the web for `agents: openai`, with its arguments; empty for none.
+    /// The program that searches the web for `agents: openai`, with its arguments.
     pub search_command: Vec<String>,
-    /// Pages that the retriever may not read: domains with or without a path. The default is the competition's
-    /// discussion and code pages.
+    /// Domains, with or without a path, that the retriever must not read. Without them, the discussion and code pages
+    /// of the competition.
     pub search_blocked_domains: Vec<String>,
-    /// Commands that agents may not run, as substrings of a command line.
+    /// Shell commands that agents must not run, as parts of a command line.
     pub blocked_commands: Vec<String>,
-    /// A file with models to use instead of the retriever's.
+    /// A file with models to try, instead of asking the retriever.
     pub retrieved_models: Option<PathBuf>,
-    /// Start scripts in processes that have already imported their libraries.
+    /// Whether scripts start in a process that has already imported their libraries.
     pub warm_start: Switch,
     /// A folder with templates that replace the built-in ones.
     pub prompts: Option<PathBuf>,
-    /// The defaults of other keys.
+    /// A set of defaults. Keys that you set win over it.
     pub preset: Preset,
     /// What is drawn at random follows from it: the held-out rows, the folds that agents are told to use, and the scripts
     /// of the offline agents. Language models draw their answers themselves.
     pub seed: u32,
-    /// The part of the labelled rows that no script sees before the final choice.
+    /// Labelled rows that no script sees before the final choice: `auto` (15 % if at least 2,000 rows are labelled),
+    /// `off`, or a share from 0.05 to 0.4.
     pub holdout: HoldoutShare,
-    /// Maximum number of held-out rows.
+    /// Held-out rows, at most.
     pub holdout_rows: u32,
     /// When a solution replaces the best one.
     pub acceptance: Acceptance,
-    /// How the final solution is chosen.
+    /// What chooses the final solution.
     pub final_choice: FinalChoice,
     /// What the agents are told.
     pub context: Context,
-    /// When a script is checked for leakage.
+    /// Which scripts an agent checks for leakage.
     pub leakage_check: LeakageCheck,
     /// What becomes of a script in which the program finds a leak before it is scored.
     pub leakage_gate: LeakageGate,
-    /// Whether the final solution runs on changed data and with watched fits, to see whether its score can be believed.
+    /// Whether the final solution also runs on changed data, and with watched fits, before it is submitted, to see
+    /// whether its score can be believed.
     pub probes: Probes,
-    /// Combine the predictions of all solutions of the run by weights, as one more ensemble.
+    /// Whether the predictions of all solutions are combined by weights, as one more ensemble. It costs no agent
+    /// call.
     pub ensemble_selection: Switch,
 }
 

@@ -100,7 +100,7 @@ pub struct AgentReply {
 }
 
 /// One use of a web tool.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Lookup {
     /// `WebSearch` or `WebFetch`.
     pub tool: String,

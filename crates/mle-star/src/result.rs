@@ -16,7 +16,7 @@ use crate::task::Task;
 use crate::trust::Trust;
 
 /// The result of a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FinalResult {
     /// The task.
     pub task: Task,
@@ -67,7 +67,7 @@ pub struct FinalResult {
 }
 
 /// A limit of the whole run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum StoppedBy {
     /// `time_limit_seconds`.
@@ -77,7 +77,7 @@ pub enum StoppedBy {
 }
 
 /// A script in a result.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SolutionScript {
     /// The script.
     pub content: String,
@@ -94,7 +94,7 @@ pub struct SolutionScript {
 }
 
 /// The result of Algorithm 1.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Phase1Result {
     /// The models that were tried.
     pub retrieved_models: Vec<RetrievedModel>,
@@ -108,42 +108,42 @@ pub struct Phase1Result {
     pub candidate_solutions: Vec<SolutionScript>,
     /// Their scores; `None` for failed solutions.
     pub candidate_scores: Vec<Option<f64>>,
-    /// s_0.
+    /// The solution that Phase 1 ends with, s_0.
     pub initial_solution: SolutionScript,
-    /// h(s_0).
+    /// Its score, h(s_0).
     pub initial_score: f64,
     /// The merges, in order.
     pub merges: Vec<Merge>,
 }
 
 /// One merge.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Merge {
     /// The model of the merged reference solution.
     pub reference_model: String,
     /// The score of the merged solution; `None` if it failed.
     pub score: Option<f64>,
-    /// Whether it became s_0.
+    /// Whether it was kept.
     pub accepted: bool,
 }
 
 /// The result of Algorithm 2 on one path.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Phase2Result {
-    /// One per outer step; empty text for a skipped one.
+    /// What each ablation study found, one per outer step; empty for a skipped one.
     pub ablation_summaries: Vec<String>,
-    /// One per outer step; empty content for a skipped one.
+    /// The code block of each outer step; its content is empty for a skipped one.
     pub refined_blocks: Vec<CodeBlockRecord>,
-    /// s_final.
+    /// The best solution of the path, s_final.
     pub best_solution: SolutionScript,
-    /// h(s_final).
+    /// Its score, h(s_final).
     pub best_score: f64,
-    /// One per outer step.
+    /// The outer steps: one ablation study and the attempts that follow from it.
     pub step_history: Vec<StepRecord>,
 }
 
 /// A refined block.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CodeBlockRecord {
     /// Its text.
     pub content: String,
@@ -154,22 +154,22 @@ pub struct CodeBlockRecord {
 }
 
 /// One outer step.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StepRecord {
     /// From 0.
     pub outer_step: u32,
     /// The summary of the ablation study.
     pub ablation_summary: String,
-    /// c_t.
+    /// The code block that was refined, c_t.
     pub code_block: String,
-    /// The kind of c_t, when known.
+    /// The kind of the code block, when known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<CodeBlockCategory>,
-    /// p_0.
+    /// The first plan, p_0.
     pub plan: String,
-    /// One per inner step.
+    /// The attempts at the block.
     pub inner_loop_attempts: Vec<RefinementAttempt>,
-    /// h_best after the step.
+    /// The best score of the path after the step.
     pub best_score_after_step: f64,
     /// Whether no block was refined.
     pub was_skipped: bool,
@@ -185,13 +185,13 @@ pub struct StepRecord {
 }
 
 /// One attempt at a block.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RefinementAttempt {
-    /// p_k.
+    /// What the attempt was to change, p_k.
     pub plan: String,
-    /// h(s_t_k); `None` if the solution failed.
+    /// The score of its solution, h(s_t_k); `None` if it failed.
     pub score: Option<f64>,
-    /// c_t_k; empty if the coder returned none.
+    /// The new code block, c_t_k; empty if the coder returned none.
     pub code_block: String,
     /// Whether it became the best solution.
     pub was_improvement: bool,
@@ -223,13 +223,13 @@ pub struct Effect {
 }
 
 /// The result of Algorithm 3.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Phase3Result {
     /// The solutions of the paths.
     pub input_solutions: Vec<SolutionScript>,
-    /// e_r, one per round.
+    /// How to combine the solutions, e_r, one per round.
     pub ensemble_plans: Vec<String>,
-    /// h(s_ens_r), one per round; `None` for failed rounds.
+    /// The scores of the combined solutions, one per round; `None` for failed rounds.
     pub ensemble_scores: Vec<Option<f64>>,
     /// The rounds.
     pub attempts: Vec<EnsembleAttempt>,
@@ -240,13 +240,13 @@ pub struct Phase3Result {
 }
 
 /// One round.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EnsembleAttempt {
-    /// e_r.
+    /// How to combine the solutions, e_r.
     pub plan: String,
-    /// h(s_ens_r); `None` if the round failed.
+    /// The score of the combined solution, h(s_ens_r); `None` if the round failed.
     pub score: Option<f64>,
-    /// s_ens_r; its content is empty if there is none.
+    /// The combined solution, s_ens_r; its content is empty if there is none.
     pub solution: SolutionScript,
     /// The limit that left it out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -254,7 +254,7 @@ pub struct EnsembleAttempt {
 }
 
 /// Wall-clock seconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "named after what they hold")]
 pub struct Durations {
     pub phase1_duration_seconds: f64,
@@ -265,7 +265,7 @@ pub struct Durations {
 }
 
 /// US dollars; `None` if unknown.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "named after what they hold")]
 pub struct Costs {
     pub phase1_cost_usd: Option<f64>,
@@ -277,7 +277,7 @@ pub struct Costs {
 }
 
 /// Tokens.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "named after what they hold")]
 pub struct Tokens {
     pub input: u64,
@@ -287,7 +287,7 @@ pub struct Tokens {
 }
 
 /// One step on the way to the final solution.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Lineage {
     /// The step.
     pub place: Place,
@@ -303,11 +303,11 @@ pub struct Lineage {
 }
 
 /// How a refinement path ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PathRecord {
     /// From 0.
     pub path: u32,
-    /// Its outcome.
+    /// How it ended.
     pub status: PathStatus,
     /// The error of a failed path, or the limit that cut one short.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::effects::Usage;
@@ -14,7 +15,7 @@ use crate::place::Phase;
 use crate::role::AgentType;
 
 /// Usage of a run's agent calls.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Spending {
     /// By agent.
     pub by_role: BTreeMap<AgentType, Calls>,
@@ -27,7 +28,7 @@ pub struct Spending {
 }
 
 /// Total usage of several calls.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Calls {
     /// Number of calls.
     pub calls: u64,

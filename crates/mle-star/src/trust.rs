@@ -7,7 +7,7 @@ use crate::place::Place;
 use crate::protocol::{Holdout, Shift, Split};
 
 /// How far the score of a run can be trusted. Intervals are 95 %, low and high.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Trust {
     /// The chosen solution's score in the search.
     pub validation_score: Option<f64>,

@@ -13,7 +13,7 @@ use crate::settings::document::{Document, parse_value};
 pub type Environment<'a> = dyn Fn(&str) -> Option<String> + 'a;
 
 /// Environment variables and their keys.
-const VARIABLES: [(&str, &str); 9] = [
+pub const VARIABLES: [(&str, &str); 9] = [
     ("MLE_STAR_MODEL", "model"),
     ("MLE_STAR_LOG_LEVEL", "log_level"),
     ("MLE_STAR_MAX_BUDGET", "max_budget_usd"),

@@ -75,7 +75,7 @@ impl Access {
             return Ok(());
         }
         let message =
-            "this page is for one user of this machine, and the connection is not known to be that user's";
+            "this page is for one user of this machine, and another user may have opened this connection";
         let hint = "start a page for your own runs with `mle-star ui --port N`, or one with a token with \
                     `mle-star ui --token`";
         Err(Refused::forbidden(Trouble::new(message, hint)))

@@ -322,16 +322,16 @@ fn the_document_lists_all_rules() {
     assert_eq!(rows, Rule::ALL.map(row));
 }
 
-/// `UPDATE_README=1` writes it.
+/// `UPDATE_DOCS=1` writes it.
 #[test]
-fn the_readme_shows_what_check_prints() {
+fn the_page_shows_what_check_prints() {
     const HEAD: &str = "$ mle-star check train.py\n";
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/check.md");
     let text = std::fs::read_to_string(path).unwrap();
     let (before, rest) = text.split_once(HEAD).unwrap();
     let (shown, after) = rest.split_once("```").unwrap();
     let printed = Sealed::with(&[("train.py", BEFORE)]).run("check train.py").stdout;
-    if std::env::var_os("UPDATE_README").is_some() {
+    if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(path, format!("{before}{HEAD}{printed}```{after}")).unwrap();
         return;
     }

@@ -20,6 +20,7 @@ mod layouts;
 mod mcp;
 mod mle_bench;
 mod real_runs;
+mod recorded;
 mod retrieval;
 mod runners;
 mod runs;

@@ -1,27 +1,28 @@
 //! The keys for `agents: openai`: an endpoint that speaks OpenAI's formats, and prices of models.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Config, OutOfRange};
 
 /// The endpoint that `agents: openai` asks.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct OpenAi {
-    /// The base address, such as `http://127.0.0.1:8080/v1`; `None` for `OPENAI_BASE_URL`, else OpenAI itself.
+    /// The base address, such as `http://127.0.0.1:8080/v1`. Without it, that of `OPENAI_BASE_URL`, else OpenAI itself.
     pub url: Option<String>,
     /// The name of the environment variable with the key. Servers without keys need none.
     pub key_variable: String,
     /// The format of questions and answers.
     pub format: Format,
-    /// The most tokens of one answer, reasoning included; `None` for the endpoint's own limit.
+    /// The most tokens of one answer, reasoning included. Without it, the endpoint's own limit.
     pub max_tokens: Option<u64>,
     /// A call is repeated if nothing of its answer arrives for this long, in seconds.
     pub stall_seconds: u64,
 }
 
 /// A format of questions and answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
     /// Chat completions, which almost every server speaks.
@@ -31,14 +32,14 @@ pub enum Format {
 }
 
 /// The price of a model, in US dollars per million tokens.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
-    /// Of tokens read.
+    /// US dollars per million tokens read.
     pub input: f64,
-    /// Of tokens written.
+    /// US dollars per million tokens written.
     pub output: f64,
-    /// Of tokens read from a cache; `None` for the price of all others.
+    /// US dollars per million tokens read from a cache. Without it, the price of all others.
     #[serde(default)]
     pub cached_input: Option<f64>,
 }

@@ -1,5 +1,8 @@
-//! The key `holdout`.
+//! The key `holdout`: two words or a share.
 
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
@@ -17,6 +20,16 @@ pub enum HoldoutShare {
     Off,
     /// This share, from 0.05 to 0.4.
     Share(f64),
+}
+
+impl JsonSchema for HoldoutShare {
+    fn schema_name() -> Cow<'static, str> {
+        "HoldoutShare".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"anyOf": [{"enum": ["auto", "off"]}, {"type": "number", "minimum": 0.05, "maximum": 0.4}]})
+    }
 }
 
 impl Serialize for HoldoutShare {

@@ -4,6 +4,7 @@ use std::process::Stdio;
 
 use crate::browser::chromium::Browser;
 use crate::exits::{SCORE, SLOW, SMALL, SUBMIT, interpreter};
+use crate::recorded;
 use crate::sealed::Sealed;
 use crate::ui::served::Served;
 
@@ -41,6 +42,17 @@ fn a_finished_and_a_failed_run_are_read() {
     assert!(browser.text("#logs").contains("ERROR"), "{}", browser.text("#logs"));
     browser.until("document.querySelector('#failures').textContent.includes('ValueError: broken')");
     browser.audit("run-failed");
+}
+
+#[test]
+#[ignore = "needs a browser in MLE_STAR_TEST_CHROMIUM"]
+fn the_recorded_run_is_read() {
+    let sealed = recorded::copied();
+    let page = Served::of(&sealed, "--runs-dir recorded");
+    let browser = Browser::start();
+    browser.open(&page.at("/runs/flight-delays"));
+    assert_eq!(browser.text("#doing .state"), "finished");
+    browser.audit("run-recorded");
 }
 
 #[test]

@@ -1,0 +1,74 @@
+//! The generated parts of `docs/`: commands, keys, variables, fields of `result.json` and of events.
+//!
+//! Each test compares one part with its page. `UPDATE_DOCS=1 cargo test -p mle-star-cli reference` writes them.
+
+mod commands;
+mod fields;
+
+use std::fs;
+use std::path::PathBuf;
+
+use mle_star::config::Config;
+use mle_star::event::line_schema;
+use mle_star::result::FinalResult;
+use schemars::schema_for;
+use serde_json::Value;
+
+use crate::settings::{Invocation, VARIABLES};
+
+fn docs(name: &str) -> PathBuf {
+    [env!("CARGO_MANIFEST_DIR"), "../../docs", name].iter().collect()
+}
+
+/// Compares a file with its new contents, or writes them.
+fn agrees(file: &str, contents: &str) {
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(docs(file), contents).unwrap();
+        return;
+    }
+    let written = fs::read_to_string(docs(file)).unwrap();
+    let first = contents.lines().zip(written.lines()).find(|(is, was)| is != was);
+    assert!(contents == written, "docs/{file} is out of date, first at {first:?}; UPDATE_DOCS=1 writes it");
+}
+
+/// Compares the part of a page between `<!-- begin NAME -->` and `<!-- end NAME -->`, or writes it.
+fn part_agrees(page: &str, name: &str, part: &str) {
+    let (begin, end) = (format!("<!-- begin {name} -->\n"), format!("<!-- end {name} -->"));
+    let written = fs::read_to_string(docs(page)).unwrap();
+    let (before, rest) = written.split_once(&begin).unwrap();
+    let (_, after) = rest.split_once(&end).unwrap();
+    agrees(page, &format!("{before}{begin}\n{}\n\n{end}{after}", part.trim()));
+}
+
+fn json(value: &impl serde::Serialize) -> Value {
+    serde_json::to_value(value).unwrap()
+}
+
+#[test]
+fn the_page_of_commands_is_up_to_date() {
+    part_agrees("commands.md", "commands", &commands::markdown());
+}
+
+#[test]
+fn the_page_of_the_configuration_is_up_to_date() {
+    let keys = fields::with_defaults(&json(&schema_for!(Config)), &json(&Config::default()));
+    part_agrees("configuration.md", "keys", &keys);
+    let others: Vec<String> = json(&Invocation::default()).as_object().unwrap().keys().cloned().collect();
+    let others = format!("A config file may also set `{}`.", others.join("`, `"));
+    part_agrees("configuration.md", "other keys", &others);
+    let row = |(name, key): &(&str, &str)| format!("| `{name}` | `{key}` |\n");
+    let variables: String = VARIABLES.iter().map(row).collect();
+    part_agrees("configuration.md", "variables", &format!("| variable | key |\n|---|---|\n{variables}"));
+}
+
+#[test]
+fn the_page_of_the_result_is_up_to_date() {
+    let schema = json(&schema_for!(FinalResult));
+    part_agrees("result.md", "fields", &fields::table(&schema, &["config"]));
+    agrees("result.schema.json", &format!("{}\n", serde_json::to_string_pretty(&schema).unwrap()));
+}
+
+#[test]
+fn the_page_of_the_events_is_up_to_date() {
+    part_agrees("events.md", "fields", &fields::of_events(&json(&line_schema())));
+}
