@@ -252,8 +252,11 @@ fn loopback_up() -> io::Result<()> {
     let done = unsafe {
         let socket = libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0);
         // glibc and musl have different types for the request.
-        let done =
-            if socket < 0 { socket } else { libc::ioctl(socket, libc::SIOCSIFFLAGS as _, &raw const request) };
+        let done = if socket < 0 {
+            socket
+        } else {
+            libc::ioctl(socket, libc::SIOCSIFFLAGS as _, &raw const request)
+        };
         let error = Errno::last_raw();
         libc::close(socket);
         Errno::set_raw(error);
