@@ -49,8 +49,9 @@ fn dependencies(triple: &str) -> Result<Vec<Package>, String> {
             Err(format!("`cargo {line}` failed: {}", String::from_utf8_lossy(&output.stderr)))
         }
     };
-    let line =
-        format!("tree --package mle-star-cli --edges normal --prefix none --format {{p}} --target {triple}");
+    let line = format!(
+        "tree --package mle-star-cli --edges normal,no-proc-macro --prefix none --format {{p}} --target {triple}"
+    );
     let tree = run(&line)?;
     let metadata: Value = serde_json::from_str(&run("metadata --format-version 1 --locked")?)
         .map_err(|error| format!("cargo metadata: {error}"))?;
@@ -81,4 +82,20 @@ fn licence_files(folder: &Path) -> Vec<PathBuf> {
         .collect();
     found.sort();
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_that_is_compiled_in_is_named_with_a_licence() {
+        let text = text("x86_64-unknown-linux-musl").unwrap();
+        for name in ["serde v1", "libsqlite3-sys v0", "mimalloc v0", "ring v0"] {
+            assert!(text.contains(name), "{name} is missing");
+        }
+        // It only builds; the program does not hold it.
+        assert!(!text.contains("syn v"), "a procedural macro is named");
+        assert!(text.contains("Permission is hereby granted"));
+    }
 }
