@@ -2,7 +2,7 @@
 //!
 //! [`args`] parses it, and [`commands`] has one module per command. `run` goes from [`prepare`] (task, [`settings`],
 //! [`provider`] of agents) to [`drive`]; [`runs`] reads what is on disk, [`watch`], [`views`], [`report`] and [`ui`]
-//! show it. [`bench`] makes many runs and compares them. [`mcp`] serves runs to other agents. [`check`] finds leaks in
+//! show it. [`mod@bench`] makes many runs and compares them. [`mcp`] serves runs to other agents. [`check`] finds leaks in
 //! scripts of others. Everything is printed by [`output`].
 
 mod args;
