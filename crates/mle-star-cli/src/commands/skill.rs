@@ -8,7 +8,7 @@ use mle_star::stop::Trouble;
 use crate::exit::{Exit, Failure};
 use crate::output;
 
-const SKILL: &str = include_str!("../../../../integrations/skill/mle-star/SKILL.md");
+const SKILL: &str = include_str!("../../skill/SKILL.md");
 /// The path of the file below the folder of an agent's skills.
 const FILE: &str = "mle-star/SKILL.md";
 

@@ -245,7 +245,7 @@ fn loopback_up() -> io::Result<()> {
     // SAFETY: a zeroed request is a valid one.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
     for (place, byte) in request.ifr_name.iter_mut().zip(c"lo".to_bytes()) {
-        *place = byte.cast_signed();
+        *place = libc::c_char::from_ne_bytes([*byte]);
     }
     request.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as libc::c_short;
     // SAFETY: this function owns the socket, and the request outlives the call.
