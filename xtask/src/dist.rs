@@ -33,7 +33,8 @@ pub fn package() -> bool {
 /// The profile is that of a build from source: the one that is published takes twice as long to compile.
 pub fn check(report: &mut Report) {
     report.check("crates", || said(crates::package()).is_some());
-    let builders = match tools::builders() {
+    let library = || Target::here().map_or(Ok(()), |target| tools::add_target(target.triple));
+    let builders = match tools::builders().and_then(|builders| library().map(|()| builders)) {
         Ok(builders) => builders,
         Err(why) => return report.skip("install", &why),
     };
