@@ -195,7 +195,7 @@ pub struct BenchArgs {
     /// Make this many runs at once. They share the scripts that --jobs allows
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub parallel: Option<u16>,
-    /// Choose the agents: auto, claude, openai, offline or files
+    /// Choose the agents: auto, claude, codex, openai, offline or files
     #[arg(long, value_name = "AGENTS")]
     pub agents: Option<String>,
     /// Read settings from this YAML or TOML file
