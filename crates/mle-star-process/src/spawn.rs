@@ -9,6 +9,8 @@
     reason = "fork, clone and what may run between fork and exec is beyond what Rust checks"
 )]
 
+use std::time::Duration;
+
 #[cfg_attr(not(target_os = "linux"), path = "spawn/elsewhere/confine.rs")]
 #[cfg_attr(
     not(target_os = "linux"),
@@ -36,3 +38,7 @@ pub use session::{handle_child_signals, in_own_session};
 pub(crate) use supervisor::{REPORT, TERMINATE, arrange};
 #[cfg(all(test, target_os = "linux"))]
 pub(crate) use supervisor_elsewhere::arrange as arrange_elsewhere;
+
+/// How long helpers that clean up after a child (the resource trackers of multiprocessing and joblib) may take to end.
+/// They compute for milliseconds, but other processes may keep them from it.
+const TIDY_UP: Duration = Duration::from_secs(2);

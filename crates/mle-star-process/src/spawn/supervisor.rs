@@ -28,6 +28,7 @@ use nix::sys::stat::Mode;
 use nix::sys::uio::pread;
 use nix::unistd::{ForkResult, Pid, fork, getpid, getppid, read, setsid, write};
 
+use super::TIDY_UP;
 use super::confine::{Confinement, NAME};
 use super::descriptors::close_all_but;
 use super::session::handle_child_signals;
@@ -38,8 +39,6 @@ pub(crate) const TERMINATE: u8 = b'T';
 /// child's own end, each four bytes in native order.
 pub(crate) const REPORT: usize = 8;
 
-/// How long helpers that clean up after a child (multiprocessing's resource tracker) may take to end.
-const TIDY_UP: Duration = Duration::from_millis(300);
 /// How long the supervisor keeps killing before it reports.
 const KILLING: Duration = Duration::from_secs(20);
 

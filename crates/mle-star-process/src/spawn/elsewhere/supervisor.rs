@@ -19,6 +19,7 @@ use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, kill, kil
 use nix::sys::time::{TimeSpec, TimeValLike};
 use nix::unistd::{ForkResult, Pid, fork, read, setsid, write};
 
+use super::TIDY_UP;
 use super::confine::Confinement;
 
 /// Written to the control pipe: ask the child's process group to end.
@@ -27,8 +28,6 @@ pub(crate) const TERMINATE: u8 = b'T';
 /// its own end, else 0, each four bytes in native order.
 pub(crate) const REPORT: usize = 8;
 
-/// How long helpers that clean up after a child (multiprocessing's resource tracker) may take to end.
-const TIDY_UP: Duration = Duration::from_millis(300);
 /// How long the supervisor keeps killing before it reports.
 const KILLING: Duration = Duration::from_secs(20);
 /// Between two checks of a group whose leader is gone, in milliseconds. No system reuses a group's number within it.
