@@ -413,7 +413,7 @@ async fn honest_libraries_find_what_they_need() {
         let expected = "loky True\nrf True\nlgb True\nxgb True\ncat True\nplot True\npandas 1\n";
         assert_eq!(outcome.stdout.text(), expected, "{outcome:?}");
         // On a busy machine a helper of joblib may still be ending when the script has ended.
-        let refusals = outcome.notes.iter().filter(|note| !note.contains("were ended"));
+        let refusals = outcome.notes.iter().filter(|note| !note.contains("that the script left running"));
         assert!(!outcome.is_error() && refusals.count() == 0, "{outcome:?}");
     }
 }
@@ -431,7 +431,8 @@ async fn a_script_that_limits_its_supervisor_is_ended() {
     let undisturbed = target.check("time.sleep(600)", Ends::Late).await.duration_seconds;
     for name in ["NOFILE", "AS", "DATA", "STACK", "NPROC", "SIGPENDING"] {
         let seconds = target.check(&limit(name, "time.sleep(600)"), Ends::Late).await.duration_seconds;
-        assert!(seconds < 2.0 * undisturbed, "{name}: {seconds} s, undisturbed {undisturbed} s");
+        // Two seconds are for helpers that clean up; a guard that hangs is killed after five.
+        assert!(seconds < 4.0 + undisturbed, "{name}: {seconds} s, undisturbed {undisturbed} s");
     }
     let ended = "killed 1 process that the script left running";
     target.check(&limit("NOFILE", "print('done')"), Ends::Cleaned(ended)).await;

@@ -32,12 +32,23 @@ async fn is_warm(runner: &ScriptBackend) -> bool {
 }
 
 /// Runs each script both ways. The outcomes must be the same except for the time.
-async fn compare([cold, warm]: &[ScriptBackend; 2], scripts: &str) {
+async fn compare(runners: &[ScriptBackend; 2], scripts: &str) {
     let scripts: Vec<&str> = scripts.split("\n#---\n").collect();
+    let differences = differences(runners, &scripts).await;
+    // On a busy machine a helper of joblib may still be ending when its script has ended.
+    let again: Vec<&str> = differences.iter().map(|(script, _)| *script).collect();
+    let differences = self::differences(runners, &again).await;
+    let shown: Vec<String> =
+        differences.iter().map(|(script, outcomes)| format!("{script}\n{outcomes}")).collect();
+    assert!(shown.is_empty(), "{} differ:\n\n{}", shown.len(), shown.join("\n======\n"));
+}
+
+/// The scripts whose outcomes differ, with both outcomes.
+async fn differences<'a>([cold, warm]: &[ScriptBackend; 2], scripts: &[&'a str]) -> Vec<(&'a str, String)> {
     // One runner after the other: they use the same folder.
     let mut outcomes = [Vec::new(), Vec::new()];
     for (runner, outcomes) in [cold, warm].into_iter().zip(&mut outcomes) {
-        for script in &scripts {
+        for script in scripts {
             outcomes.push(ScriptOutcome {
                 duration_seconds: 0.0,
                 peak_memory_mib: None,
@@ -47,11 +58,8 @@ async fn compare([cold, warm]: &[ScriptBackend; 2], scripts: &str) {
     }
     let [cold, warm] = outcomes;
     let pairs = scripts.iter().zip(cold.iter().zip(&warm)).filter(|(_, (cold, warm))| cold != warm);
-    let difference = |(script, (cold, warm)): (&&str, (&ScriptOutcome, &ScriptOutcome))| {
-        format!("{script}\n--- cold\n{}\n--- warm\n{}\n", show(cold), show(warm))
-    };
-    let differences: Vec<String> = pairs.map(difference).collect();
-    assert!(differences.is_empty(), "{} differ:\n\n{}", differences.len(), differences.join("\n======\n"));
+    let shown = |(cold, warm)| format!("--- cold\n{}\n--- warm\n{}\n", show(cold), show(warm));
+    pairs.map(|(script, outcomes)| (*script, shown(outcomes))).collect()
 }
 
 fn show(outcome: &ScriptOutcome) -> String {
