@@ -109,6 +109,36 @@ pub struct RunArgs {
     /// description.md. Several tasks, or a folder of task folders, run side by side
     #[arg(value_name = "TASK", required = true)]
     pub tasks: Vec<PathBuf>,
+    #[command(flatten)]
+    pub settings: SettingsArgs,
+    /// Stop the run after this time
+    #[arg(long, value_name = "SECONDS")]
+    pub time_limit: Option<String>,
+    /// Tell the agents what this earlier run tried, and with what effect (repeatable)
+    #[arg(long, value_name = "RUN")]
+    pub learn_from: Vec<String>,
+    /// Store runs in this folder [default: ./runs]
+    #[arg(long, value_name = "DIR")]
+    pub runs_dir: Option<PathBuf>,
+    /// Set the run ID [default: the task's name with date and time]
+    #[arg(long, value_name = "ID")]
+    pub run_id: Option<String>,
+    #[command(flatten)]
+    pub task: TaskArgs,
+    /// Print the expected agent calls, script runs and cost, and exit
+    #[arg(long)]
+    pub estimate: bool,
+    /// Print events as JSON, one per line
+    #[arg(long)]
+    pub json: bool,
+    /// Print only errors
+    #[arg(long)]
+    pub quiet: bool,
+}
+
+/// Options of every run, whichever command makes it.
+#[derive(Clone, Debug, Default, Args)]
+pub struct SettingsArgs {
     /// Choose the agents: auto, claude, codex, openai, offline or files
     #[arg(long, value_name = "AGENTS")]
     pub agents: Option<String>,
@@ -121,24 +151,23 @@ pub struct RunArgs {
     /// Set the model of the agents
     #[arg(long)]
     pub model: Option<String>,
-    /// Stop the run after this time
-    #[arg(long, value_name = "SECONDS")]
-    pub time_limit: Option<String>,
-    /// Limit the cost of agent calls, in US dollars
+    /// Limit the cost of agent calls of each run, in US dollars
     #[arg(long, value_name = "USD")]
     pub max_budget_usd: Option<String>,
     /// Use the templates of this folder instead of built-in ones
     #[arg(long, value_name = "DIR")]
     pub prompts: Option<PathBuf>,
-    /// Tell the agents what this earlier run tried, and with what effect (repeatable)
-    #[arg(long, value_name = "RUN")]
-    pub learn_from: Vec<String>,
-    /// Store runs in this folder [default: ./runs]
-    #[arg(long, value_name = "DIR")]
-    pub runs_dir: Option<PathBuf>,
-    /// Set the run ID [default: the task's name with date and time]
-    #[arg(long, value_name = "ID")]
-    pub run_id: Option<String>,
+    /// Run this many scripts at once [default: one per GPU, else one]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<String>,
+    /// Use only this runner of the config file (repeatable)
+    #[arg(long, value_name = "NAME")]
+    pub runner: Vec<String>,
+}
+
+/// What may also be inferred from the data.
+#[derive(Clone, Debug, Default, Args)]
+pub struct TaskArgs {
     /// Set the evaluation metric
     #[arg(long, value_name = "NAME")]
     pub metric: Option<String>,
@@ -151,21 +180,6 @@ pub struct RunArgs {
     /// Use this column as the row ID
     #[arg(long, value_name = "COLUMN")]
     pub id_column: Option<String>,
-    /// Run this many scripts at once [default: one per GPU, else one]
-    #[arg(long, value_name = "N")]
-    pub jobs: Option<String>,
-    /// Use only this runner of the config file (repeatable)
-    #[arg(long, value_name = "NAME")]
-    pub runner: Vec<String>,
-    /// Print the expected agent calls, script runs and cost, and exit
-    #[arg(long)]
-    pub estimate: bool,
-    /// Print events as JSON, one per line
-    #[arg(long)]
-    pub json: bool,
-    /// Print only errors
-    #[arg(long)]
-    pub quiet: bool,
 }
 
 #[derive(Debug, Default, Args)]
@@ -195,30 +209,8 @@ pub struct BenchArgs {
     /// Make this many runs at once. They share the scripts that --jobs allows
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub parallel: Option<u16>,
-    /// Choose the agents: auto, claude, codex, openai, offline or files
-    #[arg(long, value_name = "AGENTS")]
-    pub agents: Option<String>,
-    /// Read settings from this YAML or TOML file
-    #[arg(long, value_name = "FILE")]
-    pub config: Option<PathBuf>,
-    /// Set a config key, such as holdout=off (repeatable)
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub set: Vec<String>,
-    /// Set the model of the agents
-    #[arg(long)]
-    pub model: Option<String>,
-    /// Limit the cost of agent calls of each run, in US dollars
-    #[arg(long, value_name = "USD")]
-    pub max_budget_usd: Option<String>,
-    /// Use the templates of this folder instead of built-in ones
-    #[arg(long, value_name = "DIR")]
-    pub prompts: Option<PathBuf>,
-    /// Run this many scripts at once [default: one per GPU, else one]
-    #[arg(long, value_name = "N")]
-    pub jobs: Option<String>,
-    /// Use only this runner of the config file (repeatable)
-    #[arg(long, value_name = "NAME")]
-    pub runner: Vec<String>,
+    #[command(flatten)]
+    pub settings: SettingsArgs,
     /// Print the greatest time and the expected calls and cost, and exit
     #[arg(long)]
     pub estimate: bool,
@@ -349,18 +341,8 @@ pub struct McpArgs {
 pub struct InitArgs {
     /// Data folder
     pub dir: PathBuf,
-    /// Set the evaluation metric
-    #[arg(long, value_name = "NAME")]
-    pub metric: Option<String>,
-    /// Set the direction of the metric: maximize or minimize
-    #[arg(long, value_name = "DIRECTION")]
-    pub direction: Option<String>,
-    /// Set the target column
-    #[arg(long, value_name = "COLUMN")]
-    pub target: Option<String>,
-    /// Use this column as the row ID
-    #[arg(long, value_name = "COLUMN")]
-    pub id_column: Option<String>,
+    #[command(flatten)]
+    pub task: TaskArgs,
 }
 
 #[derive(Debug, Default, Args)]
