@@ -86,7 +86,7 @@ impl Hub {
     /// # Errors
     /// There is no such run, or it could not be started.
     fn find(&self, run: &str) -> Result<PathBuf, Trouble> {
-        if let Some(Some(trouble)) = self.late.all().remove(run) {
+        if let Some(trouble) = self.late.failed(run).filter(|_| !runs::is_run(&self.runs_dir.join(run))) {
             return Err(trouble);
         }
         let folder = runs::find(run, &self.runs_dir)?;

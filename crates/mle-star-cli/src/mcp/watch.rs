@@ -101,7 +101,7 @@ pub async fn watch(hub: Arc<Hub>, input: WatchInput, caller: Caller) -> Result<A
         match hub.find(&input.run) {
             Ok(folder) => break folder,
             // A large data folder is still being read.
-            Err(trouble) if !hub.late.all().contains_key(&input.run) => return Err(trouble),
+            Err(trouble) if !hub.late.is_preparing(&input.run) => return Err(trouble),
             Err(_) if Instant::now() >= until || !caller.pause(LOOK).await => {
                 let hint = "its data is being read; watch it again";
                 return Err(Trouble::new(format!("run {} has not begun yet", input.run), hint));
