@@ -37,7 +37,7 @@ pub struct RunInput {
     pub target: Option<String>,
     /// Column that identifies rows
     pub id_column: Option<String>,
-    /// auto (default; claude if it can be used, else offline), claude, openai, offline or files
+    /// auto (default; claude if it can be used, else offline), claude, codex, openai, offline or files
     pub agents: Option<String>,
     /// Model of the agents
     pub model: Option<String>,
