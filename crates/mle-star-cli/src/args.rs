@@ -9,10 +9,10 @@ use mle_star::stop::Trouble;
 use crate::exit::Exit;
 use crate::output;
 
-/// Turn a machine-learning task into a verified submission.
+/// Turn a machine-learning task into a checked submission.
 ///
 /// Give `run` a data folder or a task file. The program searches for models, writes and runs Python
-/// scripts, refines the best one part by part, combines solutions, and verifies the submission.
+/// scripts, refines the best one part by part, combines solutions, and checks the submission.
 #[derive(Debug, Parser)]
 #[command(name = "mle-star", version, arg_required_else_help = true, max_term_width = 100)]
 pub struct Cli {
