@@ -96,6 +96,8 @@ pub struct Column {
     pub top_values: Vec<(String, usize)>,
     /// Smallest and largest value of a numeric column.
     pub range: Option<(f64, f64)>,
+    /// Sum of the finite values of a numeric column, divided by the number of values.
+    pub mean: Option<f64>,
     /// Mean number of characters of non-missing values.
     pub mean_length: f64,
     /// Non-missing values with blanks around them.

@@ -410,10 +410,15 @@ fn names(by_group: bool, in_time: bool) -> Names {
     }
 }
 
+/// A median stays the median on any scale, so the scale is free where it is wanted. Squares and products of columns are
+/// easier to learn as logarithms.
 fn default_scale(target: &Column, metric: Known) -> &'static str {
-    let never_negative = target.range.is_some_and(|(low, _)| low >= 0.0);
+    const LONG_TAIL: f64 = 4.0;
+    let Some((low, high)) = target.range else { return "plain" };
+    let has_long_tail = target.mean.is_some_and(|mean| high > LONG_TAIL * mean);
     match metric {
-        Known::Rmsle | Known::Mape | Known::Smape if never_negative => "log",
+        Known::Rmsle | Known::Mape | Known::Smape if low >= 0.0 => "log",
+        Known::Mae | Known::MedianAbsoluteError if low >= 0.0 && has_long_tail => "log",
         _ => "plain",
     }
 }

@@ -27,6 +27,7 @@ pub(crate) struct Values {
     integers: usize,
     numbers: usize,
     range: Option<(f64, f64)>,
+    sum: f64,
     padded: usize,
     huge: usize,
     characters: usize,
@@ -45,6 +46,7 @@ impl Values {
             integers: 0,
             numbers: 0,
             range: None,
+            sum: 0.0,
             padded: 0,
             huge: 0,
             characters: 0,
@@ -90,6 +92,7 @@ impl Values {
         if number.is_finite() {
             let (low, high) = self.range.unwrap_or((number, number));
             self.range = Some((low.min(number), high.max(number)));
+            self.sum += number;
         }
     }
 
@@ -109,6 +112,7 @@ impl Values {
             distinct,
             top_values: top,
             range: if numeric { self.range } else { None },
+            mean: if numeric { self.range.map(|_| self.sum / self.seen as f64) } else { None },
             mean_length: mean(self.characters, self.seen),
             padded: self.padded,
             huge: if numeric { self.huge } else { 0 },

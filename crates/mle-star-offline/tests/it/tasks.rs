@@ -95,6 +95,7 @@ pub(crate) fn column(name: &str, kind: ColumnKind, distinct: usize) -> Column {
         distinct,
         top_values: Vec::new(),
         range: matches!(kind, ColumnKind::Integer | ColumnKind::Float).then_some((0.0, 5_000.0)),
+        mean: matches!(kind, ColumnKind::Integer | ColumnKind::Float).then_some(2_500.0),
         mean_length: 5.0,
         padded: 0,
         huge: 0,
