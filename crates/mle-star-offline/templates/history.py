@@ -62,10 +62,13 @@ def with_history(fit, others, y_fit, fit_rows, other_rows):
         found["recent_trend"] = found[f"recent_{WINDOWS[0]:g}"] - found[f"recent_{WINDOWS[-1]:g}"]
         found["recent_distance"] = CLOCK[rows] - starts
 {% if p.time.is_date %}
-        # The same weekday and hour, over at least four weeks.
+        # How far the series usually is from its mean at this weekday and hour, over at least four weeks.
+        wide = max(4.0 * unit, 28.0)
         hours = np.floor(np.nan_to_num(CLOCK) * 24.0 + 1e-6).astype(int) % 168
         same_hour = CODES * 168 + hours
-        found["recent_same_hour"] = recent(max(4.0 * unit, 28.0), same_hour[fit_rows][has_time], same_hour[rows])
+        usual = recent(wide, same_hour[fit_rows][has_time], same_hour[rows]) - recent(wide, codes, CODES[rows])
+        found["recent_same_hour"] = usual
+        found["recent_at_hour"] = found[f"recent_{WINDOWS[len(WINDOWS) // 2]:g}"] + np.nan_to_num(usual)
 {% endif %}
         return found
 
