@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use mle_star::attempts::Outcome;
+use mle_star::attempts::{self, Outcome, Permanent};
 use mle_star::effects::Usage;
 use mle_star::stop::Trouble;
 use serde_json::Value;
@@ -18,13 +18,13 @@ pub const OLDEST: [u32; 3] = [2, 1, 248];
 /// Retries after a refused login before it is permanent: a token may be renewed meanwhile.
 const LOGIN_RETRIES: u32 = 1;
 
-/// The error of a refused login, and its hint.
-const LOGIN: (&str, &str) =
-    ("the login was refused", "check ANTHROPIC_API_KEY or the login that `mle-star doctor` shows");
+const INSTALL: &str = "`npm install -g @anthropic-ai/claude-code`";
+const LOGIN: Permanent =
+    Permanent::login("check ANTHROPIC_API_KEY or the login that `mle-star doctor` shows");
 
 /// Whether the attempt ended with a refused login.
 pub(crate) fn is_refused_login(outcome: &Outcome) -> bool {
-    matches!(outcome, Outcome::Fatal(trouble) if trouble.message.starts_with(LOGIN.0))
+    LOGIN.is(outcome)
 }
 
 /// The outcome of a turn that ended, with all the text of the agent.
@@ -94,14 +94,8 @@ pub(crate) fn death(status: Option<ExitStatus>, stderr: &str, unreadable: Option
 
 /// The outcome of a process that cannot be started.
 pub(crate) fn start_error(executable: &Path, error: &io::Error) -> Outcome {
-    let executable = executable.display();
-    match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied => Outcome::Fatal(Trouble::new(
-            format!("cannot start {executable}: {error}"),
-            "install it with `npm install -g @anthropic-ai/claude-code`, or set MLE_STAR_CLAUDE_PATH to its path",
-        )),
-        _ => Outcome::Died(format!("cannot start {executable}: {error}")),
-    }
+    let hint = format!("install it with {INSTALL}, or set MLE_STAR_CLAUDE_PATH to its path");
+    attempts::start_error(executable, error, &hint)
 }
 
 /// The cost of a turn. It is unknown if the price of a model is: `claude` then reports that of another model.
@@ -143,15 +137,10 @@ fn is_temporary(status: Option<u16>, api_error: &str, words: &str) -> bool {
 
 /// An error that only a person can fix, or that lasts for hours.
 fn permanent(status: Option<u16>, api_error: &str, words: &str) -> Option<Trouble> {
-    const CREDIT: (&str, &str) = ("the account has no credit left", "add credit or use another login");
-    const PLAN: (&str, &str) =
-        ("the plan's usage limit is reached", "wait until the limit resets, or use another login");
-    const MODEL: (&str, &str) =
-        ("the service does not know the model", "start a new run with another --model or agent_models");
     let lower = words.to_lowercase();
     let says = |texts: &[&str]| texts.iter().any(|text| lower.contains(text));
-    let (message, hint) = match (api_error, status) {
-        ("usage_limit_reached", _) => PLAN,
+    let permanent = match (api_error, status) {
+        ("usage_limit_reached", _) => Permanent::PLAN,
         ("claude_code_version_too_old", _) => return Some(too_old(words)),
         (
             "provider_credentials"
@@ -161,18 +150,14 @@ fn permanent(status: Option<u16>, api_error: &str, words: &str) -> Option<Troubl
             | "api_key_auth_disabled",
             _,
         ) => LOGIN,
-        _ if says(&["credit balance is too low", "insufficient credit"]) => CREDIT,
-        (_, Some(402)) => CREDIT,
+        _ if says(&["credit balance is too low", "insufficient credit"]) => Permanent::CREDIT,
+        (_, Some(402)) => Permanent::CREDIT,
         (_, Some(401 | 403)) => LOGIN,
         _ if says(&["not logged in", "please run /login", "invalid api key"]) => LOGIN,
-        (_, Some(404)) => MODEL,
+        (_, Some(404)) => Permanent::MODEL,
         _ => return None,
     };
-    let words = first_line(words);
-    let message = if words.is_empty() { message.to_owned() } else { format!("{message}: {words}") };
-    // The model is frozen with the run.
-    let then_resume = hint != MODEL.1;
-    Some(Trouble { then_resume, ..Trouble::new(message, hint) })
+    Some(permanent.trouble(first_line(words)))
 }
 
 /// A `claude` that lacks an option.
@@ -180,7 +165,7 @@ fn too_old(said: &str) -> Trouble {
     let [major, minor, patch] = OLDEST;
     Trouble::new(
         format!("claude is too old: {said}"),
-        format!("update it to {major}.{minor}.{patch} or newer: `npm install -g @anthropic-ai/claude-code`"),
+        format!("update it to {major}.{minor}.{patch} or newer: {INSTALL}"),
     )
 }
 

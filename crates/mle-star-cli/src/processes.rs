@@ -1,6 +1,7 @@
 //! The processes behind runs, for the web page and for tools of other agents: finding, stopping and starting them.
 
 mod launch;
+mod output;
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
@@ -11,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use mle_star::layout::{LOCK, LOGS, STARTED_LOG};
+use mle_star::layout::LOCK;
 use mle_star::stop::Trouble;
 use mle_star_process::in_own_session;
 use nix::sys::signal::{Signal, kill};
@@ -30,8 +31,6 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// A process that ends this soon after it locked its run has failed.
 const FIRST_STEPS: Duration = Duration::from_millis(700);
 const LOOK: Duration = Duration::from_millis(50);
-/// Bytes of its output that are shown.
-const LAST_WORDS: u64 = 8 * 1024;
 
 /// An `mle-star` process of this user that works on runs.
 #[derive(Debug, PartialEq, Eq)]
@@ -151,34 +150,26 @@ fn begin(runs_dir: &Path, folder: &Path, arguments: &[OsString], late: &Late) ->
         Trouble::new(message, "check the runs directory and that the system allows more processes")
     };
     fs::create_dir_all(runs_dir).map_err(cannot)?;
-    let mut output = tempfile::Builder::new();
-    let output = output.prefix(".started-").suffix(".log").tempfile_in(runs_dir).map_err(cannot)?;
-    let (out, err) = (output.reopen().map_err(cannot)?, output.reopen().map_err(cannot)?);
+    output::remove_abandoned(runs_dir);
+    let output = output::create(runs_dir).map_err(cannot)?;
+    let streams = || output.as_file().try_clone();
+    let (out, err) = (streams().map_err(cannot)?, streams().map_err(cannot)?);
+    late.forget(folder);
     let mut command = Command::new(std::env::current_exe().map_err(cannot)?);
     command.args(arguments).stdin(Stdio::null()).stdout(out).stderr(err);
     let mut child = in_own_session(&mut command).spawn().map_err(cannot)?;
     let id = Pid::from_raw(i32::try_from(child.id()).unwrap_or_default());
     let holds = || worker(folder).is_ok_and(|worker| worker.is_some_and(|worker| worker.id == id));
     let far = came_far(&mut child, holds).map_err(cannot)?;
-    let Some(begun) = far else { return Err(last_words(output.path())) };
+    let Some(begun) = far else { return Err(output::last_words(output.path())) };
     if begun == Begun::Going {
         // Otherwise it stays a zombie.
         std::thread::spawn(move || child.wait());
-        keep(output, folder).map_err(cannot)?;
+        output::keep(output, folder).map_err(cannot)?;
     } else {
         late.follow(child, output, folder);
     }
     Ok(begun)
-}
-
-/// Moves the output of a process into its run's folder. The process keeps writing to the same file.
-fn keep(output: NamedTempFile, folder: &Path) -> std::io::Result<()> {
-    let logs = folder.join(LOGS);
-    if fs::create_dir_all(&logs).is_ok() {
-        output.persist(logs.join(STARTED_LOG)).map(drop).map_err(|e| e.error)
-    } else {
-        output.keep().map(drop).map_err(|e| e.error)
-    }
 }
 
 /// Starts that were still reading the data when nobody waited for them any longer, by run ID, with the error of those that ended
@@ -192,8 +183,18 @@ impl Late {
         self.known().clone()
     }
 
+    /// Whether the process of this run is still reading the data.
+    pub fn is_preparing(&self, run: &str) -> bool {
+        matches!(self.known().get(run), Some(None))
+    }
+
+    /// The error of a start that ended without a run.
+    pub fn failed(&self, run: &str) -> Option<Trouble> {
+        self.known().get(run)?.clone()
+    }
+
     fn follow(&self, child: Child, output: NamedTempFile, folder: &Path) {
-        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = id_of(folder);
         self.known().insert(name.clone(), None);
         let (late, folder) = (self.clone(), folder.to_owned());
         std::thread::spawn(move || {
@@ -206,9 +207,19 @@ impl Late {
         });
     }
 
+    /// A new start with the same run ID counts instead of an earlier one.
+    fn forget(&self, folder: &Path) {
+        self.known().remove(&id_of(folder));
+    }
+
     fn known(&self) -> MutexGuard<'_, BTreeMap<String, Option<Trouble>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The ID of the run in this folder, which may not exist yet.
+fn id_of(folder: &Path) -> String {
+    folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// Waits for a process and returns its error if it ended without a run. Its output is kept with the run, or removed.
@@ -216,10 +227,10 @@ fn late_end(mut child: Child, output: NamedTempFile, folder: &Path) -> Option<Tr
     let is_well = child.wait().is_ok_and(|status| status.success());
     if is_well || runs::is_run(folder) {
         // If it cannot be kept, the run still has its own log.
-        drop(keep(output, folder));
+        drop(output::keep(output, folder));
         return None;
     }
-    Some(last_words(output.path()))
+    Some(output::last_words(output.path()))
 }
 
 /// Waits for a process to lock its run; `None` if it ends before.
@@ -236,16 +247,6 @@ fn came_far(child: &mut Child, holds: impl Fn() -> bool) -> std::io::Result<Opti
         std::thread::sleep(LOOK);
     }
     Ok(Some(begun))
-}
-
-/// The error and hint in a process's output, or all of the output.
-fn last_words(file: &Path) -> Trouble {
-    let end = fs::File::open(file).and_then(|file| files::tail(file, LAST_WORDS));
-    let text = end.map(|(text, _)| text).unwrap_or_default();
-    let last =
-        |prefix: &str| text.lines().rev().find_map(|line| line.strip_prefix(prefix)).map(str::to_owned);
-    let message = last("error: ").unwrap_or_else(|| format!("mle-star ended at once: {}", text.trim()));
-    Trouble::new(message, last("hint: ").unwrap_or_default())
 }
 
 /// Whether it is this program, run by this user.
@@ -308,6 +309,29 @@ mod tests {
         child.kill().unwrap();
         child.wait().unwrap();
         assert_eq!(started(worker.id), "", "another process with its number is another process");
+    }
+
+    #[test]
+    fn an_error_of_a_late_start_counts_until_the_next_start() {
+        let runs_dir = tempfile::tempdir().unwrap();
+        let folder = runs_dir.path().join("r");
+        let output = output::create(runs_dir.path()).unwrap();
+        let mut command = Command::new("sh");
+        command.args(["-c", "read -r _; echo 'error: no column'; exit 2"]).stdin(Stdio::piped());
+        let mut child = command.stdout(output.as_file().try_clone().unwrap()).spawn().unwrap();
+        let stdin = child.stdin.take();
+        let late = Late::default();
+        late.follow(child, output, &folder);
+        assert!(late.is_preparing("r") && late.failed("r").is_none());
+        drop(stdin);
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while late.is_preparing("r") {
+            assert!(Instant::now() < deadline, "the end is not noticed");
+            std::thread::sleep(LOOK);
+        }
+        assert_eq!(late.failed("r").unwrap().message, "no column");
+        late.forget(&folder);
+        assert!(late.failed("r").is_none() && !late.is_preparing("r"));
     }
 
     #[test]

@@ -20,7 +20,7 @@ use serde_json::{Map, Value};
 
 #[cfg(test)]
 pub use sources::VARIABLES;
-pub use sources::{Environment, from_file, layered, process_environment};
+pub use sources::{Environment, from_file, from_run_options, layered, process_environment};
 
 use crate::output::nearest;
 use crate::settings::document::Document;
@@ -237,6 +237,10 @@ fn wrong_value(setting: &Setting, error: &str, known: Option<&Value>) -> Trouble
             format!("did you mean {outer}.{nearest}?"),
         );
     }
+    if error.contains("missing field") {
+        let message = format!("{origin}: {key} is not enough: {}", error.replace('`', "\""));
+        return Trouble::new(message, "set all its fields together, in a config file or as one JSON value");
+    }
     let shown = value.as_str().map_or_else(|| value.to_string(), |text| format!("\"{text}\""));
     let wanted = wanted(error);
     Trouble::new(
@@ -327,7 +331,7 @@ mod tests {
     fn option_beats_file_beats_environment_beats_default() {
         let env =
             [("MLE_STAR_MODEL", "from-env"), ("MLE_STAR_TIME_LIMIT", "100"), ("MLE_STAR_LOG_LEVEL", "debug")];
-        let with_option = || options(|args| args.model = Some("from-option".to_owned()));
+        let with_option = || options(|args| args.settings.model = Some("from-option".to_owned()));
         let check = |env: &[(&str, &str)], file: &str, options: RunArgs, expected: (&str, u64, &str)| {
             let config = layered(env, file, &options).unwrap().config;
             assert_eq!(
@@ -350,22 +354,22 @@ mod tests {
     #[test]
     fn every_named_option_sets_its_key() {
         let args = options(|args| {
-            args.agents = Some("offline".to_owned());
-            args.jobs = Some("3".to_owned());
-            args.max_budget_usd = Some("2.5".to_owned());
-            args.prompts = Some("p".into());
+            args.settings.agents = Some("offline".to_owned());
+            args.settings.jobs = Some("3".to_owned());
+            args.settings.max_budget_usd = Some("2.5".to_owned());
+            args.settings.prompts = Some("p".into());
             args.runs_dir = Some("r".into());
-            args.metric = Some("4".to_owned());
-            args.direction = Some("minimize".to_owned());
-            args.set = vec![
+            args.task.metric = Some("4".to_owned());
+            args.task.direction = Some("minimize".to_owned());
+            args.settings.set = vec![
                 "phase_time_budget.phase1_pct=15".to_owned(),
                 "phase_time_budget.phase2_pct=60".to_owned(),
             ];
-            args.set.extend([
+            args.settings.set.extend([
                 "agent_models.coder=opus".to_owned(),
                 "search_blocked_domains=[a.com, b.com]".to_owned(),
             ]);
-            args.set.push("network=on".to_owned());
+            args.settings.set.push("network=on".to_owned());
         });
         let Settings { config, invocation, .. } = layered(&[], "", &args).unwrap();
         assert_eq!((config.max_concurrent_scripts, config.max_budget_usd), (Some(3), Some(2.5)));
@@ -393,7 +397,7 @@ mod tests {
         assert_eq!(config.prices["gpt-5.1"].cached_input, Some(0.125));
         assert_eq!(config.prices.len(), 2);
         let set = options(|args| {
-            args.set =
+            args.settings.set =
                 vec!["openai.url=http://set/v1".to_owned(), "prices={m.1: {input: 1, output: 2}}".to_owned()];
         });
         let config = layered(&env, file, &set).unwrap().config;
@@ -411,7 +415,7 @@ mod tests {
             assert!(trouble.message.contains(message), "{trouble} / {message}");
             assert!(trouble.hint.contains(hint), "{} / {hint}", trouble.hint);
         };
-        let set = |text: &str| options(|args| args.set = vec![text.to_owned()]);
+        let set = |text: &str| options(|args| args.settings.set = vec![text.to_owned()]);
         let none = RunArgs::default;
         check(&[], "model: a\nouter_steps: 3\n", none(), "config.yaml:2:1: unknown", "outer_loop_steps");
         check(&[], "phase_time_budget:\n  phase_1: 3\n", none(), "config.yaml:2:3: unknown", "phase1_pct");
@@ -447,10 +451,11 @@ mod tests {
         );
         check(&[], "", set("time_limit=3"), "--set: unknown config key \"time_limit\"", "time_limit_seconds");
         check(&[], "", set("time_limit_seconds"), "--set time_limit_seconds", "KEY=VALUE");
+        check(&[], "", set("prices.x.input=1"), "prices.x.input is not enough: missing field", "together");
         check(
             &[],
             "",
-            options(|a| a.direction = Some("up".to_owned())),
+            options(|a| a.task.direction = Some("up".to_owned())),
             "--direction",
             "maximize or minimize",
         );

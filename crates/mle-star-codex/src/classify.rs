@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use mle_star::attempts::Outcome;
+use mle_star::attempts::{self, Outcome, Permanent};
 use mle_star::stop::Trouble;
 use serde_json::Value;
 
@@ -13,14 +13,8 @@ const INSTALL: &str = "`npm install -g @openai/codex`";
 /// How much of an error is shown, in characters.
 const SHOWN: usize = 300;
 
-const LOGIN: (&str, &str) =
-    ("the login was refused", "check CODEX_API_KEY or the login that `mle-star doctor` shows");
-const CREDIT: (&str, &str) = ("the account has no credit left", "add credit or use another login");
-const PLAN: (&str, &str) =
-    ("the plan's usage limit is reached", "wait until the limit resets, or use another login");
-const MODEL: (&str, &str) =
-    ("the service does not know the model", "start a new run with another --model or agent_models");
-const NO_API: (&str, &str) = (
+const LOGIN: Permanent = Permanent::login("check CODEX_API_KEY or the login that `mle-star doctor` shows");
+const NO_API: Permanent = Permanent::new(
     "the service does not answer questions in the responses format (404)",
     "check the address that codex is set up with",
 );
@@ -32,24 +26,22 @@ pub(crate) fn error(message: &str) -> Outcome {
     let says = |texts: &[&str]| texts.iter().any(|text| lower.contains(text));
     let permanent = match status {
         Some(401 | 403) => Some(LOGIN),
-        Some(402) => Some(CREDIT),
+        Some(402) => Some(Permanent::CREDIT),
         _ if says(&["missing environment variable", "not logged in", "sign in again", "log in again"]) => {
             Some(LOGIN)
         }
         _ if says(&["quota exceeded", "insufficient_quota", "insufficient credit", "out of credits"]) => {
-            Some(CREDIT)
+            Some(Permanent::CREDIT)
         }
-        _ if says(&["usage limit"]) => Some(PLAN),
+        _ if says(&["usage limit"]) => Some(Permanent::PLAN),
         _ if says(&["model"]) && says(&["does not exist", "not supported when", "model_not_found"]) => {
-            Some(MODEL)
+            Some(Permanent::MODEL)
         }
         Some(404) => Some(NO_API),
         _ => None,
     };
-    if let Some((message, hint)) = permanent {
-        // The model is frozen with the run.
-        let then_resume = hint != MODEL.1;
-        return Outcome::Fatal(Trouble { then_resume, ..Trouble::new(format!("{message}: {words}"), hint) });
+    if let Some(permanent) = permanent {
+        return Outcome::Fatal(permanent.trouble(&words));
     }
     match status {
         Some(429) => return busy(format!("the service limits the rate of requests (429): {words}")),
@@ -73,7 +65,7 @@ pub(crate) fn error(message: &str) -> Outcome {
 
 /// Whether an error is a refused login. A token may be renewed meanwhile.
 pub(crate) fn is_refused_login(outcome: &Outcome) -> bool {
-    matches!(outcome, Outcome::Fatal(trouble) if trouble.message.starts_with(LOGIN.0))
+    LOGIN.is(outcome)
 }
 
 /// Whether a repeated request decides the outcome: repeating it again would be in vain, or the program does it better.
@@ -107,14 +99,8 @@ pub(crate) fn death(status: Option<ExitStatus>, stderr: &str, last_error: Option
 
 /// The outcome of a process that cannot be started.
 pub(crate) fn start_error(executable: &Path, error: &io::Error) -> Outcome {
-    let executable = executable.display();
-    match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied => Outcome::Fatal(Trouble::new(
-            format!("cannot start {executable}: {error}"),
-            format!("install it with {INSTALL}, or set MLE_STAR_CODEX_PATH to its path"),
-        )),
-        _ => Outcome::Died(format!("cannot start {executable}: {error}")),
-    }
+    let hint = format!("install it with {INSTALL}, or set MLE_STAR_CODEX_PATH to its path");
+    attempts::start_error(executable, error, &hint)
 }
 
 fn busy(reason: String) -> Outcome {

@@ -2,6 +2,7 @@
 
 mod columns;
 pub(crate) mod evaluate;
+mod per_class;
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -51,6 +52,9 @@ pub enum Others {
 #[error("{0}")]
 pub struct Unusable(String);
 
+/// Why labels of one class are of no use.
+const ONE_CLASS: &str = "all labels are the same, so nothing can be scored";
+
 /// Known labels of rows.
 ///
 /// Labels agree whatever blanks are around them, if they are the same number (`1` and `1.0`), or the same truth value
@@ -84,6 +88,20 @@ impl Labels {
     /// or there are no two different classes.
     pub fn read(table: impl Read, columns: &Columns, metric: Metric) -> Result<Self, Unusable> {
         read(table, columns, metric, None).map_err(Unusable)
+    }
+
+    /// The labels in a CSV table with one column per class, which holds 1 for the class of a row and else 0. Rows with a
+    /// missing value are left out. `id` is the column that names the rows; `None` if the row's number does, from 0.
+    ///
+    /// # Errors
+    /// As for [`Labels::read`], a row does not have exactly one class, or the metric is not about unordered classes.
+    pub fn read_per_class(
+        table: impl Read,
+        id: Option<&str>,
+        classes: &[String],
+        metric: Metric,
+    ) -> Result<Self, Unusable> {
+        per_class::read(table, id, classes, metric).map_err(Unusable)
     }
 
     /// As [`Labels::read`], with the cluster of each row of the table, whether it has a label or not.
@@ -168,11 +186,7 @@ fn read(
     while table.read(&mut row)? {
         let labels = || targets.iter().map(|target| row.get(*target).unwrap_or_default());
         if !labels().any(|label| is_missing(label) || is_infinite(label, metric)) {
-            let id = id.map_or_else(|| number.to_string(), |id| row.get(id).unwrap_or_default().to_owned());
-            if id.trim().is_empty() {
-                return Err(format!("row {} has no ID", number + 1));
-            }
-            keys.push((key(&id), number));
+            keys.push((row_key(&row, id, number)?, number));
             clusters.extend(cluster.map(|cluster| key(row.get(cluster).unwrap_or_default())));
             clusters.extend(
                 given.map(|given| u64::from(given.get(number as usize).copied().unwrap_or_default())),
@@ -200,6 +214,12 @@ fn read(
     let mut first = all.remove(0);
     first.further = all;
     Ok(first)
+}
+
+/// The key of a row with this number, from 0.
+fn row_key(row: &StringRecord, id: Option<usize>, number: u64) -> Result<u64, String> {
+    let id = id.map_or_else(|| number.to_string(), |id| row.get(id).unwrap_or_default().to_owned());
+    if id.trim().is_empty() { Err(format!("row {} has no ID", number + 1)) } else { Ok(key(&id)) }
 }
 
 /// Whether a metric of numbers has no use for this label.
@@ -257,7 +277,7 @@ impl Collected {
             Self::Classes { rows, places } => (rows, places),
         };
         if places.len() < 2 {
-            return Err("all labels are the same, so nothing can be scored".to_owned());
+            return Err(ONE_CLASS.to_owned());
         }
         let mut names: Vec<(String, u32)> = places.into_iter().collect();
         names.sort_unstable_by_key(|(_, place)| *place);

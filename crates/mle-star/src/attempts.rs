@@ -1,9 +1,11 @@
 //! One call of an agent behind a service: attempts until there is an answer or a failure.
 //!
 //! A backend implements [`Attempts`] with one conversation per attempt, and [`ask`] repeats it: after a wait if the
-//! service is busy, and a few times if the conversation broke off. [`Deadline`] is the time of the call.
+//! service is busy, and a few times if the conversation broke off. [`Deadline`] is the time of the call, [`Permanent`] an
+//! error that no repetition mends.
 
 mod deadline;
+mod permanent;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -17,6 +19,7 @@ use crate::event::{Event, EventSink};
 use crate::stop::{Stop, Trouble};
 
 pub use deadline::Deadline;
+pub use permanent::{Permanent, start_error};
 
 /// Restarts after a conversation broke off without an answer; the wait before them is 1, 2 and 4 s.
 const RESTARTS: u32 = 3;

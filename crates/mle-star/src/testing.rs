@@ -2,8 +2,9 @@
 //!
 //! [`World`] implements both traits of [`effects`](crate::effects). By default everything succeeds: code runs,
 //! scores are 0.5, there is no leakage, the submission is valid. [`World::trace`] lists the effects performed,
-//! which most tests compare. [`worlds`] contains worlds that several crates use.
+//! which most tests compare. [`worlds`] contains worlds that several crates use, [`called`] is for tests of backends.
 
+pub mod called;
 pub mod worlds;
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};

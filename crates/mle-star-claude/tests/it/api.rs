@@ -3,48 +3,29 @@
 //! The first segment of a path is the scenario: a client of scenario `plain` has `http://127.0.0.1:PORT/plain` as
 //! its base URL.
 
+#[path = "loopback.rs"]
+mod loopback;
+
 use std::convert::Infallible;
 use std::future::pending;
 use std::io;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
-use axum::body::{Body, Bytes, to_bytes};
-use axum::extract::Request;
-use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::body::{Body, Bytes};
+use axum::http::{Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
-use tokio::sync::watch;
-use tokio::task::JoinHandle;
+
+pub use loopback::Asked;
+use loopback::Service;
 
 /// Tokens that every message reports: input, cache writes, cache reads, output.
 pub const USAGE: [u64; 4] = [100, 30, 40, 20];
 
 /// The server, which stops when dropped.
-pub struct Api {
-    address: SocketAddr,
-    asked: watch::Receiver<Vec<Asked>>,
-    server: JoinHandle<()>,
-}
-
-/// One request.
-#[derive(Clone, Debug)]
-pub struct Asked {
-    /// The first segment of the path.
-    pub scenario: String,
-    /// The index among the message requests of its scenario.
-    pub nth: usize,
-    /// The rest of the path.
-    pub path: String,
-    pub method: Method,
-    pub headers: HeaderMap,
-    /// JSON, or null.
-    pub body: Value,
-}
+pub struct Api(Service);
 
 /// A reply.
 #[derive(Clone, Debug)]
@@ -76,21 +57,19 @@ pub struct Message {
 impl Api {
     /// Serves on a free port.
     pub async fn start(answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let (seen, asked) = watch::channel(Vec::new());
-        let shared = Arc::new((seen, answer));
-        let service = Router::new().fallback(move |request: Request| {
-            let shared = Arc::clone(&shared);
-            async move { respond(request, &shared.0, &shared.1).await }
-        });
-        let server = tokio::spawn(async move { axum::serve(listener, service).await.unwrap() });
-        Self { address, asked, server }
+        let answer = Arc::new(answer);
+        Self(
+            Service::start(move |asked| {
+                let answer = Arc::clone(&answer);
+                async move { respond(&asked, &*answer).await }
+            })
+            .await,
+        )
     }
 
     /// The base URL of a scenario.
     pub fn url(&self, scenario: &str) -> String {
-        format!("http://{}/{scenario}", self.address)
+        self.0.url(scenario)
     }
 
     /// The message requests of one scenario, in order.
@@ -101,19 +80,13 @@ impl Api {
 
     /// All requests, in order.
     pub fn all(&self) -> Vec<Asked> {
-        self.asked.borrow().clone()
+        self.0.asked().borrow().clone()
     }
 
     /// Waits for the first request of a scenario.
     pub async fn is_asked(&self, scenario: &str) {
         let is_one = |asked: &Vec<Asked>| asked.iter().any(|asked| asked.scenario == scenario);
-        self.asked.clone().wait_for(is_one).await.unwrap();
-    }
-}
-
-impl Drop for Api {
-    fn drop(&mut self) {
-        self.server.abort();
+        self.0.asked().wait_for(is_one).await.unwrap();
     }
 }
 
@@ -226,30 +199,11 @@ fn in_parts(block: &Value) -> (Value, Option<Value>) {
     }
 }
 
-async fn respond(
-    request: Request,
-    seen: &watch::Sender<Vec<Asked>>,
-    answer: &(dyn Fn(&Asked) -> Reply + Send + Sync),
-) -> Response {
-    let (parts, body) = request.into_parts();
-    let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
-    let (scenario, path) = parts.uri.path().trim_start_matches('/').split_once('/').unwrap_or_default();
-    let mut asked = Asked {
-        scenario: scenario.to_owned(),
-        nth: 0,
-        path: path.to_owned(),
-        method: parts.method,
-        headers: parts.headers,
-        body: serde_json::from_slice(&body).unwrap_or_default(),
-    };
-    seen.send_modify(|seen| {
-        asked.nth = seen.iter().filter(|other| other.scenario == scenario && other.path == path).count();
-        seen.push(asked.clone());
-    });
-    match (&asked.method, path) {
-        (&Method::POST, MESSAGES) => send(answer(&asked), &asked).await,
+async fn respond(asked: &Asked, answer: &(dyn Fn(&Asked) -> Reply + Send + Sync)) -> Response {
+    match (&asked.method, asked.path.as_str()) {
+        (&Method::POST, MESSAGES) => send(answer(asked), asked).await,
         (&Method::POST, "v1/messages/count_tokens") => {
-            in_one_piece(StatusCode::OK, &json!({"input_tokens": body.len() / 4}))
+            in_one_piece(StatusCode::OK, &json!({"input_tokens": asked.body.to_string().len() / 4}))
         }
         _ => StatusCode::NOT_FOUND.into_response(),
     }

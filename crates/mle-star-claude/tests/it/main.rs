@@ -8,6 +8,8 @@ mod closed;
 #[cfg(test)]
 mod fake_claude;
 #[cfg(test)]
+mod isolated;
+#[cfg(test)]
 mod real_claude;
 #[cfg(test)]
 mod recordings;

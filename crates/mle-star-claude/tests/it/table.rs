@@ -6,11 +6,12 @@ use futures_util::future::join_all;
 use mle_star::effects::{AgentRequest, Answer, Usage};
 use mle_star::event::Event;
 use mle_star::stop::Stop;
+use mle_star::testing::called::Called;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 use super::scenarios::{ANSWER, WORD};
-use super::world::{Called, World, request, structured};
+use super::world::{World, request, structured};
 
 /// How many scenarios run at once.
 const AT_ONCE: usize = 8;
@@ -160,7 +161,7 @@ fn differences(row: &Row, called: &Called) -> Vec<String> {
         let reply: String = format!("{:?}", called.reply).chars().take(400).collect();
         wrong.push(format!("the outcome is {reply}"));
     }
-    let waits: Vec<&String> = called.events.iter().filter_map(reason_to_wait).collect();
+    let waits = called.waits();
     let are_right = match row.waits {
         Some(part) => !waits.is_empty() && waits.iter().all(|reason| reason.contains(part)),
         None => waits.is_empty(),
@@ -185,13 +186,6 @@ fn is_expected(expected: &Expected, called: &Called) -> bool {
             trouble.message.contains(part) && *usage == Usage::free()
         }
         _ => false,
-    }
-}
-
-fn reason_to_wait(event: &Event) -> Option<&String> {
-    match event {
-        Event::AgentWaits { reason, .. } => Some(reason),
-        _ => None,
     }
 }
 

@@ -1,27 +1,23 @@
 //! The agents of one scenario: the `claude` they start, its environment, and the processes it leaves.
 
 use std::collections::BTreeMap;
-use std::env;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mle_star::agents::definitions;
 use mle_star::config::Config;
-use mle_star::effects::{AgentBackend, AgentReply, AgentRequest};
-use mle_star::event::{Event, EventSink};
-use mle_star::place::Place;
-use mle_star::role::AgentType;
-use mle_star::stop::Stop;
+use mle_star::effects::AgentRequest;
+use mle_star::testing::called::{self, Called};
 use mle_star_claude::{ClaudeAgents, ClaudeSetup};
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
-use serde_json::{Map, json};
+use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::pipe;
 use tokio::time::timeout;
+
+use super::isolated;
 
 /// Text that `claude` would act on if it did not take it literally.
 pub const PROMPT: &str = "/clear @/etc/hostname {braces}\n\nWhat is the answer?";
@@ -32,21 +28,11 @@ pub struct World {
     pub setup: ClaudeSetup,
 }
 
-/// The outcome of a call.
-pub struct Called {
-    pub reply: Result<AgentReply, Stop>,
-    pub events: Vec<Event>,
-}
-
 /// Where every `claude` of a world waits after its start.
 pub struct Gate {
     starts: pipe::Receiver,
     releases: pipe::Sender,
 }
-
-/// Keeps every event.
-#[derive(Default)]
-struct Events(Mutex<Vec<Event>>);
 
 impl World {
     /// `claude` is the executable, `url` the service.
@@ -77,9 +63,7 @@ impl World {
     /// Asks an agent.
     pub async fn ask(&self, request: &AgentRequest) -> Called {
         let agents = ClaudeAgents::new(self.setup.clone()).unwrap();
-        let events = Events::default();
-        let reply = agents.ask(request, &events).await;
-        Called { reply, events: events.0.into_inner().unwrap() }
+        called::ask(&agents, request).await
     }
 
     /// Checks that nothing is left of `claude` and what it started.
@@ -90,17 +74,7 @@ impl World {
 
     /// Command lines of the running `claude` and of what it started.
     pub fn alive(&self) -> Vec<String> {
-        let mark = self.mark();
-        let processes = fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
-        let of_world = |process: &PathBuf| {
-            let environment = fs::read(process.join("environ")).unwrap_or_default();
-            environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
-        };
-        let command_line = |process: PathBuf| {
-            let words = fs::read(process.join("cmdline")).unwrap_or_default();
-            String::from_utf8_lossy(&words).replace('\0', " ")
-        };
-        processes.filter(of_world).map(command_line).collect()
+        isolated::alive(self.path())
     }
 
     /// Keeps the input and output of the first `claude`.
@@ -122,7 +96,7 @@ impl World {
     pub fn through(mut self, script: impl Fn(&str) -> String) -> Self {
         let command = format!("'{}' \"$@\"", self.setup.executable.display());
         self.setup.executable = self.folder.path().join("wrapper");
-        executable(&self.setup.executable, &script(&command));
+        isolated::script(&self.setup.executable, &script(&command));
         self
     }
 
@@ -142,7 +116,7 @@ impl World {
         });
         let (gated, claude) = (at("gated"), claude.display());
         let wait = format!("echo >'{}'; read -r _ <'{}'", started.display(), released.display());
-        executable(&gated, &format!("{wait}\nexec '{claude}' \"$@\""));
+        isolated::script(&gated, &format!("{wait}\nexec '{claude}' \"$@\""));
         // Opened for both, a FIFO has no end and opening it does not wait.
         let mut both = pipe::OpenOptions::new();
         both.read_write(true);
@@ -154,10 +128,6 @@ impl World {
 
     pub fn path(&self) -> &Path {
         self.folder.path()
-    }
-
-    fn mark(&self) -> String {
-        mark(self.folder.path())
     }
 }
 
@@ -175,66 +145,26 @@ impl Gate {
     }
 }
 
-impl EventSink for Events {
-    fn emit(&self, event: Event) {
-        self.0.lock().unwrap().push(event);
-    }
-}
-
 /// A request to an agent with these tools.
 pub fn request(tools: &'static [&'static str]) -> AgentRequest {
-    AgentRequest {
-        place: Place::from("phase1/candidate-0/init"),
-        agent: AgentType::Init,
-        variant: None,
-        system: "You solve a toy task.".to_owned(),
-        prompt: PROMPT.to_owned(),
-        shared: 0,
-        inputs: Map::new(),
-        tools,
-        schema: None,
-        model: "opus".to_owned(),
-        timeout: Duration::from_secs(60),
-        time_left: Duration::from_secs(60),
-    }
+    AgentRequest { tools, model: "opus".to_owned(), ..called::request(PROMPT) }
 }
 
 /// The same request with a schema for the answer.
 pub fn structured(request: AgentRequest) -> AgentRequest {
-    let schema = json!({
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "type": "object", "properties": {"answer": {"type": "number"}}, "required": ["answer"],
-    });
-    AgentRequest { schema: Some(Arc::new(schema)), ..request }
+    called::structured(request, &json!({"answer": {"type": "number"}}))
 }
 
 /// A script that starts `claude` with none of this process's variables except those that the client sets.
 fn launcher(folder: &Path, claude: &Path, url: &str) -> PathBuf {
     let home = folder.join("home").display().to_string();
     let variables = [
-        format!("PATH={}", env::var("PATH").unwrap()),
-        format!("HOME={home}"),
-        format!("TMPDIR={home}"),
-        mark(folder),
-        format!("ANTHROPIC_BASE_URL={url}"),
-        "ANTHROPIC_API_KEY=dummy".to_owned(),
-        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1".to_owned(),
-        "CLAUDE_CODE_MAX_RETRIES=1".to_owned(),
+        ("TMPDIR", home.as_str()),
+        ("ANTHROPIC_BASE_URL", url),
+        ("ANTHROPIC_API_KEY", "dummy"),
+        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+        ("CLAUDE_CODE_MAX_RETRIES", "1"),
     ];
-    let without = env::vars().map(|(name, _)| format!("-u '{name}' ")).collect::<String>();
-    let with = variables.iter().map(|variable| format!("'{variable}' ")).collect::<String>();
-    let command = format!("env {without}{with}'{}' \"$@\"", claude.display());
-    let path = folder.join("claude");
-    executable(&path, &format!("exec {command}"));
-    path
-}
-
-fn executable(path: &Path, script: &str) {
-    fs::write(path, format!("#!/bin/sh\n{script}\n")).unwrap();
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
-}
-
-/// A variable in the environment of everything that the world's `claude` starts.
-fn mark(folder: &Path) -> String {
-    format!("MLE_STAR_TEST_WORLD={}", folder.display())
+    let command = isolated::command(folder, &variables, claude);
+    isolated::script(&folder.join("claude"), &format!("exec {command}"))
 }

@@ -80,13 +80,14 @@ pub fn begun(folder: &Folder, cell: &Cell<'_>, options: &RunArgs) -> Result<Opti
 
 /// The options of one run.
 pub fn of_cell(folder: &Folder, cell: &Cell<'_>, options: &RunArgs) -> RunArgs {
-    let set = options.set.iter().cloned().chain([format!("seed={}", cell.seed)]).collect();
+    let mut settings = options.settings.clone();
+    settings.set.push(format!("seed={}", cell.seed));
     RunArgs {
         tasks: vec![cell.task.task.clone()],
         runs_dir: Some(folder.runs()),
         run_id: Some(cell.id()),
         time_limit: cell.budget.map(|seconds| seconds.to_string()),
-        set,
+        settings,
         quiet: true,
         ..options.clone()
     }

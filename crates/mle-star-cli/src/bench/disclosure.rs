@@ -28,9 +28,10 @@ use answers::{Facts, HiddenAnswers};
 /// The folder in that of the bench.
 const FOLDER: &str = "disclosure";
 /// Keys of a configuration with paths, addresses and commands of this machine.
-const PRIVATE: [&str; 8] = [
+const PRIVATE: [&str; 9] = [
     "agents_dir",
     "claude_path",
+    "codex_path",
     "log_file",
     "openai",
     "prompts",
@@ -147,6 +148,7 @@ struct Versions {
     python: String,
     platform: String,
     claude: Option<String>,
+    codex: Option<String>,
 }
 
 /// Everything that is known about a run.
@@ -351,8 +353,8 @@ fn digest_of_text(text: &str) -> String {
 
 impl From<&MadeWith> for Versions {
     fn from(made: &MadeWith) -> Self {
-        let MadeWith { mle_star, python, platform, claude, .. } = made.clone();
-        Self { mle_star, python, platform, claude }
+        let MadeWith { mle_star, python, platform, claude, codex, .. } = made.clone();
+        Self { mle_star, python, platform, claude, codex }
     }
 }
 
@@ -377,6 +379,7 @@ mod tests {
     fn what_is_private_is_only_marked_as_set() {
         let mut config = Config { python: Some("/home/me/python".into()), seed: 3, ..Config::default() };
         config.search_command = vec!["find".to_owned(), "--key=secret".to_owned()];
+        config.codex_path = Some("/home/me/codex".into());
         let keys = public(&config);
         let text = serde_json::to_string(&keys).unwrap();
         assert!(!text.contains("/home") && !text.contains("secret"), "{text}");

@@ -212,9 +212,7 @@ fn locked(folder: &Path) -> Result<File, Failure> {
     match lock.try_lock() {
         Ok(()) => {
             let id = std::process::id().to_string();
-            lock.set_len(0)
-                .and_then(|()| fs::write(&path, id))
-                .map_err(|error| unwritable(folder, &error))?;
+            fs::write(&path, id).map_err(|error| unwritable(folder, &error))?;
             Ok(lock)
         }
         Err(TryLockError::WouldBlock) => {

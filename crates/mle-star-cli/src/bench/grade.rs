@@ -4,19 +4,17 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use jiff::Timestamp;
 use mle_star::metric::{Direction, Score};
 use mle_star::result::FinalResult;
 use mle_star::stop::Trouble;
-use mle_star_metrics::labels::{Columns, Labels, Layout, Others};
-use mle_star_metrics::names::Metric;
 use serde::{Deserialize, Serialize};
 
+use super::answers::Answers;
 use super::file::TaskEntry;
 use super::grader;
-use crate::prepare::absolute;
 
 /// How the submissions of a task are graded.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -29,15 +27,6 @@ pub struct Grading {
     pub medals: Option<Medals>,
     /// The scores that are 0 and 1 units.
     pub anchors: Option<Anchors>,
-}
-
-/// A table with hidden answers.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Answers {
-    /// Its absolute path.
-    pub path: PathBuf,
-    /// The BLAKE3 digest of the file.
-    pub digest: String,
 }
 
 /// The scores from which a submission wins a medal.
@@ -165,98 +154,6 @@ impl Grading {
     }
 }
 
-impl Answers {
-    fn find(name: &str, task: &Path, given: &Path, data_dir: &Path) -> Result<Self, Trouble> {
-        let path = if given.is_dir() { in_folder(name, task, given)? } else { given.to_owned() };
-        let unreadable = |error: io::Error| {
-            let message = format!("cannot read the answers {}: {error}", path.display());
-            Trouble::new(message, "check the path and its permissions")
-        };
-        let path = absolute(&path)?.canonicalize().map_err(unreadable)?;
-        if data_dir.canonicalize().is_ok_and(|data| path.starts_with(data)) {
-            let message = format!("the answers {} are in the data folder of the task {name}", path.display());
-            return Err(Trouble::new(message, "move them where scripts and agents cannot read them"));
-        }
-        let digest = digest_of(&path).map_err(unreadable)?;
-        Ok(Self { path, digest })
-    }
-
-    fn grade(&self, name: &str, result: &FinalResult, submission: &Path) -> Result<Grade, Trouble> {
-        let task = &result.task;
-        let unusable = |why: String| {
-            let message = format!("the answers {} cannot be used: {why}", self.path.display());
-            Trouble::new(message, "correct the file, or give a grader for this task in a bench file")
-        };
-        let Some(metric) = Metric::parse(&task.evaluation_metric) else {
-            return Err(unusable(format!(
-                "the program cannot compute the metric {}",
-                task.evaluation_metric
-            )));
-        };
-        let open = |path: &Path| {
-            File::open(path).map_err(|error| {
-                let message = format!("cannot read {} of the task {name}: {error}", path.display());
-                Trouble::new(message, "check the file's permissions")
-            })
-        };
-        let header = header_of(submission).map_err(|error| Trouble::io("read", submission, &error))?;
-        let named = task.id_column.clone().filter(|id| header.contains(id));
-        let id = named.or_else(|| header.first().filter(|_| header.len() > 1).cloned());
-        let columns = columns(task.target_column.as_deref(), id.as_deref(), &header);
-        let columns = columns.map_err(&unusable)?;
-        let labels = Labels::read(open(&self.path)?, &columns, metric);
-        let labels = labels.map_err(|error| unusable(error.to_string()))?;
-        let layout = Layout { header: &header, id_column: id.as_deref() };
-        // A submission predicts every row that has an answer; answers may cover a part of the test rows.
-        let measured = labels.score(open(submission)?, &layout, Others::Ignore);
-        Ok(match measured {
-            Ok(score) => Grade { valid: true, score: Some(score), ..Grade::default() },
-            Err(error) => Grade { why: error.to_string(), ..Grade::default() },
-        })
-    }
-}
-
-/// The answers of a task in a folder with those of several.
-fn in_folder(name: &str, task: &Path, folder: &Path) -> Result<PathBuf, Trouble> {
-    let own = task.file_name().map(|own| own.to_string_lossy().into_owned()).unwrap_or_default();
-    let names = [name.to_owned(), own];
-    let of_name = |name: &String| {
-        [format!("{name}.csv"), format!("{name}/answers.csv"), format!("{name}/prepared/private/test.csv")]
-    };
-    let found = names.iter().flat_map(of_name).map(|file| folder.join(file)).find(|file| file.is_file());
-    found.ok_or_else(|| {
-        let message = format!("no answers for the task {name} in {}", folder.display());
-        Trouble::new(
-            message,
-            format!("add {name}.csv, {name}/answers.csv or {name}/prepared/private/test.csv"),
-        )
-    })
-}
-
-/// The columns of the answers: the target, and with several targets those that the submission predicts beside it. The
-/// columns of a submission may also be classes of the target.
-fn columns(target: Option<&str>, id: Option<&str>, header: &[String]) -> Result<Columns, String> {
-    let predicted: Vec<&String> = header.iter().filter(|name| Some(name.as_str()) != id).collect();
-    let (target, further) = match (target, predicted.as_slice()) {
-        (Some(target), several) if !several.iter().any(|name| *name == target) => {
-            (target.to_owned(), Vec::new())
-        }
-        (_, [only]) => ((*only).clone(), Vec::new()),
-        (Some(target), several) => {
-            let others = several.iter().filter(|name| **name != target).map(|name| (*name).clone());
-            (target.to_owned(), others.collect())
-        }
-        (None, _) => return Err("the task names no target column".to_owned()),
-    };
-    Ok(Columns { id: id.map(str::to_owned), target, further, cluster: None })
-}
-
-fn header_of(table: &Path) -> io::Result<Vec<String>> {
-    let mut reader = csv::Reader::from_path(table).map_err(io::Error::other)?;
-    let header = reader.headers().map_err(io::Error::other)?;
-    Ok(header.iter().map(|name| name.trim().to_owned()).collect())
-}
-
 /// The BLAKE3 digest of a file, in hexadecimal.
 pub fn digest_of(path: &Path) -> io::Result<String> {
     let mut hasher = blake3::Hasher::new();
@@ -328,22 +225,5 @@ mod tests {
         check([1.0, 2.0, 3.0], f64::NAN, Minimize, None);
         let anchors = Anchors { constant: 2.0, hgb: 1.0 };
         assert_eq!((anchors.units(2.0), anchors.units(0.5)), (0.0, 1.5));
-    }
-
-    #[test]
-    fn answers_have_the_target_or_several() {
-        let check = |target, header: &[&str], expected: Result<(&str, &[&str]), ()>| {
-            let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
-            let found = columns(target, Some("id"), &owned(header));
-            let found = found.map(|columns| (columns.target, columns.further)).map_err(drop);
-            assert_eq!(found, expected.map(|(target, further)| (target.to_owned(), owned(further))));
-        };
-        check(Some("y"), &["id", "y"], Ok(("y", &[])));
-        check(Some("y"), &["id", "prediction"], Ok(("y", &[])));
-        // Classes.
-        check(Some("y"), &["id", "a", "b"], Ok(("y", &[])));
-        check(Some("y"), &["id", "z", "y"], Ok(("y", &["z"])));
-        check(None, &["id", "y"], Ok(("y", &[])));
-        check(None, &["id", "a", "b"], Err(()));
     }
 }

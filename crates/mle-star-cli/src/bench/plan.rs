@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::file::{self, BenchFile, Seeds, TaskEntry};
 use super::grade::Grading;
-use crate::args::{BenchArgs, BenchPreset, RunArgs};
+use crate::args::{BenchArgs, BenchPreset, RunArgs, SettingsArgs};
 use crate::exit::Failure;
 use crate::prepare::{absolute, settings_of, task_source};
 use crate::provider;
@@ -103,7 +103,7 @@ pub fn described(args: &BenchArgs) -> Result<Described, Failure> {
     // All runs have the same agents, also those that a later call makes.
     let chosen = wait_for(provider::choose(&first.config, &process_environment))??.chosen;
     let agents = provider::name(chosen.name()).to_owned();
-    options.agents = Some(agents.clone());
+    options.settings.agents = Some(agents.clone());
     let plan = Plan {
         agents,
         preset,
@@ -124,9 +124,10 @@ fn options(args: &BenchArgs, file: &BenchFile, preset: Option<BenchPreset>) -> R
         None => &[],
     };
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let given = &args.settings;
     let mut set: Vec<String> = of_preset.iter().map(|&setting| setting.to_owned()).collect();
     set.extend(file.options.iter().map(|(key, value)| format!("{key}={}", text(value))));
-    set.extend(args.set.iter().cloned());
+    set.extend(given.set.iter().cloned());
     for (key, option) in OWN_KEYS {
         let is_it = |setting: &&String| setting.split('=').next().is_some_and(|name| name.trim() == key);
         if let Some(setting) = set.iter().find(is_it) {
@@ -134,18 +135,9 @@ fn options(args: &BenchArgs, file: &BenchFile, preset: Option<BenchPreset>) -> R
             return Err(Trouble::new(message, format!("use {option}")));
         }
     }
-    Ok(RunArgs {
-        agents: args.agents.clone(),
-        config: args.config.clone().or_else(|| file.config.clone()),
-        set,
-        model: args.model.clone(),
-        max_budget_usd: args.max_budget_usd.clone(),
-        prompts: args.prompts.clone(),
-        jobs: args.jobs.clone(),
-        runner: args.runner.clone(),
-        estimate: args.estimate,
-        ..RunArgs::default()
-    })
+    let config = given.config.clone().or_else(|| file.config.clone());
+    let settings = SettingsArgs { config, set, ..given.clone() };
+    Ok(RunArgs { settings, estimate: args.estimate, ..RunArgs::default() })
 }
 
 fn budgets(args: &BenchArgs, file: &BenchFile, preset: Option<BenchPreset>) -> Vec<Option<u64>> {
@@ -347,6 +339,7 @@ mod tests {
 
     #[test]
     fn a_preset_gives_way_to_options() {
+        let setting = |text: &str| SettingsArgs { set: vec![text.to_owned()], ..SettingsArgs::default() };
         let args =
             |seeds, budgets: &[u64]| BenchArgs { seeds, budgets: budgets.to_vec(), ..BenchArgs::default() };
         let check = |args: &BenchArgs, expected: (&[u64], usize)| {
@@ -357,12 +350,12 @@ mod tests {
         check(&args(None, &[]), (&[240, 600, 1200], 5));
         check(&args(Some(2), &[30]), (&[30], 2));
         let set = options(
-            &BenchArgs { set: vec!["search=on".to_owned()], ..args(None, &[]) },
+            &BenchArgs { settings: setting("search=on"), ..args(None, &[]) },
             &BenchFile::default(),
             Some(BenchPreset::TmlBench),
         );
-        assert_eq!(set.unwrap().set, ["network=off", "search=off", "search=on"]);
-        let own = BenchArgs { set: vec!["seed=3".to_owned()], ..args(None, &[]) };
+        assert_eq!(set.unwrap().settings.set, ["network=off", "search=off", "search=on"]);
+        let own = BenchArgs { settings: setting("seed=3"), ..args(None, &[]) };
         assert_eq!(options(&own, &BenchFile::default(), None).unwrap_err().hint, "use --seeds");
     }
 }

@@ -6,6 +6,7 @@ use mle_star::stop::Trouble;
 use mle_star_process::open_files::allow_many;
 
 use super::print_json;
+use super::run::say_skipped;
 use crate::args::{BenchArgs, RunArgs};
 use crate::bench::cell::{Here, begun, graded, is_finished};
 use crate::bench::folder::{Folder, RUNS};
@@ -15,7 +16,6 @@ use crate::bench::{disclosure, table};
 use crate::drive::{Listening, Seen, Start, drive_in_turn};
 use crate::exit::{Exit, Failure};
 use crate::output;
-use crate::prepare::task_source;
 use crate::settings::process_environment;
 use crate::usage::counted;
 use crate::watch::{Look, Show, duration, number};
@@ -40,9 +40,8 @@ struct Bench<'a> {
 /// A mistake in the input, a bench folder that cannot be used, or an interruption.
 pub fn bench(args: &BenchArgs) -> Result<Exit, Failure> {
     let Described { out, plan, options } = described(args)?;
-    for folder in task_source::skipped(&args.tasks).iter().filter(|_| !args.quiet) {
-        let folder = folder.display();
-        output::talk(&format!("note: skipped {folder}: it has no task file, train.csv or description.md"));
+    if !args.quiet {
+        say_skipped(&args.tasks);
     }
     if args.estimate {
         return estimate::print(args, &plan, &options, &out);

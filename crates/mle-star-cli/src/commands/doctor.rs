@@ -16,7 +16,7 @@ use mle_star_process::machine::{Gpu, Machine, machine};
 use mle_star_process::sandbox::{Layer, Layers, Network};
 use serde::Serialize;
 
-use crate::args::{DoctorArgs, RunArgs};
+use crate::args::{DoctorArgs, RunArgs, SettingsArgs};
 use crate::exit::{Exit, Failure};
 use crate::provider::credentials::{Found, Login, found, gateway};
 use crate::provider::executable::{self, CLAUDE, CODEX, Executable};
@@ -157,7 +157,9 @@ pub fn findings(args: &DoctorArgs) -> Result<Findings, Failure> {
 
 /// The settings to check.
 fn settings(args: &DoctorArgs) -> Result<Settings, Trouble> {
-    let options = RunArgs { set: args.set.clone(), runner: args.runner.clone(), ..RunArgs::default() };
+    let (set, runner) = (args.set.clone(), args.runner.clone());
+    let settings = SettingsArgs { set, runner, ..SettingsArgs::default() };
+    let options = RunArgs { settings, ..RunArgs::default() };
     layered(&process_environment, args.config.as_deref(), &options)
 }
 

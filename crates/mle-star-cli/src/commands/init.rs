@@ -13,7 +13,7 @@ use crate::output;
 use crate::prepare::protocol::{self, Evaluated};
 use crate::prepare::task_source::{self, TaskSource};
 use crate::prepare::{self, Look};
-use crate::settings::{Setting, Settings, process_environment, resolve};
+use crate::settings::{Settings, from_run_options, process_environment, resolve};
 
 /// Writes `task.yaml` into the folder.
 ///
@@ -56,17 +56,8 @@ fn exists(path: &Path) -> Trouble {
 }
 
 fn given(args: &InitArgs) -> Result<Given, Trouble> {
-    let options = [
-        ("metric", "--metric", &args.metric),
-        ("direction", "--direction", &args.direction),
-        ("target", "--target", &args.target),
-        ("id_column", "--id-column", &args.id_column),
-    ];
-    let settings = options.into_iter().filter_map(|(key, option, value)| {
-        let value = value.as_ref()?.as_str().into();
-        Some(Setting { key: key.to_owned(), value, origin: option.to_owned() })
-    });
-    let Settings { invocation, .. } = resolve(settings)?;
+    let options = RunArgs { task: args.task.clone(), ..RunArgs::default() };
+    let Settings { invocation, .. } = resolve(from_run_options(&options)?)?;
     Ok(Given {
         metric: invocation.metric,
         direction: invocation.direction,

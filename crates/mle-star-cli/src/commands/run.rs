@@ -1,6 +1,6 @@
 //! `run`: solves one task, or hands several to [`several`].
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::{estimate, several};
 use crate::args::RunArgs;
@@ -17,9 +17,8 @@ use crate::settings::process_environment;
 /// A mistake in the input, or what stopped the run.
 pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let tasks = task_source::all(&args.tasks);
-    for folder in task_source::skipped(&args.tasks).iter().filter(|_| !args.quiet) {
-        let folder = folder.display();
-        output::talk(&format!("note: skipped {folder}: it has no task file, train.csv or description.md"));
+    if !args.quiet {
+        say_skipped(&args.tasks);
     }
     let [task] = tasks.as_slice() else { return several::run(args, &tasks) };
     let prepared = prepare::prepare(args, task, &process_environment)?;
@@ -27,6 +26,14 @@ pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
         return estimate::print(&prepared);
     }
     drive(prepare::freeze(prepared)?, forget_if_unusable)
+}
+
+/// Names the folders beside tasks that are no tasks.
+pub fn say_skipped(tasks: &[PathBuf]) {
+    for folder in task_source::skipped(tasks) {
+        let folder = folder.display();
+        output::talk(&format!("note: skipped {folder}: it has no task file, train.csv or description.md"));
+    }
 }
 
 /// Removes the folder of a run that stopped with a usage error: it has done nothing, and corrected input makes another

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use mle_star::stop::Trouble;
 
 use super::run;
-use crate::args::RunArgs;
+use crate::args::{RunArgs, SettingsArgs};
 use crate::exit::{Exit, Failure};
 use crate::output;
 
@@ -41,8 +41,7 @@ pub fn solve(python: Option<&Path>) -> Result<Exit, Failure> {
     set.extend(python.map(|python| format!("python={}", python.display())));
     let args = RunArgs {
         tasks: vec![data],
-        agents: Some("offline".to_owned()),
-        set,
+        settings: SettingsArgs { agents: Some("offline".to_owned()), set, ..SettingsArgs::default() },
         time_limit: Some("300".to_owned()),
         runs_dir: Some(PathBuf::from(folder.path()).join("runs")),
         run_id: Some("toy".to_owned()),

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::Hub;
 use super::answer::Answer;
-use crate::args::{ResumeArgs, RunArgs};
+use crate::args::{ResumeArgs, RunArgs, SettingsArgs, TaskArgs};
 use crate::processes::{self, Begun, Launched};
 use crate::{provider, runs};
 
@@ -37,7 +37,7 @@ pub struct RunInput {
     pub target: Option<String>,
     /// Column that identifies rows
     pub id_column: Option<String>,
-    /// auto (default; claude if it can be used, else offline), claude, openai, offline or files
+    /// auto (default; claude if it can be used, else offline), claude, codex, openai, offline or files
     pub agents: Option<String>,
     /// Model of the agents
     pub model: Option<String>,
@@ -146,19 +146,24 @@ impl RunInput {
     pub fn into_arguments(self, hub: &Hub) -> RunArgs {
         RunArgs {
             tasks: vec![path(&self.task)],
-            agents: self.agents,
-            config: self.config.as_deref().map(path),
-            set: self.settings.iter().map(|(key, value)| format!("{key}={}", setting(value))).collect(),
-            model: self.model,
+            settings: SettingsArgs {
+                agents: self.agents,
+                config: self.config.as_deref().map(path),
+                set: self.settings.iter().map(|(key, value)| format!("{key}={}", setting(value))).collect(),
+                model: self.model,
+                max_budget_usd: self.max_budget_usd.map(|limit| limit.to_string()),
+                ..SettingsArgs::default()
+            },
             time_limit: self.time_limit_seconds.map(|limit| limit.to_string()),
-            max_budget_usd: self.max_budget_usd.map(|limit| limit.to_string()),
             learn_from: self.learn_from,
             runs_dir: Some(hub.runs_dir.clone()),
             run_id: self.run_id,
-            metric: self.metric,
-            direction: self.direction.map(|direction| direction.name().to_owned()),
-            target: self.target,
-            id_column: self.id_column,
+            task: TaskArgs {
+                metric: self.metric,
+                direction: self.direction.map(|direction| direction.name().to_owned()),
+                target: self.target,
+                id_column: self.id_column,
+            },
             ..RunArgs::default()
         }
     }

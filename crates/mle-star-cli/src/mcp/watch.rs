@@ -87,7 +87,7 @@ pub struct Watched {
     news_left_out: usize,
     /// Pass it as since next time.
     next: usize,
-    /// Of a run that is not running: the exit code of its process; 0 is a verified submission.
+    /// Of a run that is not running: the exit code of its process; 0 is a checked submission.
     exit_code: Option<u8>,
     /// Why it ended without a result, with a hint.
     error: Option<String>,
@@ -101,7 +101,7 @@ pub async fn watch(hub: Arc<Hub>, input: WatchInput, caller: Caller) -> Result<A
         match hub.find(&input.run) {
             Ok(folder) => break folder,
             // A large data folder is still being read.
-            Err(trouble) if !hub.late.all().contains_key(&input.run) => return Err(trouble),
+            Err(trouble) if !hub.late.is_preparing(&input.run) => return Err(trouble),
             Err(_) if Instant::now() >= until || !caller.pause(LOOK).await => {
                 let hint = "its data is being read; watch it again";
                 return Err(Trouble::new(format!("run {} has not begun yet", input.run), hint));

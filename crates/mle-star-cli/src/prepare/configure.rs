@@ -104,7 +104,7 @@ pub fn settings_of(
     source: &TaskSource,
     environment: &Environment<'_>,
 ) -> Result<(Settings, Option<PathBuf>), Trouble> {
-    let file = args.config.clone().or_else(|| source.config.clone());
+    let file = args.settings.config.clone().or_else(|| source.config.clone());
     Ok((settings::layered(environment, file.as_deref(), args)?, file))
 }
 

@@ -92,20 +92,24 @@ fn run_id(task: &str, now: &jiff::Zoned) -> String {
 fn run_line(args: &RunArgs, runs_dir: &Path, id: &str) -> Vec<OsString> {
     let mut line: Vec<OsString> = vec!["run".into(), "--quiet".into(), format!("--run-id={id}").into()];
     line.extend(["--runs-dir".into(), runs_dir.as_os_str().to_owned()]);
-    let config = args.config.as_ref().map(|file| file.as_os_str().to_owned());
-    line.extend(config.into_iter().flat_map(|file| ["--config".into(), file]));
+    let RunArgs { settings, task, .. } = args;
+    for (option, path) in [("--config", &settings.config), ("--prompts", &settings.prompts)] {
+        line.extend(path.iter().flat_map(|path| [option.into(), path.as_os_str().to_owned()]));
+    }
     let single = [
-        ("metric", &args.metric),
-        ("direction", &args.direction),
-        ("target", &args.target),
-        ("id-column", &args.id_column),
-        ("agents", &args.agents),
-        ("model", &args.model),
+        ("metric", &task.metric),
+        ("direction", &task.direction),
+        ("target", &task.target),
+        ("id-column", &task.id_column),
+        ("agents", &settings.agents),
+        ("model", &settings.model),
         ("time-limit", &args.time_limit),
-        ("max-budget-usd", &args.max_budget_usd),
+        ("max-budget-usd", &settings.max_budget_usd),
+        ("jobs", &settings.jobs),
     ];
     line.extend(given(&single));
-    line.extend(args.set.iter().map(|setting| format!("--set={setting}").into()));
+    line.extend(settings.set.iter().map(|setting| format!("--set={setting}").into()));
+    line.extend(settings.runner.iter().map(|runner| format!("--runner={runner}").into()));
     line.extend(args.learn_from.iter().map(|run| format!("--learn-from={run}").into()));
     line.push("--".into());
     line.extend(args.tasks.iter().map(|task| task.as_os_str().to_owned()));
@@ -128,14 +132,20 @@ fn given(options: &[(&str, &Option<String>)]) -> Vec<OsString> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::args::{SettingsArgs, TaskArgs};
 
     #[test]
     fn what_was_wished_becomes_a_command_line() {
         let args = RunArgs {
             tasks: vec!["--data".into()],
-            target: Some("--x y".to_owned()),
-            set: vec!["a=1".to_owned(), "b=2".to_owned()],
-            config: Some("c.yaml".into()),
+            task: TaskArgs { target: Some("--x y".to_owned()), ..TaskArgs::default() },
+            settings: SettingsArgs {
+                set: vec!["a=1".to_owned(), "b=2".to_owned()],
+                config: Some("c.yaml".into()),
+                jobs: Some("2".to_owned()),
+                runner: vec!["a".to_owned()],
+                ..SettingsArgs::default()
+            },
             ..RunArgs::default()
         };
         let line = run_line(&args, Path::new("/runs"), "r");
@@ -148,8 +158,10 @@ mod tests {
             "--config",
             "c.yaml",
             "--target=--x y",
+            "--jobs=2",
             "--set=a=1",
             "--set=b=2",
+            "--runner=a",
             "--",
             "--data",
         ];

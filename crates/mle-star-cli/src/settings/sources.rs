@@ -115,7 +115,8 @@ pub fn from_file(document: &Document) -> Vec<Setting> {
 /// A `--set` without `=`.
 pub fn from_run_options(args: &RunArgs) -> Result<Vec<Setting>, Trouble> {
     let mut settings = Vec::new();
-    for text in &args.set {
+    let RunArgs { settings: shared, task, .. } = args;
+    for text in &shared.set {
         let Some((key, value)) = text.split_once('=') else {
             return Err(Trouble::new(format!("--set {text} has no value"), "write --set KEY=VALUE"));
         };
@@ -123,24 +124,24 @@ pub fn from_run_options(args: &RunArgs) -> Result<Vec<Setting>, Trouble> {
     }
     let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
     let named = [
-        ("agents", "--agents", args.agents.clone()),
-        ("model", "--model", args.model.clone()),
+        ("agents", "--agents", shared.agents.clone()),
+        ("model", "--model", shared.model.clone()),
         ("time_limit_seconds", "--time-limit", args.time_limit.clone()),
-        ("max_budget_usd", "--max-budget-usd", args.max_budget_usd.clone()),
-        ("prompts", "--prompts", path(&args.prompts)),
+        ("max_budget_usd", "--max-budget-usd", shared.max_budget_usd.clone()),
+        ("prompts", "--prompts", path(&shared.prompts)),
         ("runs_dir", "--runs-dir", path(&args.runs_dir)),
         ("run_id", "--run-id", args.run_id.clone()),
-        ("metric", "--metric", args.metric.clone()),
-        ("direction", "--direction", args.direction.clone()),
-        ("target", "--target", args.target.clone()),
-        ("id_column", "--id-column", args.id_column.clone()),
-        ("max_concurrent_scripts", "--jobs", args.jobs.clone()),
+        ("metric", "--metric", task.metric.clone()),
+        ("direction", "--direction", task.direction.clone()),
+        ("target", "--target", task.target.clone()),
+        ("id_column", "--id-column", task.id_column.clone()),
+        ("max_concurrent_scripts", "--jobs", shared.jobs.clone()),
         ("json", "--json", args.json.then(|| "true".to_owned())),
         ("quiet", "--quiet", args.quiet.then(|| "true".to_owned())),
     ];
     let given = named.into_iter().filter_map(|(key, option, value)| Some(setting(key, &value?, option)));
     settings.extend(given);
-    settings.extend(runner_names(&args.runner));
+    settings.extend(runner_names(&shared.runner));
     Ok(settings)
 }
 

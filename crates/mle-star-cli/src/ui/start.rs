@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::access::is_own_wish;
 use super::answer::{Answer, Refused, Shown, in_background};
 use super::site::{Site, page_of};
-use crate::args::RunArgs;
+use crate::args::{RunArgs, SettingsArgs, TaskArgs};
 use crate::prepare::{Intent, Prepared, task_source};
 use crate::processes::{Begun, launch, prepared};
 
@@ -140,14 +140,19 @@ impl Entered {
         let value = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
         RunArgs {
             tasks: vec![self.path()],
-            metric: value(&self.metric),
-            direction: value(&self.direction),
-            target: value(&self.target),
-            id_column: value(&self.id_column),
-            agents: value(&self.agents),
+            settings: SettingsArgs {
+                agents: value(&self.agents),
+                set: self.settings.lines().filter_map(value).collect(),
+                max_budget_usd: value(&self.max_budget_usd),
+                ..SettingsArgs::default()
+            },
             time_limit: value(&self.time_limit),
-            max_budget_usd: value(&self.max_budget_usd),
-            set: self.settings.lines().filter_map(value).collect(),
+            task: TaskArgs {
+                metric: value(&self.metric),
+                direction: value(&self.direction),
+                target: value(&self.target),
+                id_column: value(&self.id_column),
+            },
             ..RunArgs::default()
         }
     }
@@ -182,8 +187,8 @@ mod tests {
             settings: "a=1\n\n b=2 \n".to_owned(),
             ..Entered::default()
         };
-        let RunArgs { tasks, target, metric, set, .. } = entered.arguments();
+        let RunArgs { tasks, task: TaskArgs { target, metric, .. }, settings, .. } = entered.arguments();
         assert_eq!((tasks, target.as_deref(), metric), (vec!["--data".into()], Some("--x y"), None));
-        assert_eq!(set, ["a=1", "b=2"]);
+        assert_eq!(settings.set, ["a=1", "b=2"]);
     }
 }

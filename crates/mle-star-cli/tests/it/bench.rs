@@ -120,6 +120,51 @@ fn check_disclosure(sealed: &Sealed) {
     }
 }
 
+/// A task that asks for these columns, with the sample submission as what its scripts submit.
+fn task_of(sealed: &Sealed, name: &str, fields: &str, train: &str, sample: &str) {
+    let at = |file: &str| format!("tasks/{name}/{file}");
+    sealed.write(&at("train.csv"), train.as_bytes());
+    sealed.write(&at("test.csv"), b"id,size\n5,1\n6,2\n7,3\n");
+    sealed.write(&at("sample_submission.csv"), sample.as_bytes());
+    sealed.write(&at("description.md"), format!("# {name}\n\nPredict.\n").as_bytes());
+    sealed.write(
+        &at("task.yaml"),
+        format!("data_dir: .\ndescription: Predict.\nid_column: id\n{fields}").as_bytes(),
+    );
+}
+
+#[test]
+fn answers_may_have_a_column_for_each_class_or_target() {
+    let sealed = Sealed::with(&[]);
+    let python = submitting(&sealed);
+    let rows = |cells: &dyn Fn(usize) -> String| (0..12).map(cells).collect::<String>();
+    let kinds = format!("id,size,kind\n{}", rows(&|id| format!("1{id},{id},{}\n", ["b", "a", "c"][id % 3])));
+    let scored = "evaluation_metric: log loss\ntarget_column: kind\n";
+    task_of(&sealed, "kinds", scored, &kinds, "id,a,b,c\n5,.5,.25,.25\n6,.5,.25,.25\n7,.2,.2,.6\n");
+    sealed.write("answers/kinds.csv", b"id,Usage,b,c,a\n7,Public,0,1,0\n5,Private,0,0,1\n6,Private,1,0,0\n");
+    let pairs = format!("id,size,x,y\n{}", rows(&|id| format!("1{id},{id},{},{}\n", id * 2, id * 3)));
+    let scored = "evaluation_metric: MAE\ntarget_column: x\n";
+    task_of(&sealed, "pairs", scored, &pairs, "id,x,y\n5,0,0\n6,0,0\n7,0,0\n");
+    sealed.write("answers/pairs.csv", b"id,x,y\n5,1,3\n6,1,3\n7,1,3\n");
+    let line = format!(
+        "bench tasks/kinds tasks/pairs --agents offline --answers answers --set python={python} {SMALL}"
+    );
+    let said = sealed.run(&line);
+    check_code(&said, 0);
+    let rows = &results(&sealed)["runs"];
+    let loss = -(0.5_f64.ln() + 0.25_f64.ln() + 0.6_f64.ln()) / 3.0;
+    let score = |at: usize| rows[at]["hidden_score"].as_f64().unwrap_or_else(|| panic!("{rows}"));
+    assert!((score(0) - loss).abs() < 1e-9, "{rows}");
+    assert!((score(1) - 2.0).abs() < 1e-9, "{rows}");
+
+    // Soft labels are another metric.
+    sealed.write("answers/kinds.csv", b"id,a,b,c\n5,.9,.1,0\n6,0,1,0\n7,0,0,1\n");
+    let said = sealed.run(&format!("{line} --out other"));
+    check_code(&said, 1);
+    let error = "kinds.csv cannot be used: row 1 has `.9`, where a column per class has 1 or 0\nhint: correct the file, or give a grader";
+    assert!(said.stderr.contains(error), "{}", said.stderr);
+}
+
 #[test]
 fn another_bench_in_the_same_folder_is_refused() {
     let sealed = tasks();

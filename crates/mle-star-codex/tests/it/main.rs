@@ -9,6 +9,9 @@ mod api;
 #[expect(dead_code, reason = "its other users make more of it")]
 mod closed;
 #[cfg(test)]
+#[path = "../../../mle-star-claude/tests/it/isolated.rs"]
+mod isolated;
+#[cfg(test)]
 mod real_codex;
 #[cfg(test)]
 mod scenarios;

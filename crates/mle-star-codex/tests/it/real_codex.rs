@@ -6,6 +6,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use mle_star::effects::{AgentRequest, Answer, Usage};
 use mle_star::event::Event;
+use mle_star::testing::called::Called;
 use mle_star_codex::CodexAgents;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
@@ -13,7 +14,7 @@ use tokio::sync::Semaphore;
 use crate::api::Api;
 use crate::closed::in_closed_network;
 use crate::scenarios::{ANSWER, answer};
-use crate::world::{Called, PROMPT, World, descendants, request, structured};
+use crate::world::{PROMPT, World, descendants, request, structured};
 
 /// How many scenarios run at once.
 const AT_ONCE: usize = 6;

@@ -1,21 +1,17 @@
 //! The agents of one scenario: the `codex` they start, and a request to them.
 
 use std::collections::BTreeMap;
-use std::env;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mle_star::config::Price;
-use mle_star::effects::{AgentBackend, AgentReply, AgentRequest, Answer};
-use mle_star::event::{Event, EventSink};
-use mle_star::place::Place;
-use mle_star::role::AgentType;
-use mle_star::stop::{Stop, Trouble};
+use mle_star::effects::AgentRequest;
+use mle_star::testing::called::{self, Called};
 use mle_star_codex::{CodexAgents, CodexSetup};
-use serde_json::{Map, json};
+use serde_json::json;
+
+use crate::isolated;
 
 /// The key of all scenarios. It must not be seen anywhere.
 pub const KEY: &str = "sk-very-secret";
@@ -26,23 +22,6 @@ pub const PROMPT: &str = "/clear @/etc/hostname $HOME {braces}\n\nWhat is the an
 pub struct World {
     folder: tempfile::TempDir,
     pub setup: CodexSetup,
-}
-
-/// The outcome of a call.
-#[derive(Debug)]
-pub struct Called {
-    pub reply: Result<AgentReply, Stop>,
-    pub events: Vec<Event>,
-}
-
-/// Keeps every event.
-#[derive(Default)]
-struct Events(Mutex<Vec<Event>>);
-
-impl EventSink for Events {
-    fn emit(&self, event: Event) {
-        self.0.lock().unwrap().push(event);
-    }
 }
 
 impl World {
@@ -79,9 +58,7 @@ impl World {
 
     /// Asks agents that may have been asked before.
     pub async fn ask_again(&self, agents: &CodexAgents, request: &AgentRequest) -> Called {
-        let events = Events::default();
-        let reply = agents.ask(request, &events).await;
-        let called = Called { reply, events: events.0.into_inner().unwrap() };
+        let called = called::ask(agents, request).await;
         let all = format!("{called:?}");
         assert!(!all.contains("very-secret"), "{all}");
         called
@@ -93,21 +70,8 @@ impl World {
 
     /// Command lines of scripts in the place of `codex`, and of what they started.
     pub fn alive(&self) -> Vec<String> {
-        let mark = mark(self.folder.path());
-        let of_world = |process: &PathBuf| {
-            let environment = fs::read(process.join("environ")).unwrap_or_default();
-            environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
-        };
-        let command_line = |process: PathBuf| {
-            let words = fs::read(process.join("cmdline")).unwrap_or_default();
-            String::from_utf8_lossy(&words).replace('\0', " ")
-        };
-        processes().filter(of_world).map(command_line).collect()
+        isolated::alive(self.path())
     }
-}
-
-fn processes() -> impl Iterator<Item = PathBuf> {
-    fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path())
 }
 
 /// The names of running processes below this one.
@@ -116,7 +80,7 @@ pub fn descendants() -> Vec<String> {
         let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
         line.trim().to_owned()
     };
-    let all: Vec<[String; 4]> = processes()
+    let all: Vec<[String; 4]> = isolated::processes()
         .filter_map(|process| fs::read_to_string(process.join("status")).ok())
         .map(|status| ["Pid:", "PPid:", "State:", "Name:"].map(|name| field(&status, name)))
         .filter(|[_, _, state, _]| !state.starts_with('Z'))
@@ -134,79 +98,21 @@ pub fn descendants() -> Vec<String> {
     names
 }
 
-impl Called {
-    /// The answer's text, `failed: ` with the reason, or `stop: ` with the error.
-    pub fn said(&self) -> String {
-        match &self.reply {
-            Ok(AgentReply { answer: Answer::Text { text, .. }, .. }) => text.clone(),
-            Ok(AgentReply { answer: Answer::Failed { reason }, .. }) => format!("failed: {reason}"),
-            Ok(reply) => panic!("{reply:?}"),
-            Err(Stop::Agents { trouble: Trouble { message, .. }, .. }) => format!("stop: {message}"),
-            Err(stop) => panic!("{stop:?}"),
-        }
-    }
-
-    /// The reasons of all waits.
-    pub fn waits(&self) -> Vec<&str> {
-        let waits = self.events.iter().filter_map(|event| match event {
-            Event::AgentWaits { reason, .. } => Some(reason.as_str()),
-            _ => None,
-        });
-        waits.collect()
-    }
-}
-
 /// A request with these tools.
 pub fn request(tools: &'static [&'static str]) -> AgentRequest {
-    AgentRequest {
-        place: Place::from("phase1/candidate-0/init"),
-        agent: AgentType::Init,
-        variant: None,
-        system: "You solve a \"toy\" task.".to_owned(),
-        prompt: PROMPT.to_owned(),
-        shared: 0,
-        inputs: Map::new(),
-        tools,
-        schema: None,
-        model: "m".to_owned(),
-        timeout: Duration::from_secs(60),
-        time_left: Duration::from_secs(60),
-    }
+    let system = "You solve a \"toy\" task.".to_owned();
+    AgentRequest { system, tools, ..called::request(PROMPT) }
 }
 
 /// The same request with a schema for the answer.
 pub fn structured(request: AgentRequest) -> AgentRequest {
-    let schema = json!({
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "type": "object", "properties": {"answer": {"type": "number"}, "note": {"type": "string"}},
-        "required": ["answer"],
-    });
-    AgentRequest { schema: Some(Arc::new(schema)), ..request }
+    called::structured(request, &json!({"answer": {"type": "number"}, "note": {"type": "string"}}))
 }
 
-/// A script with none of this process's variables except those that the client sets.
+/// A script in the place of `codex`, with none of this process's variables except those that the client sets.
 fn launcher(folder: &Path, script: &str) -> PathBuf {
-    let home = folder.join("home");
-    fs::create_dir(&home).unwrap();
-    let variables = [
-        format!("PATH={}", env::var("PATH").unwrap()),
-        format!("HOME={}", home.display()),
-        mark(folder),
-        format!("CODEX_API_KEY={KEY}"),
-    ];
-    let without = env::vars().map(|(name, _)| format!("-u '{name}' ")).collect::<String>();
-    let with = variables.iter().map(|variable| format!("'{variable}' ")).collect::<String>();
-    let inner = executable(&folder.join("inner"), script);
-    executable(&folder.join("codex"), &format!("exec env {without}{with}'{}' \"$@\"", inner.display()))
-}
-
-fn executable(path: &Path, script: &str) -> PathBuf {
-    fs::write(path, format!("#!/bin/sh\n{script}\n")).unwrap();
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
-    path.to_owned()
-}
-
-/// A variable in the environment of everything that the world's `codex` starts.
-fn mark(folder: &Path) -> String {
-    format!("MLE_STAR_TEST_WORLD={}", folder.display())
+    fs::create_dir(folder.join("home")).unwrap();
+    let inner = isolated::script(&folder.join("inner"), script);
+    let command = isolated::command(folder, &[("CODEX_API_KEY", KEY)], &inner);
+    isolated::script(&folder.join("codex"), &format!("exec {command}"))
 }

@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use mle_star::config::Format;
 use mle_star::effects::{AgentReply, AgentRequest, Answer, Usage};
+use mle_star::testing::called::Called;
 use mle_star_openai::{Endpoint, Key, OpenAiAgents, OpenAiSetup, look};
 use serde_json::{Value, json};
 
 use crate::api::{Api, End, Reply, chat_events, document, error, says, streams, usage, whole};
 use crate::world::{KEY, ask, ask_again, request, setup, setup_of, structured};
 
-fn reply(called: &crate::world::Called) -> &AgentReply {
+fn reply(called: &Called) -> &AgentReply {
     called.reply.as_ref().unwrap()
 }
 

@@ -2,44 +2,27 @@
 //!
 //! The first segment of a path is the scenario: the endpoint of scenario `plain` is `http://127.0.0.1:PORT/plain/v1`.
 
+#[path = "../../../mle-star-claude/tests/it/loopback.rs"]
+#[expect(dead_code, reason = "its other users make more of it")]
+mod loopback;
+
 use std::convert::Infallible;
 use std::future::pending;
 use std::io;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
-use axum::body::{Body, Bytes, to_bytes};
-use axum::extract::Request;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
-use tokio::sync::watch;
-use tokio::task::JoinHandle;
+
+pub use loopback::Asked;
+use loopback::Service;
 
 /// The server, which stops when dropped.
-pub struct Api {
-    address: SocketAddr,
-    asked: watch::Receiver<Vec<Asked>>,
-    server: JoinHandle<()>,
-}
-
-/// One request.
-#[derive(Clone, Debug)]
-pub struct Asked {
-    /// The first segment of the path.
-    pub scenario: String,
-    /// The index among the requests of its scenario.
-    pub nth: usize,
-    /// The rest of the path.
-    pub path: String,
-    pub headers: HeaderMap,
-    /// JSON, or null.
-    pub body: Value,
-}
+pub struct Api(Service);
 
 /// A reply.
 pub enum Reply {
@@ -63,32 +46,24 @@ pub enum End {
 impl Api {
     /// Serves on a free port.
     pub async fn start(answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let (seen, asked) = watch::channel(Vec::new());
-        let shared = Arc::new((seen, answer));
-        let service = Router::new().fallback(move |request: Request| {
-            let shared = Arc::clone(&shared);
-            async move { respond(request, &shared.0, &shared.1).await }
-        });
-        let server = tokio::spawn(async move { axum::serve(listener, service).await.unwrap() });
-        Self { address, asked, server }
+        let answer = Arc::new(answer);
+        Self(
+            Service::start(move |asked| {
+                let answer = Arc::clone(&answer);
+                async move { send(answer(&asked)).await }
+            })
+            .await,
+        )
     }
 
     /// The base address of a scenario.
     pub fn url(&self, scenario: &str) -> String {
-        format!("http://{}/{scenario}/v1", self.address)
+        format!("{}/v1", self.0.url(scenario))
     }
 
     /// The requests of a scenario, in order.
     pub fn asked(&self, scenario: &str) -> Vec<Asked> {
-        self.asked.borrow().iter().filter(|asked| asked.scenario == scenario).cloned().collect()
-    }
-}
-
-impl Drop for Api {
-    fn drop(&mut self) {
-        self.server.abort();
+        self.0.asked().borrow().iter().filter(|asked| asked.scenario == scenario).cloned().collect()
     }
 }
 
@@ -149,26 +124,8 @@ pub fn error(status: u16, kind: &str, message: &str) -> Reply {
     document(status, &json!({"error": {"message": message, "type": kind, "code": kind}}))
 }
 
-async fn respond(
-    request: Request,
-    seen: &watch::Sender<Vec<Asked>>,
-    answer: &(dyn Fn(&Asked) -> Reply + Send + Sync),
-) -> Response {
-    let (parts, body) = request.into_parts();
-    let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
-    let (scenario, path) = parts.uri.path().trim_start_matches('/').split_once('/').unwrap_or_default();
-    let mut asked = Asked {
-        scenario: scenario.to_owned(),
-        nth: 0,
-        path: path.to_owned(),
-        headers: parts.headers,
-        body: serde_json::from_slice(&body).unwrap_or_default(),
-    };
-    seen.send_modify(|seen| {
-        asked.nth = seen.iter().filter(|other| other.scenario == scenario).count();
-        seen.push(asked.clone());
-    });
-    match answer(&asked) {
+async fn send(reply: Reply) -> Response {
+    match reply {
         Reply::Never => pending().await,
         Reply::Whole { status, headers, body } => {
             let mut response = (StatusCode::from_u16(status).unwrap(), body).into_response();

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use mle_star::config::Switch;
 use mle_star::protocol::Holdout;
 
-use super::{Disclosure, Run};
+use super::{Disclosure, Run, Versions};
 use crate::bench::folder::Hardware;
 use crate::output::sanitize::one_line;
 use crate::usage::money;
@@ -150,11 +150,11 @@ fn hidden(disclosure: &Disclosure) -> String {
 fn versions(disclosure: &Disclosure) -> String {
     let mut lines: Vec<String> = Vec::new();
     for versions in disclosure.runs.iter().flat_map(|run| &run.versions) {
-        let claude = versions.claude.as_ref().map(|claude| format!(", claude {claude}")).unwrap_or_default();
-        let line = format!(
-            "- mle-star {}, Python {}{claude}, {}",
-            versions.mle_star, versions.python, versions.platform
-        );
+        let Versions { mle_star, python, platform, claude, codex } = versions;
+        let agents = [("claude", claude), ("codex", codex)].into_iter();
+        let agents = agents.filter_map(|(name, version)| Some(format!(", {name} {}", version.as_ref()?)));
+        let line =
+            format!("- mle-star {mle_star}, Python {python}{}, {platform}", agents.collect::<String>());
         if !lines.contains(&line) {
             lines.push(line);
         }

@@ -15,7 +15,10 @@ fn a_run_is_previewed_started_watched_and_read() {
     assert!(preview["estimate"]["calls"]["fewest"].as_u64() > Some(3), "{preview}");
     assert_eq!(sealed.names("runs"), Vec::<String>::new(), "a preview starts nothing");
 
+    // A server that was killed left the output of a process that it started.
+    sealed.write("runs/.started-left.log", b"");
     let started = client.data("run", &wish);
+    assert!(!sealed.path("runs/.started-left.log").exists());
     let folder = sealed.path("").canonicalize().unwrap().join("runs/r");
     assert_eq!(started["folder"], folder.display().to_string(), "{started}");
     let seen = client.watch_to_the_end(&started["run_id"]);
