@@ -2,7 +2,7 @@
 //!
 //! [`profile::read`] profiles a folder's tables, [`media`] counts its images and sounds, [`infer::infer`] infers the task from them, and [`unzip`] unpacks
 //! packed tables for scripts. [`split::describe`] says how test rows differ from training rows,
-//! [`comparison::script`] writes a script that compares both tables, [`knowing`] finds columns that tell the target, [`holdout`] keeps
+//! [`comparison::script`] writes a script that compares both tables, [`series`] finds rows of the same series, [`knowing`] finds columns that tell the target, [`holdout`] keeps
 //! labelled rows from scripts, and [`summary`] tells agents what the data holds.
 
 pub mod agreement;
@@ -20,6 +20,7 @@ pub mod knowing;
 pub mod media;
 pub mod profile;
 mod records;
+pub mod series;
 pub mod split;
 pub mod summary;
 #[cfg(test)]

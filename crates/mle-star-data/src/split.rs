@@ -6,6 +6,8 @@ pub mod groups;
 pub(crate) mod times;
 mod words;
 
+pub(crate) use words::{says_key, says_time};
+
 use std::path::Path;
 
 use mle_star::protocol::{Split, SplitKind};

@@ -5,6 +5,7 @@
 
 mod endings;
 mod features;
+mod history;
 mod training;
 
 use std::borrow::Cow;
@@ -87,7 +88,12 @@ impl Strategy {
 
 /// Every strategy, the most promising of each part first.
 fn all() -> impl Iterator<Item = &'static Strategy> {
-    features::FEATURES.iter().chain(features::ENCODINGS).chain(training::MODELS).chain(endings::ENDINGS)
+    features::FEATURES
+        .iter()
+        .chain(history::HISTORY)
+        .chain(features::ENCODINGS)
+        .chain(training::MODELS)
+        .chain(endings::ENDINGS)
 }
 
 /// The block after the strategy of this name; `None` if it does not fit the block.

@@ -25,6 +25,7 @@ impl Problem {
         for names in [&mut rest.gappy, &mut rest.skewed, &mut rest.varied] {
             names.retain(stays);
         }
+        rest.history = rest.history.filter(|history| history.series.iter().all(stays));
         rest.dropped = Some(format!("{COMMENT}{}", serde_json::json!(columns)));
         Cow::Owned(rest)
     }

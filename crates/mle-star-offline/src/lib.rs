@@ -10,6 +10,7 @@ mod dropped;
 mod families;
 mod finalization;
 mod grouping;
+mod history;
 mod inputs;
 mod joins;
 mod leak_rules;
@@ -63,6 +64,7 @@ impl OfflineAgents {
         split: Option<&Split>,
     ) -> Result<Self, Trouble> {
         let problem = Problem::new(task, &profile, subsample_limit, split)?;
+        let problem = problem.with_history(&task.data_dir, &profile);
         Ok(Self { problem, profile, direction: task.metric_direction })
     }
 

@@ -9,6 +9,7 @@ use mle_star::task::Task;
 use serde::Serialize;
 
 use crate::grouping::{Grouping, Rows, grouping};
+use crate::history::History;
 use crate::joins::{Join, joins};
 use crate::metric_code::Metric;
 use crate::submission_layout::{Layout, layout};
@@ -63,6 +64,8 @@ pub(crate) struct Problem {
     pub(crate) grouping: Option<Grouping>,
     /// The time that separates fitting from validation rows, if any.
     pub(crate) time: Option<TimeOrder>,
+    /// The series whose earlier targets are features, if any.
+    pub(crate) history: Option<History>,
     #[serde(flatten)]
     pub(crate) names: Names,
     /// Python: the comment that names the columns that a script has dropped, if any.
@@ -117,8 +120,7 @@ impl Problem {
         split: Option<&Split>,
     ) -> Result<Self, Trouble> {
         let target = known_target(task, profile)?;
-        let metric_id = known_metric(task)?;
-        let test = known_test(profile)?;
+        let (metric_id, test) = (known_metric(task)?, known_test(profile)?);
         let Targets { whole, several } = targets(profile, target, task.id_column.as_deref(), metric_id)?;
         let target = &whole;
         let classes = if metric_id.is_for_regression() { 0 } else { target.distinct };
@@ -165,6 +167,7 @@ impl Problem {
             names: names(grouping.is_some(), time.is_some()),
             grouping,
             time,
+            history: None,
             dropped: None,
             unusual,
             target_type: target_type(classes),

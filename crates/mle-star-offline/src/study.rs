@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::catalogue::{self, Block};
-use crate::families::Family;
+use crate::families::{Family, Member};
 use crate::inputs::{Inputs, fenced};
 use crate::portfolio::Model;
 use crate::problem::Problem;
@@ -123,17 +123,27 @@ fn shared_parts(problem: &Problem, script: &Script) -> Vec<Part> {
         (true, false) => ("Probabilities made more extreme", "probabilities made more extreme"),
     };
     parts.push(rule);
+    if script.section("History").is_some() {
+        let mut history = plain_part("History", "History");
+        history.members = in_dictionary(&members);
+        parts.push(history);
+    }
     if let (Some(section), true) = (script.section("Target"), problem.target_range.0 >= 0.0) {
         let mut target = plain_part("Target", "Target");
         target.scale = if section.text.contains("log1p") { "log" } else { "plain" };
-        let entry = |member: &crate::families::Member| {
-            let slug = &member.slug;
-            format!("{:?}: (features_{slug}, encode_{slug}, fit_predict_{slug})", member.title)
-        };
-        target.members = format!("{{{}}}", members.iter().map(entry).collect::<Vec<_>>().join(", "));
+        target.members = in_dictionary(&members);
         parts.push(target);
     }
     parts
+}
+
+/// The Python dictionary of all members and their functions.
+fn in_dictionary(members: &[Member]) -> String {
+    let entry = |member: &Member| {
+        let slug = &member.slug;
+        format!("{:?}: (features_{slug}, encode_{slug}, fit_predict_{slug})", member.title)
+    };
+    format!("{{{}}}", members.iter().map(entry).collect::<Vec<_>>().join(", "))
 }
 
 fn plain_part(kind: &str, heading: &str) -> Part {
@@ -233,7 +243,7 @@ pub(crate) fn extractor(problem: &Problem, inputs: Inputs<'_>, path: usize) -> S
 /// The category of a section in the extractor's answer.
 fn category(section: &Section) -> &'static str {
     match section.kind() {
-        "Features" => "feature_engineering",
+        "Features" | "History" => "feature_engineering",
         "Encoding" | "Target" | "Data" => "preprocessing",
         "Model" => "model_selection",
         "Training" => "training",

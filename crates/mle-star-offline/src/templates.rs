@@ -39,6 +39,7 @@ const SOURCES: &[(&str, &str)] = templates![
     "cross_validation",
     "cross_validation_in_time",
     "cross_validation_of_targets",
+    "history",
     "training",
     "blends/mean",
     "posts/plain",

@@ -71,6 +71,11 @@ def from_model_scale(values):
 
 changed = {name: out_of_fold(*parts) for name, parts in {{ part.members }}.items()}
 show("Target", "models learn on {{ "the plain" if part.scale == "log" else "a logarithmic" }} scale", score_of(changed))
+{% elif part.kind == "History" %}
+used, WINDOWS = WINDOWS, []
+changed = {name: out_of_fold(*parts) for name, parts in {{ part.members }}.items()}
+WINDOWS = used
+show("History", "no columns of earlier targets", score_of(changed))
 {% elif part.kind == "Postprocessing" %}
 def other_rule(values, rest):
     """{{ part.words }}."""

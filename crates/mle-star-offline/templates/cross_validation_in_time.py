@@ -3,6 +3,18 @@ def out_of_fold(features, encode, fit_predict):
     """Predictions for the validated rows, each from earlier rows, and for the test rows, from all rows."""
     x_train, x_test = features(train), features(test)
 
+{% if p.history %}
+    def learnt_from(fit_rows, frame, rows):
+        """Predictions for the rows of the frame, numbered as in `CLOCK`, by a model of the fitting rows."""
+        y_fit = to_model_scale(y[fit_rows])
+        fit, frame = with_history(x_train.iloc[fit_rows], frame, y_fit, fit_rows, rows)
+        fit, others = encode(fit, y_fit, [frame])
+        return np.asarray(fit_predict(fit, y_fit, [others])[0], dtype=float)
+
+    oof = np.concatenate([learnt_from(earlier, x_train.iloc[later], later) for earlier, later in FOLDS])
+    # The test rows come next in time, so their model learns from the latest rows too.
+    return oof, learnt_from(ORDER, x_test, len(train) + np.arange(len(test)))
+{% else %}
     def learnt_from(fit_rows, frame):
         """Predictions for the rows of the frame by a model of the fitting rows."""
 {% if p.classification %}
@@ -24,3 +36,4 @@ def out_of_fold(features, encode, fit_predict):
     oof = np.concatenate([learnt_from(earlier, x_train.iloc[later]) for earlier, later in FOLDS])
     # The test rows come next in time, so their model learns from the latest rows too.
     return oof, learnt_from(ORDER, x_test)
+{% endif %}

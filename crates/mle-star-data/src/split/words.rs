@@ -76,12 +76,12 @@ const TIME_WORDS: [&str; 16] = [
 ];
 
 /// Whether the name identifies the subject of a row.
-pub(super) fn says_key(name: &str) -> bool {
+pub(crate) fn says_key(name: &str) -> bool {
     has_word(name, &KEY_WORDS)
 }
 
 /// Whether the name means time.
-pub(super) fn says_time(name: &str) -> bool {
+pub(crate) fn says_time(name: &str) -> bool {
     has_word(name, &TIME_WORDS) || name.eq_ignore_ascii_case("t")
 }
 

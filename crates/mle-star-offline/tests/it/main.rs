@@ -13,6 +13,8 @@ mod gate;
 #[cfg(test)]
 mod grouped;
 #[cfg(test)]
+mod history;
+#[cfg(test)]
 mod python;
 #[cfg(test)]
 mod role_answers;

@@ -55,6 +55,48 @@ pub fn demand(random: &mut Random, rows: [usize; 2]) -> Draw {
     })
 }
 
+/// Sales of stores by day, log-normal: a level of the store that follows its size and drifts from day to day (random
+/// walk), a week and a year, promotions that are known in advance and help the kinds of stores differently, a price;
+/// stores open at different days. The test rows are the 28 days after the 200 days of the training rows, for all stores.
+/// Nobody can know how a level drifts after the training rows, so the best predictions leave it as it was.
+pub fn stores(random: &mut Random, rows: [usize; 2]) -> Draw {
+    const STORES: usize = 60;
+    const KINDS: [&str; 3] = ["city", "station", "village"];
+    let days = [rows[0], rows[1]].map(|rows| rows / STORES);
+    let mut draw = Draw { train: Vec::new(), test: Vec::new(), others: Vec::new() };
+    for store in 0..STORES {
+        let kind = random.below(KINDS.len());
+        let [size, level] = random.normals();
+        let weekend = [0.25, -0.3, 0.1][kind] + 0.08 * random.normal();
+        let mut level = 4.5 + 0.35 * size + 0.35 * level;
+        let mut known = level;
+        for day in 0..days[0] + days[1] {
+            let moment = date(2023, 3, 1).saturating_add((day as i64).days());
+            let (promotion, [noise, step, price]) = (random.chance(0.15), random.normals());
+            level += 0.025 * step;
+            if day < days[0] {
+                known = level;
+            }
+            let week = [0.0, -0.04, -0.02, 0.03, 0.15, weekend, weekend - 0.1];
+            let expected = week[moment.weekday().to_monday_zero_offset() as usize]
+                + 0.15 * (std::f64::consts::TAU * f64::from(moment.day_of_year()) / 365.0 - 5.0).cos()
+                + if promotion { [0.3, 0.15, 0.4][kind] } else { 0.0 }
+                - 0.12 * price;
+            let cells = vec![
+                cell("date", &moment),
+                cell("store", &format!("s{store:02}")),
+                cell("kind", KINDS[kind]),
+                decimal("size", 300.0 * (0.4 * size).exp()),
+                cell("promotion", &u8::from(promotion)),
+                decimal("price", 10.0 + price),
+            ];
+            let row = number(cells, (expected + level + 0.2 * noise).exp(), (expected + known).exp());
+            if day < days[0] { draw.train.push(row) } else { draw.test.push(row) }
+        }
+    }
+    draw
+}
+
 /// Prices are log-normal around a product of area, district, age and condition.
 pub fn houses(random: &mut Random, rows: [usize; 2]) -> Draw {
     let districts = random.levels(30, 0.35);

@@ -6,7 +6,7 @@ use mle_star_metrics::names::Metric;
 use super::{Task, amounts, outcomes};
 
 /// Every task. New ones come last: the first fourteen are those of `docs/trust.md`.
-pub static TASKS: [Task; 19] = [
+pub static TASKS: [Task; 20] = [
     Task {
         name: "loyalty",
         metric: Metric::Accuracy,
@@ -180,5 +180,15 @@ pub static TASKS: [Task; 19] = [
         rows: [1_000, 4_000],
         about: "Each row is a picture of a sign, 8 by 8 pixels. Predict which of ten signs it is.",
         draw: outcomes::glyphs,
+    },
+    Task {
+        name: "stores",
+        metric: Metric::Rmsle,
+        split: SplitKind::Time,
+        column: Some("date"),
+        rows: [12_000, 1_680],
+        about: "Each row is a day of a store. Predict its sales. The test table has the next 28 days of the same stores. \
+                Promotions and prices are planned in advance.",
+        draw: amounts::stores,
     },
 ];

@@ -1,0 +1,30 @@
+//! Columns of earlier targets, for tasks whose test rows are later rows of the same series (the days of a store).
+
+use std::path::Path;
+
+use mle_star_data::profile::Profile;
+use mle_star_data::series;
+use serde::Serialize;
+
+use crate::problem::Problem;
+
+/// Earlier targets of the series that rows belong to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct History {
+    /// The columns that name a series.
+    pub(crate) series: Vec<String>,
+}
+
+impl Problem {
+    /// This problem with the history of its series, if the test rows are later rows of the same series and there is one
+    /// target, a number.
+    pub(crate) fn with_history(self, data_dir: &Path, profile: &Profile) -> Self {
+        let time = self.time.as_ref().filter(|_| !self.classification && self.several.is_empty());
+        let history = time.and_then(|time| {
+            let taken = |name: &str| name == self.target || self.id.as_deref() == Some(name);
+            let series = series::columns(data_dir, profile, &time.column, taken);
+            (!series.is_empty()).then_some(History { series })
+        });
+        Self { history, ..self }
+    }
+}

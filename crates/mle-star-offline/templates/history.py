@@ -1,0 +1,76 @@
+# === History ===
+SERIES = {{ p.history.series | py_list }}
+
+# Rows to predict come after all fitted rows, so they know their series up to the first of them only. Fitted rows see no
+# more: time is cut into periods as long as that of the rows to predict, and a row knows the rows before its period.
+# Windows are in periods; without windows there is no history. Trees cannot go beyond the latest time, so time itself is
+# left out.
+WINDOWS = [0.25, 1.0, 4.0]
+TIME_LEFT_OUT = [{{ (p.time.column ~ ("_days" if p.time.is_date else "")) | py }}]
+
+# The time and the series of the rows of both tables, the training rows first.
+tables = pd.concat([train[[TIME, *SERIES]], test[[TIME, *SERIES]]], ignore_index=True)
+{% if p.time.is_date %}
+moments = pd.to_datetime(tables[TIME], errors="coerce", format="mixed", utc=True{{ ', dayfirst=True' if p.time.day_first }})
+CLOCK = ((moments - pd.Timestamp("2000-01-01", tz="UTC")) / pd.Timedelta(days=1)).to_numpy(dtype=float)
+{% else %}
+CLOCK = pd.to_numeric(tables[TIME], errors="coerce").to_numpy(dtype=float)
+{% endif %}
+CODES = tables[SERIES].astype("str").groupby(SERIES, dropna=False).ngroup().to_numpy()
+
+
+def mean_between(codes, times, values, wanted, starts, ends):
+    """The mean of each wanted code's values from a start until before an end; NaN if there are none."""
+    marks = np.unique(np.concatenate([times, starts, ends]))
+
+    def place(code, time):
+        return code * (len(marks) + 1) + np.searchsorted(marks, time)
+
+    order = np.argsort(place(codes, times), kind="stable")
+    # Sums of differences from the mean stay small, and so do their rounding errors.
+    middle = values.mean() if len(values) else 0.0
+    sums = np.concatenate([[0.0], np.cumsum(values[order] - middle)])
+    first, last = (np.searchsorted(place(codes, times)[order], place(wanted, at)) for at in (starts, ends))
+    return np.where(last > first, middle + (sums[last] - sums[first]) / np.maximum(last - first, 1), np.nan)
+
+
+def with_history(fit, others, y_fit, fit_rows, other_rows):
+    """Both frames with columns for earlier targets of the same series, taken from the fitted rows."""
+    if not WINDOWS:
+        return fit, others
+    has_time = np.isfinite(CLOCK[fit_rows])
+    codes, times, known = CODES[fit_rows][has_time], CLOCK[fit_rows][has_time], y_fit[has_time]
+    order = np.lexsort((times, codes))
+    gaps = np.diff(times[order])[np.diff(codes[order]) == 0]
+    gap = np.median(gaps[gaps > 0]) if (gaps > 0).any() else 1.0
+    later = CLOCK[other_rows][np.isfinite(CLOCK[other_rows])]
+    last = times.max(initial=-np.inf)
+    begin = min(later.min(initial=np.inf), last + gap) if len(times) else 0.0
+    period = later.max(initial=begin) - begin + gap
+    # A window of a quarter has at least two rows of a series, if it has no gaps.
+    unit = max(period, 8.0 * gap)
+
+    def history(rows):
+        # Rounding must not put the beginning of a period after its first row.
+        starts = begin + np.minimum(np.floor((CLOCK[rows] - begin) / period), 0.0) * period
+        starts = np.minimum(starts, CLOCK[rows])
+
+        def recent(width, within, of):
+            return mean_between(within, times, known, of, starts - width, starts)
+
+        found = {f"recent_{width:g}": recent(width * unit, codes, CODES[rows]) for width in WINDOWS}
+        found["recent_trend"] = found[f"recent_{WINDOWS[0]:g}"] - found[f"recent_{WINDOWS[-1]:g}"]
+        found["recent_distance"] = CLOCK[rows] - starts
+{% if p.time.is_date %}
+        # How far the series usually is from its mean at this weekday and hour, over at least four weeks.
+        wide = max(4.0 * unit, 28.0)
+        hours = np.floor(np.nan_to_num(CLOCK) * 24.0 + 1e-6).astype(int) % 168
+        same_hour = CODES * 168 + hours
+        usual = recent(wide, same_hour[fit_rows][has_time], same_hour[rows]) - recent(wide, codes, CODES[rows])
+        found["recent_same_hour"] = usual
+        found["recent_at_hour"] = found[f"recent_{WINDOWS[len(WINDOWS) // 2]:g}"] + np.nan_to_num(usual)
+{% endif %}
+        return found
+
+    frames = [frame.drop(columns=TIME_LEFT_OUT, errors="ignore") for frame in (fit, others)]
+    return [frame.assign(**history(rows)) for frame, rows in zip(frames, (fit_rows, other_rows))]

@@ -1,0 +1,292 @@
+//! Tasks whose test rows are later rows of the same series.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use mle_star::metric::Direction::{Maximize, Minimize};
+use mle_star::protocol::SplitKind;
+use mle_star::role::AgentType;
+use mle_star::task::Task;
+use mle_star_data::profile;
+use mle_star_leakage::{Facts, check};
+use mle_star_offline::OfflineAgents;
+use serde_json::json;
+
+use super::ask::{Asked, ensembles, merged, refinements};
+use super::grouped::section;
+use super::python::{
+    Batch, Done, assert_faultless, fault, initial, interpreter, is_recomputed, with_few_trees,
+};
+use super::tasks::{NEW_ROWS, Random, Shape, by, shape, task};
+
+/// Stores of the tables of [`write`].
+const STORES: usize = 8;
+/// Days of the training table.
+const DAYS: usize = 60;
+
+/// How a table writes its rows.
+#[derive(Clone, Copy)]
+struct Rows {
+    name: &'static str,
+    /// The text of a day, counted from 0.
+    day: fn(usize) -> String,
+    /// Whether the table has this row of a store and a day, and how often.
+    times: fn(usize, usize) -> usize,
+    /// The name of a store in the training table (`true`) or the test table.
+    store: fn(usize, bool) -> String,
+}
+
+const DATED: Rows = Rows {
+    name: "dates",
+    day: |day| format!("2024-{:02}-{:02}", 1 + day / 28, 1 + day % 28),
+    times: |_, _| 1,
+    store: |store, _| format!("s{store}"),
+};
+
+const ODD: [Rows; 7] = [
+    Rows { name: "numbers", day: |day| day.to_string(), store: |store, _| (store * 3).to_string(), ..DATED },
+    Rows { name: "hours", day: |day| format!("2024-01-{:02} {:02}:00", 1 + day / 24, day % 24), ..DATED },
+    Rows { name: "irregular times", day: |day| format!("{:.1}", (day * day) as f64 / 7.0), ..DATED },
+    Rows {
+        name: "rows twice, and rows that are lacking",
+        times: |store, day| match (store + 3 * day) % 11 {
+            0 => 0,
+            1 if day % 9 == 1 => 2,
+            _ => 1,
+        },
+        ..DATED
+    },
+    Rows {
+        name: "new stores",
+        store: |store, training| format!("s{}", if store < 3 && !training { store + 50 } else { store }),
+        ..DATED
+    },
+    Rows {
+        name: "no store in some test rows",
+        store: |store, training| if store == 2 && !training { String::new() } else { format!("s{store}") },
+        ..DATED
+    },
+    Rows {
+        name: "no time in some rows",
+        day: |day| if day == 7 { String::new() } else { (DATED.day)(day) },
+        ..DATED
+    },
+];
+
+/// Writes the days of stores. The test table has the days after those of the training table.
+fn write(folder: &Path, rows: Rows) {
+    let mut random = Random(11);
+    let mut tables = ["id,day,store,offer,target\n".to_owned(), "id,day,store,offer\n".to_owned()];
+    let mut sample = "id,target\n".to_owned();
+    let mut id = 0;
+    for day in 0..DAYS + NEW_ROWS / STORES {
+        for store in 0..STORES {
+            for _ in 0..(if day < DAYS { (rows.times)(store, day) } else { 1 }) {
+                let (offer, noise) = (random.next(), random.next());
+                let target = 20.0 + (store * 5) as f64 + (day * store) as f64 / 10.0 + 3.0 * offer + noise;
+                let cells =
+                    format!("{id},{},{},{offer:.3}", (rows.day)(day), (rows.store)(store, day < DAYS));
+                if day < DAYS {
+                    tables[0].push_str(&format!("{cells},{target:.3}\n"));
+                } else {
+                    tables[1].push_str(&format!("{cells}\n"));
+                    sample.push_str(&format!("{id},0\n"));
+                }
+                id += 1;
+            }
+        }
+    }
+    std::fs::write(folder.join("train.csv"), &tables[0]).unwrap();
+    std::fs::write(folder.join("test.csv"), &tables[1]).unwrap();
+    std::fs::write(folder.join("sample_submission.csv"), sample).unwrap();
+}
+
+/// The agents for these tables, with this split.
+fn agents(shape: &Shape, rows: Rows, kind: SplitKind) -> OfflineAgents {
+    let data = tempfile::tempdir().unwrap();
+    write(data.path(), rows);
+    let task = Task { data_dir: data.path().to_owned(), ..task(shape) };
+    let profile = profile::read(data.path()).unwrap();
+    OfflineAgents::new(&task, profile, 30_000, Some(&by(kind, "day"))).unwrap()
+}
+
+fn of_days(metric: &'static str) -> Shape {
+    Shape { time: Some("day"), rich: false, ..shape(metric, Minimize, 0) }
+}
+
+#[test]
+fn later_rows_of_the_same_series_get_a_history() {
+    for rows in [DATED].into_iter().chain(ODD) {
+        let script = initial(&agents(&of_days("MAE"), rows, SplitKind::Time), "LightGBM");
+        let history = section(&script, "History");
+        assert!(history.contains("SERIES = [\"store\"]"), "{}\n{history}", rows.name);
+        let is_date = !["numbers", "irregular times"].contains(&rows.name);
+        assert_eq!(history.contains("pd.to_datetime"), is_date, "{}", rows.name);
+        assert_eq!(history.contains("recent_same_hour"), is_date, "{}", rows.name);
+    }
+    let no_history = |shape: &Shape, rows: Rows, kind| {
+        let script = initial(&agents(shape, rows, kind), "LightGBM");
+        assert!(!script.contains("History") && !script.contains("with_history"), "{}\n{script}", rows.name);
+    };
+    no_history(&of_days("MAE"), DATED, SplitKind::Rows);
+    let others = Rows { name: "others", store: |store, training| format!("{store} {training}"), ..DATED };
+    no_history(&of_days("MAE"), others, SplitKind::Time);
+}
+
+/// Every script that the agents write from these models.
+fn scripts(agents: &OfflineAgents, families: [&str; 2]) -> Vec<(String, String)> {
+    let ask = Asked { agents, place: "phase2/path-0/t0" };
+    let blend = merged(&ask, families);
+    let solo = initial(agents, families[0]);
+    let mut scripts = refinements(&ask, &blend);
+    scripts.extend(ensembles(&ask, &[&blend, &solo]));
+    let ablation = |previous: &str| {
+        let inputs = json!({ "solution_script": blend, "previous_ablations": [previous] });
+        ("ablation".to_owned(), ask.code(AgentType::Ablation, None, inputs))
+    };
+    let parts = [format!("Features: {}", families[0]), format!("Model: {}", families[0])];
+    scripts.extend([ablation(""), ablation(&parts.join(" "))]);
+    scripts.extend([("blend".to_owned(), blend.clone()), ("solo".to_owned(), solo)]);
+    scripts
+}
+
+#[test]
+fn scripts_with_a_history_pass_the_rules_against_leakage() {
+    let agents = agents(&of_days("RMSLE"), DATED, SplitKind::Time);
+    let facts = Facts { targets: vec!["target".to_owned()], ids: vec!["id".to_owned()], ..Facts::default() };
+    let mut strategies = BTreeSet::new();
+    for (label, script) in scripts(&agents, ["LightGBM", "CatBoost"]) {
+        let findings = check(&script, &facts).unwrap();
+        assert!(findings.is_empty(), "{label}\n{findings:#?}\n{script}");
+        assert!(label == "ablation" || script.contains("with_history("), "{label}\n{script}");
+        let from = Asked { agents: &agents, place: "phase2/path-0/t0" };
+        let found = from.json(AgentType::Leakage, None, json!({ "code": script }));
+        assert_eq!(found["answers"][0]["leakage_status"], "No Data Leakage", "{label}");
+        strategies.insert(label);
+    }
+    for name in ["no earlier targets", "more windows of earlier targets", "time beside earlier targets"] {
+        assert!(strategies.contains(&format!("Strategy: {name}")), "{name} {strategies:?}");
+    }
+}
+
+#[test]
+fn history_can_be_left_out_and_taken_back() {
+    let agents = agents(&of_days("MAE"), DATED, SplitKind::Time);
+    let ask = Asked { agents: &agents, place: "phase2/path-0/t0" };
+    let script = initial(&agents, "LightGBM");
+    let block = section(&script, "History");
+    let follow = |block: &str, name: &str| {
+        let plan = format!("Strategy: {name}. It is tried.");
+        ask.code(AgentType::Coder, None, json!({ "code_block": block, "plan": plan }))
+    };
+    let without = follow(block, "no earlier targets");
+    assert!(without.contains("\nWINDOWS = []\n"), "{without}");
+    assert_eq!(follow(&without, "no earlier targets"), without.trim_end());
+    assert_eq!(follow(&without, "earlier targets again"), block.trim_end());
+    assert!(follow(block, "time beside earlier targets").contains("\nTIME_LEFT_OUT = []\n"));
+}
+
+/// Appended to a script: compares a column with plain loops, and checks that no row depends on later targets.
+const CHECKS: &str = r#"
+
+def columns_of(targets, fit_rows, rows):
+    empty = pd.DataFrame(index=fit_rows), pd.DataFrame(index=rows)
+    return with_history(*empty, targets[fit_rows], fit_rows, rows)
+
+
+def is_a_mean_of_latest(found, row, start, fit_rows):
+    """Whether it is the mean of the latest targets of the row's series before the start; NaN if there are none."""
+    same = fit_rows[(CODES[fit_rows] == CODES[row]) & (CLOCK[fit_rows] < start)]
+    latest = y[same[np.argsort(-CLOCK[same], kind="stable")]]
+    means = np.cumsum(latest) / np.arange(1, len(latest) + 1)
+    return len(same) == 0 if np.isnan(found) else np.abs(means - found).min() < 1e-6
+
+
+found = 0
+for fit_rows, rows in [*FOLDS, (ORDER, len(train) + np.arange(len(test)))]:
+    frames = columns_of(y, fit_rows, rows)
+    first = CLOCK[rows].min()
+    assert not (CLOCK[fit_rows] >= first).any()
+    for numbers, frame in zip((fit_rows, rows), frames):
+        assert list(frame.index) == list(numbers)
+        starts = CLOCK[numbers] - frame["recent_distance"].to_numpy()
+        has_time = np.isfinite(CLOCK[numbers])
+        assert (np.isfinite(starts) == has_time).all() and frame[~has_time].isna().all(axis=None)
+        assert (starts[has_time] <= np.minimum(CLOCK[numbers], first + 1e-6)[has_time]).all()
+        for position in np.flatnonzero(has_time)[::3]:
+            value = frame["recent_4"].iloc[position]
+            assert is_a_mean_of_latest(value, numbers[position], starts[position], fit_rows), (position, value)
+            found += np.isfinite(value)
+    # A row stays the same if targets from the beginning of its period on change.
+    starts = CLOCK[fit_rows] - frames[0]["recent_distance"].to_numpy()
+    for moment in np.unique(starts[np.isfinite(starts)]):
+        changed = y.copy()
+        changed[fit_rows] += np.where(CLOCK[fit_rows] >= moment, 1000.0, 0.0)
+        again = columns_of(changed, fit_rows, rows)
+        before = starts <= moment
+        pd.testing.assert_frame_equal(again[0][before], frames[0][before], atol=1e-6)
+        assert before.any() and not np.allclose(again[1]["recent_1"], frames[1]["recent_1"])
+    # Other targets than those of the fitted rows have no part in anything.
+    changed = np.full(len(y), np.nan)
+    changed[fit_rows] = y[fit_rows]
+    for again, frame in zip(columns_of(changed, fit_rows, rows), frames):
+        pd.testing.assert_frame_equal(again, frame)
+assert found > 20, found
+"#;
+
+#[test]
+#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
+fn a_history_ends_before_the_period_of_its_row() {
+    let mut batch = Batch::new();
+    for rows in [DATED].into_iter().chain(ODD) {
+        let shape = of_days("MAE");
+        let agents = agents(&shape, rows, SplitKind::Time);
+        for family in ["LightGBM", "Linear model"] {
+            let script = with_few_trees(&initial(&agents, family));
+            let label = format!("{family}, {}", rows.name);
+            batch.add_with(&shape, label, &format!("{script}{CHECKS}"), |input| write(input, rows));
+        }
+    }
+    assert_faultless(batch.run(&interpreter()).iter().map(faults));
+}
+
+#[test]
+#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
+fn scripts_with_a_history_run() {
+    let mut batch = Batch::new();
+    for (metric, families) in [("RMSLE", ["LightGBM", "CatBoost"]), ("MAE", ["Linear model", "Extra trees"])]
+    {
+        let shape = of_days(metric);
+        let agents = agents(&shape, DATED, SplitKind::Time);
+        for (label, script) in scripts(&agents, families) {
+            batch.add_with(&shape, label, &with_few_trees(&script), |input| write(input, DATED));
+        }
+    }
+    assert_faultless(batch.run(&interpreter()).iter().map(|done| match done.label.as_str() {
+        "ablation" if done.stderr.is_empty() && done.stdout.contains("Without ") => String::new(),
+        "ablation" => fault(done),
+        _ => faults(done),
+    }));
+}
+
+fn faults(done: &Done) -> String {
+    if done.stderr.is_empty() && is_recomputed(done) { String::new() } else { fault(done) }
+}
+
+#[test]
+fn classes_have_no_history() {
+    let shape = Shape { time: Some("day"), rich: false, ..shape("accuracy", Maximize, 2) };
+    let data = tempfile::tempdir().unwrap();
+    write(data.path(), DATED);
+    let text = std::fs::read_to_string(data.path().join("train.csv")).unwrap();
+    let label = |(row, line): (usize, &str)| match row {
+        0 => format!("{line}\n"),
+        _ => format!("{},{}\n", line.rsplit_once(',').unwrap().0, row * 7 % 2),
+    };
+    let labelled: String = text.lines().enumerate().map(label).collect();
+    std::fs::write(data.path().join("train.csv"), labelled).unwrap();
+    let task = Task { data_dir: data.path().to_owned(), ..task(&shape) };
+    let profile = profile::read(data.path()).unwrap();
+    let agents = OfflineAgents::new(&task, profile, 30_000, Some(&by(SplitKind::Time, "day"))).unwrap();
+    assert!(!initial(&agents, "LightGBM").contains("History"));
+}
