@@ -9,15 +9,20 @@ use crate::setup::ClaudeSetup;
 /// The tool that `--json-schema` adds to the conversation.
 pub(crate) const STRUCTURED_OUTPUT: &str = "StructuredOutput";
 
-/// The least length in bytes of a beginning that is marked for the service's cache. Services keep none that is shorter
-/// than a thousand tokens.
+/// The least length in bytes of a beginning, with tools and system prompt, that is marked for the service's cache. Services
+/// keep none that is shorter than a thousand tokens.
 const LEAST_CACHED: usize = 4000;
+/// What `claude` says about tools before the system prompt has at least this length in bytes.
+const TOOLS: usize = 2000;
 
 /// Variables that would make `claude` believe it runs inside another agent.
 const REMOVED: [&str; 2] = ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"];
 /// Set unless the user has set them: no telemetry, no self-update during a run.
 const QUIET: [(&str, &str); 2] =
     [("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"), ("DISABLE_AUTOUPDATER", "1")];
+/// Keeps the marks of `claude` for the service's cache at five minutes, as those of [`content`] are. With a login,
+/// `claude` may mark for an hour, and the service refuses a request in which a longer time follows a shorter one.
+const FIVE_MINUTES: (&str, Option<&str>) = ("FORCE_PROMPT_CACHING_5M", Some("1"));
 
 /// How a process is started. Calls with equal invocations can use the same process.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,8 +130,9 @@ fn variables(setup: &ClaudeSetup, request: &AgentRequest) -> Vec<(&'static str, 
         ("MLE_STAR_PLACE", Some(request.place.to_string())),
         ("MLE_STAR_SESSION", Some(request.place.session())),
     ];
-    let removed = REMOVED.into_iter().map(|name| (name, None));
-    own.into_iter().chain(quiet.map(|(name, value)| (name, Some(value.to_owned())))).chain(removed).collect()
+    let fixed = REMOVED.into_iter().map(|name| (name, None)).chain([FIVE_MINUTES]);
+    let fixed = fixed.map(|(name, value)| (name, value.map(str::to_owned)));
+    own.into_iter().chain(quiet.map(|(name, value)| (name, Some(value.to_owned())))).chain(fixed).collect()
 }
 
 /// The first message to a process: the agents to register and, for an agent with tools, the hook to call.
@@ -138,15 +144,25 @@ pub(crate) fn initialize(setup: &ClaudeSetup, tools: &[&str]) -> Value {
     json!({"type": "control_request", "request_id": "initialize", "request": request})
 }
 
-/// The prompt. A beginning that later calls share is a block of its own, which the service caches.
+/// The prompt. Parts that later calls share are blocks of their own. The service caches what ends with the marked block,
+/// the last of them, and looks at the blocks before it for what earlier calls have marked. It takes four marks, and
+/// `claude` itself sets three.
 fn content(request: &AgentRequest) -> Value {
-    match request.prompt.split_at_checked(request.shared) {
-        Some((shared, own)) if shared.len() >= LEAST_CACHED => json!([
-            {"type": "text", "text": shared, "cache_control": {"type": "ephemeral"}},
-            {"type": "text", "text": own},
-        ]),
-        _ => json!(request.prompt),
-    }
+    let AgentRequest { system, prompt, shared, tools, .. } = request;
+    let before = system.len() + if tools.is_empty() { 0 } else { TOOLS };
+    let Some(last) = shared.last().filter(|last| before + **last >= LEAST_CACHED) else {
+        return json!(prompt);
+    };
+    let starts = std::iter::once(&0).chain(shared);
+    let ends = shared.iter().chain(std::iter::once(&prompt.len()));
+    let block = |(start, end): (&usize, &usize)| {
+        let mut block = json!({"type": "text", "text": prompt.get(*start..*end)?});
+        if end == last {
+            block["cache_control"] = json!({"type": "ephemeral"});
+        }
+        (start < end).then_some(block)
+    };
+    starts.zip(ends).filter_map(block).collect()
 }
 
 /// The message with the prompt. As composed by the client, it is not searched for `@file` and `/command`.
@@ -176,7 +192,7 @@ mod tests {
             variant: None,
             system: "system".to_owned(),
             prompt: "/clear @file {x}".to_owned(),
-            shared: 0,
+            shared: Vec::new(),
             inputs: serde_json::Map::new(),
             tools,
             schema: None,
@@ -271,17 +287,19 @@ mod tests {
 
     #[test]
     fn a_long_shared_beginning_is_marked_for_the_cache() {
-        let own = "@own";
-        let asked = |shared: usize| AgentRequest {
-            prompt: format!("{}{own}", "s".repeat(shared)),
+        let asked = |shared: Vec<usize>| AgentRequest {
+            prompt: format!("{}@own", "s".repeat(shared.last().copied().unwrap_or_default())),
             shared,
             ..request(AgentType::Coder, &[])
         };
         let content = |shared| prompt(&asked(shared))["message"]["content"].clone();
-        assert_eq!(content(LEAST_CACHED - 1), asked(LEAST_CACHED - 1).prompt);
-        let blocks = content(LEAST_CACHED);
-        assert_eq!(blocks[0]["text"], "s".repeat(LEAST_CACHED));
-        assert_eq!(blocks[0]["cache_control"], json!({"type": "ephemeral"}));
-        assert_eq!(blocks[1], json!({"type": "text", "text": own}));
+        let least = LEAST_CACHED - "system".len();
+        assert_eq!(content(vec![]), "@own");
+        assert_eq!(content(vec![least - 1]), asked(vec![least - 1]).prompt);
+        let block = |text: &str| json!({"type": "text", "text": text});
+        let marked = |length| json!({"type": "text", "text": "s".repeat(length), "cache_control": {"type": "ephemeral"}});
+        assert_eq!(content(vec![least]), json!([marked(least), block("@own")]));
+        let parts = json!([block("sssss"), marked(least - 5), block("@own")]);
+        assert_eq!(content(vec![5, least]), parts);
     }
 }
