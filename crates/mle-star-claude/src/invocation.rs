@@ -153,14 +153,13 @@ fn content(request: &AgentRequest) -> Value {
     let Some(last) = shared.last().filter(|last| before + **last >= LEAST_CACHED) else {
         return json!(prompt);
     };
-    let starts = std::iter::once(&0).chain(shared);
-    let ends = shared.iter().chain(std::iter::once(&prompt.len()));
-    let block = |(start, end): (&usize, &usize)| {
-        let mut block = json!({"type": "text", "text": prompt.get(*start..*end)?});
-        if end == last {
-            block["cache_control"] = json!({"type": "ephemeral"});
-        }
-        (start < end).then_some(block)
+    let starts = [0].iter().chain(shared).copied();
+    let ends = shared.iter().copied().chain([prompt.len()]);
+    let block = |(start, end): (usize, usize)| {
+        let text = prompt.get(start..end).filter(|text| !text.is_empty())?;
+        let block = json!({"type": "text", "text": text});
+        let marked = json!({"type": "text", "text": text, "cache_control": {"type": "ephemeral"}});
+        Some(if end == *last { marked } else { block })
     };
     starts.zip(ends).filter_map(block).collect()
 }

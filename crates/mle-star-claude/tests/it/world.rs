@@ -189,7 +189,7 @@ pub fn request(tools: &'static [&'static str]) -> AgentRequest {
         variant: None,
         system: "You solve a toy task.".to_owned(),
         prompt: PROMPT.to_owned(),
-        shared: 0,
+        shared: Vec::new(),
         inputs: Map::new(),
         tools,
         schema: None,

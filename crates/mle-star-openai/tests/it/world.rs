@@ -99,7 +99,7 @@ pub fn request() -> AgentRequest {
         variant: None,
         system: "You solve a toy task.".to_owned(),
         prompt: "What is the answer?".to_owned(),
-        shared: 0,
+        shared: Vec::new(),
         inputs: Map::new(),
         tools: &[],
         schema: None,

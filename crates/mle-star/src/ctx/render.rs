@@ -112,12 +112,11 @@ impl<'a> Ctx<'a> {
 
 /// The text without its cuts, and where they were, in bytes.
 fn parts(text: &str) -> (String, Vec<usize>) {
-    let mut ends = Vec::new();
-    let pieces = text.split(CUT).map(|piece| {
-        ends.push(ends.last().copied().unwrap_or_default() + piece.len());
-        piece
-    });
-    let prompt: String = pieces.collect();
+    let (mut prompt, mut ends) = (String::new(), Vec::new());
+    for piece in text.split(CUT) {
+        prompt.push_str(piece);
+        ends.push(prompt.len());
+    }
     ends.pop();
     (prompt, ends)
 }
