@@ -9,18 +9,12 @@ use crate::setup::ClaudeSetup;
 /// The tool that `--json-schema` adds to the conversation.
 pub(crate) const STRUCTURED_OUTPUT: &str = "StructuredOutput";
 
-/// The least length in bytes of a beginning, with tools and system prompt, that is marked for the service's cache. Services
-/// keep none that is shorter than a thousand tokens.
-const LEAST_CACHED: usize = 4000;
-/// What `claude` says about tools before the system prompt has at least this length in bytes.
-const TOOLS: usize = 2000;
-
 /// Variables that would make `claude` believe it runs inside another agent.
 const REMOVED: [&str; 2] = ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"];
 /// Set unless the user has set them: no telemetry, no self-update during a run.
 const QUIET: [(&str, &str); 2] =
     [("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"), ("DISABLE_AUTOUPDATER", "1")];
-/// Keeps the marks of `claude` for the service's cache at five minutes, as those of [`content`] are. With a login,
+/// Keeps the marks of `claude` for the service's cache at five minutes, as those of [`Cache`](crate::cache::Cache) are. With a login,
 /// `claude` may mark for an hour, and the service refuses a request in which a longer time follows a shorter one.
 const FIVE_MINUTES: (&str, Option<&str>) = ("FORCE_PROMPT_CACHING_5M", Some("1"));
 
@@ -144,36 +138,16 @@ pub(crate) fn initialize(setup: &ClaudeSetup, tools: &[&str]) -> Value {
     json!({"type": "control_request", "request_id": "initialize", "request": request})
 }
 
-/// The prompt. Parts that later calls share are blocks of their own. The service caches what ends with the marked block,
-/// the last of them, and looks at the blocks before it for what earlier calls have marked. It takes four marks, and
-/// `claude` itself sets three.
-fn content(request: &AgentRequest) -> Value {
-    let AgentRequest { system, prompt, shared, tools, .. } = request;
-    let before = system.len() + if tools.is_empty() { 0 } else { TOOLS };
-    let Some(last) = shared.last().filter(|last| before + **last >= LEAST_CACHED) else {
-        return json!(prompt);
-    };
-    let starts = [0].iter().chain(shared).copied();
-    let ends = shared.iter().copied().chain([prompt.len()]);
-    let block = |(start, end): (usize, usize)| {
-        let text = prompt.get(start..end).filter(|text| !text.is_empty())?;
-        let block = json!({"type": "text", "text": text});
-        let marked = json!({"type": "text", "text": text, "cache_control": {"type": "ephemeral"}});
-        Some(if end == *last { marked } else { block })
-    };
-    starts.zip(ends).filter_map(block).collect()
-}
-
 /// The message with the prompt. As composed by the client, it is not searched for `@file` and `/command`.
-pub(crate) fn prompt(request: &AgentRequest) -> Value {
+pub(crate) fn prompt(content: Value) -> Value {
     json!({
         "type": "user", "client_composed": true,
-        "message": {"role": "user", "content": content(request)},
+        "message": {"role": "user", "content": content},
     })
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::path::Path;
     use std::sync::Arc;
     use std::time::Duration;
@@ -184,7 +158,7 @@ mod tests {
     use super::*;
     use crate::setup::example;
 
-    fn request(agent: AgentType, tools: &'static [&'static str]) -> AgentRequest {
+    pub(crate) fn request(agent: AgentType, tools: &'static [&'static str]) -> AgentRequest {
         AgentRequest {
             place: Place::from("phase2/path-1/t0/k0/coder"),
             agent,
@@ -279,26 +253,8 @@ mod tests {
 
     #[test]
     fn the_prompt_is_sent_as_it_is() {
-        let prompt = prompt(&request(AgentType::Coder, &[]));
+        let prompt = prompt(json!("/clear @file {x}"));
         assert_eq!(prompt["message"]["content"], "/clear @file {x}");
         assert_eq!(prompt["client_composed"], true);
-    }
-
-    #[test]
-    fn a_long_shared_beginning_is_marked_for_the_cache() {
-        let asked = |shared: Vec<usize>| AgentRequest {
-            prompt: format!("{}@own", "s".repeat(shared.last().copied().unwrap_or_default())),
-            shared,
-            ..request(AgentType::Coder, &[])
-        };
-        let content = |shared| prompt(&asked(shared))["message"]["content"].clone();
-        let least = LEAST_CACHED - "system".len();
-        assert_eq!(content(vec![]), "@own");
-        assert_eq!(content(vec![least - 1]), asked(vec![least - 1]).prompt);
-        let block = |text: &str| json!({"type": "text", "text": text});
-        let marked = |length| json!({"type": "text", "text": "s".repeat(length), "cache_control": {"type": "ephemeral"}});
-        assert_eq!(content(vec![least]), json!([marked(least), block("@own")]));
-        let parts = json!([block("sssss"), marked(least - 5), block("@own")]);
-        assert_eq!(content(vec![5, least]), parts);
     }
 }

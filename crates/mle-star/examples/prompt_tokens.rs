@@ -62,9 +62,9 @@ struct Assumptions {
     kept: f64,
 }
 
-/// The cache of claude's service, as it is used by `claude`: a request marks the end of its system prompt and the last
-/// of the parts that it shares. It reads the longest of its own parts that an earlier request with the same tools has
-/// marked.
+/// The cache of claude's service, as it is used by `claude`: a request marks the end of its system prompt, and the first
+/// of the parts that it shares which is not in the cache, else the last. It reads the longest of its own parts that an
+/// earlier request with the same tools has marked.
 #[derive(Default)]
 struct Cache {
     /// Beginnings, and when they were last used.
@@ -75,14 +75,15 @@ impl Cache {
     /// The length of what a request reads from the cache.
     fn read(&mut self, request: &AgentRequest, now: f64, assumed: &Assumptions) -> usize {
         let AgentRequest { system, prompt, shared, tools, schema, .. } = request;
-        let tools = schema.as_ref().map_or_else(String::new, |schema| schema.to_string())
+        let tools = schema.as_ref().map_or_else(String::new, ToString::to_string)
             + &if tools.is_empty() { String::new() } else { format!("{tools:?}{}", " ".repeat(TOOLS)) };
         let beginning = |end: usize| format!("{tools}{system}\n{}", &prompt[..end]);
         let ends: Vec<usize> = std::iter::once(0).chain(shared.iter().copied()).collect();
         let is_kept =
             |end: &usize| self.kept.get(&beginning(*end)).is_some_and(|used| now - used <= assumed.kept);
         let hit = ends.iter().copied().rev().find(is_kept);
-        for end in [Some(0), hit, ends.last().copied()].into_iter().flatten() {
+        let marked = ends.iter().skip(1).find(|end| !is_kept(end)).or(ends.last()).copied();
+        for end in [Some(0), hit, marked].into_iter().flatten() {
             let text = beginning(end);
             #[expect(clippy::cast_precision_loss, reason = "a length")]
             if text.len() as f64 >= assumed.least * TOKEN {
