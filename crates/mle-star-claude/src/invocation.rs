@@ -139,7 +139,7 @@ pub(crate) fn initialize(setup: &ClaudeSetup, tools: &[&str]) -> Value {
 }
 
 /// The message with the prompt. As composed by the client, it is not searched for `@file` and `/command`.
-pub(crate) fn prompt(content: Value) -> Value {
+pub(crate) fn prompt(content: &Value) -> Value {
     json!({
         "type": "user", "client_composed": true,
         "message": {"role": "user", "content": content},
@@ -253,7 +253,7 @@ pub(crate) mod tests {
 
     #[test]
     fn the_prompt_is_sent_as_it_is() {
-        let prompt = prompt(json!("/clear @file {x}"));
+        let prompt = prompt(&json!("/clear @file {x}"));
         assert_eq!(prompt["message"]["content"], "/clear @file {x}");
         assert_eq!(prompt["client_composed"], true);
     }

@@ -79,8 +79,8 @@ fn the_service_accepts_the_marks_for_its_cache() {
             let content = &asked[0].body["messages"][0]["content"];
             let lengths = [0, 1, 2].map(|part| content[part]["text"].as_str().unwrap().len());
             assert_eq!(lengths, [5000, 3000, 2000], "bare: {bare}");
-            assert_eq!(content[0]["cache_control"], Value::Null);
-            assert_eq!(content[1]["cache_control"], serde_json::json!({"type": "ephemeral"}));
+            assert_eq!(content[0]["cache_control"], serde_json::json!({"type": "ephemeral"}));
+            assert_eq!(content[1]["cache_control"], Value::Null);
             // The service takes four marks at most, and none for longer than one before it.
             let body = asked[0].body.to_string();
             assert!(body.matches("\"cache_control\"").count() <= 4, "{body}");
