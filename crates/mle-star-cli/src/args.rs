@@ -9,10 +9,10 @@ use mle_star::stop::Trouble;
 use crate::exit::Exit;
 use crate::output;
 
-/// Turn a machine-learning task into a verified submission.
+/// Turn a machine-learning task into a checked submission.
 ///
 /// Give `run` a data folder or a task file. The program searches for models, writes and runs Python
-/// scripts, refines the best one part by part, combines solutions, and verifies the submission.
+/// scripts, refines the best one part by part, combines solutions, and checks the submission.
 #[derive(Debug, Parser)]
 #[command(name = "mle-star", version, arg_required_else_help = true, max_term_width = 100)]
 pub struct Cli {
@@ -24,17 +24,21 @@ pub struct Cli {
 pub enum Command {
     /// Solve one or more tasks
     ///
+    /// In the folder of the run, final/submission.csv is the submission, and final/solution.py the script that wrote it. Ctrl-C
+    /// stops a run, and `mle-star resume RUN` continues it. If something cannot be inferred, the program exits with 2 and
+    /// names the option to set.
+    ///
     /// Every option can also be set in the config file. Options override the config file, which overrides
     /// the environment variables MLE_STAR_MODEL, MLE_STAR_LOG_LEVEL, MLE_STAR_MAX_BUDGET,
-    /// MLE_STAR_TIME_LIMIT, MLE_STAR_CLAUDE_PATH, MLE_STAR_OPENAI_URL, MLE_STAR_AGENTS_DIR and MLE_STAR_RUNS_DIR. If
-    /// something cannot be inferred, the program exits with 2 and names the option to set.
+    /// MLE_STAR_TIME_LIMIT, MLE_STAR_CLAUDE_PATH, MLE_STAR_CODEX_PATH, MLE_STAR_OPENAI_URL, MLE_STAR_AGENTS_DIR and
+    /// MLE_STAR_RUNS_DIR.
     Run(Box<RunArgs>),
-    /// Measure the program: several tasks and seeds, one table
+    /// Run tasks with several seeds and time limits, and compare the scores in one table
     ///
-    /// Makes one run for each task, budget and seed, one after the other. Runs are in BENCH/runs, where `show`, `report` and
-    /// `ui` find them. Results are in BENCH/results.json and BENCH/results.csv, what a benchmark asks to disclose is in
-    /// BENCH/disclosure. The same command continues a bench that was interrupted: finished runs are kept, others are
-    /// resumed. Settings of runs come from the config file and the environment, as for `run`.
+    /// Makes one run for each task, time limit (budget) and seed, one after the other. Runs are in BENCH/runs, where `show`,
+    /// `report` and `ui` find them; results in BENCH/results.json and BENCH/results.csv; what a benchmark asks to disclose in
+    /// BENCH/disclosure. The same command continues an interrupted bench: finished runs are kept, others are resumed.
+    /// Settings of runs come from the config file and the environment, as for `run`.
     Bench(Box<BenchArgs>),
     /// Resume an interrupted or failed run
     ///
@@ -55,7 +59,7 @@ pub enum Command {
     ///
     /// By default only this machine can reach the page. Ctrl-C stops the server; runs continue.
     Ui(UiArgs),
-    /// Serve runs as tools to other agents (Model Context Protocol)
+    /// Serve runs as tools to coding agents (Model Context Protocol)
     ///
     /// A client starts this command and talks to it over stdin and stdout. It ends when the client closes stdin; runs
     /// that were started continue. See docs/mcp.md for the settings of clients.
@@ -80,12 +84,13 @@ pub enum Command {
     /// Check Python, agents, credentials, hardware, isolation and runners
     ///
     /// With --config, starts one runner of each entry of `runners`, all at once, and prints what it found there and
-    /// how fast it is. What is missing here, or a runner that is not reached, is a finding: the exit code is 0.
+    /// how fast it is. The exit code is 0 even if something is missing or a runner cannot be reached.
     Doctor(DoctorArgs),
     /// Run scripts for a program on another machine
     ///
-    /// The `command` of a runner in the config file starts it there, with its standard input and output handed through.
-    /// It listens on no port, keeps its data in MLE_STAR_CACHE (~/.cache/mle-star), and ends with the program.
+    /// `mle-star run` starts this command on the other machine, through the `command` of a runner in the config file, and
+    /// talks to it over stdin and stdout. It opens no port, keeps data in MLE_STAR_CACHE (~/.cache/mle-star), and ends with
+    /// the run.
     Runner(RunnerArgs),
     /// Manage prompt templates
     #[command(subcommand)]
@@ -109,7 +114,7 @@ pub struct RunArgs {
     /// description.md. Several tasks, or a folder of task folders, run side by side
     #[arg(value_name = "TASK", required = true)]
     pub tasks: Vec<PathBuf>,
-    /// Choose the agents: auto, claude, codex, openai, offline or files
+    /// Choose who answers as agents: auto, claude, codex, openai, offline or files [default: auto]
     #[arg(long, value_name = "AGENTS")]
     pub agents: Option<String>,
     /// Read settings from this YAML or TOML file
@@ -121,7 +126,7 @@ pub struct RunArgs {
     /// Set the model of the agents
     #[arg(long)]
     pub model: Option<String>,
-    /// Stop the run after this time
+    /// Stop the run after this time [default: 86400, a day]
     #[arg(long, value_name = "SECONDS")]
     pub time_limit: Option<String>,
     /// Limit the cost of agent calls, in US dollars
@@ -179,7 +184,7 @@ pub struct BenchArgs {
     /// Make runs with the seeds 1 to N [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub seeds: Option<u32>,
-    /// Make runs with each of these time limits [default: that of the settings]
+    /// Make runs with each of these time limits, such as 240,600 [default: that of the settings]
     #[arg(long, value_name = "SECONDS", value_delimiter = ',')]
     pub budgets: Vec<u64>,
     /// Use the budgets, seeds and settings of a benchmark; other options override them
@@ -195,7 +200,7 @@ pub struct BenchArgs {
     /// Make this many runs at once. They share the scripts that --jobs allows
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub parallel: Option<u16>,
-    /// Choose the agents: auto, claude, codex, openai, offline or files
+    /// Choose who answers as agents: auto, claude, codex, openai, offline or files [default: auto]
     #[arg(long, value_name = "AGENTS")]
     pub agents: Option<String>,
     /// Read settings from this YAML or TOML file
@@ -219,7 +224,7 @@ pub struct BenchArgs {
     /// Use only this runner of the config file (repeatable)
     #[arg(long, value_name = "NAME")]
     pub runner: Vec<String>,
-    /// Print the greatest time and the expected calls and cost, and exit
+    /// Print the longest time and the expected calls and cost, and exit
     #[arg(long)]
     pub estimate: bool,
     /// Print the results as JSON instead of the table

@@ -6,7 +6,7 @@ use mle_star::stop::Trouble;
 /// The exit codes of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// Success; for a run: a verified submission.
+    /// Success; for a run: a checked submission.
     Done,
     /// The run or the program failed.
     Failed,

@@ -36,7 +36,7 @@ use tools::Tool;
 
 /// What clients tell their model about the server.
 const INSTRUCTIONS: &str = "mle-star turns a machine-learning task on tables (train.csv, test.csv, sample_submission.csv, a \
-description) into a verified submission and the script that makes it. Call `preview` to see what it infers and may cost, \
+description) into a checked submission and the script that makes it. Call `preview` to see what it infers and may cost, \
 `run` to start, `watch` with until=\"end\" to wait, `result` for scores and files. A run takes minutes to hours in its own \
 process and goes on when you leave; `list` finds it again, `resume` continues it. Report the held-out score if there is \
 one, never a suspect one without saying so. `check` finds leaks of validation data in any Python script.";

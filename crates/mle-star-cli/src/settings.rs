@@ -237,6 +237,10 @@ fn wrong_value(setting: &Setting, error: &str, known: Option<&Value>) -> Trouble
             format!("did you mean {outer}.{nearest}?"),
         );
     }
+    if error.contains("missing field") {
+        let message = format!("{origin}: {key} is not enough: {}", error.replace('`', "\""));
+        return Trouble::new(message, "set all its fields together, in a config file or as one JSON value");
+    }
     let shown = value.as_str().map_or_else(|| value.to_string(), |text| format!("\"{text}\""));
     let wanted = wanted(error);
     Trouble::new(
@@ -447,6 +451,7 @@ mod tests {
         );
         check(&[], "", set("time_limit=3"), "--set: unknown config key \"time_limit\"", "time_limit_seconds");
         check(&[], "", set("time_limit_seconds"), "--set time_limit_seconds", "KEY=VALUE");
+        check(&[], "", set("prices.x.input=1"), "prices.x.input is not enough: missing field", "together");
         check(
             &[],
             "",

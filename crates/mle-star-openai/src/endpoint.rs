@@ -11,7 +11,7 @@ const HIDDEN: &str = "[key]";
 /// A key that is shorter could be a part of other words, and is no secret.
 const SHORTEST_SECRET: usize = 8;
 
-/// An endpoint that speaks one of OpenAI's formats.
+/// An endpoint with an OpenAI-compatible API.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint {
     base: Url,

@@ -1,4 +1,4 @@
-//! Agents behind any endpoint that speaks OpenAI's formats: chat completions or responses.
+//! Agents behind any OpenAI-compatible API: chat completions or responses.
 //!
 //! [`OpenAiAgents`] implements [`AgentBackend`] with one request per attempt. From the top down: [`attempts`] repeats
 //! `conversation`, which is one attempt; `question` builds the request and knows what models have refused, with `chat` and

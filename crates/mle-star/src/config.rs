@@ -32,9 +32,9 @@ pub enum AgentsChoice {
     Offline,
     /// You, or any program, through files.
     Files,
-    /// A model behind an endpoint that speaks OpenAI's formats.
+    /// A language model behind an OpenAI-compatible API.
     OpenAi,
-    /// The `codex` CLI.
+    /// A language model, through the `codex` command line.
     Codex,
 }
 
@@ -105,9 +105,9 @@ pub enum LeakageGate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Probes {
-    /// The one that would be submitted; the next best one if it is suspect.
+    /// The one that would be submitted is checked; if it is suspect, the next best one.
     Final,
-    /// None.
+    /// No solution is checked.
     Off,
 }
 
@@ -155,9 +155,9 @@ pub struct Config {
     pub ensemble_rounds: u32,
     /// Wall-clock limit of the run, in seconds, without interruptions. The search stops when a tenth is left.
     pub time_limit_seconds: u64,
-    /// Training rows that scripts use before finalization, at most.
+    /// The most training rows that scripts use before finalization.
     pub subsample_limit: u32,
-    /// Repairs of one failing script, at most.
+    /// The most repairs of one failing script.
     pub max_debug_attempts: u32,
     /// Limit on the cost of agents, in US dollars. The offline agents cost nothing.
     pub max_budget_usd: Option<f64>,
@@ -168,9 +168,9 @@ pub struct Config {
     /// Level of `logs/mle-star.log`: `ERROR`, `WARN`, `INFO` or `DEBUG`. `DEBUG` also logs prompts and replies, and
     /// prints log lines on the console.
     pub log_level: String,
-    /// One more log file, which is appended to.
+    /// A second log file, which is appended to.
     pub log_file: Option<PathBuf>,
-    /// Shares of the time in percent, 100 together.
+    /// Shares of the time in percent. They add up to 100.
     pub phase_time_budget: PhaseTimeBudget,
     /// Who answers the prompts.
     pub agents: AgentsChoice,
@@ -180,10 +180,10 @@ pub struct Config {
     pub agent_timeout_seconds: u64,
     /// How long one call waits for an overloaded service, in seconds.
     pub overload_patience_seconds: u64,
-    /// Agent calls at once, at most.
+    /// The most agent calls at once.
     pub max_concurrent_agents: u32,
-    /// Scripts at once on this machine; each gets an equal share of cores and GPUs. Without it, one per GPU, at least
-    /// one. 0: all scripts run on runners.
+    /// The most scripts at once on this machine; each gets an equal share of cores and GPUs. Without it, one per GPU, at
+    /// least one. 0: all scripts run on runners.
     pub max_concurrent_scripts: Option<u32>,
     /// The Python interpreter, used as it is: nothing is installed into it. Without it, the program makes an
     /// environment of its own.
@@ -221,13 +221,13 @@ pub struct Config {
     pub prompts: Option<PathBuf>,
     /// A set of defaults. Keys that you set win over it.
     pub preset: Preset,
-    /// What is drawn at random follows from it: the held-out rows, the folds that agents are told to use, and the scripts
-    /// of the offline agents. Language models draw their answers themselves.
+    /// The seed of the held-out rows, of the folds that agents are told to use, and of the scripts of the offline agents.
+    /// Answers of language models do not depend on it.
     pub seed: u32,
     /// Labelled rows that no script sees before the final choice: `auto` (15 % if at least 2,000 rows are labelled),
     /// `off`, or a share from 0.05 to 0.4.
     pub holdout: HoldoutShare,
-    /// Held-out rows, at most.
+    /// The most rows that are held out.
     pub holdout_rows: u32,
     /// When a solution replaces the best one.
     pub acceptance: Acceptance,
@@ -239,7 +239,7 @@ pub struct Config {
     pub leakage_check: LeakageCheck,
     /// What becomes of a script in which the program finds a leak before it is scored.
     pub leakage_gate: LeakageGate,
-    /// Whether the final solution also runs on changed data, and with watched fits, before it is submitted, to see
+    /// Whether the final solution is checked before it is submitted: it runs on changed data and with watched fits, to see
     /// whether its score can be believed.
     pub probes: Probes,
     /// Whether the predictions of all solutions are combined by weights, as one more ensemble. It costs no agent

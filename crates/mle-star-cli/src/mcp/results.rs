@@ -199,7 +199,7 @@ pub struct Worth {
     result: Option<PathBuf>,
     /// The answer so far of a run that is not finished.
     so_far: Option<SoFar>,
-    /// Of `mle-star run`: 0 is a verified submission, 3 a solution without one.
+    /// Of `mle-star run`: 0 is a checked submission, 3 a solution without one.
     exit_code: Option<u8>,
     elapsed_seconds: f64,
     /// null if the cost of a call is unknown.

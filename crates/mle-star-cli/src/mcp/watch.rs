@@ -87,7 +87,7 @@ pub struct Watched {
     news_left_out: usize,
     /// Pass it as since next time.
     next: usize,
-    /// Of a run that is not running: the exit code of its process; 0 is a verified submission.
+    /// Of a run that is not running: the exit code of its process; 0 is a checked submission.
     exit_code: Option<u8>,
     /// Why it ended without a result, with a hint.
     error: Option<String>,

@@ -37,7 +37,7 @@ pub enum Chosen {
     Claude(Claude),
     /// A person or another program, through files.
     Files,
-    /// An endpoint that speaks OpenAI's formats.
+    /// An OpenAI-compatible API.
     OpenAi(Endpoint),
     /// The `codex` command line.
     Codex(Codex),

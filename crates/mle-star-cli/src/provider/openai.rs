@@ -1,4 +1,4 @@
-//! Endpoints that speak OpenAI's formats: their address, their key, and the agents behind them.
+//! OpenAI-compatible APIs: their address, their key, and the agents behind them.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

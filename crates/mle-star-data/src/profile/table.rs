@@ -136,5 +136,5 @@ fn unreadable(name: &str, error: &csv::Error) -> Trouble {
     let line = pos.as_ref().map_or(0, csv::Position::line);
     let fields = if *len == 1 { "field" } else { "fields" };
     let message = format!("line {line} of {name} has {len} {fields}, the header has {expected_len}");
-    Trouble::new(message, "mend that line; a comma inside a value needs quotes around the value")
+    Trouble::new(message, "correct that line; a comma inside a value needs quotes around the value")
 }

@@ -1,4 +1,4 @@
-//! The keys for `agents: openai`: an endpoint that speaks OpenAI's formats, and prices of models.
+//! The keys for `agents: openai`: an OpenAI-compatible API, and prices of models.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ pub struct OpenAi {
     pub url: Option<String>,
     /// The name of the environment variable with the key. Servers without keys need none.
     pub key_variable: String,
-    /// The format of questions and answers.
+    /// The API of the endpoint.
     pub format: Format,
     /// The most tokens of one answer, reasoning included. Without it, the endpoint's own limit.
     pub max_tokens: Option<u64>,
@@ -21,13 +21,13 @@ pub struct OpenAi {
     pub stall_seconds: u64,
 }
 
-/// A format of questions and answers.
+/// An API of OpenAI's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
-    /// Chat completions, which almost every server speaks.
+    /// OpenAI's Chat Completions API, which almost every server has.
     Chat,
-    /// Responses.
+    /// OpenAI's Responses API.
     Responses,
 }
 

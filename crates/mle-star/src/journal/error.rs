@@ -83,7 +83,9 @@ impl JournalError {
         let hint = match self {
             Self::Missing(_) => "name a run with `mle-star list`",
             Self::Exists(_) => "choose another --run-id, or continue it with `mle-star resume`",
-            Self::Held { .. } => "wait until it ends, or stop that process first",
+            Self::Held { .. } => {
+                "follow it with `mle-star watch`, wait until it ends, or stop it with Ctrl-C where it was started"
+            }
             Self::Format { .. } => "use the version of mle-star that wrote it",
             Self::Damaged { .. } => {
                 "restore the file from a copy, or start a new run; nothing was changed in it, and `mle-star show` shows what can be read"

@@ -126,6 +126,9 @@ impl Target {
         assert!(!outcome.stdout.text().contains(SECRET), "{attack}: {outcome:?}");
         assert!(self.is_whole(), "{attack}: something outside changed");
         assert_eq!(fs::read_dir(self.world.file("work")).unwrap().count(), 0, "{attack}");
+        if next.contains("warm") {
+            runner.warmed_up(0).await;
+        }
         let after = format!("print('all is well, warm' if {IS_WARM} else 'all is well')");
         let after = runner.run(&request(&after, Duration::from_secs(60))).await.unwrap();
         assert_eq!((after.stdout.text().as_str(), after.notes.len()), (next, 0), "after {attack}");
