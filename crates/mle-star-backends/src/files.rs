@@ -295,7 +295,7 @@ mod tests {
             variant: Some(Variant::Detection),
             system: "You are careful.".to_owned(),
             prompt: prompt.to_owned(),
-            shared: 0,
+            shared: Vec::new(),
             // The prompt of an equal question may tell another time.
             inputs: Map::from_iter([("asks".to_owned(), json!(prompt.split(", ").next()))]),
             tools: &["Read"],

@@ -11,6 +11,7 @@ use mle_star::role::AgentType;
 use mle_star::stop::Trouble;
 use mle_star_data::input::Data;
 
+use crate::cache::Cache;
 use crate::child::{Child, StartError};
 use crate::invocation::{Invocation, initialize};
 use crate::prefetch::Prefetched;
@@ -29,6 +30,7 @@ pub(crate) struct Client {
     work_dirs: WorkDirs,
     tool_failures: ToolFailures,
     pub(crate) patience: Patience,
+    pub(crate) cache: Cache,
 }
 
 /// Consecutive failures of each agent's tools.
@@ -58,6 +60,7 @@ impl Client {
             patience: Patience::new(setup.max_wait, fastrand::f64, KEEPS_DYING),
             prefetched: Prefetched::new(setup.prefetch),
             setup,
+            cache: Cache::default(),
             work_dirs,
             tool_failures: ToolFailures::default(),
         })

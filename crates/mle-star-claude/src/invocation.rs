@@ -9,15 +9,14 @@ use crate::setup::ClaudeSetup;
 /// The tool that `--json-schema` adds to the conversation.
 pub(crate) const STRUCTURED_OUTPUT: &str = "StructuredOutput";
 
-/// The least length in bytes of a beginning that is marked for the service's cache. Services keep none that is shorter
-/// than a thousand tokens.
-const LEAST_CACHED: usize = 4000;
-
 /// Variables that would make `claude` believe it runs inside another agent.
 const REMOVED: [&str; 2] = ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"];
 /// Set unless the user has set them: no telemetry, no self-update during a run.
 const QUIET: [(&str, &str); 2] =
     [("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"), ("DISABLE_AUTOUPDATER", "1")];
+/// Keeps the marks of `claude` for the service's cache at five minutes, as those of [`Cache`](crate::cache::Cache) are. With a login,
+/// `claude` may mark for an hour, and the service refuses a request in which a longer time follows a shorter one.
+const FIVE_MINUTES: (&str, Option<&str>) = ("FORCE_PROMPT_CACHING_5M", Some("1"));
 
 /// How a process is started. Calls with equal invocations can use the same process.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,8 +124,9 @@ fn variables(setup: &ClaudeSetup, request: &AgentRequest) -> Vec<(&'static str, 
         ("MLE_STAR_PLACE", Some(request.place.to_string())),
         ("MLE_STAR_SESSION", Some(request.place.session())),
     ];
-    let removed = REMOVED.into_iter().map(|name| (name, None));
-    own.into_iter().chain(quiet.map(|(name, value)| (name, Some(value.to_owned())))).chain(removed).collect()
+    let fixed = REMOVED.into_iter().map(|name| (name, None)).chain([FIVE_MINUTES]);
+    let fixed = fixed.map(|(name, value)| (name, value.map(str::to_owned)));
+    own.into_iter().chain(quiet.map(|(name, value)| (name, Some(value.to_owned())))).chain(fixed).collect()
 }
 
 /// The first message to a process: the agents to register and, for an agent with tools, the hook to call.
@@ -138,27 +138,16 @@ pub(crate) fn initialize(setup: &ClaudeSetup, tools: &[&str]) -> Value {
     json!({"type": "control_request", "request_id": "initialize", "request": request})
 }
 
-/// The prompt. A beginning that later calls share is a block of its own, which the service caches.
-fn content(request: &AgentRequest) -> Value {
-    match request.prompt.split_at_checked(request.shared) {
-        Some((shared, own)) if shared.len() >= LEAST_CACHED => json!([
-            {"type": "text", "text": shared, "cache_control": {"type": "ephemeral"}},
-            {"type": "text", "text": own},
-        ]),
-        _ => json!(request.prompt),
-    }
-}
-
 /// The message with the prompt. As composed by the client, it is not searched for `@file` and `/command`.
-pub(crate) fn prompt(request: &AgentRequest) -> Value {
+pub(crate) fn prompt(content: &Value) -> Value {
     json!({
         "type": "user", "client_composed": true,
-        "message": {"role": "user", "content": content(request)},
+        "message": {"role": "user", "content": content},
     })
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::path::Path;
     use std::sync::Arc;
     use std::time::Duration;
@@ -169,14 +158,14 @@ mod tests {
     use super::*;
     use crate::setup::example;
 
-    fn request(agent: AgentType, tools: &'static [&'static str]) -> AgentRequest {
+    pub(crate) fn request(agent: AgentType, tools: &'static [&'static str]) -> AgentRequest {
         AgentRequest {
             place: Place::from("phase2/path-1/t0/k0/coder"),
             agent,
             variant: None,
             system: "system".to_owned(),
             prompt: "/clear @file {x}".to_owned(),
-            shared: 0,
+            shared: Vec::new(),
             inputs: serde_json::Map::new(),
             tools,
             schema: None,
@@ -264,24 +253,8 @@ mod tests {
 
     #[test]
     fn the_prompt_is_sent_as_it_is() {
-        let prompt = prompt(&request(AgentType::Coder, &[]));
+        let prompt = prompt(&json!("/clear @file {x}"));
         assert_eq!(prompt["message"]["content"], "/clear @file {x}");
         assert_eq!(prompt["client_composed"], true);
-    }
-
-    #[test]
-    fn a_long_shared_beginning_is_marked_for_the_cache() {
-        let own = "@own";
-        let asked = |shared: usize| AgentRequest {
-            prompt: format!("{}{own}", "s".repeat(shared)),
-            shared,
-            ..request(AgentType::Coder, &[])
-        };
-        let content = |shared| prompt(&asked(shared))["message"]["content"].clone();
-        assert_eq!(content(LEAST_CACHED - 1), asked(LEAST_CACHED - 1).prompt);
-        let blocks = content(LEAST_CACHED);
-        assert_eq!(blocks[0]["text"], "s".repeat(LEAST_CACHED));
-        assert_eq!(blocks[0]["cache_control"], json!({"type": "ephemeral"}));
-        assert_eq!(blocks[1], json!({"type": "text", "text": own}));
     }
 }

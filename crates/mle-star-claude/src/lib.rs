@@ -3,10 +3,12 @@
 //! [`ClaudeAgents`] implements [`AgentBackend`] with one process and one conversation per call. From the top down:
 //! [`attempts`] repeats `conversation`, which is one attempt, and `classify` says how it
 //! ended from the `transcript`. `client` holds what the calls of a run share, `invocation` builds the command line,
-//! `child` runs it in a `work_dir`, and `prefetch` starts processes early. `protocol` is the message format;
+//! `child` runs it in a `work_dir`, `prefetch` starts processes early, and `cache` marks what
+//! the service should keep. `protocol` is the message format;
 //! `permission`, `shell` and `paths` decide what an agent may do with its tools. `os` names the imports for child
 //! processes.
 
+mod cache;
 mod child;
 mod classify;
 mod client;

@@ -3,17 +3,19 @@
 //!     cargo run --release -p mle-star --example prompt_tokens [KEY=VALUE ...]
 //!
 //! The run has the counts of the paper and scripts of 200 lines. A quarter of the attempts improves the solution, one in
-//! eight scripts fails once, and nothing leaks. Settings such as `preset=paper` are those of a run. A token of such
-//! text has about three and a half characters.
+//! eight scripts fails once, and nothing leaks. Settings such as `preset=paper` are those of a run. Three more say what
+//! to assume: a script runs for `script=SECONDS` (default 1), and the service keeps a beginning for `kept=SECONDS` after
+//! each use (default 300) if it has `least=TOKENS` (default 1024). A token of such text has about three and a half
+//! characters.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measures")]
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::error::Error;
 use std::fmt::Write as _;
 
 use mle_star::config::{Config, Preset};
-use mle_star::effects::{Captured, ScriptOutcome};
+use mle_star::effects::{AgentRequest, Captured, ScriptOutcome};
 use mle_star::journal::{Frozen, Journal};
 use mle_star::protocol::{Holdout, Protocol, Split, SplitKind};
 use mle_star::role::AgentType;
@@ -32,22 +34,99 @@ const COUNTS: [(&str, u32); 5] = [
 const LINES: usize = 200;
 const BLOCK: usize = 25;
 
+/// How long an agent takes to answer, in seconds.
+const ANSWER: f64 = 30.0;
+/// The characters of a token.
+const TOKEN: f64 = 3.5;
+/// What `claude` says about tools before the system prompt, in characters.
+const TOOLS: usize = 2000;
+
 /// What the agents of one role read, in characters.
 #[derive(Clone, Copy, Default)]
 struct Read {
     calls: usize,
     all: usize,
-    /// The system prompts and shared beginnings that an earlier call of the same kind had. Claude's service reads them
-    /// from its cache, if it is asked within minutes, and bills a tenth.
+    /// What claude's service reads from its cache, and bills at a tenth.
     cached: usize,
     /// The longest beginnings that any earlier call had: what services cache that look at prefixes alone.
     prefixes: usize,
 }
 
+/// What does not depend on the run.
+struct Assumptions {
+    /// How long a script runs, in seconds.
+    script: f64,
+    /// The least length of a beginning that the service keeps, in tokens.
+    least: f64,
+    /// How long it keeps one after each use, in seconds.
+    kept: f64,
+}
+
+/// The cache of claude's service, as it is used by `claude`: a request marks the end of its system prompt, and the first
+/// of the parts that it shares which is not in the cache, else the last. It reads the longest of its own parts that an
+/// earlier request with the same tools has marked.
+#[derive(Default)]
+struct Cache {
+    /// Beginnings, and when they were last used.
+    kept: HashMap<String, f64>,
+}
+
+impl Cache {
+    /// The length of what a request reads from the cache.
+    fn read(&mut self, request: &AgentRequest, now: f64, assumed: &Assumptions) -> usize {
+        let AgentRequest { system, prompt, shared, tools, schema, .. } = request;
+        let tools = schema.as_ref().map_or_else(String::new, ToString::to_string)
+            + &if tools.is_empty() { String::new() } else { format!("{tools:?}{}", " ".repeat(TOOLS)) };
+        let beginning = |end: usize| format!("{tools}{system}\n{}", &prompt[..end]);
+        let ends: Vec<usize> = std::iter::once(0).chain(shared.iter().copied()).collect();
+        let is_kept =
+            |end: &usize| self.kept.get(&beginning(*end)).is_some_and(|used| now - used <= assumed.kept);
+        let hit = ends.iter().copied().rev().find(is_kept);
+        let marked = ends.iter().skip(1).find(|end| !is_kept(end)).or(ends.last()).copied();
+        for end in [Some(0), hit, marked].into_iter().flatten() {
+            let text = beginning(end);
+            #[expect(clippy::cast_precision_loss, reason = "a length")]
+            if text.len() as f64 >= assumed.least * TOKEN {
+                self.kept.insert(text, now);
+            }
+        }
+        hit.map_or(0, |end| system.len() + end)
+    }
+}
+
+/// The time at each place: paths run side by side, the rest one after the other.
+#[derive(Default)]
+struct Clock {
+    main: f64,
+    paths: BTreeMap<String, f64>,
+}
+
+impl Clock {
+    fn of(&mut self, place: &str) -> &mut f64 {
+        let path = place.strip_prefix("phase2/").and_then(|rest| rest.split('/').next());
+        match path {
+            Some(path) => self.paths.entry(path.to_owned()).or_insert(self.main),
+            None => {
+                self.main = self.paths.values().copied().fold(self.main, f64::max);
+                &mut self.main
+            }
+        }
+    }
+
+    fn now(&mut self, place: &str) -> f64 {
+        *self.of(place)
+    }
+
+    fn pass(&mut self, place: &str, seconds: f64) {
+        *self.of(place) += seconds;
+    }
+}
+
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let mut inputs = Frozen { protocol: Some(protocol()), ..frozen() };
-    inputs.config = config(std::env::args().skip(1))?;
+    let (keys, assumptions) = settings(std::env::args().skip(1))?;
+    inputs.config = Config::from_layer(keys)?;
     inputs.task.description = "A sentence about the competition. ".repeat(60);
     inputs = with_data_summary(&inputs)?;
     let folder = tempfile::tempdir()?;
@@ -55,22 +134,19 @@ async fn main() -> Result<(), Box<dyn Error>> {
     world.solve(&inputs, &journal, &Slots::new(1)).await.map_err(|stop| stop.to_string())?;
     let mut by_role: BTreeMap<&str, Read> = BTreeMap::new();
     let mut before: BTreeSet<String> = BTreeSet::new();
-    let mut parts = HashSet::new();
-    for request in world.trace().iter().filter_map(|place| world.request(place)) {
+    let (mut cache, mut clock) = (Cache::default(), Clock::default());
+    for place in world.trace() {
+        let Some(request) = world.request(&place) else {
+            clock.pass(&place, assumptions.script);
+            continue;
+        };
         let text = format!("{}\n{}", request.system, request.prompt);
         let role = by_role.entry(AgentType::name(request.agent)).or_default();
         role.calls += 1;
         role.all += text.len();
         role.prefixes += known(&before, &text);
-        // Tools come before the system prompt.
-        let system = (request.tools, request.schema.is_some(), request.system.clone());
-        let shared = request.prompt[..request.shared].to_owned();
-        if !parts.insert((system.clone(), String::new())) {
-            role.cached += request.system.len();
-        }
-        if !shared.is_empty() && !parts.insert((system, shared)) {
-            role.cached += request.shared;
-        }
+        role.cached += cache.read(&request, clock.now(&place), &assumptions);
+        clock.pass(&place, ANSWER);
         before.insert(text);
     }
     print!("{}", table(&by_role));
@@ -99,18 +175,24 @@ fn table(by_role: &BTreeMap<&str, Read>) -> String {
     format!("{text}| all | {} | {} | {} | {} |\n", sum.calls, sum.all, sum.cached, sum.prefixes)
 }
 
-fn config(settings: impl Iterator<Item = String>) -> Result<Config, Box<dyn Error>> {
+fn settings(
+    settings: impl Iterator<Item = String>,
+) -> Result<(Map<String, Value>, Assumptions), Box<dyn Error>> {
     let mut keys: Map<String, Value> =
         COUNTS.iter().map(|(key, count)| ((*key).to_owned(), json!(count))).collect();
+    let mut assumptions = Assumptions { script: 1.0, least: 1024.0, kept: 300.0 };
     for setting in settings {
-        let (key, value) = setting.split_once('=').ok_or("a setting is KEY=VALUE")?;
-        if setting == "preset=paper" {
-            keys.extend(Config::of_preset(Preset::Paper));
-        } else {
-            keys.insert(key.to_owned(), json!(value));
+        match setting.split_once('=').ok_or("a setting is KEY=VALUE")? {
+            ("preset", "paper") => keys.extend(Config::of_preset(Preset::Paper)),
+            ("script", seconds) => assumptions.script = seconds.parse()?,
+            ("least", tokens) => assumptions.least = tokens.parse()?,
+            ("kept", seconds) => assumptions.kept = seconds.parse()?,
+            (key, value) => {
+                keys.insert(key.to_owned(), json!(value));
+            }
         }
     }
-    Ok(Config::from_layer(keys)?)
+    Ok((keys, assumptions))
 }
 
 fn protocol() -> Protocol {

@@ -14,9 +14,6 @@ pub(crate) struct Call {
     pub agent: AgentType,
     pub variant: Option<Variant>,
     pub template: &'static str,
-    /// The template of a first part of the prompt that several calls share, unless the agent is told what the paper
-    /// tells it.
-    pub shared: Option<&'static str>,
     /// The typed values of the template, which also determine the answer.
     pub inputs: Map<String, Value>,
     /// Values derived from the inputs for the template alone.
@@ -36,20 +33,8 @@ impl Call {
         let inputs = if let Value::Object(inputs) = inputs { inputs } else { Map::new() };
         let Form { tools, schema } = Form::of(agent, None);
         let (rendered_only, context, name) = (Map::new(), Map::new(), Name::Agent(agent));
-        let (variant, shared, reads_back) = (None, None, false);
-        Self {
-            name,
-            agent,
-            variant,
-            template,
-            shared,
-            inputs,
-            rendered_only,
-            context,
-            reads_back,
-            tools,
-            schema,
-        }
+        let (variant, reads_back) = (None, false);
+        Self { name, agent, variant, template, inputs, rendered_only, context, reads_back, tools, schema }
     }
 
     pub fn named(self, name: Name) -> Self {
@@ -69,11 +54,6 @@ impl Call {
     pub fn telling(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.context.insert(name.to_owned(), value.into());
         self
-    }
-
-    /// Begins the prompt with a part that several calls share.
-    pub fn sharing(self, template: &'static str) -> Self {
-        Self { shared: Some(template), ..self }
     }
 
     /// An equal question is asked once in a run.

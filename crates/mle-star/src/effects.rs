@@ -69,9 +69,9 @@ pub struct AgentRequest {
     pub system: String,
     /// The rendered template.
     pub prompt: String,
-    /// The length in bytes of the prompt's beginning that later calls of this agent are likely to share. Some
-    /// services bill it less if they are told.
-    pub shared: usize,
+    /// Where the first parts of the prompt end, in bytes from its start: later calls are likely to begin with the
+    /// same parts. Some services bill them less if they are told.
+    pub shared: Vec<usize>,
     /// The values that the template was rendered with, by name.
     pub inputs: Map<String, Value>,
     /// Tools that the agent may use; empty for none.

@@ -95,14 +95,19 @@ fn line(verdicts: &Verdicts, direction: Direction, step: Step, verdict: &Verdict
         (Some(now), None) => format!("score {}", number(now.value())),
         (None, _) => "it failed".to_owned(),
     };
-    let plan: String = verdict.note.split_whitespace().collect::<Vec<_>>().join(" ");
-    let plan = match plan.chars().count() {
-        0..=LONGEST => plan,
-        _ => format!("{}…", plan.chars().take(LONGEST).collect::<String>().trim_end()),
-    };
+    let plan = shortened(&verdict.note);
     let subject: Vec<&str> =
         [what.as_str(), plan.as_str()].into_iter().filter(|part| !part.is_empty()).collect();
     Some((gain.map_or(f64::INFINITY, f64::abs), format!("{}: {effect}", subject.join(": "))))
+}
+
+/// A plan in one line, cut to its beginning if it is long.
+pub(crate) fn shortened(plan: &str) -> String {
+    let plan = plan.split_whitespace().collect::<Vec<_>>().join(" ");
+    match plan.chars().count() {
+        0..=LONGEST => plan,
+        _ => format!("{}…", plan.chars().take(LONGEST).collect::<String>().trim_end()),
+    }
 }
 
 /// A gain in words: `better by 0.0031 (standard error 0.0020)`.

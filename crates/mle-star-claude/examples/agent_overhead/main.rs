@@ -116,7 +116,7 @@ fn request() -> AgentRequest {
         variant: None,
         system: "You write code.".to_owned(),
         prompt: "Write some.".to_owned(),
-        shared: 0,
+        shared: Vec::new(),
         inputs: serde_json::Map::new(),
         tools: &[],
         schema: None,

@@ -69,6 +69,7 @@ async fn the_environment_names_the_agent_and_its_place() {
         "MLE_STAR_RUN_ID=toy-run",
         "MLE_STAR_PLACE=phase2/path-3/t0/k1/leakage",
         "MLE_STAR_SESSION=path-3",
+        "FORCE_PROMPT_CACHING_5M=1",
     ] {
         assert!(environment.lines().any(|line| line == variable), "{variable} is missing in {environment}");
     }

@@ -63,6 +63,34 @@ fn the_service_gets_the_prompt_as_it_is_and_nothing_else() {
 
 #[test]
 #[ignore = "needs the real claude; cargo xtask verify runs it"]
+fn the_service_accepts_the_marks_for_its_cache() {
+    in_closed_network("real_claude::the_service_accepts_the_marks_for_its_cache", async {
+        let api = Api::start(scenarios::answer).await;
+        let prompt = "0123456789".repeat(1000);
+        for (bare, tools) in [(true, &[][..]), (false, &[]), (false, &["Read"])] {
+            let before = api.asked("plain").len();
+            let mut world = World::new(&real_claude(), &api.url("plain"));
+            world.setup.bare = bare;
+            // Without the client's word, claude would mark for an hour.
+            let world = world.through(|claude| format!("export ENABLE_PROMPT_CACHING_1H=1\nexec {claude}"));
+            let (prompt, shared) = (prompt.clone(), vec![5000, 8000]);
+            world.ask(&AgentRequest { prompt, shared, ..request(tools) }).await.reply.unwrap();
+            let asked = api.asked("plain").split_off(before);
+            let content = &asked[0].body["messages"][0]["content"];
+            let lengths = [0, 1, 2].map(|part| content[part]["text"].as_str().unwrap().len());
+            assert_eq!(lengths, [5000, 3000, 2000], "bare: {bare}");
+            assert_eq!(content[0]["cache_control"], serde_json::json!({"type": "ephemeral"}));
+            assert_eq!(content[1]["cache_control"], Value::Null);
+            // The service takes four marks at most, and none for longer than one before it.
+            let body = asked[0].body.to_string();
+            assert!(body.matches("\"cache_control\"").count() <= 4, "{body}");
+            assert!(!body.contains("\"ttl\""), "{body}");
+        }
+    });
+}
+
+#[test]
+#[ignore = "needs the real claude; cargo xtask verify runs it"]
 fn a_dropped_call_leaves_nothing_alive() {
     in_closed_network("real_claude::a_dropped_call_leaves_nothing_alive", async {
         let api = Api::start(scenarios::answer).await;

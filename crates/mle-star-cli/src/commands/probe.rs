@@ -110,7 +110,7 @@ fn question(config: &Config) -> AgentRequest {
         variant: None,
         system: "You answer briefly and in the format that is asked for.".to_owned(),
         prompt: "What is 6 times 7? Give the number as `answer`.".to_owned(),
-        shared: 0,
+        shared: Vec::new(),
         inputs: Map::new(),
         tools: &[],
         schema: Some(Arc::new(json!({

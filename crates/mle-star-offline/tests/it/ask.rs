@@ -24,7 +24,7 @@ impl Asked<'_> {
             variant,
             system: String::new(),
             prompt: "a prompt that a user may have changed".to_owned(),
-            shared: 0,
+            shared: Vec::new(),
             inputs,
             tools: &[],
             schema: None,

@@ -6,6 +6,7 @@ use super::attempts::outcome;
 use super::ensembler::run_of;
 use crate::call::Call;
 use crate::ctx::Ctx;
+use crate::lessons::shortened;
 use crate::reply;
 use crate::result::StepRecord;
 use crate::role::AgentType;
@@ -29,9 +30,9 @@ pub(crate) async fn ablation(
     let summaries = StepRecord::summaries(steps);
     let inputs = json!({"solution_script": current.text(), "previous_ablations": summaries});
     let attempts = steps.iter().flat_map(|step| &step.inner_loop_attempts);
-    let outcomes = attempts.map(|attempt| json!({"plan": attempt.plan, "outcome": outcome(attempt)}));
+    let outcomes =
+        attempts.map(|attempt| json!({"plan": shortened(&attempt.plan), "outcome": outcome(attempt)}));
     let call = Call::new(AgentType::Ablation, "ablation.md", inputs)
-        .sharing("solution.md")
         .telling("current", run_of(current))
         .telling("outcomes", outcomes.collect::<Value>())
         .telling("attention", attention(ctx));

@@ -17,9 +17,7 @@ pub(crate) async fn coder(
     plan: &str,
 ) -> Result<Option<String>, Stop> {
     let inputs = json!({"code_block": block.as_str(), "plan": plan});
-    let call = Call::new(AgentType::Coder, "coder.md", inputs)
-        .sharing("solution.md")
-        .telling("solution_script", solution.text());
+    let call = Call::new(AgentType::Coder, "coder.md", inputs).telling("solution_script", solution.text());
     let answer = ctx.ask(call).await?;
     let code = reply::code(&answer);
     if code.is_none() {

@@ -30,7 +30,6 @@ pub(crate) async fn ens_planner(
     let call = Call::new(AgentType::EnsPlanner, "ens_planner.md", inputs)
         .rendering("history", tried)
         .rendering("num_solutions", solutions.len())
-        .sharing("solutions.md")
         .telling("members", members(solutions))
         .telling("best", best_round(best))
         .telling("tried", rounds.iter().map(outcome).collect::<Value>());

@@ -23,7 +23,6 @@ pub(crate) async fn ensembler(
     let inputs = json!({"solutions": texts, "plan": plan});
     let call = Call::new(AgentType::Ensembler, "ensembler.md", inputs)
         .rendering("num_solutions", solutions.len())
-        .sharing("solutions.md")
         .telling("members", members(solutions))
         .telling("best", best_round(best));
     let answer = ctx.ask(call).await?;

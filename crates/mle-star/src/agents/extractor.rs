@@ -39,7 +39,6 @@ pub(crate) async fn extractor(
         "note": question.note,
     });
     let request = Call::new(AgentType::Extractor, "extractor.md", inputs)
-        .sharing("solution.md")
         .telling("studies", json!(StepRecord::summaries(question.steps)))
         .telling("attention", attention(ctx))
         .telling("refined", question.steps.iter().filter_map(refined).collect::<Value>());
@@ -66,10 +65,24 @@ pub(crate) struct Question<'a> {
     pub note: &'a str,
 }
 
+/// Maximum length of a block that was refined before, in lines.
+const LONGEST: usize = 12;
+
+/// The beginning and the end of a long block: the extractor sees the solution that holds the rest.
+fn abridged(block: &str) -> String {
+    let lines: Vec<&str> = block.lines().collect();
+    if lines.len() <= LONGEST {
+        return block.to_owned();
+    }
+    let (first, last) = (&lines[..LONGEST / 2], &lines[lines.len() - LONGEST / 4..]);
+    let more = format!("# [… {} more lines …]", lines.len() - first.len() - last.len());
+    [first, &[&more], last].concat().join("\n")
+}
+
 /// A block that was refined, with the outcome of each plan.
 fn refined(step: &StepRecord) -> Option<Value> {
     let attempts = step.inner_loop_attempts.iter();
     let attempts = attempts.map(|attempt| json!({"plan": attempt.plan, "outcome": outcome(attempt)}));
-    let told = json!({"block": step.code_block, "attempts": attempts.collect::<Value>()});
+    let told = json!({"block": abridged(&step.code_block), "attempts": attempts.collect::<Value>()});
     (!step.code_block.is_empty()).then_some(told)
 }

@@ -39,7 +39,6 @@ pub(crate) async fn planner(
     let call = Call::new(AgentType::Planner, "planner.md", inputs)
         .rendering("history", tried)
         .rendering("unverified", unverified)
-        .sharing("solution.md")
         .telling("solution_script", current.text())
         .telling("current", run_of(current))
         .telling("summary", *summary)

@@ -18,9 +18,13 @@ use crate::stop::{Stop, Trouble};
 pub(super) struct Rendered {
     pub system: String,
     pub prompt: String,
-    /// The length of the prompt's first part, which several calls share.
-    pub shared: usize,
+    /// Where the prompt's first parts end, which other calls share.
+    pub shared: Vec<usize>,
 }
+
+/// What a template writes where a part ends that other calls share; never part of a prompt. Unicode has no such
+/// characters.
+const CUT: &str = "\u{FDD0}cut\u{FDD1}";
 
 /// The values that are the same for every call of the run.
 pub(super) fn common(frozen: &Frozen, environment: &str) -> Map<String, Value> {
@@ -63,12 +67,8 @@ impl<'a> Ctx<'a> {
             values.extend([(&name, &lessons)].into_iter().chain(&of_now).chain(&call.context));
         }
         values.extend(call.inputs.iter().chain(&call.rendered_only));
-        let shared = match call.shared.filter(|_| full) {
-            Some(template) => format!("{}\n\n", self.render_template(template, &values)?),
-            None => String::new(),
-        };
-        let prompt = format!("{shared}{}", self.render_template(call.template, &values)?);
-        Ok(Rendered { system, prompt, shared: shared.len() })
+        let (prompt, shared) = parts(&self.render_template(call.template, &values)?);
+        Ok(Rendered { system, prompt, shared })
     }
 
     fn render_template(&self, name: &str, values: &BTreeMap<&String, &Value>) -> Result<String, Stop> {
@@ -82,6 +82,7 @@ impl<'a> Ctx<'a> {
         let mut values = self.run.common.clone();
         let of_run = [
             ("full", json!(full)),
+            ("cut", json!(CUT)),
             ("needs_task", json!(!full || role::needs_task(agent, variant))),
             ("needs_validation", json!(role::needs_validation(agent, variant))),
             ("validation", self.validation_rules()),
@@ -107,6 +108,17 @@ impl<'a> Ctx<'a> {
         let values = self.values(agent, variant);
         self.render_template("system.md", &values.iter().collect()).unwrap_or_default()
     }
+}
+
+/// The text without its cuts, and where they were, in bytes.
+fn parts(text: &str) -> (String, Vec<usize>) {
+    let (mut prompt, mut ends) = (String::new(), Vec::new());
+    for piece in text.split(CUT) {
+        prompt.push_str(piece);
+        ends.push(prompt.len());
+    }
+    ends.pop();
+    (prompt, ends)
 }
 
 fn template_trouble(error: &PromptError) -> Stop {

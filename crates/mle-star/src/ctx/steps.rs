@@ -26,6 +26,8 @@ use crate::verdict::{self, Best, Verdict, Verdicts};
 #[derive(Default)]
 pub(super) struct History {
     verdicts: Verdicts,
+    /// What was told at the beginning of an outer step, by path and step.
+    lessons: BTreeMap<(u32, u32), Vec<String>>,
     /// Steps that have begun and not ended.
     open: BTreeSet<Step>,
     /// Steps in which a limit refused something.
@@ -252,9 +254,17 @@ impl<'a> Ctx<'a> {
         findings
     }
 
-    /// What the run tried so far and with what effect, without the attempts of the current outer step.
+    /// What the run tried so far and with what effect, without the attempts of the current outer step. It is the same for
+    /// all attempts of a step, so that their prompts begin alike.
     pub(super) fn lessons(&self) -> Vec<String> {
-        lessons(&self.history().verdicts, self.run.task.metric_direction, self.place.step())
+        let (direction, at) = (self.run.task.metric_direction, self.place.step());
+        let mut history = self.history();
+        let History { verdicts, lessons: told, .. } = &mut *history;
+        let now = || lessons(verdicts, direction, at);
+        match at {
+            Some(Step::Attempt { path, outer, .. }) => told.entry((path, outer)).or_insert_with(now).clone(),
+            _ => now(),
+        }
     }
 
     /// An earlier answer to the same inputs, without its cost.

@@ -24,7 +24,7 @@ const HISTORY: &str = "# Plans you have tried\n\n## Plan: a\n## Score: 0.5";
 
 fn render(name: &str, values: &Value) -> String {
     let mut all = json!({
-        "environment": MACHINE, "validation": [], "verifies": false, "unverified": false, "subsample_limit": 1234, "seed": 42, "metric": "RMSE", "direction": "minimize", "comparative": "lower",
+        "environment": MACHINE, "cut": "", "validation": [], "verifies": false, "unverified": false, "subsample_limit": 1234, "seed": 42, "metric": "RMSE", "direction": "minimize", "comparative": "lower",
     });
     let all = all.as_object_mut().unwrap();
     all.extend(values.as_object().cloned().unwrap_or_default());
@@ -73,6 +73,7 @@ fn check_full(name: &str, values: &Value, says: &[&str]) {
         ("needs_validation", json!(true)),
         ("current", json!({"score": "0.5", "time": "3 s", "printed": ""})),
         ("attempts", json!([])),
+        ("solution_script", json!(CODE)),
     ] {
         values[name] = value;
     }

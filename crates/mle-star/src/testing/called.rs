@@ -66,7 +66,7 @@ pub fn request(prompt: &str) -> AgentRequest {
         variant: None,
         system: "You solve a toy task.".to_owned(),
         prompt: prompt.to_owned(),
-        shared: 0,
+        shared: Vec::new(),
         inputs: Map::new(),
         tools: &[],
         schema: None,

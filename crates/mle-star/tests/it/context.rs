@@ -149,21 +149,53 @@ async fn the_planner_sees_what_each_attempt_changed_and_gained() {
 }
 
 #[tokio::test]
-async fn coder_extractor_and_study_begin_with_the_same_solution() {
+async fn agents_of_a_step_begin_with_the_same_solution() {
     let world = World::new();
     run(&world, &told()).await.unwrap();
     let asked = |name: &str| world.request(&format!("phase2/path-0/t0/{name}")).unwrap();
     let shared = |name: &str| {
         let request = asked(name);
-        request.prompt[..request.shared].to_owned()
+        request.prompt[..request.shared[0]].to_owned()
     };
-    let solution = shared("k0/coder");
+    let (solution, block) = (shared("ablation"), shared("k0/coder"));
     assert!(solution.contains("block = 'phase1/merge-1/merger'"), "{solution}");
-    assert_eq!(
-        [shared("ablation"), shared("extractor"), shared("k1/coder")],
-        [(); 3].map(|()| solution.clone())
-    );
-    assert!(asked("k0/coder").prompt[solution.len()..].starts_with("# Refinement of a code block"));
+    assert_eq!(shared("extractor"), solution);
+    assert_eq!([shared("k1/coder"), shared("k1/planner")], [(); 2].map(|()| block.clone()));
+    let own = block.strip_prefix(&solution).unwrap();
+    assert!(own.starts_with("# Code block\n\nThis part of the solution, and nothing else"), "{own}");
+    assert!(asked("k0/coder").prompt[block.len()..].starts_with("# Refinement of a code block"));
+}
+
+#[tokio::test]
+async fn prompts_begin_with_what_the_one_before_them_shares() {
+    let mut inputs = told();
+    (inputs.config.inner_loop_steps, inputs.config.num_parallel_solutions) = (4, 2);
+    inputs.config.ensemble_rounds = 3;
+    let world = World::new()
+        .scores("phase2/path-1/t0/k1/run", 0.9)
+        .script("phase3/r0/run", ran(Some(0.95)))
+        .script("phase3/r1/run", ran(Some(0.1)))
+        .script("phase3/r2/run", ran(Some(0.1)));
+    run(&world, &inputs).await.unwrap();
+    let asked = |place: &str| world.request(place).unwrap();
+    let continues = |before: &str, after: &str| {
+        let (before, after) = (asked(before), asked(after));
+        let shared = *before.shared.last().unwrap();
+        assert!(after.shared.contains(&shared), "{:?} {:?}", before.shared, after.shared);
+        assert_eq!(before.prompt[..shared], after.prompt[..shared]);
+        assert!(!after.prompt.contains('\u{FDD0}'));
+        shared
+    };
+    let attempt = |k: u32, agent: &str| format!("phase2/path-0/t0/k{k}/{agent}");
+    for k in 1..3 {
+        continues(&attempt(k, "coder"), &attempt(k, "planner"));
+        let shared = continues(&attempt(k, "planner"), &attempt(k + 1, "planner"));
+        assert!(asked(&attempt(k, "planner")).prompt[..shared].contains(&format!("## Attempt {k}: ")));
+    }
+    let shared = continues("phase3/r1/ensembler", "phase3/r2/ensembler");
+    assert!(asked("phase3/r1/ensembler").prompt[..shared].contains("The best ensemble so far"));
+    continues("phase3/r1/ens_planner", "phase3/r2/ens_planner");
+    continues("phase1/merge-1/leakage", "phase2/path-0/t0/k0/leakage");
 }
 
 #[tokio::test]
@@ -287,7 +319,7 @@ async fn the_papers_preset_adds_nothing() {
     ];
     for place in world.trace().iter().filter(|place| !place.ends_with("/run")) {
         let request = world.request(place).unwrap();
-        assert_eq!(request.shared, 0);
+        assert!(request.shared.is_empty());
         for text in added {
             assert!(!request.prompt.contains(text) && !request.system.contains(text), "{text} at {place}");
         }
