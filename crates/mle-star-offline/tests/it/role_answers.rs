@@ -96,9 +96,9 @@ fn the_retriever_offers_what_fits_and_no_more_than_asked() {
     };
     let plain = Shape { rich: false, ..shape("RMSE", Minimize, 0) };
     check(&shape("accuracy", Maximize, 2), json!({ "num_models": 4 }), 4, "TF-IDF linear model");
-    check(&plain, json!({ "num_models": 3 }), 3, "CatBoost");
-    check(&plain, json!({ "num_models": 1, "portfolio": false }), 1, "CatBoost");
-    assert!(check(&plain, json!({ "num_models": 2, "portfolio": true }), 32, "CatBoost") >= 28);
+    check(&plain, json!({ "num_models": 3 }), 3, "Large LightGBM");
+    check(&plain, json!({ "num_models": 1, "portfolio": false }), 1, "Large LightGBM");
+    assert!(check(&plain, json!({ "num_models": 2, "portfolio": true }), 32, "Large LightGBM") >= 28);
     let rich = shape("log loss", Minimize, 3);
     assert!(check(&rich, json!({ "num_models": 2, "portfolio": true }), 32, "TF-IDF linear model") >= 24);
 }
