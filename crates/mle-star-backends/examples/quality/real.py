@@ -41,10 +41,16 @@ SOURCES = {
     "cells": Source("modeldata", "cells", "class", "ROC-AUC", "Predict whether a cell is poorly segmented."),
     "churn": Source("modeldata", "mlc_churn", "churn", "F1", "Predict whether a customer leaves."),
     "credit": Source("modeldata", "credit_data", "Status", "ROC-AUC", "Predict whether a loan is bad."),
-    "developers": Source("modeldata", "stackoverflow", "Remote", "ROC-AUC", "Predict whether a developer works remotely."),
+    "developers": Source(
+        "modeldata", "stackoverflow", "Remote", "ROC-AUC", "Predict whether a developer works remotely."
+    ),
     "diamonds": Source("ggplot2", "diamonds", "price", "RMSE", "Predict the price of diamonds."),
-    "food": Source("modeldata", "deliveries", "time_to_delivery", "MAE", "Predict the minutes from order to delivery."),
-    "hotel": Source("modeldata", "hotel_rates", "avg_price_per_room", "RMSE", "Predict the average price of a hotel room."),
+    "food": Source(
+        "modeldata", "deliveries", "time_to_delivery", "MAE", "Predict the minutes from order to delivery."
+    ),
+    "hotel": Source(
+        "modeldata", "hotel_rates", "avg_price_per_room", "RMSE", "Predict the average price of a hotel room."
+    ),
     "housing": Source(
         "ggplot2",
         "txhousing",
@@ -54,8 +60,12 @@ SOURCES = {
         later_by="date",
         without=("volume", "median", "listings", "inventory"),
     ),
-    "insurance": Source("ISLR", "Caravan", "Purchase", "average precision", "Predict who buys a caravan insurance."),
-    "interest": Source("openintro", "loans_full_schema", "interest_rate", "RMSE", "Predict the interest rate of a loan."),
+    "insurance": Source(
+        "ISLR", "Caravan", "Purchase", "average precision", "Predict who buys a caravan insurance."
+    ),
+    "interest": Source(
+        "openintro", "loans_full_schema", "interest_rate", "RMSE", "Predict the interest rate of a loan."
+    ),
     "jobs": Source("modeldata", "hpc_data", "class", "log loss", "Predict how long a job takes: VF, F, M or L."),
     "leaves": Source("modeldata", "leaf_id_flavia", "species", "accuracy", "Predict the species of a leaf."),
     "loans": Source("modeldata", "lending_club", "Class", "ROC-AUC", "Predict whether a loan fails."),
@@ -144,7 +154,8 @@ def score(metric: str, answers: Path, submission: Path) -> float:
 def write_scores(folder: Path, results: list[str]) -> None:
     from anchors import Problem, lightgbm
 
-    benches = [{run["task"]: run["hidden_score"] for run in json.loads(Path(file).read_text())["runs"]} for file in results]
+    runs = [json.loads(Path(file).read_text())["runs"] for file in results]
+    benches = [{run["task"]: run["hidden_score"] for run in found} for found in runs]
     print("| task | metric | constant | LightGBM |", *(f" {Path(file).parent.name} |" for file in results))
     print("|---|---|---:|---:|", *("---:|" for _ in results))
     gains: list[list[float]] = []
