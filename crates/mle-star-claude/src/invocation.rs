@@ -14,8 +14,9 @@ const REMOVED: [&str; 2] = ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"];
 /// Set unless the user has set them: no telemetry, no self-update during a run.
 const QUIET: [(&str, &str); 2] =
     [("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"), ("DISABLE_AUTOUPDATER", "1")];
-/// Keeps the marks of `claude` for the service's cache at five minutes, as those of [`Cache`](crate::cache::Cache) are. With a login,
-/// `claude` may mark for an hour, and the service refuses a request in which a longer time follows a shorter one.
+/// Keeps the marks of `claude` for the service's cache at five minutes, as those of [`Cache`](crate::cache::Cache) are.
+/// With a login, `claude` may mark for an hour, and the service refuses a request in which a longer time follows a
+/// shorter one.
 const FIVE_MINUTES: (&str, Option<&str>) = ("FORCE_PROMPT_CACHING_5M", Some("1"));
 
 /// How a process is started. Calls with equal invocations can use the same process.

@@ -96,7 +96,7 @@ pub struct Column {
     pub top_values: Vec<(String, usize)>,
     /// Smallest and largest value of a numeric column.
     pub range: Option<(f64, f64)>,
-    /// Sum of the finite values of a numeric column, divided by the number of values.
+    /// Mean of a numeric column. Infinite values count as zero.
     pub mean: Option<f64>,
     /// Mean number of characters of non-missing values.
     pub mean_length: f64,
@@ -243,10 +243,11 @@ mod tests {
     #[test]
     fn numbers_of_a_column_are_right() {
         let column = only_column(&["3", "1", "3", "", "10"]);
-        assert_eq!((column.distinct, column.range), (3, Some((1.0, 10.0))));
+        assert_eq!((column.distinct, column.range, column.mean), (3, Some((1.0, 10.0)), Some(4.25)));
         assert_eq!(column.top_values[0], ("3".to_owned(), 2));
         assert!((column.mean_length - 1.25).abs() < 1e-9);
-        assert_eq!(only_column(&["a", "b"]).range, None);
+        let text = only_column(&["a", "b"]);
+        assert_eq!((text.range, text.mean), (None, None));
     }
 
     #[test]

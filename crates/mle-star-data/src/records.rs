@@ -1,5 +1,6 @@
 //! Reads a table row by row and keeps each row's text as it is in the file.
 
+use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, Hash};
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -42,6 +43,11 @@ pub(super) fn read<T>(
     take: impl FnOnce(Records<'_>) -> io::Result<T>,
 ) -> io::Result<T> {
     source.with_text(data_dir, |text| take(Records::new(text)?))?
+}
+
+/// A digest for grouping and counting values.
+pub(super) fn digest(value: &(impl Hash + ?Sized)) -> u64 {
+    BuildHasherDefault::<DefaultHasher>::default().hash_one(value)
 }
 
 /// A cell's text, with whole numbers normalized: pandas writes `12.0` for `12` in a column with missing values.

@@ -4,14 +4,13 @@
 //! time again far less often than values that have nothing to do with time. It reads both tables.
 
 use std::collections::{HashMap, HashSet};
-use std::hash::{DefaultHasher, Hasher as _};
 use std::io;
 use std::path::Path;
 
 use crate::folder;
 use crate::keys::{is_nameable, same_type};
 use crate::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT};
-use crate::records::{self, value};
+use crate::records::{self, digest, value};
 use crate::split::{says_key, says_time};
 
 /// With fewer rows of a series, its history tells little.
@@ -101,12 +100,6 @@ impl Rows {
         let key = |row: usize| digest(&set.iter().map(|at| self.candidates[*at][row]).collect::<Vec<_>>());
         (0..self.times.len()).map(key).collect()
     }
-}
-
-fn digest(value: &impl std::hash::Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    value.hash(&mut hasher);
-    hasher.finish()
 }
 
 /// The number of series if the keys name series. If hardly any two rows have the same time, only the name of a column

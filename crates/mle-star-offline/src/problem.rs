@@ -413,8 +413,8 @@ fn names(by_group: bool, in_time: bool) -> Names {
     }
 }
 
-/// A median stays the median on any scale, so the scale is free where it is wanted. Squares and products of columns are
-/// easier to learn as logarithms.
+/// An absolute error wants the median, which stays the median on any scale. Products of columns are easier to learn as
+/// logarithms.
 fn default_scale(target: &Column, metric: Known) -> &'static str {
     const LONG_TAIL: f64 = 4.0;
     let Some((low, high)) = target.range else { return "plain" };

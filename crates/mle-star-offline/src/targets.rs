@@ -57,6 +57,7 @@ fn whole(target: &Column, columns: &[&Column]) -> Column {
         missing: columns.iter().map(|column| column.missing).max().unwrap_or_default(),
         distinct: columns.iter().map(|column| column.distinct).min().unwrap_or_default(),
         range: ranges.reduce(both).flatten(),
+        mean: None,
         huge: columns.iter().map(|column| column.huge).sum(),
         padded: 0,
         respelled: false,

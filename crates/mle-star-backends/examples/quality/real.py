@@ -107,8 +107,16 @@ def sample(source: Source, train: pd.DataFrame, hidden: pd.DataFrame) -> pd.Data
     if source.metric == "log loss":
         classes = sorted(train[TARGET].unique())
         return hidden[[ID]].assign(**dict.fromkeys(classes, 1 / len(classes)))
-    usual = {"ROC-AUC": 0.5, "average precision": 0.5, "F1": 1, "accuracy": train[TARGET].mode()[0]}
-    return hidden[[ID]].assign(**{TARGET: usual.get(source.metric) or train[TARGET].median()})
+    match source.metric:
+        case "ROC-AUC" | "average precision":
+            usual = 0.5
+        case "F1":
+            usual = 1
+        case "accuracy":
+            usual = train[TARGET].mode()[0]
+        case _:
+            usual = train[TARGET].median()
+    return hidden[[ID]].assign(**{TARGET: usual})
 
 
 def write_tasks(folder: Path) -> None:
@@ -146,9 +154,7 @@ def score(metric: str, answers: Path, submission: Path) -> float:
         "RMSLE": metrics.root_mean_squared_log_error,
         "ROC-AUC": metrics.roc_auc_score,
     }
-    floor = 0.0 if metric == "RMSLE" else None
-    predicted = submitted[TARGET].clip(lower=floor) if floor is not None else submitted[TARGET]
-    return float(functions[metric](truth, predicted))
+    return float(functions[metric](truth, submitted[TARGET]))
 
 
 def write_scores(folder: Path, results: list[str]) -> None:

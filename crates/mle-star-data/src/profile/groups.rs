@@ -6,14 +6,13 @@
 //! left.
 
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::Path;
 
 use csv::{ByteRecord, ReaderBuilder};
 
 use super::{Column, ColumnKind, GroupColumn, ROWS_LOOKED_AT, Table};
 use crate::folder::Source;
-use crate::records::value;
+use crate::records::{digest, value};
 
 /// Fewer groups are too few for folds.
 const FEWEST_GROUPS: usize = 3;
@@ -177,12 +176,6 @@ impl Trial {
 
 fn is_fraction(value: &str) -> bool {
     value.contains('.') && value.parse::<f64>().is_ok()
-}
-
-fn digest(value: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    value.hash(&mut hasher);
-    hasher.finish()
 }
 
 fn order(value: &str) -> Order {

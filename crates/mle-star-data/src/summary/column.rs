@@ -2,10 +2,10 @@
 
 use csv::ByteRecord;
 
-use super::tables::{Counts, digest};
+use super::tables::Counts;
 use crate::dates::{Reading, seconds};
 use crate::profile::{Column, ColumnKind, ROWS_LOOKED_AT, Table, Values};
-use crate::records::{Records, value};
+use crate::records::{Records, digest, value};
 
 /// The shares of the quantiles.
 const QUARTERS: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];

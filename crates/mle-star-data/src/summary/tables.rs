@@ -1,7 +1,7 @@
 //! Reads the training and the test table as scripts see them: held-out rows are rows of the test table, without labels.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash as _, Hasher as _};
+use std::hash::{BuildHasherDefault, DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 
 use csv::ByteRecord;
@@ -12,7 +12,7 @@ use super::target::Labels;
 use crate::folder::{Listing, Source};
 use crate::holdout::Plan;
 use crate::profile::{Column, Profile, ROWS_LOOKED_AT, Table};
-use crate::records::{self, Records, value};
+use crate::records::{self, Records, digest, value};
 
 /// Rows that are shown.
 const FIRST_ROWS: usize = 5;
@@ -143,11 +143,6 @@ fn read_test(
         records::read(asked.data_dir, train, |mut rows| side.read(&mut rows, is_held, |_, _| ()))?;
     }
     Ok(side)
-}
-
-/// The digest of a value.
-pub(super) fn digest(value: &str) -> u64 {
-    FastHasher::default().hash_one(value)
 }
 
 /// The beginning of a cell as text.

@@ -104,6 +104,26 @@ fn the_retriever_offers_what_fits_and_no_more_than_asked() {
 }
 
 #[test]
+fn a_median_of_a_long_tail_is_learnt_as_a_logarithm() {
+    let scale = |metric, mean: f64, low: f64| {
+        let shape = Shape { rich: false, ..shape(metric, Minimize, 0) };
+        let mut profile = profile(&shape);
+        let target = profile.train.columns.iter_mut().find(|column| column.name == "target").unwrap();
+        (target.mean, target.range) = (Some(mean), Some((low, 5_000.0)));
+        let agents = OfflineAgents::new(&task(&shape), profile, shape.subsample, None).unwrap();
+        let script = initial(&agents, "LightGBM");
+        if script.contains("return np.log1p(") { "log" } else { "plain" }
+    };
+    assert_eq!(scale("MAE", 1_000.0, 0.0), "log");
+    assert_eq!(scale("median absolute error", 1_000.0, 0.0), "log");
+    assert_eq!(scale("MAE", 1_300.0, 0.0), "plain");
+    assert_eq!(scale("MAE", 1_000.0, -1.0), "plain");
+    // A mean does not stay the mean.
+    assert_eq!(scale("RMSE", 1_000.0, 0.0), "plain");
+    assert_eq!(scale("RMSLE", 2_500.0, 0.0), "log");
+}
+
+#[test]
 fn every_script_parses_and_keeps_the_rules() {
     let check = |shape: &Shape| {
         let agents = agents(shape);
