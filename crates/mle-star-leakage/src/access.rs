@@ -175,8 +175,15 @@ impl<'a> Machine<'a> {
     /// Some columns of a table.
     pub(crate) fn select_all(&self, table: &Table, names: &[Rc<str>]) -> Table {
         let mut selected = table.select_all(names);
+        let is_kept = |name: &Rc<str>| match table.named(name) {
+            Some(column) => column.target && (table.whole || table.kept.contains(name)),
+            None => table.has(name),
+        };
         for (name, column) in &mut selected.columns {
-            column.target |= self.targets.contains(&**name);
+            if self.targets.contains(&**name) {
+                column.target = true;
+                selected.kept.extend(is_kept(name).then(|| Rc::clone(name)));
+            }
         }
         selected
     }

@@ -135,10 +135,13 @@ impl<'a> Machine<'a> {
         let Expr::Subscript(subscript) = target else { return };
         let base = self.eval(&subscript.value);
         let name = self.eval(&subscript.slice).constant();
-        if let (Value::Object(number), Some(name)) = (base, name)
+        if let Value::Object(number) = base
             && let Some(Object::Table(table)) = self.state.change(number)
         {
-            table.remove(&name);
+            match name {
+                Some(name) => table.remove(&name),
+                None => table.kept.clear(),
+            }
         }
     }
 }

@@ -24,9 +24,8 @@ impl Machine<'_> {
     /// The rows of cross-validation, and what the predictions for them depend on.
     pub(crate) fn cross_predictions(&mut self, arguments: &Arguments) -> Option<(RowsId, Lessons)> {
         let table = self.table_of(arguments.get(1, "X")?)?.clone();
-        let label = arguments.get(2, "y").and_then(|value| self.table_of(value)?.label.clone());
-        if let Some(label) = label {
-            self.found.targets.insert(label.to_string());
+        if let Some(target) = arguments.get(2, "y") {
+            self.note_targets(target, Some(&table));
         }
         let estimator = match arguments.get(0, "estimator").and_then(|value| self.state.get(value)) {
             Some(Object::Estimator(estimator)) => estimator.clone(),
@@ -43,10 +42,16 @@ impl Machine<'_> {
         self.note_ids(&table, arguments);
         let (fit, scored) = self.cross_validation(table.rows, arguments);
         self.note_cross_validation(&table, arguments);
+        let answer = arguments.get(2, "y").and_then(|target| self.answer(&estimator, &table, target));
+        let mut learnt = table.lessons();
+        if answer.is_some() {
+            let lesson = Lesson::new(Kind::Answer, self.site(arguments.range), table.rows);
+            learnt = learnt.and(&self.infos.lesson(lesson));
+        }
         let fitted = Fitted {
             site: self.site(arguments.range),
             rows: fit,
-            lessons: table.lessons(),
+            lessons: learnt,
             with_target: true,
             of_target: false,
             watched: Scores::default(),

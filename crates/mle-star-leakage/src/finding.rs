@@ -48,6 +48,8 @@ pub enum Rule {
     ResampledBeforeSplit,
     /// Features were selected with the target of rows that are then validated.
     SelectedBeforeSplit,
+    /// The target itself was a feature.
+    TargetAsFeature,
     /// The same rows are in training and in validation.
     SameRows,
     /// The score was computed on rows that the model was fitted on.
@@ -74,10 +76,11 @@ pub enum Rule {
 
 impl Rule {
     /// All rules, those that block first.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::TargetStatistics,
         Self::ResampledBeforeSplit,
         Self::SelectedBeforeSplit,
+        Self::TargetAsFeature,
         Self::SameRows,
         Self::ScoredOnTrainingRows,
         Self::ChosenOnScoredRows,
@@ -98,6 +101,7 @@ impl Rule {
             Self::TargetStatistics => "target-statistics",
             Self::ResampledBeforeSplit => "resampled-before-split",
             Self::SelectedBeforeSplit => "selected-before-split",
+            Self::TargetAsFeature => "target-as-feature",
             Self::SameRows => "same-rows",
             Self::ScoredOnTrainingRows => "scored-on-training-rows",
             Self::ChosenOnScoredRows => "chosen-on-scored-rows",
@@ -123,6 +127,7 @@ impl Rule {
             Self::SelectedBeforeSplit => {
                 "Features are selected with the target of rows that are then validated."
             }
+            Self::TargetAsFeature => "The target itself is a feature.",
             Self::SameRows => "The same rows are in training and in validation.",
             Self::ScoredOnTrainingRows => "The score is computed on rows that the model was fitted on.",
             Self::ChosenOnScoredRows => {
@@ -152,6 +157,7 @@ impl Rule {
             Self::TargetStatistics => "Compute them from the training rows of each split alone.",
             Self::ResampledBeforeSplit => "Split first, and resample the training rows alone.",
             Self::SelectedBeforeSplit => "Select features with the training rows of each split alone.",
+            Self::TargetAsFeature => "Drop the target from the features.",
             Self::SameRows => "Keep the validation rows out of the training rows.",
             Self::ScoredOnTrainingRows => "Score rows that the model was not fitted on.",
             Self::ChosenOnScoredRows => "Choose it on other rows than those of the reported score.",

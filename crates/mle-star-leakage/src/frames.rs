@@ -334,7 +334,14 @@ impl Machine<'_> {
         Some(match name {
             "drop" => self.dropped(table, arguments),
             "pop" => {
-                let name = first.constant()?;
+                let Some(name) = first.constant() else {
+                    if let Value::Object(number) = base
+                        && let Some(Object::Table(table)) = self.state.change(*number)
+                    {
+                        table.kept.clear();
+                    }
+                    return None;
+                };
                 let column = self.select(table, &name);
                 if let Value::Object(number) = base
                     && let Some(Object::Table(table)) = self.state.change(*number)
@@ -380,7 +387,7 @@ impl Machine<'_> {
         let text = self.compact(arguments.range);
         let numeric = text.contains("number") || text.contains("float") || text.contains("int");
         let mut selected = table.clone();
-        selected.whole = false;
+        (selected.whole, selected.kept) = (false, Vec::new());
         if numeric == excluded {
             selected.columns.clear();
             selected.unnamed = Lessons::default();
@@ -422,7 +429,7 @@ impl Machine<'_> {
         match (names.constant(), self.texts(&names)) {
             (Some(name), _) => left.remove(&name),
             (None, Some(names)) => names.iter().for_each(|name| left.remove(name)),
-            _ => left.whole = false,
+            _ => (left.whole, left.kept) = (false, Vec::new()),
         }
         if let Value::Names(given) = &names
             && given.sure

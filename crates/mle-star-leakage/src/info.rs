@@ -34,6 +34,8 @@ pub(crate) enum Kind {
     Unsupervised,
     /// Which features to use, by the target.
     Selection,
+    /// Nothing: the target itself is among the features.
+    Answer,
     /// When to stop.
     Stopping,
     /// The best of several candidates, by their scores.

@@ -226,10 +226,12 @@ impl<'a> Machine<'a> {
             chosen = match (column.constant().filter(|_| !column.is_constant_number()), self.texts(&column)) {
                 (Some(name), _) => self.select(&chosen, &name),
                 (None, Some(names)) => self.select_all(&chosen, &names),
-                _ => chosen,
+                _ => Table { kept: Vec::new(), ..chosen },
             };
             chosen.learn(&lessons);
             chosen.by_target = by_target;
+        } else if !rest.is_empty() {
+            chosen.kept.clear();
         }
         self.table(chosen)
     }

@@ -40,9 +40,8 @@ impl Machine<'_> {
             | "pointbiserialr" => self.association(arguments),
             "Dataset" | "DMatrix" | "QuantileDMatrix" | "Pool" if booster => {
                 let table = arguments.first().and_then(|value| self.table_of(value)).cloned()?;
-                let label = arguments.get(1, "label").and_then(|value| self.table_of(value)?.label.clone());
-                if let Some(label) = label {
-                    self.found.targets.insert(label.to_string());
+                if let Some(label) = arguments.get(1, "label") {
+                    self.note_targets(label, Some(&table));
                 }
                 self.table(table)
             }
@@ -208,6 +207,11 @@ impl Machine<'_> {
                     self.note_ids(table, arguments);
                 }
                 let mut fitted = self.fit_rows(table, target.as_ref(), arguments);
+                let answer = target.as_ref().and_then(|target| self.answer(estimator, table, target));
+                if answer.is_some() {
+                    let lesson = Lesson::new(Kind::Answer, fitted.site, table.rows);
+                    fitted.lessons = fitted.lessons.and(&self.infos.lesson(lesson));
+                }
                 self.watch(estimator, &mut fitted, arguments);
                 fitted
             }
@@ -231,9 +235,8 @@ impl Machine<'_> {
 
     /// What is learnt from a table.
     fn fit_rows(&mut self, table: &Table, target: Option<&Value>, arguments: &Arguments) -> Fitted {
-        let label = target.and_then(|target| self.table_of(target)?.label.clone());
-        if let Some(label) = label {
-            self.found.targets.insert(label.to_string());
+        if let Some(target) = target {
+            self.note_targets(target, Some(table));
         }
         Fitted {
             site: self.site(arguments.range),
@@ -244,6 +247,27 @@ impl Machine<'_> {
             watched: Scores::default(),
             named: Vec::new(),
         }
+    }
+
+    /// What is given as the target is the target. Several columns are, unless they are features as well, as for a model
+    /// that reconstructs them.
+    pub(crate) fn note_targets(&mut self, truth: &Value, features: Option<&Table>) {
+        let Some(truth) = self.table_of(truth) else { return };
+        let several = truth.labels.iter().filter(|name| !features.is_some_and(|features| features.has(name)));
+        let names: Vec<String> = truth.label.iter().chain(several).map(ToString::to_string).collect();
+        self.found.targets.extend(names);
+    }
+
+    /// The column of the target that is certainly among the features of a model.
+    pub(crate) fn answer(&self, estimator: &Estimator, table: &Table, target: &Value) -> Option<Rc<str>> {
+        let target =
+            self.table_of(target).filter(|target| target.is_target() && target.rows == table.rows)?;
+        let name = target.label.clone().filter(|_| target.rows.is_known())?;
+        let among = table.kept.contains(&name) && table.named(&name).is_some_and(|column| column.target);
+        // Something between the table and the model may leave the column out.
+        let choosers = ["Transformer", "column_transformer", "Select", "RFE", "Boruta"];
+        let chooses = choosers.iter().any(|chooser| self.source.contains(chooser));
+        (among && !chooses && estimator.role >= Role::Model).then_some(name)
     }
 
     /// What a model learnt that went on from what it, or another one, learnt before.

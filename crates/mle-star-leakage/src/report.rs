@@ -139,6 +139,7 @@ impl Report<'_> {
                 (Rule::SelectedBeforeSplit, format!("selects features by {}", target(machine)))
             }
             Kind::Unsupervised if seen => (Rule::UnsupervisedBeforeSplit, "learns".to_owned()),
+            Kind::Answer => (Rule::TargetAsFeature, format!("has {} among its features", target(machine))),
             Kind::Stopping if shared => (Rule::StoppedOnScoredRows, "stops by the score".to_owned()),
             Kind::Choice(How::Number) if shared => {
                 (Rule::ChosenOnScoredRows, "takes the threshold or weight with the best score".to_owned())
@@ -158,7 +159,10 @@ impl Report<'_> {
             _ => return,
         };
         let (cause, scored) = (self.code(machine, lesson.site), self.code(machine, score.site));
-        let text = format!("{cause} {does} on rows that {scored} scores");
+        let text = match lesson.kind {
+            Kind::Answer => format!("{cause} {does}, and {scored} scores what it predicts with it"),
+            _ => format!("{cause} {does} on rows that {scored} scores"),
+        };
         self.add(rule, lesson.site, text);
     }
 

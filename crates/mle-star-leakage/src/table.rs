@@ -22,6 +22,10 @@ pub(crate) struct Table {
     pub(crate) whole: bool,
     /// The name of the only column.
     pub(crate) label: Option<Rc<str>>,
+    /// The names of the columns, if several were selected by their names.
+    pub(crate) labels: Rc<[Rc<str>]>,
+    /// Targets among the columns that were selected by their names, as the file has them.
+    pub(crate) kept: Vec<Rc<str>>,
     /// The condition, if the values are true or false: its key, and whether it is negated.
     pub(crate) condition: Option<(Rc<str>, bool)>,
     /// The rows that the condition holds for.
@@ -101,6 +105,7 @@ impl Table {
     /// Sets a column.
     pub(crate) fn set(&mut self, name: Rc<str>, column: Column) {
         self.dropped.retain(|dropped| *dropped != name);
+        self.kept.retain(|kept| *kept != name);
         match self.columns.iter_mut().find(|(known, _)| *known == name) {
             Some((_, known)) => *known = column,
             None => self.columns.push((name, column)),
@@ -154,6 +159,7 @@ impl Table {
             rows: self.rows,
             columns,
             label: if let [only] = names { Some(Rc::clone(only)) } else { None },
+            labels: if names.len() > 1 { names.into() } else { Rc::default() },
             sorted: self.sorted.clone(),
             times: self.times.clone(),
             by_target: self.by_target,
@@ -168,13 +174,17 @@ impl Table {
 
     /// The values without the names of columns.
     pub(crate) fn values(&self) -> Self {
+        let is_selected = self.label.is_some() || !self.labels.is_empty();
         let all_target = self.rest.target && self.columns.is_empty()
-            || matches!(self.columns.as_slice(), [(_, only)] if only.target && self.label.is_some());
+            || (is_selected
+                && !self.columns.is_empty()
+                && self.columns.iter().all(|(_, column)| column.target));
         let lessons = self.lessons();
         Self {
             rows: self.rows,
             rest: Column { lessons, target: all_target },
             label: self.label.clone(),
+            labels: Rc::clone(&self.labels),
             condition: self.condition.clone(),
             among: self.among,
             compared: self.compared,
@@ -206,6 +216,10 @@ impl Table {
         joined.whole = self.whole && other.whole;
         if self.label != other.label {
             joined.label = None;
+        }
+        joined.kept.retain(|name| other.kept.contains(name));
+        if self.labels != other.labels {
+            joined.labels = Rc::default();
         }
         if self.condition != other.condition {
             joined.condition = None;
