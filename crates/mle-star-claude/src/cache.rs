@@ -1,10 +1,11 @@
 //! What the service's cache holds of a run's prompts, and which part of a prompt is marked for it.
 //!
-//! The service caches what ends with a marked block, for five minutes after each use. It looks at the blocks before a mark
-//! for what earlier calls have marked. It takes four marks, and `claude` itself sets three.
+//! The service caches what ends with a marked block, for five minutes or an hour after each use. It looks at the blocks
+//! before a mark for what earlier calls have marked. It takes four marks, and `claude` itself sets three. All marks of a call
+//! last equally long, since the service refuses a mark for a longer time after one for a shorter.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use blake3::Hash;
@@ -16,28 +17,132 @@ use serde_json::{Value, json};
 const LEAST: usize = 4000;
 /// What `claude` says about tools before the system prompt has at least this length in bytes.
 const TOOLS: usize = 2000;
-/// How long a beginning is kept after each use.
-const KEPT: Duration = Duration::from_secs(300);
+/// The price of what is kept for five minutes, kept for an hour and read from the cache, as multiples of the usual one.
+const PRICES: [f64; 3] = [1.25, 2.0, 0.1];
+/// Variables of users who decide about the cache themselves, or whose service may not keep anything for an hour.
+const OWN_CHOICE: [&str; 7] = [
+    "ANTHROPIC_BASE_URL",
+    "CLAUDE_CODE_USE_BEDROCK",
+    "CLAUDE_CODE_USE_FOUNDRY",
+    "CLAUDE_CODE_USE_VERTEX",
+    "DISABLE_PROMPT_CACHING",
+    "ENABLE_PROMPT_CACHING_1H",
+    "FORCE_PROMPT_CACHING_5M",
+];
 
-/// The beginnings that the service holds, by digest, and when they were last used.
+/// How long the service keeps a beginning after each use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kept {
+    FiveMinutes,
+    Hour,
+}
+
+impl Kept {
+    fn duration(self) -> Duration {
+        match self {
+            Self::FiveMinutes => Duration::from_secs(300),
+            Self::Hour => Duration::from_secs(3600),
+        }
+    }
+
+    fn mark(self) -> Value {
+        match self {
+            Self::FiveMinutes => json!({"type": "ephemeral"}),
+            Self::Hour => json!({"type": "ephemeral", "ttl": "1h"}),
+        }
+    }
+}
+
+/// What the service holds of a run's prompts.
+pub(crate) struct Cache {
+    may_last: bool,
+    state: Mutex<State>,
+}
+
 #[derive(Default)]
-pub(crate) struct Cache(Mutex<HashMap<Hash, Instant>>);
+struct State {
+    /// The beginnings that were sent in the last hour, by digest.
+    used: HashMap<Hash, Use>,
+    /// The characters of calls without tools that no call of the hour before had sent.
+    anew: usize,
+    /// Their other characters that no call of the five minutes before had sent.
+    late: usize,
+}
+
+/// The last use of a beginning.
+#[derive(Clone, Copy)]
+struct Use {
+    at: Instant,
+    kept: Kept,
+}
+
+impl Use {
+    fn is_within(self, kept: Kept, now: Instant) -> bool {
+        now.saturating_duration_since(self.at) < kept.duration()
+    }
+}
+
+impl State {
+    /// What costs less. Keeping for an hour saves what comes late, and makes everything new more expensive.
+    fn cheaper(&self) -> Kept {
+        #[expect(clippy::cast_precision_loss, reason = "lengths of texts")]
+        let [anew, late] = [self.anew as f64, self.late as f64];
+        let [short, long, read] = PRICES;
+        if anew * long + late * read < (anew + late) * short { Kept::Hour } else { Kept::FiveMinutes }
+    }
+}
 
 impl Cache {
+    pub(crate) fn new(may_last: bool) -> Self {
+        Self { may_last, state: Mutex::default() }
+    }
+
+    /// One that may keep beginnings for an hour, unless the user's environment speaks against it.
+    pub(crate) fn of_environment() -> Self {
+        Self::new(OWN_CHOICE.iter().all(|name| std::env::var_os(name).is_none()))
+    }
+
+    /// How long the service is to keep the beginnings of a call.
+    ///
+    /// Long scripts pass between two calls of planner and coder, which have no tools and share most of their prompts.
+    /// Agents with tools share little.
+    pub(crate) fn kept(&self, tools: &[&str]) -> Kept {
+        if self.may_last && tools.is_empty() { self.state().cheaper() } else { Kept::FiveMinutes }
+    }
+
     /// The prompt as content of a message: a text, or blocks of which one is marked. That is the shortest part that the
     /// service does not hold, so that the next call can begin with it; if it holds all, the longest.
-    pub(crate) fn content(&self, request: &AgentRequest, now: Instant) -> Value {
+    pub(crate) fn content(&self, request: &AgentRequest, kept: Kept, now: Instant) -> Value {
         let AgentRequest { system, prompt, shared, tools, .. } = request;
         let before = system.len() + if tools.is_empty() { 0 } else { TOOLS };
         let ends = shared.iter().copied().filter(|end| before + end >= LEAST);
         let parts: Vec<(usize, Hash)> = ends.map(|end| (end, digest(request, end))).collect();
+        let mut state = self.state();
+        state.used.retain(|_, used| used.is_within(Kept::Hour, now));
+        if tools.is_empty() {
+            let sent = |kept| {
+                let is_known = |(_, part): &&(usize, Hash)| {
+                    state.used.get(part).is_some_and(|used| used.is_within(kept, now))
+                };
+                parts.iter().rfind(is_known).map_or(0, |(end, _)| before + end)
+            };
+            let [recently, in_the_hour] = [Kept::FiveMinutes, Kept::Hour].map(sent);
+            state.late += in_the_hour - recently;
+            state.anew += before + prompt.len() - in_the_hour;
+        }
         let Some(longest) = parts.last() else { return json!(prompt) };
-        let mut used = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        used.retain(|_, at| now.saturating_duration_since(*at) < KEPT);
-        let marked = parts.iter().find(|(_, part)| !used.contains_key(part)).unwrap_or(longest);
-        let read = parts.iter().rfind(|(_, part)| used.contains_key(part));
-        used.extend([Some(marked), read].into_iter().flatten().map(|(_, part)| (*part, now)));
-        blocks(prompt, shared, marked.0)
+        let is_held = |(_, part): &&(usize, Hash)| {
+            state.used.get(part).is_some_and(|used| used.is_within(used.kept, now))
+        };
+        let marked = parts.iter().find(|part| !is_held(part)).unwrap_or(longest);
+        let read = parts.iter().rfind(is_held);
+        let used = [Some(marked), read].into_iter().flatten().map(|(_, part)| (*part, Use { at: now, kept }));
+        state.used.extend(used.collect::<Vec<_>>());
+        blocks(prompt, shared, marked.0, kept)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -49,13 +154,13 @@ fn digest(request: &AgentRequest, end: usize) -> Hash {
 }
 
 /// The parts of a prompt, and the rest of it, as blocks.
-fn blocks(prompt: &str, shared: &[usize], marked: usize) -> Value {
+fn blocks(prompt: &str, shared: &[usize], marked: usize, kept: Kept) -> Value {
     let starts = [0].iter().chain(shared).copied();
     let ends = shared.iter().copied().chain([prompt.len()]);
     let block = |(start, end): (usize, usize)| {
         let text = prompt.get(start..end).filter(|text| !text.is_empty())?;
         Some(match end == marked {
-            true => json!({"type": "text", "text": text, "cache_control": {"type": "ephemeral"}}),
+            true => json!({"type": "text", "text": text, "cache_control": kept.mark()}),
             false => json!({"type": "text", "text": text}),
         })
     };
@@ -72,20 +177,21 @@ mod tests {
     fn asked(cache: &Cache, now: Instant, shared: &[usize]) -> (Vec<usize>, Option<usize>) {
         let prompt = format!("{}@own", "s".repeat(shared.last().copied().unwrap_or_default()));
         let request = AgentRequest { prompt, shared: shared.to_vec(), ..request(AgentType::Coder, &[]) };
-        let content = cache.content(&request, now);
+        let kept = cache.kept(&[]);
+        let content = cache.content(&request, kept, now);
         let Some(blocks) = content.as_array() else {
             assert_eq!(content, request.prompt);
             return (Vec::new(), None);
         };
         let text = |block: &Value| block["text"].as_str().unwrap().to_owned();
         assert_eq!(blocks.iter().map(text).collect::<String>(), request.prompt);
-        let marked = blocks.iter().position(|block| block["cache_control"] == json!({"type": "ephemeral"}));
+        let marked = blocks.iter().position(|block| block["cache_control"] == kept.mark());
         (blocks.iter().map(|block| text(block).len()).collect(), marked)
     }
 
     #[test]
     fn the_shortest_part_that_is_not_held_is_marked() {
-        let (cache, start) = (Cache::default(), Instant::now());
+        let (cache, start) = (Cache::new(false), Instant::now());
         let check = |seconds, shared: &[usize], marked| {
             let now = start + Duration::from_secs(seconds);
             assert_eq!(asked(&cache, now, shared).1, Some(marked), "{shared:?} after {seconds} s");
@@ -100,9 +206,40 @@ mod tests {
     }
 
     #[test]
+    fn beginnings_are_kept_for_an_hour_where_scripts_take_long() {
+        let kept = |may_last, seconds: u64| {
+            let (cache, start) = (Cache::new(may_last), Instant::now());
+            for call in 0..8 {
+                asked(&cache, start + Duration::from_secs(call * seconds), &[5000]);
+            }
+            cache.kept(&[])
+        };
+        assert_eq!(kept(true, 30), Kept::FiveMinutes);
+        assert_eq!(kept(true, 600), Kept::Hour);
+        // Then an hour is too short as well.
+        assert_eq!(kept(true, 4000), Kept::FiveMinutes);
+        assert_eq!(kept(false, 600), Kept::FiveMinutes);
+    }
+
+    #[test]
+    fn what_is_kept_for_an_hour_is_held_for_an_hour() {
+        let (cache, start) = (Cache::new(true), Instant::now());
+        let marked =
+            |seconds, shared: &[usize]| asked(&cache, start + Duration::from_secs(seconds), shared).1;
+        for call in 0..4 {
+            marked(call * 600, &[5000]);
+        }
+        assert_eq!(cache.kept(&[]), Kept::Hour);
+        assert_eq!(marked(2400, &[5000, 6000]), Some(1));
+        assert_eq!(marked(4800, &[5000, 6000, 7000]), Some(2));
+        assert_eq!(marked(8400, &[5000, 6000, 7000]), Some(0));
+        assert_eq!(cache.kept(&["Read"]), Kept::FiveMinutes);
+    }
+
+    #[test]
     fn a_short_beginning_is_not_marked() {
         let least = LEAST - "system".len();
-        let first = |shared: &[usize]| asked(&Cache::default(), Instant::now(), shared);
+        let first = |shared: &[usize]| asked(&Cache::new(true), Instant::now(), shared);
         assert_eq!(first(&[]), (vec![], None));
         assert_eq!(first(&[least - 1]), (vec![], None));
         assert_eq!(first(&[least]), (vec![least, 4], Some(0)));

@@ -60,7 +60,7 @@ impl Client {
             patience: Patience::new(setup.max_wait, fastrand::f64, KEEPS_DYING),
             prefetched: Prefetched::new(setup.prefetch),
             setup,
-            cache: Cache::default(),
+            cache: Cache::of_environment(),
             work_dirs,
             tool_failures: ToolFailures::default(),
         })
@@ -68,7 +68,7 @@ impl Client {
 
     /// A process for a call: a prefetched one, else a new one.
     pub(crate) fn child(&self, request: &AgentRequest) -> Result<Child, StartError> {
-        let invocation = Invocation::new(&self.setup, request);
+        let invocation = self.invocation(request);
         match self.prefetched.take(&invocation) {
             Some(child) => Ok(child),
             None => self.start(invocation, request),
@@ -78,10 +78,14 @@ impl Client {
     /// Starts processes for calls that are likely to follow.
     pub(crate) fn prefetch(&self, likely: &[AgentRequest]) {
         for request in likely.iter().take(self.setup.prefetch) {
-            let invocation = Invocation::new(&self.setup, request);
+            let invocation = self.invocation(request);
             // A start that fails here is repeated, and its error reported, when the call is made.
             self.prefetched.start(invocation, |invocation| self.start(invocation, request).ok());
         }
+    }
+
+    fn invocation(&self, request: &AgentRequest) -> Invocation {
+        Invocation::new(&self.setup, request, self.cache.kept(request.tools))
     }
 
     fn start(&self, invocation: Invocation, request: &AgentRequest) -> Result<Child, StartError> {

@@ -56,7 +56,8 @@ async fn attempt(
         Ok(child) => child,
         Err(error) => return not_started(client, &error),
     };
-    child.send(&invocation::prompt(&client.cache.content(request, std::time::Instant::now())));
+    let kept = child.invocation.kept;
+    child.send(&invocation::prompt(&client.cache.content(request, kept, std::time::Instant::now())));
     let began = Instant::now();
     let mut conversation = Conversation { client, request, events, transcript: Transcript::default() };
     let end = conversation.listen(&mut child, deadline).await;

@@ -3,6 +3,7 @@
 use mle_star::effects::AgentRequest;
 use serde_json::{Value, json};
 
+use crate::cache::Kept;
 use crate::protocol::BEFORE_TOOL;
 use crate::setup::ClaudeSetup;
 
@@ -14,10 +15,6 @@ const REMOVED: [&str; 2] = ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"];
 /// Set unless the user has set them: no telemetry, no self-update during a run.
 const QUIET: [(&str, &str); 2] =
     [("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"), ("DISABLE_AUTOUPDATER", "1")];
-/// Keeps the marks of `claude` for the service's cache at five minutes, as those of [`Cache`](crate::cache::Cache) are.
-/// With a login, `claude` may mark for an hour, and the service refuses a request in which a longer time follows a
-/// shorter one.
-const FIVE_MINUTES: (&str, Option<&str>) = ("FORCE_PROMPT_CACHING_5M", Some("1"));
 
 /// How a process is started. Calls with equal invocations can use the same process.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +26,8 @@ pub(crate) struct Invocation {
     /// Digest of the system prompt, which names its file.
     pub(crate) system: String,
     pub(crate) access: Access,
+    /// How long the service's cache keeps what `claude` marks, and what the client marks.
+    pub(crate) kept: Kept,
 }
 
 /// What an agent can reach with its tools.
@@ -43,12 +42,13 @@ pub(crate) enum Access {
 }
 
 impl Invocation {
-    pub(crate) fn new(setup: &ClaudeSetup, request: &AgentRequest) -> Self {
+    pub(crate) fn new(setup: &ClaudeSetup, request: &AgentRequest, kept: Kept) -> Self {
         Self {
             arguments: arguments(setup, request),
-            variables: variables(setup, request),
+            variables: variables(setup, request, kept),
             system: blake3::hash(request.system.as_bytes()).to_hex().to_string(),
             access: Access::of(request.tools),
+            kept,
         }
     }
 }
@@ -116,7 +116,7 @@ fn permission_mode(setup: &ClaudeSetup) -> &str {
     }
 }
 
-fn variables(setup: &ClaudeSetup, request: &AgentRequest) -> Vec<(&'static str, Option<String>)> {
+fn variables(setup: &ClaudeSetup, request: &AgentRequest, kept: Kept) -> Vec<(&'static str, Option<String>)> {
     let quiet = QUIET.into_iter().filter(|(name, _)| std::env::var_os(name).is_none());
     let own = [
         ("MLE_STAR_AGENT", Some(request.agent.name().to_owned())),
@@ -125,9 +125,18 @@ fn variables(setup: &ClaudeSetup, request: &AgentRequest) -> Vec<(&'static str, 
         ("MLE_STAR_PLACE", Some(request.place.to_string())),
         ("MLE_STAR_SESSION", Some(request.place.session())),
     ];
-    let fixed = REMOVED.into_iter().map(|name| (name, None)).chain([FIVE_MINUTES]);
+    let fixed = REMOVED.into_iter().map(|name| (name, None)).chain([marks(kept)]);
     let fixed = fixed.map(|(name, value)| (name, value.map(str::to_owned)));
     own.into_iter().chain(quiet.map(|(name, value)| (name, Some(value.to_owned())))).chain(fixed).collect()
+}
+
+/// What makes `claude` mark for this time. It may choose an hour by itself if it has a login.
+fn marks(kept: Kept) -> (&'static str, Option<&'static str>) {
+    let name = match kept {
+        Kept::FiveMinutes => "FORCE_PROMPT_CACHING_5M",
+        Kept::Hour => "ENABLE_PROMPT_CACHING_1H",
+    };
+    (name, Some("1"))
 }
 
 /// The first message to a process: the agents to register and, for an agent with tools, the hook to call.
@@ -228,7 +237,8 @@ pub(crate) mod tests {
     fn the_environment_names_the_agent_and_its_place() {
         let setup = example(Path::new("/data"));
         let variant = Some(Variant::Detection);
-        let variables = variables(&setup, &AgentRequest { variant, ..request(AgentType::Leakage, &[]) });
+        let request = AgentRequest { variant, ..request(AgentType::Leakage, &[]) };
+        let variables = variables(&setup, &request, Kept::Hour);
         let value =
             |name: &str| variables.iter().find(|(other, _)| *other == name).and_then(|(_, v)| v.as_deref());
         assert_eq!(value("MLE_STAR_AGENT"), Some("leakage"));
@@ -237,6 +247,8 @@ pub(crate) mod tests {
         assert_eq!(value("MLE_STAR_PLACE"), Some("phase2/path-1/t0/k0/coder"));
         assert_eq!(value("MLE_STAR_SESSION"), Some("path-1"));
         assert!(variables.contains(&("CLAUDECODE", None)));
+        assert_eq!(value("ENABLE_PROMPT_CACHING_1H"), Some("1"));
+        assert_eq!(value("FORCE_PROMPT_CACHING_5M"), None);
     }
 
     #[test]

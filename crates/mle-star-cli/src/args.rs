@@ -399,7 +399,7 @@ pub struct DoctorArgs {
 
 #[derive(Debug, Args)]
 pub struct RunnerArgs {
-    /// Keep at most this much data of runs [default: half of the free disk]
+    /// Keep at most this much data of runs [default: half of what is free or cached]
     #[arg(long, value_name = "GIB")]
     pub cache_limit: Option<u64>,
     /// Copy the data even if it lies at the same path here, for example on a slow shared disk

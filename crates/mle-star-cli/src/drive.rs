@@ -29,6 +29,7 @@ use mle_star_backends::files::FileAgents;
 use mle_star_backends::runners::entry::RunnerEntry;
 use mle_star_backends::runners::fleet::Fleet;
 use mle_star_backends::script::environment::Environment;
+use mle_star_data::holdout::Plan;
 use mle_star_data::profile::Profile;
 use mle_star_offline::OfflineAgents;
 use tokio::runtime::Builder;
@@ -65,6 +66,8 @@ pub struct Start {
     pub rules: Option<OfflineAgents>,
     /// The profile of the data; `None` without a readable training table.
     pub profile: Option<Profile>,
+    /// The held-out rows, if they have just been chosen.
+    pub held_out: Option<Plan>,
     /// Runners on other machines.
     pub runners: Vec<RunnerEntry>,
     /// How it is shown.

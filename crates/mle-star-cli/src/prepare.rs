@@ -25,6 +25,7 @@ use mle_star::prompts::Prompts;
 use mle_star::protocol::Protocol;
 use mle_star::search::{plain_rule, solution_pages};
 use mle_star::task::Task;
+use mle_star_data::holdout::Plan;
 use mle_star_data::infer::Guess;
 use mle_star_data::profile::Profile;
 
@@ -35,6 +36,7 @@ use crate::runtime::wait_for;
 use crate::settings::{Environment, Invocation};
 use configure::Configured;
 use infer_task::CompleteTask;
+use protocol::Decided;
 use task_source::TaskSource;
 
 pub use configure::{absolute, settings_of};
@@ -63,6 +65,8 @@ pub struct Prepared {
     pub profile: Option<Profile>,
     /// How solutions are evaluated; `None` for the paper's way.
     pub protocol: Option<Protocol>,
+    /// The held-out rows; `None` if there are none.
+    pub held_out: Option<Plan>,
     /// The data in a few lines, for the prompts; `None` in a preview and with `context: paper`.
     pub data_summary: Option<String>,
     /// What was inferred, with reasons.
@@ -115,7 +119,8 @@ pub fn prepare_for(
     let decided = protocol::decide(&task, &config, profile.as_ref());
     let data_summary =
         makes_output.then(|| summary::summary(&task, &config, profile.as_ref(), decided.as_ref())).flatten();
-    let protocol = decided.map(|decided| decided.protocol);
+    let (protocol, held_out) =
+        decided.map_or((None, None), |Decided { protocol, held_out }| (Some(protocol), held_out));
     sources.extend(protocol.iter().flat_map(|protocol| protocol::lines(protocol, &config)));
     Ok(Prepared {
         task,
@@ -127,6 +132,7 @@ pub fn prepare_for(
         chosen,
         profile,
         protocol,
+        held_out,
         data_summary,
         guesses,
         sources,

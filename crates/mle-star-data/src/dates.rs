@@ -20,6 +20,13 @@ pub(super) fn is_date(text: &str) -> bool {
     seconds(text, Reading::MonthFirst).is_some() || seconds(text, Reading::DayFirst).is_some()
 }
 
+/// Whether a date's first number can only be a day: it is too large for a month, or a point follows.
+pub(super) fn begins_with_day(date: &str) -> bool {
+    let first = date.split(|letter: char| !letter.is_ascii_digit()).next().unwrap_or_default();
+    let is_day = |day: u32| (13..=31).contains(&day) || (day <= 12 && date[first.len()..].starts_with('.'));
+    first.len() <= 2 && first.parse().is_ok_and(is_day)
+}
+
 /// The seconds from the beginning of 1970 to this date; `None` if it is no date.
 pub(super) fn seconds(text: &str, reading: Reading) -> Option<f64> {
     let text = text.trim();

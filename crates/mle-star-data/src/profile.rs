@@ -92,7 +92,7 @@ pub struct Column {
     /// Distinct non-missing values in the inspected rows.
     pub distinct: usize,
     /// Up to ten values, most frequent first. Only the first two thousand distinct values of a column are
-    /// considered.
+    /// considered, and no more than four MiB of them.
     pub top_values: Vec<(String, usize)>,
     /// Smallest and largest value of a numeric column.
     pub range: Option<(f64, f64)>,
@@ -105,8 +105,10 @@ pub struct Column {
     /// Values that are infinite, or at least [`HUGE`] in size.
     pub huge: usize,
     /// Whether pandas would write a value in another way than the file, such as 7 for `007`. It is `false` if values mean
-    /// the same. Only the first two thousand distinct values of a column are considered.
+    /// the same. Only the values behind `top_values` are considered.
     pub respelled: bool,
+    /// Whether a date shows that the day comes first: `31/01/2024`.
+    pub day_first: bool,
 }
 
 /// The kind of a column's values.
@@ -271,6 +273,38 @@ mod tests {
         check(&["a", " a", "b "], 2, 0, false);
         check(&["1", "inf", "-inf", "1e300", "nan"], 0, 3, true);
         check(&["inf", "x"], 0, 0, false);
+    }
+
+    #[test]
+    fn dates_show_that_the_day_comes_first() {
+        let check = |values: &[&str], expected| {
+            assert_eq!(only_column(values).day_first, expected, "{values:?}");
+        };
+        check(&["05/02/2024", "31/01/2024"], true);
+        check(&["31/01/2024 10:00", "01/02/2024 10:00"], true);
+        check(&["5.2.2024", "6.2.2024"], true);
+        check(&["05/02/2024", "01/31/2024"], false);
+        check(&["2024-01-31", "2024-01-13"], false);
+        check(&["2024.01.31"], false);
+        check(&["31", "soon"], false);
+        // Ten dates that are as frequent as others do not show it.
+        let all: Vec<String> = (0..56).map(|row| format!("{:02}/03/2024", row % 28 + 1)).collect();
+        check(&all.iter().map(String::as_str).collect::<Vec<_>>(), true);
+    }
+
+    #[test]
+    fn huge_cells_are_counted_but_not_kept() {
+        let huge: Vec<String> = (0..9).map(|row| format!("{row}{}", "x".repeat(1 << 20))).collect();
+        let mut cells: Vec<&str> = huge.iter().map(String::as_str).collect();
+        cells.extend(["yes", "yes", huge[8].as_str()]);
+        let column = only_column(&cells);
+        assert_eq!((column.distinct, column.kind), (10, ColumnKind::Text));
+        assert_eq!(column.top_values[0], ("yes".to_owned(), 2));
+        assert!(column.top_values.len() <= 5, "{}", column.top_values.len());
+        // What is not kept is neither a truth value nor a date.
+        let whole = "x".repeat(5 << 20);
+        assert_ne!(only_column(&["yes", "no", "yes", &whole]).kind, ColumnKind::Boolean);
+        assert_ne!(only_column(&[&whole]).kind, ColumnKind::Date);
     }
 
     #[test]

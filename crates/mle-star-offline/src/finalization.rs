@@ -94,12 +94,28 @@ fn subsampling_block(code: &str) -> Option<String> {
     (code.matches(&block).count() == 1).then_some(block)
 }
 
-/// The replacement of a block that subsamples rows.
-pub(crate) fn subsampling_remove(inputs: Inputs<'_>) -> String {
+/// The replacement of a block that subsamples rows: none, or a sample of as many rows as fit into the time.
+pub(crate) fn subsampling_remove(problem: &Problem, inputs: Inputs<'_>) -> String {
     let block = inputs.text("code_block_with_subsampling");
-    let indent: String = block.chars().take_while(|letter| *letter == ' ').collect();
-    let draws = block.contains(".sample(");
-    if draws { fenced(&format!("{indent}# Every training row is used.")) } else { fenced(block) }
+    if !block.contains(".sample(") {
+        return fenced(block);
+    }
+    match sample_that_fits(problem, inputs) {
+        Some((before, rows)) => fenced(&block.replace(&before.to_string(), &rows.to_string())),
+        None => {
+            let indent: String = block.chars().take_while(|letter| *letter == ' ').collect();
+            fenced(&format!("{indent}# Every training row is used."))
+        }
+    }
+}
+
+/// The rows of the search's sample and of the largest one that fits into the time; `None` if all rows fit. Most models
+/// take as long for each row on more rows; what a script takes once, such as reading, makes this a careful guess.
+fn sample_that_fits(problem: &Problem, inputs: Inputs<'_>) -> Option<(usize, usize)> {
+    let before = problem.subsample? as usize;
+    let (seconds, allowed) = (inputs.number("seconds")?, inputs.number("allowed_seconds")?);
+    let rows = (before as f64 * allowed / seconds.max(0.1)).floor() as usize;
+    (rows < problem.rows).then_some((before, rows.max(before)))
 }
 
 /// Whether the solution is copied from a reference, judged by shared runs of words.

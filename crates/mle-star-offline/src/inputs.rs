@@ -25,6 +25,11 @@ impl<'a> Inputs<'a> {
         list.map(|items| items.iter().map(Value::as_f64).collect()).unwrap_or_default()
     }
 
+    /// A number; `None` if missing.
+    pub(crate) fn number(self, name: &str) -> Option<f64> {
+        self.0.get(name).and_then(Value::as_f64)
+    }
+
     /// Whether a switch is on.
     pub(crate) fn is_set(self, name: &str) -> bool {
         self.0.get(name).and_then(Value::as_bool).unwrap_or_default()

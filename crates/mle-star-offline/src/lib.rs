@@ -98,7 +98,7 @@ impl OfflineAgents {
             AgentType::Data => finalization::data(problem, &self.profile, inputs)?,
             AgentType::Test => match request.variant {
                 Some(Variant::SubsamplingExtract) => finalization::subsampling_extract(inputs),
-                Some(Variant::SubsamplingRemove) => finalization::subsampling_remove(inputs),
+                Some(Variant::SubsamplingRemove) => finalization::subsampling_remove(problem, inputs),
                 Some(Variant::Contamination) => finalization::contamination(inputs),
                 _ => finalization::test(problem, inputs)?,
             },

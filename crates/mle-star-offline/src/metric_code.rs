@@ -116,12 +116,12 @@ fn python_for_probabilities(id: Known) -> Code {
         Known::RocAuc => (
             "Area under the ROC curve, each class against the rest, averaged",
             "from sklearn.metrics import roc_auc_score",
-            "roc_auc_score(truth, predicted, multi_class=\"ovr\")",
+            "np.mean([roc_auc_score(truth == label, predicted[:, label]) for label in np.unique(truth)])",
         ),
         Known::AveragePrecision => (
             "Average precision, each class against the rest, averaged",
             "from sklearn.metrics import average_precision_score",
-            "average_precision_score(np.eye(len(CLASSES))[truth], predicted)",
+            "np.mean([average_precision_score(truth == label, predicted[:, label]) for label in np.unique(truth)])",
         ),
         Known::Brier => (
             "Squared error of the class probabilities, summed over the classes",

@@ -16,7 +16,7 @@ use crate::submission_layout::{Layout, layout};
 use crate::targets::{Targets, targets};
 use crate::time_order::{TimeOrder, time_order};
 use crate::unusual::{Unusual, unusual};
-use mle_star_data::profile::{Column, ColumnKind, Profile, Table};
+use mle_star_data::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
 use mle_star_metrics::names::Metric as Known;
 
 /// Categorical columns with more distinct values than this are encoded by target means.
@@ -73,7 +73,7 @@ pub(crate) struct Problem {
     pub(crate) folds: usize,
     /// The seed of everything random in a script.
     pub(crate) seed: u32,
-    /// `binary`, `multiclass` or `continuous`, as scikit-learn's target encoder calls it.
+    /// What scikit-learn's target encoder calls it: `continuous`, or `auto` for classes, of which few may be present.
     pub(crate) target_type: &'static str,
     /// Share of the rarest class; 1 for numeric targets.
     pub(crate) rarest: f64,
@@ -105,6 +105,8 @@ pub(crate) struct Columns {
     /// Many categories: target means.
     pub(crate) many_levels: Vec<String>,
     pub(crate) dates: Vec<String>,
+    /// Those of `dates` that begin with the day: `31.01.2024`.
+    pub(crate) day_first: Vec<String>,
     pub(crate) texts: Vec<String>,
 }
 
@@ -133,7 +135,7 @@ impl Problem {
             name == target.name || task.id_column.as_deref() == Some(name) || layout.predicts(name)
         };
         let unequal_classes = stratified && rarest * classes as f64 <= 0.8;
-        let time = split.and_then(|split| time_order(split, &profile.train));
+        let time = split.and_then(|split| time_order(split, profile));
         let time_column = time.as_ref().map(|time| time.column.as_str());
         let unusual = unusual(profile, task.id_column.as_deref(), target, &metric, time_column);
         let grouping = grouping(split, profile, &Rows { used, unequal_classes }, taken);
@@ -151,7 +153,7 @@ impl Problem {
             id: task.id_column.clone().filter(|id| test.column(id).is_some()),
             train_file: input_path(&profile.train),
             test_file: input_path(test),
-            target_missing: target.missing > 0,
+            target_missing: target.missing > 0 || rows > ROWS_LOOKED_AT,
             rows,
             used_rows: used,
             subsample: (rows > used).then_some(subsample_limit),
@@ -170,7 +172,7 @@ impl Problem {
             history: None,
             dropped: None,
             unusual,
-            target_type: target_type(classes),
+            target_type: if classes > 0 { "auto" } else { "continuous" },
             rarest,
             target_range: target.range.unwrap_or((f64::NEG_INFINITY, f64::INFINITY)),
             integer_target: target.kind == ColumnKind::Integer,
@@ -188,7 +190,7 @@ impl Problem {
 
     /// Number of feature columns of every kind.
     pub(crate) fn width(&self) -> usize {
-        let Columns { numeric, categorical, many_levels, dates, texts } = &self.columns;
+        let Columns { numeric, categorical, many_levels, dates, texts, .. } = &self.columns;
         numeric.len() + categorical.len() + many_levels.len() + dates.len() + texts.len()
     }
 
@@ -211,8 +213,8 @@ impl Columns {
 
     /// Keeps the columns with these names.
     pub(crate) fn retain(&mut self, wanted: impl Fn(&String) -> bool) {
-        let Self { numeric, categorical, many_levels, dates, texts } = self;
-        for names in [numeric, categorical, many_levels, dates, texts] {
+        let Self { numeric, categorical, many_levels, dates, day_first, texts } = self;
+        for names in [numeric, categorical, many_levels, dates, day_first, texts] {
             names.retain(&wanted);
         }
     }
@@ -221,7 +223,10 @@ impl Columns {
     pub(crate) fn add(&mut self, name: String, column: &Column) {
         match column.kind {
             ColumnKind::Integer | ColumnKind::Float => self.numeric.push(name),
-            ColumnKind::Date => self.dates.push(name),
+            ColumnKind::Date => {
+                self.day_first.extend(column.day_first.then(|| name.clone()));
+                self.dates.push(name);
+            }
             ColumnKind::Text => self.texts.push(name),
             ColumnKind::Boolean => self.categorical.push(name),
             ColumnKind::Category if column.distinct <= FEW_LEVELS => self.categorical.push(name),
@@ -235,6 +240,7 @@ impl Columns {
         self.categorical.extend_from_slice(&other.categorical);
         self.many_levels.extend_from_slice(&other.many_levels);
         self.dates.extend_from_slice(&other.dates);
+        self.day_first.extend_from_slice(&other.day_first);
         self.texts.extend_from_slice(&other.texts);
     }
 }
@@ -333,7 +339,7 @@ fn feature_columns(train: &Table, test: &Table, taken: impl Fn(&str) -> bool) ->
     let mut columns = Columns::default();
     for column in &train.columns {
         let Some(twin) = test.column(&column.name) else { continue };
-        if taken(&column.name) || column.distinct < 2 || is_row_name(column, train.rows) {
+        if taken(&column.name) || column.distinct < 2 || is_row_name(column, train.rows.min(ROWS_LOOKED_AT)) {
             continue;
         }
         columns.add(column.name.clone(), &agreed(column, twin));
@@ -341,7 +347,7 @@ fn feature_columns(train: &Table, test: &Table, taken: impl Fn(&str) -> bool) ->
     columns
 }
 
-/// Text codes that differ in almost every row are not useful as features.
+/// Text codes that differ in almost every row that was looked at are not useful as features.
 fn is_row_name(column: &Column, rows: usize) -> bool {
     let present = rows.saturating_sub(column.missing);
     column.kind == ColumnKind::Category && column.distinct > 30 && column.distinct * 10 > present * 9
@@ -358,7 +364,7 @@ fn agreed(train: &Column, test: &Column) -> Column {
         || (coded(train.kind) && coded(test.kind))
         || !numeric(train.kind);
     let kind = if agree { train.kind } else { Category };
-    Column { kind, ..train.clone() }
+    Column { kind, day_first: train.day_first || test.day_first, ..train.clone() }
 }
 
 fn numeric_columns(table: &Table, columns: &Columns, wanted: impl Fn(&Column) -> bool) -> Vec<String> {
@@ -384,14 +390,6 @@ fn rarest_class(target: &Column, classes: usize) -> f64 {
         _ if classes == 0 => 1.0,
         Some(smallest) if known => smallest as f64 / total as f64,
         _ => 0.0,
-    }
-}
-
-fn target_type(classes: usize) -> &'static str {
-    match classes {
-        0 => "continuous",
-        2 => "binary",
-        _ => "multiclass",
     }
 }
 

@@ -61,6 +61,7 @@ fn whole(target: &Column, columns: &[&Column]) -> Column {
         huge: columns.iter().map(|column| column.huge).sum(),
         padded: 0,
         respelled: false,
+        day_first: false,
         ..target.clone()
     }
 }

@@ -3,7 +3,7 @@
 use mle_star::protocol::{Split, SplitKind};
 use serde::Serialize;
 
-use mle_star_data::profile::{Column, ColumnKind, Table};
+use mle_star_data::profile::{ColumnKind, Profile};
 
 /// The column that orders rows by time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -16,18 +16,12 @@ pub(crate) struct TimeOrder {
 }
 
 /// The order of a split by time; `None` for other splits, and for a column that has no two times.
-pub(crate) fn time_order(split: &Split, train: &Table) -> Option<TimeOrder> {
-    let column = train.column(split.column.as_deref()?)?;
+pub(crate) fn time_order(split: &Split, profile: &Profile) -> Option<TimeOrder> {
+    let column = profile.train.column(split.column.as_deref()?)?;
+    let twin = profile.test.as_ref().and_then(|test| test.column(&column.name));
     (split.kind == SplitKind::Time && column.distinct > 1).then(|| TimeOrder {
         column: column.name.clone(),
         is_date: column.kind == ColumnKind::Date,
-        day_first: begins_with_day(column),
+        day_first: column.day_first || twin.is_some_and(|twin| twin.day_first),
     })
-}
-
-/// A first number that is too large for a month is a day.
-fn begins_with_day(column: &Column) -> bool {
-    let first = |date: &String| date.split(|c: char| !c.is_ascii_digit()).next()?.parse::<u32>().ok();
-    let mut dates = column.top_values.iter().map(|(date, _)| date);
-    dates.any(|date| first(date).is_some_and(|number| (13..=31).contains(&number)))
 }

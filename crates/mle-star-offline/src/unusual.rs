@@ -3,13 +3,15 @@
 use serde::Serialize;
 
 use crate::metric_code::Metric;
-use mle_star_data::profile::{Column, ColumnKind, Profile, Table};
+use mle_star_data::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
 
 /// What is unusual about the values of a task.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Unusual {
-    /// Whether a feature has infinite or huge values.
+    /// Whether a feature has infinite or huge values, or may have them in rows that were not looked at.
     pub(crate) huge: bool,
+    /// Whether a numeric feature may have texts in rows that were not looked at.
+    pub(crate) unseen: bool,
     /// Whether a numeric target has infinite or huge values.
     pub(crate) huge_target: bool,
     /// The columns to read as text, because pandas would write them in another way: the ID and class labels.
@@ -31,6 +33,7 @@ pub(crate) fn unusual(
     time: Option<&str>,
 ) -> Unusual {
     let tables = || profile.auxiliary.iter().chain([&profile.train]).chain(&profile.test);
+    let unseen = tables().any(|table| table.rows > ROWS_LOOKED_AT);
     let is_huge = |column: &Column| column.huge > 0 && column.name != target.name;
     let classes = !metric.id.is_for_regression();
     let padded = classes && target.padded > 0 && !target.kind.is_number();
@@ -41,7 +44,8 @@ pub(crate) fn unusual(
     let label = (padded || respelled).then_some(target.name.as_str());
     let as_text: Vec<String> = named.into_iter().chain(label).map(str::to_owned).collect();
     Unusual {
-        huge: tables().any(|table| table.columns.iter().any(is_huge)),
+        unseen,
+        huge: unseen || tables().any(|table| table.columns.iter().any(is_huge)),
         huge_target: !classes && target.huge > 0,
         reading: if as_text.is_empty() { "" } else { ", dtype=AS_TEXT" },
         as_text,

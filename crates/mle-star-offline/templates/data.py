@@ -28,6 +28,10 @@ MANY_LEVELS = {{ p.columns.many_levels | py_list }}
 {% endif %}
 {% if p.columns.dates %}
 DATES = {{ p.columns.dates | py_list }}
+{% if p.columns.day_first %}
+# Their dates begin with the day.
+DAY_FIRST = {{ p.columns.day_first | py_list }}
+{% endif %}
 {% endif %}
 {% if p.columns.texts %}
 TEXTS = {{ p.columns.texts | py_list }}
@@ -58,6 +62,17 @@ train = train.dropna(subset=[TARGET]).astype({TARGET: int})
 {% else %}
 train = train.dropna(subset=[TARGET])
 {% endif %}
+{% endif %}
+{% if p.classification %}
+
+# Of all rows, since a part of them may lack a rare class.
+{% endif %}
+{% if p.several and p.classification %}
+LABELS = [pd.factorize(train[target], sort=True)[1] for target in TARGETS]
+{% elif p.numbered %}
+CLASSES = sorted(train[TARGET].unique(), key=float)
+{% elif p.classification %}
+CLASSES = pd.factorize(train[TARGET], sort=True)[1]
 {% endif %}
 {% if p.subsample %}
 
@@ -112,15 +127,12 @@ test = test.merge({{ join.name }}, on={{ join.keys | py_list }}, how="left")
 
 {% if p.several and p.classification %}
 # One column of 0 and 1 for each target.
-coded = [pd.factorize(train[target], sort=True) for target in TARGETS]
-y, LABELS = np.column_stack([codes for codes, _ in coded]), [labels for _, labels in coded]
+codes = [{label: code for code, label in enumerate(labels)} for labels in LABELS]
+y = np.column_stack([train[target].map(code) for target, code in zip(TARGETS, codes)])
 {% elif p.several %}
 y = train[TARGETS].to_numpy(dtype=float)
-{% elif p.numbered %}
-CLASSES = sorted(train[TARGET].unique(), key=float)
-y = pd.Categorical(train[TARGET], categories=CLASSES).codes.astype(int)
 {% elif p.classification %}
-y, CLASSES = pd.factorize(train[TARGET], sort=True)
+y = train[TARGET].map({label: code for code, label in enumerate(CLASSES)}).to_numpy()
 {% else %}
 y = train[TARGET].to_numpy(dtype=float)
 {% endif %}

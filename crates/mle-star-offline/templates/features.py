@@ -4,7 +4,11 @@
 {% endif %}
 def features_{{ m.slug }}(frame):
     """Columns computed row by row, without learning."""
+{% if p.unseen %}
+    x = frame[NUMERIC].apply(pd.to_numeric, errors="coerce").astype(float)
+{% else %}
     x = frame[NUMERIC].astype(float)
+{% endif %}
 {% if p.huge %}
     # Infinite and huge values count as missing, since single precision cannot hold them.
     x = x.where(x.abs() < 1e19)
@@ -18,12 +22,12 @@ def features_{{ m.slug }}(frame):
 {% endif %}
 {% if p.columns.dates %}
     for column in DATES:
-        moment = pd.to_datetime(frame[column], errors="coerce", format="mixed", utc=True)
+        moment = pd.to_datetime(frame[column], errors="coerce", format="mixed", utc=True{{ ", dayfirst=column in DAY_FIRST" if p.columns.day_first }})
         x[column + "_days"] = (moment - pd.Timestamp("2000-01-01", tz="UTC")) / pd.Timedelta(days=1)
         x[column + "_month"] = moment.dt.month.astype(float)
         x[column + "_weekday"] = moment.dt.day_of_week.astype(float)
 {% endif %}
 {% if p.columns.texts %}
-    x["all_text"] = frame[TEXTS].fillna("").astype("str").agg(" ".join, axis=1)
+    x["all_text"] = frame[TEXTS].astype("object").fillna("").astype("str").agg(" ".join, axis=1)
 {% endif %}
     return x

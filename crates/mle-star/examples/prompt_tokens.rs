@@ -3,10 +3,10 @@
 //!     cargo run --release -p mle-star --example prompt_tokens [KEY=VALUE ...]
 //!
 //! The run has the counts of the paper and scripts of 200 lines. A quarter of the attempts improves the solution, one in
-//! eight scripts fails once, and nothing leaks. Settings such as `preset=paper` are those of a run. Three more say what
+//! eight scripts fails once, and nothing leaks. Settings such as `preset=paper` are those of a run. Four more say what
 //! to assume: a script runs for `script=SECONDS` (default 1), and the service keeps a beginning for `kept=SECONDS` after
-//! each use (default 300) if it has `least=TOKENS` (default 1024). A token of such text has about three and a half
-//! characters.
+//! each use (default 300), or for `longer=SECONDS` if the agent has no tools (default: as `kept`), if it has `least=TOKENS`
+//! (default 1024). A token of such text has about three and a half characters.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measures")]
 
@@ -17,10 +17,9 @@ use std::fmt::Write as _;
 use mle_star::config::{Config, Preset};
 use mle_star::effects::{AgentRequest, Captured, ScriptOutcome};
 use mle_star::journal::{Frozen, Journal};
-use mle_star::protocol::{Holdout, Protocol, Split, SplitKind};
 use mle_star::role::AgentType;
 use mle_star::slots::Slots;
-use mle_star::testing::{World, failed, frozen, measured, ran};
+use mle_star::testing::{World, failed, frozen, measured, protocol, ran};
 use serde_json::{Map, Value, json};
 
 /// M, T, K, L and R of the paper.
@@ -60,6 +59,8 @@ struct Assumptions {
     least: f64,
     /// How long it keeps one after each use, in seconds.
     kept: f64,
+    /// The same for agents without tools.
+    longer: Option<f64>,
 }
 
 /// The cache of claude's service, as it is used by `claude`: a request marks the end of its system prompt, and the first
@@ -77,10 +78,11 @@ impl Cache {
         let AgentRequest { system, prompt, shared, tools, schema, .. } = request;
         let tools = schema.as_ref().map_or_else(String::new, ToString::to_string)
             + &if tools.is_empty() { String::new() } else { format!("{tools:?}{}", " ".repeat(TOOLS)) };
+        let longer = assumed.longer.filter(|_| request.tools.is_empty());
+        let lasts = longer.unwrap_or(assumed.kept);
         let beginning = |end: usize| format!("{tools}{system}\n{}", &prompt[..end]);
         let ends: Vec<usize> = std::iter::once(0).chain(shared.iter().copied()).collect();
-        let is_kept =
-            |end: &usize| self.kept.get(&beginning(*end)).is_some_and(|used| now - used <= assumed.kept);
+        let is_kept = |end: &usize| self.kept.get(&beginning(*end)).is_some_and(|used| now - used <= lasts);
         let hit = ends.iter().copied().rev().find(is_kept);
         let marked = ends.iter().skip(1).find(|end| !is_kept(end)).or(ends.last()).copied();
         for end in [Some(0), hit, marked].into_iter().flatten() {
@@ -180,25 +182,20 @@ fn settings(
 ) -> Result<(Map<String, Value>, Assumptions), Box<dyn Error>> {
     let mut keys: Map<String, Value> =
         COUNTS.iter().map(|(key, count)| ((*key).to_owned(), json!(count))).collect();
-    let mut assumptions = Assumptions { script: 1.0, least: 1024.0, kept: 300.0 };
+    let mut assumptions = Assumptions { script: 1.0, least: 1024.0, kept: 300.0, longer: None };
     for setting in settings {
         match setting.split_once('=').ok_or("a setting is KEY=VALUE")? {
             ("preset", "paper") => keys.extend(Config::of_preset(Preset::Paper)),
             ("script", seconds) => assumptions.script = seconds.parse()?,
             ("least", tokens) => assumptions.least = tokens.parse()?,
             ("kept", seconds) => assumptions.kept = seconds.parse()?,
+            ("longer", seconds) => assumptions.longer = Some(seconds.parse()?),
             (key, value) => {
                 keys.insert(key.to_owned(), json!(value));
             }
         }
     }
     Ok((keys, assumptions))
-}
-
-fn protocol() -> Protocol {
-    let split = Split { kind: SplitKind::Stratified, column: None, why: String::new() };
-    let holdout = Holdout::Off { why: String::new() };
-    Protocol { split: Some(split), holdout, verifies: true, comparison: String::new() }
 }
 
 /// Adds a summary of a table with 30 columns, where the program has one.

@@ -8,6 +8,8 @@ mod protocol;
 mod render;
 mod steps;
 
+pub(crate) use protocol::TimePlan;
+
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
@@ -35,8 +37,8 @@ use crate::slots::{Exclusivity, Lease, Share, Slots};
 use crate::stop::Stop;
 use crate::task::Task;
 
-/// A script whose runners are lost is started this many times at most.
-const MOST_TRIES: usize = 3;
+/// A script that has lost this many runners is given up.
+const MOST_LOSSES: usize = 3;
 
 /// How long after its time limit, or that of its phase, a script may be without an outcome on its runner.
 const LATE: Duration = Duration::from_secs(30);
@@ -129,7 +131,7 @@ impl<'a> Run<'a> {
             task: &frozen.task,
             config,
             journal,
-            limits: Limits::new(config),
+            limits: Limits::new(config, frozen.protocol.as_ref().map_or(0, |protocol| protocol.rows)),
             prompts,
             data_id: &frozen.data_id,
             models_by_hand: frozen.retrieved_models.as_deref(),
@@ -237,7 +239,7 @@ impl<'a> Ctx<'a> {
         }
         if purpose == Purpose::Score && !outcome.value.is_error() {
             self.run.limits.scored_in(outcome.value.duration_seconds);
-            if self.holds_out() {
+            if self.holds_out() || self.run.limits.samples_rows() {
                 self.run.limits.will_repeat(outcome.value.duration_seconds);
             }
         }
@@ -364,13 +366,16 @@ impl<'a> Ctx<'a> {
         script: &str,
         purpose: Purpose,
     ) -> Result<ScriptOutcome, Stop> {
-        let (first, overlapped) = self.run_somewhere(place, script, purpose, Exclusivity::Shared).await?;
+        let losses = &mut 0;
+        let shared = self.run_somewhere(place, script, purpose, Exclusivity::Shared, losses).await;
+        let (first, overlapped) = shared?;
         let may_help = |cause: OutOfMemory| overlapped || cause.may_pass();
         if !first.out_of_memory.is_some_and(may_help) {
             return Ok(first);
         }
         // Other scripts may have used the memory, so the script fails only if it also runs out of memory alone.
-        let (second, _) = self.run_somewhere(place, script, purpose, Exclusivity::Exclusive).await?;
+        let alone = self.run_somewhere(place, script, purpose, Exclusivity::Exclusive, losses).await;
+        let (second, _) = alone?;
         Ok(second.after_out_of_memory(first))
     }
 
@@ -382,6 +387,7 @@ impl<'a> Ctx<'a> {
         script: &str,
         purpose: Purpose,
         exclusivity: Exclusivity,
+        losses: &mut usize,
     ) -> Result<(ScriptOutcome, bool), Stop> {
         let mut lost = Vec::new();
         loop {
@@ -390,7 +396,8 @@ impl<'a> Ctx<'a> {
                 Err(limit) => return Ok((ScriptOutcome::refused(limit).after_losses(lost), false)),
             };
             let outcome = self.run_in_slot(place, script, purpose, &lease).await?;
-            let Some(loss) = outcome.loss().filter(|_| lost.len() + 1 < MOST_TRIES) else {
+            *losses += usize::from(outcome.loss().is_some());
+            let Some(loss) = outcome.loss().filter(|_| *losses < MOST_LOSSES) else {
                 return Ok((outcome.after_losses(lost), lease.overlapped()));
             };
             self.warn(format!("the script runs again elsewhere: {loss}"));
@@ -424,10 +431,8 @@ impl<'a> Ctx<'a> {
     ) -> Result<ScriptOutcome, Stop> {
         let (limits, now) = (&self.run.limits, self.run.journal.elapsed());
         let late = match purpose {
-            Purpose::Score => limits.too_late_to_begin(place, now),
-            Purpose::Ablation | Purpose::Submission | Purpose::Comparison | Purpose::Probe => {
-                limits.out_of_time(place, now)
-            }
+            Purpose::Score | Purpose::Submission => limits.too_late_to_begin(place, now),
+            Purpose::Ablation | Purpose::Comparison | Purpose::Probe => limits.out_of_time(place, now),
         };
         if let Some(limit) = late {
             return Ok(ScriptOutcome::refused(limit));

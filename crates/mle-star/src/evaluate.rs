@@ -178,9 +178,8 @@ pub(crate) async fn execute(ctx: &Ctx<'_>, checked: Checked, purpose: Purpose) -
         }
         let ctx = &ctx.repair(count);
         ctx.info(format!("repair {count} of {}: {}", ctx.config().max_debug_attempts, failure.headline()));
-        let Some(repaired) = agents::debugger(ctx, &execution.solution, failure, &repairs).await? else {
-            continue;
-        };
+        let repaired = agents::debugger(ctx, &execution.solution, failure, &repairs, purpose).await?;
+        let Some(repaired) = repaired else { continue };
         let repaired = match purpose {
             Purpose::Score => with_score_line(ctx, &repaired),
             Purpose::Submission | Purpose::Ablation | Purpose::Comparison | Purpose::Probe => repaired,

@@ -112,8 +112,9 @@ pub(crate) fn look(ctx: &Ctx<'_>, script: &str) -> Findings {
 
 fn facts(ctx: &Ctx<'_>) -> Facts {
     let split = ctx.protocol().and_then(|protocol| protocol.split.as_ref());
+    let several = ctx.protocol().map_or(&[][..], |protocol| &protocol.targets);
     Facts {
-        targets: ctx.task().target_column.clone().into_iter().collect(),
+        targets: ctx.task().target_column.iter().chain(several).cloned().collect(),
         ids: ctx.task().id_column.clone().into_iter().collect(),
         split: split.map(|split| mle_star_leakage::Split {
             kind: match split.kind {

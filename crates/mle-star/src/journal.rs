@@ -99,7 +99,7 @@ pub enum Kind {
     Selection,
     /// What the program found in a script.
     Gate,
-    /// Whether there is time for a probe.
+    /// The time for a probe or for the submission script.
     Probe,
     /// A decision that depends on the time or the budget.
     Decision,

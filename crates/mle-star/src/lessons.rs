@@ -2,6 +2,8 @@
 //!
 //! The lines come from the verdicts of the steps. They are few and short, so that every prompt can afford them.
 
+use std::cmp::Ordering;
+
 use serde::{Deserialize, Serialize};
 use similar::TextDiff;
 
@@ -39,8 +41,8 @@ const MOST: usize = 12;
 /// Maximum length of a plan in a line, in characters.
 const LONGEST: usize = 160;
 
-/// One line for each solution that was tried, in the order of the algorithms. If there are too many, those with the
-/// largest effects remain. What the agents of step `at` are told in detail is left out.
+/// One line for each solution that was tried, in the order of the algorithms. If there are too many, the most useful ones
+/// remain. What the agents of step `at` are told in detail is left out.
 pub fn lessons(verdicts: &Verdicts, direction: Direction, at: Option<Step>) -> Vec<String> {
     let in_detail = |step: Step| match (at, step) {
         (Some(Step::Outer { path, .. }), step) => step.path() == Some(path),
@@ -51,19 +53,41 @@ pub fn lessons(verdicts: &Verdicts, direction: Direction, at: Option<Step>) -> V
         _ => false,
     };
     let others = verdicts.iter().filter(|(step, _)| !in_detail(**step));
-    let mut lines: Vec<(usize, f64, String)> = others
+    let mut lines: Vec<(usize, Use, String)> = others
         .filter_map(|(step, verdict)| line(verdicts, direction, *step, verdict))
         .enumerate()
-        .map(|(index, (effect, line))| (index, effect, line))
+        .map(|(index, (used, line))| (index, used, line))
         .collect();
-    lines.sort_by(|one, two| two.1.total_cmp(&one.1));
+    lines.sort_by(|one, two| two.1.compare(one.1));
     lines.truncate(MOST);
     lines.sort_by_key(|(index, ..)| *index);
     lines.into_iter().map(|(.., line)| line).collect()
 }
 
-/// The line of a step, with the size of its effect.
-fn line(verdicts: &Verdicts, direction: Direction, step: Step, verdict: &Verdict) -> Option<(f64, String)> {
+/// How useful a line is to later agents, least first, with the size of its effect.
+#[derive(Clone, Copy)]
+enum Use {
+    Failed,
+    NotKept(f64),
+    Kept(f64),
+    First,
+}
+
+impl Use {
+    fn compare(self, other: Self) -> Ordering {
+        let rank = |one| match one {
+            Self::Failed => (0, 0.0),
+            Self::NotKept(effect) => (1, effect),
+            Self::Kept(effect) => (2, effect),
+            Self::First => (3, 0.0),
+        };
+        let (one, two): ((u8, f64), (u8, f64)) = (rank(self), rank(other));
+        one.0.cmp(&two.0).then(one.1.total_cmp(&two.1))
+    }
+}
+
+/// The line of a step.
+fn line(verdicts: &Verdicts, direction: Direction, step: Step, verdict: &Verdict) -> Option<(Use, String)> {
     let what = match step {
         Step::Candidate(_) | Step::Extra(_) => "first solution".to_owned(),
         Step::Merge(_) | Step::DataCheck => String::new(),
@@ -96,9 +120,15 @@ fn line(verdicts: &Verdicts, direction: Direction, step: Step, verdict: &Verdict
         (None, _) => "it failed".to_owned(),
     };
     let plan = shortened(&verdict.note);
-    let subject: Vec<&str> =
-        [what.as_str(), plan.as_str()].into_iter().filter(|part| !part.is_empty()).collect();
-    Some((gain.map_or(f64::INFINITY, f64::abs), format!("{}: {effect}", subject.join(": "))))
+    let plan = plan.trim_end_matches('.');
+    let subject: Vec<&str> = [what.as_str(), plan].into_iter().filter(|part| !part.is_empty()).collect();
+    let used = match (now, gain) {
+        (None, _) => Use::Failed,
+        (Some(_), None) => Use::First,
+        (Some(_), Some(gain)) if verdict.kept => Use::Kept(gain.abs()),
+        (Some(_), Some(gain)) => Use::NotKept(gain.abs()),
+    };
+    Some((used, format!("{}: {effect}", subject.join(": "))))
 }
 
 /// A plan in one line, cut to its beginning if it is long.
@@ -186,9 +216,9 @@ mod tests {
         let expected = [
             "first solution: LightGBM: score 0.5",
             "merged with CatBoost: better by 0.25, kept (score 0.75)",
-            "path 2, training: `params = {`: Lower the rate.: worse by 0.25, not kept (score 0.5)",
-            "path 2: More trees.: it failed",
-            "ensemble: Mean.: better by 0.25 (standard error 0.12), kept (score 1)",
+            "path 2, training: `params = {`: Lower the rate: worse by 0.25, not kept (score 0.5)",
+            "path 2: More trees: it failed",
+            "ensemble: Mean: better by 0.25 (standard error 0.12), kept (score 1)",
         ];
         assert_eq!(lessons(&verdicts, Direction::Maximize, None), expected);
         let others = lessons(&verdicts, Direction::Minimize, Some(Step::Outer { path: 1, outer: 0 }));
@@ -209,6 +239,21 @@ mod tests {
         assert!(lines[0].starts_with("first solution"), "{}", lines[0]);
         assert!(lines[1].contains("better by 89"), "{}", lines[1]);
         assert!(lines.iter().all(|line| line.chars().count() < 300));
+    }
+
+    #[test]
+    fn what_helped_stays_and_failures_go_first() {
+        let first = Step::Candidate(0);
+        let failed = (0..20).map(|inner| (attempt(0, inner), verdict(None, &[first], "Fails.")));
+        let worse = (20..40).map(|inner| (attempt(0, inner), verdict(Some(-9.0), &[first], "Worse.")));
+        let helped = Verdict { kept: true, ..verdict(Some(0.001), &[first], "Helps.") };
+        let rest = [(first, verdict(Some(0.0), &[], "LightGBM")), (attempt(1, 0), helped)];
+        let verdicts: Verdicts = failed.chain(worse).chain(rest).collect();
+        let lines = lessons(&verdicts, Direction::Maximize, None);
+        assert_eq!(lines.len(), MOST);
+        assert!(lines[0].starts_with("first solution"), "{lines:?}");
+        assert!(lines[MOST - 1].contains("Helps: better by 0.001, kept"), "{lines:?}");
+        assert!(lines[1..MOST - 1].iter().all(|line| line.contains("Worse")), "{lines:?}");
     }
 
     #[test]

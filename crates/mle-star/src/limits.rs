@@ -21,6 +21,11 @@ const RESERVE: f64 = 0.1;
 const ON_ALL_ROWS: f64 = 1.5;
 /// The same for a combination of scripts, whose sum varies less.
 const TOGETHER_ON_ALL_ROWS: f64 = 1.3;
+/// How many times the rows of the search the submission script should have time for, where the search samples them. Time
+/// for more would cost the search too much.
+const MORE_ROWS: f64 = 3.0;
+/// What the submission script takes when it runs again with the held-out rows, relative to its run without them.
+const AGAIN: f64 = 1.2;
 /// The number of scripts that a combination should have time for.
 const COMBINED: f64 = 5.0;
 /// The largest share of the time that is reserved for a combination.
@@ -45,6 +50,8 @@ pub(crate) struct Limits {
     /// Whether a combination of scripts may be submitted.
     combines: bool,
     comparison_timeout: f64,
+    /// How many times the rows of the search the submission script should have time for; 1 if the search uses all.
+    more_rows: f64,
     state: Mutex<State>,
 }
 
@@ -57,6 +64,8 @@ struct State {
     has_solution: bool,
     /// The longest run that the submission script may have to repeat on more rows.
     repeated: f64,
+    /// The seconds of the submission script's run without the held-out rows.
+    rehearsed: f64,
     /// The seconds of the latest scripts that had a score.
     latest: VecDeque<f64>,
     /// The seconds of the latest ablation study.
@@ -92,7 +101,8 @@ impl Drop for Estimate<'_> {
 }
 
 impl Limits {
-    pub fn new(config: &Config) -> Self {
+    /// The limits of a run on a training table of `rows` rows; 0 if that is unknown.
+    pub fn new(config: &Config, rows: u64) -> Self {
         let total = seconds(config.time_limit_seconds);
         Self {
             total,
@@ -101,6 +111,7 @@ impl Limits {
             agent_timeout: seconds(config.agent_timeout_seconds),
             combines: config.ensemble_selection == Switch::On && config.num_parallel_solutions > 1,
             comparison_timeout: (total / 10.0).clamp(1.0, 120.0),
+            more_rows: more_rows(rows, config.subsample_limit),
             ablation_timeout: (total / (f64::from(config.outer_loop_steps) * 2.0)).clamp(1.0, 600.0),
             state: Mutex::new(State {
                 phase_ends: total,
@@ -108,6 +119,7 @@ impl Limits {
                 path_used: HashMap::new(),
                 has_solution: false,
                 repeated: 0.0,
+                rehearsed: 0.0,
                 latest: VecDeque::new(),
                 ablation: 0.0,
                 spent: 0.0,
@@ -166,14 +178,15 @@ impl Limits {
     }
 
     /// The time limit that leaves out a step or a script at this place now: what is left is less than the shortest of
-    /// the latest scripts took, after an ablation study where there is one.
+    /// the latest scripts took, after an ablation study where there is one. For a submission script, it is less than its
+    /// run without the held-out rows took.
     pub fn too_late_to_begin(&self, place: &Place, now: f64) -> Option<Limit> {
-        let (shortest, ablation) = {
+        let (shortest, ablation, rehearsed) = {
             let state = self.state();
-            (state.shortest(), state.ablation)
+            (state.shortest(), state.ablation, state.rehearsed)
         };
         let needed = match (place.phase(), place.step()) {
-            (Some(Phase::Finalization), _) => 0.0,
+            (Some(Phase::Finalization), _) => rehearsed * AGAIN,
             (_, Some(Step::Outer { .. })) => ablation + shortest,
             _ => shortest,
         };
@@ -299,7 +312,22 @@ impl Limits {
 
     /// How long the scripts of a combination may take, which the submission script repeats with more rows, in seconds.
     pub fn repeatable(&self, now: f64) -> f64 {
+        self.last_run(now) / self.more_rows
+    }
+
+    /// How long the submission script may be expected to take, in seconds.
+    pub fn last_run(&self, now: f64) -> f64 {
         (self.total - now).max(0.0) / TOGETHER_ON_ALL_ROWS
+    }
+
+    /// Whether the scripts of the search leave training rows out.
+    pub fn samples_rows(&self) -> bool {
+        self.more_rows > 1.0
+    }
+
+    /// Counts the time of the submission script's run without the held-out rows.
+    pub fn rehearsed_in(&self, seconds: f64) {
+        self.state().rehearsed = seconds;
     }
 
     /// Reserves time to repeat a run that took this long, with more rows.
@@ -339,9 +367,9 @@ impl Limits {
         if place.phase() == Some(Phase::Finalization) {
             return self.total;
         }
-        let repeated = (state.repeated * ON_ALL_ROWS).min(self.total * LARGEST_RESERVE);
+        let repeated = (state.repeated * ON_ALL_ROWS * self.more_rows).min(self.total * LARGEST_RESERVE);
         let combined = if self.combines { state.usual() * COMBINED * TOGETHER_ON_ALL_ROWS } else { 0.0 };
-        let combined = combined.min(self.total * LARGEST_FOR_COMBINED);
+        let combined = (combined * self.more_rows).min(self.total * LARGEST_FOR_COMBINED);
         (self.total * (1.0 - RESERVE)).min(self.total - repeated.max(combined))
     }
 
@@ -401,6 +429,12 @@ impl State {
     fn dearest_of_all(&self) -> f64 {
         self.dearest.values().copied().fold(0.0, f64::max)
     }
+}
+
+/// How many times the rows of the search the submission script should have time for.
+#[expect(clippy::cast_precision_loss, reason = "the rows of a table are far below 2^52")]
+fn more_rows(rows: u64, sampled: u32) -> f64 {
+    (rows as f64 / f64::from(sampled.max(1))).clamp(1.0, MORE_ROWS)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "seconds of a run are far below 2^52")]

@@ -79,7 +79,7 @@ pub enum Name {
     Weights,
     /// What the program finds in the step's script, counted from 1.
     Gate(u32),
-    /// Whether there is time for the probe at this place.
+    /// The time for the probe or the submission script at this place.
     Plan,
     /// The correction of one such finding, counted from 1.
     GateCorrection(u32),

@@ -14,10 +14,16 @@ pub struct Protocol {
     pub split: Option<Split>,
     /// The labelled rows that no script sees before the final choice.
     pub holdout: Holdout,
+    /// The rows of the training table; 0 if there is none.
+    #[serde(default)]
+    pub rows: u64,
     /// Whether the program can compute scores itself from a script's predictions.
     pub verifies: bool,
     /// The program's own script that compares training and test table; empty if they cannot be compared.
     pub comparison: String,
+    /// The columns to predict; none if the task's target column is all that is known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<String>,
 }
 
 /// How the test rows differ from the training rows.
@@ -151,7 +157,7 @@ impl Split {
                 "The test rows belong to other values of `{column}` than the training rows. Use five folds of whole groups: `GroupKFold(n_splits=5)` with the groups of `{column}`. Do not use `{column}` as a feature."
             ),
             SplitKind::Time => format!(
-                "The test rows are later in `{column}` than the training rows. Sort the values of `{column}` and use three folds: train on the first 40, 60 and 80 % of the times, validate each time on the next 20 %. Never train on rows that are later than the validation rows."
+                "The test rows are later in `{column}` than the training rows. Sort the rows by `{column}` and use three folds: train on the first 55, 70 and 85 % of the rows, validate each time on the next 15 %. Rows of the same time stay together. Never train on rows that are later than the validation rows."
             ),
         }
     }

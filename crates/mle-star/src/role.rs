@@ -107,6 +107,11 @@ pub(crate) fn needs_task(agent: AgentType, variant: Option<Variant>) -> bool {
     !judges && (agent != AgentType::Test || variant.is_none())
 }
 
+/// Whether an agent that needs the task needs the data. Those of Phase 3 combine whole solutions, which read it already.
+pub(crate) fn needs_data(agent: AgentType) -> bool {
+    !matches!(agent, AgentType::EnsPlanner | AgentType::Ensembler)
+}
+
 /// Whether an agent writes or changes scripts that are scored, or plans for them.
 pub(crate) fn needs_validation(agent: AgentType, variant: Option<Variant>) -> bool {
     needs_task(agent, variant) && agent != AgentType::Test

@@ -284,6 +284,17 @@ impl Scored {
         self.measured().zip(other.measured()).and_then(|(one, two)| one.difference(two))
     }
 
+    /// That the two scores are of different validation rows, in a few words; `None` if they are not, or are not known.
+    pub(crate) fn other_rows(&self, other: &Self) -> Option<String> {
+        let (own, others) = self.measured().zip(other.measured())?;
+        (own.rows_digest != others.rows_digest).then(|| {
+            format!(
+                "validated on other rows ({}) than the solution that it is compared with ({})",
+                own.rows, others.rows
+            )
+        })
+    }
+
     /// The solutions that it combines by weights; `None` for any other solution.
     pub(crate) fn composition(&self) -> Option<&Composition> {
         self.evidence.composition.as_deref()

@@ -30,6 +30,7 @@ use crate::metric::{Direction, Score};
 use crate::pipeline::{self, Finished};
 use crate::place::{Place, Step};
 use crate::prompts::Prompts;
+use crate::protocol::{Holdout, Protocol, Split, SplitKind};
 use crate::role::{AgentType, Variant};
 use crate::slots::Slots;
 use crate::solution::{Evidence, Scored, Solution, SolutionPhase};
@@ -335,7 +336,8 @@ impl ScriptRunner for World {
             Some(set) => set,
             None => usual_outcome(request),
         };
-        outcome.duration_seconds = wanted.min(request.timeout).as_secs_f64();
+        let took = wanted.min(request.timeout).as_secs_f64();
+        outcome.duration_seconds = outcome.duration_seconds.max(took);
         Ok(outcome)
     }
 
@@ -423,6 +425,11 @@ pub fn composition(members: &[(&str, f64)], by: CombinedBy, id_column: Option<&s
 
 /// A solution with a score and nothing else.
 pub(crate) fn scored(text: &str) -> Option<Scored> {
+    scored_as(text, 0.5)
+}
+
+/// A solution with this score and nothing else.
+pub(crate) fn scored_as(text: &str, score: f64) -> Option<Scored> {
     let evidence = Evidence {
         step: Step::Candidate(0),
         place: Place::root(),
@@ -435,7 +442,19 @@ pub(crate) fn scored(text: &str) -> Option<Scored> {
         composition: None,
     };
     let solution = Solution::new(text.to_owned(), SolutionPhase::Refined);
-    Some(Scored::new(solution, Score::new(0.5, Direction::Maximize)?, evidence))
+    Some(Scored::new(solution, Score::new(score, Direction::Maximize)?, evidence))
+}
+
+/// The evaluation of a run whose scores the program computes, without held-out rows.
+pub fn protocol() -> Protocol {
+    Protocol {
+        split: Some(Split { kind: SplitKind::Stratified, column: None, why: String::new() }),
+        holdout: Holdout::Off { why: String::new() },
+        rows: 1000,
+        verifies: true,
+        comparison: String::new(),
+        targets: Vec::new(),
+    }
 }
 
 /// The inputs of a run with a maximized metric and small counts: M=2, T=1, K=2, L=2, R=2.

@@ -13,7 +13,11 @@ pub struct Trust {
     pub validation_score: Option<f64>,
     /// Its interval, if its rows are known.
     pub validation_interval: Option<[f64; 2]>,
-    /// Whether the program's own computation gives the printed score; `None` if it could not be computed.
+    /// The number of validation rows, which the script chose; `None` if they are not known.
+    #[serde(default)]
+    pub validation_rows: Option<u64>,
+    /// `true` if the program's own computation gives the printed score; `None` if it could not be computed. Never `false`,
+    /// because a script whose printed score differs has failed.
     pub verified: Option<bool>,
     /// The score on rows that no script saw before.
     pub holdout_score: Option<f64>,

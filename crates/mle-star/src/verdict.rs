@@ -93,6 +93,15 @@ impl Verdict {
     pub(crate) fn note(self, note: impl Into<String>) -> Self {
         Self { note: note.into(), ..self }
     }
+
+    /// Adds a remark to the note.
+    #[must_use]
+    pub(crate) fn remark(mut self, remark: Option<String>) -> Self {
+        if let Some(remark) = remark {
+            self.note = if self.note.is_empty() { remark } else { format!("{}; {remark}", self.note) };
+        }
+        self
+    }
 }
 
 impl From<&Scored> for Best {

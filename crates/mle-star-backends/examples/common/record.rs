@@ -8,7 +8,7 @@ use mle_star::effects::{Purpose, ScriptOutcome};
 use mle_star::journal::{self, EffectRecord, Kind};
 use mle_star::layout;
 use mle_star::metric::{Direction, Score, sort_best_first};
-use mle_star::place::Place;
+use mle_star::place::{Phase, Place};
 use mle_star::result::FinalResult;
 use mle_star::trust::{Choice, ChoiceCandidate, Trust};
 use serde::Deserialize;
@@ -64,7 +64,8 @@ pub fn read(folder: &Path, made: &Made) -> Result<Record, Failure> {
     let snapshot = journal::read(folder)?;
     let scripts = scripts(folder, made, &snapshot.effects);
     let counting = snapshot.effects.iter().filter(|effect| effect.counts());
-    let for_holdout = counting.filter(|effect| is_for_holdout(effect));
+    let submitted = submitted_in_search(&snapshot.effects);
+    let for_holdout = counting.filter(|effect| is_for_holdout(effect, &submitted));
     let trust = result.trust.ok_or("the run says nothing about trust")?;
     Ok(Record {
         hidden: made.score(&folder.join(layout::FINAL).join(layout::SUBMISSION)).ok(),
@@ -129,11 +130,28 @@ fn submissions(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     fs::read_dir(folder.join(layout::SUBMISSIONS))?.map(|entry| Ok(entry?.path())).collect()
 }
 
-/// Whether an effect happens because rows are held out.
-fn is_for_holdout(effect: &EffectRecord) -> bool {
+/// The scripts that wrote a valid submission before finalization.
+fn submitted_in_search(effects: &[EffectRecord]) -> HashSet<String> {
+    let of_search = |effect: &&EffectRecord| {
+        effect.counts() && effect.kind == Kind::Script && effect.place.phase() != Some(Phase::Finalization)
+    };
+    let script = |effect: &EffectRecord| {
+        let outcome = ScriptOutcome::deserialize(effect.outcome.as_ref()?).ok()?;
+        let is_valid = outcome.submission.is_some_and(|submission| submission.findings.is_empty());
+        Request::deserialize(&effect.request).ok().filter(|_| is_valid).map(|request| request.script)
+    };
+    effects.iter().filter(of_search).filter_map(script).collect()
+}
+
+/// Whether an effect happens because rows are held out: also the last run of a script that had already written its
+/// submission in the search.
+fn is_for_holdout(effect: &EffectRecord, submitted: &HashSet<String>) -> bool {
     let place = effect.place.as_str();
+    let runs_again =
+        || Request::deserialize(&effect.request).is_ok_and(|request| submitted.contains(&request.script));
     effect.kind == Kind::Look
         || ["finalization/holdout/", "finalization/choice-"].iter().any(|start| place.starts_with(start))
+        || place == "finalization/run" && runs_again()
 }
 
 fn seconds(effect: &EffectRecord) -> Option<f64> {
@@ -142,6 +160,8 @@ fn seconds(effect: &EffectRecord) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use mle_star::effects::{ScriptEnd, Submission};
+
     use super::*;
 
     #[test]
@@ -162,22 +182,44 @@ mod tests {
         check(&[], Direction::Maximize, false);
     }
 
+    fn effect(kind: &str, place: &str, script: &str, outcome: Option<&ScriptOutcome>) -> EffectRecord {
+        serde_json::from_value(serde_json::json!({
+            "seq": 1, "place": place, "kind": kind, "state": "ended",
+            "request": {"script": script, "purpose": "score"}, "outcome": outcome,
+            "limit": null, "usage": {"cost_usd": null, "input": 0, "output": 0, "cache_read": 0, "cache_write": 0},
+            "begun_at": "", "ended_at": null, "elapsed_begun": 1.0, "elapsed_ended": 1.5,
+        }))
+        .unwrap()
+    }
+
     #[test]
     fn only_calls_for_held_out_rows_count_for_the_holdout() {
-        let check = |kind: &str, place: &str, expected: bool| {
-            let effect: EffectRecord = serde_json::from_value(serde_json::json!({
-                "seq": 1, "place": place, "kind": kind, "state": "ended", "request": null, "outcome": null,
-                "limit": null, "usage": {"cost_usd": null, "input": 0, "output": 0, "cache_read": 0, "cache_write": 0},
-                "begun_at": "", "ended_at": null, "elapsed_begun": 1.0, "elapsed_ended": 1.5,
-            }))
-            .unwrap();
-            assert_eq!(is_for_holdout(&effect), expected, "{place}");
+        let ended = ScriptOutcome::of(ScriptEnd::Exited { code: 0 });
+        let submitted = |findings: &[&str]| {
+            let findings = findings.iter().map(|finding| (*finding).to_owned()).collect();
+            let submission = Some(Submission { bytes: 20, rows: Some(2), findings });
+            ScriptOutcome { submission, ..ended.clone() }
+        };
+        let search = [
+            effect("script", "phase1/candidate-0/run", "whole", Some(&submitted(&[]))),
+            effect("script", "phase1/candidate-1/run", "invalid", Some(&submitted(&["a row is missing"]))),
+            effect("script", "phase1/candidate-2/run", "scored", Some(&ended)),
+            effect("script", "finalization/holdout/run", "written later", Some(&submitted(&[]))),
+        ];
+        let known = submitted_in_search(&search);
+        assert_eq!(known, HashSet::from(["whole".to_owned()]));
+        let check = |kind: &str, place: &str, script: &str, expected: bool| {
+            let effect = effect(kind, place, script, None);
+            assert_eq!(is_for_holdout(&effect, &known), expected, "{place} {script}");
             assert_eq!(seconds(&effect), Some(0.5));
         };
-        check("script", "finalization/holdout/run", true);
-        check("script", "finalization/choice-1/run", true);
-        check("look", "finalization/look", true);
-        check("script", "finalization/run", false);
-        check("script", "phase1/candidate-0/run", false);
+        check("script", "finalization/holdout/run", "written later", true);
+        check("script", "finalization/choice-1/run", "scored", true);
+        check("look", "finalization/look", "", true);
+        check("script", "finalization/run", "whole", true);
+        check("script", "finalization/run", "invalid", false);
+        check("script", "finalization/run", "written later", false);
+        check("script", "finalization/debug-1/run", "mended", false);
+        check("script", "phase1/candidate-0/run", "whole", false);
     }
 }

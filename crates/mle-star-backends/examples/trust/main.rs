@@ -3,9 +3,10 @@
 //!
 //! `cargo run --release -p mle-star-backends --example trust -- COMMAND`, without a command `run`:
 //!
-//! - `run [TASK ...] [--seeds N] [--seconds N,N] [--jobs N] [--rules NAME,NAME] [--out FOLDER] [--program FILE]` runs
-//!   `mle-star` with offline agents on each task and seed, once per configuration, and prints tables. Finished runs in
-//!   the folder are not repeated. The program is otherwise built.
+//! - `run [TASK ...] [--seeds N] [--seconds N,N] [--jobs N] [--rules NAME,NAME] [--out FOLDER] [--results FILE]
+//!   [--program FILE]` runs `mle-star` with offline agents on each task and seed, once per configuration, and prints
+//!   tables. Finished runs in the folder are not repeated. A file of results collects those of several folders, and the
+//!   tables show all of them. The program is otherwise built.
 //! - `tables` takes the same words, starts no run and prints the tables of the runs that are finished.
 //! - `tasks FOLDER [TASK ...] [--seed N]` writes tasks and prints the scores of a constant and of somebody who knows
 //!   the process.
@@ -32,12 +33,12 @@ use seed_swaps::Replay;
 
 const USAGE: &str =
     "usage: trust [run | tables] [TASK ...] [--seeds N] [--seconds N,N] [--jobs N] [--rules NAME,NAME]
-                             [--out FOLDER] [--program FILE]
+                             [--out FOLDER] [--results FILE] [--program FILE]
        trust tasks FOLDER [TASK ...] [--seed N]
        trust score TASK SUBMISSION [--seed N]
        trust seed-swaps [TASK ...] [--seeds N] [--python FILE]";
 const COMMANDS: [&str; 5] = ["run", "tables", "tasks", "score", "seed-swaps"];
-const GRID_OPTIONS: [&str; 6] = ["seeds", "seconds", "jobs", "rules", "out", "program"];
+const GRID_OPTIONS: [&str; 7] = ["seeds", "seconds", "jobs", "rules", "out", "results", "program"];
 
 /// The first tasks are those that `docs/trust.md` measures; the others are for `quality`.
 const MEASURED: usize = 14;
@@ -52,7 +53,7 @@ fn answer(words: impl Iterator<Item = String>) -> Result<String, Failure> {
     let command = words.next_if(|word| COMMANDS.contains(&word.as_str()));
     match command.as_deref().unwrap_or("run") {
         "run" => run_grid(&Arguments::parse(words, &GRID_OPTIONS)?),
-        "tables" => rules::tables(&grid(&Arguments::parse(words, &GRID_OPTIONS)?)?),
+        "tables" => shown(&Arguments::parse(words, &GRID_OPTIONS)?),
         "tasks" => write_tasks(&Arguments::parse(words, &["seed"])?),
         "score" => score(&Arguments::parse(words, &["seed"])?),
         _ => replay_seed_swaps(&Arguments::parse(words, &["seeds", "python"])?),
@@ -60,9 +61,12 @@ fn answer(words: impl Iterator<Item = String>) -> Result<String, Failure> {
 }
 
 fn run_grid(arguments: &Arguments) -> Result<String, Failure> {
-    let grid = grid(arguments)?;
-    grid.run(&arguments.program()?)?;
-    rules::tables(&grid)
+    grid(arguments)?.run(&arguments.program()?)?;
+    shown(arguments)
+}
+
+fn shown(arguments: &Arguments) -> Result<String, Failure> {
+    rules::tables(&grid(arguments)?, arguments.option("results").map(Path::new))
 }
 
 fn grid(arguments: &Arguments) -> Result<Grid, Failure> {

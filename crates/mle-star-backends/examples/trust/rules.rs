@@ -1,9 +1,13 @@
 //! Tables of what each rule of accepting, choosing and reporting does to hidden scores.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use mle_star::metric::Direction;
+use serde::{Deserialize, Serialize};
 
 use crate::common::Failure;
 use crate::common::record::{self, Record};
@@ -12,14 +16,17 @@ use crate::common::statistics::{
     Case, Pair, compare, coverage, markdown, mean, optimism, percent, regret, share_of_range, shown, spearman,
 };
 use crate::common::tasks::{self, Made, Task};
-use crate::grid::{Cell, Grid, PAPER};
+use crate::grid::{CONFIGURATIONS, Cell, Grid, PAPER};
 
 /// The rule that needs no runs of its own: the average of the best submissions of the paper's runs.
 const AVERAGE: &str = "paper, three best averaged";
 
 /// What a rule did in a case.
+#[derive(Clone, Serialize, Deserialize)]
 struct Outcome {
-    case: Case,
+    /// A [`Case`].
+    #[serde(borrow)]
+    case: (&'static str, u64),
     seconds: u64,
     rule: &'static str,
     direction: Direction,
@@ -44,18 +51,23 @@ struct Outcome {
 }
 
 /// What a run says about its score.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 struct Report {
     score: f64,
     interval: Option<[f64; 2]>,
 }
 
-/// The tables of all finished runs of a grid.
+/// The tables of all finished runs of a grid. With a file of results, they are added to it, and the tables show all that it
+/// has.
 ///
 /// # Errors
-/// A task cannot be drawn again, or the files of a run cannot be read.
-pub fn tables(grid: &Grid) -> Result<String, Failure> {
-    let outcomes = outcomes(grid)?;
+/// A task cannot be drawn again, or files of a run or of results cannot be read or written.
+pub fn tables(grid: &Grid, results: Option<&Path>) -> Result<String, Failure> {
+    let mut outcomes = outcomes(grid)?;
+    if let Some(file) = results {
+        outcomes = with_earlier(outcomes, read(file)?);
+        fs::write(file, lines(&outcomes)?)?;
+    }
     let mut sections = Vec::new();
     for seconds in &grid.seconds {
         let chosen: Vec<&Outcome> = outcomes.iter().filter(|outcome| outcome.seconds == *seconds).collect();
@@ -82,6 +94,36 @@ fn outcomes(grid: &Grid) -> Result<Vec<Outcome>, Failure> {
         }
     }
     Ok(outcomes)
+}
+
+/// The outcomes that a file has, one in each line; none if there is no file.
+fn read(file: &Path) -> Result<Vec<Outcome>, Failure> {
+    let text = match fs::read_to_string(file) {
+        Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
+        text => text?,
+    };
+    // Names are static, as those of tasks and rules in the program are.
+    text.leak().lines().map(|line| Ok(serde_json::from_str(line)?)).collect()
+}
+
+fn lines(outcomes: &[Outcome]) -> Result<String, Failure> {
+    let mut text = String::new();
+    for outcome in outcomes {
+        writeln!(text, "{}", serde_json::to_string(outcome)?)?;
+    }
+    Ok(text)
+}
+
+/// New outcomes, and the earlier ones that they do not replace, in the order of time limits, tasks, seeds and rules.
+fn with_earlier(outcomes: Vec<Outcome>, earlier: Vec<Outcome>) -> Vec<Outcome> {
+    let key = |outcome: &Outcome| {
+        let task = tasks::TASKS.iter().position(|task| task.name == outcome.case.0);
+        let rule = CONFIGURATIONS.iter().position(|rule| rule.title == outcome.rule);
+        // The rule without runs of its own follows the paper's, which comes first.
+        (outcome.seconds, task, outcome.case.1, rule.map_or(1, |rule| 2 * rule))
+    };
+    let all = earlier.into_iter().chain(outcomes).map(|outcome| (key(&outcome), outcome));
+    all.collect::<BTreeMap<_, _>>().into_values().collect()
 }
 
 /// The outcomes of the rules that a run shows; none if the run is not finished.
@@ -394,5 +436,29 @@ mod tests {
         check(differences(&outcomes), compared);
         let tasks = tasks::TASKS.iter().collect::<Vec<_>>();
         check(PerTask::Hidden.markdown(&tasks, &outcomes), "| loyalty | accuracy | 75.00 % | 50.00 % |\n");
+    }
+
+    #[test]
+    fn results_are_kept_and_replaced_by_newer_ones() {
+        let earlier = vec![
+            outcome("holdout reports", 1, Some(6.0), 5.0),
+            outcome("paper", 2, None, 5.0),
+            outcome(AVERAGE, 1, Some(6.5), 5.0),
+        ];
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("results.jsonl");
+        assert!(read(&file).unwrap().is_empty());
+        fs::write(&file, lines(&earlier).unwrap()).unwrap();
+        let newer = vec![outcome("paper", 1, Some(7.0), 5.0), outcome("paper", 2, Some(8.0), 5.0)];
+        let all = with_earlier(newer, read(&file).unwrap());
+        let found: Vec<_> = all.iter().map(|one| (one.case.1, one.rule, one.hidden)).collect();
+        let expected = [
+            (1, "paper", Some(7.0)),
+            (1, AVERAGE, Some(6.5)),
+            (1, "holdout reports", Some(6.0)),
+            (2, "paper", Some(8.0)),
+        ];
+        assert_eq!(found, expected);
+        assert_eq!(all[0].validation.unwrap().interval, Some([4.0, 6.0]));
     }
 }

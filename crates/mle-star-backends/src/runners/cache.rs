@@ -8,15 +8,19 @@
 //! known/DIGEST          the digest of a file in place, named by its path, size and time
 //! ```
 
+use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use mle_star_process::disk::free_mib;
 use mle_star_process::remove::remove_tree;
 
 use super::manifest::{self, Manifest};
+use super::protocol::PIECE;
 
 /// The data of runs on this machine.
 #[derive(Clone, Debug)]
@@ -32,7 +36,7 @@ pub(super) struct Cache {
 #[derive(Debug)]
 pub(super) enum Claim {
     /// It is there.
-    Have(PathBuf),
+    Have,
     /// It is to be received now.
     Mine(Box<Incoming>),
     /// Another runner receives it.
@@ -57,11 +61,20 @@ pub(super) struct View {
 }
 
 impl Cache {
-    pub(super) fn new(folder: &Path, limit: u64, in_place: bool) -> io::Result<Self> {
+    /// Without a limit, its files may occupy half of the disk space that is free or that they occupy already.
+    pub(super) fn new(folder: &Path, limit: Option<u64>, in_place: bool) -> io::Result<Self> {
         for name in ["files", "views", "known"] {
             fs::create_dir_all(folder.join(name))?;
         }
-        Ok(Self { folder: folder.canonicalize()?, limit, in_place })
+        let mut cache = Self { folder: folder.canonicalize()?, limit: u64::MAX, in_place };
+        let half =
+            |free_mib: u64| Ok::<_, io::Error>(free_mib.saturating_mul(1 << 20) / 2 + cache.used()? / 2);
+        cache.limit = match (limit, free_mib(folder)) {
+            (Some(limit), _) => limit,
+            (None, Some(free)) => half(free)?,
+            (None, None) => u64::MAX,
+        };
+        Ok(cache)
     }
 
     /// Where it lies. Scripts may read only their own data of it.
@@ -78,7 +91,7 @@ impl Cache {
         }
         loop {
             if whole.exists() {
-                return Ok(Claim::Have(whole));
+                return Ok(Claim::Have);
             }
             let options = File::options().read(true).write(true).create(true).truncate(false).clone();
             let mut part = options.open(&part_path)?;
@@ -119,13 +132,45 @@ impl Cache {
         digest == entry.digest
     }
 
-    /// The data folder for a manifest, if all its files are there.
-    pub(super) fn view(&self, data: &str, manifest: &Manifest) -> io::Result<View> {
-        let folder = self.view_folder(data);
+    /// The list of the files of data, if it is there. A damaged one is removed.
+    pub(super) fn list(&self, data: &str) -> io::Result<Manifest> {
+        let path = self.file(data);
+        let text = fs::read(&path)?;
+        if blake3::hash(&text).to_hex().as_str() == data {
+            return Manifest::read(&text);
+        }
+        fs::remove_file(&path)?;
+        Err(gone("the list of the data's files is damaged"))
+    }
+
+    /// How many bytes of a file have to come; `None`: it is there. One of another size is removed.
+    pub(super) fn missing(&self, entry: &manifest::Entry) -> io::Result<Option<u64>> {
+        let whole = self.file(&entry.digest);
+        match fs::metadata(&whole) {
+            Ok(found) if found.len() == entry.bytes => return Ok(None),
+            // The machine may have lost power before the content was on its disk.
+            Ok(_) => fs::remove_file(&whole)?,
+            Err(_) => {}
+        }
+        let part = fs::metadata(whole.with_extension("part")).map_or(0, |part| part.len());
+        Ok(Some(entry.bytes.saturating_sub(part)))
+    }
+
+    /// Keeps data from being removed.
+    pub(super) fn hold(&self, data: &str) -> io::Result<File> {
         let lock = self.lock(data)?;
         lock.lock_shared()?;
         // The time of the last use.
         lock.set_modified(SystemTime::now())?;
+        Ok(lock)
+    }
+
+    /// The data folder for a manifest. The lock is that of [`Self::hold`].
+    ///
+    /// # Errors
+    /// Something cannot be read or written; `NotFound`: not all files are there.
+    pub(super) fn view(&self, data: &str, manifest: &Manifest, lock: File) -> io::Result<View> {
+        let folder = self.view_folder(data);
         let is_whole = |folder: &Path| {
             // Of no files, all are there.
             let mut files = manifest.files.iter();
@@ -147,6 +192,9 @@ impl Cache {
             if fs::rename(&made, &folder).is_err() && !is_whole(&folder) {
                 remove_tree(&folder)?;
                 fs::rename(&made, &folder)?;
+            }
+            if !is_whole(&folder) {
+                return Err(gone("a file of the data is damaged"));
             }
         }
         Ok(View { folder, _lock: lock })
@@ -172,12 +220,29 @@ impl Cache {
         remove_tree(&self.view_folder(data))
     }
 
-    /// Removes what was not used for the longest time, until `bytes` more fit.
+    /// Removes what was not used for the longest time, until `bytes` more fit. What `needed` names stays.
     ///
     /// # Errors
     /// They do not fit, or the folder cannot be read.
-    pub(super) fn make_room(&self, bytes: u64) -> io::Result<()> {
-        let mut used = self.files()?.iter().map(|(_, meta)| meta.len()).sum::<u64>();
+    pub(super) fn make_room(&self, bytes: u64, needed: &Manifest) -> io::Result<()> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        let mut used = self.used()?;
+        if used + bytes <= self.limit {
+            return Ok(());
+        }
+        let needed: HashSet<&str> = needed.files.iter().map(|entry| &*entry.digest).collect();
+        let is_needed =
+            |path: &Path| path.file_stem().and_then(OsStr::to_str).is_some_and(|name| needed.contains(name));
+        for (path, meta) in self.files()? {
+            // Nobody receives the rest of it.
+            let is_left = |part: File| part.try_lock().is_ok() && fs::remove_file(&path).is_ok();
+            let is_other_part = path.extension().is_some() && !is_needed(&path);
+            if is_other_part && File::open(&path).is_ok_and(is_left) {
+                used -= meta.len();
+            }
+        }
         if used + bytes <= self.limit {
             return Ok(());
         }
@@ -190,11 +255,13 @@ impl Cache {
         }
         views.sort();
         for (_, lock) in views {
-            let Ok(()) = File::open(&lock)?.try_lock() else { continue };
+            let unused = File::open(&lock)?;
+            let Ok(()) = unused.try_lock() else { continue };
             remove_tree(&lock.with_extension(""))?;
             for (path, meta) in self.files()? {
                 // A file of no other view, which nobody receives.
-                if meta.nlink() == 1 && path.extension().is_none() && used + bytes > self.limit {
+                let is_free = meta.nlink() == 1 && path.extension().is_none() && !is_needed(&path);
+                if is_free && used + bytes > self.limit {
                     used -= meta.len();
                     fs::remove_file(path)?;
                 }
@@ -211,6 +278,10 @@ impl Cache {
             gib(self.limit)
         );
         Err(io::Error::new(io::ErrorKind::QuotaExceeded, message))
+    }
+
+    fn used(&self) -> io::Result<u64> {
+        Ok(self.files()?.iter().map(|(_, meta)| meta.len()).sum())
     }
 
     fn files(&self) -> io::Result<Vec<(PathBuf, fs::Metadata)>> {
@@ -267,16 +338,18 @@ impl Incoming {
             return Err(damaged("a file arrived with other content than it should have"));
         }
         self.part.set_permissions(fs::Permissions::from_mode(0o444))?;
+        // Small files are many. What a crash leaves of them has another size.
+        if self.have() > PIECE as u64 {
+            self.part.sync_all()?;
+        }
         fs::rename(&self.part_path, &self.whole)?;
         Ok(true)
     }
 }
 
-/// Reads a file of the cache.
-pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let mut text = Vec::new();
-    File::open(path)?.read_to_end(&mut text)?;
-    Ok(text)
+/// What has to be received again.
+fn gone(message: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::NotFound, message)
 }
 
 #[cfg(test)]
@@ -285,7 +358,7 @@ mod tests {
     use crate::runners::manifest::Entry;
 
     fn cache(folder: &Path, limit: u64, in_place: bool) -> Cache {
-        Cache::new(&folder.join("cache"), limit, in_place).unwrap()
+        Cache::new(&folder.join("cache"), Some(limit), in_place).unwrap()
     }
 
     fn entry(folder: &Path, name: &str, content: &[u8]) -> Entry {
@@ -293,6 +366,10 @@ mod tests {
         fs::write(&at, content).unwrap();
         let (digest, bytes) = manifest::digest(&at).unwrap();
         Entry { path: name.into(), bytes, digest, at }
+    }
+
+    fn shown(cache: &Cache, data: &str, manifest: &Manifest) -> io::Result<View> {
+        cache.view(data, manifest, cache.hold(data).unwrap())
     }
 
     fn receive(cache: &Cache, entry: &Entry) {
@@ -314,8 +391,8 @@ mod tests {
         let Claim::Mine(mut incoming) = claim() else { panic!("not mine") };
         assert_eq!(incoming.have(), 4);
         assert!(incoming.add(4, b"456789", true).unwrap());
-        let Claim::Have(path) = claim() else { panic!("not there") };
-        assert_eq!(fs::read(path).unwrap(), b"0123456789");
+        assert!(matches!(claim(), Claim::Have));
+        assert_eq!(fs::read(cache.file(&entry.digest)).unwrap(), b"0123456789");
     }
 
     #[test]
@@ -343,7 +420,7 @@ mod tests {
             let manifest = Manifest { files: entries.to_vec() };
             let (data, _) = manifest.text().unwrap();
             let check = || {
-                let view = cache.view(&data, &manifest).unwrap();
+                let view = shown(&cache, &data, &manifest).unwrap();
                 assert_eq!(fs::read(view.folder.join("b.csv")).unwrap(), b"bb");
                 assert_eq!(view.folder.join("b.csv").is_symlink(), in_place);
                 view
@@ -356,7 +433,7 @@ mod tests {
                 let earlier = SystemTime::now() - std::time::Duration::from_secs(100);
                 File::open(&entries[0].at).unwrap().set_modified(earlier).unwrap();
                 assert!(!cache.in_place(&entries[0]), "a changed file is used");
-                assert!(cache.view(&data, &manifest).is_err());
+                assert!(shown(&cache, &data, &manifest).is_err());
             } else {
                 cache.forget(&data, &manifest).unwrap();
                 assert!(matches!(cache.claim(&entries[0].digest).unwrap(), Claim::Mine(_)));
@@ -369,7 +446,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (cache, manifest) = (cache(folder.path(), 1 << 20, true), Manifest { files: Vec::new() });
         let (data, _) = manifest.text().unwrap();
-        let view = cache.view(&data, &manifest).unwrap();
+        let view = shown(&cache, &data, &manifest).unwrap();
         assert_eq!(fs::read_dir(&view.folder).unwrap().count(), 0);
     }
 
@@ -383,7 +460,7 @@ mod tests {
             receive(&cache, &entry);
             let manifest = Manifest { files: vec![entry.clone()] };
             let (data, _) = manifest.text().unwrap();
-            let view = cache.view(&data, &manifest).unwrap();
+            let view = shown(&cache, &data, &manifest).unwrap();
             let then = SystemTime::now() - std::time::Duration::from_secs(age);
             cache.lock(&data).unwrap().set_modified(then).unwrap();
             views.push((entry, (name == "used").then_some(view)));
@@ -392,14 +469,83 @@ mod tests {
             let there = |(entry, _): &(Entry, _)| cache.file(&entry.digest).exists();
             views.iter().map(there).collect::<Vec<_>>()
         };
-        cache.make_room(10).unwrap();
+        let other = Manifest { files: Vec::new() };
+        cache.make_room(10, &other).unwrap();
         assert_eq!(there(), [true, true, true]);
-        cache.make_room(40).unwrap();
+        cache.make_room(40, &other).unwrap();
         assert_eq!(there(), [false, true, true]);
-        cache.make_room(70).unwrap();
-        assert_eq!(there(), [false, true, false]);
-        let error = cache.make_room(80).unwrap_err().to_string();
+        let new = Manifest { files: vec![views[2].0.clone()] };
+        let error = cache.make_room(60, &new).unwrap_err().to_string();
         assert!(error.contains("its limit is"), "{error}");
+        assert_eq!(there(), [false, true, true], "what is needed is removed");
+        cache.make_room(70, &other).unwrap();
+        assert_eq!(there(), [false, true, false]);
+        assert!(cache.make_room(80, &other).is_err());
         assert_eq!(there(), [false, true, false], "data in use is removed");
+        // Nothing has to fit.
+        let smaller = Cache { limit: 0, ..cache.clone() };
+        smaller.make_room(0, &other).unwrap();
+        assert_eq!(there(), [false, true, false]);
+    }
+
+    #[test]
+    fn parts_that_nobody_receives_make_room() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = cache(folder.path(), 20, false);
+        let [left, busy, needed] = ["left", "busy", "needed"].map(|name| {
+            let entry = entry(folder.path(), name, name.repeat(3).as_bytes());
+            let Claim::Mine(mut incoming) = cache.claim(&entry.digest).unwrap() else { panic!("not mine") };
+            incoming.add(0, &name.as_bytes()[..4], false).unwrap();
+            (entry, (name == "busy").then_some(incoming))
+        });
+        let manifest = Manifest { files: vec![needed.0.clone()] };
+        cache.make_room(10, &manifest).unwrap();
+        let there = [&left, &busy, &needed]
+            .map(|(entry, _)| cache.file(&entry.digest).with_extension("part").exists());
+        assert_eq!(there, [false, true, true]);
+        assert_eq!(cache.missing(&needed.0).unwrap(), Some(14), "a part counts twice");
+    }
+
+    #[test]
+    fn the_default_limit_does_not_shrink_as_the_cache_grows() {
+        let folder = tempfile::tempdir().unwrap();
+        let limit = || Cache::new(&folder.path().join("cache"), None, false).unwrap().limit;
+        let before = limit();
+        let large = folder.path().join("cache/files/ab/large");
+        fs::create_dir_all(large.parent().unwrap()).unwrap();
+        // Without any content, so that as much is free as before.
+        File::create(&large).unwrap().set_len(1 << 40).unwrap();
+        let (more, after) = (1 << 39, limit());
+        // Others write on this disk, too.
+        assert!((before + more).abs_diff(after) < more / 2, "{before} {after}");
+    }
+
+    #[test]
+    fn files_that_a_crash_damaged_are_received_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = cache(folder.path(), 1 << 20, false);
+        let entry = entry(folder.path(), "a.csv", b"0123456789");
+        let manifest = Manifest { files: vec![entry.clone()] };
+        let (data, text) = manifest.text().unwrap();
+        let damage = |digest: &str| {
+            let file = cache.file(digest);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            let _ = fs::remove_file(&file);
+            fs::write(file, b"01").unwrap();
+        };
+        damage(&entry.digest);
+        let error = shown(&cache, &data, &manifest).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound, "{error}");
+        assert_eq!(cache.missing(&entry).unwrap(), Some(10));
+        receive(&cache, &entry);
+        assert_eq!(cache.missing(&entry).unwrap(), None);
+        shown(&cache, &data, &manifest).unwrap();
+        damage(&data);
+        assert_eq!(cache.list(&data).unwrap_err().kind(), io::ErrorKind::NotFound);
+        let Claim::Mine(mut incoming) = cache.claim(&data).unwrap() else {
+            panic!("the damaged list is kept")
+        };
+        incoming.add(0, &text, true).unwrap();
+        assert_eq!(cache.list(&data).unwrap(), manifest);
     }
 }

@@ -1,6 +1,6 @@
 //! The entries of `runners` in the configuration.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -40,6 +40,9 @@ pub struct RunnerEntry {
     /// GPUs of a runner, as Ray counts them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gpus: Option<f64>,
+    /// Other resources of a runner, as Ray names and counts them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub resources: BTreeMap<String, f64>,
     /// How long the command may take until the runner answers, in seconds. It may wait in a queue.
     #[serde(default = "ten_minutes")]
     pub start_timeout: u64,
@@ -83,6 +86,9 @@ impl RunnerEntry {
         argv.extend(option("--address", address.clone()));
         argv.extend(option("--cpus", self.cpus.unwrap_or(1.0).to_string()));
         argv.extend(option("--gpus", self.gpus.unwrap_or(0.0).to_string()));
+        if !self.resources.is_empty() {
+            argv.extend(option("--resources", serde_json::json!(self.resources).to_string()));
+        }
         argv.extend(option("--name", name.to_owned()));
         argv.push("--".into());
         if self.command.is_empty() {
@@ -135,11 +141,15 @@ fn check(entry: &RunnerEntry) -> Result<(), &'static str> {
     if entry.command.is_empty() && entry.ray.is_none() {
         return Err("it needs a `command`, a list of words, or `ray`, the address of a cluster");
     }
-    if entry.ray.is_none() && (entry.cpus.is_some() || entry.gpus.is_some()) {
-        return Err("`cpus` and `gpus` are for `ray`; in other engines, the command asks for them");
+    let is_for_ray = entry.cpus.is_some() || entry.gpus.is_some() || !entry.resources.is_empty();
+    if entry.ray.is_none() && is_for_ray {
+        return Err(
+            "`cpus`, `gpus` and `resources` are for `ray`; in other engines, the command asks for them",
+        );
     }
-    if !is_amount(entry.cpus) || !is_amount(entry.gpus) {
-        return Err("`cpus` and `gpus` must not be negative");
+    let mut amounts = entry.resources.values().map(|amount| Some(*amount)).chain([entry.cpus, entry.gpus]);
+    if !amounts.all(is_amount) {
+        return Err("`cpus`, `gpus` and `resources` must not be negative");
     }
     if entry.count == 0 || entry.slots == Some(0) {
         return Err("`count` and `slots` must be at least 1");
@@ -191,7 +201,7 @@ mod tests {
             }
         };
         let plain = json!({"name": "a", "command": ["mle-star", "runner"]});
-        let other = json!({"name": "b", "ray": "auto", "cpus": 2, "gpus": 0.5});
+        let other = json!({"name": "b", "ray": "auto", "cpus": 2, "gpus": 0.5, "resources": {"A100": 1}});
         check(json!([]), &[], Ok(0));
         check(json!([plain, other]), &[], Ok(2));
         check(json!([plain, other]), &["b"], Ok(1));
@@ -200,6 +210,8 @@ mod tests {
         check(json!([{"name": "a"}]), &[], Err("needs a `command`"));
         check(json!([{"name": "a b", "command": ["x"]}]), &[], Err("`name` may have"));
         check(json!([{"name": "a", "command": ["x"], "cpus": 1}]), &[], Err("are for `ray`"));
+        check(json!([{"name": "a", "command": ["x"], "resources": {"A100": 1}}]), &[], Err("are for `ray`"));
+        check(json!([{"name": "a", "ray": "auto", "resources": {"A100": -1}}]), &[], Err("negative"));
         check(json!([{"name": "a", "command": ["x"], "count": 0}]), &[], Err("at least 1"));
     }
 
@@ -211,6 +223,15 @@ mod tests {
         let text = first[1].to_str().unwrap();
         assert!(text.starts_with("mle-star-pod-1-") && text.len() == 23, "{text}");
         assert_ne!(first, second);
+    }
+
+    #[test]
+    fn ray_is_asked_for_the_resources_of_an_entry() {
+        let entry = json!({"name": "a", "ray": "auto", "resources": {"A100": 1, "here": 0.01}});
+        let argv = serde_json::from_value::<RunnerEntry>(entry).unwrap().argv("a-1");
+        let at = argv.iter().position(|word| word == "--resources").unwrap();
+        assert_eq!(argv[at + 1], r#"{"A100":1.0,"here":0.01}"#);
+        assert!(argv.iter().position(|word| word == "--").unwrap() > at);
     }
 
     #[test]

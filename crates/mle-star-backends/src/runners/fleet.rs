@@ -1,6 +1,8 @@
 //! The runners of a process: started when scripts wait, given back when there is nothing to do, replaced when they are
 //! lost.
 
+mod kept;
+
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,6 +17,7 @@ use tokio::sync::{broadcast, watch};
 use tokio::task::AbortHandle;
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
+use self::kept::Kept;
 use super::connection::{Aftermath, Connection, Errand, NotStarted, Received, Source};
 use super::entry::RunnerEntry;
 use super::protocol::{Hello, RunSetup};
@@ -23,14 +26,6 @@ use crate::script::executor::{Executed, Job};
 
 /// How often to look whether runners are needed.
 const TICK: Duration = Duration::from_millis(500);
-/// A runner that waits longer than this may wait in a queue, and others are started meanwhile.
-const QUEUED: Duration = Duration::from_secs(10);
-/// The first wait after a start that failed. It doubles with each failure in a row.
-const FIRST_WAIT: Duration = Duration::from_secs(2);
-/// The longest wait after a start that failed.
-const LONGEST_WAIT: Duration = Duration::from_secs(300);
-/// After this many failures in a row, an entry counts as unreachable.
-const HOPELESS: u32 = 3;
 /// How long runners may take to end.
 const ENDING: Duration = Duration::from_secs(5);
 /// How many changes of state wait for a slow reader.
@@ -53,19 +48,6 @@ struct Inner {
     tasks: Mutex<Vec<AbortHandle>>,
 }
 
-/// An entry with what became of its runners.
-struct Kept {
-    entry: RunnerEntry,
-    /// The runners that are started or ready, by number, with the time of their start; `None` once ready.
-    started: BTreeMap<u32, Option<Instant>>,
-    failures: u32,
-    /// The next start is not before this.
-    not_before: Option<Instant>,
-    /// Why no further one is started.
-    refused: Option<String>,
-    last_failure: String,
-}
-
 /// A run whose scripts can go to runners. Dropping it tells them that it is over.
 #[derive(Debug)]
 pub struct RunOnFleet {
@@ -84,17 +66,9 @@ impl Fleet {
     pub fn new(entries: Vec<RunnerEntry>, slots: Slots) -> Self {
         let expected = entries.iter().map(|entry| entry.expected_slots() * entry.count as usize).sum();
         slots.expect(expected);
-        let kept = |entry| Kept {
-            entry,
-            started: BTreeMap::new(),
-            failures: 0,
-            not_before: None,
-            refused: None,
-            last_failure: String::new(),
-        };
         let inner = Arc::new(Inner {
             slots,
-            entries: Mutex::new(entries.into_iter().map(kept).collect()),
+            entries: Mutex::new(entries.into_iter().map(Kept::new).collect()),
             ready: Mutex::default(),
             runs: Mutex::default(),
             next_run: AtomicU64::new(0),
@@ -263,7 +237,7 @@ impl Inner {
             while missing > 0 && kept.may_start() {
                 let number = (1..).find(|number| !kept.started.contains_key(number)).unwrap_or(1);
                 kept.started.insert(number, Some(Instant::now()));
-                missing = missing.saturating_sub(kept.entry.expected_slots());
+                missing = missing.saturating_sub(kept.expected_slots());
                 let task = tokio::spawn(keep(Arc::clone(self), position, number, kept.entry.clone()));
                 lock(&self.tasks).push(task.abort_handle());
                 lock(&self.tasks).retain(|task| !task.is_finished());
@@ -274,9 +248,12 @@ impl Inner {
     /// Notices when no script can run anywhere.
     fn notice_stranded(&self) {
         let entries = lock(&self.entries);
-        let is_hopeless = |kept: &Kept| kept.refused.is_some() || kept.failures >= HOPELESS;
         let is_reached = entries.iter().any(|kept| kept.started.values().any(Option::is_none));
-        if self.slots.count() > 0 || is_reached || entries.is_empty() || !entries.iter().all(is_hopeless) {
+        if self.slots.count() > 0
+            || is_reached
+            || entries.is_empty()
+            || !entries.iter().all(Kept::is_hopeless)
+        {
             return;
         }
         let reason = |kept: &Kept| format!("{}: {}", kept.entry.name, kept.last_failure);
@@ -322,17 +299,17 @@ impl Inner {
             let note = "the script changed the runner's copy of the data, which is replaced";
             executed.outcome.notes.push(note.to_owned());
         }
+        if let Some(kept) = lock(&self.entries).iter_mut().find(|kept| kept.has(connection)) {
+            kept.failures = 0;
+        }
         Ok((executed, received))
     }
 
     /// Prepares a run on a runner.
     async fn open(&self, connection: &Connection, run: u64) -> Result<(), String> {
         let setup = lock(&self.runs).get(&run).cloned().ok_or("the run is over")?;
-        let entry = lock(&self.entries)
-            .iter()
-            .map(|kept| &kept.entry)
-            .find(|entry| connection.name.strip_prefix(&entry.name).is_some_and(is_number))
-            .cloned();
+        let entry =
+            lock(&self.entries).iter().find(|kept| kept.has(connection)).map(|kept| kept.entry.clone());
         let entry = entry.ok_or("its entry is gone")?;
         let slots = slots_of(&entry, &connection.hello);
         let mut setup = RunSetup { any_python: entry.any_python, slots, ..setup };
@@ -342,10 +319,6 @@ impl Inner {
         }
         connection.open(&setup).await
     }
-}
-
-fn is_number(rest: &str) -> bool {
-    rest.strip_prefix('-').is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 fn slots_of(entry: &RunnerEntry, hello: &Hello) -> usize {
@@ -369,7 +342,7 @@ async fn keep(fleet: Arc<Inner>, position: usize, number: u32, entry: RunnerEntr
         Ok(connection) => connection,
         Err(not) => {
             fleet.report(status(RunnerState::Failed, &not.reason));
-            fleet.settle(position, number, |kept| kept.failed(not));
+            fleet.settle(position, number, |kept| kept.failed(not, began));
             return;
         }
     };
@@ -387,12 +360,11 @@ async fn keep(fleet: Arc<Inner>, position: usize, number: u32, entry: RunnerEntr
         let _ = timeout(ENDING, connection.gone()).await;
         connection.give_up("it was given back".to_owned());
     }
-    let was_lost = end.is_some();
-    let state = if was_lost { RunnerState::Lost } else { RunnerState::GivenBack };
-    fleet.report(RunnerStatus { state, detail: end.unwrap_or_default(), ..ready });
+    let state = if end.is_some() { RunnerState::Lost } else { RunnerState::GivenBack };
+    fleet.report(RunnerStatus { state, detail: end.clone().unwrap_or_default(), ..ready });
     fleet.settle(position, number, |kept| {
-        if was_lost {
-            kept.not_before = Some(Instant::now() + FIRST_WAIT);
+        if let Some(reason) = end {
+            kept.failed(NotStarted { reason, is_final: false }, began);
         }
     });
 }
@@ -448,7 +420,7 @@ impl Inner {
             host
         };
         if let Some(kept) = lock(&self.entries).get_mut(position) {
-            (kept.failures, kept.not_before) = (0, None);
+            kept.slots = Some(slots);
             kept.started.insert(number, None);
         }
         let idle = idle(&self.slots, host, Duration::from_secs(entry.idle_timeout));
@@ -467,28 +439,6 @@ impl Inner {
             kept.started.remove(&number);
             note(kept);
         }
-    }
-}
-
-impl Kept {
-    /// Notes a start that failed.
-    fn failed(&mut self, NotStarted { reason, is_final }: NotStarted) {
-        self.failures += 1;
-        let wait = FIRST_WAIT.saturating_mul(1 << (self.failures - 1).min(16)).min(LONGEST_WAIT);
-        self.not_before = Some(Instant::now() + wait);
-        self.refused = is_final.then(|| reason.clone());
-        self.last_failure = reason;
-    }
-
-    /// How many slots will be there soon.
-    fn soon(&self) -> usize {
-        let is_soon = |began: &&Instant| began.elapsed() < QUEUED;
-        self.started.values().flatten().filter(is_soon).count() * self.entry.expected_slots()
-    }
-
-    fn may_start(&self) -> bool {
-        let is_early = self.not_before.is_some_and(|then| Instant::now() < then);
-        self.refused.is_none() && !is_early && self.started.len() < self.entry.count as usize
     }
 }
 

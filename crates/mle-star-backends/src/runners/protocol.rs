@@ -15,6 +15,7 @@ use mle_star::config::Switch;
 use mle_star_process::machine::Machine;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 use crate::script::environment::Environment;
@@ -22,6 +23,8 @@ use crate::script::executor::Executed;
 
 /// The version of the messages.
 pub const PROTOCOL: u32 = 1;
+/// The version of the program. Messages hold types of all its parts, so both sides must have the same.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// What a runner writes first.
 pub const MAGIC: &[u8] = b"\x00mle-star runner\n";
 /// Both sides send something at least this often.
@@ -288,6 +291,11 @@ impl Stream {
             Self::Stderr => "stderr",
         }
     }
+}
+
+/// Does the first message of the other side name this version?
+pub fn is_ours(first: &Value) -> bool {
+    first["protocol"] == PROTOCOL && first["version"] == VERSION
 }
 
 /// A message with its bytes, as it is written.

@@ -26,7 +26,9 @@ use tokio::time::timeout;
 
 use self::data::{Arrivals, Prepared};
 use super::cache::Cache;
-use super::protocol::{Frames, FromRunner, Hello, MAGIC, PROTOCOL, RunSetup, SILENCE, ToRunner};
+use super::protocol::{
+    Frames, FromRunner, Hello, MAGIC, PROTOCOL, RunSetup, SILENCE, ToRunner, VERSION, is_ours,
+};
 use super::wire::{Heard, Outgoing, channel};
 use crate::script::environment::{
     Environment, EnvironmentChoice, Origin, cache_folder, python_environment, python_on_path,
@@ -42,7 +44,7 @@ const LAST_WORDS: Duration = Duration::from_millis(100);
 /// The settings of a runner.
 #[derive(Clone, Debug, Default)]
 pub struct RunnerSetup {
-    /// The most that data may occupy in the cache, in GiB; `None`: half of the free disk.
+    /// The most that data may occupy in the cache, in GiB; `None`: half of what is free or in the cache already.
     pub cache_limit_gib: Option<u64>,
     /// Whether data is copied even if it lies at the same path on both machines.
     pub copy_data: bool,
@@ -120,7 +122,7 @@ pub async fn serve(
     ended
 }
 
-/// Waits for the first message of the program. The inner error: it speaks another protocol.
+/// Waits for the first message of the program. The inner error: it is of another version.
 async fn greeting(frames: &mut Frames<impl AsyncRead + Unpin>) -> Result<Result<(), Trouble>, Trouble> {
     let hint = "`mle-star run` starts this command with the `runners` of a config file, see docs/machines.md";
     let first = timeout(GREETING, frames.next::<Value>(|| ())).await;
@@ -128,11 +130,11 @@ async fn greeting(frames: &mut Frames<impl AsyncRead + Unpin>) -> Result<Result<
     let first = first.map_err(|_| nobody("its input is silent"))?;
     let first = first.map_err(|error| nobody(&error.to_string()))?;
     let (first, _) = first.ok_or_else(|| nobody("its input is empty"))?;
-    if first["protocol"] == PROTOCOL {
+    if is_ours(&first) {
         return Ok(Ok(()));
     }
     let message = format!(
-        "the program is mle-star {} with protocol {}, this runner speaks {PROTOCOL}",
+        "the program is mle-star {} with protocol {}, this runner is mle-star {VERSION} with protocol {PROTOCOL}",
         first["version"].as_str().unwrap_or("of an unknown version"),
         first["protocol"]
     );
@@ -261,7 +263,7 @@ async fn hello(machine: &Machine) -> Hello {
     let isolation = Isolation::new(mle_star_process::sandbox::Network::Denied);
     Hello {
         protocol: PROTOCOL,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
+        version: VERSION.to_owned(),
         host: nix::unistd::gethostname().map_or_else(|_| String::new(), |name| name.to_string_lossy().into()),
         machine: machine.clone(),
         isolation: isolation.line(),
@@ -274,8 +276,7 @@ async fn hello(machine: &Machine) -> Hello {
 fn open_cache(setup: &RunnerSetup, folder: &Path) -> Result<Cache, Trouble> {
     let cannot = |error| Trouble::io("create", folder, &error);
     fs::create_dir_all(folder).map_err(cannot)?;
-    let half = || mle_star_process::disk::free_mib(folder).map_or(u64::MAX, |mib| mib / 2 * (1 << 20));
-    let limit = setup.cache_limit_gib.map_or_else(half, |gib| gib << 30);
+    let limit = setup.cache_limit_gib.map(|gib| gib << 30);
     Cache::new(folder, limit, !setup.copy_data).map_err(cannot)
 }
 

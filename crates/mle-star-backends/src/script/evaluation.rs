@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use mle_star::effects::CombinedBy;
 use mle_star::layout;
 use mle_star::measure::{Chance, Measurement};
-use mle_star::protocol::{HoldoutPart, Split};
+use mle_star::protocol::{HoldoutPart, Split, SplitKind};
 use mle_star::score::Printed;
 use mle_star_data::altered::Shuffled;
 use mle_star_metrics::average::{class_columns, weighted_average, weighted_labels};
@@ -27,6 +27,11 @@ const MANY_ROWS: usize = 200_000;
 /// The maximum size of a file with predictions, in bytes.
 pub(super) const LARGEST: u64 = 1 << 30;
 
+/// The smallest share of the labelled rows that a script has to validate on, and the bounds of the number that it gives.
+const LEAST_SHARE: f64 = 0.05;
+const LEAST_ROWS: usize = 20;
+const ENOUGH_ROWS: usize = 500;
+
 /// What the program needs to compute scores itself.
 #[derive(Clone, Debug)]
 pub struct EvaluationSetup {
@@ -40,6 +45,8 @@ pub struct EvaluationSetup {
     pub header: Vec<String>,
     /// The column of a submission with the row IDs.
     pub id_column: Option<String>,
+    /// The number of training rows that scripts of the search are told to use at most.
+    pub subsample_limit: usize,
     /// How the test rows differ from the training rows, if that is known.
     pub split: Option<Split>,
     /// The held-out rows, if there are any.
@@ -110,6 +117,13 @@ impl Evaluation {
             Ok(measured) => measured,
             Err(why) => return Verified::mismatch(format!("{name} cannot be scored: {why}")),
         };
+        let fewest = fewest_rows(labels.rows(), setup.subsample_limit, setup.split.as_ref());
+        if measured.rows < fewest as u64 {
+            let (rows, labelled) = (measured.rows, labels.rows());
+            return Verified::mismatch(format!(
+                "{name} has {rows} of {labelled} labelled rows, too few for a score: validate on at least {fewest} rows."
+            ));
+        }
         match printed {
             Some(printed) if !printed.agrees_with(measured.score) => {
                 let (rows, score) = (measured.rows, measured.score);
@@ -282,6 +296,15 @@ impl Verified {
     }
 }
 
+/// The fewest rows that give a validation score. Of small tables a third is enough. With a split by time, the times
+/// decide how many rows are validated, so no share is asked for.
+fn fewest_rows(labelled: usize, subsample_limit: usize, split: Option<&Split>) -> usize {
+    let by_time = split.is_some_and(|split| split.kind == SplitKind::Time);
+    let share = if by_time { 0.0 } else { LEAST_SHARE };
+    let used = labelled.min(subsample_limit);
+    ((used as f64 * share) as usize).clamp(LEAST_ROWS, ENOUGH_ROWS).min(used / 3)
+}
+
 fn opened(file: &Path) -> Result<io::Take<File>, String> {
     let opened = File::open(file).map_err(|error| format!("cannot read {}: {error}", file.display()));
     opened.map(|file| file.take(LARGEST))
@@ -294,4 +317,28 @@ fn read(file: &Path, columns: &Columns, metric: Metric) -> Result<Labels, String
 
 fn table(file: &Path) -> Result<File, String> {
     File::open(file).map_err(|error| format!("cannot read {}: {error}", file.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fewest_rows_depend_on_the_rows_that_scripts_use() {
+        let split = |kind| Split { kind, column: None, why: String::new() };
+        let check = |labelled, limit, kind, expected| {
+            let fewest = fewest_rows(labelled, limit, Some(&split(kind)));
+            assert_eq!(fewest, expected, "{labelled} {limit} {kind:?}");
+        };
+        check(0, 30_000, SplitKind::Rows, 0);
+        check(5, 30_000, SplitKind::Rows, 1);
+        check(30, 30_000, SplitKind::Rows, 10);
+        check(100, 30_000, SplitKind::Stratified, 20);
+        check(2_000, 30_000, SplitKind::Groups, 100);
+        check(3_000_000, 30_000, SplitKind::Rows, 500);
+        // A fifth of a sample that the settings ask for is enough.
+        check(3_000_000, 1_000, SplitKind::Rows, 50);
+        check(3_000_000, 30_000, SplitKind::Time, 20);
+        check(30, 30_000, SplitKind::Time, 10);
+    }
 }

@@ -91,6 +91,29 @@ fn the_service_accepts_the_marks_for_its_cache() {
 
 #[test]
 #[ignore = "needs the real claude; cargo xtask verify runs it"]
+fn claude_marks_for_an_hour_where_it_is_told_to() {
+    in_closed_network("real_claude::claude_marks_for_an_hour_where_it_is_told_to", async {
+        let api = Api::start(scenarios::answer).await;
+        for bare in [true, false] {
+            let before = api.asked("plain").len();
+            let mut world = World::new(&real_claude(), &api.url("plain"));
+            world.setup.bare = bare;
+            // As the client tells it after long scripts.
+            let hour =
+                "export ENABLE_PROMPT_CACHING_1H=$FORCE_PROMPT_CACHING_5M\nunset FORCE_PROMPT_CACHING_5M";
+            let world = world.through(|claude| format!("{hour}\nexec {claude}"));
+            world.ask(&request(&[])).await.reply.unwrap();
+            let asked = api.asked("plain").split_off(before);
+            let body = asked[0].body.to_string();
+            let marks = body.matches("\"cache_control\"").count();
+            assert!((2..=3).contains(&marks), "bare: {bare}: {body}");
+            assert_eq!(body.matches("\"ttl\":\"1h\"").count(), marks, "bare: {bare}: {body}");
+        }
+    });
+}
+
+#[test]
+#[ignore = "needs the real claude; cargo xtask verify runs it"]
 fn a_dropped_call_leaves_nothing_alive() {
     in_closed_network("real_claude::a_dropped_call_leaves_nothing_alive", async {
         let api = Api::start(scenarios::answer).await;

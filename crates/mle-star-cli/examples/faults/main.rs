@@ -57,10 +57,18 @@ const FAMILIES: [Family; 14] = [
     ("scripts killed from outside", |count| count.div_ceil(20), outside::scripts_killed),
     ("too few file descriptors", |count| count.div_ceil(8), outside::few_descriptors),
     ("the clock stepped back, the output folder gone", |_| 2, outside::clock_and_output),
-    ("a runner killed, told to end, silent", |count| count.div_ceil(8), runners::lost),
-    ("a runner's connection cut, silent, slow", |count| count.div_ceil(8), runners::cut),
-    ("a runner's start, disk, version, clock, cache", |count| count.div_ceil(10), runners::troubled),
-    ("killed while scripts run elsewhere", |count| count.div_ceil(8), runners::program_killed),
+    ("a runner killed, told to end, silent", |count| count.div_ceil(8).max(runners::LOSSES), runners::lost),
+    ("a runner's connection cut, silent, slow", |count| count.div_ceil(8).max(runners::CUTS), runners::cut),
+    (
+        "a runner's start, disk, version, clock, cache",
+        |count| count.div_ceil(10).max(runners::TROUBLES),
+        runners::troubled,
+    ),
+    (
+        "killed while scripts run elsewhere",
+        |count| count.div_ceil(8).max(runners::RESUMES),
+        runners::program_killed,
+    ),
 ];
 
 fn main() -> ExitCode {

@@ -15,10 +15,16 @@ use super::disk::OWN_MOUNTS;
 use super::outside::clock_library;
 use super::world::{Baseline, Random, Res, World};
 
+/// The number of kinds of [`lost`], [`cut`], [`troubled`] and [`program_killed`].
+pub const LOSSES: u64 = 3;
+pub const CUTS: u64 = 6;
+pub const TROUBLES: u64 = 5;
+pub const RESUMES: u64 = 3;
+
 /// A runner is killed, told to end, or stopped, so that nothing is heard from it.
 pub fn lost(baseline: &Baseline, random: &mut Random, number: u64) -> Res<Figures> {
     let (world, mut figures) = (baseline.fresh()?, Figures::default());
-    let signal = ["-KILL", "-TERM", "-STOP"][at(number, 3)];
+    let signal = ["-KILL", "-TERM", "-STOP"][at(number, LOSSES)];
     let count = 1 + random.below(2);
     configure(&world, "runners.yaml", &[entry(&world, "near", count)])?;
     let mut child = world.start(&world.begin_elsewhere("r"), "first")?;
@@ -56,14 +62,11 @@ pub fn cut(baseline: &Baseline, random: &mut Random, number: u64) -> Res<Figures
     Ok(figures)
 }
 
-/// The number of kinds of [`troubled`].
-const KINDS: u64 = 5;
-
 /// Runners that fail to start, have no room, another version or another time, and two runs with one cache.
 pub fn troubled(baseline: &Baseline, random: &mut Random, number: u64) -> Res<Figures> {
     let (world, mut figures) = (baseline.fresh()?, Figures::one());
     let near = entry(&world, "near", 1);
-    let (kind, entries, expected) = match number % KINDS {
+    let (kind, entries, expected) = match number % TROUBLES {
         0 => ("another version", vec![of_another_version(&world)?, near], "with protocol 99"),
         1 => ("failing starts", vec![fails_at_first(&world, near, 1 + random.below(2))], "No route to host"),
         2 => {
@@ -95,7 +98,7 @@ pub fn program_killed(baseline: &Baseline, random: &mut Random, number: u64) -> 
     let (world, mut figures) = (baseline.fresh()?, Figures::default());
     configure(&world, "runners.yaml", &[entry(&world, "near", 2)])?;
     configure(&world, "others.yaml", &[entry(&world, "other", 1)])?;
-    let (begin, resume) = match number % 3 {
+    let (begin, resume) = match number % RESUMES {
         0 => (world.begin_elsewhere("r"), "resume r --json"),
         1 => (world.begin_elsewhere("r"), "resume r --json --config others.yaml"),
         _ => (format!("{} --config runners.yaml", world.begin("r")), "resume r --json --runner none"),
@@ -118,7 +121,7 @@ pub fn program_killed(baseline: &Baseline, random: &mut Random, number: u64) -> 
     world.check_not_repeated(&mut figures, &before, "said")?;
     let elsewhere = |line: &&str| line.contains("script_started") && line.contains("\"runner\":\"");
     let there: Vec<&str> = said.stdout.lines().filter(elsewhere).collect();
-    let name = ["near-", "other-", ""][at(number, 3)];
+    let name = ["near-", "other-", ""][at(number, RESUMES)];
     let is_meant = |line: &&str| !name.is_empty() && line.contains(&format!("\"runner\":\"{name}"));
     figures.must(there.iter().all(is_meant), || format!("{what}: scripts ran on other runners: {there:?}"));
     baseline.check(&mut figures, &world.path("runs/r"), &before, &what)?;

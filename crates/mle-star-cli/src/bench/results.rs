@@ -8,6 +8,7 @@ use mle_star::metric::Direction;
 use mle_star::result::FinalResult;
 use mle_star::spending::Spending;
 use mle_star::stop::Trouble;
+use mle_star::trust::Trust;
 use serde::Serialize;
 
 use super::folder::Folder;
@@ -108,6 +109,8 @@ pub struct Row {
     pub tokens_in: u64,
     /// Tokens written.
     pub tokens_out: u64,
+    /// Why the score in the search may be too good, if a probe or an agent says so.
+    pub suspect: Option<String>,
     /// Why there is no result or no valid submission.
     pub error: Option<String>,
 }
@@ -242,6 +245,7 @@ pub fn row(folder: &Folder, cell: &Cell<'_>) -> Row {
         cost_usd: None,
         tokens_in: 0,
         tokens_out: 0,
+        suspect: None,
         error: None,
     };
     let record = folder.record(cell);
@@ -272,6 +276,7 @@ fn finished(row: &mut Row, folder: &Folder, cell: &Cell<'_>, result: &FinalResul
     row.direction = Some(result.task.metric_direction);
     row.validation_score = trust.and_then(|trust| trust.validation_score).or(Some(best_score(result)));
     row.held_out_score = trust.and_then(|trust| trust.holdout_score);
+    row.suspect = suspicion(result);
     row.seconds = Some(result.total_duration_seconds);
     spent(row, &usage::of_result(result));
     if !row.valid {
@@ -289,6 +294,11 @@ fn finished(row: &mut Row, folder: &Folder, cell: &Cell<'_>, result: &FinalResul
         row.exit = Some(Exit::NoSubmission.code());
         row.error = Some(grade.why);
     }
+}
+
+fn suspicion(result: &FinalResult) -> Option<String> {
+    let leaks = result.leakage_suspected.then_some("a leak was found and could not be removed");
+    result.trust.as_ref().and_then(Trust::suspicion).or(leaks).map(str::to_owned)
 }
 
 fn spent(row: &mut Row, spending: &Spending) {
@@ -451,6 +461,7 @@ pub mod tests {
             cost_usd: Some(0.0),
             tokens_in: 0,
             tokens_out: 0,
+            suspect: None,
             error: None,
         }
     }

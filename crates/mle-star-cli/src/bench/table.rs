@@ -52,6 +52,9 @@ fn runs(rows: &[Row]) -> Vec<Column> {
     columns.push(figure("seed", 0, &|row| row.seed.to_string()));
     columns.push(text("valid", 1, &|row| validity(row).to_owned()));
     columns.push(figure("score", 0, &|row| or_dash(row.score.map(number))));
+    if rows.iter().any(|row| row.suspect.is_some()) {
+        columns.push(text("suspect", 1, &|row| row.suspect.as_ref().map_or_else(dash, |_| "yes".to_owned())));
+    }
     columns.push(text("of", 4, &|row| or_dash(row.score_of.map(|of| of.words().to_owned()))));
     columns.push(text("metric", 5, &|row| or_dash(row.metric.as_deref().map(one_line))));
     if rows.iter().any(|row| row.has_medals) {
@@ -126,6 +129,10 @@ fn width(iqr: f64) -> String {
 fn whole(results: &Results, columns: Option<usize>) -> Vec<String> {
     let total = &results.total;
     let mut parts = vec![format!("{} of {} runs are valid", total.valid, total.runs)];
+    let suspect = results.runs.iter().filter(|row| row.suspect.is_some()).count();
+    if suspect > 0 {
+        parts.push(format!("{suspect} suspect"));
+    }
     if let Some(rate) = total.medal_rate {
         let error =
             total.medal_rate_error.map(|error| format!(" ± {:.1}", 100.0 * error)).unwrap_or_default();
@@ -244,6 +251,19 @@ mod tests {
             cost_usd: Some(0.25),
         };
         Results { format: 1, complete: false, runs: rows, summaries: vec![summary], total }
+    }
+
+    #[test]
+    fn suspect_scores_are_marked() {
+        let mut results = results();
+        results.runs[0].suspect = Some("it is better than chance".to_owned());
+        let lines = lines(&results, None);
+        let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(words(&lines[0])[4..7], ["score", "suspect", "of"]);
+        assert_eq!(words(&lines[1])[5..8], ["12.5000", "yes", "hidden"]);
+        assert_eq!(words(&lines[2])[5..7], ["-", "-"]);
+        assert!(lines.last().unwrap().starts_with("1 of 3 runs are valid, 1 suspect, "));
+        assert!(results.csv().unwrap().contains(",it is better than chance,"));
     }
 
     #[test]

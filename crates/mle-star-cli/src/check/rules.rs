@@ -25,6 +25,7 @@ pub fn instead(rule: Rule) -> &'static str {
         }
         Rule::ResampledBeforeSplit => "Split first, then resample the training rows.",
         Rule::SelectedBeforeSplit => "Split first, then select features with the training rows.",
+        Rule::TargetAsFeature => "Drop the target from the features.",
         Rule::SameRows => "Keep the validation rows out of the training rows.",
         Rule::ScoredOnTrainingRows => "Score rows that the model was not fitted on.",
         Rule::ChosenOnScoredRows => {

@@ -85,7 +85,9 @@ pub fn reopened(args: &ResumeArgs) -> Result<Reopened, Failure> {
     opening.extend(given_models::opening(&frozen.config, frozen.retrieved_models.as_deref()));
     let chosen = choice.chosen;
     let runners = runners(args, &folder, &frozen.config)?;
-    let start = Start { folder, frozen, prompts, journal, chosen, rules, profile, runners, view, opening };
+    let held_out = None;
+    let start =
+        Start { folder, frozen, prompts, journal, chosen, rules, profile, held_out, runners, view, opening };
     Ok(Reopened::Unfinished(Box::new(start)))
 }
 

@@ -42,8 +42,9 @@ pub fn folder(start: &Start, all_rows: &Path) -> Result<Option<HeldOut>, Trouble
     let (input, labels) = (folder.join(layout::INPUT), folder.join(layout::LABELS));
     let compared = folder.join(layout::COMPARED);
     if !(input.is_dir() && labels.is_file()) {
-        let plan = planned_again(&frozen.task, &frozen.config, split, *seed, profile);
-        let plan = plan.ok().filter(|plan| plan.holdout() == protocol.holdout).ok_or_else(other)?;
+        let again = || planned_again(&frozen.task, &frozen.config, split, *seed, profile).ok();
+        let plan = start.held_out.clone().or_else(again);
+        let plan = plan.filter(|plan| plan.holdout() == protocol.holdout).ok_or_else(other)?;
         fs::create_dir_all(&folder).map_err(|error| Trouble::io("create", &folder, &error))?;
         holdout::labels(&frozen.task.data_dir, &plan, &labels)?;
         holdout::write(&frozen.task.data_dir, &plan, &input)?;
@@ -82,6 +83,7 @@ pub fn evaluation(start: &Start, data_dir: &Path, held_out: Option<HeldOut>) -> 
         columns,
         header,
         id_column,
+        subsample_limit: start.frozen.config.subsample_limit as usize,
         split: protocol.split.clone(),
         holdout: held_out.map(|held_out| held_out.setup),
     })

@@ -121,9 +121,6 @@ pub fn score_lines(metric: &str, score: f64, trust: &Trust) -> Vec<String> {
         (None, Some(Holdout::On { .. })) => vec![validated, "no score on the held-out rows".to_owned()],
         (None, None) => vec![validated, "no held-out rows".to_owned()],
     };
-    if trust.verified == Some(false) {
-        lines.push("note: the script's predictions give another score than the script printed".to_owned());
-    }
     if let Some(why) = trust.suspicion() {
         lines.push(format!("note: this score is suspect: {}", first_line(why, 300)));
     }
@@ -200,12 +197,8 @@ mod tests {
         let suspect = "note: this score is suspect: it is better than chance";
         check(json!({"probes": [probe]}), &[validated, "no held-out rows", suspect]);
         check(
-            json!({"validation_score": null, "validation_interval": null, "verified": false}),
-            &[
-                "ROC-AUC: 0.70000 validated",
-                "no held-out rows",
-                "note: the script's predictions give another score than the script printed",
-            ],
+            json!({"validation_score": null, "validation_interval": null, "verified": null}),
+            &["ROC-AUC: 0.70000 validated", "no held-out rows"],
         );
     }
 }

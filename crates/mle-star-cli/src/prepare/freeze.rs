@@ -19,7 +19,7 @@ use crate::runs::{self, inputs};
 pub fn freeze(prepared: Prepared) -> Result<Start, Failure> {
     let Prepared { task, config, invocation, prompts, retrieved_models, learned, chosen, profile, .. } =
         prepared;
-    let (protocol, data_summary) = (prepared.protocol, prepared.data_summary);
+    let (protocol, held_out, data_summary) = (prepared.protocol, prepared.held_out, prepared.data_summary);
     let (guesses, sources) = (prepared.guesses, prepared.sources);
     let split = protocol.as_ref().and_then(|protocol| protocol.split.as_ref());
     let rules = provider::rules(&chosen, &task, &config, profile.clone(), split)?;
@@ -50,5 +50,5 @@ pub fn freeze(prepared: Prepared) -> Result<Start, Failure> {
     let run = format!("run: {}", folder.display());
     let opening = sources.into_iter().chain(guessed).chain([run]).collect();
     let runners = invocation.runners;
-    Ok(Start { folder, frozen, prompts, journal, chosen, rules, profile, runners, view, opening })
+    Ok(Start { folder, frozen, prompts, journal, chosen, rules, profile, held_out, runners, view, opening })
 }

@@ -56,7 +56,14 @@ pub fn decide<'a>(
     let Some(profile) = profile else {
         let why = "there is no training table".to_owned();
         let holdout = Holdout::Off { why };
-        let protocol = Protocol { split: None, holdout, verifies: false, comparison: String::new() };
+        let protocol = Protocol {
+            split: None,
+            holdout,
+            rows: 0,
+            verifies: false,
+            comparison: String::new(),
+            targets: Vec::new(),
+        };
         return Some(Decided { protocol, held_out: None });
     };
     let task = task.into();
@@ -73,7 +80,16 @@ pub fn decide<'a>(
     let script = target.zip(split.as_ref()).and_then(|(target, split)| {
         comparison::script(&compared(profile, &holdout), target, id, split, classification)
     });
-    let protocol = Protocol { split, holdout, verifies, comparison: script.unwrap_or_default() };
+    let targets = target.map(|target| profile.targets(target, id)).unwrap_or_default();
+    let targets = targets.into_iter().map(str::to_owned).collect();
+    let protocol = Protocol {
+        split,
+        holdout,
+        rows: profile.train.rows as u64,
+        verifies,
+        comparison: script.unwrap_or_default(),
+        targets,
+    };
     Some(Decided { protocol, held_out: planned.ok() })
 }
 

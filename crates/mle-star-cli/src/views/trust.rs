@@ -29,6 +29,8 @@ pub struct Trust {
     pub metric: String,
     /// The validation score of the chosen solution.
     pub validated: Option<Figure>,
+    /// The number of rows that gave it, if they are known.
+    pub validation_rows: Option<String>,
     /// The score on held-out rows.
     pub held_out: Option<Figure>,
     /// The number of held-out rows.
@@ -37,7 +39,7 @@ pub struct Trust {
     pub looks: u64,
     /// Whether the program could recompute the validation score, in one sentence.
     pub verified: &'static str,
-    /// Whether that is `good`, `bad` or neither: `soft`.
+    /// Whether that is `good` or not: `soft`.
     pub verified_mood: &'static str,
     /// The held-out rows, or why there are none.
     pub holdout: String,
@@ -125,6 +127,7 @@ pub fn trust(context: &Context<'_>) -> Option<Trust> {
     Some(Trust {
         metric: result.task.evaluation_metric.clone(),
         validated: validated(trust),
+        validation_rows: trust.validation_rows.map(grouped),
         held_out: held_out(trust),
         rows: rows(trust).map(grouped),
         looks: trust.holdout_looks,
@@ -179,11 +182,9 @@ impl fmt::Display for Figure {
 /// Whether the validation score was recomputed, and how good that is.
 fn verified(verified: Option<bool>) -> (&'static str, &'static str) {
     match verified {
-        Some(true) => {
+        // A script whose printed score differs has failed, so there is no `Some(false)`.
+        Some(_) => {
             ("The program recomputed the validation score from the script's predictions: same score.", "good")
-        }
-        Some(false) => {
-            ("The script's predictions give another score than the one that the script printed.", "bad")
         }
         None => ("The validation score is not verified: the script wrote no validation predictions.", "soft"),
     }

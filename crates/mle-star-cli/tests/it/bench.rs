@@ -60,8 +60,11 @@ fn tasks_and_seeds_make_one_table() {
     let said = sealed.run(&line);
     check_code(&said, 0);
     let table = squeezed(&said.stdout);
-    for row in ["one 1 yes 3.53553 hidden RMSE", "two 2 yes 2.00000 hidden RMSE", "one 2/2 3.53553 3.53553 0"]
-    {
+    for row in [
+        "one 1 yes 3.53553 yes hidden RMSE",
+        "two 2 yes 2.00000 yes hidden RMSE",
+        "one 2/2 3.53553 3.53553 0",
+    ] {
         assert!(table.lines().any(|line| line.starts_with(row)), "{row}\n{}", said.stdout);
     }
     assert!(said.stdout.contains("4 of 4 runs are valid"), "{}", said.stdout);
@@ -325,11 +328,14 @@ fn a_bench_file_has_medals_anchors_and_graders() {
     assert_eq!(medals, ["silver", "gold"], "{results}");
     assert_eq!(results["runs"][1]["score"], 0.75);
     assert_eq!(results["runs"][0]["above_median"], true);
+    // The script prints a constant.
+    let suspect = results["runs"][0]["suspect"].as_str().unwrap();
+    assert_eq!(suspect, "with a permuted target, the score is the same");
     assert!((results["summaries"][0]["units_mean"].as_f64().unwrap() - 2.0).abs() < 1e-4, "{results}");
     assert_eq!(results["total"]["medal_rate"], 1.0);
     assert_eq!(sealed.names("there/runs"), ["one-500s-seed-7", "second-500s-seed-7"]);
     assert!(
-        squeezed(&said.stdout).contains("one 500 s 7 yes 3.53553 hidden RMSE silver 2.000 "),
+        squeezed(&said.stdout).contains("one 500 s 7 yes 3.53553 yes hidden RMSE silver 2.000 "),
         "{}",
         said.stdout
     );

@@ -322,18 +322,22 @@ fn the_document_lists_all_rules() {
     assert_eq!(rows, Rule::ALL.map(row));
 }
 
-/// `UPDATE_DOCS=1` writes it.
+/// `UPDATE_DOCS=1` writes them. The first page of the project shows the first finding.
 #[test]
-fn the_page_shows_what_check_prints() {
+fn the_pages_show_what_check_prints() {
     const HEAD: &str = "$ mle-star check train.py\n";
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/check.md");
-    let text = std::fs::read_to_string(path).unwrap();
-    let (before, rest) = text.split_once(HEAD).unwrap();
-    let (shown, after) = rest.split_once("```").unwrap();
     let printed = Sealed::with(&[("train.py", BEFORE)]).run("check train.py").stdout;
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        std::fs::write(path, format!("{before}{HEAD}{printed}```{after}")).unwrap();
-        return;
+    let (first, _) = printed.split_once("\n\n").unwrap();
+    assert!(first.starts_with("leak[") && first.lines().count() < 12, "{first}");
+    for (page, expected) in [("docs/check.md", printed.as_str()), ("README.md", &format!("{first}\n"))] {
+        let path = format!("{}/../../{page}", env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read_to_string(&path).unwrap();
+        let (before, rest) = text.split_once(HEAD).unwrap();
+        let (shown, after) = rest.split_once("```").unwrap();
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            std::fs::write(path, format!("{before}{HEAD}{expected}```{after}")).unwrap();
+        } else {
+            assert_eq!(shown, expected, "{page}");
+        }
     }
-    assert_eq!(shown, printed);
 }

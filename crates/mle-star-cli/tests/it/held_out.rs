@@ -21,10 +21,10 @@ const TEST_ROWS: usize = 100;
 const HOLDOUT: &str = "holdout: 375 of 2500 labelled rows are kept from all scripts until the final choice";
 const SPLIT: &str = "split: rows at random (nothing tells the rows of test.csv from those of train.csv)";
 /// Predicts 0 for each row it can see the label of, and prints the RMSE of that.
-const PREDICT: &str = r#"mkdir -p final; awk -F, 'NR == 1 { print "id,price"; next } { print $1 ",0" }' input/train.csv > final/validation_predictions.csv; awk -F, 'NR > 1 { s += $4 * $4; n++ } END { printf "Final Validation Performance: %.9f\n", sqrt(s / n) }' input/train.csv"#;
+pub const PREDICT: &str = r#"mkdir -p final; awk -F, 'NR == 1 { print "id,price"; next } { print $1 ",0" }' input/train.csv > final/validation_predictions.csv; awk -F, 'NR > 1 { s += $4 * $4; n++ } END { printf "Final Validation Performance: %.9f\n", sqrt(s / n) }' input/train.csv"#;
 
 /// A regression task whose test rows are like its training rows.
-fn task() -> Sealed {
+pub fn task() -> Sealed {
     let (mut train, mut test, mut sample) =
         ("id,size,town,price\n".to_owned(), "id,size,town\n".to_owned(), "id,price\n".to_owned());
     for row in 0..ROWS + TEST_ROWS {

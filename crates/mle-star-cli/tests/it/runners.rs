@@ -2,6 +2,7 @@
 
 mod broken;
 mod data;
+mod held_out;
 mod liar;
 mod shown;
 mod whole_runs;

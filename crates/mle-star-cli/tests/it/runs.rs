@@ -109,6 +109,22 @@ fn a_run_is_interrupted_guarded_resumed_and_reported() {
     check_views(&sealed);
 }
 
+#[test]
+#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
+fn one_test_row_is_predicted() {
+    let sealed = task();
+    for name in ["data/test.csv", "data/sample_submission.csv"] {
+        let rows: Vec<String> = sealed.read(name).lines().take(2).map(str::to_owned).collect();
+        sealed.write(name, format!("{}\n", rows.join("\n")).as_bytes());
+    }
+    let python = interpreter();
+    let said = sealed
+        .run(&format!("run data --run-id r --agents offline --set python={} {SMALL}", python.display()));
+    assert_eq!(said.code, 0, "{said:?}");
+    let submission = sealed.read("runs/r/final/submission.csv");
+    assert_eq!((submission.lines().next(), submission.lines().count()), (Some("id,price"), 2));
+}
+
 /// All files of a finished run.
 fn check_results(sealed: &Sealed) {
     let names = sealed.names("runs/r");

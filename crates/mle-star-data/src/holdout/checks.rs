@@ -189,7 +189,10 @@ pub(super) fn ids(data_dir: &Path, tables: &Tables<'_>) -> Result<(), Off> {
         }
     }
     if in_test.iter().any(|id| in_train.binary_search(id).is_ok()) {
-        return off(format!("a value of `{id}` occurs both in {} and in {}", name(train), name(test)));
+        let (train, test) = (name(train), name(test));
+        return off(format!(
+            "a value of `{id}` occurs both in {train} and in {test}; give the rows of {test} and of the sample submission other IDs"
+        ));
     }
     drop(in_train);
     if digests(sample)? != in_test {

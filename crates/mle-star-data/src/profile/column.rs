@@ -4,10 +4,12 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
 use super::{Column, ColumnKind, HUGE};
-use crate::dates::is_date;
+use crate::dates::{begins_with_day, is_date};
 
 /// Number of distinct values kept as text. Further ones are only counted.
 const KEPT: usize = 2_000;
+/// Number of their bytes.
+const KEPT_BYTES: usize = 4 << 20;
 
 /// Cells that pandas reads as missing, in exactly this spelling.
 const MISSING: [&str; 19] = [
@@ -30,8 +32,10 @@ pub(crate) struct Values {
     sum: f64,
     padded: usize,
     huge: usize,
+    day_first: bool,
     characters: usize,
     words: usize,
+    kept_bytes: usize,
     counts: HashMap<String, usize, FastHasher>,
     further: HashSet<u64, FastHasher>,
 }
@@ -49,8 +53,10 @@ impl Values {
             sum: 0.0,
             padded: 0,
             huge: 0,
+            day_first: false,
             characters: 0,
             words: 0,
+            kept_bytes: 0,
             counts: HashMap::default(),
             further: HashSet::default(),
         }
@@ -68,11 +74,13 @@ impl Values {
         self.take_number(value);
         self.characters += if value.is_ascii() { value.len() } else { value.chars().count() };
         if self.numbers < self.seen {
+            self.day_first |= begins_with_day(value);
             self.words += value.split_ascii_whitespace().count();
         }
         if let Some(count) = self.counts.get_mut(value) {
             *count += 1;
-        } else if self.counts.len() < KEPT {
+        } else if self.counts.len() < KEPT && self.kept_bytes + value.len() <= KEPT_BYTES {
+            self.kept_bytes += value.len();
             self.counts.insert(value.to_owned(), 1);
         } else {
             self.further.insert(FastHasher::default().hash_one(value));
@@ -117,6 +125,7 @@ impl Values {
             padded: self.padded,
             huge: if numeric { self.huge } else { 0 },
             respelled,
+            day_first: kind == ColumnKind::Date && self.day_first,
         }
     }
 
@@ -129,7 +138,7 @@ impl Values {
             ColumnKind::Float
         } else if self.is_boolean() {
             ColumnKind::Boolean
-        } else if self.counts.keys().all(|value| is_date(value)) {
+        } else if !self.counts.is_empty() && self.counts.keys().all(|value| is_date(value)) {
             ColumnKind::Date
         } else if self.is_text() {
             ColumnKind::Text
@@ -145,6 +154,9 @@ impl Values {
     }
 
     fn is_boolean(&self) -> bool {
+        if !self.further.is_empty() {
+            return false;
+        }
         let lower: Vec<String> = self.counts.keys().take(3).map(|value| value.to_lowercase()).collect();
         let pair = |pair: &[&str; 2]| lower.iter().all(|value| pair.contains(&value.as_str()));
         let whole_words = || lower.iter().all(|value| value.len() > 1);

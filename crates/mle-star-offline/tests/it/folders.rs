@@ -18,7 +18,6 @@ use super::python::{Batch, Done, assert_faultless, fault, initial, interpreter, 
 use super::tasks::Random;
 
 const TRAIN_ROWS: usize = 90;
-const TEST_ROWS: usize = 12;
 
 /// A data folder. The functions get the number of a row and two random numbers between 0 and 1, which determine the
 /// targets.
@@ -35,6 +34,11 @@ pub(super) struct Folder {
     pub(super) wanted: (&'static str, &'static str),
     /// The model that solves the task.
     pub(super) families: &'static [&'static str],
+    pub(super) test_rows: usize,
+    /// Scripts read at most this many training rows.
+    pub(super) limit: u32,
+    /// The rows of the training table that the profile counts, though the folder has fewer.
+    pub(super) counted_rows: usize,
 }
 
 /// Two numbers and a class.
@@ -47,6 +51,9 @@ pub(super) const PLAIN: Folder = Folder {
     labels: |_, [a, b]| if a + b > 1.0 { "yes".to_owned() } else { "no".to_owned() },
     wanted: ("y", "no"),
     families: &["LightGBM", "Linear model"],
+    test_rows: 12,
+    limit: 30_000,
+    counted_rows: TRAIN_ROWS,
 };
 
 impl Folder {
@@ -57,7 +64,7 @@ impl Folder {
         let mut test = format!("{}\n", self.features);
         let id = self.features.split(',').next().unwrap();
         let mut sample = format!("{id},{}\n", self.wanted.0);
-        for row in 0..TRAIN_ROWS + TEST_ROWS {
+        for row in 0..TRAIN_ROWS + self.test_rows {
             let numbers = [random.next(), random.next()];
             let cells = (self.cells)(row, numbers);
             if row < TRAIN_ROWS {
@@ -97,8 +104,9 @@ impl Folder {
     pub(super) fn agents(&self) -> OfflineAgents {
         let dir = tempfile::tempdir().unwrap();
         self.write(dir.path());
-        let profile = profile::read(dir.path()).unwrap();
-        OfflineAgents::new(&self.task(dir.path()), profile, 30_000, None).unwrap()
+        let mut profile = profile::read(dir.path()).unwrap();
+        profile.train.rows = self.counted_rows;
+        OfflineAgents::new(&self.task(dir.path()), profile, self.limit, None).unwrap()
     }
 
     /// What is wrong with a finished script; empty if nothing is.
@@ -206,6 +214,160 @@ fn unusual_features_are_no_obstacle() {
     ]);
 }
 
+/// A row of the test table has this number or a larger one.
+const FIRST_TEST_ROW: usize = TRAIN_ROWS;
+
+/// A number, a text, a category and a date, all of them missing in the test table.
+fn only_in_train(row: usize, number: f64) -> String {
+    if row >= FIRST_TEST_ROW {
+        return ",,,".to_owned();
+    }
+    format!("{number:.3},a text of words and of number {row},c{},2024-01-{:02}", row % 3, row % 28 + 1)
+}
+
+#[test]
+#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
+fn every_bad_table_ends_in_a_submission() {
+    check(&[
+        Folder {
+            name: "missing in test",
+            features: "id,b,a,text,kind,day",
+            cells: |row, [a, b]| format!("{row},{b:.3},{}", only_in_train(row, a)),
+            families: MOST,
+            ..PLAIN
+        },
+        Folder {
+            name: "everything missing in test",
+            features: "id,a,text,kind,day",
+            cells: |row, [a, _]| format!("{row},{}", only_in_train(row, a)),
+            families: MOST,
+            ..PLAIN
+        },
+        Folder {
+            name: "constant and equal columns",
+            features: "id,a,again,same,word,kind,also",
+            cells: |row, [a, _]| format!("{row},{a:.3},{a:.3},7,one,c{},c{}", row % 3, row % 3),
+            families: MOST,
+            ..PLAIN
+        },
+        Folder { name: "one test row", test_rows: 1, families: MOST, ..PLAIN },
+        Folder { name: "one test row, numbers", test_rows: 1, families: MOST, ..TWO_NUMBERS },
+        Folder {
+            name: "a cell of one MB",
+            features: "id,a,text",
+            cells: |row, [a, _]| {
+                let text = if row == 3 { "x".repeat(1 << 20) } else { format!("a text of {row} words") };
+                format!("{row},{a:.3},{text}")
+            },
+            families: MOST,
+            ..PLAIN
+        },
+    ]);
+}
+
+#[test]
+#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
+fn rows_that_were_not_looked_at_are_no_obstacle() {
+    let known = Folder { counted_rows: 200_000, families: MOST, ..PLAIN };
+    let whole = Folder {
+        cells: |row, [a, b]| match row {
+            70 => format!("{row},unknown,{b:.3}"),
+            71 => format!("{row},{a:.3},inf"),
+            95 => format!("{row},,n.d."),
+            _ => format!("{row},{a:.3},{b:.3}"),
+        },
+        labels: |row, [a, b]| match row {
+            72 => String::new(),
+            _ => u8::from(a + b > 1.0).to_string(),
+        },
+        ..known
+    };
+    let known = Folder { labels: |_, [a, b]| u8::from(a + b > 1.0).to_string(), ..known };
+    let mut batch = Batch::new();
+    for family in known.families {
+        let script = with_few_trees(&initial(&known.agents(), family));
+        batch.add_alone((*family).to_owned(), &script, |input| whole.write(input));
+    }
+    assert_faultless(batch.run(&interpreter()).iter().map(|done| whole.faults(done)));
+}
+
+#[test]
+#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
+fn a_class_that_the_sample_lacks_is_predicted() {
+    let rare = Folder {
+        name: "rare classes",
+        metric: "log loss",
+        limit: 45,
+        labels: |row, [a, _]| match row {
+            10 | 20 | 30 | 50 | 60 | 70 => format!("rare{row}"),
+            _ => ["often", "seldom"][usize::from(a > 0.6)].to_owned(),
+        },
+        wanted: (
+            "often,seldom,rare10,rare20,rare30,rare50,rare60,rare70",
+            "0.125,0.125,0.125,0.125,0.125,0.125,0.125,0.125",
+        ),
+        families: MOST,
+        ..PLAIN
+    };
+    check(&[
+        rare,
+        Folder { name: "rare classes, curves", metric: "ROC-AUC", ..rare },
+        // Two classes are left for the means of towns.
+        Folder {
+            name: "one rare class",
+            features: "id,a,b,town",
+            cells: |row, [a, b]| format!("{row},{a:.3},{b:.3},town {}", row % 40),
+            labels: |row, [a, _]| match row {
+                20 => "rare".to_owned(),
+                _ => ["often", "seldom"][usize::from(a > 0.6)].to_owned(),
+            },
+            wanted: ("often,seldom,rare", "0.4,0.3,0.3"),
+            ..rare
+        },
+        Folder { name: "rare classes, precision", metric: "average precision", ..rare },
+        Folder {
+            name: "rare labels",
+            metric: "accuracy",
+            targets: "y,z",
+            labels: |row, [a, b]| format!("{},{}", u8::from(row == 10), u8::from(a + b > 1.0)),
+            wanted: ("y,z", "0,0"),
+            ..rare
+        },
+    ]);
+}
+
+#[test]
+#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
+fn dates_are_read_in_their_order() {
+    let folder = Folder {
+        name: "dates in two orders",
+        features: "id,at,due,a",
+        cells: |row, [a, _]| {
+            let (day, month) = (row % 28 + 1, row % 12 + 1);
+            format!("{row},{day:02}/{month:02}/2024,{month:02}/{day:02}/2024,{a:.3}")
+        },
+        families: &["LightGBM"],
+        ..PLAIN
+    };
+    let agents = folder.agents();
+    let asked = Asked { agents: &agents, place: "phase2/path-0/t0" };
+    let script = initial(&agents, "LightGBM");
+    let mut changed = refinements(&asked, &script).into_iter();
+    let calendar = changed.find(|(_, script)| script.contains("_weekend")).unwrap().1;
+    let wrong = r#"
+x, row = features_lightgbm(train), train["id"]
+for column in ["at", "due"]:
+    assert (x[column + "_month"] == row % 12 + 1).all(), column
+    assert (x.get(column + "_day", row % 28 + 1) == row % 28 + 1).all(), column
+"#;
+    let mut batch = Batch::new();
+    for (label, script) in [("first", script), ("calendar", calendar)] {
+        let script = with_few_trees(&format!("{script}\n{wrong}"));
+        batch.add_alone(label.to_owned(), &script, |input| folder.write(input));
+    }
+    assert_faultless(batch.run(&interpreter()).iter().map(|done| folder.faults(done)));
+}
+
 #[test]
 #[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn unusual_labels_are_no_obstacle() {
@@ -283,7 +445,8 @@ pub(super) const TWO_NUMBERS: Folder = Folder {
     targets: "energy,gap",
     labels: |_, [a, b]| format!("{:.4},{:.4}", a * b, 3.0 * a + b),
     wanted: ("energy,gap", "0.1,1.5"),
-    families: &["LightGBM", "XGBoost", "CatBoost", "Extra trees", "Linear model", "Nearest neighbours"],
+    families: MOST,
+    ..PLAIN
 };
 
 /// Three labels of a text, scored like those of jigsaw.
@@ -303,6 +466,7 @@ pub(super) const THREE_LABELS: Folder = Folder {
     labels: |row, [a, b]| format!("{},{},{}", u8::from(a > 0.5), u8::from(b > 0.6), u8::from(row == 13)),
     wanted: ("toxic,rude,threat", "0.5,0.5,0.5"),
     families: &["TF-IDF linear model", "LightGBM", "Extra trees"],
+    ..PLAIN
 };
 
 #[test]

@@ -15,6 +15,8 @@ mod grouped;
 #[cfg(test)]
 mod history;
 #[cfg(test)]
+mod large;
+#[cfg(test)]
 mod python;
 #[cfg(test)]
 mod role_answers;

@@ -100,6 +100,7 @@ pub(crate) fn column(name: &str, kind: ColumnKind, distinct: usize) -> Column {
         padded: 0,
         huge: 0,
         respelled: false,
+        day_first: false,
     }
 }
 

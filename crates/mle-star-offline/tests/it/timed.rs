@@ -7,7 +7,7 @@ use mle_star::metric::Direction::{Maximize, Minimize};
 use mle_star::protocol::SplitKind;
 use mle_star::role::AgentType;
 use mle_star::score::parse_score;
-use mle_star_data::profile::{self, ColumnKind};
+use mle_star_data::profile::{self, Column, ColumnKind};
 use mle_star_offline::OfflineAgents;
 use serde_json::json;
 
@@ -22,24 +22,48 @@ fn timed(column: &'static str, shape: Shape) -> Shape {
 
 #[test]
 fn times_are_read_by_their_kind() {
-    let check = |kind: ColumnKind, dates: &[&str], expected: &str| {
+    let check = |kind: ColumnKind, day_first: bool, expected: &str| {
         let shape = shape("RMSE", Minimize, 0);
         let mut profile = super::tasks::profile(&shape);
-        let mut moment = column("moment", kind, 50);
-        moment.top_values = dates.iter().map(|date| ((*date).to_owned(), 1)).collect();
-        profile.train.columns.push(moment);
+        profile.train.columns.push(Column { day_first, ..column("moment", kind, 50) });
         let split = by(SplitKind::Time, "moment");
         let agents = OfflineAgents::new(&task(&shape), profile, 30_000, Some(&split)).unwrap();
         let script = initial(&agents, "LightGBM");
         assert!(script.contains("TIME = \"moment\"") && script.contains(expected), "{expected}\n{script}");
     };
-    check(ColumnKind::Integer, &[], "\ntimes = train[TIME]\n");
-    check(ColumnKind::Float, &[], "\ntimes = train[TIME]\n");
-    check(ColumnKind::Category, &["2013-Q1"], "\ntimes = train[TIME]\n");
+    check(ColumnKind::Integer, false, "\ntimes = train[TIME]\n");
+    check(ColumnKind::Float, false, "\ntimes = train[TIME]\n");
+    check(ColumnKind::Category, false, "\ntimes = train[TIME]\n");
     let read = "times = pd.to_datetime(train[TIME], errors=\"coerce\", format=\"mixed\", utc=True";
-    check(ColumnKind::Date, &["2024-01-31", "2024-02-01"], &format!("{read})\n"));
-    check(ColumnKind::Date, &["01/31/2024"], &format!("{read})\n"));
-    check(ColumnKind::Date, &["02.01.2024", "31.01.2024"], &format!("{read}, dayfirst=True)\n"));
+    check(ColumnKind::Date, false, &format!("{read})\n"));
+    check(ColumnKind::Date, true, &format!("{read}, dayfirst=True)\n"));
+}
+
+/// Language models are told the folds that the templates use, so that scores can be compared.
+#[test]
+fn prompts_name_the_folds_of_the_template() {
+    let words = by(SplitKind::Time, "moment").folds(42);
+    let shape = shape("RMSE", Minimize, 0);
+    let mut profile = super::tasks::profile(&shape);
+    profile.train.columns.push(column("moment", ColumnKind::Integer, 50));
+    let split = by(SplitKind::Time, "moment");
+    let agents = OfflineAgents::new(&task(&shape), profile, 30_000, Some(&split)).unwrap();
+    let script = initial(&agents, "LightGBM");
+    let (_, shares) = script.split_once("for share in (").unwrap();
+    let (shares, _) = shares.split_once(')').unwrap();
+    let shares: Vec<f64> = shares.split(", ").map(|share| share.parse().unwrap()).collect();
+    let ends = shares[1..].iter().chain(&[1.0]);
+    let parts: BTreeSet<String> =
+        shares.iter().zip(ends).map(|(cut, end)| format!("{:.0}", 100.0 * (end - cut))).collect();
+    assert_eq!(parts.len(), 1, "{shares:?}");
+    let percent: Vec<String> = shares.iter().map(|share| format!("{:.0}", 100.0 * share)).collect();
+    let (last, first) = percent.split_last().unwrap();
+    let expected = format!(
+        "three folds: train on the first {} and {last} % of the rows, validate each time on the next {} %",
+        first.join(", "),
+        parts.first().unwrap()
+    );
+    assert!(words.contains(&expected), "{expected}: {words}");
 }
 
 #[test]

@@ -2,22 +2,25 @@
 
 use serde_json::json;
 
+use super::ensembler::run_of;
 use crate::call::Call;
 use crate::ctx::Ctx;
 use crate::reply;
 use crate::role::AgentType;
-use crate::solution::{CodeBlock, Solution};
+use crate::solution::{CodeBlock, Scored};
 use crate::stop::Stop;
 
-/// The improved block of `solution`; `None` if the reply had no code.
+/// The improved block of `current`; `None` if the reply had no code.
 pub(crate) async fn coder(
     ctx: &Ctx<'_>,
-    solution: &Solution,
+    current: &Scored,
     block: &CodeBlock,
     plan: &str,
 ) -> Result<Option<String>, Stop> {
     let inputs = json!({"code_block": block.as_str(), "plan": plan});
-    let call = Call::new(AgentType::Coder, "coder.md", inputs).telling("solution_script", solution.text());
+    let call = Call::new(AgentType::Coder, "coder.md", inputs)
+        .telling("solution_script", current.text())
+        .telling("current", run_of(current));
     let answer = ctx.ask(call).await?;
     let code = reply::code(&answer);
     if code.is_none() {

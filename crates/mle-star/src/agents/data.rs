@@ -2,21 +2,24 @@
 
 use serde_json::json;
 
+use super::ensembler::run_of;
 use crate::call::Call;
 use crate::ctx::Ctx;
 use crate::reply;
 use crate::role::AgentType;
-use crate::solution::Solution;
+use crate::solution::{Scored, Solution};
 use crate::stop::Stop;
 
 /// The agent's answer if the solution uses all data.
 const ALL_USED: &str = "all the provided information is used.";
 
 /// The revised solution; `None` if all data is used or the reply had no code.
-pub(crate) async fn data(ctx: &Ctx<'_>, solution: &Solution) -> Result<Option<Solution>, Stop> {
+pub(crate) async fn data(ctx: &Ctx<'_>, best: &Scored) -> Result<Option<Solution>, Stop> {
+    let solution = best.solution();
     let mut inputs = json!({"initial_solution": solution.text(), "task_description": ctx.task().description});
     ctx.name_suspicious_columns(&mut inputs);
-    let answer = ctx.ask(Call::new(AgentType::Data, "data.md", inputs)).await?;
+    let call = Call::new(AgentType::Data, "data.md", inputs).telling("current", run_of(best));
+    let answer = ctx.ask(call).await?;
     if reply::text(&answer).is_some_and(|text| text.to_lowercase().contains(ALL_USED)) {
         return Ok(None);
     }

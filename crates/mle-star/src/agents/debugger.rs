@@ -5,6 +5,7 @@ use serde_json::json;
 use super::attempts::Repair;
 use crate::call::Call;
 use crate::ctx::Ctx;
+use crate::effects::Purpose;
 use crate::evaluation::Failure;
 use crate::lessons::seconds;
 use crate::reply;
@@ -13,12 +14,13 @@ use crate::solution::Solution;
 use crate::stop::Stop;
 use crate::traceback::{failing_lines, libraries_in};
 
-/// The repaired script; `None` if the reply had no code. `repairs` came before.
+/// The repaired script, which runs for `purpose`; `None` if the reply had no code. `repairs` came before.
 pub(crate) async fn debugger(
     ctx: &Ctx<'_>,
     broken: &Solution,
     failure: &Failure,
     repairs: &[Repair],
+    purpose: Purpose,
 ) -> Result<Option<Solution>, Stop> {
     let error = failure.error.as_str();
     let inputs = json!({"code": broken.text(), "bug": error});
@@ -28,7 +30,8 @@ pub(crate) async fn debugger(
         .telling("libraries", libraries_in(error, ctx.environment()))
         .telling("printed", facts.map_or("", |facts| facts.printed.as_str()))
         .telling("time", facts.map(|facts| seconds(facts.seconds)))
-        .telling("repairs", json!(repairs));
+        .telling("repairs", json!(repairs))
+        .telling("script_limit", ctx.script_limit(purpose));
     let answer = ctx.ask(call).await?;
     let code = reply::code(&answer);
     if code.is_none() {

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::ablation::attention;
 use super::attempts::outcome;
+use super::ensembler::run_of;
 use crate::answers::RefinePlan;
 use crate::call::Call;
 use crate::ctx::Ctx;
@@ -12,7 +13,7 @@ use crate::place::Name;
 use crate::reply;
 use crate::result::StepRecord;
 use crate::role::AgentType;
-use crate::solution::Solution;
+use crate::solution::Scored;
 use crate::stop::Stop;
 
 /// The outcome of a call.
@@ -29,7 +30,7 @@ pub(crate) enum Extraction {
 pub(crate) async fn extractor(
     ctx: &Ctx<'_>,
     call: u32,
-    solution: &Solution,
+    solution: &Scored,
     question: &Question<'_>,
 ) -> Result<Extraction, Stop> {
     let inputs = json!({
@@ -39,6 +40,7 @@ pub(crate) async fn extractor(
         "note": question.note,
     });
     let request = Call::new(AgentType::Extractor, "extractor.md", inputs)
+        .telling("current", run_of(solution))
         .telling("studies", json!(StepRecord::summaries(question.steps)))
         .telling("attention", attention(ctx))
         .telling("refined", question.steps.iter().filter_map(refined).collect::<Value>());

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::answers::{Contamination, DataContaminationResult};
 use crate::call::Call;
-use crate::ctx::Ctx;
+use crate::ctx::{Ctx, TimePlan};
 use crate::place::Name;
 use crate::reply;
 use crate::role::{AgentType, Variant};
@@ -57,9 +57,18 @@ pub(crate) async fn subsampling_extract(ctx: &Ctx<'_>, solution: &Solution) -> R
     })
 }
 
-/// The block without its subsampling; `None` if the reply had no code.
-pub(crate) async fn subsampling_remove(ctx: &Ctx<'_>, block: &CodeBlock) -> Result<Option<String>, Stop> {
-    let inputs = json!({"code_block_with_subsampling": block.as_str()});
+/// The block without its subsampling, or with a larger sample if not all rows fit into the time; `None` if the reply had
+/// no code.
+pub(crate) async fn subsampling_remove(
+    ctx: &Ctx<'_>,
+    block: &CodeBlock,
+    time: Option<TimePlan>,
+) -> Result<Option<String>, Stop> {
+    let mut inputs = json!({"code_block_with_subsampling": block.as_str()});
+    if let Some(TimePlan { seconds, allowed }) = time {
+        let tenths = |seconds: f64| json!((seconds * 10.0).round() / 10.0);
+        (inputs["seconds"], inputs["allowed_seconds"]) = (tenths(seconds), tenths(allowed));
+    }
     let call = Call::new(AgentType::Test, "test_subsampling_remove.md", inputs);
     let answer = ctx
         .ask(call.variant(Variant::SubsamplingRemove).named(Name::Task(Variant::SubsamplingRemove)))

@@ -19,16 +19,16 @@ use crate::solution::{Scored, Solution};
 use crate::stop::Stop;
 use crate::trust::{Finding, Severity};
 
-/// The time of a probe, in seconds.
+/// The time of a later run, in seconds.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct ProbePlan {
-    /// What it is expected to take.
-    seconds: f64,
+pub(crate) struct TimePlan {
+    /// What it took before.
+    pub seconds: f64,
     /// What it may take.
-    allowed: f64,
+    pub allowed: f64,
 }
 
-impl Outcome for ProbePlan {}
+impl Outcome for TimePlan {}
 
 impl<'a> Ctx<'a> {
     /// How solutions are evaluated; `None` for the paper's way.
@@ -125,16 +125,32 @@ impl<'a> Ctx<'a> {
 
     /// Whether there is time for a probe with a script that took this many seconds before. `Err` says why not.
     pub(crate) async fn time_for_probe(&self, seconds: f64) -> Result<Result<(), String>, Stop> {
-        let place = self.place.named(Name::Plan);
         let allowed = self.run.limits.probe_time(self.run.journal.elapsed());
-        let entry = Entry::new(&place, Kind::Probe, &json!({}), &json!({}))?;
-        let plan = self.run.journal.once(entry, async { Ok(ProbePlan { seconds, allowed }) }).await?;
-        let ProbePlan { seconds, allowed } = plan.value;
+        let TimePlan { seconds, allowed } = self.plan(&json!({}), TimePlan { seconds, allowed }).await?;
         Ok(if seconds <= allowed {
             Ok(())
         } else {
             Err(format!("the script takes {seconds:.1} s, and a probe may take {allowed:.1} s"))
         })
+    }
+
+    /// The time for a submission script that repeats a run of this many seconds with more rows; `None` if the agents are
+    /// told nothing about time.
+    pub(crate) async fn time_for_more_rows(&self, seconds: f64) -> Result<Option<TimePlan>, Stop> {
+        if !self.tells_more() {
+            return Ok(None);
+        }
+        let allowed = self.run.limits.last_run(self.run.journal.elapsed());
+        // A run that goes on with more time has another plan.
+        let input = json!({"time_limit_seconds": self.config().time_limit_seconds});
+        self.plan(&input, TimePlan { seconds, allowed }).await.map(Some)
+    }
+
+    /// The plan, or the one that was made at this place before.
+    async fn plan(&self, input: &Value, plan: TimePlan) -> Result<TimePlan, Stop> {
+        let place = self.place.named(Name::Plan);
+        let entry = Entry::new(&place, Kind::Probe, input, &json!({}))?;
+        Ok(self.run.journal.once(entry, async { Ok(plan) }).await?.value)
     }
 
     /// Chooses weights for the predictions of these solutions, which may run this many seconds together.

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::Ctx;
 use crate::call::Call;
-use crate::config::{Acceptance, Context};
+use crate::config::{Acceptance, Context, Switch};
 use crate::effects::Purpose;
 use crate::journal::Frozen;
 use crate::lessons::EarlierRun;
@@ -85,6 +85,8 @@ impl<'a> Ctx<'a> {
             ("cut", json!(CUT)),
             ("needs_task", json!(!full || role::needs_task(agent, variant))),
             ("needs_validation", json!(role::needs_validation(agent, variant))),
+            ("needs_data", json!(role::needs_data(agent))),
+            ("predicts", json!(full && self.verifies() && self.config().ensemble_selection == Switch::On)),
             ("validation", self.validation_rules()),
             ("strict", json!(self.config().acceptance == Acceptance::OneSigma)),
             ("verifies", json!(self.verifies())),
@@ -95,12 +97,19 @@ impl<'a> Ctx<'a> {
 
     /// How long the last scripts took, and how long the next one may run.
     fn time_values(&self) -> Map<String, Value> {
-        let (limits, now) = (&self.run.limits, self.run.journal.elapsed());
-        let script = limits.script_timeout(&self.place, Purpose::Score, now).as_secs_f64();
-        let study = limits.script_timeout(&self.place, Purpose::Ablation, now).as_secs_f64();
-        let planned = limits.planned(now);
-        let values = [("script_limit", script), ("study_limit", study), ("planned", planned)];
-        values.map(|(name, seconds)| (name.to_owned(), json!(seconds.floor()))).into_iter().collect()
+        let planned = self.run.limits.planned(self.run.journal.elapsed());
+        let values = [
+            ("script_limit", self.script_limit(Purpose::Score)),
+            ("study_limit", self.script_limit(Purpose::Ablation)),
+            ("planned", planned.floor()),
+        ];
+        values.map(|(name, seconds)| (name.to_owned(), json!(seconds))).into_iter().collect()
+    }
+
+    /// How long a script for this purpose may run now, in whole seconds.
+    pub(crate) fn script_limit(&self, purpose: Purpose) -> f64 {
+        let now = self.run.journal.elapsed();
+        self.run.limits.script_timeout(&self.place, purpose, now).as_secs_f64().floor()
     }
 
     /// The system prompt of an agent; empty if it cannot be rendered.

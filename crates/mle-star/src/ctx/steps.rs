@@ -339,6 +339,11 @@ impl<'a> Ctx<'a> {
         self.run.limits.will_repeat(seconds);
     }
 
+    /// Counts the time of the submission script's run without the held-out rows.
+    pub(crate) fn rehearsed_in(&self, seconds: f64) {
+        self.run.limits.rehearsed_in(seconds);
+    }
+
     /// Runs `work` and catches errors and panics, so that a defect in one path or phase does not end the run. The
     /// failure is recorded, so that a resume also goes on without that path or phase.
     ///

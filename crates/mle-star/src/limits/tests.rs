@@ -5,7 +5,7 @@ use super::*;
 /// Limits of a run of this many seconds, with a first solution.
 fn limits(total: u64, config: Config) -> (Limits, Config) {
     let config = Config { time_limit_seconds: total, ..config };
-    let limits = Limits::new(&config);
+    let limits = Limits::new(&config, 0);
     limits.found_solution();
     (limits, config)
 }
@@ -59,6 +59,32 @@ fn search_leaves_time_for_the_last_run_on_all_rows() {
         let finalization = Place::from(Phase::Finalization);
         assert_eq!(refused_at(&limits, &finalization), Some((100, Limit::Time)), "{runs:?}");
     }
+}
+
+#[test]
+fn search_on_a_sample_leaves_time_for_more_rows() {
+    for (rows, seconds, ends, members) in
+        [(30_000, 8.0, 88, 76), (60_000, 8.0, 76, 38), (90_000, 8.0, 64, 25), (3_000_000, 8.0, 64, 25)]
+    {
+        let config = Config { time_limit_seconds: 100, num_parallel_solutions: 1, ..Config::default() };
+        let limits = Limits::new(&config, rows);
+        limits.found_solution();
+        limits.will_repeat(seconds);
+        assert_eq!(refused_at(&limits, &Place::of_path(0)), Some((ends, Limit::Time)), "{rows}");
+        assert_eq!(limits.samples_rows(), rows > 30_000);
+        assert_eq!(Duration::from_secs_f64(limits.repeatable(0.0)).as_secs(), members, "{rows}");
+        assert_eq!(Duration::from_secs_f64(limits.last_run(0.0)).as_secs(), 76, "{rows}");
+    }
+}
+
+#[test]
+fn the_last_run_begins_only_if_it_ends_in_time() {
+    let (limits, _) = limits(100, Config::default());
+    let place = Place::from(Phase::Finalization);
+    let refused = |now: f64| limits.too_late_to_begin(&place, now);
+    assert_eq!(refused(99.0), None);
+    limits.rehearsed_in(20.0);
+    assert_eq!((refused(75.0), refused(77.0)), (None, Some(Limit::Time)));
 }
 
 #[test]
@@ -122,7 +148,7 @@ fn paths_that_share_slots_share_the_time_of_their_scripts() {
 #[test]
 fn before_the_first_solution_phase_1_may_use_the_time_of_the_others() {
     let config = Config { time_limit_seconds: 1000, ..Config::default() };
-    let limits = Limits::new(&config);
+    let limits = Limits::new(&config, 0);
     limits.begin_phase(Phase::Phase1, &config, 0.0);
     let place = Place::from(Phase::Phase1);
     assert_eq!(refused_at(&limits, &place), Some((900, Limit::Time)));
@@ -182,7 +208,7 @@ fn a_script_that_has_run_is_still_checked_after_its_phase() {
 #[test]
 fn money_is_kept_for_finalization_and_for_calls_under_way() {
     let config = Config { max_budget_usd: Some(10.0), ..Config::default() };
-    let limits = Limits::new(&config);
+    let limits = Limits::new(&config, 0);
     let [search, last] = [Phase::Phase2, Phase::Finalization].map(Place::from);
     let paid = |cost: f64| Usage { cost_usd: Some(cost), ..Usage::free() };
     let pay = |cost: f64| {

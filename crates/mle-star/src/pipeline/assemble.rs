@@ -67,6 +67,7 @@ fn trust(ctx: &Ctx<'_>, protocol: &Protocol, effects: &[EffectRecord], last: &La
     Trust {
         validation_score: Some(last.chosen.score().value()),
         validation_interval: search.map(|measured| measured.interval),
+        validation_rows: search.map(|measured| measured.rows),
         verified: search.map(|_| true),
         holdout_score: held_out.map(|measured| measured.score),
         holdout_interval: held_out.map(|measured| measured.interval),

@@ -37,6 +37,8 @@ pub(super) struct Predictions {
     pub script: String,
     pub run: Place,
     pub at: jiff::Timestamp,
+    /// Whether it has a leak that could not be corrected.
+    pub leaks: bool,
 }
 
 /// A solution in the comparison.
@@ -105,8 +107,8 @@ async fn submission_script(ctx: &Ctx<'_>, solution: &Scored) -> Result<Option<Pr
     let script = agents::test(ctx, solution.solution()).await?;
     let checked = without_leakage(ctx, script).await?;
     let execution = execute(ctx, checked, Purpose::Submission).await?;
-    let script = execution.solution.text().to_owned();
-    Ok(execution.result.ok().map(|ran| Predictions { script, run: ran.place, at: ran.at }))
+    let (script, leaks) = (execution.solution.text().to_owned(), execution.leaks);
+    Ok(execution.result.ok().map(|ran| Predictions { script, run: ran.place, at: ran.at, leaks }))
 }
 
 /// The finalist with the best held-out score. If others are within one standard error of the difference, the one of
@@ -153,7 +155,8 @@ impl Predictions {
     /// The predictions of the solution's own run, if it left a valid submission.
     pub fn of(solution: &Scored) -> Option<Self> {
         let (script, run) = (solution.text().to_owned(), solution.place().clone());
-        solution.wrote_submission().then_some(Self { script, run, at: solution.ran_at() })
+        let (at, leaks) = (solution.ran_at(), solution.leaks());
+        solution.wrote_submission().then_some(Self { script, run, at, leaks })
     }
 }
 
@@ -164,5 +167,24 @@ impl Finalist {
             validation: self.solution.score().value(),
             holdout: self.measured.as_ref().map(|measured| measured.score),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::scored_as;
+
+    #[test]
+    fn finalists_are_four_different_scripts_at_most_after_the_best() {
+        let check = |solutions: &[(&str, f64)], expected: &[&str]| {
+            let solution = |(text, score): &(&str, f64)| scored_as(text, *score).unwrap();
+            let solutions: Vec<Scored> = solutions.iter().map(solution).collect();
+            let finalists = finalists(&solutions[0], &solutions);
+            assert_eq!(finalists.iter().map(Scored::text).collect::<Vec<_>>(), expected);
+        };
+        check(&[("a", 0.5)], &["a"]);
+        check(&[("a", 0.5), ("b", 0.6), ("a", 0.7), ("b", 0.8)], &["a", "b"]);
+        check(&[("a", 0.5), ("b", 0.6), ("c", 0.9), ("d", 0.7), ("e", 0.8)], &["a", "c", "e", "d"]);
     }
 }

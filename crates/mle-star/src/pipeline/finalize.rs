@@ -40,15 +40,16 @@ pub(super) struct Last {
 pub(super) async fn finalize(ctx: &Ctx<'_>, chosen: Chosen) -> Result<Last, Stop> {
     let ctx = &ctx.begin(Step::Finalization);
     let best = &chosen.best;
-    let (whole, uses_all_rows) = match best.composition() {
-        Some(composition) => of_whole_members(ctx, composition).await?,
-        None => without_subsampling(ctx, best.solution()).await?,
+    let seconds = best.facts().seconds;
+    let (whole, is_whole) = match best.composition() {
+        Some(composition) => of_whole_members(ctx, composition, seconds).await?,
+        None => without_subsampling(ctx, best.solution(), seconds).await?,
     };
     // A combination of solutions writes a submission in any case.
     let combines = best.composition().is_some();
-    let is_complete = (combines || ctx.tells_more()) && best.wrote_submission() && uses_all_rows;
+    let is_complete = (combines || ctx.tells_more()) && best.wrote_submission() && is_whole;
     let checked = if is_complete {
-        ctx.info("the solution writes a submission from all rows, so it is the submission script");
+        ctx.info("the solution writes a submission from all rows that fit, so it is the submission script");
         Checked::of(best)
     } else {
         let script = if combines { whole.clone() } else { agents::test(ctx, &whole).await? };
@@ -56,7 +57,7 @@ pub(super) async fn finalize(ctx: &Ctx<'_>, chosen: Chosen) -> Result<Last, Stop
     };
     let (checked, rehearsal) = rehearse(ctx, checked, &chosen).await?;
     let (last, limit) = match &rehearsal {
-        Some(Rehearsal { disagrees: true, .. }) => (fall_back(best), None),
+        Some(Rehearsal { instead: Some(known), .. }) => (unchanged(best, known), None),
         None if is_complete && !ctx.holds_out() => (as_it_ran(best), None),
         _ => on_all_rows(ctx, checked, best, rehearsal.as_ref()).await?,
     };
@@ -91,7 +92,6 @@ async fn on_all_rows(
     best: &Scored,
     rehearsal: Option<&Rehearsal>,
 ) -> Result<(Last, Option<Limit>), Stop> {
-    let leaks = checked.leaks;
     let execution = execute(&ctx.on_all_rows(), checked, Purpose::Submission).await?;
     let failure = match execution.result {
         Ok(ran) => {
@@ -101,18 +101,9 @@ async fn on_all_rows(
         Err(failure) => failure,
     };
     let (headline, score) = (failure.headline(), best.score().value());
-    if let Some(Predictions { script, run, at }) = rehearsal.map(|rehearsal| &rehearsal.predictions) {
+    if let Some(rehearsal) = rehearsal {
         ctx.warn(format!("the submission is made without the held-out rows: {headline}"));
-        let solution = Solution::new(script.clone(), SolutionPhase::Final);
-        let solution = SolutionScript {
-            is_executable: true,
-            created_at: at.to_string(),
-            ..SolutionScript::failed(&solution)
-        };
-        return Ok((
-            Last { completed: false, ..submitted(best, solution, run.clone(), leaks) },
-            failure.limit,
-        ));
+        return Ok((as_predicted(best, &rehearsal.predictions), failure.limit));
     }
     let step = best.step();
     ctx.warn(format!(
@@ -125,6 +116,22 @@ async fn on_all_rows(
 fn as_it_ran(best: &Scored) -> Last {
     let solution = SolutionScript { phase: SolutionPhase::Final, ..SolutionScript::from(best) };
     submitted(best, solution, best.place().clone(), best.leaks())
+}
+
+/// The chosen solution with the submission that it wrote without the held-out rows' labels.
+fn unchanged(best: &Scored, known: &Predictions) -> Last {
+    if known.run == *best.place() { fall_back(best) } else { as_predicted(best, known) }
+}
+
+/// A script with the submission that it wrote without the held-out rows' labels.
+fn as_predicted(best: &Scored, Predictions { script, run, at, leaks }: &Predictions) -> Last {
+    let solution = Solution::new(script.clone(), SolutionPhase::Final);
+    let solution = SolutionScript {
+        is_executable: true,
+        created_at: at.to_string(),
+        ..SolutionScript::failed(&solution)
+    };
+    Last { completed: false, ..submitted(best, solution, run.clone(), *leaks) }
 }
 
 fn executed(ctx: &Ctx<'_>, solution: &Solution, ran: &Ran) -> SolutionScript {
@@ -164,27 +171,37 @@ fn fall_back(best: &Scored) -> Last {
 }
 
 /// Figures 26 and 27: rewrites the block that subsamples. A block that cannot be found stays. Also returns whether the
-/// given solution is known to use all rows.
-async fn without_subsampling(ctx: &Ctx<'_>, solution: &Solution) -> Result<(Solution, bool), Stop> {
+/// given solution, which runs for so many `seconds` with all that it is part of, is known to use all rows that fit.
+async fn without_subsampling(
+    ctx: &Ctx<'_>,
+    solution: &Solution,
+    seconds: f64,
+) -> Result<(Solution, bool), Stop> {
     let found = agents::subsampling_extract(ctx, solution).await?;
     let Subsampling::Block(block) = found else {
         ctx.info("no subsampling is removed");
         return Ok((solution.clone(), matches!(found, Subsampling::None)));
     };
-    let Some(code) = agents::subsampling_remove(ctx, &block).await? else {
+    let time = ctx.time_for_more_rows(seconds).await?;
+    let Some(code) = agents::subsampling_remove(ctx, &block, time).await? else {
         return Ok((solution.clone(), false));
     };
     let replaced = solution.replace_block(&block, &code).unwrap_or_else(|_| solution.clone());
     let (before, after) = (solution.text().chars().count(), replaced.text().chars().count());
     ctx.info(format!("subsampling removed: {before} characters before, {after} after"));
-    Ok((replaced, false))
+    let fits_no_more = time.is_some() && code == block.as_str();
+    Ok((replaced, fits_no_more))
 }
 
-/// The combination of members without subsampling. Also returns whether all members are known to use all rows.
-async fn of_whole_members(ctx: &Ctx<'_>, composition: &Composition) -> Result<(Solution, bool), Stop> {
+/// The combination of members without subsampling. Also returns whether all members are known to use all rows that fit.
+async fn of_whole_members(
+    ctx: &Ctx<'_>,
+    composition: &Composition,
+    seconds: f64,
+) -> Result<(Solution, bool), Stop> {
     let (mut members, mut use_all_rows) = (Vec::new(), true);
     for (index, member) in (1..).zip(composition.solutions()) {
-        let (member, uses_all_rows) = without_subsampling(&ctx.of_member(index), member).await?;
+        let (member, uses_all_rows) = without_subsampling(&ctx.of_member(index), member, seconds).await?;
         use_all_rows &= uses_all_rows;
         members.push(member);
     }

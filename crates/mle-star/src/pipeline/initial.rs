@@ -49,6 +49,7 @@ pub(super) async fn initial_solution(ctx: &Ctx<'_>) -> Result<Initial, Stop> {
         let merge = Merge::of(&reference, merged.as_ref().ok(), accepted);
         let verdict = Verdict::of(&merged, accepted).compared(merged.as_ref().ok(), Some(&best));
         let verdict = verdict.made_from([&best, &reference]).note(merge.words(&mishaps));
+        let verdict = verdict.remark(merged.as_ref().ok().and_then(|merged| merged.other_rows(&best)));
         merges.push(merge);
         match merged {
             Ok(merged) if accepted => {
@@ -102,7 +103,7 @@ fn close_candidate(ctx: &Ctx<'_>, candidate: Evaluation, model: &str) -> Result<
 
 /// Calls `A_data` once. Its revision is kept if it runs, even with a worse score.
 async fn use_all_data(ctx: &Ctx<'_>, best: Scored) -> Result<Scored, Stop> {
-    let Some(revised) = agents::data(ctx, best.solution()).await? else {
+    let Some(revised) = agents::data(ctx, &best).await? else {
         ctx.close(Verdict::default().made_from([&best]).best(&best).note("no data is left unused"))?;
         return Ok(best);
     };

@@ -15,11 +15,22 @@ use crate::trust::{Probe, ProbeVerdict};
 
 /// A score that is better than chance by more than this many standard deviations is suspect.
 const TOO_GOOD: f64 = 3.0;
+/// The probes, and the data that their scripts see.
+const PROBES: [(&str, DataView); 3] = [
+    ("shuffled-target", DataView::ShuffledTarget),
+    ("replaced-test-rows", DataView::ReplacedTestRows),
+    ("fits", DataView::Search),
+];
 
 /// The chosen solution, or the best of `others` that is not suspect if that one is. The chosen one if all are suspect.
 pub(super) async fn probe(ctx: &Ctx<'_>, chosen: Chosen, others: &[Scored]) -> Result<Chosen, Stop> {
-    if ctx.config().probes == Probes::Off || !ctx.verifies() {
+    if ctx.config().probes == Probes::Off {
         return Ok(chosen);
+    }
+    if !ctx.verifies() {
+        let why = "the program does not compute scores from predictions in this run";
+        let probes = PROBES.map(|(name, _)| made(name, (ProbeVerdict::Skipped, why.to_owned())));
+        return Ok(Chosen { probes: probes.into(), ..chosen });
     }
     let probes = probes_of(ctx, 0, &chosen.best).await?;
     if !is_suspect(&probes) {
@@ -30,7 +41,9 @@ pub(super) async fn probe(ctx: &Ctx<'_>, chosen: Chosen, others: &[Scored]) -> R
         ctx.warn(format!("{}; the next best solution is tried", words(&probes)));
         let next = probes_of(ctx, index, other).await?;
         if !is_suspect(&next) {
-            let rule = format!("{}, after a suspect one", chosen.choice.rule);
+            let is_probed = next.iter().any(|probe| probe.verdict != ProbeVerdict::Skipped);
+            let probed = if is_probed { "" } else { ", not probed" };
+            let rule = format!("{}, after a suspect one{probed}", chosen.choice.rule);
             return Ok(chosen.replaced(other, rule, next));
         }
     }
@@ -49,13 +62,9 @@ fn words(probes: &[Probe]) -> String {
 
 async fn probes_of(ctx: &Ctx<'_>, index: u32, solution: &Scored) -> Result<Vec<Probe>, Stop> {
     let mut probes = Vec::new();
-    for (name, data) in [
-        ("shuffled-target", DataView::ShuffledTarget),
-        ("replaced-test-rows", DataView::ReplacedTestRows),
-        ("fits", DataView::Search),
-    ] {
+    for (name, data) in PROBES {
         let ctx = &ctx.probing(index, name, data);
-        let (verdict, detail) = match ctx.time_for_probe(solution.facts().seconds).await? {
+        let result = match ctx.time_for_probe(solution.facts().seconds).await? {
             Err(why) => (ProbeVerdict::Skipped, why),
             Ok(()) => {
                 let outcome = ctx.run(solution.text(), Purpose::Probe).await?.value;
@@ -67,9 +76,13 @@ async fn probes_of(ctx: &Ctx<'_>, index: u32, solution: &Scored) -> Result<Vec<P
                 }
             }
         };
-        probes.push(Probe { name: name.to_owned(), verdict, detail });
+        probes.push(made(name, result));
     }
     Ok(probes)
+}
+
+fn made(name: &str, (verdict, detail): (ProbeVerdict, String)) -> Probe {
+    Probe { name: name.to_owned(), verdict, detail }
 }
 
 fn failed(data: DataView, outcome: &ScriptOutcome) -> String {

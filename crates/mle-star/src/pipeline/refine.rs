@@ -39,10 +39,9 @@ pub(super) async fn refine(ctx: &Ctx<'_>, path: &mut Refined) -> Result<(), Stop
 }
 
 async fn outer_step(ctx: &Ctx<'_>, path: &mut Refined) -> Result<StepRecord, Stop> {
-    let current = path.best.solution().clone();
     let ablation = agents::ablation(ctx, &path.best, &path.steps).await?; // 5
     let summary = study(ctx, ablation).await?; // 6-7
-    match target(ctx, &current, &summary, &path.steps).await? {
+    match target(ctx, &path.best, &summary, &path.steps).await? {
         Target::Found(block, plan) => {
             let attempts = refine_block(ctx, path, &block, &plan, &summary).await?; // 9-25
             Ok(StepRecord::refined(summary, &block, plan, attempts))
@@ -71,11 +70,12 @@ async fn refine_block(
                 None => (RefinementAttempt::without_plan(), None),
             },
         };
+        let other_rows = candidate.as_ref().and_then(|one| one.other_rows(&path.best));
         if let Some(better) = candidate.filter(|one| one.replaces(&path.best, ctx.config().acceptance)) {
             attempt.was_improvement = true;
             path.best = better; // 12-15, 21-24
         }
-        ctx.close(attempt.verdict(&current, &path.best, &part(block)))?;
+        ctx.close(attempt.verdict(&current, &path.best, &part(block)).remark(other_rows))?;
         attempts.push(attempt);
     }
     Ok(attempts)
@@ -108,7 +108,7 @@ async fn carry_out(
     best: &Scored,
 ) -> Result<(RefinementAttempt, Option<Scored>), Stop> {
     let agents::Focus { current, block, .. } = *target;
-    let Some(code) = agents::coder(ctx, current.solution(), block, &plan).await? else {
+    let Some(code) = agents::coder(ctx, current, block, &plan).await? else {
         return Ok((RefinementAttempt::failed(plan, String::new()).because("no code in the reply"), None));
     }; // 9, 18
     let replaced = match current.solution().replace_block(block, &code) {

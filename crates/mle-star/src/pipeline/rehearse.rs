@@ -23,8 +23,8 @@ pub(super) struct Rehearsal {
     pub measured: Option<Measurement>,
     /// How they compare with those of the chosen solution, in one sentence; empty if they were not compared.
     pub comparison: String,
-    /// Whether the script is worse than the chosen solution. Then that one is submitted.
-    pub disagrees: bool,
+    /// If the script is worse than the chosen solution: that one's predictions, which are submitted instead.
+    pub instead: Option<Predictions>,
 }
 
 /// Runs the script on the data of the search and scores its predictions. Returns the script with its repairs. `None` if
@@ -37,13 +37,14 @@ pub(super) async fn rehearse(
     if !ctx.holds_out() {
         return Ok((checked, None));
     }
-    let Some((script, leaks, predictions)) = predict(&ctx.without_labels(), &checked, chosen).await? else {
+    let Some((script, predictions)) = predict(&ctx.without_labels(), &checked, chosen).await? else {
         return Ok((checked, None));
     };
     let measured = ctx.without_labels().look(&predictions.run, script.text(), chosen.reports).await?;
     let comparison = String::new();
-    let mut rehearsal = Rehearsal { predictions, measured, comparison, disagrees: false };
+    let mut rehearsal = Rehearsal { predictions, measured, comparison, instead: None };
     compare(ctx, &mut rehearsal, chosen).await?;
+    let leaks = rehearsal.predictions.leaks;
     Ok((Checked { leaks, checked: true, ..Checked::unchecked(script) }, Some(rehearsal)))
 }
 
@@ -53,17 +54,19 @@ async fn predict(
     ctx: &Ctx<'_>,
     checked: &Checked,
     chosen: &Chosen,
-) -> Result<Option<(Solution, bool, Predictions)>, Stop> {
+) -> Result<Option<(Solution, Predictions)>, Stop> {
     if let Some(known) = chosen.predictions.as_ref().filter(|known| known.script == *checked.solution.text())
     {
-        return Ok(Some((checked.solution.clone(), checked.leaks, known.clone())));
+        ctx.rehearsed_in(chosen.best.facts().seconds);
+        return Ok(Some((checked.solution.clone(), known.clone())));
     }
     let execution = execute(ctx, checked.clone(), Purpose::Submission).await?;
     match execution.result {
         Ok(ran) => {
-            let script = execution.solution.text().to_owned();
-            let predictions = Predictions { script, run: ran.place, at: ran.at };
-            Ok(Some((execution.solution, execution.leaks, predictions)))
+            ctx.rehearsed_in(ran.outcome.duration_seconds);
+            let (script, leaks) = (execution.solution.text().to_owned(), execution.leaks);
+            let predictions = Predictions { script, run: ran.place, at: ran.at, leaks };
+            Ok(Some((execution.solution, predictions)))
         }
         Err(failure) => {
             ctx.warn(format!("no score on held-out rows: {}", failure.headline()));
@@ -80,20 +83,27 @@ async fn compare(ctx: &Ctx<'_>, rehearsal: &mut Rehearsal, chosen: &Chosen) -> R
     let (Some(before), Some(after)) = (before, rehearsal.measured.as_ref()) else { return Ok(()) };
     let scores = ctx.score(after.score).zip(ctx.score(before.score));
     let Some((difference, (now, then))) = after.difference(&before).zip(scores) else { return Ok(()) };
-    let worse = then.gain_over(now);
-    rehearsal.disagrees = worse > TOO_FAR * difference.standard_error && chosen.best.wrote_submission();
-    let words = if rehearsal.disagrees {
-        "that is worse than seeds explain, so the chosen solution is submitted unchanged"
-    } else {
-        "the difference is within what seeds explain"
+    let error = difference.standard_error;
+    let (is_worse, is_better) =
+        (then.gain_over(now) > TOO_FAR * error, now.gain_over(then) > TOO_FAR * error);
+    let words = match (is_worse, is_better) {
+        (true, _) => {
+            "that is worse than chance in the rows explains, so the chosen solution is submitted unchanged"
+        }
+        (_, true) => {
+            "that is better than chance in the rows explains, so it learns from more rows or has a leak"
+        }
+        _ => "the difference is within what chance in the rows explains",
     };
     rehearsal.comparison = format!(
-        "On held-out rows the submission script scores {:.6} and the chosen solution {:.6} (standard error of the difference {:.6}); {words}.",
-        after.score, before.score, difference.standard_error
+        "On held-out rows the submission script scores {:.6} and the chosen solution {:.6} (standard error of the difference {error:.6}); {words}.",
+        after.score, before.score
     );
-    if rehearsal.disagrees {
+    if is_worse || is_better {
         ctx.warn(rehearsal.comparison.clone());
-        rehearsal.measured = Some(before);
+    }
+    if is_worse {
+        (rehearsal.measured, rehearsal.instead) = (Some(before), Some(known.clone()));
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use crate::answers::RefinePlan;
 use crate::ctx::Ctx;
 use crate::effects::Limit;
 use crate::result::StepRecord;
-use crate::solution::{CodeBlock, Solution};
+use crate::solution::{CodeBlock, Scored, Solution};
 use crate::stop::Stop;
 
 /// Maximum number of calls for a block that occurs in the solution exactly once.
@@ -23,15 +23,15 @@ pub(super) enum Target {
 /// last call, the other plans of its replies count too.
 pub(super) async fn target(
     ctx: &Ctx<'_>,
-    solution: &Solution,
+    current: &Scored,
     summary: &str,
     steps: &[StepRecord],
 ) -> Result<Target, Stop> {
-    let mut note = String::new();
+    let (mut note, solution) = (String::new(), current.solution());
     let mut seen = Vec::new();
     for call in 1..=CALLS {
         let question = Question { summary, steps, note: &note };
-        let plans = match agents::extractor(ctx, call, solution, &question).await? {
+        let plans = match agents::extractor(ctx, call, current, &question).await? {
             Extraction::Plans(plans) => plans,
             Extraction::Unreadable => continue,
             Extraction::Refused(limit) => {

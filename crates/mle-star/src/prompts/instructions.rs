@@ -356,6 +356,11 @@ fn finalization_prompts_carry_their_instructions() {
         MACHINE,
     ];
     check("test_subsampling_remove.md", &json!({"code_block_with_subsampling": CODE}), &says);
+    let timed = json!({
+        "code_block_with_subsampling": CODE, "full": true, "seconds": 12.5, "allowed_seconds": 40.1,
+    });
+    let prompt = render("test_subsampling_remove.md", &timed);
+    assert!(prompt.contains("took 12.5 s. The submission script may take 40.1 s."), "{prompt}");
     let says = [
         "copied and pasted",
         "`Novel`",

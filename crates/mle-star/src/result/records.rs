@@ -206,7 +206,12 @@ impl EnsembleAttempt {
     pub(crate) fn verdict(&self, solutions: &[Scored], made: Option<&Scored>, kept: bool) -> Verdict {
         let verdict = Verdict { score: self.score, kept, limit: self.limit, ..Verdict::default() };
         let best_input = best_first(solutions).next();
-        verdict.compared(made, best_input).made_from(best_first(solutions)).note(&self.plan)
+        let other_rows = made.zip(best_input).and_then(|(made, input)| made.other_rows(input));
+        verdict
+            .compared(made, best_input)
+            .made_from(best_first(solutions))
+            .note(&self.plan)
+            .remark(other_rows)
     }
 }
 

@@ -1,9 +1,9 @@
 //! What agents are told beyond the paper, and calls that are not made twice.
 
-use mle_star::config::{Config, Context, LeakageCheck, Preset};
+use mle_star::config::{Config, Context, LeakageCheck, Preset, Switch};
 use mle_star::effects::{Captured, ScriptOutcome};
 use mle_star::journal::{Frozen, Journal, Kind, read};
-use mle_star::testing::{World, failed, frozen, measured, ran, scored_with_submission};
+use mle_star::testing::{World, failed, frozen, measured, protocol, ran, scored_with_submission};
 
 use crate::{Folder, go_on, run};
 
@@ -241,6 +241,48 @@ async fn the_debugger_sees_the_failing_line_the_output_and_earlier_repairs() {
 }
 
 #[tokio::test]
+async fn the_debugger_of_a_study_knows_its_limit() {
+    let study = "phase2/path-0/t0";
+    let world = World::new().fails(&format!("{study}/run"));
+    run(&world, &told()).await.unwrap();
+    contains_all(&prompt(&world, &format!("{study}/debug-1/debugger")), &["A script may run for 600 s now"]);
+}
+
+#[tokio::test]
+async fn those_who_change_a_solution_know_its_run() {
+    let last = ScriptOutcome { peak_memory_mib: Some(512), ..measured(&[0.5, 0.4, 0.6]) };
+    let world = World::new().script("phase1/merge-1/run", last);
+    run(&world, &told()).await.unwrap();
+    let took = "took less than 1 s and used up to 512 MiB of memory";
+    for name in ["phase1/data/data", "phase2/path-0/t0/ablation", "phase2/path-0/t0/extractor"] {
+        contains_all(&prompt(&world, name), &[took]);
+    }
+    for name in ["k0/coder", "k1/planner"] {
+        contains_all(&prompt(&world, &format!("phase2/path-0/t0/{name}")), &[took]);
+    }
+    contains_all(&prompt(&world, "phase2/path-0/t0/extractor"), &["The solution scores 0.5"]);
+}
+
+#[tokio::test]
+async fn solutions_predict_the_test_table_where_predictions_are_combined() {
+    let check = async |selection: Switch, is_told: bool| {
+        let mut inputs = told();
+        inputs.protocol = Some(protocol());
+        inputs.config.ensemble_selection = selection;
+        let world = World::new();
+        run(&world, &inputs).await.unwrap();
+        for place in ["phase1/candidate-0/init", "phase1/merge-1/merger"] {
+            let request = world.request(place).unwrap();
+            assert_eq!(request.system.contains("Predict the test table as well"), is_told, "{place}");
+            assert_eq!(request.prompt.contains("Load the test table only to predict it"), is_told, "{place}");
+            assert_eq!(request.prompt.contains("Do not load the test data"), !is_told, "{place}");
+        }
+    };
+    check(Switch::On, true).await;
+    check(Switch::Off, false).await;
+}
+
+#[tokio::test]
 async fn both_paths_look_at_different_things_and_share_lessons() {
     let mut inputs = told();
     (inputs.config.num_parallel_solutions, inputs.config.outer_loop_steps) = (2, 2);
@@ -265,6 +307,7 @@ async fn constant_parts_stand_in_the_system_prompt_of_those_who_need_them() {
     let mut inputs = told();
     inputs.task.description = "THE TASK".to_owned();
     inputs.data_summary = Some("THE DATA".to_owned());
+    inputs.config.num_parallel_solutions = 2;
     let world = World::new();
     run(&world, &inputs).await.unwrap();
     for place in world.trace().iter().filter(|place| !place.ends_with("/run")) {
@@ -272,7 +315,8 @@ async fn constant_parts_stand_in_the_system_prompt_of_those_who_need_them() {
         let judges = ["leakage", "summarize", "subsampling_extract"].iter().any(|name| place.ends_with(name));
         for part in ["THE TASK", "THE DATA", "Python 3", "# Validation"] {
             let submits = part == "# Validation" && place == "finalization/test";
-            let is_needed = !judges && !submits;
+            let combines = part == "THE DATA" && place.starts_with("phase3/");
+            let is_needed = !judges && !submits && !combines;
             assert_eq!(request.system.contains(part), is_needed, "{part} in the system prompt of {place}");
             assert!(!request.prompt.contains(part), "{part} in the prompt of {place}");
         }

@@ -112,6 +112,47 @@ async fn the_agent_sees_the_finding_and_a_corrected_script_is_scored() {
 }
 
 #[tokio::test]
+async fn the_debugger_does_not_see_a_blocked_script() {
+    let world = (1..9).fold(with_candidate(LEAK), |world, count| {
+        world.agent(&format!("phase1/candidate-0/gate-fix-{count}"), "no idea")
+    });
+    trust(&world, &inputs(LeakageGate::Block)).await;
+    let of_candidate = |place: &String| place.starts_with("phase1/candidate-0/");
+    let effects: Vec<String> = world.trace().into_iter().filter(of_candidate).collect();
+    let expected = ["init", "leakage", "gate-fix-1"].map(|name| format!("phase1/candidate-0/{name}"));
+    assert_eq!(effects, expected);
+}
+
+#[tokio::test]
+async fn an_honest_script_costs_no_further_call() {
+    let honest = LEAK.replace("score = mean_absolute_error(y, model.predict(x))", HONEST);
+    let mut traces = Vec::new();
+    for gate in [LeakageGate::Block, LeakageGate::Off] {
+        let world = with_candidate(&honest);
+        let trust = trust(&world, &inputs(gate)).await;
+        assert_eq!((trust.validation_score, trust.findings.len()), (Some(0.99), 0), "{gate:?}");
+        traces.push(world.trace());
+    }
+    assert!(traces[0].len() > 10 && traces[0] == traces[1], "{traces:?}");
+}
+
+#[tokio::test]
+async fn all_targets_of_the_run_are_known() {
+    let script = fs::read_to_string(corpus().join("second-of-two-targets.leaks.py")).unwrap();
+    // The script names its targets where the checker does not follow.
+    let script = script.replace("[\"heating\", \"cooling\"]", "json.load(open('settings.json'))['targets']");
+    for (targets, findings) in [(vec![], 0), (vec!["heating".to_owned(), "cooling".to_owned()], 1)] {
+        let mut inputs = inputs(LeakageGate::Warn);
+        inputs.task.target_column = Some("heating".to_owned());
+        inputs.protocol.as_mut().unwrap().targets = targets;
+        let trust = trust(&with_candidate(&script), &inputs).await;
+        let leaks = trust.findings.iter().filter(|finding| finding.severity == Severity::Block);
+        let rules: Vec<&str> = leaks.map(|finding| finding.rule.as_str()).collect();
+        assert_eq!(rules, vec!["target-statistics"; findings]);
+    }
+}
+
+#[tokio::test]
 async fn the_gate_can_only_warn_or_be_off() {
     for (gate, findings) in [(LeakageGate::Warn, 1), (LeakageGate::Off, 0)] {
         let world = with_candidate(LEAK);
@@ -143,16 +184,16 @@ fn by_chance(better: f64) -> ScriptOutcome {
 
 /// A run in which the first round is best, the second one next, and both wrote a submission.
 fn with_rounds() -> World {
-    let round = |score: f64| ScriptOutcome {
-        submission: submitted(&[]).submission,
-        ..measured(&[score, score - 0.01, score + 0.01])
-    };
     World::new()
-        .script("phase2/path-0/t0/k0/run", round(0.8))
-        .script("phase3/r0/run", round(0.9))
-        .script("finalization/probe-0/replaced-test-rows/run", round(0.9))
-        .script("finalization/probe-1/replaced-test-rows/run", round(0.8))
+        .script("phase2/path-0/t0/k0/run", with_round(0.8))
+        .script("phase3/r0/run", with_round(0.9))
+        .script("finalization/probe-0/replaced-test-rows/run", with_round(0.9))
+        .script("finalization/probe-1/replaced-test-rows/run", with_round(0.8))
         .script("finalization/probe-0/fits/run", with_fits(Fits::Clean { rows: 90, of: 100 }))
+}
+
+fn with_round(score: f64) -> ScriptOutcome {
+    ScriptOutcome { submission: submitted(&[]).submission, ..measured(&[score, score - 0.01, score + 0.01]) }
 }
 
 fn with_fits(fits: Fits) -> ScriptOutcome {
@@ -192,6 +233,62 @@ async fn a_suspect_solution_gives_way_to_the_next_best() {
         (Some(0.9), ProbeVerdict::Suspect)
     );
     assert_eq!(warnings(&world, "finalization", "no other solution passes"), 1);
+}
+
+#[tokio::test]
+async fn skipped_probes_say_why() {
+    let mut inputs = held_out();
+    inputs.config.probes = Probes::Final;
+    let check = async |world: &World, inputs: &Frozen, expected: &str| {
+        let trust = trust(world, inputs).await;
+        let names: Vec<&str> = trust.probes.iter().map(|probe| probe.name.as_str()).collect();
+        assert_eq!(names, ["shuffled-target", "replaced-test-rows", "fits"]);
+        for probe in &trust.probes {
+            assert_eq!(probe.verdict, ProbeVerdict::Skipped, "{probe:?}");
+            assert!(probe.detail.contains(expected), "{probe:?}");
+        }
+        let places = world.trace();
+        assert!(places.iter().all(|place| !place.contains("/probe-")), "{places:?}");
+    };
+    let slow = ScriptOutcome { duration_seconds: 1e6, ..with_round(0.9) };
+    let slow = with_rounds().script("phase3/r0/run", slow);
+    check(&slow, &inputs, "the script takes 1000000.0 s, and a probe may take ").await;
+
+    inputs.protocol.as_mut().unwrap().verifies = false;
+    let expected = "the program does not compute scores from predictions in this run";
+    check(&with_rounds(), &inputs, expected).await;
+}
+
+#[tokio::test]
+async fn a_score_that_does_not_change_was_not_computed() {
+    let mut inputs = held_out();
+    inputs.config.probes = Probes::Final;
+    for (printed, verdict, score) in [(0.9, ProbeVerdict::Suspect, 0.8), (0.7, ProbeVerdict::Skipped, 0.9)] {
+        let world = with_rounds()
+            .scores("finalization/probe-0/shuffled-target/run", printed)
+            .script("finalization/probe-1/shuffled-target/run", by_chance(0.0));
+        let trust = trust(&world, &inputs).await;
+        assert_eq!(trust.validation_score, Some(score), "{:?}", trust.probes);
+        let same = warnings(&world, "finalization", "with a permuted target, the score is the same");
+        assert_eq!(same == 1, verdict == ProbeVerdict::Suspect);
+        if verdict == ProbeVerdict::Skipped {
+            assert_eq!(trust.probes[0].verdict, verdict);
+            assert!(trust.probes[0].detail.contains("left no predictions"), "{:?}", trust.probes);
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_unprobed_solution_that_replaces_a_suspect_one_is_named_so() {
+    let mut inputs = held_out();
+    inputs.config.probes = Probes::Final;
+    let slow = ScriptOutcome { duration_seconds: 1e6, ..with_round(0.8) };
+    let world = with_rounds()
+        .script("phase2/path-0/t0/k0/run", slow)
+        .script("finalization/probe-0/shuffled-target/run", by_chance(4.0));
+    let trust = trust(&world, &inputs).await;
+    assert_eq!(trust.validation_score, Some(0.8), "{:?}", trust.probes);
+    assert_eq!(trust.choice.rule, "validation score, after a suspect one, not probed");
 }
 
 #[tokio::test]

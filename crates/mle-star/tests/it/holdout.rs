@@ -1,7 +1,8 @@
 //! Rows that no script has seen: the final choice, the reported score, and acceptance by standard errors.
 
-use mle_star::config::{Acceptance, FinalChoice};
+use mle_star::config::{Acceptance, Context, FinalChoice};
 use mle_star::effects::{DataView, ScriptOutcome};
+use mle_star::event::Event;
 use mle_star::journal::Frozen;
 use mle_star::pipeline::Finished;
 use mle_star::protocol::{Holdout, Protocol, Split, SplitKind};
@@ -17,8 +18,14 @@ pub fn held_out() -> Frozen {
         why: "`week` is later in test.csv".to_owned(),
     };
     let holdout = Holdout::On { rows: 100, of: 1000, seed: 1, digest: "d".to_owned() };
-    let protocol =
-        Protocol { split: Some(split), holdout, verifies: true, comparison: "compare()".to_owned() };
+    let protocol = Protocol {
+        split: Some(split),
+        holdout,
+        rows: 1000,
+        verifies: true,
+        comparison: "compare()".to_owned(),
+        targets: Vec::new(),
+    };
     Frozen { protocol: Some(protocol), ..frozen() }
 }
 
@@ -59,7 +66,7 @@ async fn the_submission_script_is_scored_before_it_sees_the_held_out_labels() {
     assert!(interval[0] < 0.85 && 0.85 < interval[1]);
     assert_eq!(trust.choice.rule, "validation score");
     assert_eq!(trust.choice.candidates[0].place.to_string(), "phase3/r0/run");
-    assert!(trust.equivalence.contains("within what seeds explain"), "{}", trust.equivalence);
+    assert!(trust.equivalence.contains("within what chance in the rows explains"), "{}", trust.equivalence);
 }
 
 #[tokio::test]
@@ -93,7 +100,7 @@ async fn a_submission_script_worse_than_the_chosen_solution_is_not_submitted() {
         "{}",
         trust.equivalence
     );
-    assert_eq!(warnings(&world, "finalization", "worse than seeds explain"), 1);
+    assert_eq!(warnings(&world, "finalization", "worse than chance in the rows explains"), 1);
 }
 
 #[tokio::test]
@@ -117,6 +124,45 @@ async fn a_script_that_fails_on_all_rows_submits_what_it_predicted_without_the_h
     assert_eq!(finished.submission.unwrap().to_string(), "finalization/holdout/run");
     assert_eq!(finished.result.trust.unwrap().holdout_score, Some(0.85));
     assert!(!finished.result.phases_completed.contains(&"finalization".to_owned()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_submission_script_that_cannot_run_again_in_time_stands() {
+    let check = async |seconds: u64, last: &str| {
+        let mut inputs = held_out();
+        inputs.config.time_limit_seconds = 100;
+        inputs.protocol.as_mut().unwrap().rows = 300_000;
+        let world = World::new().takes(0, seconds).held_out("finalization/holdout/run", &[0.85, 0.84, 0.86]);
+        let finished = finish(&world, &inputs).await;
+        assert_eq!(finished.submission.unwrap().to_string(), last, "{seconds} s");
+        let is_begun = |event: &Event| matches!(event, Event::ScriptStarted { place, .. } if place.as_str() == "finalization/run");
+        assert_eq!(world.events().iter().any(is_begun), last == "finalization/run", "{seconds} s");
+        assert_eq!(finished.result.trust.unwrap().holdout_score, Some(0.85));
+    };
+    check(10, "finalization/run").await;
+    check(40, "finalization/holdout/run").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_agent_that_removes_subsampling_knows_the_time() {
+    let world =
+        World::new().takes(0, 10).agent("finalization/subsampling_extract", "```python\nprint('start')\n```");
+    let mut inputs = held_out();
+    (inputs.config.time_limit_seconds, inputs.config.context) = (200, Context::Full);
+    inputs.protocol.as_mut().unwrap().rows = 300_000;
+    finish(&world, &inputs).await;
+    let asked = world.request("finalization/subsampling_remove").unwrap();
+    let number = |name: &str| asked.inputs[name].as_f64().unwrap();
+    assert!((number("seconds") - 10.0).abs() < 0.1, "{:?}", asked.inputs);
+    // The reserve for a run on three times the rows is 45 s, and a last script may have begun before it.
+    let allowed = number("allowed_seconds");
+    assert!((45.0 / 1.3..200.0 / 1.3).contains(&allowed), "{allowed}");
+    assert!(asked.prompt.contains(&format!("may take {allowed} s")), "{}", asked.prompt);
+    inputs.config.context = Context::Paper;
+    world.forget();
+    finish(&world, &inputs).await;
+    let asked = world.request("finalization/subsampling_remove").unwrap();
+    assert_eq!(asked.inputs.len(), 1, "{:?}", asked.inputs);
 }
 
 #[tokio::test]
@@ -150,6 +196,112 @@ async fn the_held_out_score_chooses_beyond_one_standard_error() {
     check(&[0.8, 0.75, 0.85], &[0.85, 0.87, 0.83], "phase3/r0/run").await;
     check(&[0.8, 0.79, 0.81], &[0.85, 0.85, 0.85], "phase2/path-0/t0/k0/run").await;
     check(&[0.8, 0.8, 0.8], &[0.7, 0.7, 0.7], "phase3/r0/run").await;
+}
+
+/// A run in which a solution without a submission of its own is chosen. Its submission script scores 0.85 on held-out
+/// rows, and that of finalization as given.
+async fn with_a_chosen_path(last: &[f64]) -> (World, Finished) {
+    let mut inputs = held_out();
+    inputs.config.final_choice = FinalChoice::Holdout;
+    let world = with_ensemble()
+        .scores("phase2/path-0/t0/k0/run", 0.7)
+        .held_out("phase3/r0/run", &[0.8, 0.79, 0.81])
+        .held_out("finalization/choice-1/run", &[0.85, 0.86, 0.84])
+        .held_out("finalization/holdout/run", last);
+    let finished = finish(&world, &inputs).await;
+    let trust = finished.result.trust.as_ref().unwrap();
+    assert_eq!(trust.choice.candidates[0].place.to_string(), "phase2/path-0/t0/k0/run");
+    (world, finished)
+}
+
+#[tokio::test]
+async fn what_the_chosen_solution_predicted_is_submitted_if_the_submission_script_is_worse() {
+    let (world, finished) = with_a_chosen_path(&[0.5, 0.52, 0.48]).await;
+    assert_eq!(finished.submission.unwrap().to_string(), "finalization/choice-1/run");
+    assert!(!world.trace().contains(&"finalization/run".to_owned()));
+    let script = world.script_run("finalization/choice-1/run").unwrap().script;
+    assert_eq!(finished.result.final_solution.content, script);
+    let trust = finished.result.trust.unwrap();
+    assert_eq!(trust.holdout_score, Some(0.85));
+    assert!(trust.equivalence.contains("submitted unchanged"), "{}", trust.equivalence);
+    assert_eq!(warnings(&world, "finalization", "worse than chance in the rows explains"), 1);
+}
+
+#[tokio::test]
+async fn a_submission_script_far_better_than_the_chosen_solution_is_a_warning() {
+    let (world, finished) = with_a_chosen_path(&[0.99, 0.985, 0.995]).await;
+    assert_eq!(finished.submission.unwrap().to_string(), "finalization/run");
+    let trust = finished.result.trust.unwrap();
+    assert_eq!(trust.holdout_score, Some(0.99));
+    assert!(trust.equivalence.contains("better than chance"), "{}", trust.equivalence);
+    assert_eq!(warnings(&world, "finalization", "or has a leak"), 1);
+    let (world, finished) = with_a_chosen_path(&[0.86, 0.84, 0.88]).await;
+    let trust = finished.result.trust.unwrap();
+    assert!(trust.equivalence.contains("within what chance"), "{}", trust.equivalence);
+    assert_eq!(warnings(&world, "finalization", "chance"), 0);
+}
+
+#[tokio::test]
+async fn no_agent_is_told_a_score_on_held_out_rows() {
+    for context in [Context::Paper, Context::Full] {
+        let mut inputs = held_out();
+        inputs.config.final_choice = FinalChoice::Holdout;
+        inputs.config.context = context;
+        let scores = [0.123_457, 0.124_457, 0.122_457];
+        let looked_at = ["phase3/r0/run", "finalization/holdout/run"].map(str::to_owned);
+        let choices = (0..4).map(|n| format!("finalization/choice-{n}/run"));
+        let world = looked_at
+            .into_iter()
+            .chain(choices)
+            .fold(with_ensemble(), |world, place| world.held_out(&place, &scores));
+        let world = world.scores("phase2/path-0/t0/k0/run", 0.7).fails("finalization/run");
+        let finished = finish(&world, &inputs).await;
+        assert_eq!(finished.result.trust.unwrap().holdout_score, Some(0.123_457));
+        let trace = world.trace();
+        let at = |place: &str| trace.iter().position(|known| known == place).unwrap();
+        assert!(at("finalization/holdout/look-reporting") < at("finalization/debug-1/debugger"));
+        let requests: Vec<_> = trace.iter().filter_map(|place| world.request(place)).collect();
+        // Validation scores are told.
+        assert!(requests.iter().any(|request| request.prompt.contains("0.9")));
+        for request in requests {
+            let inputs = serde_json::to_string(&request.inputs).unwrap();
+            for text in [&request.system, &request.prompt, &inputs] {
+                // The score and its replicates with three digits, also without the zero or as a percentage.
+                let told = ["0.12", "12.3", "12.4", "12.2"].into_iter().find(|part| text.contains(part));
+                assert_eq!(told, None, "{}: {text}", request.place);
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_verdict_says_if_two_compared_scripts_have_other_validation_rows() {
+    let check = async |rows: u64, digest: &str, says: bool| {
+        let mut merged = measured(&[0.7, 0.69, 0.71]);
+        let known = merged.measured.as_mut().unwrap();
+        (known.rows, known.rows_digest) = (rows, digest.to_owned());
+        let others = ["phase1/candidate-0", "phase1/candidate-1", "phase2/path-0/t0/k0", "phase3/r0"];
+        let world = others.iter().fold(World::new(), |world, place| {
+            world.script(&format!("{place}/run"), measured(&[0.5, 0.49, 0.51]))
+        });
+        let world = world.script("phase1/merge-1/run", merged);
+        finish(&world, &held_out()).await;
+        for place in ["phase1/merge-1", "phase2/path-0/t0/k0", "phase3/r0"] {
+            let note = world.events().into_iter().find_map(|event| match event {
+                Event::StepEnded { place: step, verdict } if step.place().as_str() == place => {
+                    Some(verdict.note)
+                }
+                _ => None,
+            });
+            let (own, other) = if place == "phase1/merge-1" { (40, 100) } else { (100, 40) };
+            let words = format!(
+                "validated on other rows ({own}) than the solution that it is compared with ({other})"
+            );
+            assert_eq!(note.as_ref().unwrap().contains(&words), says, "{place}: {note:?}");
+        }
+    };
+    check(100, "rows", false).await;
+    check(40, "fewer", true).await;
 }
 
 #[tokio::test]

@@ -111,6 +111,17 @@ async fn a_script_that_ran_out_of_memory_and_then_lost_its_runners_has_run_out_o
     assert_eq!(times(&world, "phase2/path-0/t0/k0/debug-1/debugger"), 1, "it is repaired");
 }
 
+#[tokio::test]
+async fn runners_that_are_lost_before_a_script_ran_out_of_memory_count_too() {
+    let end = ScriptEnd::Signalled { signal: 9 };
+    let first = ScriptOutcome { end: end.clone(), out_of_memory: Some(OutOfMemory::Machine), ..ran(None) };
+    // A try after the third loss would succeed.
+    let world = World::new().loses(RUN, 2).at_first(RUN, first).loses(RUN, 1);
+    let outcome = outcome(&world, &frozen(), RUN).await;
+    assert_eq!((times(&world, RUN), outcome.end), (4, end));
+    assert_eq!(outcome.notes.last().unwrap(), "not run once more, alone: loss 1");
+}
+
 /// Runs on one runner until its first script has begun, and withdraws the runner. Then another comes, or the user
 /// interrupts the run.
 async fn without_the_runner(

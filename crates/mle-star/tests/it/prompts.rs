@@ -10,8 +10,7 @@ use mle_star::config::{Config, Preset};
 use mle_star::effects::{Captured, ScriptOutcome};
 use mle_star::journal::Frozen;
 use mle_star::lessons::EarlierRun;
-use mle_star::protocol::{Holdout, Protocol, Split, SplitKind};
-use mle_star::testing::{World, frozen, measured, ran};
+use mle_star::testing::{World, frozen, measured, protocol, ran};
 use serde_json::json;
 
 use crate::run;
@@ -23,11 +22,8 @@ const STUDY: &str =
     "print(\"baseline: 0.7215\")\nprint(\"without weather: 0.6893 (-0.0322; every fold is worse)\")\n";
 
 fn inputs(preset: Preset) -> Frozen {
-    let split = Split { kind: SplitKind::Stratified, column: None, why: String::new() };
-    let holdout = Holdout::Off { why: String::new() };
-    let protocol = Protocol { split: Some(split), holdout, verifies: true, comparison: String::new() };
     let (earlier, metric) = (frozen(), "ROC-AUC".to_owned());
-    let mut inputs = Frozen { protocol: (preset == Preset::Default).then_some(protocol), ..earlier };
+    let mut inputs = Frozen { protocol: (preset == Preset::Default).then(protocol), ..earlier };
     inputs.task.description = include_str!("../../../../examples/flight-delays/description.md").to_owned();
     inputs.task.evaluation_metric = metric.clone();
     let counts = json!({

@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use mle_star_process::variables::is_secret;
 use mle_star_process::{ProcessTree, Streams};
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt};
@@ -16,7 +17,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::{Connection, Shared, lock, short};
-use crate::runners::protocol::{Frames, FromRunner, Hello, PROTOCOL, SILENCE, ToRunner};
+use crate::runners::protocol::{Frames, FromRunner, Hello, PROTOCOL, SILENCE, ToRunner, VERSION, is_ours};
 use crate::runners::wire::{Heard, Outgoing, channel};
 
 /// How much of what a command writes to standard error is kept, in bytes.
@@ -25,6 +26,10 @@ const KEPT: usize = 4096;
 const ENDING: [Duration; 2] = [Duration::from_secs(3); 2];
 /// The same for a silent runner: it does not hear that it is to end, and its scripts go on meanwhile.
 const ENDING_IN_SILENCE: [Duration; 2] = [Duration::ZERO, Duration::from_secs(1)];
+
+/// The beginnings of names that look like those of secrets, and that engines such as `kubectl` and Ray need.
+const OF_ENGINES: [&str; 5] =
+    ["AWS_", "AZURE_CLIENT_", "GOOGLE_APPLICATION_CREDENTIALS", "MLE_STAR_", "RAY_AUTH_TOKEN"];
 
 /// Why there is no runner.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,14 +89,14 @@ impl Launched {
         let mut command = Command::new(program);
         command.args(arguments);
         // Some engines hand the environment on to other machines.
-        for (name, _) in std::env::vars_os().filter(|(name, _)| is_of_agents(&name.to_string_lossy())) {
+        for (name, _) in std::env::vars_os().filter(|(name, _)| is_withheld(&name.to_string_lossy())) {
             command.env_remove(name);
         }
         let (tree, Streams { stdin, stdout, stderr }) = ProcessTree::spawn(command, Stdio::piped())
             .map_err(|error| failed(format!("{} cannot be started: {error}", program.to_string_lossy())))?;
         let stdin = stdin.ok_or_else(|| failed("its command has no input".to_owned()))?;
         let (out, written) = channel();
-        let version = env!("CARGO_PKG_VERSION").to_owned();
+        let version = VERSION.to_owned();
         // An engine may lose what a runner writes before its output is followed, so the program speaks first.
         out.send(&ToRunner::Welcome { protocol: PROTOCOL, version }, &[]);
         let writing = OnDrop(tokio::spawn(written.write_to(stdin, ToRunner::Ping { number: u64::MAX })));
@@ -110,6 +115,8 @@ impl Launched {
                 Err(failed(format!("its command {end} before the runner answered{said}")))
             }
             Err(_) => {
+                // Only a command that is told to end takes its job out of an engine's queue.
+                end_of(&mut self.tree, [Duration::ZERO, ENDING[1]]).await;
                 let said = self.complaints.and("");
                 Err(failed(format!("it did not answer within {} s{said}", limit.as_secs())))
             }
@@ -136,9 +143,11 @@ impl Launched {
     }
 }
 
-/// Does a variable hold a credential of the agents? Scripts need none of them.
-fn is_of_agents(name: &str) -> bool {
-    name.starts_with("ANTHROPIC_") || name.starts_with("CLAUDE_") || name.ends_with("_API_KEY")
+/// Does a variable hold a credential that no engine needs? That of the endpoint of agents always has such a name.
+fn is_withheld(name: &str) -> bool {
+    let is_of_engines = OF_ENGINES.iter().any(|start| name.starts_with(start));
+    let is_of_agents = name.starts_with("AWS_BEARER_TOKEN_") || name.ends_with("_API_KEY");
+    is_of_agents || is_secret(name) && !is_of_engines
 }
 
 /// Ends a task when dropped.
@@ -164,13 +173,12 @@ async fn greeting(frames: &mut Frames<ChildStdout>) -> Result<Hello, Greeting> {
     // Of another version, only these two values are known.
     let first = frames.next::<Value>(|| ()).await.map_err(|error| Greeting::None(error.to_string()))?;
     let (first, _) = first.ok_or_else(|| Greeting::None(String::new()))?;
-    if first["protocol"] != PROTOCOL {
+    if !is_ours(&first) {
         return Err(Greeting::Other(format!(
-            "it is mle-star {} with protocol {}, and this is mle-star {} with protocol {PROTOCOL}; install the same \
-             version on both machines",
+            "it is mle-star {} with protocol {}, and this is mle-star {VERSION} with protocol {PROTOCOL}; install \
+             the same version on both machines",
             first["version"].as_str().unwrap_or("of an unknown version"),
             first["protocol"],
-            env!("CARGO_PKG_VERSION")
         )));
     }
     match serde_json::from_value(first) {

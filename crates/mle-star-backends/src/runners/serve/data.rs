@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::sync::{OnceCell, mpsc};
 
-use super::super::cache::{Cache, Claim, Incoming, View, read};
+use super::super::cache::{Claim, Incoming, View};
 use super::super::manifest::{Manifest, is_digest};
 use super::super::protocol::{FromRunner, decompressed};
 use super::{Server, lock};
@@ -17,6 +17,8 @@ use crate::script::in_background;
 const AT_ONCE: usize = 200;
 /// How many pieces wait to be written.
 const PIECES: usize = 8;
+/// How often data is prepared that others remove meanwhile, or that is damaged.
+const TRIES: usize = 3;
 /// How often to look whether another runner has received a file.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
@@ -87,24 +89,37 @@ impl Server {
         if !is_digest(data) {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "the data has no usable digest"));
         }
+        let mut tries = 1;
+        loop {
+            match self.try_to_prepare(data).await {
+                Err(error) if error.kind() == io::ErrorKind::NotFound && tries < TRIES => tries += 1,
+                prepared => return prepared,
+            }
+        }
+    }
+
+    async fn try_to_prepare(&self, data: &str) -> io::Result<Arc<Ready>> {
         let list = vec![data.to_owned()];
         self.fetch(data, list).await?;
         let (cache, name) = (self.cache.clone(), data.to_owned());
-        let missing = move || -> io::Result<(Manifest, Vec<String>, u64)> {
-            let Claim::Have(list) = cache.claim(&name)? else { return Err(io::ErrorKind::NotFound.into()) };
-            let manifest = Manifest::read(&read(&list)?)?;
+        let missing = move || {
+            let lock = cache.hold(&name)?;
+            let manifest = cache.list(&name)?;
             let (mut missing, mut bytes) = (Vec::new(), 0);
             let mut seen = HashSet::new();
             for entry in &manifest.files {
-                if seen.insert(&entry.digest) && !cache.in_place(entry) && !cache.has(&entry.digest) {
+                if seen.insert(&entry.digest)
+                    && !cache.in_place(entry)
+                    && let Some(rest) = cache.missing(entry)?
+                {
                     missing.push(entry.digest.clone());
-                    bytes += entry.bytes;
+                    bytes += rest;
                 }
             }
-            cache.make_room(bytes)?;
-            Ok((manifest, missing, bytes))
+            cache.make_room(bytes, &manifest)?;
+            Ok((lock, manifest, missing, bytes))
         };
-        let (manifest, missing, bytes) = elsewhere(missing).await?;
+        let (lock, manifest, missing, bytes) = elsewhere(missing).await?;
         if bytes > 1 << 24 {
             let text = format!("receives {} MiB of data", bytes >> 20);
             self.out.send(&FromRunner::Progress { text }, &[]);
@@ -114,7 +129,7 @@ impl Server {
         }
         let (cache, data) = (self.cache.clone(), data.to_owned());
         elsewhere(move || {
-            let view = cache.view(&data, &manifest)?;
+            let view = cache.view(&data, &manifest, lock)?;
             Ok(Arc::new(Ready { view, manifest }))
         })
         .await
@@ -128,7 +143,7 @@ impl Server {
                 let (mut mine, mut busy) = (BTreeMap::new(), Vec::new());
                 for digest in wanted {
                     match cache.claim(&digest)? {
-                        Claim::Have(_) => {}
+                        Claim::Have => {}
                         Claim::Mine(incoming) => drop(mine.insert(digest, *incoming)),
                         Claim::Busy => busy.push(digest),
                     }
@@ -176,13 +191,6 @@ impl Server {
         let mut arrivals = lock(&self.arrivals.0);
         wanted.iter().for_each(|(digest, _)| drop(arrivals.remove(digest)));
         written
-    }
-}
-
-impl Cache {
-    /// Whether a file is there.
-    fn has(&self, digest: &str) -> bool {
-        matches!(self.claim(digest), Ok(Claim::Have(_)))
     }
 }
 

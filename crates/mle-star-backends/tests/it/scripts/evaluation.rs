@@ -33,6 +33,7 @@ async fn world(train: &str, metric: Metric, id: Option<&str>) -> World {
         },
         header: vec!["id".to_owned(), "y".to_owned()],
         id_column: Some("id".to_owned()),
+        subsample_limit: 30_000,
         split: None,
         holdout: None,
     });

@@ -1,7 +1,10 @@
 //! How far scores can be trusted: results with everything known about them, with less, and with hostile texts.
 
+use mle_star::config::{AgentsChoice, LeakageGate, Switch};
 use mle_star::effects::ScriptOutcome;
+use mle_star::journal::MadeWith;
 use mle_star::measure::Measurement;
+use mle_star::role::AgentType;
 use mle_star::testing::worlds::attack;
 use mle_star::testing::{World, frozen, ran};
 use mle_star::trust::Trust;
@@ -42,7 +45,7 @@ fn world() -> World {
 /// A trust block with everything in it, and these changes.
 fn trust(changes: &Value) -> Trust {
     let mut whole = json!({
-        "validation_score": 0.8123, "validation_interval": [0.801, 0.823], "verified": true,
+        "validation_score": 0.8123, "validation_interval": [0.801, 0.823], "validation_rows": 8500, "verified": true,
         "holdout_score": 0.8098, "holdout_interval": [0.790, 0.829], "holdout_rows": 1500, "holdout_looks": 4,
         "split": {
             "kind": "groups", "column": "customer",
@@ -55,15 +58,15 @@ fn trust(changes: &Value) -> Trust {
             "suspicious": [{"column": "refund_id", "why": "It is empty in the test table only"}],
         },
         "findings": [
-            {"rule": "fit-before-split", "severity": "warn", "place": "phase3/r0/run", "line": 17,
+            {"rule": "unsupervised-before-split", "severity": "warn", "place": "phase3/r0/run", "line": 17,
              "text": "The scaler is fitted to all rows before the split."},
-            {"rule": "target-in-features", "severity": "block", "place": "phase2/path-0/t9/k0/run", "line": 8,
-             "text": "The target is among the features."},
+            {"rule": "target-statistics", "severity": "block", "place": "phase2/path-0/t9/k0/run", "line": 8,
+             "text": "Means of the target were computed before the split."},
         ],
         "probes": [
-            {"name": "shuffled labels", "verdict": "pass", "detail": "With shuffled labels the score is 0.501."},
-            {"name": "future rows", "verdict": "suspect", "detail": "The score depends on later rows."},
-            {"name": "other seed", "verdict": "skipped", "detail": "No time was left."},
+            {"name": "shuffled-target", "verdict": "pass", "detail": "with a permuted target, the score is 0.501"},
+            {"name": "replaced-test-rows", "verdict": "suspect", "detail": "with other test rows, the validation score is 0.7"},
+            {"name": "fits", "verdict": "skipped", "detail": "no fit was seen"},
         ],
         "choice": {"rule": "best score on one half of the held-out rows", "candidates": [
             {"place": "phase3/r0/run", "validation": 0.8123, "holdout": 0.8111},
@@ -78,7 +81,8 @@ fn trust(changes: &Value) -> Trust {
 
 async fn with(changes: &Value) -> Made {
     let mut made = made(&world(), &frozen()).await;
-    made.view.result.as_mut().unwrap().trust = Some(trust(changes));
+    let result = made.view.result.as_mut().unwrap();
+    (result.trust, result.config.leakage_gate) = (Some(trust(changes)), LeakageGate::Block);
     made
 }
 
@@ -104,7 +108,8 @@ async fn check(name: &str, changes: &Value, expected: &[&str], absent: &[&str]) 
 #[tokio::test]
 async fn all_that_is_known_about_a_score_is_shown() {
     let expected = [
-        "<dd>0.81230</dd><dd class=\"soft\">95 % interval <span class=\"whole\">[0.801, 0.823]</span></dd>",
+        "<dd>0.81230</dd><dd class=\"soft\">95 % interval <span class=\"whole\">[0.801, 0.823]</span></dd><dd class=\"soft\">8,500 rows</dd>",
+        "Validation score of the final solution on 8,500 rows that the script chose: 0.81230",
         "<dd>0.80980</dd><dd class=\"soft\">95 % interval <span class=\"whole\">[0.790, 0.829]</span></dd>",
         "<dd>1,500</dd><dd class=\"soft\">scored 4 times</dd>",
         "same score.",
@@ -115,8 +120,10 @@ async fn all_that_is_known_about_a_score_is_shown() {
         "<code><bdi>refund_id</bdi></code>. It is empty in the test table only.",
         "Rule: best score on one half of the held-out rows. The finalized script gives",
         "<a href=\"#at-phase3_r0\">round 1</a> <span class=\"good\">chosen</span></th><td class=\"n\">0.81230</td><td class=\"n\">0.81110</td>",
-        "<span class=\"bad\">no score</span></td><td>path 1, step 10, attempt 1</td><td class=\"n\">8</td>",
+        "<bdi>unsupervised-before-split</bdi></th><td><span class=\"soft\">reported</span></td><td>round 1</td><td class=\"n\">17</td>",
+        "<bdi>target-statistics</bdi></th><td><span class=\"bad\">no score</span></td><td>path 1, step 10, attempt 1</td><td class=\"n\">8</td>",
         "<span class=\"bad\">suspect</span>",
+        "one leak in a script before it was scored; probe shuffled-target: passed; probe replaced-test-rows: suspect; probe fits: not carried out.",
         "9 scores of accuracy, 8 with an interval. The chosen solution&#39;s validation score is 0.81230, 95 % interval [0.801, 0.823].",
         "Before the final choice, agents and scripts could use 8,500 of 10,000 labelled rows; the other 1,500 were held out. Predictions for held-out rows were scored 4 times.",
         "The scripts could not use the network.",
@@ -138,18 +145,42 @@ async fn less_is_shown_if_less_is_known() {
     let absent = ["Checks", "<h3>Solutions", "Diamonds", "The band", "ROC-AUC", "cannot be seen"];
     check("off", &off, &["<dd>none</dd>", reason, "Rule: best validation score."], &absent).await;
 
-    let unverified = json!({"verified": none, "validation_interval": none, "split": none, "shift": none});
+    let unverified = json!({"verified": none, "validation_interval": none, "validation_rows": none, "split": none, "shift": none});
     let words = "The validation score is not verified: the script wrote no validation predictions.";
-    check("unverified", &unverified, &[words], &["Training and test rows"]).await;
-
-    let words = "The script&#39;s predictions give another score than the one that the script printed.";
-    check("differing", &json!({"verified": false}), &["<p class=\"bad\">", words], &["same score"]).await;
+    check("unverified", &unverified, &[words], &["Training and test rows", "that the script chose"]).await;
 
     let few = json!({
         "holdout": {"state": "on", "rows": 300, "of": 2000, "seed": 1, "digest": "d"},
         "holdout_interval": [0.768, 0.852],
     });
     check("few", &few, &["With 300 rows, differences below 0.042 cannot be seen."], &[]).await;
+}
+
+#[tokio::test]
+async fn the_disclosure_names_models_network_and_versions() {
+    let mut made = with(&json!({})).await;
+    let result = made.view.result.as_mut().unwrap();
+    let config = &mut result.config;
+    (config.agents, config.network) = (AgentsChoice::Claude, Switch::On);
+    config.model = "claude-large".to_owned();
+    config.agent_models.insert(AgentType::Coder, "claude-small".to_owned());
+    result.made_with = vec![MadeWith { mle_star: "9.8.7".to_owned(), ..MadeWith::default() }];
+    let disclosure = of_run(&made.view).trust.unwrap().disclosure;
+    for line in [
+        "The scripts could use the network.",
+        "Model of the agents: claude-large; of coder: claude-small.",
+        "Versions: mle-star 9.8.7",
+    ] {
+        assert!(disclosure.lines().any(|known| known.starts_with(line)), "{line}: {disclosure}");
+    }
+    assert!(!disclosure.contains("No language model was used"), "{disclosure}");
+}
+
+#[tokio::test]
+async fn trust_follows_the_overview() {
+    let page = report::render(&with(&json!({})).await.view).unwrap();
+    let ids = page.split("<section id=\"").skip(1).map(|rest| rest.split('"').next().unwrap());
+    assert_eq!(ids.take(3).collect::<Vec<_>>(), ["overview", "trust", "scores"]);
 }
 
 #[tokio::test]
@@ -160,6 +191,54 @@ async fn a_result_without_trust_has_no_such_section() {
     assert!(of_run(&made.view).trust.is_none());
     let environment = views::environment().unwrap();
     assert_eq!(views::part(&environment, "trust", &of_run(&made.view)).unwrap(), "");
+}
+
+#[tokio::test]
+async fn the_disclosure_says_what_became_of_leaks() {
+    let disclosed = async |gate, blocked: usize, leakage_suspected| {
+        let finding = json!({"rule": "same-rows", "severity": "block", "place": "phase3/r0/run", "line": 8, "text": ""});
+        let mut made = with(&json!({"findings": vec![finding; blocked], "probes": []})).await;
+        let result = made.view.result.as_mut().unwrap();
+        (result.config.leakage_gate, result.leakage_suspected) = (gate, leakage_suspected);
+        let text = of_run(&made.view).trust.unwrap().disclosure;
+        text.lines().find_map(|line| line.strip_prefix("Leakage: ")).unwrap().to_owned()
+    };
+    let none = "rules found no leak in the scripts that were scored.";
+    let suspected =
+        "The agent that looks for leaks found one that it could not correct; the score may contain it.";
+    for (gate, blocked, leakage_suspected, expected) in [
+        (LeakageGate::Block, 0, false, none.to_owned()),
+        (LeakageGate::Block, 2, false, "rules found 2 leaks in scripts before they were scored.".to_owned()),
+        (LeakageGate::Block, 0, true, format!("{none} {suspected}")),
+        (
+            LeakageGate::Warn,
+            1,
+            false,
+            "rules found one leak in a script, which was scored nevertheless.".to_owned(),
+        ),
+        (LeakageGate::Off, 0, true, format!("scripts were not checked by rules. {suspected}")),
+    ] {
+        assert_eq!(disclosed(gate, blocked, leakage_suspected).await, expected);
+    }
+}
+
+#[tokio::test]
+async fn the_overview_and_the_page_mark_scores_that_may_leak() {
+    let leaks = "The solution may leak the answers it is scored on.";
+    let suspect = "The score is suspect: with other test rows, the validation score is 0.7.";
+    for (leakage_suspected, probes, expected) in [
+        (false, json!([]), vec![]),
+        (true, json!([]), vec![leaks]),
+        (false, json!(trust(&json!({})).probes), vec![suspect]),
+    ] {
+        let mut made = with(&json!({ "probes": probes })).await;
+        made.view.result.as_mut().unwrap().leakage_suspected = leakage_suspected;
+        let (notes, page) = (of_run(&made.view).overview.notes, report::render(&made.view).unwrap());
+        for note in [leaks, suspect] {
+            assert_eq!(notes.iter().any(|one| one == note), expected.contains(&note), "{note} {notes:?}");
+            assert_eq!(page.contains(note), expected.contains(&note), "{note}");
+        }
+    }
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! A text about the score for papers and model cards.
 
 use mle_star::answers::Retrieval;
-use mle_star::config::{AgentsChoice, Config, Switch};
+use mle_star::config::{AgentsChoice, Config, LeakageGate, Switch};
 use mle_star::journal::in_words;
 use mle_star::protocol::Holdout;
 use mle_star::result::FinalResult;
@@ -19,7 +19,7 @@ pub fn disclosure(result: &FinalResult, trust: &Trust) -> String {
         held_out(trust),
         rows(trust),
         choice(trust),
-        checks(trust),
+        checks(result, trust),
         network(&result.config),
         search(result),
         models(&result.config),
@@ -29,14 +29,8 @@ pub fn disclosure(result: &FinalResult, trust: &Trust) -> String {
     statements.join("\n")
 }
 
-/// What the gate and the probes found.
-fn checks(trust: &Trust) -> String {
-    let leaks = trust.findings.iter().filter(|finding| finding.severity == Severity::Block).count();
-    let leaks = match leaks {
-        0 => "no leak was found in the scripts that were scored".to_owned(),
-        1 => "one leak was found in a script before it was scored".to_owned(),
-        leaks => format!("{leaks} leaks were found in scripts before they were scored"),
-    };
+/// What the rules, the agent and the probes found.
+fn checks(result: &FinalResult, trust: &Trust) -> String {
     let probe = |probe: &Probe| {
         let verdict = match probe.verdict {
             ProbeVerdict::Pass => "passed",
@@ -45,7 +39,32 @@ fn checks(trust: &Trust) -> String {
         };
         format!("; probe {}: {verdict}", line_of(&probe.name))
     };
-    format!("Leakage: {leaks}{}.", trust.probes.iter().map(probe).collect::<String>())
+    let probes: String = trust.probes.iter().map(probe).collect();
+    let suspected = match result.leakage_suspected {
+        true => {
+            " The agent that looks for leaks found one that it could not correct; the score may contain it."
+        }
+        false => "",
+    };
+    format!("Leakage: {}{probes}.{suspected}", rules(result.config.leakage_gate, trust))
+}
+
+fn rules(gate: LeakageGate, trust: &Trust) -> String {
+    let leaks = trust.findings.iter().filter(|finding| finding.severity == Severity::Block).count();
+    match (gate, leaks) {
+        (LeakageGate::Off, _) => "scripts were not checked by rules".to_owned(),
+        (_, 0) => "rules found no leak in the scripts that were scored".to_owned(),
+        (LeakageGate::Warn, 1) => {
+            "rules found one leak in a script, which was scored nevertheless".to_owned()
+        }
+        (LeakageGate::Warn, leaks) => {
+            format!("rules found {leaks} leaks in scripts, which were scored nevertheless")
+        }
+        (LeakageGate::Block, 1) => "rules found one leak in a script before it was scored".to_owned(),
+        (LeakageGate::Block, leaks) => {
+            format!("rules found {leaks} leaks in scripts before they were scored")
+        }
+    }
 }
 
 fn task(result: &FinalResult) -> String {
@@ -63,7 +82,12 @@ fn validated(trust: &Trust) -> String {
         return "The final solution has no validation score.".to_owned();
     };
     let (verified, _) = super::verified(trust.verified);
-    format!("Validation score of the final solution: {}. {verified}", figure.in_words())
+    let rows = trust.validation_rows.map(|rows| format!(" on {} rows that the script chose", grouped(rows)));
+    format!(
+        "Validation score of the final solution{}: {}. {verified}",
+        rows.unwrap_or_default(),
+        figure.in_words()
+    )
 }
 
 fn held_out(trust: &Trust) -> String {

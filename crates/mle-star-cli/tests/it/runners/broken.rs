@@ -170,6 +170,26 @@ async fn without_any_machine_the_fleet_says_why() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_short_outage_of_many_runners_is_survived() {
+    let world = World::new().await;
+    let gate = world.path("gate");
+    let shell = format!("test -e {} && exec \"$@\"; echo No route to host >&2; exit 255", gate.display());
+    let mut fleet = world.fleet(&world.through(&shell, &[]), 8);
+    let leases = futures_util::future::join_all((0..8).map(|_| fleet.lease()));
+    let opened = async {
+        fleet.comes_to("Failed").await;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        fs::write(&gate, "").unwrap();
+    };
+    let (leases, ()) = tokio::select! {
+        trouble = fleet.fleet.stranded() => panic!("{trouble:?}"),
+        done = async { tokio::join!(leases, opened) } => done,
+    };
+    drop(leases);
+    fleet.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn another_python_is_refused_unless_it_is_allowed() {
     let world = World::new().await;
     // An interpreter that says that it is another one.

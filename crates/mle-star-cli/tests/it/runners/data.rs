@@ -125,6 +125,33 @@ async fn data_that_does_not_fit_into_the_cache_is_said() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn data_that_is_there_needs_no_room_and_is_sent_again_if_it_is_damaged() {
+    let world = World::new().await;
+    let run = async |options: &[&str]| {
+        let mut fleet = world.fleet(&world.command(options), 1);
+        let there = world.scripts(Some(&fleet));
+        let lease = fleet.lease().await;
+        let script = "print(open('input/train.csv').read())";
+        let request = world.request(script, lease.slot(), Duration::from_secs(60));
+        let outcome = there.run(&request).await.unwrap();
+        assert_eq!(outcome.stdout.head, "id,y\n1,0\n2,1\n\n", "{options:?}: {outcome:?}");
+        drop(lease);
+        fleet.end().await;
+    };
+    run(&["--copy-data"]).await;
+    run(&["--copy-data", "--cache-limit", "0"]).await;
+    // Also the list of the files, after a loss of power.
+    for folder in fs::read_dir(world.cache().join("data/files")).unwrap() {
+        for file in fs::read_dir(folder.unwrap().path()).unwrap() {
+            let path = file.unwrap().path();
+            fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
+            fs::File::options().write(true).open(&path).unwrap().set_len(1).unwrap();
+        }
+    }
+    run(&["--copy-data"]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn data_that_a_script_changes_is_sent_again() {
     let world = World::new().await;
     // Another data folder of the cache must not be readable at all.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mle_star::effects::ScriptRunner;
+use mle_star::effects::{ScriptEnd, ScriptRunner};
 use serde_json::json;
 
 use super::world::World;
@@ -23,7 +23,7 @@ def receive():
     return json.loads(source.read(length)), source.read(more)
 def hello(**changes):
     machine = {"cores": 1, "memory_mib": 1000, "gpus": []}
-    known = {"type": "hello", "protocol": 1, "version": "9", "host": "liar", "machine": machine, "isolation": "",
+    known = {"type": "hello", "protocol": 1, "version": sys.argv[1], "host": "liar", "machine": machine, "isolation": "",
              "closes_reads": True, "python": None, "platform": "x"}
     out.write(b"\0mle-star runner\n")
     send({**known, **changes})
@@ -51,19 +51,23 @@ def serve(answer):
 "#;
 
 fn liar(rest: &str) -> Vec<String> {
-    vec!["python3".to_owned(), "-c".to_owned(), format!("{LIAR}\n{rest}")]
+    let version = env!("CARGO_PKG_VERSION").to_owned();
+    vec!["python3".to_owned(), "-c".to_owned(), format!("{LIAR}\n{rest}"), version]
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn other_versions_are_refused_by_name() {
     let world = World::new().await;
-    for changed in ["hello(protocol=2, version='1.2.3')", "hello(protocol=2, version='1.2.3', machine='new')"]
-    {
+    for (changed, expected) in [
+        ("hello(protocol=2, version='1.2.3')", "it is mle-star 1.2.3 with protocol 2"),
+        ("hello(protocol=2, version='1.2.3', machine='new')", "it is mle-star 1.2.3 with protocol 2"),
+        ("hello(version='0.0.9')", "it is mle-star 0.0.9 with protocol 1"),
+    ] {
         let mut fleet = world.fleet(&liar(changed), 1);
         tokio::select! {
             _ = fleet.lease() => panic!("it is accepted"),
             failed = fleet.comes_to("Failed") => {
-                assert!(failed.contains("it is mle-star 1.2.3 with protocol 2"), "{failed}");
+                assert!(failed.contains(expected), "{failed}");
             }
         }
         fleet.end().await;
@@ -72,6 +76,11 @@ async fn other_versions_are_refused_by_name() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_program_of_another_version_is_refused_by_the_runner() {
+    refuses(9, "7.0.0").await;
+    refuses(1, "7.0.0").await;
+}
+
+async fn refuses(protocol: u32, version: &str) {
     use std::io::Write as _;
     let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_mle-star"))
         .arg("runner")
@@ -81,13 +90,15 @@ async fn a_program_of_another_version_is_refused_by_the_runner() {
         .stderr(std::process::Stdio::piped())
         .spawn()
         .unwrap();
-    let message = json!({"type": "welcome", "protocol": 9, "version": "7.0.0"}).to_string();
+    let message = json!({"type": "welcome", "protocol": protocol, "version": version}).to_string();
     let length = u32::try_from(message.len()).unwrap().to_le_bytes();
     let frame = [&length[..], &[0; 4], message.as_bytes()].concat();
     child.stdin.as_mut().unwrap().write_all(&frame).unwrap();
     let output = child.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("the program is mle-star 7.0.0 with protocol 9"), "{said}");
+    let expected =
+        format!("the program is mle-star {version} with protocol {protocol}, this runner is mle-star ");
+    assert!(said.contains(&expected), "{said}");
     assert_eq!(output.status.code(), Some(1));
 }
 
@@ -141,10 +152,28 @@ async fn claims_about_scores_and_submissions_do_not_count() {
     let there = world.scripts_that_score(Some(&fleet));
     let lease = fleet.lease().await;
     let outcome = there.run(&world.request("print(1)", lease.slot(), Duration::from_secs(60))).await.unwrap();
-    assert!(
-        outcome.loss().is_some() || outcome.measured.is_none() && outcome.submission.is_none(),
-        "{outcome:?}"
-    );
+    // What it said was understood.
+    assert_eq!((outcome.loss(), &outcome.end), (None, &ScriptEnd::Exited { code: 0 }));
+    assert_eq!((&outcome.measured, &outcome.submission, &outcome.runner), (&None, &None, &None));
     drop(lease);
+    fleet.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn as_many_runners_start_as_the_last_one_had_slots() {
+    let world = World::new().await;
+    let gpu = r#"[{"index": n, "name": "A100", "memory_mib": 80000} for n in range(4)]"#;
+    let machine = format!("{{'cores': 8, 'memory_mib': 8000, 'gpus': {gpu}}}");
+    let command = liar(&format!("hello(machine={machine})\nserve(lambda job: None)"));
+    let mut fleet = world.fleet_of(json!([
+        {"name": "near", "command": command, "count": 4, "idle_timeout": 1}
+    ]));
+    drop(fleet.lease().await);
+    fleet.comes_to("GivenBack").await;
+    let leases = [fleet.lease(), fleet.lease(), fleet.lease(), fleet.lease()];
+    let leases = futures_util::future::join_all(leases).await;
+    assert!(leases.iter().all(|lease| lease.runner() == Some("near-1")));
+    assert_eq!(fleet.states().len(), 1, "{:?}", fleet.details());
+    drop(leases);
     fleet.end().await;
 }

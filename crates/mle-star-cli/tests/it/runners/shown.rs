@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
+use mle_star_backends::runners::entry::{RunnerEntry, selected};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -24,6 +25,23 @@ fn config() -> String {
 
 fn sealed() -> Sealed {
     Sealed::with(&[("c.yaml", &config())])
+}
+
+#[test]
+fn the_entries_of_the_docs_are_valid() {
+    let page = include_str!("../../../../../docs/machines.md");
+    let mut blocks = page.split("```yaml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    let whole: Value = serde_saphyr::from_str(blocks.next().unwrap()).unwrap();
+    let mut all: Vec<RunnerEntry> = serde_json::from_value(whole["runners"].clone()).unwrap();
+    for block in blocks {
+        let entries: Value = serde_saphyr::from_str(block).unwrap();
+        let entries: Vec<RunnerEntry> =
+            serde_json::from_value(entries).unwrap_or_else(|error| panic!("{error}: {block}"));
+        selected(&entries, &[]).unwrap();
+        all.extend(entries);
+    }
+    let names: Vec<&str> = all.iter().map(|entry| &*entry.name).collect();
+    assert_eq!(names, ["box", "box", "gpu", "near", "ray", "docker", "apptainer", "pod"]);
 }
 
 #[test]

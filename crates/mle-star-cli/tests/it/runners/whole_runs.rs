@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use crate::exits::{SMALL, SUBMIT, interpreter};
 use crate::killed::{effects, outcome, working_below};
-use crate::runs;
 use crate::sealed::{Said, Sealed};
+use crate::{held_out, runs};
 
 /// Every script runs on a runner.
 const ONLY_THERE: &str = "--set max_concurrent_scripts=0 --config runners.yaml";
@@ -248,6 +248,69 @@ fn a_run_whose_runners_cannot_be_started_says_so_and_goes_on_later() {
     sealed.write("runners.yaml", working.as_bytes());
     succeeded(&sealed.run("resume r --config runners.yaml"));
     assert!(effects(&sealed, "r").values().all(|times| *times == 1));
+}
+
+/// Scripts look for held-out labels where they lie on this machine, which is the runner's as well.
+#[test]
+fn scripts_on_runners_cannot_read_held_out_labels() {
+    for copies in [true, false] {
+        let sealed = held_out::task();
+        let root = sealed.path(".").canonicalize().unwrap();
+        let files =
+            ["runs/*/holdout/labels.csv", "data/train.csv", "cache/data/files/*/*", "cache/data/views/*/*"];
+        let at = files.map(|file| format!("{}/{file}", root.display())).join(" ");
+        let count = format!("cat {at} 2>/dev/null | wc -l");
+        let attack = format!(
+            "echo \"found $({count}), sees $(wc -l < input/train.csv)\"; {SUBMIT}; {}",
+            held_out::PREDICT
+        );
+        let python = interpreter(&sealed, &attack);
+        let mut near = entry(&sealed, "near");
+        if !copies {
+            near["command"].as_array_mut().unwrap().pop();
+        }
+        configure(&sealed, "runners.yaml", &json!([near]));
+        let said = sealed.run(&format!(
+            "run data --json --set python={python} {SMALL} --run-id r {ONLY_THERE} --set holdout=0.2"
+        ));
+        succeeded(&said);
+        assert!(places(&said.stdout).iter().all(|runner| runner == "near-1"), "{}", said.stdout);
+        let logs = sealed.names("runs/r/logs").into_iter().filter(|name| name.ends_with(".stdout"));
+        for log in logs {
+            let first =
+                sealed.read(&format!("runs/r/logs/{log}")).lines().next().unwrap_or_default().to_owned();
+            // The last script gets the original files as its data, in place or copied.
+            let (found, rows) = match (log.starts_with("finalization.run"), copies) {
+                (false, _) => (0, 2001),
+                (true, true) => (0, 2501),
+                (true, false) => (2501, 2501),
+            };
+            assert_eq!(first, format!("found {found}, sees {rows}"), "{log}, copies: {copies}");
+        }
+        // They are there for others.
+        let found = std::process::Command::new("sh").args(["-c", &count]).output().unwrap().stdout;
+        let found: usize = String::from_utf8(found).unwrap().trim().parse().unwrap();
+        assert!(found > 500 + 2500, "{found}");
+    }
+}
+
+#[test]
+fn commands_that_start_runners_get_no_keys() {
+    let (sealed, line) = small(0.1);
+    let mut near = entry(&sealed, "near");
+    let all = sealed.path("environment").display().to_string();
+    let words = ["sh", "-c", &format!("env > {all}; exec \"$@\""), "sh"].map(|word| json!(word));
+    near["command"].as_array_mut().unwrap().splice(0..0, words);
+    configure(&sealed, "runners.yaml", &json!([near]));
+    let withheld = ["OUR_ENDPOINT_KEY", "HF_TOKEN", "AWS_BEARER_TOKEN_BEDROCK", "OTHER_API_KEY"];
+    let kept = ["AWS_ACCESS_KEY_ID", "AWS_PROFILE", "KUBECONFIG", "SLURM_CONF", "SSH_AUTH_SOCK"];
+    let variables: Vec<_> = withheld.iter().chain(&kept).map(|name| (*name, "value")).collect();
+    let key = "--set openai.key_variable=OUR_ENDPOINT_KEY --set agents=offline";
+    succeeded(&sealed.run_with(&format!("{line} r {ONLY_THERE} {key}"), &variables));
+    let environment = sealed.read("environment");
+    let names: Vec<&str> = environment.lines().filter_map(|line| line.strip_suffix("=value")).collect();
+    assert!(kept.iter().all(|name| names.contains(name)), "{names:?}");
+    assert_eq!(names.len(), kept.len(), "{names:?}");
 }
 
 #[test]

@@ -6,13 +6,17 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use mle_star::effects::{DataView, Purpose, ScriptRequest};
+use mle_star::layout;
 use mle_star::place::Place;
+use mle_star::protocol::{Split, SplitKind};
 use mle_star::slots::{Exclusivity, Lease, Share, Slot, Slots};
 use mle_star_backends::runners::entry::{RunnerEntry, selected};
 use mle_star_backends::runners::fleet::Fleet;
 use mle_star_backends::script::backend::{ScriptBackend, ScriptSetup};
 use mle_star_backends::script::environment::{EnvironmentChoice, python_environment};
-use mle_star_backends::script::evaluation::EvaluationSetup;
+use mle_star_backends::script::evaluation::{EvaluationSetup, HoldoutSetup};
+use mle_star_data::holdout::{self, Roles};
+use mle_star_data::profile;
 use mle_star_metrics::labels::Columns;
 use mle_star_metrics::names::Metric;
 use mle_star_process::machine::Machine;
@@ -57,6 +61,58 @@ impl World {
             fleet: None,
         };
         Self { folder, setup }
+    }
+
+    /// Holds out rows of a table with 3,000 rows, whose labels are 918273640000 and so on. Returns the folder with all rows.
+    pub fn hold_out(&mut self) -> PathBuf {
+        let root = self.folder.path().canonicalize().unwrap();
+        let (original, folder) = (root.join("all"), root.join("run").join(layout::HOLDOUT));
+        let (input, compared) = (folder.join(layout::INPUT), folder.join(layout::COMPARED));
+        for folder in [&original, &compared] {
+            fs::create_dir_all(folder).unwrap();
+        }
+        let table = |header: &str, rows: std::ops::Range<u64>, cells: fn(u64) -> String| {
+            let rows = rows.map(|n| format!("{n},{}\n", cells(n)));
+            format!("{header}\n{}", rows.collect::<String>())
+        };
+        let train = table("id,x,y", 0..3_000, |n| format!("{},{}", n % 7, 918_273_640_000 + n));
+        let test = table("id,x", 3_000..3_400, |n| (n % 7).to_string());
+        let sample = table("id,y", 3_000..3_400, |_| "0.5".to_owned());
+        for (name, text) in [("train", train), ("test", test), ("sample_submission", sample)] {
+            fs::write(original.join(format!("{name}.csv")), text).unwrap();
+        }
+        let roles = Roles { target: Some("y"), id: Some("id") };
+        let split = Split { kind: SplitKind::Rows, column: None, why: String::new() };
+        let profile = profile::read(&original).unwrap();
+        let plan =
+            holdout::plan(&original, &profile, &roles, &split, holdout::Share::Auto { most: 20_000 }, 42)
+                .unwrap();
+        let labels = folder.join(layout::LABELS);
+        holdout::write(&original, &plan, &input).unwrap();
+        holdout::labels(&original, &plan, &labels).unwrap();
+        let (data_dir, sample) = (original.clone(), original.join("sample_submission.csv"));
+        let closed = vec![original.clone()];
+        let held_out = HoldoutSetup { data_dir, sample, labels, compared, closed };
+        let evaluation = Self::evaluation(input.join("train.csv"));
+        self.setup.evaluation = Some(EvaluationSetup { holdout: Some(held_out), ..evaluation });
+        self.setup.sample_submission = Some(input.join("sample_submission.csv"));
+        self.setup.id_column = Some("id".to_owned());
+        self.setup.data_dir = input;
+        original
+    }
+
+    fn evaluation(train: PathBuf) -> EvaluationSetup {
+        let (id, target) = (Some("id".to_owned()), "y".to_owned());
+        EvaluationSetup {
+            metric: Metric::Mae,
+            train,
+            columns: Columns { id, target, further: Vec::new(), cluster: None },
+            header: vec!["id".to_owned(), "y".to_owned()],
+            id_column: Some("id".to_owned()),
+            subsample_limit: 30_000,
+            split: None,
+            holdout: None,
+        }
     }
 
     /// A number that no other test uses.
@@ -126,20 +182,7 @@ impl World {
     }
 
     pub fn scripts_that_score(&self, fleet: Option<&TestFleet>) -> ScriptBackend {
-        let evaluation = EvaluationSetup {
-            metric: Metric::Mae,
-            train: self.setup.data_dir.join("train.csv"),
-            columns: Columns {
-                id: Some("id".to_owned()),
-                target: "y".to_owned(),
-                further: Vec::new(),
-                cluster: None,
-            },
-            header: vec!["id".to_owned(), "y".to_owned()],
-            id_column: Some("id".to_owned()),
-            holdout: None,
-            split: None,
-        };
+        let evaluation = Self::evaluation(self.setup.data_dir.join("train.csv"));
         let fleet = fleet.map(|fleet| fleet.fleet.clone());
         ScriptBackend::new(ScriptSetup { fleet, evaluation: Some(evaluation), ..self.setup.clone() }).unwrap()
     }

@@ -40,8 +40,7 @@ async fn forty_scripts_elsewhere_end_with_the_program() {
 
 /// Starts a world with a function of this file in it.
 fn enter(world: &str, function: &str) {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/worlds").join(world);
-    let mut command = Command::new(script);
+    let mut command = Command::new(folder().join(world));
     command.arg(std::env::current_exe().unwrap());
     command.args(["--ignored", "--exact", "--nocapture", &format!("runners::worlds::{function}")]);
     // What a test runner sets is not for the world.
@@ -51,6 +50,10 @@ fn enter(world: &str, function: &str) {
     let said = String::from_utf8_lossy(&said);
     assert!(output.status.success(), "{}: {said}", output.status);
     assert!(said.contains("1 passed"), "{said}");
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/worlds")
 }
 
 fn variable(name: &str) -> String {
@@ -82,6 +85,20 @@ async fn vanishes(words: &str, limit: Duration) {
     while processes_with(words) > 0 {
         assert!(began.elapsed() < limit, "{words} goes on: {:?}", pids_with(words));
         tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// Waits until Slurm's queue has no job of this name.
+async fn is_not_queued(name: &str) {
+    let began = Instant::now();
+    loop {
+        let queue = Command::new("squeue").args(["--noheader", "--name", name]).output().unwrap();
+        assert!(queue.status.success(), "{queue:?}");
+        if queue.stdout.is_empty() {
+            break;
+        }
+        assert!(began.elapsed() < Duration::from_secs(10), "{}", String::from_utf8_lossy(&queue.stdout));
+        tokio::time::sleep(Duration::from_millis(100)).await;
     }
 }
 
@@ -212,8 +229,10 @@ async fn program_behind_ssh() {
 async fn program_on_slurm() {
     let world = World::new().await;
     let entry = |name: &str, options: &str| {
-        let srun =
-            format!("srun --unbuffered --quiet -n1 {options} env MLE_STAR_CACHE={}", world.cache().display());
+        let srun = format!(
+            "srun --unbuffered --quiet -n1 -J {name} {options} env MLE_STAR_CACHE={}",
+            world.cache().display()
+        );
         let words = srun.split_whitespace().map(str::to_owned);
         let runner = [env!("CARGO_BIN_EXE_mle-star"), "runner"].map(str::to_owned);
         json!({"name": name, "command": words.chain(runner).collect::<Vec<_>>()})
@@ -239,7 +258,7 @@ async fn program_on_slurm() {
     assert_eq!(run(&world, &fleet, "phase1/candidate-0/run", node).await.unwrap(), "n2 0");
     // The engine wants the place back.
     let lost = lose(&world, &fleet, async || {
-        assert!(Command::new("scancel").args(["--name=env"]).status().unwrap().success());
+        assert!(Command::new("scancel").args(["--name=gpu"]).status().unwrap().success());
     })
     .await;
     assert!(lost.contains("gpu-1 was lost") && lost.contains("CANCELLED"), "{lost}");
@@ -262,6 +281,12 @@ async fn program_on_slurm() {
         _ = fleet.lease() => panic!("there is a runner"),
         failed = fleet.comes_to("Failed") => assert!(failed.contains("did not answer within 3 s"), "{failed}"),
     }
+    fleet.end().await;
+    is_not_queued("large").await;
+    // The engine ends a job at its time limit, of one minute.
+    let mut fleet = world.fleet_of(json!([entry("short", "-w n1 --time=1")]));
+    let lost = run(&world, &fleet, "phase1/merge-2/run", "import time; time.sleep(190)").await.unwrap_err();
+    assert!(lost.contains("short-1 was lost") && lost.contains("TIME LIMIT"), "{lost}");
     fleet.end().await;
     // The engine refuses.
     let mut fleet = world.fleet_of(json!([entry("none", "-p nowhere")]));

@@ -82,6 +82,7 @@ impl HeldOut {
             },
             header: vec!["id".to_owned(), "y".to_owned()],
             id_column: Some("id".to_owned()),
+            subsample_limit: 30_000,
             split: None,
             holdout: Some(HoldoutSetup {
                 data_dir: original.clone(),
@@ -235,19 +236,28 @@ async fn without_a_valid_submission_there_is_no_score() {
     assert!(held.look(PLACE, &script, HoldoutPart::Whole).await.measured.is_none());
 }
 
-/// A script's validation predictions are scored by the rows that it sees.
+/// A script's validation predictions are scored by the rows that it sees, of which it must not choose a few.
 #[tokio::test]
-async fn validation_predictions_for_held_out_rows_are_refused() {
+async fn validation_predictions_are_for_enough_rows_that_scripts_see() {
     let held = HeldOut::new(|_, _| ()).await;
-    let verify = async |id: usize| {
+    let verify = async |rows: usize, more: &str| {
         let script = format!(
-            "open('final/validation_predictions.csv', 'w').write('id,y\\n{id},{}\\n')\nprint('Final Validation Performance: 0')",
-            LABEL + id as u64
+            "rows = [line.strip().split(',') for line in open('input/train.csv')][1:][:{rows}]\n\
+             predictions = 'id,y\\n' + ''.join(f'{{id}},{{y}}\\n' for id, _, y in rows) + {more:?}\n\
+             open('final/validation_predictions.csv', 'w').write(predictions)\n\
+             print('Final Validation Performance: 0')"
         );
         held.world.run(&script).await
     };
-    let shown = (0..ROWS).find(|id| !held.ids.contains(id)).unwrap();
-    assert_eq!(verify(shown).await.measured.map(|found| (found.score, found.rows)), Some((0.0, 1)));
-    let hidden = verify(*held.ids.first().unwrap()).await;
-    assert!(hidden.mismatch.as_ref().is_some_and(|text| text.contains("not expected")), "{hidden:?}");
+    // A twentieth of the 2,550 rows.
+    assert_eq!(verify(127, "").await.measured.map(|found| (found.score, found.rows)), Some((0.0, 127)));
+    let refused = async |rows, more: &str, expected: &str| {
+        let outcome = verify(rows, more).await;
+        let mismatch = outcome.mismatch.clone().unwrap_or_default();
+        assert!(outcome.measured.is_none() && mismatch.contains(expected), "{expected}: {outcome:?}");
+    };
+    refused(126, "", "126 of 2550 labelled rows, too few for a score: validate on at least 127 rows").await;
+    refused(1, "", "1 of 2550 labelled rows").await;
+    let hidden = *held.ids.first().unwrap();
+    refused(200, &format!("{hidden},{}\n", LABEL + hidden as u64), "not expected").await;
 }

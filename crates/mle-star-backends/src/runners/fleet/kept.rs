@@ -1,0 +1,159 @@
+//! An entry of the configuration with what became of its runners: when the next one may start.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use super::{Connection, NotStarted, RunnerEntry};
+
+/// A runner that waits longer than this may wait in a queue, and others are started meanwhile.
+const QUEUED: Duration = Duration::from_secs(10);
+/// The first wait after a start that failed. It doubles with each failure in a row.
+const FIRST_WAIT: Duration = Duration::from_secs(2);
+/// The longest wait after a start that failed.
+const LONGEST_WAIT: Duration = Duration::from_secs(300);
+/// After this many failures in a row, an entry counts as unreachable.
+const HOPELESS: u32 = 3;
+/// The same for an entry that was reached before: a quarter of an hour with all the waits.
+const HOPELESS_LATER: u32 = 10;
+/// How many runners of an entry are started at once. An `sshd` refuses the eleventh login.
+const AT_ONCE: usize = 5;
+
+/// An entry with what became of its runners.
+pub(super) struct Kept {
+    pub(super) entry: RunnerEntry,
+    /// The runners that are started or ready, by number, with the time of their start; `None` once ready.
+    pub(super) started: BTreeMap<u32, Option<Instant>>,
+    /// How many slots the last runner that was ready had.
+    pub(super) slots: Option<usize>,
+    /// Failures since a script ended. Those of runners that started together count once.
+    pub(super) failures: u32,
+    /// The time of the last failure that counts.
+    failed: Option<Instant>,
+    /// The next start is not before this.
+    not_before: Option<Instant>,
+    /// Why no further one is started.
+    refused: Option<String>,
+    pub(super) last_failure: String,
+}
+
+impl Kept {
+    pub(super) fn new(entry: RunnerEntry) -> Self {
+        Self {
+            entry,
+            started: BTreeMap::new(),
+            slots: None,
+            failures: 0,
+            failed: None,
+            not_before: None,
+            refused: None,
+            last_failure: String::new(),
+        }
+    }
+
+    /// Notes that a runner failed, which was started at this time.
+    pub(super) fn failed(&mut self, NotStarted { reason, is_final }: NotStarted, began: Instant) {
+        if self.failed.is_none_or(|last| last < began) {
+            self.failures += 1;
+            let wait = FIRST_WAIT.saturating_mul(1 << (self.failures - 1).min(16)).min(LONGEST_WAIT);
+            let now = Instant::now();
+            (self.failed, self.not_before) = (Some(now), Some(now + wait));
+        }
+        if is_final {
+            self.refused = Some(reason.clone());
+        }
+        self.last_failure = reason;
+    }
+
+    /// Is it useless to wait for its runners?
+    pub(super) fn is_hopeless(&self) -> bool {
+        let most = if self.slots.is_some() { HOPELESS_LATER } else { HOPELESS };
+        self.refused.is_some() || self.failures >= most
+    }
+
+    /// Is this one of its runners?
+    pub(super) fn has(&self, connection: &Connection) -> bool {
+        connection.name.strip_prefix(&self.entry.name).is_some_and(is_number)
+    }
+
+    pub(super) fn expected_slots(&self) -> usize {
+        self.slots.unwrap_or_else(|| self.entry.expected_slots())
+    }
+
+    /// How many runners are being started.
+    fn starting(&self) -> usize {
+        let is_soon = |began: &&Instant| began.elapsed() < QUEUED;
+        self.started.values().flatten().filter(is_soon).count()
+    }
+
+    /// How many slots will be there soon.
+    pub(super) fn soon(&self) -> usize {
+        self.starting() * self.expected_slots()
+    }
+
+    pub(super) fn may_start(&self) -> bool {
+        let is_early = self.not_before.is_some_and(|then| Instant::now() < then);
+        let is_full = self.started.len() >= self.entry.count as usize || self.starting() >= AT_ONCE;
+        self.refused.is_none() && !is_early && !is_full
+    }
+}
+
+fn is_number(rest: &str) -> bool {
+    rest.strip_prefix('-').is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn not(reason: &str, is_final: bool) -> NotStarted {
+        NotStarted { reason: reason.to_owned(), is_final }
+    }
+
+    /// A time after all earlier ones.
+    fn later() -> Instant {
+        std::thread::sleep(Duration::from_millis(2));
+        Instant::now()
+    }
+
+    #[test]
+    fn runners_that_fail_together_count_once() {
+        let entry = json!({"name": "a", "command": ["x"], "count": 8});
+        let mut kept = Kept::new(serde_json::from_value(entry).unwrap());
+        for round in 1..=4 {
+            let began = later();
+            (0..8).for_each(|_| kept.failed(not("no route", false), began));
+            assert_eq!(kept.failures, round);
+            let wait = kept.not_before.unwrap() - kept.failed.unwrap();
+            assert_eq!(wait, FIRST_WAIT * (1 << (round - 1)));
+        }
+        assert!(kept.is_hopeless() && !kept.may_start());
+        // It was reached once.
+        kept.slots = Some(1);
+        assert!(!kept.is_hopeless());
+        kept.failed(not("another version", true), later());
+        kept.failed(not("no route", false), later());
+        assert_eq!(kept.refused.as_deref(), Some("another version"));
+    }
+
+    #[test]
+    fn few_runners_start_at_once_and_no_more_than_are_needed() {
+        let entry = json!({"name": "a", "command": ["x"], "count": 20});
+        let mut kept = Kept::new(serde_json::from_value(entry).unwrap());
+        let now = Instant::now();
+        let start = |kept: &mut Kept, began: Option<Instant>| {
+            let number = kept.started.len() as u32;
+            kept.started.insert(number, began);
+        };
+        (0..5).for_each(|_| start(&mut kept, Some(now)));
+        assert!(!kept.may_start() && kept.soon() == 5);
+        kept.slots = Some(4);
+        assert_eq!(kept.soon(), 20);
+        // Those that are ready, or wait in a queue, do not count.
+        kept.started.values_mut().for_each(|began| *began = None);
+        assert!(kept.may_start() && kept.soon() == 0);
+        kept.started.values_mut().for_each(|began| *began = now.checked_sub(QUEUED));
+        assert!(kept.may_start() && kept.soon() == 0);
+    }
+}

@@ -1,0 +1,52 @@
+//! Answers about tables that are too large to be read whole.
+
+use mle_star::metric::Direction::{Maximize, Minimize};
+use mle_star::role::{AgentType, Variant};
+use mle_star_data::profile::ColumnKind;
+use mle_star_offline::OfflineAgents;
+use serde_json::json;
+
+use super::ask::Asked;
+use super::python::initial;
+use super::tasks::{Shape, agents, column, profile, shape, task};
+
+#[test]
+fn a_sample_grows_to_what_fits_into_the_time() {
+    let shape = Shape { subsample: 100, ..shape("accuracy", Maximize, 2) };
+    let all = profile(&shape).train.rows;
+    let agents = agents(&shape);
+    let ask = Asked { agents: &agents, place: "finalization/test" };
+    let script = ask.code(AgentType::Init, None, json!({ "model_name": "LightGBM" }));
+    let block =
+        ask.code(AgentType::Test, Some(Variant::SubsamplingExtract), json!({ "final_solution": script }));
+    let check = |allowed: f64, rows: Option<usize>| {
+        let inputs = json!({
+            "code_block_with_subsampling": block, "seconds": 10.0, "allowed_seconds": allowed,
+        });
+        let instead = ask.code(AgentType::Test, Some(Variant::SubsamplingRemove), inputs);
+        let sample = |rows: usize| {
+            format!("if len(train) > {rows}:\n    train = train.sample(n={rows}, random_state=SEED)")
+        };
+        assert_eq!(instead, rows.map_or("# Every training row is used.".to_owned(), sample), "{allowed}");
+    };
+    assert!(all > 150);
+    check(4.0, Some(100));
+    check(15.0, Some(150));
+    check(10.0 * (all as f64 / 100.0) + 0.1, None);
+}
+
+#[test]
+fn codes_of_a_large_table_that_differ_in_every_row_are_no_features() {
+    let check = |distinct: usize, is_feature: bool| {
+        let shape = shape("RMSE", Minimize, 0);
+        let mut profile = profile(&shape);
+        profile.train.rows = 3_000_000;
+        for table in [Some(&mut profile.train), profile.test.as_mut()].into_iter().flatten() {
+            table.columns.push(column("code", ColumnKind::Category, distinct));
+        }
+        let agents = OfflineAgents::new(&task(&shape), profile, 30_000, None).unwrap();
+        assert_eq!(initial(&agents, "LightGBM").contains("\"code\""), is_feature, "{distinct}");
+    };
+    check(100_000, false);
+    check(80_000, true);
+}
