@@ -14,7 +14,7 @@ use mle_star::slots::{Host, Slots};
 use mle_star::stop::Trouble;
 use mle_star_process::machine::Machine;
 use tokio::sync::{broadcast, watch};
-use tokio::task::AbortHandle;
+use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
 use self::kept::Kept;
@@ -45,7 +45,9 @@ struct Inner {
     changes: broadcast::Sender<RunnerStatus>,
     /// Why no script can run, once that is so.
     stranded: watch::Sender<Option<Trouble>>,
-    tasks: Mutex<Vec<AbortHandle>>,
+    /// Whether all runners are to end.
+    ends: watch::Sender<bool>,
+    tasks: Mutex<JoinSet<()>>,
 }
 
 /// A run whose scripts can go to runners. Dropping it tells them that it is over.
@@ -75,10 +77,10 @@ impl Fleet {
             states: Mutex::default(),
             changes: broadcast::channel(CHANGES).0,
             stranded: watch::Sender::new(None),
+            ends: watch::Sender::new(false),
             tasks: Mutex::default(),
         });
-        let managing = tokio::spawn(manage(Arc::downgrade(&inner)));
-        lock(&inner.tasks).push(managing.abort_handle());
+        lock(&inner.tasks).spawn(manage(Arc::downgrade(&inner)));
         Self(inner)
     }
 
@@ -124,13 +126,11 @@ impl Fleet {
         }
     }
 
-    /// Ends all runners.
+    /// Ends all runners, and the commands of those that have not answered yet.
     pub async fn end(&self) {
-        lock(&self.0.tasks).drain(..).for_each(|task| task.abort());
-        let connections: Vec<Arc<Connection>> = lock(&self.0.ready).drain().map(|(_, one)| one).collect();
-        connections.iter().for_each(|connection| connection.say_goodbye());
-        let all = futures_util::future::join_all(connections.iter().map(|connection| connection.gone()));
-        let _ = timeout(ENDING, all).await;
+        self.0.ends.send_replace(true);
+        let mut tasks = std::mem::take(&mut *lock(&self.0.tasks));
+        let _ = timeout(ENDING, async { while tasks.join_next().await.is_some() {} }).await;
     }
 }
 
@@ -158,7 +158,9 @@ pub async fn probe(entry: &RunnerEntry) -> Result<Probe, String> {
     const MEASURING: Duration = Duration::from_secs(5);
     let began = Instant::now();
     let (name, limit) = (format!("{}-probe", entry.name), entry.start_limit());
-    let connection = Connection::start(&name, &entry.argv(&name), limit).await.map_err(|not| not.reason)?;
+    let argv = entry.argv(&name);
+    let connection = Connection::start(&name, &argv, limit, std::future::pending()).await;
+    let connection = connection.map_err(|not| not.reason)?;
     let started_in = began.elapsed();
     let mut trips = Vec::new();
     for _ in 0..21 {
@@ -213,13 +215,18 @@ impl Drop for RunOnFleet {
 
 /// Starts runners when scripts wait for them.
 async fn manage(fleet: Weak<Inner>) {
-    let Some(mut waiting) = fleet.upgrade().map(|fleet| fleet.slots.waiting()) else { return };
+    let Some((mut waiting, mut ends)) =
+        fleet.upgrade().map(|fleet| (fleet.slots.waiting(), fleet.ends.subscribe()))
+    else {
+        return;
+    };
     let mut tick = interval(TICK);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
             changed = waiting.changed() => if changed.is_err() { return },
             _ = tick.tick() => {}
+            _ = ends.wait_for(|ends| *ends) => return,
         }
         let Some(fleet) = fleet.upgrade() else { return };
         fleet.start_needed(*waiting.borrow_and_update());
@@ -238,9 +245,9 @@ impl Inner {
                 let number = (1..).find(|number| !kept.started.contains_key(number)).unwrap_or(1);
                 kept.started.insert(number, Some(Instant::now()));
                 missing = missing.saturating_sub(kept.expected_slots());
-                let task = tokio::spawn(keep(Arc::clone(self), position, number, kept.entry.clone()));
-                lock(&self.tasks).push(task.abort_handle());
-                lock(&self.tasks).retain(|task| !task.is_finished());
+                let mut tasks = lock(&self.tasks);
+                tasks.spawn(keep(Arc::clone(self), position, number, kept.entry.clone()));
+                while tasks.try_join_next().is_some() {}
             }
         }
     }
@@ -276,6 +283,11 @@ impl Inner {
             }
         }
         found.into_iter().map(|setup| setup.run).collect()
+    }
+
+    /// Waits until all runners are to end.
+    async fn to_end(&self) {
+        let _ = self.ends.subscribe().wait_for(|ends| *ends).await;
     }
 
     fn report(&self, status: RunnerStatus) {
@@ -340,6 +352,10 @@ async fn keep(fleet: Arc<Inner>, position: usize, number: u32, entry: RunnerEntr
     fleet.report(status(RunnerState::Waiting, ""));
     let connection = match begin(&fleet, &name, &entry, &status).await {
         Ok(connection) => connection,
+        Err(_) if *fleet.ends.borrow() => {
+            fleet.report(status(RunnerState::GivenBack, ""));
+            return;
+        }
         Err(not) => {
             fleet.report(status(RunnerState::Failed, &not.reason));
             fleet.settle(position, number, |kept| kept.failed(not, began));
@@ -376,7 +392,8 @@ async fn begin(
     entry: &RunnerEntry,
     status: &impl Fn(RunnerState, &str) -> RunnerStatus,
 ) -> Result<Arc<Connection>, NotStarted> {
-    let connection = Connection::start(name, &entry.argv(name), entry.start_limit()).await?;
+    let connection =
+        Connection::start(name, &entry.argv(name), entry.start_limit(), fleet.to_end()).await?;
     for run in fleet.environments() {
         let mut progress = connection.progress();
         let opening = fleet.open(&connection, run);
@@ -391,6 +408,7 @@ async fn begin(
         let opened = tokio::select! {
             opened = opening => opened,
             () = telling => Ok(()),
+            () = fleet.to_end() => Err("it is not needed any more".to_owned()),
         };
         // The run may have ended meanwhile.
         let is_there = lock(&fleet.runs).contains_key(&run);
@@ -427,6 +445,7 @@ impl Inner {
         let lost = tokio::select! {
             reason = connection.gone() => Some(reason),
             () = idle => None,
+            () = self.to_end() => None,
         };
         self.slots.remove(host);
         lock(&self.ready).remove(&host);

@@ -14,7 +14,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{ChildStdout, Command};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::{Connection, Shared, lock, short};
 use crate::runners::protocol::{Frames, FromRunner, Hello, PROTOCOL, SILENCE, ToRunner, VERSION, is_ours};
@@ -58,14 +58,15 @@ struct Launched {
 }
 
 impl Connection {
-    /// Starts a command and waits until its runner answers.
+    /// Starts a command and waits until its runner answers, or is not wanted any more.
     pub(in crate::runners) async fn start(
         name: &str,
         argv: &[OsString],
         limit: Duration,
+        unwanted: impl Future<Output = ()>,
     ) -> Result<Arc<Self>, NotStarted> {
         let mut launched = Launched::of(argv)?;
-        let hello = launched.hello(limit).await?;
+        let hello = launched.hello(limit, unwanted).await?;
         let shared = Arc::new(Shared {
             out: launched.out.clone(),
             jobs: Mutex::default(),
@@ -104,23 +105,28 @@ impl Launched {
     }
 
     /// Waits until the runner answers.
-    async fn hello(&mut self, limit: Duration) -> Result<Hello, NotStarted> {
+    async fn hello(
+        &mut self,
+        limit: Duration,
+        unwanted: impl Future<Output = ()>,
+    ) -> Result<Hello, NotStarted> {
         let failed = |reason| NotStarted { reason, is_final: false };
-        match timeout(limit, greeting(&mut self.frames)).await {
-            Ok(Ok(hello)) => Ok(hello),
-            Ok(Err(Greeting::Other(reason))) => Err(NotStarted { reason, is_final: true }),
-            Ok(Err(Greeting::None(said))) => {
-                let end = end_of(&mut self.tree, ENDING).await;
-                let said = self.complaints.and_all(&said).await;
-                Err(failed(format!("its command {end} before the runner answered{said}")))
-            }
-            Err(_) => {
-                // Only a command that is told to end takes its job out of an engine's queue.
-                end_of(&mut self.tree, [Duration::ZERO, ENDING[1]]).await;
-                let said = self.complaints.and("");
-                Err(failed(format!("it did not answer within {} s{said}", limit.as_secs())))
-            }
-        }
+        let given_up = tokio::select! {
+            greeted = greeting(&mut self.frames) => match greeted {
+                Ok(hello) => return Ok(hello),
+                Err(Greeting::Other(reason)) => return Err(NotStarted { reason, is_final: true }),
+                Err(Greeting::None(said)) => {
+                    let end = end_of(&mut self.tree, ENDING).await;
+                    let said = self.complaints.and_all(&said).await;
+                    return Err(failed(format!("its command {end} before the runner answered{said}")));
+                }
+            },
+            () = sleep(limit) => format!("it did not answer within {} s", limit.as_secs()),
+            () = unwanted => "it is not needed any more".to_owned(),
+        };
+        // Only a command that is told to end takes its job out of an engine's queue.
+        end_of(&mut self.tree, [Duration::ZERO, ENDING[1]]).await;
+        Err(failed(format!("{given_up}{}", self.complaints.and(""))))
     }
 
     /// Listens to the runner until it is gone, and ends its command.
@@ -134,6 +140,8 @@ impl Launched {
         // The command sees the end of its input.
         drop(writing);
         if !reason.is_empty() {
+            // An engine that ends a runner says why, but not always before the runner leaves.
+            let _ = timeout(LAST_WORDS.min(grace[0]), tree.ended()).await;
             shared.give_up(format!("{reason}{}", complaints.and("")));
         }
         // It may say why.

@@ -67,6 +67,40 @@ async fn a_runner_that_is_told_to_end_says_so() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_engine_that_ends_a_runner_is_heard() {
+    let world = World::new().await;
+    let engine = "\"$@\"; sleep 0.1; echo 'error: JOB 7 CANCELLED DUE TO PREEMPTION' >&2; exit 1";
+    let (outcome, took) =
+        meanwhile(&world, &world.through(engine, &[]), async |pid| signal(pid, Signal::SIGTERM)).await;
+    let loss = outcome.loss().unwrap();
+    let expected = "it received SIGTERM: error: JOB 7 CANCELLED DUE TO PREEMPTION";
+    assert!(loss.contains(expected), "{loss}");
+    assert!(took < Duration::from_secs(5), "{took:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_that_waits_in_a_queue_is_told_when_the_program_ends() {
+    let world = World::new().await;
+    let [queued, told] = ["queued", "told"].map(|name| world.path(name));
+    let queue = format!(
+        "trap 'echo the job leaves the queue > {}; exit 1' TERM; echo > {}; while true; do sleep 0.1; done",
+        told.display(),
+        queued.display()
+    );
+    let mut fleet = world.fleet(&world.through(&queue, &[]), 1);
+    tokio::select! {
+        _ = fleet.lease() => panic!("there is a runner"),
+        () = appears(&queued) => {}
+    }
+    let began = Instant::now();
+    fleet.end().await;
+    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
+    assert_eq!(fs::read_to_string(told).unwrap(), "the job leaves the queue\n");
+    assert_eq!(fleet.states()["near-1"], "GivenBack");
+    assert_eq!(processes_with(&queued.display().to_string()), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_runner_that_is_silent_is_lost() {
     let world = World::new().await;
     let (outcome, took) =

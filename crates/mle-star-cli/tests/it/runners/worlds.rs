@@ -90,11 +90,20 @@ async fn vanishes(words: &str, limit: Duration) {
 
 /// Waits until Slurm's queue has no job of this name.
 async fn is_not_queued(name: &str) {
+    queue_has(name, false).await;
+}
+
+/// Waits until Slurm's queue has a job of this name.
+async fn is_queued(name: &str) {
+    queue_has(name, true).await;
+}
+
+async fn queue_has(name: &str, expected: bool) {
     let began = Instant::now();
     loop {
         let queue = Command::new("squeue").args(["--noheader", "--name", name]).output().unwrap();
         assert!(queue.status.success(), "{queue:?}");
-        if queue.stdout.is_empty() {
+        if queue.stdout.is_empty() != expected {
             break;
         }
         assert!(began.elapsed() < Duration::from_secs(10), "{}", String::from_utf8_lossy(&queue.stdout));
@@ -283,6 +292,14 @@ async fn program_on_slurm() {
     }
     fleet.end().await;
     is_not_queued("large").await;
+    // A job that waits leaves the queue when the program ends.
+    let mut fleet = world.fleet_of(json!([entry("queued", "-c64")]));
+    tokio::select! {
+        _ = fleet.lease() => panic!("there is a runner"),
+        () = is_queued("queued") => {}
+    }
+    fleet.end().await;
+    is_not_queued("queued").await;
     // The engine ends a job at its time limit, of one minute.
     let mut fleet = world.fleet_of(json!([entry("short", "-w n1 --time=1")]));
     let lost = run(&world, &fleet, "phase1/merge-2/run", "import time; time.sleep(190)").await.unwrap_err();
