@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use mle_star::config::Switch;
 use mle_star::event::{RunnerState, RunnerStatus};
 use mle_star::slots::{Host, Slots};
 use mle_star::stop::Trouble;
@@ -21,7 +22,8 @@ use self::kept::Kept;
 use super::connection::{Aftermath, Connection, Errand, NotStarted, Received, Source};
 use super::entry::RunnerEntry;
 use super::protocol::{Hello, RunSetup};
-use crate::script::environment::Origin;
+use super::serve::same_version;
+use crate::script::environment::{Environment, Origin};
 use crate::script::executor::{Executed, Job};
 
 /// How often to look whether runners are needed.
@@ -145,13 +147,16 @@ pub struct Probe {
     pub round_trip: Duration,
     /// Bytes to it in a second.
     pub bytes_per_second: f64,
+    /// Why scripts cannot run there with the interpreter that they would get; `None` if that was not tried.
+    pub python: Option<Result<(), String>>,
 }
 
-/// Starts a runner of an entry, measures it and ends it.
+/// Starts a runner of an entry, measures it and ends it. If the interpreter for its scripts is named, by the entry or by
+/// `environment`, it is compared with that of this machine; one that the first run would make is not made.
 ///
 /// # Errors
 /// Why there is none.
-pub async fn probe(entry: &RunnerEntry) -> Result<Probe, String> {
+pub async fn probe(entry: &RunnerEntry, environment: Option<&Environment>) -> Result<Probe, String> {
     /// In bytes.
     const LARGE: usize = 1 << 20;
     /// How long the speed is measured.
@@ -174,9 +179,48 @@ pub async fn probe(entry: &RunnerEntry) -> Result<Probe, String> {
         bytes += LARGE;
     }
     let bytes_per_second = bytes as f64 / began.elapsed().as_secs_f64();
+    let is_named = entry.python.is_some() || environment.is_some_and(|one| one.origin == Origin::Given);
+    let python = match is_named {
+        true => Some(connection.open(&probing(entry, environment, &connection.hello)).await),
+        false => unsuitable(entry, environment, &connection.hello).map(Err),
+    };
     connection.say_goodbye();
     let _ = timeout(ENDING, connection.gone()).await;
-    Ok(Probe { hello: connection.hello.clone(), started_in, round_trip: trips[10], bytes_per_second })
+    let hello = connection.hello.clone();
+    Ok(Probe { hello, started_in, round_trip: trips[10], bytes_per_second, python })
+}
+
+/// Why scripts could not run with the environment that the first run makes with the Python on the runner's PATH.
+fn unsuitable(entry: &RunnerEntry, environment: Option<&Environment>, hello: &Hello) -> Option<String> {
+    let (here, there) = environment.filter(|_| !entry.any_python).zip(hello.python.as_ref())?;
+    same_version(&here.version, there).err().map(|trouble| trouble.message)
+}
+
+/// A run that tries the interpreter for scripts.
+fn probing(entry: &RunnerEntry, environment: Option<&Environment>, hello: &Hello) -> RunSetup {
+    let setup = RunSetup {
+        run: 0,
+        environment: environment.cloned().unwrap_or_default(),
+        any_python: false,
+        slots: 1,
+        memory_limit_mib: None,
+        network: Switch::Off,
+        warm_start: false,
+        closed: Vec::new(),
+    };
+    let setup = setup_for(setup, entry, hello);
+    // There may be nothing to compare it with.
+    RunSetup { any_python: setup.any_python || environment.is_none(), ..setup }
+}
+
+/// A run as a runner of this entry is to prepare it.
+fn setup_for(setup: RunSetup, entry: &RunnerEntry, hello: &Hello) -> RunSetup {
+    let mut setup = RunSetup { any_python: entry.any_python, slots: slots_of(entry, hello), ..setup };
+    if let Some(python) = &entry.python {
+        setup.environment.origin = Origin::Given;
+        setup.environment.python.clone_from(python);
+    }
+    setup
 }
 
 impl RunOnFleet {
@@ -323,13 +367,7 @@ impl Inner {
         let entry =
             lock(&self.entries).iter().find(|kept| kept.has(connection)).map(|kept| kept.entry.clone());
         let entry = entry.ok_or("its entry is gone")?;
-        let slots = slots_of(&entry, &connection.hello);
-        let mut setup = RunSetup { any_python: entry.any_python, slots, ..setup };
-        if let Some(python) = entry.python {
-            setup.environment.origin = Origin::Given;
-            setup.environment.python = python;
-        }
-        connection.open(&setup).await
+        connection.open(&setup_for(setup, &entry, &connection.hello)).await
     }
 }
 

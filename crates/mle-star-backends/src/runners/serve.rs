@@ -243,20 +243,28 @@ impl Server {
     }
 }
 
+/// What to do about versions that differ.
+const OTHER_PYTHON: &str =
+    "install the same versions, name another interpreter with `python`, or set `any_python: true`";
+
 /// The versions must be those on the program's machine, so that scores do not depend on where a script ran.
 fn same_python(there: &Environment, here: &Environment) -> Result<(), Trouble> {
-    let hint = "install the same versions, name another interpreter with `python`, or set `any_python: true`";
-    let minor = |version: &str| version.splitn(3, '.').take(2).collect::<Vec<_>>().join(".");
-    if minor(&there.version) != minor(&here.version) {
-        let message = format!("it has Python {}, and this machine has {}", here.version, there.version);
-        return Err(Trouble::new(message, hint));
-    }
+    same_version(&there.version, &here.version)?;
     let (ours, theirs) = (here.libraries.iter(), &there.libraries);
     let known: HashMap<&str, &str> = ours.map(|(name, version)| (&**name, &**version)).collect();
     let other = theirs.iter().find(|(name, version)| known.get(&**name) != Some(&&**version));
     let Some((name, version)) = other else { return Ok(()) };
     let has = known.get(&**name).map_or_else(|| format!("no {name}"), |has| format!("{name} {has}"));
-    Err(Trouble::new(format!("it has {has}, and this machine has {name} {version}"), hint))
+    Err(Trouble::new(format!("it has {has}, and this machine has {name} {version}"), OTHER_PYTHON))
+}
+
+/// The minor version of Python on the program's machine, `there`, must be that of the runner, `here`.
+pub(super) fn same_version(there: &str, here: &str) -> Result<(), Trouble> {
+    let minor = |version: &str| version.splitn(3, '.').take(2).collect::<Vec<_>>().join(".");
+    if minor(there) == minor(here) {
+        return Ok(());
+    }
+    Err(Trouble::new(format!("it has Python {here}, and this machine has {there}"), OTHER_PYTHON))
 }
 
 async fn hello(machine: &Machine) -> Hello {

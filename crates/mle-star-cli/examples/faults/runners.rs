@@ -18,7 +18,7 @@ use super::world::{Baseline, Random, Res, World};
 /// The number of kinds of [`lost`], [`cut`], [`troubled`] and [`program_killed`].
 pub const LOSSES: u64 = 3;
 pub const CUTS: u64 = 6;
-pub const TROUBLES: u64 = 5;
+pub const TROUBLES: u64 = 6;
 pub const RESUMES: u64 = 3;
 
 /// A runner is killed, told to end, or stopped, so that nothing is heard from it.
@@ -62,7 +62,7 @@ pub fn cut(baseline: &Baseline, random: &mut Random, number: u64) -> Res<Figures
     Ok(figures)
 }
 
-/// Runners that fail to start, have no room, another version or another time, and two runs with one cache.
+/// Runners that fail to start, are slow, have no room, another version or another time, and two runs with one cache.
 pub fn troubled(baseline: &Baseline, random: &mut Random, number: u64) -> Res<Figures> {
     let (world, mut figures) = (baseline.fresh()?, Figures::one());
     let near = entry(&world, "near", 1);
@@ -82,6 +82,7 @@ pub fn troubled(baseline: &Baseline, random: &mut Random, number: u64) -> Res<Fi
             };
             ("two hours late", vec![with_its_own_clock(&world, near, &library)?], "")
         }
+        4 => ("slower than the rest", vec![slow(entry(&world, "slow", 1)), near], "\"runner\":\"slow-1\""),
         _ => return two_runs(baseline, random, number),
     };
     configure(&world, "runners.yaml", &entries)?;
@@ -89,6 +90,8 @@ pub fn troubled(baseline: &Baseline, random: &mut Random, number: u64) -> Res<Fi
     let what = format!("number {number}, {kind}");
     figures.must(said.code == Some(0), || format!("{what}: {said}"));
     figures.must(said.stdout.contains(expected), || format!("{what}: nobody said {expected:?}"));
+    let is_lost = said.stdout.contains("runner slow-1 was lost");
+    figures.must(!is_lost, || format!("{what}: it counts as lost"));
     ends_like(baseline, &world, &mut figures, ("first", &what))?;
     Ok(figures)
 }
@@ -211,6 +214,12 @@ fn fails_at_first(world: &World, entry: Value, times: usize) -> Value {
     };
     let script: String = (0..times).map(one).collect();
     through(entry, &format!("{script} exec \"$@\""))
+}
+
+/// A runner that is stopped for most of the time.
+fn slow(entry: Value) -> Value {
+    let stops = "while sleep 0.2; kill -STOP $$; do sleep 1; kill -CONT $$; done";
+    through(entry, &format!("({stops}) >/dev/null 2>&1 & exec \"$@\""))
 }
 
 /// A runner whose first cache is on a volume of this many KiB, and which thinks that there is a GiB.

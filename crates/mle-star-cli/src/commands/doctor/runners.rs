@@ -1,11 +1,15 @@
 //! Starts one runner of each entry of the settings, measures it and ends it.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use mle_star::stop::Trouble;
 use mle_star_backends::runners::entry::RunnerEntry;
 use mle_star_backends::runners::fleet::{Probe, probe};
+use mle_star_backends::script::environment::{
+    Environment, EnvironmentChoice, made_environment, python_environment,
+};
 use mle_star_process::machine::Machine;
 use serde::Serialize;
 use tokio::signal::unix::{SignalKind, signal};
@@ -53,6 +57,10 @@ struct Found {
     python: Option<String>,
     /// The interpreter that the entry names for scripts.
     python_of_entry: Option<String>,
+    /// Whether scripts can run with the interpreter that the entry or the settings name; `None` if they name none.
+    python_works: Option<bool>,
+    /// Why they cannot.
+    python_trouble: Option<String>,
     machine: Machine,
     isolation: String,
     /// The median time until an answer.
@@ -76,8 +84,12 @@ pub async fn check(settings: &Settings) -> Result<Vec<Checked>, Failure> {
     })?;
     let longest = entries.iter().map(|entry| entry.start_timeout).max().unwrap_or_default();
     output::talk(&format!("starting {}, for up to {longest} s", count(entries.len() as u64, "runner")));
+    let all = async {
+        let here = environment(settings.config.python.as_deref()).await;
+        join_all(entries.iter().map(|entry| check_one(entry, here.as_ref()))).await
+    };
     tokio::select! {
-        checked = join_all(entries.iter().map(check_one)) => Ok(checked),
+        checked = all => Ok(checked),
         _ = interrupts.recv() => {
             let message = "stopped before all runners were checked";
             let trouble = Trouble::new(message, "check some of them with --runner NAME");
@@ -86,10 +98,18 @@ pub async fn check(settings: &Settings) -> Result<Vec<Checked>, Failure> {
     }
 }
 
-async fn check_one(entry: &RunnerEntry) -> Checked {
+/// What scripts on this machine run with, if it exists.
+async fn environment(given: Option<&Path>) -> Option<Environment> {
+    match given {
+        Some(python) => python_environment(EnvironmentChoice::Given(python.to_owned()), &|_| {}).await.ok(),
+        None => made_environment().await,
+    }
+}
+
+async fn check_one(entry: &RunnerEntry, here: Option<&Environment>) -> Checked {
     let began = Instant::now();
     let limit = Duration::from_secs(entry.start_timeout).saturating_add(MEASURING);
-    let probed = timeout(limit, probe(entry)).await.unwrap_or_else(|_| {
+    let probed = timeout(limit, probe(entry, here)).await.unwrap_or_else(|_| {
         Err(format!("it answered, but could not be measured within {} s", MEASURING.as_secs()))
     });
     let checked = Checked {
@@ -112,7 +132,7 @@ async fn check_one(entry: &RunnerEntry) -> Checked {
     }
 }
 
-fn found(entry: &RunnerEntry, Probe { hello, round_trip, bytes_per_second, .. }: Probe) -> Found {
+fn found(entry: &RunnerEntry, Probe { hello, round_trip, bytes_per_second, python, .. }: Probe) -> Found {
     Found {
         host: hello.host,
         platform: hello.platform,
@@ -120,6 +140,8 @@ fn found(entry: &RunnerEntry, Probe { hello, round_trip, bytes_per_second, .. }:
         protocol: hello.protocol,
         python: hello.python,
         python_of_entry: entry.python.as_ref().map(|python| python.display().to_string()),
+        python_works: python.as_ref().map(Result::is_ok),
+        python_trouble: python.and_then(Result::err),
         machine: hello.machine,
         isolation: hello.isolation,
         round_trip_ms: round_trip.as_secs_f64() * 1e3,
@@ -154,13 +176,19 @@ impl Found {
         let Self { host, platform, version, protocol, machine, isolation, .. } = self;
         let path = self.python.as_deref().unwrap_or("none");
         let python = match &self.python_of_entry {
-            Some(given) => format!("{given} as configured, not tried ({path} on its PATH)"),
+            Some(given) => format!("{given} as configured ({path} on its PATH)"),
             None => format!("{path} on its PATH"),
+        };
+        let scripts = match (self.python_works, &self.python_trouble) {
+            (_, Some(trouble)) => format!("cannot run: {trouble}"),
+            (Some(_), None) => "can run".to_owned(),
+            (None, None) => "the first run makes their environment".to_owned(),
         };
         let mut rows = vec![
             ("host:", format!("{host} ({platform})")),
             ("mle-star:", format!("{version}, protocol {protocol}")),
             ("python:", python),
+            ("scripts:", scripts),
             ("cores:", machine.cores.to_string()),
             ("memory:", format!("{} GiB", machine.memory_mib / 1024)),
             ("gpus:", gpus(machine)),

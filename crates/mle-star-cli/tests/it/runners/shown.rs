@@ -7,7 +7,7 @@ use std::process::Stdio;
 use mle_star_backends::runners::entry::{RunnerEntry, selected};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::exits::{SCORE, SMALL, SUBMIT, interpreter};
 use crate::sealed::Sealed;
@@ -81,6 +81,41 @@ fn doctor_tells_the_same_as_json_for_the_runners_that_are_named() {
     assert!(near["machine"]["cores"].as_u64().unwrap() > 0 && near["isolation"].is_string(), "{near}");
     assert_eq!((&mute["reached"], mute.get("host")), (&false.into(), None));
     assert!(mute["reason"].as_str().unwrap().contains("1 s"), "{mute}");
+}
+
+#[test]
+fn doctor_tries_the_interpreters_of_scripts() {
+    let sealed = Sealed::with(&[]);
+    // It says that it is another one.
+    let other = sealed.path("python-of-the-host");
+    let fake = "#!/bin/sh\n[ \"$1\" = -c ] || exit 1\ncase \"$2\" in\n*platform*) echo '[\"OTHER\", [3, 99, 1], \"x\"]' ;;\n\
+                *) echo '[]' ;;\nesac\n";
+    sealed.write("python-of-the-host", fake.replace("OTHER", &other.display().to_string()).as_bytes());
+    fs::set_permissions(&other, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let runner = [env!("CARGO_BIN_EXE_mle-star"), "runner"];
+    let entries = json!([
+        {"name": "own", "command": runner},
+        {"name": "same", "command": runner, "python": "python3"},
+        {"name": "other", "command": runner, "python": other},
+        {"name": "any", "command": runner, "python": other, "any_python": true},
+        {"name": "none", "command": runner, "python": "/no/such/python"},
+    ]);
+    sealed.write("c.yaml", json!({"runners": entries}).to_string().as_bytes());
+    let check = |options: &str, expected: [&str; 5]| {
+        let said = sealed.run(&format!("doctor --config c.yaml {options}"));
+        assert_eq!(said.code, 0, "{said:?}");
+        let rows = said.stdout.lines().filter_map(|line| line.trim_start().strip_prefix("scripts:"));
+        let rows: Vec<&str> = rows.map(str::trim_start).collect();
+        assert_eq!(rows.len(), expected.len(), "{said:?}");
+        for (row, expected) in rows.iter().zip(expected) {
+            assert!(row.contains(expected), "{expected}: {said:?}");
+        }
+    };
+    let none = "cannot run: the interpreter /no/such/python does not work";
+    // Nothing to compare with is on this machine yet.
+    check("", ["the first run makes their environment", "can run", "can run", "can run", none]);
+    let another = "cannot run: it has Python 3.99.1, and this machine has 3.";
+    check("--set python=python3", ["can run", "can run", another, "can run", none]);
 }
 
 #[test]

@@ -17,19 +17,25 @@ use super::world::{TestFleet, World, pids_with, processes_with};
 #[test]
 #[ignore = "needs root, and the packages of tests/worlds/install.sh"]
 fn runners_work_behind_ssh() {
-    enter("ssh.sh", "program_behind_ssh");
+    enter("ssh.sh", "program_behind_ssh", &[]);
 }
 
 #[test]
 #[ignore = "needs root, and the packages of tests/worlds/install.sh"]
 fn runners_work_on_slurm() {
-    enter("slurm.sh", "program_on_slurm");
+    enter("slurm.sh", "program_on_slurm", &[]);
+}
+
+#[test]
+#[ignore = "needs root, and the packages of tests/worlds/install.sh"]
+fn runners_wait_while_the_queue_of_slurm_is_full() {
+    enter("slurm.sh", "program_on_a_full_slurm", &[("MLE_STAR_WORLD_JOBS", "1")]);
 }
 
 #[test]
 #[ignore = "needs root, and the packages of tests/worlds/install.sh; MLE_STAR_TEST_RAY names a Python with Ray"]
 fn runners_work_on_ray() {
-    enter("ray.sh", "program_on_ray");
+    enter("ray.sh", "program_on_ray", &[]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -38,11 +44,12 @@ async fn forty_scripts_elsewhere_end_with_the_program() {
     all_end_with_the_program(&world, json!({"name": "near", "command": world.command(&[])}), 8).await;
 }
 
-/// Starts a world with a function of this file in it.
-fn enter(world: &str, function: &str) {
+/// Starts a world with these variables and a function of this file in it.
+fn enter(world: &str, function: &str, variables: &[(&str, &str)]) {
     let mut command = Command::new(folder().join(world));
     command.arg(std::env::current_exe().unwrap());
     command.args(["--ignored", "--exact", "--nocapture", &format!("runners::worlds::{function}")]);
+    command.envs(variables.iter().copied());
     // What a test runner sets is not for the world.
     command.env_remove("NEXTEST").env_remove("NEXTEST_EXECUTION_MODE");
     let output = command.output().unwrap();
@@ -233,19 +240,48 @@ async fn program_behind_ssh() {
     fleet.end().await;
 }
 
+/// Runners that `srun` starts with these options.
+fn slurm_entry(world: &World, name: &str, options: &str) -> Value {
+    let srun = format!(
+        "srun --unbuffered --quiet -n1 -J {name} {options} env MLE_STAR_CACHE={}",
+        world.cache().display()
+    );
+    let words = srun.split_whitespace().map(str::to_owned);
+    let runner = [env!("CARGO_BIN_EXE_mle-star"), "runner"].map(str::to_owned);
+    json!({"name": name, "command": words.chain(runner).collect::<Vec<_>>()})
+}
+
+/// Slurm takes three jobs, whether they wait or run.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "a world starts it"]
+async fn program_on_a_full_slurm() {
+    let world = World::new().await;
+    for _ in 0..3 {
+        let options = ["-J", "others", "-c1", "-o", "/dev/null", "--wrap", "sleep 300"];
+        let submitted = Command::new("sbatch").args(options).output().unwrap();
+        assert!(submitted.status.success(), "{submitted:?}");
+    }
+    let mut fleet = world.fleet_of(json!([slurm_entry(&world, "late", "-c1")]));
+    {
+        let lease = fleet.lease();
+        tokio::pin!(lease);
+        tokio::select! {
+            _ = &mut lease => panic!("there is a runner"),
+            () = tokio::time::sleep(Duration::from_secs(4)) => {}
+        }
+        assert_eq!(fleet.states()["late-1"], "Waiting", "{:?}", fleet.details());
+        assert!(Command::new("scancel").args(["--name=others"]).status().unwrap().success());
+        drop(lease.await);
+    }
+    assert_eq!(run(&world, &fleet, "phase1/candidate-0/run", "print(1)").await.unwrap(), "1");
+    fleet.end().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "a world starts it"]
 async fn program_on_slurm() {
     let world = World::new().await;
-    let entry = |name: &str, options: &str| {
-        let srun = format!(
-            "srun --unbuffered --quiet -n1 -J {name} {options} env MLE_STAR_CACHE={}",
-            world.cache().display()
-        );
-        let words = srun.split_whitespace().map(str::to_owned);
-        let runner = [env!("CARGO_BIN_EXE_mle-star"), "runner"].map(str::to_owned);
-        json!({"name": name, "command": words.chain(runner).collect::<Vec<_>>()})
-    };
+    let entry = |name: &str, options: &str| slurm_entry(&world, name, options);
     let node = "import os; print(os.environ['SLURMD_NODENAME'], os.environ.get('CUDA_VISIBLE_DEVICES'))";
     // Two runners fill the two nodes.
     let mut nodes = entry("node", "-c2");
