@@ -89,6 +89,16 @@ pub(crate) fn mean(metric: Metric, scores: &[Measurement]) -> Result<Measurement
     Ok(all)
 }
 
+/// The same score with the interval of a score on this many other rows. They have their own luck, so that the variances
+/// of both scores add up.
+pub(crate) fn on_other_rows(metric: Metric, measured: Measurement, rows: Option<u64>) -> Measurement {
+    let Some(rows @ 1..) = rows else { return measured };
+    let factor = (1.0 + measured.rows as f64 / rows as f64).sqrt();
+    let (least, most) = metric.range();
+    let wider = |end: f64| (measured.score + (end - measured.score) * factor).clamp(least, most);
+    Measurement { interval: measured.interval.map(wider), ..measured }
+}
+
 /// The weight of a row in a replicate, for any program that must draw the same.
 pub fn weight(row_key: u64, replicate: u64) -> u8 {
     poisson(mix(row_key ^ seed(replicate)))
@@ -205,6 +215,37 @@ mod tests {
         let [low, high] = measured.interval;
         let half = (high - low) / 2.0 / measured.standard_error;
         assert!(low < measured.score && measured.score < high && (half - HALF_WIDTH).abs() < 0.2, "{half}");
+    }
+
+    #[test]
+    fn the_interval_covers_the_scores_of_other_rows() {
+        let (labels, predicted, keys) = numbers(40_000);
+        let score_of = |range: std::ops::Range<usize>, test: Option<u64>| {
+            let truth = Truth::Numbers(&labels[range.clone()]);
+            let predictions = Predictions::Numbers(&predicted[range.clone()]);
+            let measured = measure(Metric::Mae, &truth, &predictions, Rows::of(&keys[range]), 200).unwrap();
+            on_other_rows(Metric::Mae, measured, test)
+        };
+        // Of 100 rows, with 100 others as the test: the error of the difference is the larger one by the root of two.
+        let covered = |test: Option<u64>| {
+            let pairs = (0..200).map(|pair| pair * 200);
+            let is_covered = |from: usize| {
+                let [low, high] = score_of(from..from + 100, test).interval;
+                (low..=high).contains(&score_of(from + 100..from + 200, None).score)
+            };
+            pairs.filter(|from| is_covered(*from)).count()
+        };
+        let (wide, narrow) = (covered(Some(100)), covered(None));
+        assert!((180..=198).contains(&wide) && narrow < 178, "{wide} and {narrow} of 200");
+        // Bounds of the metric stay.
+        let measured = |score, interval| {
+            let (rows_digest, replicates) = (String::new(), Vec::new());
+            Measurement { score, rows: 100, rows_digest, standard_error: 0.1, interval, replicates }
+        };
+        let wide = on_other_rows(Metric::Accuracy, measured(0.9, [0.8, 0.97]), Some(33));
+        assert!((wide.interval[0] - 0.699).abs() < 0.001 && wide.interval[1] == 1.0, "{wide:?}");
+        let same = on_other_rows(Metric::Accuracy, measured(0.9, [0.8, 0.97]), Some(0));
+        assert_eq!(same.interval, [0.8, 0.97]);
     }
 
     #[test]

@@ -71,6 +71,8 @@ pub struct Labels {
     known: Known,
     /// The same rows with their labels of further targets.
     further: Vec<Self>,
+    /// The number of rows of the test table, if it is known.
+    test_rows: Option<u64>,
 }
 
 /// The labels, in the order of the keys.
@@ -115,6 +117,12 @@ impl Labels {
         read(table, &columns, metric, Some(clusters)).map_err(Unusable)
     }
 
+    /// The same for a test table with this many rows. The intervals of scores are then for scores on as many other rows.
+    #[must_use]
+    pub fn for_test_rows(self, test_rows: Option<u64>) -> Self {
+        Self { test_rows, ..self }
+    }
+
     /// Whether rows have labels of several targets.
     pub(crate) fn has_several_targets(&self) -> bool {
         !self.further.is_empty()
@@ -141,7 +149,8 @@ impl Labels {
         let pick = |all: &[u64]| places.iter().map(|place| all[*place]).collect();
         let (keys, units, known) = (pick(&self.keys), pick(&self.units), self.known.at(&places));
         let further = self.further.iter().map(|labels| labels.subset_of(wanted)).collect();
-        Self { metric: self.metric, target: self.target.clone(), keys, units, known, further }
+        let (metric, target, test_rows) = (self.metric, self.target.clone(), self.test_rows);
+        Self { metric, target, keys, units, known, further, test_rows }
     }
 
     /// A digest of the rows' IDs, equal to the `rows_digest` of a measurement of all of them.
@@ -209,7 +218,7 @@ fn read(
     for (target, collected) in names.into_iter().zip(collected) {
         let known = collected.finish()?.at(&places);
         let (target, keys, units) = (target.to_owned(), keys.clone(), units.clone());
-        all.push(Labels { metric, target, keys, units, known, further: Vec::new() });
+        all.push(Labels { metric, target, keys, units, known, further: Vec::new(), test_rows: None });
     }
     let mut first = all.remove(0);
     first.further = all;

@@ -84,7 +84,8 @@ impl Labels {
         let best = library.decide(&library.cross_fitted(Library::best));
         let ones = vec![1.0; first.rows()];
         let is_better = goodness(&first, &combined.values, &ones) > goodness(&first, &best, &ones);
-        Ok(Some(Selection { weights, measured: combined.measure(replicates)?, is_better }))
+        let measured = self.on_test_rows(combined.measure(replicates)?);
+        Ok(Some(Selection { weights, measured, is_better }))
     }
 }
 

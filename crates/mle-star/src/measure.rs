@@ -17,7 +17,7 @@ pub struct Measurement {
     pub rows_digest: String,
     /// The standard error of the score.
     pub standard_error: f64,
-    /// The 95 % interval of the score: low, high.
+    /// The 95 % interval of the score on as many other rows as the test table has: low, high.
     pub interval: [f64; 2],
     /// The score in each bootstrap replicate.
     pub replicates: Vec<f64>,

@@ -11,7 +11,7 @@ use crate::protocol::{Holdout, Shift, Split};
 pub struct Trust {
     /// The chosen solution's score in the search.
     pub validation_score: Option<f64>,
-    /// Its interval, if its rows are known.
+    /// Its 95 % interval for a score on the test rows, if its rows are known.
     pub validation_interval: Option<[f64; 2]>,
     /// The number of validation rows, which the script chose; `None` if they are not known.
     #[serde(default)]
@@ -21,7 +21,7 @@ pub struct Trust {
     pub verified: Option<bool>,
     /// The score on rows that no script saw before.
     pub holdout_score: Option<f64>,
-    /// Its interval.
+    /// Its 95 % interval for a score on the test rows.
     pub holdout_interval: Option<[f64; 2]>,
     /// The number of held-out rows.
     pub holdout_rows: Option<u64>,

@@ -49,6 +49,8 @@ pub struct EvaluationSetup {
     pub subsample_limit: usize,
     /// How the test rows differ from the training rows, if that is known.
     pub split: Option<Split>,
+    /// The number of test rows, without held-out ones.
+    pub test_rows: Option<u64>,
     /// The held-out rows, if there are any.
     pub holdout: Option<HoldoutSetup>,
 }
@@ -105,7 +107,7 @@ impl Evaluation {
         let name = format!("./{}/{}", layout::FINAL, layout::VALIDATION_PREDICTIONS);
         let setup = &self.setup;
         let labels = self.search.get_or_init(|| {
-            let labels = read(&setup.train, &setup.columns, setup.metric)?;
+            let labels = read(setup, &setup.train, &setup.columns)?;
             let checked = labels.check(&self.layout());
             checked.map(|()| labels).map_err(|error| format!("scores are not recomputed: {error}"))
         });
@@ -167,7 +169,7 @@ impl Evaluation {
         let setup = &self.setup;
         let holdout = setup.holdout.as_ref().ok_or("no rows are held out")?;
         let columns = Columns { id: setup.id_column.clone(), ..setup.columns.clone() };
-        let labels = self.holdout.get_or_init(|| read(&holdout.labels, &columns, setup.metric));
+        let labels = self.holdout.get_or_init(|| read(setup, &holdout.labels, &columns));
         let labels = labels.as_ref().map_err(Clone::clone)?;
         let half = match part {
             HoldoutPart::Whole => None,
@@ -213,7 +215,7 @@ impl Evaluation {
         let labels = match self.search.get() {
             Some(Ok(labels)) => labels,
             Some(Err(why)) => return Err(why.clone()),
-            None => &read(&self.setup.train, &self.setup.columns, self.setup.metric)?,
+            None => &read(&self.setup, &self.setup.train, &self.setup.columns)?,
         };
         let member = |(file, seconds): &(PathBuf, f64)| {
             // A file that is gone cannot be scored, and gets no weight.
@@ -310,9 +312,10 @@ fn opened(file: &Path) -> Result<io::Take<File>, String> {
     opened.map(|file| file.take(LARGEST))
 }
 
-fn read(file: &Path, columns: &Columns, metric: Metric) -> Result<Labels, String> {
-    let labels = Labels::read(table(file)?, columns, metric);
-    labels.map_err(|error| format!("scores are not recomputed: {error}"))
+fn read(setup: &EvaluationSetup, file: &Path, columns: &Columns) -> Result<Labels, String> {
+    let labels = Labels::read(table(file)?, columns, setup.metric);
+    let labels = labels.map_err(|error| format!("scores are not recomputed: {error}"))?;
+    Ok(labels.for_test_rows(setup.test_rows))
 }
 
 fn table(file: &Path) -> Result<File, String> {

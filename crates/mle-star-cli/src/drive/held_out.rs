@@ -85,6 +85,7 @@ pub fn evaluation(start: &Start, data_dir: &Path, held_out: Option<HeldOut>) -> 
         id_column,
         subsample_limit: start.frozen.config.subsample_limit as usize,
         split: protocol.split.clone(),
+        test_rows: profile.test.as_ref().map(|test| test.rows as u64),
         holdout: held_out.map(|held_out| held_out.setup),
     })
 }

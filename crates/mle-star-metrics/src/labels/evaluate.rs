@@ -8,7 +8,7 @@ use mle_star::measure::Measurement;
 
 use super::columns::{Cells, cells, positive};
 use super::{Known, Labels, Layout, Others, in_order};
-use crate::bootstrap::{Rows, mean, measure};
+use crate::bootstrap::{Rows, mean, measure, on_other_rows};
 use crate::names::Metric;
 use crate::score::{Predictions, Truth, Unscorable, score};
 use crate::table::{Table, canonical, is_missing, key, listed, shown};
@@ -36,7 +36,8 @@ impl Labels {
         cells(self.metric, &self.target, &predicted_columns(layout), names).map(drop).map_err(Unscorable::new)
     }
 
-    /// The score of a CSV file of predictions with its uncertainty, by [`measure`].
+    /// The score of a CSV file of predictions with its uncertainty, by [`measure`]. The interval is for the score on the
+    /// test rows, if their number is known.
     ///
     /// The file has the columns of the layout, in any order; further columns do not count. Rows are matched by ID.
     ///
@@ -59,7 +60,8 @@ impl Labels {
         replicates: usize,
     ) -> Result<Measurement, Unscorable> {
         if self.further.is_empty() {
-            return self.evaluate_one(predictions, layout, others, replicates);
+            let measured = self.evaluate_one(predictions, layout, others, replicates)?;
+            return Ok(self.on_test_rows(measured));
         }
         let (mut text, mut predictions) = (Vec::new(), predictions);
         let read = predictions.read_to_end(&mut text);
@@ -69,7 +71,12 @@ impl Labels {
                 .evaluate_one(text.as_slice(), layout, others, replicates)
                 .map_err(|error| Unscorable::new(format!("{} (target {})", error, shown(&labels.target))))
         })?;
-        mean(self.metric, &measured)
+        Ok(self.on_test_rows(mean(self.metric, &measured)?))
+    }
+
+    /// The score with the interval of a score on the test rows.
+    pub(crate) fn on_test_rows(&self, measured: Measurement) -> Measurement {
+        on_other_rows(self.metric, measured, self.test_rows)
     }
 
     /// The score alone of a CSV file of predictions, read as in [`Labels::evaluate`]. It exists for few rows as well, whose

@@ -45,7 +45,8 @@ pub(super) fn read(
     let (names, places) = in_order(&names);
     let rows = order.iter().map(|row| places[rows[*row]]).collect();
     let known = Known::Classes { rows, names };
-    Ok(Labels { metric, target: String::new(), units: keys.clone(), keys, known, further: Vec::new() })
+    let (target, units) = (String::new(), keys.clone());
+    Ok(Labels { metric, target, units, keys, known, further: Vec::new(), test_rows: None })
 }
 
 /// The position of the one cell that is 1, where all others are 0.

@@ -35,6 +35,7 @@ async fn world(train: &str, metric: Metric, id: Option<&str>) -> World {
         id_column: Some("id".to_owned()),
         subsample_limit: 30_000,
         split: None,
+        test_rows: None,
         holdout: None,
     });
     world

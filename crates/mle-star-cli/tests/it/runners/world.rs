@@ -111,6 +111,7 @@ impl World {
             id_column: Some("id".to_owned()),
             subsample_limit: 30_000,
             split: None,
+            test_rows: None,
             holdout: None,
         }
     }

@@ -84,6 +84,7 @@ impl HeldOut {
             id_column: Some("id".to_owned()),
             subsample_limit: 30_000,
             split: None,
+            test_rows: None,
             holdout: Some(HoldoutSetup {
                 data_dir: original.clone(),
                 sample,
