@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 pub mod arguments;
 pub mod record;
+pub mod results;
 pub mod runs;
 pub mod statistics;
 pub mod tasks;

@@ -15,6 +15,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "tables are what this program is for")]
 
 mod anchors;
+mod collected;
 #[expect(dead_code, reason = "the other example uses the rest")]
 #[path = "../common/mod.rs"]
 mod common;
@@ -23,7 +24,7 @@ mod tables;
 #[cfg(test)]
 mod task_tests;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anchors::{KINDS, Kind};
@@ -33,8 +34,18 @@ use common::tasks::TASKS;
 use measurement::{Filter, Measurement};
 
 const COMMANDS: [&str; 3] = ["run", "against", "tables"];
-const OPTIONS: [&str; 9] =
-    ["seeds", "seconds", "jobs", "out", "program", "label", "against", "against-seconds", "environment"];
+const OPTIONS: [&str; 10] = [
+    "seeds",
+    "seconds",
+    "jobs",
+    "out",
+    "program",
+    "label",
+    "against",
+    "against-seconds",
+    "environment",
+    "results",
+];
 const LABEL: &str = "default";
 const SECONDS: u64 = 60;
 
@@ -53,7 +64,11 @@ fn answer(words: impl Iterator<Item = String>) -> Result<String, Failure> {
         _ => {}
     }
     let filter = filter(&arguments)?;
-    Ok(tables::tables(&filter.tasks, &measurement::outcomes(&arguments.folder("quality")?, &filter)?)?)
+    let mut outcomes = measurement::outcomes(&arguments.folder("quality")?, &filter)?;
+    if let Some(file) = arguments.option("results") {
+        outcomes = collected::with_earlier(outcomes, &filter, Path::new(file))?;
+    }
+    Ok(tables::tables(&filter.tasks, &outcomes)?)
 }
 
 fn measurement(arguments: &Arguments) -> Result<Measurement, Failure> {

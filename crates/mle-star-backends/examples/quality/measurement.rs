@@ -113,6 +113,25 @@ fn anchors_of(drawn: Drawn, kinds: &[&'static Kind], seconds: &[u64]) -> Vec<Anc
     anchors.collect()
 }
 
+impl Filter {
+    /// The place of a build in the tables; `None` if its runs with this time limit are not shown.
+    pub fn order(&self, label: &str, seconds: u64) -> Option<usize> {
+        let order = self.labels.as_ref().map_or(Some(0), |labels| labels.iter().position(|one| one == label));
+        order.filter(|_| is_in(self.seconds.as_deref(), &seconds))
+    }
+
+    /// Whether submissions of another program with this time limit are shown.
+    pub fn shows(&self, kind: &'static Kind, seconds: u64) -> bool {
+        let fits = !kind.is_timed || is_in(self.against_seconds.as_deref(), &seconds);
+        fits && self.against.contains(&kind)
+    }
+
+    /// Whether cases with this seed are shown.
+    pub fn has(&self, seed: u64) -> bool {
+        self.seeds.is_none_or(|last| seed <= last)
+    }
+}
+
 impl Job {
     fn drawn(&self) -> Drawn {
         match self {
@@ -144,7 +163,7 @@ pub fn outcomes(folder: &Path, filter: &Filter) -> Result<Vec<Outcome>, Failure>
     let mut outcomes = Vec::new();
     for &task in &filter.tasks {
         for seed in seeds(folder, task)? {
-            if filter.seeds.is_some_and(|last| seed > last) {
+            if !filter.has(seed) {
                 continue;
             }
             let drawn = Drawn { task, seed };
@@ -162,8 +181,7 @@ fn of_anchors(folder: &Path, drawn: Drawn, made: &Made, filter: &Filter) -> Resu
     let mut outcomes = Vec::new();
     for (name, seconds) in results(&drawn.beside(folder, Anchor::ENDING))? {
         let Some(kind) = KINDS.iter().find(|kind| kind.name == name) else { continue };
-        let fits = !kind.is_timed || is_in(filter.against_seconds.as_deref(), &seconds);
-        if !fits || !filter.against.contains(&kind) {
+        if !filter.shows(kind, seconds) {
             continue;
         }
         let Some((submission, found)) = (Anchor { drawn, kind, seconds }).found(folder) else { continue };
@@ -183,12 +201,7 @@ fn of_runs(folder: &Path, drawn: Drawn, made: &Made, filter: &Filter) -> Result<
     let mut outcomes = Vec::new();
     for (label, seconds) in results(&drawn.beside(folder, Run::ENDING))? {
         let run = Run { drawn, name: label.clone(), seconds, options: Vec::new() };
-        let order =
-            filter.labels.as_ref().map_or(Some(0), |labels| labels.iter().position(|one| *one == label));
-        let (Some(order), true) = (order, is_in(filter.seconds.as_deref(), &seconds)) else { continue };
-        if !run.is_done(folder) {
-            continue;
-        }
+        let Some(order) = filter.order(&label, seconds).filter(|_| run.is_done(folder)) else { continue };
         let record = record::read(&run.folder(folder), made)
             .map_err(|error| format!("cannot read {}: {error}", run.name()))?;
         outcomes.push(Outcome {

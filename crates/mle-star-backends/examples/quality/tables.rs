@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use mle_star::metric::Direction;
+use serde::{Deserialize, Serialize};
 
 use crate::anchors::{KINDS, Kind};
 use crate::common::statistics::{
@@ -29,6 +30,7 @@ pub enum Contestant {
 }
 
 /// A submission, or a run without one.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// Who made it.
     pub contestant: Contestant,
@@ -45,7 +47,7 @@ pub struct Outcome {
 }
 
 /// The hidden scores of a constant and of somebody who knows the process.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Range {
     constant: f64,
     best: f64,
@@ -89,7 +91,7 @@ impl Contestant {
     }
 
     /// The place in tables: other programs first, then runs.
-    fn place(&self) -> (usize, usize, &str, u64) {
+    pub fn place(&self) -> (usize, usize, &str, u64) {
         match self {
             Self::Anchor { kind, seconds } => {
                 (0, KINDS.iter().position(|one| one == *kind).unwrap_or_default(), "", *seconds)

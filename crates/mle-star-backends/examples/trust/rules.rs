@@ -1,9 +1,6 @@
 //! Tables of what each rule of accepting, choosing and reporting does to hidden scores.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
-use std::fs;
-use std::io::ErrorKind;
 use std::path::Path;
 
 use mle_star::metric::Direction;
@@ -11,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::common::Failure;
 use crate::common::record::{self, Record};
+use crate::common::results;
 use crate::common::runs::Drawn;
 use crate::common::statistics::{
     Case, Pair, compare, coverage, markdown, mean, optimism, percent, regret, share_of_range, shown, spearman,
@@ -62,11 +60,11 @@ struct Report {
 ///
 /// # Errors
 /// A task cannot be drawn again, or files of a run or of results cannot be read or written.
-pub fn tables(grid: &Grid, results: Option<&Path>) -> Result<String, Failure> {
+pub fn tables(grid: &Grid, collected: Option<&Path>) -> Result<String, Failure> {
     let mut outcomes = outcomes(grid)?;
-    if let Some(file) = results {
-        outcomes = with_earlier(outcomes, read(file)?);
-        fs::write(file, lines(&outcomes)?)?;
+    if let Some(file) = collected {
+        outcomes = with_earlier(outcomes, results::read(file)?);
+        results::write(file, &outcomes)?;
     }
     let mut sections = Vec::new();
     for seconds in &grid.seconds {
@@ -94,24 +92,6 @@ fn outcomes(grid: &Grid) -> Result<Vec<Outcome>, Failure> {
         }
     }
     Ok(outcomes)
-}
-
-/// The outcomes that a file has, one in each line; none if there is no file.
-fn read(file: &Path) -> Result<Vec<Outcome>, Failure> {
-    let text = match fs::read_to_string(file) {
-        Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
-        text => text?,
-    };
-    // Names are static, as those of tasks and rules in the program are.
-    text.leak().lines().map(|line| Ok(serde_json::from_str(line)?)).collect()
-}
-
-fn lines(outcomes: &[Outcome]) -> Result<String, Failure> {
-    let mut text = String::new();
-    for outcome in outcomes {
-        writeln!(text, "{}", serde_json::to_string(outcome)?)?;
-    }
-    Ok(text)
 }
 
 /// New outcomes, and the earlier ones that they do not replace, in the order of time limits, tasks, seeds and rules.
@@ -447,10 +427,10 @@ mod tests {
         ];
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("results.jsonl");
-        assert!(read(&file).unwrap().is_empty());
-        fs::write(&file, lines(&earlier).unwrap()).unwrap();
+        assert!(results::read::<Outcome>(&file).unwrap().is_empty());
+        results::write(&file, &earlier).unwrap();
         let newer = vec![outcome("paper", 1, Some(7.0), 5.0), outcome("paper", 2, Some(8.0), 5.0)];
-        let all = with_earlier(newer, read(&file).unwrap());
+        let all = with_earlier(newer, results::read(&file).unwrap());
         let found: Vec<_> = all.iter().map(|one| (one.case.1, one.rule, one.hidden)).collect();
         let expected = [
             (1, "paper", Some(7.0)),

@@ -1,0 +1,130 @@
+//! A file that collects results of several folders.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::anchors::KINDS;
+use crate::common::Failure;
+use crate::common::results;
+use crate::common::statistics::Case;
+use crate::common::tasks::TASKS;
+use crate::measurement::Filter;
+use crate::tables::{Contestant, Outcome, Range};
+
+/// A line of the file.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Line {
+    /// Another program, or else the name of a build.
+    program: String,
+    /// The time limit in seconds; 0 for none.
+    limit: u64,
+    /// A [`Case`].
+    #[serde(borrow)]
+    case: (&'static str, u64),
+    range: Range,
+    hidden: Option<f64>,
+    seconds: f64,
+    scripts: Option<usize>,
+}
+
+/// Adds outcomes to a file, and returns all that it then has and that the filter lets through.
+///
+/// # Errors
+/// The file cannot be read or written.
+pub fn with_earlier(outcomes: Vec<Outcome>, filter: &Filter, file: &Path) -> Result<Vec<Outcome>, Failure> {
+    let lines = merged(results::read(file)?, outcomes.iter().map(Line::of));
+    results::write(file, &lines)?;
+    Ok(lines.into_iter().filter_map(|line| line.outcome(filter)).collect())
+}
+
+/// Earlier lines and the newer ones, which replace those of the same program, limit and case; in the order of tasks, seeds
+/// and programs.
+fn merged(earlier: Vec<Line>, newer: impl Iterator<Item = Line>) -> Vec<Line> {
+    let key = |line: &Line| {
+        let task = TASKS.iter().position(|task| task.name == line.case.0);
+        let kind = KINDS.iter().position(|kind| kind.name == line.program);
+        (task, line.case.1, kind.unwrap_or(KINDS.len()), line.program.clone(), line.limit)
+    };
+    let all = earlier.into_iter().chain(newer).map(|line| (key(&line), line));
+    all.collect::<BTreeMap<_, _>>().into_values().collect()
+}
+
+impl Line {
+    fn of(outcome: &Outcome) -> Self {
+        let (program, limit) = match &outcome.contestant {
+            Contestant::Anchor { kind, seconds } => (kind.name.to_owned(), *seconds),
+            Contestant::Run { label, seconds, .. } => (label.clone(), *seconds),
+        };
+        let Outcome { case, range, hidden, seconds, scripts, .. } = *outcome;
+        Self { program, limit, case, range, hidden, seconds, scripts }
+    }
+
+    /// `None` if the filter does not show it.
+    fn outcome(self, filter: &Filter) -> Option<Outcome> {
+        let Self { program, limit, case, range, hidden, seconds, scripts } = self;
+        let contestant = match KINDS.iter().find(|kind| kind.name == program) {
+            Some(kind) => filter.shows(kind, limit).then_some(Contestant::Anchor { kind, seconds: limit }),
+            None => {
+                let order = filter.order(&program, limit);
+                order.map(|order| Contestant::Run { order, label: program, seconds: limit })
+            }
+        };
+        let is_shown = filter.tasks.iter().any(|task| task.name == case.0) && filter.has(case.1);
+        let contestant = contestant.filter(|_| is_shown)?;
+        Some(Outcome { contestant, case, range, hidden, seconds, scripts })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(program: &str, limit: u64, case: Case, hidden: f64) -> String {
+        format!(
+            "{{\"program\":\"{program}\",\"limit\":{limit},\"case\":[\"{}\",{}],\"range\":{{\"constant\":0.5,\"best\":0.9,\
+             \"direction\":\"maximize\"}},\"hidden\":{hidden},\"seconds\":1.0,\"scripts\":null}}\n",
+            case.0, case.1
+        )
+    }
+
+    fn filter() -> Filter {
+        Filter {
+            tasks: TASKS[..2].iter().collect(),
+            seeds: Some(2),
+            seconds: Some(vec![120]),
+            labels: None,
+            against: KINDS.iter().collect(),
+            against_seconds: Some(vec![60]),
+        }
+    }
+
+    #[test]
+    fn newer_results_replace_earlier_ones_and_the_filter_chooses() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("results.jsonl");
+        let earlier = [
+            line("default", 120, ("loyalty", 1), 0.7),
+            line("default", 60, ("loyalty", 1), 0.6),
+            line("flaml", 60, ("loyalty", 1), 0.65),
+            line("flaml", 600, ("loyalty", 1), 0.66),
+            line("lightgbm", 0, ("loyalty", 3), 0.6),
+            line("lightgbm", 0, ("patients", 1), 0.6),
+        ];
+        std::fs::write(&file, earlier.concat()).unwrap();
+        let range = Line::of(&with_earlier(Vec::new(), &filter(), &file).unwrap()[0]).range;
+        let newer = Outcome {
+            contestant: Contestant::Run { order: 0, label: "default".to_owned(), seconds: 120 },
+            case: ("loyalty", 1),
+            range,
+            hidden: Some(0.75),
+            seconds: 110.0,
+            scripts: Some(20),
+        };
+        let shown = with_earlier(vec![newer.clone()], &filter(), &file).unwrap();
+        assert_eq!(shown.iter().map(|one| one.hidden).collect::<Vec<_>>(), [Some(0.65), Some(0.75)]);
+        assert_eq!(shown[1], newer);
+        assert_eq!(results::read::<Line>(&file).unwrap().len(), earlier.len());
+    }
+}
