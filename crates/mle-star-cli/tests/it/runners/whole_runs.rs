@@ -1,6 +1,8 @@
 //! Whole runs with runners, by the real binary.
 
+use std::fs;
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
@@ -126,6 +128,28 @@ fn real_scripts_have_the_same_scores_on_runners_even_if_one_is_killed() {
     assert!(places(&said.stdout).iter().all(|runner| runner.starts_with("near-")), "{}", said.stdout);
     assert_eq!(result(&sealed, "there"), result(&sealed, "here"));
     assert_eq!(effects(&sealed, "there"), effects(&sealed, "here"));
+}
+
+#[test]
+#[ignore = "needs the program's own environment, whose interpreter is in MLE_STAR_TEST_PYTHON"]
+fn runners_use_the_environment_of_their_own_cache() {
+    let sealed = runs::task();
+    // Each side finds the environment in a cache of its own.
+    let made = runs::interpreter().ancestors().nth(3).unwrap().to_owned();
+    for cache in [".cache/mle-star", "cache"] {
+        let own = sealed.path(cache).join("python").join(made.file_name().unwrap());
+        fs::create_dir_all(&own).unwrap();
+        symlink(made.join("venv"), own.join("venv")).unwrap();
+        let complete = fs::read_to_string(made.join("complete.json")).unwrap();
+        let complete = complete.replace(made.to_str().unwrap(), own.to_str().unwrap());
+        fs::write(own.join("complete.json"), complete).unwrap();
+    }
+    configure(&sealed, "runners.yaml", &json!([entry(&sealed, "near")]));
+    let said = sealed.run(&format!("run data --json {} --run-id r {ONLY_THERE}", runs::SMALL));
+    succeeded(&said);
+    nothing_is_left(&sealed);
+    let runners = places(&said.stdout);
+    assert!(!runners.is_empty() && runners.iter().all(|runner| runner == "near-1"), "{}", said.stdout);
 }
 
 #[test]
