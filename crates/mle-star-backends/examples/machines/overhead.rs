@@ -26,7 +26,7 @@ const SCRIPTS: [(&str, &str); 2] = [
 /// Each script here and there, in turn.
 pub async fn overhead(words: &Words, pairs: usize) -> Result<(), Failure> {
     let world = World::new(words, true).await?;
-    let probed = probe(&world.entry()?, None).await?;
+    let probed = probe(&world.entry()?, None, std::future::pending()).await?;
     println!("round trip {:.2} ms, start {:.0} ms", ms(probed.round_trip), ms(probed.started_in));
     let here = world.here()?;
     here.warmed_up(0).await;

@@ -152,11 +152,16 @@ pub struct Probe {
 }
 
 /// Starts a runner of an entry, measures it and ends it. If the interpreter for its scripts is named, by the entry or by
-/// `environment`, it is compared with that of this machine; one that the first run would make is not made.
+/// `environment`, it is compared with that of this machine; one that the first run would make is not made. The start ends
+/// early once it is `unwanted`.
 ///
 /// # Errors
 /// Why there is none.
-pub async fn probe(entry: &RunnerEntry, environment: Option<&Environment>) -> Result<Probe, String> {
+pub async fn probe(
+    entry: &RunnerEntry,
+    environment: Option<&Environment>,
+    unwanted: impl Future<Output = ()>,
+) -> Result<Probe, String> {
     /// In bytes.
     const LARGE: usize = 1 << 20;
     /// How long the speed is measured.
@@ -164,8 +169,7 @@ pub async fn probe(entry: &RunnerEntry, environment: Option<&Environment>) -> Re
     let began = Instant::now();
     let (name, limit) = (format!("{}-probe", entry.name), entry.start_limit());
     let argv = entry.argv(&name);
-    let connection = Connection::start(&name, &argv, limit, std::future::pending()).await;
-    let connection = connection.map_err(|not| not.reason)?;
+    let connection = Connection::start(&name, &argv, limit, unwanted).await.map_err(|not| not.reason)?;
     let started_in = began.elapsed();
     let mut trips = Vec::new();
     for _ in 0..21 {

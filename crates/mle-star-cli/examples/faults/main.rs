@@ -60,7 +60,7 @@ const FAMILIES: [Family; 14] = [
     ("a runner killed, told to end, silent", |count| count.div_ceil(8).max(runners::LOSSES), runners::lost),
     ("a runner's connection cut, silent, slow", |count| count.div_ceil(8).max(runners::CUTS), runners::cut),
     (
-        "a runner's start, disk, version, clock, cache",
+        "a runner's start, speed, disk, version, clock, cache",
         |count| count.div_ceil(10).max(runners::TROUBLES),
         runners::troubled,
     ),

@@ -13,6 +13,7 @@ use mle_star_backends::script::environment::{
 use mle_star_process::machine::Machine;
 use serde::Serialize;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
 use tokio::time::timeout;
 
 use super::gpus;
@@ -24,6 +25,8 @@ use crate::watch::{count, duration, rounded};
 
 /// How long a runner may take to be measured after its start.
 const MEASURING: Duration = Duration::from_secs(60);
+/// How long commands may take to end after Ctrl-C.
+const ENDING: Duration = Duration::from_secs(5);
 /// The longest text of a runner that is shown, in characters.
 const LONGEST: usize = 400;
 
@@ -84,13 +87,18 @@ pub async fn check(settings: &Settings) -> Result<Vec<Checked>, Failure> {
     })?;
     let longest = entries.iter().map(|entry| entry.start_timeout).max().unwrap_or_default();
     output::talk(&format!("starting {}, for up to {longest} s", count(entries.len() as u64, "runner")));
+    let (stop, stopped) = watch::channel(false);
     let all = async {
         let here = environment(settings.config.python.as_deref()).await;
-        join_all(entries.iter().map(|entry| check_one(entry, here.as_ref()))).await
+        join_all(entries.iter().map(|entry| check_one(entry, here.as_ref(), stopped.clone()))).await
     };
+    tokio::pin!(all);
     tokio::select! {
-        checked = all => Ok(checked),
+        checked = &mut all => Ok(checked),
         _ = interrupts.recv() => {
+            // A command that waits in a queue takes its job out.
+            stop.send_replace(true);
+            let _ = timeout(ENDING, all).await;
             let message = "stopped before all runners were checked";
             let trouble = Trouble::new(message, "check some of them with --runner NAME");
             Err(Failure { exit: Exit::Interrupted, trouble })
@@ -106,10 +114,15 @@ async fn environment(given: Option<&Path>) -> Option<Environment> {
     }
 }
 
-async fn check_one(entry: &RunnerEntry, here: Option<&Environment>) -> Checked {
+async fn check_one(
+    entry: &RunnerEntry,
+    here: Option<&Environment>,
+    mut stopped: watch::Receiver<bool>,
+) -> Checked {
     let began = Instant::now();
     let limit = Duration::from_secs(entry.start_timeout).saturating_add(MEASURING);
-    let probed = timeout(limit, probe(entry, here)).await.unwrap_or_else(|_| {
+    let unwanted = async { drop(stopped.wait_for(|stopped| *stopped).await) };
+    let probed = timeout(limit, probe(entry, here, unwanted)).await.unwrap_or_else(|_| {
         Err(format!("it answered, but could not be measured within {} s", MEASURING.as_secs()))
     });
     let checked = Checked {

@@ -1,8 +1,8 @@
 //! Runners of a config file: local processes that speak to the binary as those of other machines do.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::process::Stdio;
+use std::time::Duration;
 
 use mle_star_backends::runners::entry::{RunnerEntry, selected};
 use nix::sys::signal::{Signal, kill};
@@ -136,13 +136,20 @@ fn doctor_checks_with_the_settings_of_the_file_and_of_options() {
 
 #[test]
 fn ctrl_c_ends_a_check_of_runners() {
-    let sealed = Sealed::with(&[("c.yaml", "runners:\n- {name: mute, command: [sleep, '600']}\n")]);
+    let sealed = Sealed::with(&[]);
+    let [queued, told] = ["queued", "told"].map(|name| sealed.path(name).display().to_string());
+    let queue = format!("trap 'echo > {told}; exit 1' TERM; echo > {queued}; while true; do sleep 0.1; done");
+    let entries = json!([{"name": "mute", "command": ["sh", "-c", queue]}]);
+    sealed.write("c.yaml", json!({"runners": entries}).to_string().as_bytes());
     let mut command = sealed.command("doctor --config c.yaml");
-    let mut doctor = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
-    let mut lines = BufReader::new(doctor.stderr.take().unwrap()).lines().map_while(Result::ok);
-    assert!(lines.any(|line| line.contains("starting 1 runner")));
+    let mut doctor = command.stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+    while !sealed.path("queued").exists() {
+        assert!(doctor.try_wait().unwrap().is_none());
+        std::thread::sleep(Duration::from_millis(20));
+    }
     kill(Pid::from_raw(doctor.id().try_into().unwrap()), Signal::SIGINT).unwrap();
     assert_eq!(doctor.wait().unwrap().code(), Some(130));
+    assert!(sealed.path("told").exists(), "the command was killed without a word");
 }
 
 #[test]
