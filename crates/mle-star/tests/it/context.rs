@@ -162,8 +162,23 @@ async fn agents_of_a_step_begin_with_the_same_solution() {
     assert_eq!(shared("extractor"), solution);
     assert_eq!([shared("k1/coder"), shared("k1/planner")], [(); 2].map(|()| block.clone()));
     let own = block.strip_prefix(&solution).unwrap();
-    assert!(own.starts_with("# Code block\n\nThis part of the solution, and nothing else"), "{own}");
+    assert!(own.starts_with("# Code block\n\nThis part of the solution (line 2), and nothing else"), "{own}");
     assert!(asked("k0/coder").prompt[block.len()..].starts_with("# Refinement of a code block"));
+}
+
+#[tokio::test]
+async fn coder_and_planner_know_where_the_block_stands() {
+    let check = async |block: &str, lines: &str| {
+        let plans = serde_json::json!({"plans": [{"code_block": block, "plan": "plan"}]}).to_string();
+        let world = World::new().agent("phase2/path-0/t0/extractor", &plans);
+        run(&world, &told()).await.unwrap();
+        for name in ["k0/coder", "k1/planner"] {
+            let prompt = prompt(&world, &format!("phase2/path-0/t0/{name}"));
+            contains_all(&prompt, &[&format!("This part of the solution ({lines}), and nothing else")]);
+        }
+    };
+    check("print(block)", "line 3").await;
+    check("print('start')\nblock = 'phase1/merge-1/merger'\n", "lines 1 to 2").await;
 }
 
 #[tokio::test]
