@@ -226,7 +226,7 @@ async fn ensembles_build_on_the_best_one_and_see_what_their_members_printed() {
     contains_all(&prompt(&world, "phase3/r0/ens_planner"), &["Its score is 0.6.", "member one"]);
     contains_all(
         &prompt(&world, "phase3/r1/ens_planner"),
-        &["The best ensemble so far", "score is 0.7", "together"],
+        &["The best ensemble so far", "score is 0.7", "together", "block = 'phase3/r0/ensembler'"],
     );
     contains_all(&prompt(&world, "phase3/r1/ensembler"), &["phase3/r0/ensembler", "score of each member"]);
 }
