@@ -328,13 +328,14 @@ async fn constant_parts_stand_in_the_system_prompt_of_those_who_need_them() {
     for place in world.trace().iter().filter(|place| !place.ends_with("/run")) {
         let request = world.request(place).unwrap();
         let judges = ["leakage", "summarize", "subsampling_extract"].iter().any(|name| place.ends_with(name));
-        for part in ["THE TASK", "THE DATA", "Python 3", "# Validation"] {
+        for part in ["Kaggle grandmaster", "THE TASK", "THE DATA", "Python 3", "# Validation"] {
             let submits = part == "# Validation" && place == "finalization/test";
             let combines = part == "THE DATA" && place.starts_with("phase3/");
             let is_needed = !judges && !submits && !combines;
             assert_eq!(request.system.contains(part), is_needed, "{part} in the system prompt of {place}");
             assert!(!request.prompt.contains(part), "{part} in the prompt of {place}");
         }
+        contains_all(&request.system, &["Do exactly this task"]);
     }
 }
 
