@@ -62,8 +62,8 @@ pub(crate) async fn planner(
     Ok(plan)
 }
 
-/// The largest standard error of a difference; `null` if none is known.
+/// The largest standard error of a difference; `null` if none is known, or all are zero.
 fn noise(attempts: &[RefinementAttempt]) -> Value {
     let errors = attempts.iter().filter_map(|attempt| attempt.effect.standard_error);
-    errors.reduce(f64::max).map_or(Value::Null, |error| json!(rounded(error, 2)))
+    errors.reduce(f64::max).filter(|error| *error > 0.0).map_or(Value::Null, |error| json!(rounded(error, 2)))
 }

@@ -123,7 +123,7 @@ async fn a_solution_that_wrote_the_submission_is_not_run_again() {
 async fn the_planner_sees_what_each_attempt_changed_and_gained() {
     let output = |score: f64, text: &str| ScriptOutcome {
         stdout: Captured::whole(text),
-        ..measured(&[score, score - 0.01, score + 0.01])
+        ..measured(&[score, score * 0.98, score * 1.02])
     };
     let mut inputs = told();
     inputs.config.inner_loop_steps = 3;
@@ -137,8 +137,8 @@ async fn the_planner_sees_what_each_attempt_changed_and_gained() {
         "words of phase2/path-0/t0/summarize",
         "The unchanged solution scores 0.5",
         "Each attempt starts from the unchanged block",
-        "standard error of a difference is up to",
-        "## Attempt 1: score 0.75, better by 0.25 (standard error 0), kept",
+        "standard error of a difference is up to 0.0071: smaller",
+        "## Attempt 1: score 0.75, better by 0.25 (standard error 0.0071), kept",
         "-block = 'phase1/merge-1/merger'\n+block = 'phase2/path-0/t0/k0/coder'",
         "Fold 1: 0.74",
         "complete in itself",
@@ -146,6 +146,34 @@ async fn the_planner_sees_what_each_attempt_changed_and_gained() {
         "A script may run for",
     ];
     contains_all(&planner, &told);
+}
+
+#[tokio::test]
+async fn no_difference_is_below_a_standard_error_of_zero() {
+    let output = |score: f64| measured(&[score, score - 0.01, score + 0.01]);
+    let world = World::new()
+        .script("phase1/merge-1/run", output(0.5))
+        .script("phase2/path-0/t0/k0/run", output(0.75));
+    run(&world, &told()).await.unwrap();
+    let planner = prompt(&world, "phase2/path-0/t0/k1/planner");
+    contains_all(&planner, &["better by 0.25 (standard error 0), kept"]);
+    assert!(!planner.contains("can be noise"), "{planner}");
+}
+
+#[tokio::test]
+async fn a_short_output_of_a_study_is_summarized_with_its_code() {
+    let check = async |output: &str, is_short: bool| {
+        let study = ScriptOutcome { stdout: Captured::whole(output), ..ran(None) };
+        let world = World::new().script("phase2/path-0/t0/run", study);
+        run(&world, &told()).await.unwrap();
+        let prompt = prompt(&world, "phase2/path-0/t0/summarize");
+        contains_all(&prompt, &[&format!("# Output of an ablation study\n\n```\n{output}")]);
+        assert_eq!(prompt.starts_with("# Code of an ablation study"), is_short, "{prompt}");
+        let from = if is_short { "from the code and its output:" } else { "from its output:" };
+        contains_all(&prompt, &[from]);
+    };
+    check("baseline: 0.5", true).await;
+    check(&"without a part: 0.4 (-0.1)\n".repeat(20), false).await;
 }
 
 #[tokio::test]
@@ -284,6 +312,7 @@ async fn solutions_predict_the_test_table_where_predictions_are_combined() {
         let mut inputs = told();
         inputs.protocol = Some(protocol());
         inputs.config.ensemble_selection = selection;
+        inputs.config.num_parallel_solutions = 2;
         let world = World::new();
         run(&world, &inputs).await.unwrap();
         for place in ["phase1/candidate-0/init", "phase1/merge-1/merger"] {
@@ -292,6 +321,8 @@ async fn solutions_predict_the_test_table_where_predictions_are_combined() {
             assert_eq!(request.prompt.contains("Load the test table only to predict it"), is_told, "{place}");
             assert_eq!(request.prompt.contains("Do not load the test data"), !is_told, "{place}");
         }
+        let ensembler = prompt(&world, "phase3/r0/ensembler");
+        assert_eq!(ensembler.contains("models trained on all rows"), !is_told, "{ensembler}");
     };
     check(Switch::On, true).await;
     check(Switch::Off, false).await;
