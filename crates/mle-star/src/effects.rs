@@ -65,7 +65,7 @@ pub struct AgentRequest {
     pub agent: AgentType,
     /// The task, for agents with several.
     pub variant: Option<Variant>,
-    /// The system prompt: persona, task, metric and machine.
+    /// The system prompt: persona, task, metric and machine, as far as the agent needs them.
     pub system: String,
     /// The rendered template.
     pub prompt: String,

@@ -25,25 +25,40 @@ pub struct EarlierRun {
     pub lines: Vec<String>,
 }
 
-impl EarlierRun {
-    /// The run with this ID, task and verdicts.
-    pub fn new(run_id: &str, task: &Task, verdicts: &Verdicts) -> Self {
-        let lines = lessons(verdicts, task.metric_direction, None);
-        let (name, metric) = (task.competition_id.clone(), task.evaluation_metric.clone());
-        Self { run_id: run_id.to_owned(), task: name, metric, lines }
-    }
-}
-
+/// Maximum number of lines about earlier runs, all of them together.
+pub const MOST_LEARNED: usize = 24;
 /// Maximum length of a diff in a prompt, in lines.
 const LONGEST_DIFF: usize = 100;
-/// Maximum number of lines.
+/// Maximum number of lines about a run.
 const MOST: usize = 12;
 /// Maximum length of a plan in a line, in characters.
 const LONGEST: usize = 160;
 
+/// What earlier runs tried, by their IDs, tasks and verdicts. If there are too many lines, the most useful ones of each run
+/// remain, about as many of each; runs after the first [`MOST_LEARNED`] have none.
+pub fn earlier_runs(runs: &[(String, Task, Verdicts)]) -> Vec<EarlierRun> {
+    let lines = |(_, task, verdicts): &(String, Task, Verdicts), most: usize| {
+        most_useful(verdicts, task.metric_direction, None, most)
+    };
+    let counts: Vec<usize> = runs.iter().map(|run| lines(run, MOST).len()).collect();
+    let fits = |most: &usize| counts.iter().map(|count| count.min(most)).sum::<usize>() <= MOST_LEARNED;
+    let most = (1..=MOST).rev().find(fits).unwrap_or(1);
+    let told = |(index, run): (usize, &(String, Task, Verdicts))| {
+        let (run_id, task, _) = run;
+        let lines = lines(run, if index < MOST_LEARNED { most } else { 0 });
+        let (task, metric) = (task.competition_id.clone(), task.evaluation_metric.clone());
+        EarlierRun { run_id: run_id.clone(), task, metric, lines }
+    };
+    runs.iter().enumerate().map(told).collect()
+}
+
 /// One line for each solution that was tried, in the order of the algorithms. If there are too many, the most useful ones
 /// remain. What the agents of step `at` are told in detail is left out.
 pub fn lessons(verdicts: &Verdicts, direction: Direction, at: Option<Step>) -> Vec<String> {
+    most_useful(verdicts, direction, at, MOST)
+}
+
+fn most_useful(verdicts: &Verdicts, direction: Direction, at: Option<Step>, most: usize) -> Vec<String> {
     let in_detail = |step: Step| match (at, step) {
         (Some(Step::Outer { path, .. }), step) => step.path() == Some(path),
         (Some(Step::Attempt { path, outer, .. }), Step::Attempt { path: p, outer: t, .. }) => {
@@ -59,18 +74,18 @@ pub fn lessons(verdicts: &Verdicts, direction: Direction, at: Option<Step>) -> V
         .map(|(index, (used, line))| (index, used, line))
         .collect();
     lines.sort_by(|one, two| two.1.compare(one.1));
-    lines.truncate(MOST);
+    lines.truncate(most);
     lines.sort_by_key(|(index, ..)| *index);
     lines.into_iter().map(|(.., line)| line).collect()
 }
 
-/// How useful a line is to later agents, least first, with the size of its effect.
+/// How useful a line is to later agents, least first, with the size of its effect; for a first solution, how good it is.
 #[derive(Clone, Copy)]
 enum Use {
     Failed,
     NotKept(f64),
+    First(f64),
     Kept(f64),
-    First,
 }
 
 impl Use {
@@ -78,8 +93,8 @@ impl Use {
         let rank = |one| match one {
             Self::Failed => (0, 0.0),
             Self::NotKept(effect) => (1, effect),
-            Self::Kept(effect) => (2, effect),
-            Self::First => (3, 0.0),
+            Self::First(goodness) => (2, goodness),
+            Self::Kept(effect) => (3, effect),
         };
         let (one, two): ((u8, f64), (u8, f64)) = (rank(self), rank(other));
         one.0.cmp(&two.0).then(one.1.total_cmp(&two.1))
@@ -124,7 +139,7 @@ fn line(verdicts: &Verdicts, direction: Direction, step: Step, verdict: &Verdict
     let subject: Vec<&str> = [what.as_str(), plan].into_iter().filter(|part| !part.is_empty()).collect();
     let used = match (now, gain) {
         (None, _) => Use::Failed,
-        (Some(_), None) => Use::First,
+        (Some(now), None) => Use::First(score(0.0).map_or(0.0, |zero| now.gain_over(zero))),
         (Some(_), Some(gain)) if verdict.kept => Use::Kept(gain.abs()),
         (Some(_), Some(gain)) => Use::NotKept(gain.abs()),
     };
@@ -254,6 +269,45 @@ mod tests {
         assert!(lines[0].starts_with("first solution"), "{lines:?}");
         assert!(lines[MOST - 1].contains("Helps: better by 0.001, kept"), "{lines:?}");
         assert!(lines[1..MOST - 1].iter().all(|line| line.contains("Worse")), "{lines:?}");
+    }
+
+    #[test]
+    fn earlier_runs_share_a_bounded_number_of_lines() {
+        let first = Step::Candidate(0);
+        let run = |id: usize, attempts: u32| {
+            let tried = (0..attempts)
+                .map(|inner| (attempt(0, inner), verdict(Some(f64::from(inner)), &[first], "Plan.")));
+            let begun = (first, verdict(Some(0.0), &[], "LightGBM"));
+            let task = crate::testing::frozen().task;
+            let task = Task { metric_direction: Direction::Maximize, ..task };
+            (format!("run {id}"), task, std::iter::once(begun).chain(tried).collect::<Verdicts>())
+        };
+        let counts = |runs: &[(String, Task, Verdicts)]| -> Vec<usize> {
+            earlier_runs(runs).iter().map(|run| run.lines.len()).collect()
+        };
+        assert_eq!(counts(&[run(0, 50), run(1, 50)]), [12, 12]);
+        assert_eq!(counts(&[run(0, 50), run(1, 0), run(2, 50), run(3, 50)]), [7, 1, 7, 7]);
+        let many: Vec<_> = (0..30).map(|id| run(id, 50)).collect();
+        assert_eq!(counts(&many), [vec![1; MOST_LEARNED], vec![0; 6]].concat());
+        // The most useful lines remain.
+        let four: Vec<_> = (0..4).map(|id| run(id, 50)).collect();
+        let lines = &earlier_runs(&four)[3].lines;
+        assert_eq!(lines.len(), 6);
+        assert!(lines[0].starts_with("first solution") && lines[1].contains("better by 45"), "{lines:?}");
+    }
+
+    #[test]
+    fn what_helped_comes_before_first_solutions_and_the_best_of_them_before_the_others() {
+        let helped = [("A", 0.5, None), ("B", 0.25, None), ("C", 0.125, Some(Step::Candidate(1)))];
+        let verdicts = helped.into_iter().zip(0..).map(|((note, score, from), candidate)| {
+            let from: Vec<Step> = from.into_iter().collect();
+            let kept = !from.is_empty();
+            (Step::Candidate(candidate), Verdict { kept, ..verdict(Some(score), &from, note) })
+        });
+        let verdicts: Verdicts = verdicts.collect();
+        let most = |count| most_useful(&verdicts, Direction::Minimize, None, count);
+        assert!(most(1)[0].contains(": C: better by 0.125, kept"), "{:?}", most(1));
+        assert!(most(2)[0].contains(": B: score 0.25"), "{:?}", most(2));
     }
 
     #[test]

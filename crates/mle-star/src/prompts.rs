@@ -18,6 +18,7 @@ macro_rules! templates {
 pub const BUILT_IN: &[(&str, &str)] = templates![
     "ablation.md",
     "attempts.md",
+    "best_ensemble.md",
     "block.md",
     "coder.md",
     "data.md",

@@ -1,5 +1,6 @@
 //! Solution scripts, code blocks in them, and scores that belong to exactly one text.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -166,6 +167,16 @@ impl Solution {
             return Err(BlockError::Absent);
         }
         Ok(self.with_text(self.text.replacen(&block.0, replacement, 1)))
+    }
+
+    /// The lines of the occurrence that [`Solution::replace_block`] replaces, counted from 1; `None` if there is none.
+    pub fn lines_of(&self, block: &CodeBlock) -> Option<RangeInclusive<usize>> {
+        let text = block.0.trim_matches(['\n', '\r']);
+        let margin = block.0.len() - block.0.trim_start_matches(['\n', '\r']).len();
+        let begin = self.text.find(&block.0)? + margin;
+        let breaks = |text: &str| text.matches('\n').count();
+        let first = 1 + breaks(&self.text[..begin]);
+        Some(first..=first + breaks(text))
     }
 
     /// The same solution with another text.

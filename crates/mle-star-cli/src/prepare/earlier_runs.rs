@@ -4,8 +4,10 @@ use std::path::Path;
 
 use mle_star::config::{Config, Context};
 use mle_star::journal;
-use mle_star::lessons::EarlierRun;
+use mle_star::lessons::{EarlierRun, MOST_LEARNED, earlier_runs};
 use mle_star::stop::Trouble;
+use mle_star::task::Task;
+use mle_star::verdict::Verdicts;
 
 use crate::runs;
 
@@ -15,17 +17,19 @@ use crate::runs;
 /// There is no such run, or its journal cannot be read.
 pub fn read(names: &[String], runs_dir: Option<&Path>) -> Result<Vec<EarlierRun>, Trouble> {
     let runs_dir = runs_dir.unwrap_or(Path::new(runs::DEFAULT_DIR));
-    names.iter().map(|name| one(name, runs_dir)).collect()
+    let runs = names.iter().map(|name| one(name, runs_dir)).collect::<Result<Vec<_>, Trouble>>()?;
+    Ok(earlier_runs(&runs))
 }
 
-fn one(name: &str, runs_dir: &Path) -> Result<EarlierRun, Trouble> {
+fn one(name: &str, runs_dir: &Path) -> Result<(String, Task, Verdicts), Trouble> {
     let folder = runs::find(name, runs_dir)?;
     let unreadable = |error: &dyn std::fmt::Display| {
         let message = format!("--learn-from {name}: {error}");
         Trouble::new(message, "name a run that `mle-star show` can read, or leave it out")
     };
     let snapshot = journal::read(&folder).map_err(|error| unreadable(&error))?;
-    Ok(EarlierRun::new(&snapshot.frozen.run_id, &snapshot.frozen.task, &snapshot.verdicts()))
+    let verdicts = snapshot.verdicts();
+    Ok((snapshot.frozen.run_id, snapshot.frozen.task, verdicts))
 }
 
 /// What a run says about them at its start, one line each.
@@ -33,12 +37,18 @@ pub fn opening(runs: &[EarlierRun], config: &Config) -> Vec<String> {
     if !runs.is_empty() && config.context == Context::Paper {
         return vec!["note: --learn-from has no effect with context: paper".to_owned()];
     }
-    let one = |run: &EarlierRun| match run.lines.len() {
+    let one = |(index, run): (usize, &EarlierRun)| match run.lines.len() {
+        0 if index >= MOST_LEARNED => {
+            format!(
+                "note: {} is left out: agents are told of at most {MOST_LEARNED} earlier runs",
+                run.run_id
+            )
+        }
         0 => format!("note: {} has tried nothing that could be learned from", run.run_id),
         1 => format!("learning from {}: 1 change that was tried", run.run_id),
         count => format!("learning from {}: {count} changes that were tried", run.run_id),
     };
-    runs.iter().map(one).collect()
+    runs.iter().enumerate().map(one).collect()
 }
 
 #[cfg(test)]
@@ -60,6 +70,10 @@ mod tests {
         check(Context::Full, 1, "learning from old: 1 change that was tried");
         check(Context::Full, 0, "note: old has tried nothing that could be learned from");
         check(Context::Paper, 2, "note: --learn-from has no effect with context: paper");
+        let runs = vec![EarlierRun { run_id: "old".to_owned(), ..EarlierRun::default() }; MOST_LEARNED + 1];
+        let said = opening(&runs, &Config::default());
+        assert!(said[MOST_LEARNED - 1].contains("has tried nothing"), "{said:?}");
+        assert_eq!(said[MOST_LEARNED], "note: old is left out: agents are told of at most 24 earlier runs");
     }
 
     #[test]

@@ -14,11 +14,15 @@ use crate::solution::{Scored, Solution, SolutionPhase};
 use crate::stop::Stop;
 
 /// Where the paths look first, so that they do not all begin alike.
-const ATTENTION: [&str; 4] = [
+const ATTENTION: [&str; 8] = [
     "how the features are made: encodings, missing values, combinations, information that is not used",
     "the models: their kind, their loss, how they are regularized and how long they are trained",
     "how the data is used for training: weights, rows, augmentation, folds",
     "what happens to the predictions: calibration, limits, rounding, blending",
+    "the target: its distribution, a transformation of it, rare and extreme values, what the metric rewards",
+    "rows that belong together: groups, neighbours, order in time, tables that can be joined",
+    "the quality of the data: wrong values, outliers, duplicates, units, texts and dates that are read badly",
+    "how stable the solution is: several seeds, columns that only overfit, models of another kind beside its own",
 ];
 
 /// The ablation script. Its text is empty if the reply had no code; an empty script fails when it runs.
@@ -41,8 +45,33 @@ pub(crate) async fn ablation(
 }
 
 /// Where this path looks first; empty if there is only one path.
-pub(super) fn attention(ctx: &Ctx<'_>) -> &'static str {
+pub(super) fn attention(ctx: &Ctx<'_>) -> String {
     let several = ctx.config().num_parallel_solutions > 1;
-    let path = ctx.place().path().filter(|_| several);
-    path.map_or("", |path| ATTENTION[path % ATTENTION.len()])
+    ctx.place().path().filter(|_| several).map(looks_first).unwrap_or_default()
+}
+
+/// Where a path looks first. If there are more paths than places to look at, the later ones look at two of them.
+fn looks_first(path: usize) -> String {
+    let (time, first) = (path / ATTENTION.len(), path % ATTENTION.len());
+    let second = (first + time) % ATTENTION.len();
+    if first == second {
+        return ATTENTION[first].to_owned();
+    }
+    format!("{}; then {}", ATTENTION[first], ATTENTION[second])
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::{ATTENTION, looks_first};
+
+    #[test]
+    fn paths_look_at_different_things() {
+        let all: BTreeSet<String> = (0..64).map(looks_first).collect();
+        assert_eq!(all.len(), 64);
+        assert_eq!((0..8).map(looks_first).collect::<Vec<_>>(), ATTENTION);
+        assert_eq!(looks_first(9), format!("{}; then {}", ATTENTION[1], ATTENTION[2]));
+        assert_eq!(looks_first(64), ATTENTION[0]);
+    }
 }

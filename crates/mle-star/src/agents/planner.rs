@@ -23,6 +23,19 @@ pub(crate) struct Focus<'a> {
     pub summary: &'a str,
 }
 
+impl Focus<'_> {
+    /// Tells an agent the solution, and where the block stands in it.
+    pub(super) fn shown(&self, call: Call) -> Call {
+        let lines = self.current.solution().lines_of(self.block).map(|lines| match lines.into_inner() {
+            (first, last) if first == last => format!("line {first}"),
+            (first, last) => format!("lines {first} to {last}"),
+        });
+        call.telling("solution_script", self.current.text())
+            .telling("current", run_of(self.current))
+            .telling("block_lines", lines)
+    }
+}
+
 /// The next plan for the block; `None` if the reply was empty.
 pub(crate) async fn planner(
     ctx: &Ctx<'_>,
@@ -30,29 +43,27 @@ pub(crate) async fn planner(
     attempts: &[RefinementAttempt],
 ) -> Result<Option<String>, Stop> {
     ctx.require(!attempts.is_empty(), "At least one previous plan is required for A_planner")?;
-    let Focus { current, block, summary } = target;
     let tried: Vec<Tried<'_>> =
         attempts.iter().map(|attempt| Tried { plan: &attempt.plan, score: attempt.score }).collect();
-    let inputs = json!({"code_block": block.as_str(), "plans": plans(&tried), "scores": scores(&tried)});
+    let inputs =
+        json!({"code_block": target.block.as_str(), "plans": plans(&tried), "scores": scores(&tried)});
     let tried = history("# Improvement plans you have tried", &tried);
-    let unverified = ctx.verifies() && current.measured().is_none();
+    let unverified = ctx.verifies() && target.current.measured().is_none();
     let call = Call::new(AgentType::Planner, "planner.md", inputs)
         .rendering("history", tried)
         .rendering("unverified", unverified)
-        .telling("solution_script", current.text())
-        .telling("current", run_of(current))
-        .telling("summary", *summary)
+        .telling("summary", target.summary)
         .telling("attempts", told(attempts))
         .telling("noise", noise(attempts));
-    let plan = reply::prose(&ctx.ask(call).await?);
+    let plan = reply::prose(&ctx.ask(target.shown(call)).await?);
     if plan.is_none() {
         ctx.warn("the planner's reply is empty");
     }
     Ok(plan)
 }
 
-/// The largest standard error of a difference; `null` if none is known.
+/// The largest standard error of a difference; `null` if none is known, or all are zero.
 fn noise(attempts: &[RefinementAttempt]) -> Value {
     let errors = attempts.iter().filter_map(|attempt| attempt.effect.standard_error);
-    errors.reduce(f64::max).map_or(Value::Null, |error| json!(rounded(error, 2)))
+    errors.reduce(f64::max).filter(|error| *error > 0.0).map_or(Value::Null, |error| json!(rounded(error, 2)))
 }

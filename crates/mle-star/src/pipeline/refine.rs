@@ -108,7 +108,7 @@ async fn carry_out(
     best: &Scored,
 ) -> Result<(RefinementAttempt, Option<Scored>), Stop> {
     let agents::Focus { current, block, .. } = *target;
-    let Some(code) = agents::coder(ctx, current, block, &plan).await? else {
+    let Some(code) = agents::coder(ctx, target, &plan).await? else {
         return Ok((RefinementAttempt::failed(plan, String::new()).because("no code in the reply"), None));
     }; // 9, 18
     let replaced = match current.solution().replace_block(block, &code) {

@@ -123,7 +123,7 @@ async fn a_solution_that_wrote_the_submission_is_not_run_again() {
 async fn the_planner_sees_what_each_attempt_changed_and_gained() {
     let output = |score: f64, text: &str| ScriptOutcome {
         stdout: Captured::whole(text),
-        ..measured(&[score, score - 0.01, score + 0.01])
+        ..measured(&[score, score * 0.98, score * 1.02])
     };
     let mut inputs = told();
     inputs.config.inner_loop_steps = 3;
@@ -137,8 +137,8 @@ async fn the_planner_sees_what_each_attempt_changed_and_gained() {
         "words of phase2/path-0/t0/summarize",
         "The unchanged solution scores 0.5",
         "Each attempt starts from the unchanged block",
-        "standard error of a difference is up to",
-        "## Attempt 1: score 0.75, better by 0.25 (standard error 0), kept",
+        "standard error of a difference is up to 0.0071: smaller",
+        "## Attempt 1: score 0.75, better by 0.25 (standard error 0.0071), kept",
         "-block = 'phase1/merge-1/merger'\n+block = 'phase2/path-0/t0/k0/coder'",
         "Fold 1: 0.74",
         "complete in itself",
@@ -146,6 +146,34 @@ async fn the_planner_sees_what_each_attempt_changed_and_gained() {
         "A script may run for",
     ];
     contains_all(&planner, &told);
+}
+
+#[tokio::test]
+async fn no_difference_is_below_a_standard_error_of_zero() {
+    let output = |score: f64| measured(&[score, score - 0.01, score + 0.01]);
+    let world = World::new()
+        .script("phase1/merge-1/run", output(0.5))
+        .script("phase2/path-0/t0/k0/run", output(0.75));
+    run(&world, &told()).await.unwrap();
+    let planner = prompt(&world, "phase2/path-0/t0/k1/planner");
+    contains_all(&planner, &["better by 0.25 (standard error 0), kept"]);
+    assert!(!planner.contains("can be noise"), "{planner}");
+}
+
+#[tokio::test]
+async fn a_short_output_of_a_study_is_summarized_with_its_code() {
+    let check = async |output: &str, is_short: bool| {
+        let study = ScriptOutcome { stdout: Captured::whole(output), ..ran(None) };
+        let world = World::new().script("phase2/path-0/t0/run", study);
+        run(&world, &told()).await.unwrap();
+        let prompt = prompt(&world, "phase2/path-0/t0/summarize");
+        contains_all(&prompt, &[&format!("# Output of an ablation study\n\n```\n{output}")]);
+        assert_eq!(prompt.starts_with("# Code of an ablation study"), is_short, "{prompt}");
+        let from = if is_short { "from the code and its output:" } else { "from its output:" };
+        contains_all(&prompt, &[from]);
+    };
+    check("baseline: 0.5", true).await;
+    check(&"without a part: 0.4 (-0.1)\n".repeat(20), false).await;
 }
 
 #[tokio::test]
@@ -162,8 +190,23 @@ async fn agents_of_a_step_begin_with_the_same_solution() {
     assert_eq!(shared("extractor"), solution);
     assert_eq!([shared("k1/coder"), shared("k1/planner")], [(); 2].map(|()| block.clone()));
     let own = block.strip_prefix(&solution).unwrap();
-    assert!(own.starts_with("# Code block\n\nThis part of the solution, and nothing else"), "{own}");
+    assert!(own.starts_with("# Code block\n\nThis part of the solution (line 2), and nothing else"), "{own}");
     assert!(asked("k0/coder").prompt[block.len()..].starts_with("# Refinement of a code block"));
+}
+
+#[tokio::test]
+async fn coder_and_planner_know_where_the_block_stands() {
+    let check = async |block: &str, lines: &str| {
+        let plans = serde_json::json!({"plans": [{"code_block": block, "plan": "plan"}]}).to_string();
+        let world = World::new().agent("phase2/path-0/t0/extractor", &plans);
+        run(&world, &told()).await.unwrap();
+        for name in ["k0/coder", "k1/planner"] {
+            let prompt = prompt(&world, &format!("phase2/path-0/t0/{name}"));
+            contains_all(&prompt, &[&format!("This part of the solution ({lines}), and nothing else")]);
+        }
+    };
+    check("print(block)", "line 3").await;
+    check("print('start')\nblock = 'phase1/merge-1/merger'\n", "lines 1 to 2").await;
 }
 
 #[tokio::test]
@@ -211,7 +254,7 @@ async fn ensembles_build_on_the_best_one_and_see_what_their_members_printed() {
     contains_all(&prompt(&world, "phase3/r0/ens_planner"), &["Its score is 0.6.", "member one"]);
     contains_all(
         &prompt(&world, "phase3/r1/ens_planner"),
-        &["The best ensemble so far", "score is 0.7", "together"],
+        &["The best ensemble so far", "score is 0.7", "together", "block = 'phase3/r0/ensembler'"],
     );
     contains_all(&prompt(&world, "phase3/r1/ensembler"), &["phase3/r0/ensembler", "score of each member"]);
 }
@@ -269,6 +312,7 @@ async fn solutions_predict_the_test_table_where_predictions_are_combined() {
         let mut inputs = told();
         inputs.protocol = Some(protocol());
         inputs.config.ensemble_selection = selection;
+        inputs.config.num_parallel_solutions = 2;
         let world = World::new();
         run(&world, &inputs).await.unwrap();
         for place in ["phase1/candidate-0/init", "phase1/merge-1/merger"] {
@@ -277,6 +321,8 @@ async fn solutions_predict_the_test_table_where_predictions_are_combined() {
             assert_eq!(request.prompt.contains("Load the test table only to predict it"), is_told, "{place}");
             assert_eq!(request.prompt.contains("Do not load the test data"), !is_told, "{place}");
         }
+        let ensembler = prompt(&world, "phase3/r0/ensembler");
+        assert_eq!(ensembler.contains("models trained on all rows"), !is_told, "{ensembler}");
     };
     check(Switch::On, true).await;
     check(Switch::Off, false).await;
@@ -313,13 +359,14 @@ async fn constant_parts_stand_in_the_system_prompt_of_those_who_need_them() {
     for place in world.trace().iter().filter(|place| !place.ends_with("/run")) {
         let request = world.request(place).unwrap();
         let judges = ["leakage", "summarize", "subsampling_extract"].iter().any(|name| place.ends_with(name));
-        for part in ["THE TASK", "THE DATA", "Python 3", "# Validation"] {
+        for part in ["Kaggle grandmaster", "THE TASK", "THE DATA", "Python 3", "# Validation"] {
             let submits = part == "# Validation" && place == "finalization/test";
             let combines = part == "THE DATA" && place.starts_with("phase3/");
             let is_needed = !judges && !submits && !combines;
             assert_eq!(request.system.contains(part), is_needed, "{part} in the system prompt of {place}");
             assert!(!request.prompt.contains(part), "{part} in the prompt of {place}");
         }
+        contains_all(&request.system, &["Do exactly this task"]);
     }
 }
 

@@ -45,7 +45,9 @@ fn scored(score: f64) -> ScriptOutcome {
         .map(|fold| format!("Fold {fold}: {:.4}\n", score - 0.006 + 0.002 * f64::from(fold)))
         .collect();
     let stdout = Captured::whole(format!("{folds}Final Validation Performance: {score}\n"));
-    ScriptOutcome { stdout, ..measured(&[score, score - 0.004, score + 0.003, score + 0.001]) }
+    // Other solutions are right on other rows.
+    let tilt = (score * 1e4).round() % 7.0 * 1e-3;
+    ScriptOutcome { stdout, ..measured(&[score, score - 0.004 + tilt, score + 0.003, score + 0.001 - tilt]) }
 }
 
 /// A script without the column that it names.
@@ -153,7 +155,7 @@ fn prompts(world: &World) -> BTreeMap<PathBuf, String> {
 
 /// Seconds that depend on the moment.
 fn timeless(prompt: &str) -> String {
-    let clock = regex::Regex::new(r"(run for|stopped after|plan leaves) \d+ s").unwrap();
+    let clock = regex::Regex::new(r"(run for|stopped after|together have) \d+ s").unwrap();
     clock.replace_all(prompt, "$1 8640 s").into_owned()
 }
 

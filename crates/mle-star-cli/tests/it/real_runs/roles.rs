@@ -84,6 +84,7 @@ fn every_template_has_one_sentence_of_its_own() {
         let is_shared = [
             "system.md",
             "attempts.md",
+            "best_ensemble.md",
             "block.md",
             "learned.md",
             "lessons.md",
