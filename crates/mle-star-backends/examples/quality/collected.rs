@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use crate::anchors::KINDS;
 use crate::common::Failure;
 use crate::common::results;
-use crate::common::statistics::Case;
 use crate::common::tasks::TASKS;
 use crate::measurement::Filter;
 use crate::tables::{Contestant, Outcome, Range};
@@ -20,7 +19,7 @@ struct Line {
     program: String,
     /// The time limit in seconds; 0 for none.
     limit: u64,
-    /// A [`Case`].
+    /// A [`Case`](crate::common::statistics::Case).
     #[serde(borrow)]
     case: (&'static str, u64),
     range: Range,
@@ -80,6 +79,7 @@ impl Line {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::common::statistics::Case;
 
     fn line(program: &str, limit: u64, case: Case, hidden: f64) -> String {
         format!(

@@ -211,7 +211,7 @@ fn holdout(trust: &trust::Trust) -> String {
     }
 }
 
-/// The difference is 1.96 standard errors, half the width of the interval.
+/// The difference is half the width of the interval: 1.96 standard errors of the difference to a score on the test rows.
 fn few_rows(trust: &trust::Trust) -> Option<String> {
     let rows = rows(trust).filter(|rows| *rows < FEW_ROWS)?;
     let [low, high] = trust.holdout_interval?;
