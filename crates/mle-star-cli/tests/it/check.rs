@@ -2,10 +2,12 @@
 //! what people see.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
+use std::fs::File;
+use std::io::{Read as _, Write as _};
 use std::process::Stdio;
 
 use mle_star_leakage::{Rule, Severity};
+use nix::pty::{Winsize, openpty};
 use serde_json::{Value, json};
 
 use crate::sealed::{Said, Sealed};
@@ -322,22 +324,37 @@ fn the_document_lists_all_rules() {
     assert_eq!(rows, Rule::ALL.map(row));
 }
 
-/// `UPDATE_DOCS=1` writes them. The first page of the project shows the first finding.
+/// `UPDATE_DOCS=1` writes it.
 #[test]
-fn the_pages_show_what_check_prints() {
-    const HEAD: &str = "$ mle-star check train.py\n";
-    let printed = Sealed::with(&[("train.py", BEFORE)]).run("check train.py").stdout;
-    let (first, _) = printed.split_once("\n\n").unwrap();
-    assert!(first.starts_with("leak[") && first.lines().count() < 12, "{first}");
-    for (page, expected) in [("docs/check.md", printed.as_str()), ("README.md", &format!("{first}\n"))] {
-        let path = format!("{}/../../{page}", env!("CARGO_MANIFEST_DIR"));
-        let text = std::fs::read_to_string(&path).unwrap();
-        let (before, rest) = text.split_once(HEAD).unwrap();
-        let (shown, after) = rest.split_once("```").unwrap();
-        if std::env::var_os("UPDATE_DOCS").is_some() {
-            std::fs::write(path, format!("{before}{HEAD}{expected}```{after}")).unwrap();
-        } else {
-            assert_eq!(shown, expected, "{page}");
-        }
+fn the_pages_show_a_picture_of_what_check_prints() {
+    let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
+    let printed = on_terminal(&Sealed::with(&[("train.py", BEFORE)]), "check train.py");
+    assert!(printed.contains("\u{1b}[") && printed.contains("1 leak"), "{printed}");
+    let text = format!("$ mle-star check train.py\n{printed}");
+    let picture = anstyle_svg::Term::new().palette(anstyle_svg::WIN10_CONSOLE).render_svg(text.trim_end());
+    let path = format!("{docs}/check.svg");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(path, picture).unwrap();
+    } else {
+        assert_eq!(std::fs::read_to_string(path).unwrap(), picture);
     }
+    for (page, link) in [("check.md", "](check.svg)"), ("../README.md", "](docs/check.svg)")] {
+        assert!(std::fs::read_to_string(format!("{docs}/{page}")).unwrap().contains(link), "{page}");
+    }
+}
+
+/// What a command prints on a terminal of 100 columns with colours.
+fn on_terminal(sealed: &Sealed, line: &str) -> String {
+    let size = Winsize { ws_row: 50, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0 };
+    let pty = openpty(&size, None).unwrap();
+    let mut command = sealed.command(line);
+    command.env("TERM", "xterm").stdout(pty.slave);
+    let mut child = command.spawn().unwrap();
+    // The command holds the terminal open too.
+    drop(command);
+    let mut bytes = Vec::new();
+    // A closed terminal gives a read error.
+    let _ = File::from(pty.master).read_to_end(&mut bytes);
+    child.wait().unwrap();
+    String::from_utf8(bytes).unwrap().replace("\r\n", "\n")
 }

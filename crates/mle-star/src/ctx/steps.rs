@@ -217,6 +217,12 @@ impl<'a> Ctx<'a> {
         }
     }
 
+    /// The solution with a leak that was found after it was scored; it is in no combination.
+    pub(crate) fn leaking(&self, scored: Scored) -> Scored {
+        self.history().predicted.retain(|one| one.text() != scored.text());
+        scored.checked(true)
+    }
+
     /// The solutions whose predictions can be combined with those of `like`: they are for the same rows and checked for
     /// leakage. Best first, each text once.
     pub(crate) fn combinable(&self, like: &Measurement) -> Vec<Scored> {

@@ -1,6 +1,7 @@
 //! Finalization: removes subsampling, then writes, runs and checks the submission script.
 
 use super::choose::{Chosen, Predictions};
+use super::probe::leaks;
 use super::rehearse::{Rehearsal, rehearse};
 use crate::agents::{self, Subsampling};
 use crate::answers::Contamination;
@@ -75,7 +76,9 @@ pub(super) async fn finalize(ctx: &Ctx<'_>, chosen: Chosen) -> Result<Last, Stop
     let verdict = Verdict { score, kept, best: best_now, limit, ..Verdict::default() };
     ctx.close(verdict.made_from([best]).note(note))?;
     let contamination = compare_with_references(ctx, &last.solution).await?;
-    Ok(Last { contamination, choice: chosen.choice, probes: chosen.probes, rehearsal, ..last })
+    let leakage_suspected = last.leakage_suspected || leaks(ctx, best);
+    let Chosen { choice, probes, .. } = chosen;
+    Ok(Last { contamination, leakage_suspected, choice, probes, rehearsal, ..last })
 }
 
 /// The outcome after a failed finalization: the best validation script.

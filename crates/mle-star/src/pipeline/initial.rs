@@ -125,12 +125,13 @@ async fn check_once_more(ctx: &Ctx<'_>, best: Scored) -> Result<(Scored, bool), 
     if checked.solution == *best.solution() {
         let note = if leaks { "a leak is suspected" } else { "no leak found" };
         ctx.close(Verdict::default().made_from([&best]).best(&best).note(note))?;
+        let best = if leaks { ctx.leaking(best) } else { best };
         return Ok((best, leaks));
     }
     let scored = evaluate_checked(ctx, checked).await?.scored;
     let verdict = Verdict::of(&scored, scored.is_ok()).made_from([&best]).note("leakage removed");
     let leaks = leaks || scored.is_err();
-    let best = scored.unwrap_or(best);
+    let best = scored.unwrap_or_else(|_| ctx.leaking(best));
     ctx.close(verdict.best(&best))?;
     Ok((best, leaks))
 }

@@ -2,10 +2,11 @@
 //!
 //! With a permuted target, nothing can be learnt, so a score that is better than chance has seen its own answers. With
 //! other test rows, a validation score stays what it was. While the fits of a script are watched, no model may predict
-//! validation rows that it was fitted on. A suspect solution gives way to the next best one.
+//! validation rows that it was fitted on. A leak that the leakage agent found and did not correct needs no run. A suspect
+//! solution gives way to the next best one.
 
 use super::choose::{Chosen, Predictions};
-use crate::config::Probes;
+use crate::config::{LeakageGate, Probes};
 use crate::ctx::Ctx;
 use crate::effects::{DataView, Fits, Fitted, Purpose, ScriptOutcome};
 use crate::lessons::number;
@@ -27,11 +28,6 @@ pub(super) async fn probe(ctx: &Ctx<'_>, chosen: Chosen, others: &[Scored]) -> R
     if ctx.config().probes == Probes::Off {
         return Ok(chosen);
     }
-    if !ctx.verifies() {
-        let why = "the program does not compute scores from predictions in this run";
-        let probes = PROBES.map(|(name, _)| made(name, (ProbeVerdict::Skipped, why.to_owned())));
-        return Ok(Chosen { probes: probes.into(), ..chosen });
-    }
     let probes = probes_of(ctx, 0, &chosen.best).await?;
     if !is_suspect(&probes) {
         return Ok(Chosen { probes, ..chosen });
@@ -43,12 +39,18 @@ pub(super) async fn probe(ctx: &Ctx<'_>, chosen: Chosen, others: &[Scored]) -> R
         if !is_suspect(&next) {
             let is_probed = next.iter().any(|probe| probe.verdict != ProbeVerdict::Skipped);
             let probed = if is_probed { "" } else { ", not probed" };
-            let rule = format!("{}, after a suspect one{probed}", chosen.choice.rule);
+            let before = if leaks(ctx, &chosen.best) { "one with a suspected leak" } else { "a suspect one" };
+            let rule = format!("{}, after {before}{probed}", chosen.choice.rule);
             return Ok(chosen.replaced(other, rule, next));
         }
     }
     ctx.warn(format!("{}; no other solution passes, so it is submitted nevertheless", words(&probes)));
     Ok(Chosen { probes, ..chosen })
+}
+
+/// Whether a solution has a leak that could not be corrected, which the gate takes seriously.
+pub(super) fn leaks(ctx: &Ctx<'_>, solution: &Scored) -> bool {
+    solution.leaks() && ctx.config().leakage_gate == LeakageGate::Block
 }
 
 fn is_suspect(probes: &[Probe]) -> bool {
@@ -61,6 +63,15 @@ fn words(probes: &[Probe]) -> String {
 }
 
 async fn probes_of(ctx: &Ctx<'_>, index: u32, solution: &Scored) -> Result<Vec<Probe>, Stop> {
+    if leaks(ctx, solution) {
+        let why = "the leakage agent found a leak in the script and could not correct it";
+        return Ok(vec![made("leakage-check", (ProbeVerdict::Suspect, why.to_owned()))]);
+    }
+    if !ctx.verifies() {
+        let why = "the program does not compute scores from predictions in this run";
+        let probes = PROBES.map(|(name, _)| made(name, (ProbeVerdict::Skipped, why.to_owned())));
+        return Ok(probes.into());
+    }
     let mut probes = Vec::new();
     for (name, data) in PROBES {
         let ctx = &ctx.probing(index, name, data);

@@ -235,6 +235,87 @@ async fn a_suspect_solution_gives_way_to_the_next_best() {
     assert_eq!(warnings(&world, "finalization", "no other solution passes"), 1);
 }
 
+/// The leakage agent finds a leak in these steps, in a block that is not in the script.
+fn leaking_in(steps: &[&str]) -> World {
+    let leak = r#"[{"leakage_status": "Yes Data Leakage", "code_block": "not in it"}]"#;
+    steps.iter().fold(with_rounds(), |world, step| world.agent(&format!("{step}/leakage"), leak))
+}
+
+fn gate_and_probes(gate: LeakageGate, probes: Probes) -> Frozen {
+    let mut inputs = inputs(gate);
+    inputs.config.probes = probes;
+    inputs
+}
+
+#[tokio::test]
+async fn a_leak_that_the_agent_cannot_correct_gives_way_to_the_next_best() {
+    let why = "the leakage agent found a leak in the script and could not correct it";
+    let mut inputs = gate_and_probes(LeakageGate::Block, Probes::Final);
+    for verifies in [true, false] {
+        inputs.protocol.as_mut().unwrap().verifies = verifies;
+        let world =
+            leaking_in(&["phase3/r0"]).script("finalization/probe-1/shuffled-target/run", by_chance(0.0));
+        let result = run(&world, &inputs).await.unwrap().result;
+        let trust = result.trust.unwrap();
+        assert_eq!((trust.validation_score, result.leakage_suspected), (Some(0.8), false), "{verifies}");
+        let probed = if verifies { "" } else { ", not probed" };
+        assert_eq!(trust.choice.rule, format!("validation score, after one with a suspected leak{probed}"));
+        assert_eq!(trust.choice.candidates[0].place.as_str(), "phase2/path-0/t0/k0/run");
+        assert_eq!(trust.suspicion(), None);
+        assert_eq!(warnings(&world, "finalization", &format!("{why}; the next best solution is tried")), 1);
+        let probes = world.trace().into_iter().filter(|place| place.contains("/probe-"));
+        assert!(probes.clone().all(|place| place.starts_with("finalization/probe-1/")), "{verifies}");
+        assert_eq!(probes.count(), if verifies { 3 } else { 0 });
+    }
+}
+
+#[tokio::test]
+async fn if_all_leak_the_best_is_submitted_and_this_is_said() {
+    let attempts =
+        ["phase2/path-0/t0/k0", "phase2/path-0/t0/k1", "phase2/path-1/t0/k0", "phase2/path-1/t0/k1"];
+    let world = leaking_in(&[&attempts[..], &["phase1/final", "phase3/r0", "phase3/r1"]].concat());
+    let result = run(&world, &gate_and_probes(LeakageGate::Block, Probes::Final)).await.unwrap().result;
+    let trust = result.trust.unwrap();
+    assert_eq!((trust.validation_score, result.leakage_suspected), (Some(0.9), true));
+    assert_eq!(trust.choice.rule, "validation score");
+    let verdicts: Vec<_> = trust.probes.iter().map(|probe| (probe.name.as_str(), probe.verdict)).collect();
+    assert_eq!(verdicts, [("leakage-check", ProbeVerdict::Suspect)]);
+    assert_eq!(
+        trust.suspicion(),
+        Some("the leakage agent found a leak in the script and could not correct it")
+    );
+    assert_eq!(warnings(&world, "finalization", "no other solution passes"), 1);
+    assert!(world.trace().iter().all(|place| !place.contains("/probe-")));
+}
+
+#[tokio::test]
+async fn without_gate_or_probes_a_leak_of_the_agent_gives_way_to_nothing() {
+    for (gate, probes) in [
+        (LeakageGate::Off, Probes::Off),
+        (LeakageGate::Off, Probes::Final),
+        (LeakageGate::Warn, Probes::Final),
+        (LeakageGate::Block, Probes::Off),
+    ] {
+        let world =
+            leaking_in(&["phase3/r0"]).script("finalization/probe-0/shuffled-target/run", by_chance(0.0));
+        let result = run(&world, &gate_and_probes(gate, probes)).await.unwrap().result;
+        let trust = result.trust.unwrap();
+        assert_eq!(trust.validation_score, Some(0.9), "{gate:?} {probes:?}");
+        assert!(trust.probes.iter().all(|probe| probe.verdict != ProbeVerdict::Suspect), "{gate:?}");
+        // The submission script is another one, and has no leak.
+        assert_eq!(result.leakage_suspected, gate == LeakageGate::Block, "{gate:?} {probes:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_leak_does_not_come_back_when_finalization_fails() {
+    let world = leaking_in(&["phase3/r0"])
+        .script("finalization/probe-1/shuffled-target/run", by_chance(0.0))
+        .panics("finalization/test");
+    let finished = run(&world, &gate_and_probes(LeakageGate::Block, Probes::Final)).await.unwrap();
+    assert_eq!(finished.submission.unwrap().as_str(), "phase2/path-0/t0/k0/run");
+}
+
 #[tokio::test]
 async fn skipped_probes_say_why() {
     let mut inputs = held_out();

@@ -67,6 +67,18 @@ async fn a_worse_combination_changes_nothing() {
 }
 
 #[tokio::test]
+async fn a_solution_with_a_leak_is_in_no_combination() {
+    let leak = r#"[{"leakage_status": "Yes Data Leakage", "code_block": "not in it"}]"#;
+    for (place, members) in
+        [("phase2/path-0/t0/k0", true), ("phase1/candidate-1", false), ("phase1/final", false)]
+    {
+        let world = two_candidates().agent(&format!("{place}/leakage"), leak);
+        run(&world, &held_out()).await.unwrap();
+        assert_eq!(!places(&world, "phase3/selection").is_empty(), members, "{place}");
+    }
+}
+
+#[tokio::test]
 async fn it_needs_predictions_and_can_be_switched_off() {
     let check = async |world: World, inputs: &Frozen| {
         run(&world, inputs).await.unwrap();

@@ -226,15 +226,19 @@ async fn the_disclosure_says_what_became_of_leaks() {
 async fn the_overview_and_the_page_mark_scores_that_may_leak() {
     let leaks = "The solution may leak the answers it is scored on.";
     let suspect = "The score is suspect: with other test rows, the validation score is 0.7.";
+    let found = "The score is suspect: the leakage agent found a leak.";
+    let leakage_check =
+        json!([{"name": "leakage-check", "verdict": "suspect", "detail": "the leakage agent found a leak"}]);
     for (leakage_suspected, probes, expected) in [
         (false, json!([]), vec![]),
         (true, json!([]), vec![leaks]),
         (false, json!(trust(&json!({})).probes), vec![suspect]),
+        (true, leakage_check, vec![leaks, found]),
     ] {
         let mut made = with(&json!({ "probes": probes })).await;
         made.view.result.as_mut().unwrap().leakage_suspected = leakage_suspected;
         let (notes, page) = (of_run(&made.view).overview.notes, report::render(&made.view).unwrap());
-        for note in [leaks, suspect] {
+        for note in [leaks, suspect, found] {
             assert_eq!(notes.iter().any(|one| one == note), expected.contains(&note), "{note} {notes:?}");
             assert_eq!(page.contains(note), expected.contains(&note), "{note}");
         }
