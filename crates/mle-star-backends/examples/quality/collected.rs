@@ -32,7 +32,7 @@ struct Line {
 ///
 /// # Errors
 /// The file cannot be read or written.
-pub fn with_earlier(outcomes: Vec<Outcome>, filter: &Filter, file: &Path) -> Result<Vec<Outcome>, Failure> {
+pub fn with_earlier(outcomes: &[Outcome], filter: &Filter, file: &Path) -> Result<Vec<Outcome>, Failure> {
     let lines = merged(results::read(file)?, outcomes.iter().map(Line::of));
     results::write(file, &lines)?;
     Ok(lines.into_iter().filter_map(|line| line.outcome(filter)).collect())
@@ -113,7 +113,7 @@ mod tests {
             line("lightgbm", 0, ("patients", 1), 0.6),
         ];
         std::fs::write(&file, earlier.concat()).unwrap();
-        let range = Line::of(&with_earlier(Vec::new(), &filter(), &file).unwrap()[0]).range;
+        let range = Line::of(&with_earlier(&[], &filter(), &file).unwrap()[0]).range;
         let newer = Outcome {
             contestant: Contestant::Run { order: 0, label: "default".to_owned(), seconds: 120 },
             case: ("loyalty", 1),
@@ -122,7 +122,7 @@ mod tests {
             seconds: 110.0,
             scripts: Some(20),
         };
-        let shown = with_earlier(vec![newer.clone()], &filter(), &file).unwrap();
+        let shown = with_earlier(&[newer.clone()], &filter(), &file).unwrap();
         assert_eq!(shown.iter().map(|one| one.hidden).collect::<Vec<_>>(), [Some(0.65), Some(0.75)]);
         assert_eq!(shown[1], newer);
         assert_eq!(results::read::<Line>(&file).unwrap().len(), earlier.len());

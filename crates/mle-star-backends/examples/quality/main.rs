@@ -66,7 +66,7 @@ fn answer(words: impl Iterator<Item = String>) -> Result<String, Failure> {
     let filter = filter(&arguments)?;
     let mut outcomes = measurement::outcomes(&arguments.folder("quality")?, &filter)?;
     if let Some(file) = arguments.option("results") {
-        outcomes = collected::with_earlier(outcomes, &filter, Path::new(file))?;
+        outcomes = collected::with_earlier(&outcomes, &filter, Path::new(file))?;
     }
     Ok(tables::tables(&filter.tasks, &outcomes)?)
 }

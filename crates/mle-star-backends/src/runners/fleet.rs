@@ -434,8 +434,7 @@ async fn begin(
     entry: &RunnerEntry,
     status: &impl Fn(RunnerState, &str) -> RunnerStatus,
 ) -> Result<Arc<Connection>, NotStarted> {
-    let connection =
-        Connection::start(name, &entry.argv(name), entry.start_limit(), fleet.to_end()).await?;
+    let connection = Connection::start(name, &entry.argv(name), entry.start_limit(), fleet.to_end()).await?;
     for run in fleet.environments() {
         let mut progress = connection.progress();
         let opening = fleet.open(&connection, run);
