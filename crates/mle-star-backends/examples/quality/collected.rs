@@ -122,7 +122,7 @@ mod tests {
             seconds: 110.0,
             scripts: Some(20),
         };
-        let shown = with_earlier(&[newer.clone()], &filter(), &file).unwrap();
+        let shown = with_earlier(std::slice::from_ref(&newer), &filter(), &file).unwrap();
         assert_eq!(shown.iter().map(|one| one.hidden).collect::<Vec<_>>(), [Some(0.65), Some(0.75)]);
         assert_eq!(shown[1], newer);
         assert_eq!(results::read::<Line>(&file).unwrap().len(), earlier.len());
