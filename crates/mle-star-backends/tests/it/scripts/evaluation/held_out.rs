@@ -71,15 +71,11 @@ impl HeldOut {
         fs::create_dir(&compared).unwrap();
         symlink(input.join("train.csv"), compared.join("train.csv")).unwrap();
         symlink(original.join("test.csv"), compared.join("test.csv")).unwrap();
+        let (id, target) = (Some("id".to_owned()), "y".to_owned());
         world.setup.evaluation = Some(EvaluationSetup {
             metric: Metric::Mae,
             train: input.join("train.csv"),
-            columns: Columns {
-                id: Some("id".to_owned()),
-                target: "y".to_owned(),
-                further: Vec::new(),
-                cluster: None,
-            },
+            columns: Columns { id, target, further: Vec::new(), cluster: None },
             header: vec!["id".to_owned(), "y".to_owned()],
             id_column: Some("id".to_owned()),
             subsample_limit: 30_000,
