@@ -42,6 +42,12 @@ pub fn task() -> Sealed {
     sealed
 }
 
+/// The labels of the task.
+fn prices(sealed: &Sealed) -> Vec<f64> {
+    let price = |line: &str| line.rsplit(',').next().unwrap().parse().unwrap();
+    sealed.read("data/train.csv").lines().skip(1).map(price).collect()
+}
+
 fn result(sealed: &Sealed) -> Value {
     serde_json::from_str(&sealed.read("runs/r/result.json")).unwrap()
 }
@@ -179,11 +185,18 @@ fn a_run_shows_and_keeps_how_it_was_evaluated() {
     assert_eq!((&trust["split"]["kind"], &trust["split"]["column"]), (&json!("rows"), &Value::Null));
     assert!(trust["split"]["why"].as_str().unwrap().contains("test.csv"), "{trust}");
     assert_eq!(trust["choice"]["rule"], "validation score");
-    for kind in ["validation", "holdout"] {
+    // All predictions are 0. The standard error of the root of a mean of squares, for the scored and the test rows.
+    let squares: Vec<f64> = prices(&sealed).iter().map(|price| price * price).collect();
+    let mean = squares.iter().sum::<f64>() / ROWS as f64;
+    let variance = squares.iter().map(|square| (square - mean).powi(2)).sum::<f64>() / ROWS as f64;
+    for (kind, rows) in [("validation", ROWS - HELD), ("holdout", HELD)] {
         let score = trust[format!("{kind}_score")].as_f64().unwrap();
         let interval = &trust[format!("{kind}_interval")];
         let (low, high) = (interval[0].as_f64().unwrap(), interval[1].as_f64().unwrap());
         assert!(low < score && score < high, "{trust}");
+        let error = (variance * (1.0 / rows as f64 + 1.0 / TEST_ROWS as f64)).sqrt() / 2.0 / mean.sqrt();
+        let ratio = (high - low) / 2.0 / 1.96 / error;
+        assert!((0.8..1.2).contains(&ratio), "{kind}: {ratio} in {trust}");
     }
 
     let mode = |name: &str| fs::metadata(sealed.path(name)).unwrap().permissions().mode() & 0o777;
