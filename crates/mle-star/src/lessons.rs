@@ -140,7 +140,8 @@ fn line(verdicts: &Verdicts, direction: Direction, step: Step, verdict: &Verdict
     let used = match (now, gain) {
         (None, _) => Use::Failed,
         (Some(now), None) => Use::First(score(0.0).map_or(0.0, |zero| now.gain_over(zero))),
-        (Some(_), Some(gain)) if verdict.kept => Use::Kept(gain.abs()),
+        // More data is kept even if it costs something.
+        (Some(_), Some(gain)) if verdict.kept && gain > 0.0 => Use::Kept(gain),
         (Some(_), Some(gain)) => Use::NotKept(gain.abs()),
     };
     Some((used, format!("{}: {effect}", subject.join(": "))))
@@ -298,7 +299,12 @@ mod tests {
 
     #[test]
     fn what_helped_comes_before_first_solutions_and_the_best_of_them_before_the_others() {
-        let helped = [("A", 0.5, None), ("B", 0.25, None), ("C", 0.125, Some(Step::Candidate(1)))];
+        let helped = [
+            ("A", 0.5, None),
+            ("B", 0.25, None),
+            ("C", 0.125, Some(Step::Candidate(1))),
+            ("D", 0.75, Some(Step::Candidate(2))),
+        ];
         let verdicts = helped.into_iter().zip(0..).map(|((note, score, from), candidate)| {
             let from: Vec<Step> = from.into_iter().collect();
             let kept = !from.is_empty();

@@ -125,15 +125,15 @@ async fn combine(
 
 /// Chooses and finalizes the solution. If that fails, the submission is the one of the chosen validation script.
 async fn submit(ctx: &Ctx<'_>, best: &Scored, finalists: &[Scored]) -> Result<finalize::Last, Stop> {
-    let mut stands = best.clone();
+    let mut stands = choose::Chosen::by_validation(best, std::slice::from_ref(best));
     let last = async {
         let chosen = choose::choose(ctx, best, finalists).await?;
         let chosen = probe::probe(ctx, chosen, &choose::finalists(best, finalists)).await?;
-        stands = chosen.best.clone();
+        stands = chosen.clone();
         finalize::finalize(ctx, chosen).await
     };
     let last = ctx.isolated(last).await?;
-    let last = last.or_else(|cause| finalize::after_failure(ctx, &stands, cause))?;
+    let last = last.or_else(|cause| finalize::after_failure(ctx, stands, cause))?;
     ctx.end_phase(Some(&last.chosen))?;
     Ok(last)
 }

@@ -31,5 +31,8 @@ pub fn write<T: Serialize>(file: &Path, results: &[T]) -> Result<(), Failure> {
     for result in results {
         writeln!(text, "{}", serde_json::to_string(result)?)?;
     }
-    Ok(fs::write(file, text)?)
+    // Interrupted, the file stays as it was.
+    let draft = file.with_extension("draft");
+    fs::write(&draft, text)?;
+    Ok(fs::rename(draft, file)?)
 }

@@ -44,7 +44,7 @@ fn merged(earlier: Vec<Line>, newer: impl Iterator<Item = Line>) -> Vec<Line> {
     let key = |line: &Line| {
         let task = TASKS.iter().position(|task| task.name == line.case.0);
         let kind = KINDS.iter().position(|kind| kind.name == line.program);
-        (task, line.case.1, kind.unwrap_or(KINDS.len()), line.program.clone(), line.limit)
+        (task, line.case, kind.unwrap_or(KINDS.len()), line.program.clone(), line.limit)
     };
     let all = earlier.into_iter().chain(newer).map(|line| (key(&line), line));
     all.collect::<BTreeMap<_, _>>().into_values().collect()

@@ -130,8 +130,11 @@ impl Fleet {
 
     /// Ends all runners, and the commands of those that have not answered yet.
     pub async fn end(&self) {
-        self.0.ends.send_replace(true);
-        let mut tasks = std::mem::take(&mut *lock(&self.0.tasks));
+        let mut tasks = {
+            let mut tasks = lock(&self.0.tasks);
+            self.0.ends.send_replace(true);
+            std::mem::take(&mut *tasks)
+        };
         let _ = timeout(ENDING, async { while tasks.join_next().await.is_some() {} }).await;
     }
 }
@@ -147,8 +150,21 @@ pub struct Probe {
     pub round_trip: Duration,
     /// Bytes to it in a second.
     pub bytes_per_second: f64,
-    /// Why scripts cannot run there with the interpreter that they would get; `None` if that was not tried.
-    pub python: Option<Result<(), String>>,
+    /// Whether scripts can run there.
+    pub python: Python,
+}
+
+/// What is known of the interpreter for scripts on a runner.
+#[derive(Debug)]
+pub enum Python {
+    /// The first run makes an environment.
+    Later,
+    /// It starts. Whether its versions are those of this machine is known once this machine has an environment.
+    Starts,
+    /// Scripts can run with it.
+    Works,
+    /// They cannot, and why.
+    Fails(String),
 }
 
 /// Starts a runner of an entry, measures it and ends it. If the interpreter for its scripts is named, by the entry or by
@@ -185,8 +201,16 @@ pub async fn probe(
     let bytes_per_second = bytes as f64 / began.elapsed().as_secs_f64();
     let is_named = entry.python.is_some() || environment.is_some_and(|one| one.origin == Origin::Given);
     let python = match is_named {
-        true => Some(connection.open(&probing(entry, environment, &connection.hello)).await),
-        false => unsuitable(entry, environment, &connection.hello).map(Err),
+        true => {
+            let setup = probing(entry, environment, &connection.hello);
+            let is_compared = environment.is_some() || entry.any_python;
+            match connection.open(&setup).await {
+                Ok(()) if is_compared => Python::Works,
+                Ok(()) => Python::Starts,
+                Err(reason) => Python::Fails(reason),
+            }
+        }
+        false => unsuitable(entry, environment, &connection.hello).map_or(Python::Later, Python::Fails),
     };
     connection.say_goodbye();
     let _ = timeout(ENDING, connection.gone()).await;
@@ -196,7 +220,10 @@ pub async fn probe(
 
 /// Why scripts could not run with the environment that the first run makes with the Python on the runner's PATH.
 fn unsuitable(entry: &RunnerEntry, environment: Option<&Environment>, hello: &Hello) -> Option<String> {
-    let (here, there) = environment.filter(|_| !entry.any_python).zip(hello.python.as_ref())?;
+    let Some(there) = &hello.python else {
+        return Some("it has no Python 3.11 or newer on its PATH".to_owned());
+    };
+    let here = environment.filter(|_| !entry.any_python)?;
     same_version(&here.version, there).err().map(|trouble| trouble.message)
 }
 
@@ -272,9 +299,10 @@ async fn manage(fleet: Weak<Inner>) {
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
+            biased;
+            _ = ends.wait_for(|ends| *ends) => return,
             changed = waiting.changed() => if changed.is_err() { return },
             _ = tick.tick() => {}
-            _ = ends.wait_for(|ends| *ends) => return,
         }
         let Some(fleet) = fleet.upgrade() else { return };
         fleet.start_needed(*waiting.borrow_and_update());
@@ -290,10 +318,13 @@ impl Inner {
         let mut missing = waiting.saturating_sub(soon);
         for (position, kept) in entries.iter_mut().enumerate() {
             while missing > 0 && kept.may_start() {
+                let mut tasks = lock(&self.tasks);
+                if *self.ends.borrow() {
+                    return;
+                }
                 let number = (1..).find(|number| !kept.started.contains_key(number)).unwrap_or(1);
                 kept.started.insert(number, Some(Instant::now()));
                 missing = missing.saturating_sub(kept.expected_slots());
-                let mut tasks = lock(&self.tasks);
                 tasks.spawn(keep(Arc::clone(self), position, number, kept.entry.clone()));
                 while tasks.try_join_next().is_some() {}
             }
@@ -456,6 +487,7 @@ async fn begin(
         if let Err(reason) = opened.or_else(|reason| if is_there { Err(reason) } else { Ok(()) }) {
             let is_final = connection.loss().is_none();
             connection.say_goodbye();
+            let _ = timeout(ENDING, connection.gone()).await;
             connection.give_up(reason.clone());
             return Err(NotStarted { reason, is_final });
         }

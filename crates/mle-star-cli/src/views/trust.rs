@@ -217,8 +217,13 @@ fn few_rows(trust: &trust::Trust) -> Option<String> {
     let [low, high] = trust.holdout_interval?;
     let least = (high - low) / 2.0;
     let is_known = least.is_finite() && least > 0.0;
-    is_known
-        .then(|| format!("With {} rows, differences below {} cannot be seen.", grouped(rows), rounded(least)))
+    is_known.then(|| {
+        format!(
+            "With {} held-out rows, a score on the test rows that differs by less than {} says nothing.",
+            grouped(rows),
+            rounded(least)
+        )
+    })
 }
 
 fn split(split: &Split) -> String {

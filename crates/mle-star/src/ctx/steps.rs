@@ -217,9 +217,13 @@ impl<'a> Ctx<'a> {
         }
     }
 
-    /// The solution with a leak that was found after it was scored; it is in no combination.
+    /// The solution with a leak that was found after it was scored. It is in no combination, and no answer to a run that
+    /// stops.
     pub(crate) fn leaking(&self, scored: Scored) -> Scored {
-        self.history().predicted.retain(|one| one.text() != scored.text());
+        let mut history = self.history();
+        history.predicted.retain(|one| one.text() != scored.text());
+        history.submission.take_if(|(best, _)| best.run == *scored.place());
+        drop(history);
         scored.checked(true)
     }
 

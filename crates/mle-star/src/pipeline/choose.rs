@@ -21,6 +21,7 @@ use crate::verdict::Verdict;
 const FINALISTS: usize = 4;
 
 /// The chosen solution.
+#[derive(Clone)]
 pub(super) struct Chosen {
     pub best: Scored,
     /// Its predictions for the held-out rows, if it has any.

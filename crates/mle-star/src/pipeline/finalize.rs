@@ -81,10 +81,11 @@ pub(super) async fn finalize(ctx: &Ctx<'_>, chosen: Chosen) -> Result<Last, Stop
     Ok(Last { contamination, leakage_suspected, choice, probes, rehearsal, ..last })
 }
 
-/// The outcome after a failed finalization: the best validation script.
-pub(super) fn after_failure(ctx: &Ctx<'_>, best: &Scored, cause: String) -> Result<Last, Stop> {
-    ctx.close_after_failure(Verdict::default().made_from([best]).note(cause))?;
-    Ok(fall_back(best))
+/// The outcome after a failed finalization: the chosen validation script.
+pub(super) fn after_failure(ctx: &Ctx<'_>, chosen: Chosen, cause: String) -> Result<Last, Stop> {
+    let Chosen { best, choice, probes, .. } = chosen;
+    ctx.close_after_failure(Verdict::default().made_from([&best]).note(cause))?;
+    Ok(Last { choice, probes, ..fall_back(&best) })
 }
 
 /// Runs the submission script on the original files. If that fails, its run without the held-out rows' labels counts,

@@ -128,10 +128,11 @@ async fn check_once_more(ctx: &Ctx<'_>, best: Scored) -> Result<(Scored, bool), 
         let best = if leaks { ctx.leaking(best) } else { best };
         return Ok((best, leaks));
     }
+    let best = ctx.leaking(best);
     let scored = evaluate_checked(ctx, checked).await?.scored;
     let verdict = Verdict::of(&scored, scored.is_ok()).made_from([&best]).note("leakage removed");
     let leaks = leaks || scored.is_err();
-    let best = scored.unwrap_or_else(|_| ctx.leaking(best));
+    let best = scored.unwrap_or(best);
     ctx.close(verdict.best(&best))?;
     Ok((best, leaks))
 }

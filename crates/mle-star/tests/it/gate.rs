@@ -314,6 +314,8 @@ async fn a_leak_does_not_come_back_when_finalization_fails() {
         .panics("finalization/test");
     let finished = run(&world, &gate_and_probes(LeakageGate::Block, Probes::Final)).await.unwrap();
     assert_eq!(finished.submission.unwrap().as_str(), "phase2/path-0/t0/k0/run");
+    let rule = finished.result.trust.unwrap().choice.rule;
+    assert_eq!(rule, "validation score, after one with a suspected leak");
 }
 
 #[tokio::test]

@@ -39,6 +39,8 @@ pub(in crate::runners) struct NotStarted {
     pub(in crate::runners) is_final: bool,
 }
 
+/// How long an engine that ends a runner may take to end its command, and to say why.
+const EXPLAINING: Duration = Duration::from_secs(2);
 /// How long what a command wrote may take to arrive, once the command has ended.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
@@ -141,8 +143,11 @@ impl Launched {
         drop(writing);
         if !reason.is_empty() {
             // An engine that ends a runner says why, but not always before the runner leaves.
-            let _ = timeout(LAST_WORDS.min(grace[0]), tree.ended()).await;
-            shared.give_up(format!("{reason}{}", complaints.and("")));
+            let said = match timeout(EXPLAINING.min(grace[0]), tree.ended()).await {
+                Ok(_) => complaints.and_all("").await,
+                Err(_) => complaints.and(""),
+            };
+            shared.give_up(format!("{reason}{said}"));
         }
         // It may say why.
         let end = end_of(&mut tree, grace).await;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 use mle_star::stop::Trouble;
 use mle_star_backends::runners::entry::RunnerEntry;
-use mle_star_backends::runners::fleet::{Probe, probe};
+use mle_star_backends::runners::fleet::{Probe, Python, probe};
 use mle_star_backends::script::environment::{
     Environment, EnvironmentChoice, made_environment, python_environment,
 };
@@ -60,10 +60,10 @@ struct Found {
     python: Option<String>,
     /// The interpreter that the entry names for scripts.
     python_of_entry: Option<String>,
-    /// Whether scripts can run with the interpreter that the entry or the settings name; `None` if they name none.
+    /// Whether scripts can run there; `None` if that is known only once the first run has made an environment.
     python_works: Option<bool>,
-    /// Why they cannot.
-    python_trouble: Option<String>,
+    /// The same in words.
+    python_says: String,
     machine: Machine,
     isolation: String,
     /// The median time until an answer.
@@ -153,8 +153,19 @@ fn found(entry: &RunnerEntry, Probe { hello, round_trip, bytes_per_second, pytho
         protocol: hello.protocol,
         python: hello.python,
         python_of_entry: entry.python.as_ref().map(|python| python.display().to_string()),
-        python_works: python.as_ref().map(Result::is_ok),
-        python_trouble: python.and_then(Result::err),
+        python_works: match &python {
+            Python::Works => Some(true),
+            Python::Fails(_) => Some(false),
+            Python::Later | Python::Starts => None,
+        },
+        python_says: match python {
+            Python::Works => "can run".to_owned(),
+            Python::Fails(reason) => format!("cannot run: {reason}"),
+            Python::Later => "the first run makes their environment".to_owned(),
+            Python::Starts => {
+                "their Python starts; the first run compares its versions with those here".to_owned()
+            }
+        },
         machine: hello.machine,
         isolation: hello.isolation,
         round_trip_ms: round_trip.as_secs_f64() * 1e3,
@@ -192,16 +203,11 @@ impl Found {
             Some(given) => format!("{given} as configured ({path} on its PATH)"),
             None => format!("{path} on its PATH"),
         };
-        let scripts = match (self.python_works, &self.python_trouble) {
-            (_, Some(trouble)) => format!("cannot run: {trouble}"),
-            (Some(_), None) => "can run".to_owned(),
-            (None, None) => "the first run makes their environment".to_owned(),
-        };
         let mut rows = vec![
             ("host:", format!("{host} ({platform})")),
             ("mle-star:", format!("{version}, protocol {protocol}")),
             ("python:", python),
-            ("scripts:", scripts),
+            ("scripts:", self.python_says.clone()),
             ("cores:", machine.cores.to_string()),
             ("memory:", format!("{} GiB", machine.memory_mib / 1024)),
             ("gpus:", gpus(machine)),

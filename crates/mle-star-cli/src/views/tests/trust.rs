@@ -129,7 +129,7 @@ async fn all_that_is_known_about_a_score_is_shown() {
         "The scripts could not use the network.",
         "chosen with seed 42",
     ];
-    check("whole", &json!({}), &expected, &["cannot be seen"]).await;
+    check("whole", &json!({}), &expected, &["says nothing"]).await;
 }
 
 #[tokio::test]
@@ -142,7 +142,7 @@ async fn less_is_shown_if_less_is_known() {
         "shift": none, "findings": [], "probes": [], "equivalence": "",
     });
     let reason = "No rows were held out. The task has 800 labelled rows, fewer than 2,000.";
-    let absent = ["Checks", "<h3>Solutions", "Diamonds", "The band", "ROC-AUC", "cannot be seen"];
+    let absent = ["Checks", "<h3>Solutions", "Diamonds", "The band", "ROC-AUC", "says nothing"];
     check("off", &off, &["<dd>none</dd>", reason, "Rule: best validation score."], &absent).await;
 
     let unverified = json!({"verified": none, "validation_interval": none, "validation_rows": none, "split": none, "shift": none});
@@ -153,7 +153,13 @@ async fn less_is_shown_if_less_is_known() {
         "holdout": {"state": "on", "rows": 300, "of": 2000, "seed": 1, "digest": "d"},
         "holdout_interval": [0.768, 0.852],
     });
-    check("few", &few, &["With 300 rows, differences below 0.042 cannot be seen."], &[]).await;
+    check(
+        "few",
+        &few,
+        &["With 300 held-out rows, a score on the test rows that differs by less than 0.042 says nothing."],
+        &[],
+    )
+    .await;
 }
 
 #[tokio::test]

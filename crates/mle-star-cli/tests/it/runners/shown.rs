@@ -113,7 +113,8 @@ fn doctor_tries_the_interpreters_of_scripts() {
     };
     let none = "cannot run: the interpreter /no/such/python does not work";
     // Nothing to compare with is on this machine yet.
-    check("", ["the first run makes their environment", "can run", "can run", "can run", none]);
+    let starts = "their Python starts; the first run compares";
+    check("", ["the first run makes their environment", starts, starts, "can run", none]);
     let another = "cannot run: it has Python 3.99.1, and this machine has 3.";
     check("--set python=python3", ["can run", "can run", another, "can run", none]);
 }
