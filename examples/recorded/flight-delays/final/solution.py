@@ -49,6 +49,9 @@ DATES = ["time_hour"]
 train = pd.read_csv("./input/train.csv")
 test = pd.read_csv("./input/test.csv")
 
+# Of all rows, since a part of them may lack a rare class.
+CLASSES = pd.factorize(train[TARGET], sort=True)[1]
+
 # The search uses a random part of the rows to stay fast.
 # Every training row is used.
 train = train.reset_index(drop=True)
@@ -65,7 +68,7 @@ weather = weather.set_index(["origin", "time_hour"]).add_prefix("weather_").rese
 train = train.merge(weather, on=["origin", "time_hour"], how="left")
 test = test.merge(weather, on=["origin", "time_hour"], how="left")
 
-y, CLASSES = pd.factorize(train[TARGET], sort=True)
+y = train[TARGET].map({label: code for code, label in enumerate(CLASSES)}).to_numpy()
 
 
 # === Folds ===
@@ -119,7 +122,7 @@ def encode_lightgbm(fit, y_fit, others):
     switches = OneHotEncoder(handle_unknown="ignore", sparse_output=False, dtype=float).fit(fit[CATEGORICAL])
     blocks.append([switches.transform(frame[CATEGORICAL]) for frame in frames])
     # For columns with many categories, cross-fitted target means are better than codes.
-    means = TargetEncoder(target_type="binary", cv=KFold(5, shuffle=True, random_state=SEED))
+    means = TargetEncoder(target_type="auto", cv=KFold(5, shuffle=True, random_state=SEED))
     blocks.append([means.fit_transform(fit[MANY_LEVELS], y_fit), *(means.transform(other[MANY_LEVELS]) for other in others)])
     return [np.hstack(parts) for parts in zip(*blocks)]
 
@@ -200,7 +203,7 @@ submission.assign(**answers(final)).to_csv("./final/submission.csv", index=False
 
 
 def member_2():
-    """Extra trees, phase3/extra-3, validation score 0.7219588615163837."""
+    """Extra trees, phase3/extra-5, validation score 0.7219588615163837."""
     return r'''
 """Extra trees for flight-delays: 5 folds, area under the ROC curve of the second class (the larger label)."""
 
@@ -231,6 +234,9 @@ DATES = ["time_hour"]
 train = pd.read_csv("./input/train.csv")
 test = pd.read_csv("./input/test.csv")
 
+# Of all rows, since a part of them may lack a rare class.
+CLASSES = pd.factorize(train[TARGET], sort=True)[1]
+
 # The search uses a random part of the rows to stay fast.
 # Every training row is used.
 train = train.reset_index(drop=True)
@@ -247,7 +253,7 @@ weather = weather.set_index(["origin", "time_hour"]).add_prefix("weather_").rese
 train = train.merge(weather, on=["origin", "time_hour"], how="left")
 test = test.merge(weather, on=["origin", "time_hour"], how="left")
 
-y, CLASSES = pd.factorize(train[TARGET], sort=True)
+y = train[TARGET].map({label: code for code, label in enumerate(CLASSES)}).to_numpy()
 
 
 # === Folds ===
@@ -291,7 +297,7 @@ def encode_extra_trees(fit, y_fit, others):
     codes = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1).fit(fit[CATEGORICAL])
     blocks.append([codes.transform(frame[CATEGORICAL]) for frame in frames])
     # For columns with many categories, cross-fitted target means are better than codes.
-    means = TargetEncoder(target_type="binary", cv=KFold(5, shuffle=True, random_state=SEED))
+    means = TargetEncoder(target_type="auto", cv=KFold(5, shuffle=True, random_state=SEED))
     blocks.append([means.fit_transform(fit[MANY_LEVELS], y_fit), *(means.transform(other[MANY_LEVELS]) for other in others)])
     return [np.hstack(parts) for parts in zip(*blocks)]
 
@@ -398,6 +404,9 @@ DATES = ["time_hour"]
 train = pd.read_csv("./input/train.csv")
 test = pd.read_csv("./input/test.csv")
 
+# Of all rows, since a part of them may lack a rare class.
+CLASSES = pd.factorize(train[TARGET], sort=True)[1]
+
 # The search uses a random part of the rows to stay fast.
 # Every training row is used.
 train = train.reset_index(drop=True)
@@ -414,7 +423,7 @@ weather = weather.set_index(["origin", "time_hour"]).add_prefix("weather_").rese
 train = train.merge(weather, on=["origin", "time_hour"], how="left")
 test = test.merge(weather, on=["origin", "time_hour"], how="left")
 
-y, CLASSES = pd.factorize(train[TARGET], sort=True)
+y = train[TARGET].map({label: code for code, label in enumerate(CLASSES)}).to_numpy()
 
 
 # === Folds ===
@@ -459,7 +468,7 @@ def encode_lightgbm(fit, y_fit, others):
     switches = OneHotEncoder(handle_unknown="ignore", sparse_output=False, dtype=float).fit(fit[CATEGORICAL])
     blocks.append([switches.transform(frame[CATEGORICAL]) for frame in frames])
     # For columns with many categories, cross-fitted target means are better than codes.
-    means = TargetEncoder(target_type="binary", cv=KFold(5, shuffle=True, random_state=SEED))
+    means = TargetEncoder(target_type="auto", cv=KFold(5, shuffle=True, random_state=SEED))
     blocks.append([means.fit_transform(fit[MANY_LEVELS], y_fit), *(means.transform(other[MANY_LEVELS]) for other in others)])
     # The frequency of each category in the fitting rows.
     for column in CATEGORICAL + MANY_LEVELS:
