@@ -79,6 +79,20 @@ async fn a_solution_with_a_leak_is_in_no_combination() {
 }
 
 #[tokio::test]
+async fn a_leak_that_was_corrected_leaves_no_copy_in_a_combination() {
+    let leak =
+        r#"[{"leakage_status": "Yes Data Leakage", "code_block": "block = 'phase1/candidate-0/init'"}]"#;
+    let world = two_candidates()
+        .agent("phase1/final/leakage", leak)
+        .agent("phase1/final/leakage-fix-1", "```python\nblock = 'clean'\n```")
+        .script("phase1/final/run", predicted(0.65))
+        .selects("phase3/selection/weights", weights(&[0.5, 0.5], 0.8));
+    let script = run(&world, &held_out()).await.unwrap().result.final_solution.content;
+    assert!(script.contains("block = 'clean'"), "{script}");
+    assert!(!script.contains("block = 'phase1/candidate-0/init'"), "{script}");
+}
+
+#[tokio::test]
 async fn it_needs_predictions_and_can_be_switched_off() {
     let check = async |world: World, inputs: &Frozen| {
         run(&world, inputs).await.unwrap();
