@@ -75,6 +75,9 @@ pub fn measure(
 pub(crate) fn mean(metric: Metric, scores: &[Measurement]) -> Result<Measurement, Unscorable> {
     let count = scores.len() as f64;
     let (first, rest) = scores.split_first().ok_or_else(|| Unscorable::new("there are no targets"))?;
+    if rest.is_empty() {
+        return Ok(first.clone());
+    }
     let mut all = first.clone();
     for other in rest {
         all.score += other.score;

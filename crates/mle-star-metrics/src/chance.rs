@@ -44,16 +44,8 @@ impl PermutedLabels {
     /// # Errors
     /// The predictions have no score.
     pub fn chance(&self, predictions: impl Read, layout: &Layout<'_>) -> Result<Chance, Unscorable> {
-        let (mut text, mut predictions) = (Vec::new(), predictions);
-        let read = predictions.read_to_end(&mut text);
-        read.map_err(|error| Unscorable::new(format!("the file cannot be read: {error}")))?;
-        let scores_of = |labels: &Labels, layout: &Layout<'_>| {
-            scores(&labels.predicted(text.as_slice(), layout, Others::Reject)?)
-        };
-        let of_targets = match self.0.has_several_targets() {
-            true => self.0.each(layout, scores_of)?,
-            false => vec![scores_of(&self.0, layout)?],
-        };
+        let predicted = self.0.predicted(predictions, layout, Others::Reject)?;
+        let of_targets = predicted.iter().map(scores).collect::<Result<Vec<_>, _>>()?;
         let count = of_targets.len() as f64;
         let mean_of = |at: usize| of_targets.iter().map(|scores| scores[at]).sum::<f64>() / count;
         let fewest = of_targets.iter().map(Vec::len).min().unwrap_or_default();
@@ -70,8 +62,7 @@ impl PermutedLabels {
 /// The score, and then those with permuted labels. A permutation without a score is left out.
 fn scores(predicted: &Predicted) -> Result<Vec<f64>, Unscorable> {
     let rows = predicted.rows();
-    let ones = vec![1.0; rows];
-    let own = predicted.score(&predicted.values, &ones)?;
+    let own = predicted.score(&predicted.values)?;
     let permutations = if rows > MANY_ROWS { PERMUTATIONS / 5 } else { PERMUTATIONS };
     let mut places: Vec<usize> = (0..rows).collect();
     let mut blocks: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
@@ -85,7 +76,7 @@ fn scores(predicted: &Predicted) -> Result<Vec<f64>, Unscorable> {
                 places.swap(block[last], block[random.below(last + 1)]);
             }
         }
-        predicted.with_truth_of(&places).score(&predicted.values, &ones).ok()
+        predicted.with_truth_of(&places).score(&predicted.values).ok()
     });
     Ok(std::iter::once(own).chain(permuted).collect())
 }

@@ -128,6 +128,11 @@ impl Labels {
         !self.further.is_empty()
     }
 
+    /// The metric of scores.
+    pub(crate) fn metric(&self) -> Metric {
+        self.metric
+    }
+
     /// The number of rows with a label.
     pub fn rows(&self) -> usize {
         self.keys.len()

@@ -4,13 +4,16 @@
 //! round adds the member whose predictions improve the mean of those chosen so far the most. A member's weight is how
 //! often it was chosen.
 
+use std::borrow::Cow;
 use std::io::Read;
 
 use mle_star::measure::Measurement;
 use mle_star::metric::Direction;
 
+use crate::bootstrap::mean;
 use crate::labels::evaluate::Predicted;
 use crate::labels::{Labels, Layout, Others};
+use crate::names::Kind;
 use crate::score::Unscorable;
 
 /// The most rounds of a selection.
@@ -49,10 +52,10 @@ pub struct Selection {
 
 impl Labels {
     /// Chooses weights for members that run in `seconds` together. The weighted mean of labels is the label with the
-    /// largest weight.
+    /// largest weight. With several targets, a member has the same weight for all of them.
     ///
     /// Members whose rows or columns differ from those of the first one get no weight. `None` if fewer than two members
-    /// get one, or if there are several targets.
+    /// get one, or for labels of several targets.
     ///
     /// # Errors
     /// The first file cannot be scored.
@@ -63,7 +66,7 @@ impl Labels {
         seconds: f64,
         replicates: usize,
     ) -> Result<Option<Selection>, Unscorable> {
-        if self.has_several_targets() {
+        if self.has_several_targets() && self.metric().kind() == Kind::Labels {
             return Ok(None);
         }
         let (mut files, mut durations) = (Vec::new(), Vec::new());
@@ -73,93 +76,120 @@ impl Labels {
         }
         let Some(first) = files.first() else { return Ok(None) };
         let first = first.clone()?;
-        let usable = |file: Result<Predicted, Unscorable>| file.ok().filter(|file| file.matches(&first));
-        let files: Vec<Option<Predicted>> = files.into_iter().map(usable).collect();
+        let agrees = |file: &Vec<Predicted>| file.iter().zip(&first).all(|(one, other)| one.matches(other));
+        let files: Vec<Option<Vec<Predicted>>> =
+            files.into_iter().map(|file| file.ok().filter(agrees)).collect();
         let library = Library::new(&first, &files, &durations, seconds);
         let weights = library.weights(&library.sample(|_| true));
         if weights.iter().filter(|weight| **weight > 0.0).count() < 2 {
             return Ok(None);
         }
-        let combined = first.with_values(library.decide(&library.cross_fitted(Library::weights)));
-        let best = library.decide(&library.cross_fitted(Library::best));
-        let ones = vec![1.0; first.rows()];
-        let is_better = goodness(&first, &combined.values, &ones) > goodness(&first, &best, &ones);
-        let measured = self.on_test_rows(combined.measure(replicates)?);
+        let combined = library.cross_fitted(Library::weights);
+        let best = library.cross_fitted(Library::best);
+        let is_better = goodness(&library.targets, &combined) > goodness(&library.targets, &best);
+        let of_target = |(target, values): (&Target<'_>, &Vec<f64>)| {
+            target.rows.with_values(target.decide(values)).measure(replicates)
+        };
+        let measured = library.targets.iter().zip(&combined).map(of_target).collect::<Result<Vec<_>, _>>()?;
+        let measured = self.on_test_rows(mean(self.metric(), &measured)?);
         Ok(Some(Selection { weights, measured, is_better }))
     }
 }
 
 /// The members to choose from.
 struct Library<'a> {
-    rows: &'a Predicted,
-    /// The values of each member, several for each row; labels as one value for each class. Empty for members that
-    /// cannot be chosen.
-    values: Vec<Vec<f64>>,
-    width: usize,
+    targets: Vec<Target<'a>>,
     durations: &'a [f64],
     seconds: f64,
 }
 
+/// What the members predict for one target.
+struct Target<'a> {
+    rows: Cow<'a, Predicted>,
+    /// The values of each member, several for each row; labels as one value for each class. Empty for members that
+    /// cannot be chosen.
+    members: Vec<Vec<f64>>,
+    /// The number of values of a row.
+    width: usize,
+}
+
 impl<'a> Library<'a> {
-    fn new(rows: &'a Predicted, files: &[Option<Predicted>], durations: &'a [f64], seconds: f64) -> Self {
-        let width = rows.labels().unwrap_or(rows.width);
-        let values = files.iter().map(|file| file.as_ref().map(spread).unwrap_or_default()).collect();
-        Self { rows, values, width, durations, seconds }
+    fn new(
+        first: &'a [Predicted],
+        files: &[Option<Vec<Predicted>>],
+        durations: &'a [f64],
+        seconds: f64,
+    ) -> Self {
+        let target = |(at, rows): (usize, &'a Predicted)| {
+            let values = |file: &Option<Vec<Predicted>>| file.as_ref().map(|file| spread(&file[at]));
+            let members = files.iter().map(|file| values(file).unwrap_or_default()).collect();
+            Target { rows: Cow::Borrowed(rows), members, width: rows.labels().unwrap_or(rows.width) }
+        };
+        Self { targets: first.iter().enumerate().map(target).collect(), durations, seconds }
+    }
+
+    /// What makes rows dependent. All targets have the same rows.
+    fn units(&self) -> &[u64] {
+        self.targets.first().map_or(&[], |target| target.rows.units())
     }
 
     /// The places of the wanted rows, at most [`ROWS`] of them. Rows are in the order of a hash, so every n-th is a
     /// random sample.
     fn sample(&self, wanted: impl Fn(u64) -> bool) -> Vec<usize> {
-        let units = self.rows.units();
-        let all: Vec<usize> = (0..self.rows.rows()).filter(|place| wanted(units[*place])).collect();
+        let units = self.units();
+        let all: Vec<usize> = (0..units.len()).filter(|place| wanted(units[*place])).collect();
         let step = all.len().div_ceil(ROWS).max(1);
         all.into_iter().step_by(step).collect()
     }
 
-    /// Values for all rows, with weights that are chosen on the other folds.
-    fn cross_fitted(&self, choose: impl Fn(&Self, &[usize]) -> Vec<f64>) -> Vec<f64> {
-        let mut values = vec![0.0; self.rows.rows() * self.width];
-        for fold in 0..FOLDS {
-            let weights = choose(self, &self.sample(|unit| fold_of(unit) != fold));
-            for (place, unit) in self.rows.units().iter().enumerate() {
-                if fold_of(*unit) == fold {
-                    let row = place * self.width..(place + 1) * self.width;
-                    for (weight, member) in
-                        weights.iter().zip(&self.values).filter(|(weight, _)| **weight > 0.0)
-                    {
-                        let sums = values[row.clone()].iter_mut();
-                        sums.zip(&member[row.clone()]).for_each(|(sum, value)| *sum += weight * value);
-                    }
+    /// The values of each target for all rows, with weights that are chosen on the other folds.
+    fn cross_fitted(&self, choose: impl Fn(&Self, &[usize]) -> Vec<f64>) -> Vec<Vec<f64>> {
+        let weights: Vec<Vec<f64>> =
+            (0..FOLDS).map(|fold| choose(self, &self.sample(|unit| fold_of(unit) != fold))).collect();
+        let of_target = |target: &Target<'_>| {
+            let mut values = vec![0.0; target.rows.rows() * target.width];
+            for (place, unit) in self.units().iter().enumerate() {
+                let row = place * target.width..(place + 1) * target.width;
+                let weights = weights[fold_of(*unit) as usize].iter();
+                for (weight, member) in weights.zip(&target.members).filter(|(weight, _)| **weight > 0.0) {
+                    let sums = values[row.clone()].iter_mut();
+                    sums.zip(&member[row.clone()]).for_each(|(sum, value)| *sum += weight * value);
                 }
             }
-        }
-        values
+            values
+        };
+        self.targets.iter().map(of_target).collect()
     }
 
     /// Weights chosen on the rows at these places.
     fn weights(&self, places: &[usize]) -> Vec<f64> {
-        let rows = self.rows.at(places);
-        let mut search = self.search(&rows, places);
+        let mut search = self.search(places);
         search.keep_the_best();
         search.run()
     }
 
     /// All weight for the member that is best on the rows at these places.
     fn best(&self, places: &[usize]) -> Vec<f64> {
-        let rows = self.rows.at(places);
-        self.search(&rows, places).best()
+        self.search(places).best()
     }
 
-    fn search<'b>(&'b self, rows: &'b Predicted, places: &[usize]) -> Search<'b> {
+    fn search(&self, places: &[usize]) -> Search<'_> {
+        Search { library: self, targets: self.targets.iter().map(|target| target.at(places)).collect() }
+    }
+}
+
+impl Target<'_> {
+    /// The same for the rows at these places.
+    fn at(&self, places: &[usize]) -> Target<'static> {
         let pick = |values: &Vec<f64>| -> Vec<f64> {
             let row = |place: &usize| &values[place * self.width..(place + 1) * self.width];
             places.iter().filter(|_| !values.is_empty()).flat_map(row).copied().collect()
         };
-        let members: Vec<Vec<f64>> = self.values.iter().map(pick).collect();
-        Search { library: self, rows, ones: vec![1.0; places.len()], members }
+        let members = self.members.iter().map(pick).collect();
+        Target { rows: Cow::Owned(self.rows.at(places)), members, width: self.width }
     }
 
-    /// What the files would hold: the values, or the label with the largest one.
+    /// What a file would hold: the values, or the label with the largest one.
     fn decide(&self, values: &[f64]) -> Vec<f64> {
         if self.rows.labels().is_none() {
             return values.to_vec();
@@ -175,38 +205,45 @@ impl<'a> Library<'a> {
 /// One greedy search.
 struct Search<'a> {
     library: &'a Library<'a>,
-    rows: &'a Predicted,
-    /// A weight for each row.
-    ones: Vec<f64>,
-    members: Vec<Vec<f64>>,
+    targets: Vec<Target<'static>>,
 }
 
 impl Search<'_> {
+    /// The members that can be chosen.
+    fn known(&self) -> Vec<usize> {
+        let has_values = |at: &usize| self.targets.iter().all(|target| !target.members[*at].is_empty());
+        (0..self.library.durations.len()).filter(has_values).collect()
+    }
+
     /// The members, the best by their own scores first.
     fn order(&self) -> Vec<usize> {
-        let known = (0..self.members.len()).filter(|at| !self.members[*at].is_empty());
-        let mut order: Vec<(usize, f64)> =
-            known.filter_map(|at| Some((at, self.goodness(&self.members[at])?))).collect();
+        let of_member = |at: usize| {
+            let own: Vec<Vec<f64>> = self.targets.iter().map(|target| target.members[at].clone()).collect();
+            Some((at, goodness(&self.targets, &own)?))
+        };
+        let mut order: Vec<(usize, f64)> = self.known().into_iter().filter_map(of_member).collect();
         order.sort_by(|one, two| two.1.total_cmp(&one.1));
         order.into_iter().map(|(at, _)| at).collect()
     }
 
     fn best(&self) -> Vec<f64> {
         let best = self.order().first().copied();
-        (0..self.members.len()).map(|at| f64::from(u8::from(Some(at) == best))).collect()
+        (0..self.library.durations.len()).map(|at| f64::from(u8::from(Some(at) == best))).collect()
     }
 
     /// Empties all members but the best by their own scores.
     fn keep_the_best(&mut self) {
         let kept: Vec<usize> = self.order().into_iter().take(CANDIDATES).collect();
-        let others = (0..self.members.len()).filter(|at| !kept.contains(at));
-        others.for_each(|at| self.members[at] = Vec::new());
+        for target in &mut self.targets {
+            let others = (0..target.members.len()).filter(|at| !kept.contains(at));
+            others.for_each(|at| target.members[at] = Vec::new());
+        }
     }
 
     /// The weights after the best round.
     fn run(&self) -> Vec<f64> {
-        let mut counts = vec![0_u32; self.members.len()];
-        let mut sums: Vec<f64> = Vec::new();
+        let mut counts = vec![0_u32; self.library.durations.len()];
+        let mut sums: Vec<Vec<f64>> = vec![Vec::new(); self.targets.len()];
         let (mut best, mut best_counts, mut best_round) = (f64::NEG_INFINITY, counts.clone(), 0);
         for round in 1..=ROUNDS {
             let Some((member, goodness)) = self.next(&counts, &sums, round as f64) else { break };
@@ -216,40 +253,44 @@ impl Search<'_> {
             } else if round - best_round >= PATIENCE {
                 break;
             }
-            sums.resize(self.members[member].len(), 0.0);
-            sums.iter_mut().zip(&self.members[member]).for_each(|(sum, value)| *sum += value);
+            for (sums, target) in sums.iter_mut().zip(&self.targets) {
+                sums.resize(target.members[member].len(), 0.0);
+                sums.iter_mut().zip(&target.members[member]).for_each(|(sum, value)| *sum += value);
+            }
         }
         let total = f64::from(best_counts.iter().sum::<u32>().max(1));
         best_counts.iter().map(|count| f64::from(*count) / total).collect()
     }
 
     /// The member that improves the mean the most, and how good the mean is with it.
-    fn next(&self, counts: &[u32], sums: &[f64], round: f64) -> Option<(usize, f64)> {
+    fn next(&self, counts: &[u32], sums: &[Vec<f64>], round: f64) -> Option<(usize, f64)> {
         let chosen = counts.iter().zip(self.library.durations).filter(|(count, _)| **count > 0);
         let used: f64 = chosen.map(|(_, seconds)| seconds).sum();
         let fits = |at: &usize| counts[*at] > 0 || used + self.library.durations[*at] <= self.library.seconds;
-        let possible = (0..self.members.len()).filter(|at| !self.members[*at].is_empty()).filter(fits);
-        let tried = possible.filter_map(|at| {
-            let sum = |(place, value): (usize, &f64)| (sums.get(place).unwrap_or(&0.0) + value) / round;
-            let mean: Vec<f64> = self.members[at].iter().enumerate().map(sum).collect();
-            Some((at, self.goodness(&mean)?))
-        });
+        let with = |at: usize| {
+            let of_target = |(target, sums): (&Target<'_>, &Vec<f64>)| -> Vec<f64> {
+                let sum = |(place, value): (usize, &f64)| (sums.get(place).unwrap_or(&0.0) + value) / round;
+                target.members[at].iter().enumerate().map(sum).collect()
+            };
+            let means: Vec<Vec<f64>> = self.targets.iter().zip(sums).map(of_target).collect();
+            Some((at, goodness(&self.targets, &means)?))
+        };
+        let tried = self.known().into_iter().filter(fits).filter_map(with);
         tried.max_by(|one, two| one.1.total_cmp(&two.1).then(two.0.cmp(&one.0)))
-    }
-
-    /// The score, larger if it is better.
-    fn goodness(&self, values: &[f64]) -> Option<f64> {
-        goodness(self.rows, &self.library.decide(values), &self.ones)
     }
 }
 
-/// The score of values for these rows, larger if it is better.
-fn goodness(rows: &Predicted, values: &[f64], weights: &[f64]) -> Option<f64> {
-    let score = rows.score(values, weights).ok()?;
-    Some(match rows.metric().direction() {
-        Direction::Maximize => score,
-        Direction::Minimize => -score,
-    })
+/// The mean score of values for each target, larger if it is better.
+fn goodness(targets: &[Target<'_>], values: &[Vec<f64>]) -> Option<f64> {
+    let of_target = |(target, values): (&Target<'_>, &Vec<f64>)| {
+        let score = target.rows.score(&target.decide(values)).ok()?;
+        Some(match target.rows.metric().direction() {
+            Direction::Maximize => score,
+            Direction::Minimize => -score,
+        })
+    };
+    let scores = targets.iter().zip(values).map(of_target).collect::<Option<Vec<f64>>>()?;
+    Some(scores.iter().sum::<f64>() / scores.len() as f64)
 }
 
 /// Predictions as numbers that have a mean: a label becomes a one at its class.
@@ -320,6 +361,51 @@ mod tests {
             table((0..rows).map(|row| (truth(row) + size * (noise(row, salt) - 0.5)).to_string()))
         });
         (table((0..rows).map(|row| truth(row).to_string())), predicted.collect())
+    }
+
+    /// A truth of two targets, and predictions with errors of these sizes.
+    fn two_targets(rows: usize, errors: &[[f64; 2]]) -> (String, Vec<String>) {
+        let table = |value: &dyn Fn(usize, u64) -> f64| {
+            let row = |row: usize| format!("{row},{},{}\n", value(row, 0), value(row, 1));
+            format!("id,y,z\n{}", (0..rows).map(row).collect::<String>())
+        };
+        let truth = |row: usize, target: u64| (row % 97 + 10 * target as usize) as f64 / 10.0;
+        let predicted = (0..).zip(errors).map(|(salt, sizes)| {
+            table(&|row, target| {
+                truth(row, target) + sizes[target as usize] * (noise(row, 2 * salt + target) - 0.5)
+            })
+        });
+        (table(&truth), predicted.collect())
+    }
+
+    fn select_for_two(metric: Metric, truth: &str, files: &[String]) -> Option<Selection> {
+        let header = ["id", "y", "z"].map(str::to_owned);
+        let [id, target, further] = header.clone();
+        let columns = Columns { id: Some(id), target, further: vec![further], cluster: None };
+        let labels = Labels::read(truth.as_bytes(), &columns, metric).unwrap();
+        let layout = Layout { header: &header, id_column: Some("id") };
+        let members = files.iter().map(|file| Member { predictions: file.as_bytes(), seconds: 1.0 });
+        labels.select(members, &layout, 10.0, 50).unwrap()
+    }
+
+    #[test]
+    fn a_member_has_the_same_weight_for_all_targets() {
+        // Each of the first two is better for one target, the third for none.
+        let (truth, files) = two_targets(2_000, &[[1.0, 3.0], [3.0, 1.0], [9.0, 9.0]]);
+        let Selection { weights, measured, is_better } =
+            select_for_two(Metric::Rmse, &truth, &files).unwrap();
+        assert!((0.4..=0.6).contains(&weights[0]) && (0.4..=0.6).contains(&weights[1]), "{weights:?}");
+        assert!(is_better);
+        // Errors of sizes 1 and 3 with equal weights: half of the root of 10, as a standard deviation.
+        let expected = 10_f64.sqrt() / 2.0 / 12_f64.sqrt();
+        assert!((measured.score - expected).abs() < 0.03, "{} instead of {expected}", measured.score);
+        assert_eq!(measured.rows, 2_000);
+    }
+
+    #[test]
+    fn labels_of_several_targets_are_not_combined() {
+        let (truth, files) = two_targets(300, &[[0.0, 0.0], [0.0, 0.0]]);
+        assert_eq!(select_for_two(Metric::Accuracy, &truth, &files), None);
     }
 
     #[test]

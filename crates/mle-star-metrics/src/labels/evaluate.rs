@@ -59,18 +59,12 @@ impl Labels {
         others: Others,
         replicates: usize,
     ) -> Result<Measurement, Unscorable> {
-        if self.further.is_empty() {
-            let measured = self.evaluate_one(predictions, layout, others, replicates)?;
-            return Ok(self.on_test_rows(measured));
-        }
-        let (mut text, mut predictions) = (Vec::new(), predictions);
-        let read = predictions.read_to_end(&mut text);
-        read.map_err(|error| Unscorable::new(format!("the file cannot be read: {error}")))?;
-        let measured = self.each(layout, |labels, layout| {
-            labels
-                .evaluate_one(text.as_slice(), layout, others, replicates)
-                .map_err(|error| Unscorable::new(format!("{} (target {})", error, shown(&labels.target))))
-        })?;
+        let predicted = self.predicted(predictions, layout, others)?;
+        let targets = std::iter::once(self).chain(&self.further);
+        let of_target = |(labels, predicted): (&Self, &Predicted)| {
+            predicted.measure(replicates).map_err(|error| self.about(labels, error))
+        };
+        let measured = targets.zip(&predicted).map(of_target).collect::<Result<Vec<_>, _>>()?;
         Ok(self.on_test_rows(mean(self.metric, &measured)?))
     }
 
@@ -90,17 +84,8 @@ impl Labels {
         layout: &Layout<'_>,
         others: Others,
     ) -> Result<f64, Unscorable> {
-        let (mut text, mut predictions) = (Vec::new(), predictions);
-        let read = predictions.read_to_end(&mut text);
-        read.map_err(|error| Unscorable::new(format!("the file cannot be read: {error}")))?;
-        let one = |labels: &Self, layout: &Layout<'_>| {
-            let predicted = labels.predicted(text.as_slice(), layout, others)?;
-            predicted.score(&predicted.values, &vec![1.0; predicted.rows()])
-        };
-        if self.further.is_empty() {
-            return one(self, layout);
-        }
-        let scores = self.each(layout, one)?;
+        let predicted = self.predicted(predictions, layout, others)?;
+        let scores = predicted.iter().map(|one| one.score(&one.values)).collect::<Result<Vec<_>, _>>()?;
         Ok(scores.iter().sum::<f64>() / scores.len() as f64)
     }
 
@@ -124,18 +109,34 @@ impl Labels {
         std::iter::once(self).chain(&self.further).map(of_target).collect()
     }
 
-    fn evaluate_one(
+    /// The predictions of a file for each target, as in [`Labels::evaluate`].
+    pub(crate) fn predicted(
         &self,
         predictions: impl Read,
         layout: &Layout<'_>,
         others: Others,
-        replicates: usize,
-    ) -> Result<Measurement, Unscorable> {
-        self.predicted(predictions, layout, others)?.measure(replicates)
+    ) -> Result<Vec<Predicted>, Unscorable> {
+        if self.further.is_empty() {
+            return Ok(vec![self.predicted_for_one(predictions, layout, others)?]);
+        }
+        let (mut text, mut predictions) = (Vec::new(), predictions);
+        let read = predictions.read_to_end(&mut text);
+        read.map_err(|error| Unscorable::new(format!("the file cannot be read: {error}")))?;
+        self.each(layout, |labels, layout| {
+            let predicted = labels.predicted_for_one(text.as_slice(), layout, others);
+            predicted.map_err(|error| self.about(labels, error))
+        })
     }
 
-    /// The predictions of a file for the first target, as in [`Labels::evaluate`].
-    pub(crate) fn predicted(
+    /// The error of a target, which is named if there are several.
+    fn about(&self, target: &Self, error: Unscorable) -> Unscorable {
+        match self.further.as_slice() {
+            [] => error,
+            _ => Unscorable::new(format!("{error} (target {})", shown(&target.target))),
+        }
+    }
+
+    fn predicted_for_one(
         &self,
         predictions: impl Read,
         layout: &Layout<'_>,
@@ -190,9 +191,9 @@ impl Predicted {
         self.read(&self.values, |truth, predicted| measure(self.metric, truth, predicted, rows, replicates))
     }
 
-    /// The score of other values for the same rows, with a weight for each row.
-    pub(crate) fn score(&self, values: &[f64], weights: &[f64]) -> Result<f64, Unscorable> {
-        self.read(values, |truth, predicted| score(self.metric, truth, predicted, Some(weights)))
+    /// The score of other values for the same rows.
+    pub(crate) fn score(&self, values: &[f64]) -> Result<f64, Unscorable> {
+        self.read(values, |truth, predicted| score(self.metric, truth, predicted, None))
     }
 
     /// The metric.
