@@ -68,8 +68,8 @@ struct State {
     rehearsed: f64,
     /// The seconds of the latest scripts that had a score.
     latest: VecDeque<f64>,
-    /// The seconds of the latest ablation study.
-    ablation: f64,
+    /// The seconds of the latest ablation study; none before the first.
+    ablation: Option<f64>,
     spent: f64,
     /// Expected cost of the calls in progress.
     in_flight: f64,
@@ -121,7 +121,7 @@ impl Limits {
                 repeated: 0.0,
                 rehearsed: 0.0,
                 latest: VecDeque::new(),
-                ablation: 0.0,
+                ablation: None,
                 spent: 0.0,
                 in_flight: 0.0,
                 dearest: HashMap::new(),
@@ -169,16 +169,24 @@ impl Limits {
 
     /// The time limit that refuses work at this place now, if any.
     pub fn out_of_time(&self, place: &Place, now: f64) -> Option<Limit> {
+        self.exceeded(place, now, 0.0)
+    }
+
+    /// The time limit that ends before work of this many seconds at this place, if any.
+    fn exceeded(&self, place: &Place, now: f64, needed: f64) -> Option<Limit> {
         let state = self.state();
-        if now >= self.search_ends(&state, place) {
+        let ends = now + needed;
+        if ends >= self.search_ends(&state, place) {
             return Some(Limit::Time);
         }
-        let path_is_spent = place.path().is_some_and(|path| state.used(path) >= state.path_allowance);
-        (now >= self.phase_ends(&state, place) || path_is_spent).then_some(Limit::Share)
+        let path_is_spent =
+            place.path().is_some_and(|path| state.used(path) + needed >= state.path_allowance);
+        (ends >= self.phase_ends(&state, place) || path_is_spent).then_some(Limit::Share)
     }
 
     /// The time limit that leaves out a step or a script at this place now: what is left is less than the shortest of
-    /// the latest scripts took, after an ablation study where there is one. For a submission script, it is less than its
+    /// the latest scripts took, after an ablation study where there is one (the first is expected to take as long as such
+    /// a script). For a submission script, it is less than its
     /// run without the held-out rows took.
     pub fn too_late_to_begin(&self, place: &Place, now: f64) -> Option<Limit> {
         let (shortest, ablation, rehearsed) = {
@@ -187,10 +195,10 @@ impl Limits {
         };
         let needed = match (place.phase(), place.step()) {
             (Some(Phase::Finalization), _) => rehearsed * AGAIN,
-            (_, Some(Step::Outer { .. })) => ablation + shortest,
+            (_, Some(Step::Outer { .. })) => ablation.unwrap_or(shortest) + shortest,
             _ => shortest,
         };
-        self.out_of_time(place, now + needed)
+        self.exceeded(place, now, needed)
     }
 
     /// The time limit that refuses an agent call at this place now, if any.
@@ -307,7 +315,7 @@ impl Limits {
 
     /// Counts the time of an ablation study.
     pub fn studied_in(&self, seconds: f64) {
-        self.state().ablation = seconds;
+        self.state().ablation = Some(seconds);
     }
 
     /// How long the scripts of a combination may take, which the submission script repeats with more rows, in seconds.

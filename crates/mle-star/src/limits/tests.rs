@@ -188,9 +188,28 @@ fn nothing_begins_that_takes_longer_than_what_is_left() {
     assert_eq!(begins_until(&attempt), Some(699));
     assert_eq!(begins_until(&Place::from(Phase::Finalization)), Some(999));
     // A step needs its ablation study before the first attempt.
+    let step = Step::Outer { path: 0, outer: 1 }.place();
+    assert_eq!(begins_until(&step), Some(649));
     limits.studied_in(100.0);
-    assert_eq!(begins_until(&Step::Outer { path: 0, outer: 1 }.place()), Some(599));
+    assert_eq!(begins_until(&step), Some(599));
     assert_eq!(begins_until(&attempt), Some(699));
+}
+
+#[test]
+fn nothing_begins_that_takes_longer_than_what_its_path_may_use() {
+    let (limits, config) = limits(1000, Config::default());
+    limits.begin_phase(Phase::Phase2, &config, 100.0);
+    limits.divide_among_paths(2, 1, 100.0);
+    let begins = |path: u32| {
+        limits.too_late_to_begin(&Step::Attempt { path, outer: 0, inner: 0 }.place(), 200.0).is_none()
+    };
+    limits.scored_in(30.0);
+    limits.use_script_time(&Place::of_path(0), 290.0);
+    assert!(begins(0));
+    limits.use_script_time(&Place::of_path(0), 10.0);
+    // 25 seconds are left of the path's 325.
+    assert!(!begins(0));
+    assert!(begins(1));
 }
 
 #[test]

@@ -124,7 +124,7 @@ async fn a_path_that_failed_stays_failed_when_the_defect_is_gone() {
 #[tokio::test(start_paused = true)]
 async fn a_path_that_a_limit_cuts_short_is_cancelled() {
     let (mut steps, mut attempts) = (Vec::new(), Vec::new());
-    for time_limit_seconds in [56, 60, 64, 68] {
+    for time_limit_seconds in [60, 68, 76, 84] {
         let mut inputs = frozen();
         inputs.config = Config { time_limit_seconds, outer_loop_steps: 4, ..inputs.config };
         let result = run(&World::new().takes(0, 4), &inputs).await.unwrap().result;
