@@ -202,7 +202,7 @@ impl<'a> Ctx<'a> {
             prompt,
             shared,
             inputs: call.inputs,
-            tools: call.tools,
+            tools: self.tools(agent, call.tools),
             schema: call.schema,
             model,
             timeout: std::time::Duration::ZERO,
@@ -331,6 +331,7 @@ impl<'a> Ctx<'a> {
         let likely = prefetch::after(&Likely { place, agent, variant }, self.run.config);
         let request = |Likely { place, agent, variant }: Likely| {
             let Form { tools, schema } = Form::of(agent, variant);
+            let tools = self.tools(agent, tools);
             let (system, model) = (self.system(agent, variant), self.model(agent));
             let (prompt, shared, inputs, timeout, time_left) = Default::default();
             AgentRequest {

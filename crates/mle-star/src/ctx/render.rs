@@ -55,6 +55,13 @@ impl<'a> Ctx<'a> {
         self.run.config.context == Context::Full
     }
 
+    /// Which of its tools an agent gets. Agents that are told about the data need not read it for an ablation study, which
+    /// changes a script that works. Without tools, its prompt begins as those of coder and planner do, so that services
+    /// cache the solution once.
+    pub(super) fn tools(&self, agent: AgentType, tools: &'static [&'static str]) -> &'static [&'static str] {
+        if agent == AgentType::Ablation && self.tells_more() { &[] } else { tools }
+    }
+
     /// Renders the templates of a call.
     pub(super) fn render(&self, call: &Call) -> Result<Rendered, Stop> {
         let of_run = self.values(call.agent, call.variant);

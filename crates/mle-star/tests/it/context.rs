@@ -181,14 +181,19 @@ async fn agents_of_a_step_begin_with_the_same_solution() {
     let world = World::new();
     run(&world, &told()).await.unwrap();
     let asked = |name: &str| world.request(&format!("phase2/path-0/t0/{name}")).unwrap();
-    let shared = |name: &str| {
+    let begins = |name: &str, part: usize| {
         let request = asked(name);
-        request.prompt[..request.shared[0]].to_owned()
+        request.prompt[..request.shared[part]].to_owned()
     };
-    let (solution, block) = (shared("ablation"), shared("k0/coder"));
+    let (solution, block) = (begins("ablation", 0), begins("k0/coder", 1));
     assert!(solution.contains("block = 'phase1/merge-1/merger'"), "{solution}");
-    assert_eq!(shared("extractor"), solution);
-    assert_eq!([shared("k1/coder"), shared("k1/planner")], [(); 2].map(|()| block.clone()));
+    for name in ["extractor", "k0/coder", "k1/coder", "k1/planner"] {
+        assert_eq!(begins(name, 0), solution, "{name}");
+    }
+    assert_eq!([begins("k1/coder", 1), begins("k1/planner", 1)], [(); 2].map(|()| block.clone()));
+    // A service keeps beginnings for requests with the same tools and form of answer.
+    let alike = |name: &str| (asked(name).tools, asked(name).schema);
+    assert_eq!(alike("ablation"), alike("k0/coder"));
     let own = block.strip_prefix(&solution).unwrap();
     assert!(own.starts_with("# Code block\n\nThis part of the solution (line 2), and nothing else"), "{own}");
     assert!(asked("k0/coder").prompt[block.len()..].starts_with("# Refinement of a code block"));
